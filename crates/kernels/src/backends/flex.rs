@@ -1,0 +1,41 @@
+//! Flex, Burn's CPU backend.
+
+use super::host::{self, HostTensor};
+use crate::{
+    Segment, TraceBackend,
+    ops::{Grid, State},
+};
+use burn::backend::{Flex, TensorMetadata, flex::FlexTensor, tensor::FloatTensor};
+use burn::tensor::Element;
+use bytemuck::Pod;
+
+impl TraceBackend for Flex {
+    fn advance(state: State<Self>, grid: Grid<Self>, segment: Segment) -> State<Self> {
+        host::advance(state, grid, &segment)
+    }
+
+    fn sample(position: FloatTensor<Self>, grid: Grid<Self>, segment: Segment) -> FloatTensor<Self> {
+        host::sample(position, grid, &segment)
+    }
+}
+
+impl HostTensor for FlexTensor {
+    fn contiguous(self) -> Self {
+        if self.is_contiguous() && self.layout().start_offset() == 0 {
+            return self;
+        }
+        self.to_contiguous()
+    }
+
+    fn values<E: Element + Pod>(&self) -> &[E] {
+        self.storage()
+    }
+
+    fn values_mut<E: Element + Pod>(&mut self) -> &mut [E] {
+        self.storage_mut()
+    }
+
+    fn zeros_like(&self) -> Self {
+        FlexTensor::zeros(self.shape(), self.dtype())
+    }
+}

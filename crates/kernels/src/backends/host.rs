@@ -1,0 +1,99 @@
+//! What the CPU backends have in common: tensors that can be borrowed as slices.
+
+use crate::{
+    Segment,
+    cpu::{self, Arrays, GridArrays, Real},
+    ops::{Grid, State},
+};
+use burn::backend::{Backend, DType, TensorMetadata};
+use burn::tensor::Element;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+
+/// A tensor in the host's memory.
+pub(super) trait HostTensor: TensorMetadata {
+    /// The same values, rows in memory one after another.
+    fn contiguous(self) -> Self;
+    /// All values of a contiguous tensor.
+    fn values<E: Element + Pod>(&self) -> &[E];
+    /// All values of a contiguous tensor, copied first where another tensor shares them.
+    fn values_mut<E: Element + Pod>(&mut self) -> &mut [E];
+    /// Zeros of this tensor's shape and type.
+    fn zeros_like(&self) -> Self;
+}
+
+/// `TraceBackend::advance` on a CPU backend.
+pub(super) fn advance<B, T>(state: State<B>, grid: Grid<B>, segment: &Segment) -> State<B>
+where
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    match state.position.dtype() {
+        DType::F32 => advance_in::<f32, B, T>(state, grid, segment),
+        DType::F64 => advance_in::<f64, B, T>(state, grid, segment),
+        dtype => panic!("advance: positions of type {dtype:?}; f32 and f64 are supported"),
+    }
+}
+
+fn advance_in<F, B, T>(state: State<B>, grid: Grid<B>, segment: &Segment) -> State<B>
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let mut state = State::<B> {
+        position: state.position.contiguous(),
+        record: state.record.contiguous(),
+        fraction: state.fraction.contiguous(),
+    };
+    let arrays = Arrays::<F> {
+        position: cast_slice_mut(state.position.values_mut::<F>()),
+        record: cast_slice_mut(state.record.values_mut::<i32>()),
+        fraction: state.fraction.values_mut(),
+    };
+    with_arrays::<F, B, T>(grid, |grid| cpu::advance(arrays, grid, segment));
+    state
+}
+
+/// `TraceBackend::sample` on a CPU backend.
+pub(super) fn sample<B, T>(position: T, grid: Grid<B>, segment: &Segment) -> T
+where
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    match position.dtype() {
+        DType::F32 => sample_in::<f32, B, T>(position, grid, segment),
+        DType::F64 => sample_in::<f64, B, T>(position, grid, segment),
+        dtype => panic!("sample: positions of type {dtype:?}; f32 and f64 are supported"),
+    }
+}
+
+fn sample_in<F, B, T>(position: T, grid: Grid<B>, segment: &Segment) -> T
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let position = position.contiguous();
+    let mut velocity = position.zeros_like();
+    let (from, to) = (position.values::<F>(), velocity.values_mut::<F>());
+    with_arrays::<F, B, T>(grid, |grid| {
+        cpu::sample(cast_slice(from), cast_slice_mut(to), grid, segment)
+    });
+    velocity
+}
+
+/// Borrows a grid's tensors for some work.
+fn with_arrays<F, B, T>(grid: Grid<B>, work: impl FnOnce(&GridArrays<F>))
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let velocity = grid.velocity.contiguous();
+    let nodes = grid.nodes.contiguous();
+    work(&GridArrays {
+        shape: &grid.shape,
+        velocity: cast_slice(velocity.values::<F>()),
+        nodes: nodes.values::<F>(),
+    });
+}

@@ -1,0 +1,64 @@
+//! NdArray, Burn's older CPU backend, kept because people ask for it by name.
+#![allow(deprecated)]
+
+use super::host::{self, HostTensor};
+use crate::{
+    Segment, TraceBackend,
+    ops::{Grid, State},
+};
+use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
+use burn::tensor::{Element, TensorData};
+use burn_ndarray::{NdArray, NdArrayTensor};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+
+impl TraceBackend for NdArray {
+    fn advance(state: State<Self>, grid: Grid<Self>, segment: Segment) -> State<Self> {
+        host::advance(state, grid, &segment)
+    }
+
+    fn sample(position: FloatTensor<Self>, grid: Grid<Self>, segment: Segment) -> FloatTensor<Self> {
+        host::sample(position, grid, &segment)
+    }
+}
+
+/// Runs a body on the storage of a tensor whose elements the tracer uses.
+macro_rules! with_storage {
+    ($tensor:expr, $storage:ident => $body:expr) => {
+        match $tensor {
+            NdArrayTensor::F32($storage) => $body,
+            NdArrayTensor::F64($storage) => $body,
+            NdArrayTensor::I32($storage) => $body,
+            other => panic!("tensors of type {:?} are not traced", other.dtype()),
+        }
+    };
+}
+
+impl HostTensor for NdArrayTensor {
+    fn contiguous(self) -> Self {
+        with_storage!(self, storage => {
+            if storage.view().is_standard_layout() {
+                storage.into()
+            } else {
+                storage.view().as_standard_layout().into_owned().into_shared().into()
+            }
+        })
+    }
+
+    fn values<E: Element + Pod>(&self) -> &[E] {
+        with_storage!(self, storage => cast_slice(storage.view().to_slice().unwrap_or_default()))
+    }
+
+    fn values_mut<E: Element + Pod>(&mut self) -> &mut [E] {
+        with_storage!(self, storage => {
+            cast_slice_mut(storage.ensure_owned().as_slice_mut().unwrap_or_default())
+        })
+    }
+
+    fn zeros_like(&self) -> Self {
+        let zeros = match self.dtype() {
+            DType::F64 => TensorData::zeros::<f64, _>(self.shape()),
+            _ => TensorData::zeros::<f32, _>(self.shape()),
+        };
+        NdArrayTensor::from_data(zeros)
+    }
+}

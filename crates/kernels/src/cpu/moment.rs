@@ -1,0 +1,69 @@
+//! Which two frames a moment lies between, and their weights.
+
+use super::Real;
+use crate::{Clock, InTime, Outside, Step};
+
+/// Two frames and their weights; a weight of zero means that the frame need not be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<F> {
+    pub frames: [usize; 2],
+    pub weights: [F; 2],
+}
+
+/// A clock in the kernel's precision.
+pub(crate) struct Frames<'a, F> {
+    clock: &'a Clock,
+    gaps: Vec<F>,
+}
+
+impl<'a, F: Real> Frames<'a, F> {
+    pub fn new(clock: &'a Clock) -> Self {
+        Frames {
+            clock,
+            gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect(),
+        }
+    }
+
+    /// The moment that is `offset` after the beginning of a step.
+    ///
+    /// A moment beyond the step's own interval lies in one of the next ones.
+    pub fn moment(&self, step: &Step, offset: F) -> Moment<F> {
+        let count = self.gaps.len();
+        if count == 0 {
+            return Moment {
+                frames: [0, 0],
+                weights: [F::one(), F::zero()],
+            };
+        }
+        let wraps = self.clock.outside == Outside::Periodic;
+        let mut k = step.interval;
+        let mut since = F::of(step.since) + offset;
+        while since > self.gaps[k] && (wraps || k + 1 < count) {
+            since = since - self.gaps[k];
+            k = (k + 1) % count;
+        }
+        while since < F::zero() && (wraps || k > 0) {
+            k = if k == 0 { count - 1 } else { k - 1 };
+            since = since + self.gaps[k];
+        }
+        Moment {
+            frames: [k, (k + 1) % self.clock.frames],
+            weights: self.weights(since / self.gaps[k]),
+        }
+    }
+
+    /// Weights of the two frames at a fraction of their interval.
+    fn weights(&self, fraction: F) -> [F; 2] {
+        let slack = F::of(8.0) * F::epsilon();
+        let is_outside = fraction < -slack || fraction > F::one() + slack;
+        if is_outside && self.clock.outside == Outside::Zero {
+            return [F::zero(), F::zero()];
+        }
+        let a = fraction.max(F::zero()).min(F::one());
+        match self.clock.in_time {
+            InTime::Linear => [F::one() - a, a],
+            InTime::Nearest if a < F::of(0.5) => [F::one(), F::zero()],
+            InTime::Nearest => [F::zero(), F::one()],
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The boundary's arithmetic: what becomes of a straight path from a point inside the box.
+
+use super::Real;
+use crate::{Boundary, Condition};
+
+/// A boundary in the kernel's precision.
+pub(crate) struct Walls<F> {
+    axes: [Axis<F>; 3],
+    any_periodic: bool,
+}
+
+struct Axis<F> {
+    low: F,
+    high: F,
+    faces: [Condition; 2],
+}
+
+/// Where a path ended.
+pub(crate) struct Landing<F> {
+    pub position: [F; 3],
+    /// Boxes crossed through periodic faces, per axis.
+    pub image: [i32; 3],
+    /// The face it went out through and the fraction of the path at which it did.
+    pub exit: Option<(usize, F)>,
+}
+
+impl<F: Real> Walls<F> {
+    pub fn new(boundary: &Boundary) -> Self {
+        let axis = |d: usize| Axis {
+            low: F::of(boundary.low[d]).max(F::min_value()),
+            high: F::of(boundary.high[d]).min(F::max_value()),
+            faces: boundary.faces[d],
+        };
+        Walls {
+            axes: [axis(0), axis(1), axis(2)],
+            any_periodic: (0..3).any(|d| boundary.is_periodic(d)),
+        }
+    }
+
+    /// Whether a point lies in the box. A point that is not finite does not.
+    #[inline(always)]
+    pub fn contain(&self, p: &[F; 3]) -> bool {
+        let within = |d: usize| self.axes[d].low <= p[d] && p[d] <= self.axes[d].high;
+        within(0) & within(1) & within(2)
+    }
+
+    /// The point where the field is read for a stage at `p`: its image in the box on periodic
+    /// axes, itself on the others (a sampler continues a field beyond its grid).
+    #[inline(always)]
+    pub fn wrap(&self, p: [F; 3]) -> [F; 3] {
+        if !self.any_periodic || self.contain(&p) {
+            return p;
+        }
+        self.wrap_outside(p)
+    }
+
+    #[cold]
+    fn wrap_outside(&self, mut p: [F; 3]) -> [F; 3] {
+        for (axis, x) in self.axes.iter().zip(&mut p) {
+            if axis.faces[0] == Condition::Periodic && x.is_finite() {
+                *x = axis.fold(*x).0;
+            }
+        }
+        p
+    }
+
+    /// Applies the faces' conditions to the path from `from`, inside, to `to`, outside.
+    #[cold]
+    #[inline(never)]
+    pub fn land(&self, from: &[F; 3], to: &[F; 3]) -> Landing<F> {
+        let mut exit: Option<(usize, F)> = None;
+        for d in 0..3 {
+            if let Some((side, fraction)) = self.axes[d].exit(from[d], to[d])
+                && exit.is_none_or(|(_, first)| fraction < first)
+            {
+                exit = Some((2 * d + side, fraction));
+            }
+        }
+        let mut position = *to;
+        if let Some((_, fraction)) = exit {
+            for d in 0..3 {
+                position[d] = from[d] + fraction * (to[d] - from[d]);
+            }
+        }
+        let mut image = [0; 3];
+        for d in 0..3 {
+            (position[d], image[d]) = self.axes[d].fold(position[d]);
+        }
+        if let Some((face, _)) = exit {
+            let axis = &self.axes[face / 2];
+            position[face / 2] = [axis.low, axis.high][face % 2];
+        }
+        Landing {
+            position,
+            image,
+            exit,
+        }
+    }
+}
+
+impl<F: Real> Axis<F> {
+    /// The side and the fraction of the path at which `x0 -> x1` goes out through an exit, after
+    /// at most one reflection.
+    fn exit(&self, x0: F, x1: F) -> Option<(usize, F)> {
+        let (first, reach) = if x1 < self.low {
+            (0, x0 - self.low)
+        } else if x1 > self.high {
+            (1, self.high - x0)
+        } else {
+            return None;
+        };
+        let length = (x1 - x0).abs();
+        let width = self.high - self.low;
+        match (self.faces[first], self.faces[1 - first]) {
+            (Condition::Exit, _) => Some((first, reach / length)),
+            (Condition::Reflect, Condition::Exit) if length > reach + width => {
+                Some((1 - first, (reach + width) / length))
+            }
+            _ => None,
+        }
+    }
+
+    /// The coordinate in the box that belongs to an unbounded one, and the boxes crossed.
+    fn fold(&self, x: F) -> (F, i32) {
+        let Axis { low, high, faces } = self;
+        let width = *high - *low;
+        let (folded, image) = match faces {
+            [Condition::Periodic, _] => {
+                let boxes = ((x - *low) / width).floor();
+                (x - boxes * width, boxes.whole())
+            }
+            [Condition::Reflect, Condition::Reflect] => {
+                let two = width + width;
+                let y = (x - *low) - ((x - *low) / two).floor() * two;
+                (*low + (width - (y - width).abs()), 0)
+            }
+            [Condition::Reflect, _] if x < *low => (*low + (*low - x), 0),
+            [_, Condition::Reflect] if x > *high => (*high - (x - *high), 0),
+            _ => (x, 0),
+        };
+        (folded.max(*low).min(*high), image)
+    }
+}

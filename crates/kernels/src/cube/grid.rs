@@ -1,0 +1,159 @@
+//! Reading a velocity from a grid.
+
+use super::{
+    Form, Vec4, cubecl,
+    moment::Moment,
+    tables::{MOVING, NODES, ORIGIN, PER_PITCH, STRIDES},
+    vec4,
+};
+use crate::{Placement, Spacing};
+use burn_cubecl::cubecl::prelude::*;
+
+/// A cell of an axis and the fraction of it at which a coordinate lies.
+#[derive(CubeType)]
+struct Place<F: Float> {
+    cell: usize,
+    fraction: F,
+}
+
+/// Velocity at a position and a moment.
+#[cube]
+pub(super) fn sample<F: Float>(
+    velocity: &[Vec4<F>],
+    nodes: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    position: Vec4<F>,
+    moment: &Moment<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    let x = locate::<F>(nodes, reals, wholes, position.extract(0usize), 0usize, form);
+    let y = locate::<F>(nodes, reals, wholes, position.extract(1usize), 1usize, form);
+    let z = locate::<F>(nodes, reals, wholes, position.extract(2usize), 2usize, form);
+    let sx = wholes[STRIDES] as usize;
+    let sy = wholes[STRIDES + 1] as usize;
+    let sz = wholes[STRIDES + 2] as usize;
+    let base = x.cell * sx + y.cell * sy + z.cell * sz;
+    let mut v = Vec4::<F>::new(moment.first_weight)
+        * in_space::<F>(velocity, moment.first + base, sx, sy, sz, &x, &y, &z, form);
+    if comptime!(!form.steady) {
+        v += Vec4::<F>::new(moment.second_weight)
+            * in_space::<F>(velocity, moment.second + base, sx, sy, sz, &x, &y, &z, form);
+    }
+    let moving = vec4::<F>(reals[MOVING], reals[MOVING + 1], reals[MOVING + 2]);
+    v * moving
+}
+
+/// Velocity of one frame: trilinear between nodes, or constant in the cell.
+#[cube]
+fn in_space<F: Float>(
+    velocity: &[Vec4<F>],
+    base: usize,
+    sx: usize,
+    sy: usize,
+    sz: usize,
+    x: &Place<F>,
+    y: &Place<F>,
+    z: &Place<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    if comptime!(form.placement == Placement::Cells) {
+        velocity[base]
+    } else {
+        let near = bilinear::<F>(velocity, base, sx, sy, x.fraction, y.fraction);
+        let far = bilinear::<F>(velocity, base + sz, sx, sy, x.fraction, y.fraction);
+        lerp::<F>(near, far, z.fraction)
+    }
+}
+
+#[cube]
+fn bilinear<F: Float>(
+    velocity: &[Vec4<F>],
+    base: usize,
+    sx: usize,
+    sy: usize,
+    wx: F,
+    wy: F,
+) -> Vec4<F> {
+    let near = lerp::<F>(velocity[base], velocity[base + sx], wx);
+    let far = lerp::<F>(velocity[base + sy], velocity[base + sy + sx], wx);
+    lerp::<F>(near, far, wy)
+}
+
+#[cube]
+fn lerp<F: Float>(a: Vec4<F>, b: Vec4<F>, w: F) -> Vec4<F> {
+    a + Vec4::<F>::new(w) * (b - a)
+}
+
+/// Finds a coordinate on an axis; beyond the axis it belongs to its ends.
+#[cube]
+fn locate<F: Float>(
+    nodes: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    x: F,
+    #[comptime] axis: usize,
+    #[comptime] form: Form,
+) -> Place<F> {
+    if comptime!(form.spacing == Spacing::Uniform) {
+        locate_uniform::<F>(reals, wholes, x, axis)
+    } else {
+        locate_in_table::<F>(nodes, wholes, x, axis)
+    }
+}
+
+#[cube]
+fn locate_uniform<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    x: F,
+    #[comptime] axis: usize,
+) -> Place<F> {
+    let last_node = wholes[NODES + axis] - 1;
+    let last_cell = max(last_node - 1, 0);
+    let g = clamp(
+        (x - reals[ORIGIN + axis]) * reals[PER_PITCH + axis],
+        F::new(0.0_f32),
+        F::cast_from(last_node),
+    );
+    let cell = clamp(i32::cast_from(g), 0, last_cell);
+    Place::<F> {
+        cell: cell as usize,
+        fraction: g - F::cast_from(cell),
+    }
+}
+
+#[cube]
+fn locate_in_table<F: Float>(
+    nodes: &[F],
+    wholes: &[i32],
+    x: F,
+    #[comptime] axis: usize,
+) -> Place<F> {
+    let mut start = 0usize;
+    #[unroll]
+    for d in 0..axis {
+        start += wholes[NODES + d] as usize;
+    }
+    let count = wholes[NODES + axis] as usize;
+    let mut low = 0usize;
+    let mut high = select(count > 1, count - 1, 1usize);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if nodes[start + middle] <= x {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let a = nodes[start + low];
+    let mut fraction = F::new(0.0_f32);
+    if count > 1 {
+        let t = (x - a) / (nodes[start + low + 1] - a);
+        fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
+    }
+    Place::<F> {
+        cell: low,
+        fraction,
+    }
+}

@@ -1,0 +1,133 @@
+//! The fused step on a CubeCL device: one particle a thread, all steps of a segment in one
+//! launch, the particle's state in registers.
+
+mod grid;
+mod moment;
+mod step;
+mod tables;
+mod walls;
+
+use crate::{
+    InTime, Outside, Placement, Scheme, Segment, Spacing,
+    ops::{Grid, State},
+};
+use burn::backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::{
+    CubeBackend,
+    cubecl::{self, calculate_cube_count_elemwise, prelude::*},
+    kernel::into_contiguous,
+    ops::numeric::empty_device_dtype,
+    tensor::CubeTensor,
+};
+use tables::Tables;
+
+/// Position or velocity in a register; the fourth lane is not used.
+type Vec4<F> = Vector<F, Const<4>>;
+
+#[cube]
+fn vec4<F: Float>(x: F, y: F, z: F) -> Vec4<F> {
+    let mut v = Vec4::<F>::new(F::new(0.0_f32));
+    v.insert(0usize, x);
+    v.insert(1usize, y);
+    v.insert(2usize, z);
+    v
+}
+
+/// What a kernel is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Form {
+    scheme: Scheme,
+    spacing: Spacing,
+    placement: Placement,
+    outside: Outside,
+    in_time: InTime,
+    /// One frame only: time does not matter.
+    steady: bool,
+    /// Whether any axis is periodic, so that stages are wrapped.
+    periodic: bool,
+}
+
+impl Form {
+    fn new(grid: &Grid<CubeBackend>, segment: &Segment) -> Self {
+        Form {
+            scheme: segment.scheme,
+            spacing: grid.shape.spacing,
+            placement: grid.shape.placement,
+            outside: segment.clock.outside,
+            in_time: segment.clock.in_time,
+            steady: segment.clock.gaps.is_empty(),
+            periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
+        }
+    }
+}
+
+/// `TraceBackend::advance` on a CubeCL device.
+pub(crate) fn advance(
+    state: State<CubeBackend>,
+    grid: Grid<CubeBackend>,
+    segment: &Segment,
+) -> State<CubeBackend> {
+    let form = Form::new(&grid, segment);
+    let state = State::<CubeBackend> {
+        position: own(state.position),
+        record: own(state.record),
+        fraction: own(state.fraction),
+    };
+    let client = state.position.client.clone();
+    let count = state.fraction.meta.shape()[0];
+    let dtype = state.position.dtype;
+    let tables = Tables::new(&grid.shape, segment).upload(&client, dtype);
+    let dim = CubeDim::new(&client, count);
+    step::advance_kernel::launch(
+        &client,
+        calculate_cube_count_elemwise(&client, count, dim),
+        dim,
+        state.position.clone().into_buffer_arg(),
+        state.record.clone().into_buffer_arg(),
+        state.fraction.clone().into_buffer_arg(),
+        into_contiguous(grid.velocity).into_buffer_arg(),
+        into_contiguous(grid.nodes).into_buffer_arg(),
+        tables.reals,
+        tables.wholes,
+        form,
+        dtype_to_storage_type(dtype),
+    );
+    state
+}
+
+/// A tensor that nothing else refers to, so that the kernel may write to it.
+fn own(tensor: CubeTensor) -> CubeTensor {
+    let tensor = into_contiguous(tensor);
+    if tensor.can_mut() { tensor } else { tensor.copy() }
+}
+
+/// `TraceBackend::sample` on a CubeCL device.
+pub(crate) fn sample(
+    position: CubeTensor,
+    grid: Grid<CubeBackend>,
+    segment: &Segment,
+) -> CubeTensor {
+    let form = Form::new(&grid, segment);
+    let position = into_contiguous(position);
+    let client = position.client.clone();
+    let shape = position.meta.shape().clone();
+    let count = shape[0];
+    let dtype = position.dtype;
+    let tables = Tables::new(&grid.shape, segment).upload(&client, dtype);
+    let velocity = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
+    let dim = CubeDim::new(&client, count);
+    step::sample_kernel::launch(
+        &client,
+        calculate_cube_count_elemwise(&client, count, dim),
+        dim,
+        position.into_buffer_arg(),
+        velocity.clone().into_buffer_arg(),
+        into_contiguous(grid.velocity).into_buffer_arg(),
+        into_contiguous(grid.nodes).into_buffer_arg(),
+        tables.reals,
+        tables.wholes,
+        form,
+        dtype_to_storage_type(dtype),
+    );
+    velocity
+}

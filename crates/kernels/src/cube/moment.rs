@@ -1,0 +1,96 @@
+//! Which two frames a moment lies between, and their weights.
+
+use super::{
+    Form, cubecl,
+    tables::{FRAME_SIZE, FRAMES, GAP_COUNT, GAPS, INTERVALS},
+};
+use crate::{InTime, Outside};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Where the two frames begin among the values, and their weights.
+#[derive(CubeType)]
+pub(super) struct Moment<F: Float> {
+    pub first: usize,
+    pub second: usize,
+    pub first_weight: F,
+    pub second_weight: F,
+}
+
+/// The moment that is `offset` after the beginning of step `j`.
+#[cube]
+pub(super) fn moment<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    j: usize,
+    offset: F,
+    #[comptime] form: Form,
+) -> Moment<F> {
+    if comptime!(form.steady) {
+        Moment::<F> {
+            first: 0usize,
+            second: 0usize,
+            first_weight: F::new(1.0_f32),
+            second_weight: F::new(0.0_f32),
+        }
+    } else {
+        unsteady::<F>(reals, wholes, j, offset, form)
+    }
+}
+
+#[cube]
+fn unsteady<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    j: usize,
+    offset: F,
+    #[comptime] form: Form,
+) -> Moment<F> {
+    let count = wholes[GAP_COUNT] as usize;
+    let frames = wholes[FRAMES] as usize;
+    let size = wholes[FRAME_SIZE] as usize;
+    let wraps = comptime!(form.outside == Outside::Periodic);
+    let zero = F::new(0.0_f32);
+    let mut k = wholes[INTERVALS + j] as usize;
+    let mut since = reals[GAPS + count + 2 * j] + offset;
+    while since > reals[GAPS + k] && (wraps || k + 1 < count) {
+        since -= reals[GAPS + k];
+        k = (k + 1) % count;
+    }
+    while since < zero && (wraps || k > 0) {
+        k = (k + count - 1) % count;
+        since += reals[GAPS + k];
+    }
+    let fraction = since / reals[GAPS + k];
+    let second = weight::<F>(fraction, form);
+    let inside = inside::<F>(fraction, form);
+    Moment::<F> {
+        first: k * size,
+        second: ((k + 1) % frames) * size,
+        first_weight: inside * (F::new(1.0_f32) - second),
+        second_weight: inside * second,
+    }
+}
+
+/// Weight of the second frame at a fraction of the interval.
+#[cube]
+fn weight<F: Float>(fraction: F, #[comptime] form: Form) -> F {
+    let a = clamp(fraction, F::new(0.0_f32), F::new(1.0_f32));
+    if comptime!(form.in_time == InTime::Linear) {
+        a
+    } else {
+        select(a < F::new(0.5_f32), F::new(0.0_f32), F::new(1.0_f32))
+    }
+}
+
+/// 0 where a field that is zero outside its frames is outside, else 1.
+#[cube]
+fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
+    let one = F::new(1.0_f32);
+    if comptime!(form.outside == Outside::Zero) {
+        let slack = F::new(8.0_f32) * F::EPSILON;
+        let outside = fraction < F::new(0.0_f32) - slack || fraction > one + slack;
+        select(outside, F::new(0.0_f32), one)
+    } else {
+        one
+    }
+}

@@ -1,0 +1,228 @@
+//! The kernels: a thread takes one particle through all steps of a segment.
+
+use super::{
+    Form, Vec4, cubecl, vec4,
+    grid::sample,
+    moment::moment,
+    tables::{FIRST_STEP, GAP_COUNT, GAPS, STAGNANT, STEPS},
+    walls::{contains, land, wrap},
+};
+use crate::{
+    RECORD, Ratio,
+    status::{ACTIVE, EXITED, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Takes every particle through all steps of a segment.
+#[cube(launch)]
+pub(super) fn advance_kernel<F: Float>(
+    position: &mut [F],
+    record: &mut [i32],
+    fraction: &mut [F],
+    velocity: &[Vec4<F>],
+    nodes: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    #[comptime] form: Form,
+    #[define(F)] _dtype: ElemType,
+) {
+    let i = ABSOLUTE_POS;
+    if i >= fraction.len() {
+        terminate!();
+    }
+    let mut particle = load::<F>(position, record, fraction, i);
+    for j in 0..wholes[STEPS] as usize {
+        let index = wholes[FIRST_STEP] + j as i32;
+        let released = particle.status == WAITING && particle.step == index;
+        if released || particle.status == ACTIVE {
+            let start = select(released, particle.fraction, F::new(0.0_f32));
+            let step = rk_step::<F>(
+                velocity, nodes, reals, wholes, particle.position, j, start, form,
+            );
+            particle.status = ACTIVE;
+            settle::<F>(&mut particle, reals, wholes, &step, index, start);
+        }
+    }
+    store::<F>(position, record, fraction, i, &particle);
+}
+
+/// Velocity at positions, at the beginning of the first step.
+#[cube(launch)]
+pub(super) fn sample_kernel<F: Float>(
+    position: &[F],
+    output: &mut [F],
+    velocity: &[Vec4<F>],
+    nodes: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    #[comptime] form: Form,
+    #[define(F)] _dtype: ElemType,
+) {
+    let i = ABSOLUTE_POS;
+    if i >= position.len() / 3 {
+        terminate!();
+    }
+    let at = moment::<F>(reals, wholes, 0usize, F::new(0.0_f32), form);
+    let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
+    let p = wrap::<F>(reals, wholes, p, form);
+    let v = sample::<F>(velocity, nodes, reals, wholes, p, &at, form);
+    #[unroll]
+    for d in 0..3usize {
+        output[3 * i + d] = v.extract(d);
+    }
+}
+
+/// A particle's state in registers.
+#[derive(CubeType)]
+struct Particle<F: Float> {
+    position: Vec4<F>,
+    status: i32,
+    step: i32,
+    image_x: i32,
+    image_y: i32,
+    image_z: i32,
+    fraction: F,
+}
+
+/// Where a step led, before the boundary.
+#[derive(CubeType)]
+struct Leap<F: Float> {
+    to: Vec4<F>,
+    slow: bool,
+}
+
+#[cube]
+fn load<F: Float>(
+    position: &mut [F],
+    record: &mut [i32],
+    fraction: &mut [F],
+    i: usize,
+) -> Particle<F> {
+    let row = i * RECORD;
+    Particle::<F> {
+        position: vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]),
+        status: record[row],
+        step: record[row + 1],
+        image_x: record[row + 2],
+        image_y: record[row + 3],
+        image_z: record[row + 4],
+        fraction: fraction[i],
+    }
+}
+
+#[cube]
+fn store<F: Float>(
+    position: &mut [F],
+    record: &mut [i32],
+    fraction: &mut [F],
+    i: usize,
+    particle: &Particle<F>,
+) {
+    let row = i * RECORD;
+    #[unroll]
+    for d in 0..3usize {
+        position[3 * i + d] = particle.position.extract(d);
+    }
+    record[row] = particle.status;
+    record[row + 1] = particle.step;
+    record[row + 2] = particle.image_x;
+    record[row + 3] = particle.image_y;
+    record[row + 4] = particle.image_z;
+    fraction[i] = particle.fraction;
+}
+
+/// A scheme's coefficient.
+#[cube]
+fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
+    F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
+}
+
+/// One Runge-Kutta step from the fraction `start` of step `j` to its end.
+#[cube]
+fn rk_step<F: Float>(
+    velocity: &[Vec4<F>],
+    nodes: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    j: usize,
+    start: F,
+    #[comptime] form: Form,
+) -> Leap<F> {
+    let tableau = comptime!(*form.scheme.tableau());
+    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+    let h = (F::new(1.0_f32) - start) * whole;
+    let mut k = Sequence::<Vec4<F>>::new();
+    #[unroll]
+    for s in 0..comptime!(tableau.stages) {
+        let mut stage = from;
+        #[unroll]
+        for r in 0..s {
+            let a = comptime!(tableau.a[s][r]);
+            if comptime!(!a.is_zero()) {
+                stage += Vec4::<F>::new(ratio::<F>(a) * h) * k[r];
+            }
+        }
+        let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
+        let at = moment::<F>(reals, wholes, j, offset, form);
+        let p = wrap::<F>(reals, wholes, stage, form);
+        k.push(sample::<F>(velocity, nodes, reals, wholes, p, &at, form));
+    }
+    let mut slope = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for s in 0..comptime!(tableau.stages) {
+        let b = comptime!(tableau.b[s]);
+        if comptime!(!b.is_zero()) {
+            slope += Vec4::<F>::new(ratio::<F>(b)) * k[s];
+        }
+    }
+    let first = k[0];
+    let speed = first.extract(0usize) * first.extract(0usize)
+        + first.extract(1usize) * first.extract(1usize)
+        + first.extract(2usize) * first.extract(2usize);
+    Leap::<F> {
+        to: from + Vec4::<F>::new(h) * slope,
+        slow: speed < reals[STAGNANT],
+    }
+}
+
+/// Writes what became of a particle in step `index`, from its fraction `start` on.
+#[cube]
+fn settle<F: Float>(
+    particle: &mut Particle<F>,
+    reals: &[F],
+    wholes: &[i32],
+    leap: &Leap<F>,
+    index: i32,
+    start: F,
+) {
+    if !finite::<F>(leap.to) {
+        particle.status = NON_FINITE;
+        particle.step = index;
+        particle.fraction = start;
+    } else if leap.slow {
+        particle.status = STAGNANT_STATUS;
+        particle.step = index;
+        particle.fraction = start;
+    } else if contains::<F>(reals, leap.to) {
+        particle.position = leap.to;
+    } else {
+        let landing = land::<F>(reals, wholes, particle.position, leap.to);
+        particle.position = landing.position;
+        particle.image_x += landing.image_x;
+        particle.image_y += landing.image_y;
+        particle.image_z += landing.image_z;
+        if landing.face >= 0 {
+            particle.status = EXITED + landing.face;
+            particle.step = index;
+            particle.fraction = start + landing.fraction * (F::new(1.0_f32) - start);
+        }
+    }
+}
+
+/// Whether all coordinates are finite.
+#[cube]
+fn finite<F: Float>(p: Vec4<F>) -> bool {
+    let sum = p.extract(0usize).abs() + p.extract(1usize).abs() + p.extract(2usize).abs();
+    sum <= F::max_value()
+}

@@ -1,0 +1,31 @@
+//! The fused tracing operation of burntrace.
+//!
+//! Application code does not use this crate directly; `burntrace` wraps it.
+//!
+//! One trait, [`TraceBackend`], extends Burn's backends with [`advance`](TraceBackend::advance):
+//! many Runge-Kutta steps of all particles in one launch. One file per backend implements it
+//! ([`backends`]); on CPU backends it is the loop in `cpu`, on GPUs the kernel in `cube`. Sampler,
+//! scheme and boundary are small functions in both, composed and then specialised by the
+//! compiler: a new scheme is a tableau in `scheme.rs` and nothing else.
+
+mod backends;
+mod boundary;
+mod clock;
+mod cpu;
+#[cfg(feature = "cube")]
+mod cube;
+mod functions;
+mod grid;
+mod ops;
+mod scheme;
+mod segment;
+pub mod status;
+
+pub use boundary::{Boundary, Condition, Face};
+pub use clock::{Clock, InTime, Outside, Step};
+pub use functions::{GridTensors, Particles, RECORD, advance, sample};
+pub use grid::{GridShape, Placement, Spacing};
+pub use ops::TraceBackend;
+pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
+pub use segment::Segment;
+pub use status::Status;

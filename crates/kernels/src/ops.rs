@@ -1,0 +1,49 @@
+//! The backend extension.
+
+#![allow(deprecated)] // the NdArray backend, which people ask for by name
+
+use crate::{GridShape, Segment};
+use burn::backend::{
+    Backend, ExtensionType, backend_extension,
+    tensor::{FloatTensor, IntTensor},
+};
+
+/// A grid's tensors on a backend. See [`GridTensors`](crate::GridTensors) for shapes.
+#[derive(ExtensionType)]
+pub struct Grid<B: Backend> {
+    /// Velocity, padded to four components.
+    pub velocity: FloatTensor<B>,
+    /// Node coordinates.
+    pub nodes: FloatTensor<B>,
+    /// The grid's shape.
+    pub shape: GridShape,
+}
+
+/// Particles on a backend. See [`Particles`](crate::Particles) for shapes.
+#[derive(ExtensionType)]
+pub struct State<B: Backend> {
+    /// Positions.
+    pub position: FloatTensor<B>,
+    /// Statuses, events and periodic images.
+    pub record: IntTensor<B>,
+    /// Fractions of the events' steps.
+    pub fraction: FloatTensor<B>,
+}
+
+/// The operations that burntrace adds to a Burn backend.
+#[backend_extension(Flex, NdArray, Cube: cfg(feature = "cube"))]
+pub trait TraceBackend: Backend {
+    /// Takes all particles through all steps of a segment, in one launch.
+    fn advance(
+        #[extension_type] state: State<Self>,
+        #[extension_type] grid: Grid<Self>,
+        segment: Segment,
+    ) -> State<Self>;
+
+    /// Velocity at positions `[n, 3]` at the beginning of the segment's first step.
+    fn sample(
+        position: FloatTensor<Self>,
+        #[extension_type] grid: Grid<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self>;
+}

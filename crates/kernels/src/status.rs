@@ -1,0 +1,99 @@
+//! What has become of a particle, as the integer that kernels and files keep.
+
+use crate::Face;
+
+/// What has become of a particle.
+///
+/// On a device and in files a status is its [`code`](Status::code).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Its release time has not come.
+    Waiting,
+    /// It is being followed.
+    Active,
+    /// Its position or velocity was not a finite number; it keeps its last finite position.
+    NonFinite,
+    /// It was released where the field has no velocity.
+    NotLocated,
+    /// It moved slower than the threshold speed.
+    Stagnant,
+    /// It left the domain through a face; its position is on that face.
+    Exited(Face),
+}
+
+impl Status {
+    /// Every status, in order of code.
+    pub const ALL: [Status; 11] = [
+        Status::Waiting,
+        Status::Active,
+        Status::NonFinite,
+        Status::NotLocated,
+        Status::Stagnant,
+        Status::Exited(Face::XLow),
+        Status::Exited(Face::XHigh),
+        Status::Exited(Face::YLow),
+        Status::Exited(Face::YHigh),
+        Status::Exited(Face::ZLow),
+        Status::Exited(Face::ZHigh),
+    ];
+
+    /// The integer kept on devices and in files: waiting 0, active 1, non-finite 2,
+    /// not located 3, stagnant 4, exited through face `f` [`EXITED`]` + f`.
+    pub const fn code(self) -> i32 {
+        match self {
+            Status::Waiting => WAITING,
+            Status::Active => ACTIVE,
+            Status::NonFinite => NON_FINITE,
+            Status::NotLocated => 3,
+            Status::Stagnant => STAGNANT,
+            Status::Exited(face) => EXITED + face as i32,
+        }
+    }
+
+    /// The status with this code, if there is one.
+    pub fn from_code(code: i32) -> Option<Status> {
+        Status::ALL.into_iter().find(|s| s.code() == code)
+    }
+
+    /// Whether the particle's track has ended.
+    pub const fn has_ended(self) -> bool {
+        !matches!(self, Status::Waiting | Status::Active)
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Status::Waiting => f.write_str("waiting"),
+            Status::Active => f.write_str("active"),
+            Status::NonFinite => f.write_str("non-finite"),
+            Status::NotLocated => f.write_str("not located"),
+            Status::Stagnant => f.write_str("stagnant"),
+            Status::Exited(face) => write!(f, "exited {face}"),
+        }
+    }
+}
+
+/// Code of [`Status::Waiting`].
+pub const WAITING: i32 = 0;
+/// Code of [`Status::Active`].
+pub const ACTIVE: i32 = 1;
+/// Code of [`Status::NonFinite`].
+pub const NON_FINITE: i32 = 2;
+/// Code of [`Status::Stagnant`].
+pub const STAGNANT: i32 = 4;
+/// Code of [`Status::Exited`] through face 0; face `f` is `EXITED + f`.
+pub const EXITED: i32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_reversible() {
+        for status in Status::ALL {
+            assert_eq!(Status::from_code(status.code()), Some(status));
+        }
+        assert_eq!(Status::from_code(99), None);
+    }
+}

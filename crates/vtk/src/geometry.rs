@@ -1,0 +1,194 @@
+//! The kinds of data sets and their sizes.
+
+use std::fmt;
+
+/// Kind of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A grid with constant spacing along its axes; `STRUCTURED_POINTS` in legacy files.
+    ImageData,
+    /// A grid with its own node coordinates along each axis.
+    RectilinearGrid,
+    /// A grid of hexahedra with its own place for each node.
+    StructuredGrid,
+    /// Cells of any shape.
+    UnstructuredGrid,
+    /// Vertices, lines, polygons and triangle strips.
+    PolyData,
+}
+
+impl Kind {
+    /// The element of XML files, e.g. `ImageData`.
+    pub(crate) fn from_xml(name: &str) -> Option<Self> {
+        match name {
+            "ImageData" => Some(Self::ImageData),
+            "RectilinearGrid" => Some(Self::RectilinearGrid),
+            "StructuredGrid" => Some(Self::StructuredGrid),
+            "UnstructuredGrid" => Some(Self::UnstructuredGrid),
+            "PolyData" => Some(Self::PolyData),
+            _ => None,
+        }
+    }
+
+    /// The word after `DATASET` in legacy files, in lower case.
+    pub(crate) fn from_legacy(name: &str) -> Option<Self> {
+        match name {
+            "structured_points" => Some(Self::ImageData),
+            "rectilinear_grid" => Some(Self::RectilinearGrid),
+            "structured_grid" => Some(Self::StructuredGrid),
+            "unstructured_grid" => Some(Self::UnstructuredGrid),
+            "polydata" => Some(Self::PolyData),
+            _ => None,
+        }
+    }
+}
+
+/// Writes the kind in plain words, e.g. `image data`.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ImageData => "image data",
+            Self::RectilinearGrid => "rectilinear grid",
+            Self::StructuredGrid => "structured grid",
+            Self::UnstructuredGrid => "unstructured grid",
+            Self::PolyData => "poly data",
+        })
+    }
+}
+
+/// First and last node index along x, y and z. One less than the first as the last: no nodes.
+pub(crate) type Extent = [i64; 6];
+
+/// Size and place of a data set, without the coordinates that are stored as arrays.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Geometry {
+    /// Image data.
+    Image {
+        /// First and last node index along x, y and z.
+        extent: [i64; 6],
+        /// Place of the node with the index (0, 0, 0), in the units of the file.
+        origin: [f64; 3],
+        /// Distance between nodes along each axis, in the units of the file.
+        spacing: [f64; 3],
+        /// Rotation matrix of the axes, row by row; the unit matrix for most files.
+        direction: [f64; 9],
+    },
+    /// A rectilinear grid.
+    Rectilinear {
+        /// Number of nodes along each axis.
+        dims: [usize; 3],
+        /// First and last node index along x, y and z.
+        extent: [i64; 6],
+    },
+    /// A structured grid.
+    Structured {
+        /// Number of nodes along each axis.
+        dims: [usize; 3],
+        /// First and last node index along x, y and z.
+        extent: [i64; 6],
+    },
+    /// An unstructured grid.
+    Unstructured {
+        /// Number of points.
+        points: usize,
+        /// Number of cells.
+        cells: usize,
+    },
+    /// Poly data.
+    PolyData {
+        /// Number of points.
+        points: usize,
+        /// Number of vertex cells.
+        verts: usize,
+        /// Number of lines.
+        lines: usize,
+        /// Number of triangle strips.
+        strips: usize,
+        /// Number of polygons.
+        polys: usize,
+    },
+}
+
+impl Geometry {
+    /// The kind of data set.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Image { .. } => Kind::ImageData,
+            Self::Rectilinear { .. } => Kind::RectilinearGrid,
+            Self::Structured { .. } => Kind::StructuredGrid,
+            Self::Unstructured { .. } => Kind::UnstructuredGrid,
+            Self::PolyData { .. } => Kind::PolyData,
+        }
+    }
+
+    /// Number of nodes along each axis, for the kinds that have axes.
+    pub fn dims(&self) -> Option<[usize; 3]> {
+        match self {
+            Self::Image { extent, .. } => dims_of(*extent),
+            Self::Rectilinear { dims, .. } | Self::Structured { dims, .. } => Some(*dims),
+            Self::Unstructured { .. } | Self::PolyData { .. } => None,
+        }
+    }
+
+    /// Number of points (nodes).
+    pub fn num_points(&self) -> usize {
+        match self {
+            Self::Unstructured { points, .. } | Self::PolyData { points, .. } => *points,
+            _ => self.dims().and_then(product).unwrap_or(0),
+        }
+    }
+
+    /// Number of cells. An axis with a single node counts as one layer of cells, as in VTK.
+    pub fn num_cells(&self) -> usize {
+        match self {
+            Self::Unstructured { cells, .. } => *cells,
+            Self::PolyData { verts, lines, strips, polys, .. } => [verts, lines, strips, polys]
+                .into_iter()
+                .fold(0, |sum: usize, cells| sum.saturating_add(*cells)),
+            _ => self.dims().map(cell_dims).and_then(product).unwrap_or(0),
+        }
+    }
+}
+
+/// Number of nodes along each axis; `None` if the extent runs backwards or is beyond all bounds.
+pub(crate) fn dims_of(extent: Extent) -> Option<[usize; 3]> {
+    let [x0, x1, y0, y1, z0, z1] = extent;
+    let nodes = |first: i64, last: i64| usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok();
+    let dims = [nodes(x0, x1)?, nodes(y0, y1)?, nodes(z0, z1)?];
+    product(dims).map(|_| dims)
+}
+
+/// Number of cells along each axis of a grid with `dims` nodes.
+pub(crate) fn cell_dims(dims: [usize; 3]) -> [usize; 3] {
+    if dims.contains(&0) { [0; 3] } else { dims.map(|nodes| (nodes - 1).max(1)) }
+}
+
+/// Product of three counts; `None` if it is beyond all bounds.
+pub(crate) fn product([x, y, z]: [usize; 3]) -> Option<usize> {
+    if x == 0 || y == 0 || z == 0 {
+        return Some(0);
+    }
+    x.checked_mul(y)?.checked_mul(z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_from_the_extent() {
+        assert_eq!(dims_of([2, 5, 0, 2, -1, 0]), Some([4, 3, 2]));
+        assert_eq!(dims_of([0, -1, 0, -1, 0, -1]), Some([0; 3]));
+        assert_eq!(dims_of([0, -2, 0, 0, 0, 0]), None);
+        assert_eq!(dims_of([i64::MIN, i64::MAX, 0, 0, 0, 0]), None);
+        assert_eq!(dims_of([0, i64::MAX - 1, 0, i64::MAX - 1, 0, 0]), None);
+    }
+
+    #[test]
+    fn a_flat_axis_is_one_layer_of_cells() {
+        assert_eq!(cell_dims([4, 3, 1]), [3, 2, 1]);
+        assert_eq!(cell_dims([4, 0, 1]), [0, 0, 0]);
+        let flat = Geometry::Rectilinear { dims: [4, 3, 1], extent: [0, 3, 0, 2, 0, 0] };
+        assert_eq!((flat.num_points(), flat.num_cells()), (12, 6));
+    }
+}

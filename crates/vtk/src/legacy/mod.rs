@@ -1,0 +1,62 @@
+//! Legacy files: a header of three lines, then keywords, each followed by its numbers.
+
+mod attributes;
+mod dataset;
+mod lexer;
+
+use crate::array::ArrayInfo;
+use crate::error::Error;
+use crate::file::Structure;
+use crate::geometry::{Geometry, Kind};
+use crate::source::Source;
+use attributes::Attributes;
+use dataset::Dataset;
+use lexer::Lexer;
+
+/// Reads the keywords of a legacy file and passes over its numbers.
+pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
+    let mut lexer = Lexer::open(source)?;
+    let mut attributes = Attributes::default();
+    let mut dataset = None;
+    while let Some(keyword) = lexer.keyword()? {
+        if keyword == "dataset" {
+            dataset = Some(Dataset::new(read_kind(&mut lexer)?));
+        } else if attributes.read(&mut lexer, &keyword)? {
+            // It was one of the arrays.
+        } else if let Some(dataset) = &mut dataset {
+            dataset.read(&mut lexer, &keyword)?;
+        } else {
+            return Err(lexer.unexpected("the file", "`DATASET` or `FIELD`"));
+        }
+    }
+    let dataset = dataset.ok_or_else(|| lexer.spot("the file").truncated("`DATASET`"))?;
+    let (geometry, shape) = dataset.finish(&lexer)?;
+    attributes.check(&lexer, &geometry)?;
+    Ok(Structure {
+        geometry,
+        encoding: lexer.encoding(),
+        arrays: attributes.arrays,
+        topology: shape.topology,
+        coordinates: shape.coordinates,
+        points: shape.points,
+    })
+}
+
+/// Arrays that make up the shape of a data set.
+#[derive(Debug, Default)]
+struct Shape {
+    points: Option<ArrayInfo>,
+    coordinates: Vec<ArrayInfo>,
+    topology: Vec<ArrayInfo>,
+}
+
+fn read_kind(lexer: &mut Lexer<'_>) -> Result<Kind, Error> {
+    let name = lexer.word("keyword `DATASET`")?;
+    Kind::from_legacy(&name.to_ascii_lowercase()).ok_or_else(|| {
+        let what = format!("the data set `{name}`");
+        lexer.spot("keyword `DATASET`").unsupported(
+            what,
+            "convert it to STRUCTURED_POINTS, RECTILINEAR_GRID, STRUCTURED_GRID, UNSTRUCTURED_GRID or POLYDATA",
+        )
+    })
+}

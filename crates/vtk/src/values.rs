@@ -1,0 +1,245 @@
+//! The numbers of an array, and how bytes or text become numbers.
+
+use std::collections::TryReserveError;
+
+use crate::scalar::{ByteOrder, Scalar, ScalarType};
+
+/// The numbers of an array in the type that the file stores, tuple by tuple.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Signed 8 bit integers.
+    I8(Vec<i8>),
+    /// Unsigned 8 bit integers, and bits as 0 or 1.
+    U8(Vec<u8>),
+    /// Signed 16 bit integers.
+    I16(Vec<i16>),
+    /// Unsigned 16 bit integers.
+    U16(Vec<u16>),
+    /// Signed 32 bit integers.
+    I32(Vec<i32>),
+    /// Unsigned 32 bit integers.
+    U32(Vec<u32>),
+    /// Signed 64 bit integers.
+    I64(Vec<i64>),
+    /// Unsigned 64 bit integers.
+    U64(Vec<u64>),
+    /// 32 bit floating point numbers.
+    F32(Vec<f32>),
+    /// 64 bit floating point numbers.
+    F64(Vec<f64>),
+}
+
+/// Evaluates `$body` with `$vector` bound to the vector inside, whatever its type.
+macro_rules! with_vector {
+    ($values:expr, $vector:ident => $body:expr) => {
+        match $values {
+            Values::I8($vector) => $body,
+            Values::U8($vector) => $body,
+            Values::I16($vector) => $body,
+            Values::U16($vector) => $body,
+            Values::I32($vector) => $body,
+            Values::U32($vector) => $body,
+            Values::I64($vector) => $body,
+            Values::U64($vector) => $body,
+            Values::F32($vector) => $body,
+            Values::F64($vector) => $body,
+        }
+    };
+}
+
+impl Values {
+    /// An empty vector of the type that `scalar` is read as.
+    pub(crate) fn empty(scalar: ScalarType) -> Self {
+        match scalar {
+            ScalarType::I8 => Self::I8(Vec::new()),
+            ScalarType::Bit | ScalarType::U8 => Self::U8(Vec::new()),
+            ScalarType::I16 => Self::I16(Vec::new()),
+            ScalarType::U16 => Self::U16(Vec::new()),
+            ScalarType::I32 => Self::I32(Vec::new()),
+            ScalarType::U32 => Self::U32(Vec::new()),
+            ScalarType::I64 => Self::I64(Vec::new()),
+            ScalarType::U64 => Self::U64(Vec::new()),
+            ScalarType::F32 => Self::F32(Vec::new()),
+            ScalarType::F64 => Self::F64(Vec::new()),
+        }
+    }
+
+    /// Number of numbers: tuples times components.
+    pub fn len(&self) -> usize {
+        with_vector!(self, v => v.len())
+    }
+
+    /// Whether there are no numbers.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers as `f32`, each rounded to the nearest.
+    pub fn to_f32(&self) -> Vec<f32> {
+        with_vector!(self, v => v.iter().map(|x| x.to_f32()).collect())
+    }
+
+    /// The numbers as `f64`, each rounded to the nearest.
+    pub fn to_f64(&self) -> Vec<f64> {
+        with_vector!(self, v => v.iter().map(|x| x.to_f64()).collect())
+    }
+
+    /// The numbers as `f32`, without a copy if they are stored so.
+    pub fn into_f32(self) -> Vec<f32> {
+        match self {
+            Self::F32(v) => v,
+            other => other.to_f32(),
+        }
+    }
+
+    /// The numbers as `f64`, without a copy if they are stored so.
+    pub fn into_f64(self) -> Vec<f64> {
+        match self {
+            Self::F64(v) => v,
+            other => other.to_f64(),
+        }
+    }
+
+    /// Makes room for `more` further numbers.
+    pub(crate) fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
+        with_vector!(self, v => v.try_reserve_exact(more))
+    }
+
+    /// Appends zeros up to `len` numbers.
+    pub(crate) fn resize(&mut self, len: usize) {
+        with_vector!(self, v => v.resize(len, Default::default()));
+    }
+
+    /// Adds an index offset to every number; `None` if one overflows or is no integer.
+    pub(crate) fn offset_by(&mut self, by: i64) -> Option<()> {
+        with_vector!(self, v => v.iter_mut().try_for_each(|x| {
+            *x = x.offset_by(by)?;
+            Some(())
+        }))
+    }
+
+    /// Copies `count` numbers from `from` on in `other` to `to` on here. `None`, with nothing
+    /// copied, if the types differ or one of the ranges lies outside.
+    pub(crate) fn copy_run(&mut self, to: usize, other: &Self, from: usize, count: usize) -> Option<()> {
+        fn copy<T: Copy>(to: &mut [T], start: usize, from: &[T], first: usize, count: usize) -> Option<()> {
+            let run = from.get(first..first.checked_add(count)?)?;
+            to.get_mut(start..start.checked_add(count)?)?.copy_from_slice(run);
+            Some(())
+        }
+        match (self, other) {
+            (Self::I8(a), Self::I8(b)) => copy(a, to, b, from, count),
+            (Self::U8(a), Self::U8(b)) => copy(a, to, b, from, count),
+            (Self::I16(a), Self::I16(b)) => copy(a, to, b, from, count),
+            (Self::U16(a), Self::U16(b)) => copy(a, to, b, from, count),
+            (Self::I32(a), Self::I32(b)) => copy(a, to, b, from, count),
+            (Self::U32(a), Self::U32(b)) => copy(a, to, b, from, count),
+            (Self::I64(a), Self::I64(b)) => copy(a, to, b, from, count),
+            (Self::U64(a), Self::U64(b)) => copy(a, to, b, from, count),
+            (Self::F32(a), Self::F32(b)) => copy(a, to, b, from, count),
+            (Self::F64(a), Self::F64(b)) => copy(a, to, b, from, count),
+            _ => None,
+        }
+    }
+
+    fn extend_from_bytes(&mut self, bytes: &[u8], order: ByteOrder) {
+        with_vector!(self, v => Scalar::extend(v, bytes, order));
+    }
+
+    fn push_text(&mut self, text: &str) -> Option<()> {
+        with_vector!(self, v => v.push(Scalar::parse(text)?));
+        Some(())
+    }
+}
+
+/// Turns bytes or text, as they arrive, into the `count` numbers of an array.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    scalar: ScalarType,
+    order: ByteOrder,
+    count: usize,
+    values: Values,
+    /// First bytes of a number whose other bytes have not arrived yet.
+    carry: Vec<u8>,
+}
+
+impl Decoder {
+    /// Reserves memory for `count` numbers: the caller has checked it against the file.
+    pub(crate) fn new(scalar: ScalarType, order: ByteOrder, count: usize) -> Result<Self, TryReserveError> {
+        let mut values = Values::empty(scalar);
+        values.try_reserve(count)?;
+        Ok(Self { scalar, order, count, values, carry: Vec::new() })
+    }
+
+    /// Takes the next bytes of a binary array; a number may lie across two calls.
+    pub(crate) fn push_bytes(&mut self, mut bytes: &[u8]) {
+        if self.scalar == ScalarType::Bit {
+            return self.push_bits(bytes);
+        }
+        let size = self.scalar.size();
+        if !self.carry.is_empty() {
+            let (head, rest) = bytes.split_at(bytes.len().min(size - self.carry.len()));
+            self.carry.extend_from_slice(head);
+            if self.carry.len() < size {
+                return;
+            }
+            self.values.extend_from_bytes(&self.carry, self.order);
+            self.carry.clear();
+            bytes = rest;
+        }
+        let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % size);
+        self.values.extend_from_bytes(whole, self.order);
+        self.carry.extend_from_slice(rest);
+    }
+
+    fn push_bits(&mut self, bytes: &[u8]) {
+        if let Values::U8(out) = &mut self.values {
+            let bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| (byte >> (7 - bit)) & 1));
+            out.extend(bits.take(self.count.saturating_sub(out.len())));
+        }
+    }
+
+    /// Takes the next word of an ASCII array; `None` if it is no number of the array's type.
+    pub(crate) fn push_text(&mut self, text: &str) -> Option<()> {
+        self.values.push_text(text)
+    }
+
+    /// Number of numbers taken so far.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(crate) fn finish(self) -> Values {
+        self.values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_may_lie_across_two_chunks() {
+        let bytes: Vec<u8> = [1_i32, -2, 3].iter().flat_map(|x| x.to_be_bytes()).collect();
+        for size in 1..=bytes.len() {
+            let mut decoder = Decoder::new(ScalarType::I32, ByteOrder::Big, 3).unwrap();
+            bytes.chunks(size).for_each(|chunk| decoder.push_bytes(chunk));
+            assert_eq!(decoder.finish(), Values::I32(vec![1, -2, 3]), "chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn the_first_bit_is_the_highest() {
+        let mut decoder = Decoder::new(ScalarType::Bit, ByteOrder::Big, 10).unwrap();
+        decoder.push_bytes(&[0b1010_0000, 0b0111_1111]);
+        assert_eq!(decoder.finish(), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
+    }
+
+    #[test]
+    fn runs_outside_are_refused() {
+        let mut to = Values::U8(vec![0; 4]);
+        assert_eq!(to.copy_run(3, &Values::U8(vec![1, 2]), 0, 2), None);
+        assert_eq!(to.copy_run(0, &Values::I8(vec![1, 2]), 0, 2), None);
+        assert_eq!(to.copy_run(1, &Values::U8(vec![1, 2]), 0, 2), Some(()));
+        assert_eq!(to, Values::U8(vec![0, 1, 2, 0]));
+    }
+}

@@ -1,0 +1,199 @@
+//! The elements that matter, in the order of the file.
+
+use std::ops::Range;
+
+use super::elements::{Elements, Item};
+use super::tag::Tag;
+use crate::error::Error;
+use crate::geometry::Kind;
+use crate::source::Source;
+
+/// What the elements of a file say.
+pub(super) struct Document<'a> {
+    /// The element `VTKFile`.
+    pub(super) file: Tag<'a>,
+    pub(super) kind: Kind,
+    /// The element of the data set, e.g. `ImageData`.
+    pub(super) dataset: Tag<'a>,
+    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) fields: Vec<RawArray<'a>>,
+    pub(super) appended: Option<Appended>,
+}
+
+/// A part of the data set.
+pub(super) struct Piece<'a> {
+    pub(super) tag: Tag<'a>,
+    /// The sections as they begin, e.g. `PointData Scalars="p"`.
+    pub(super) sections: Vec<(Section, Tag<'a>)>,
+    pub(super) arrays: Vec<RawArray<'a>>,
+}
+
+/// Where an array stands in a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    FieldData,
+    PointData,
+    CellData,
+    Points,
+    Coordinates,
+    Cells,
+    Verts,
+    Lines,
+    Strips,
+    Polys,
+}
+
+impl Section {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "FieldData" => Self::FieldData,
+            "PointData" => Self::PointData,
+            "CellData" => Self::CellData,
+            "Points" => Self::Points,
+            "Coordinates" => Self::Coordinates,
+            "Cells" => Self::Cells,
+            "Verts" => Self::Verts,
+            "Lines" => Self::Lines,
+            "Strips" => Self::Strips,
+            "Polys" => Self::Polys,
+            _ => return None,
+        })
+    }
+}
+
+/// An element `DataArray`.
+pub(super) struct RawArray<'a> {
+    pub(super) section: Section,
+    pub(super) tag: Tag<'a>,
+    /// Place of its numbers, if they are inside the element.
+    pub(super) text: Option<Range<u64>>,
+}
+
+/// The appended data.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Appended {
+    /// Place of the byte with the offset 0.
+    pub(super) start: u64,
+    pub(super) base64: bool,
+}
+
+/// Reads all elements before the appended data.
+pub(super) fn read(source: &Source) -> Result<Document<'_>, Error> {
+    let mut elements = Elements::new(source);
+    let mut builder = Builder::default();
+    loop {
+        match elements.next()? {
+            Item::End => break,
+            Item::Open(tag) if tag.name == "AppendedData" => {
+                builder.appended = Some(read_appended(&mut elements, &tag)?);
+                break;
+            }
+            Item::Open(tag) => builder.open(tag)?,
+            Item::Close(name) => builder.close(&name),
+            Item::Text(range) => builder.text(range)?,
+        }
+    }
+    builder.finish(source)
+}
+
+fn read_appended(elements: &mut Elements<'_>, tag: &Tag<'_>) -> Result<Appended, Error> {
+    let base64 = match tag.text("encoding") {
+        Some("raw") => false,
+        Some("base64") | None => true,
+        Some(other) => return Err(tag.bad_value("encoding", other, "`raw` or `base64`")),
+    };
+    Ok(Appended { start: elements.start_of_appended_data(tag)?, base64 })
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    file: Option<Tag<'a>>,
+    dataset: Option<(Kind, Tag<'a>)>,
+    pieces: Vec<Piece<'a>>,
+    fields: Vec<RawArray<'a>>,
+    appended: Option<Appended>,
+    section: Option<Section>,
+    array: Option<RawArray<'a>>,
+    /// Number of open elements inside the array: `InformationKey` and the like.
+    inside_array: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn open(&mut self, tag: Tag<'a>) -> Result<(), Error> {
+        if self.array.is_some() {
+            self.inside_array += 1;
+        } else if self.file.is_none() {
+            self.open_file(tag)?;
+        } else if self.dataset.is_none() {
+            self.open_dataset(tag)?;
+        } else if tag.name == "Piece" {
+            self.pieces.push(Piece { tag, sections: Vec::new(), arrays: Vec::new() });
+        } else if let Some(section) = Section::from_name(&tag.name) {
+            self.section = Some(section);
+            if let Some(piece) = self.pieces.last_mut() {
+                piece.sections.push((section, tag));
+            }
+        } else if let (Some(section), "DataArray") = (self.section, tag.name.as_str()) {
+            self.array = Some(RawArray { section, tag, text: None });
+        }
+        Ok(())
+    }
+
+    fn open_file(&mut self, tag: Tag<'a>) -> Result<(), Error> {
+        if tag.name != "VTKFile" {
+            return Err(tag.spot().malformed(format!("the element `{}`", tag.name), "`VTKFile`"));
+        }
+        self.file = Some(tag);
+        Ok(())
+    }
+
+    fn open_dataset(&mut self, tag: Tag<'a>) -> Result<(), Error> {
+        if let Some(kind) = Kind::from_xml(&tag.name) {
+            self.dataset = Some((kind, tag));
+            return Ok(());
+        }
+        let what = format!("the data set `{}`", tag.name);
+        Err(match tag.name.strip_prefix('P').and_then(Kind::from_xml) {
+            Some(_) => tag.spot().unsupported(what, "it only lists other files: open those in its `Source` attributes"),
+            None => tag.spot().unsupported(
+                what,
+                "convert it to ImageData, RectilinearGrid, StructuredGrid, UnstructuredGrid or PolyData",
+            ),
+        })
+    }
+
+    fn close(&mut self, name: &str) {
+        if self.inside_array > 0 {
+            self.inside_array -= 1;
+        } else if let Some(array) = self.array.take() {
+            match self.pieces.last_mut() {
+                Some(piece) if array.section != Section::FieldData => piece.arrays.push(array),
+                _ => self.fields.push(array),
+            }
+        } else if Section::from_name(name).is_some() {
+            self.section = None;
+        }
+    }
+
+    /// Takes the text of an array. Text elsewhere means nothing.
+    fn text(&mut self, range: Range<u64>) -> Result<(), Error> {
+        match &mut self.array {
+            Some(array) if self.inside_array == 0 => match array.text.replace(range) {
+                None => Ok(()),
+                Some(_) => Err(array.tag.spot().malformed("numbers in two places", "all numbers together")),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(self, source: &'a Source) -> Result<Document<'a>, Error> {
+        let spot = source.spot(source.len(), "the elements");
+        let file = self.file.ok_or_else(|| spot.truncated("the element `VTKFile`"))?;
+        let (kind, dataset) = self.dataset.ok_or_else(|| spot.truncated("the element of the data set"))?;
+        if self.pieces.is_empty() {
+            return Err(dataset.spot().malformed("no element `Piece`", "one at least"));
+        }
+        let Self { pieces, fields, appended, .. } = self;
+        Ok(Document { file, kind, dataset, pieces, fields, appended })
+    }
+}
