@@ -1,0 +1,28 @@
+//! Fields, seeds, schemes, boundaries, the tracer and its tracks.
+//!
+//! This crate opens no file and prints nothing. `burntrace` re-exports it together with the
+//! readers and writers of `burntrace-io`.
+
+pub mod device;
+mod error;
+mod field;
+mod precision;
+mod random;
+mod schedule;
+mod seeds;
+mod tracer;
+mod tracks;
+
+pub use burntrace_kernels::{Condition, Face, InTime, Placement, Scheme, Status};
+pub use error::{Error, Result};
+pub use field::{
+    Analytic, Domain, Field, FieldFn, Flow, FrameSource, GridField, GridOptions, NotFinite,
+    OutsideTime, Velocity,
+};
+pub use precision::Precision;
+pub use schedule::{SaveAt, Span, TimeSpan};
+pub use seeds::Seeds;
+pub use tracer::{SeedsOutside, Tracer};
+pub use tracks::{
+    Control, Ends, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
+};

@@ -7,7 +7,7 @@ mod lexer;
 use crate::array::ArrayInfo;
 use crate::error::Error;
 use crate::file::Structure;
-use crate::geometry::{Geometry, Kind};
+use crate::geometry::Kind;
 use crate::source::Source;
 use attributes::Attributes;
 use dataset::Dataset;

@@ -44,6 +44,20 @@ pub(super) enum Section {
 }
 
 impl Section {
+    /// The sections that say how cells are made of points.
+    pub(super) const OF_CELLS: [Self; 5] = [Self::Cells, Self::Verts, Self::Lines, Self::Strips, Self::Polys];
+
+    /// What comes before the names of its arrays, so that they are unique.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Verts => "verts/",
+            Self::Lines => "lines/",
+            Self::Strips => "strips/",
+            Self::Polys => "polys/",
+            _ => "",
+        }
+    }
+
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "FieldData" => Self::FieldData,
@@ -67,6 +81,13 @@ pub(super) struct RawArray<'a> {
     pub(super) tag: Tag<'a>,
     /// Place of its numbers, if they are inside the element.
     pub(super) text: Option<Range<u64>>,
+}
+
+impl RawArray<'_> {
+    /// The name; empty if there is none.
+    pub(super) fn name(&self) -> &str {
+        self.tag.text("Name").unwrap_or_default()
+    }
 }
 
 /// The appended data.

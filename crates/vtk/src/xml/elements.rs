@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::tag::Tag;
 use crate::error::Error;
-use crate::source::{RangeReader, Source};
+use crate::source::{RangeReader, Source, quoted};
 
 /// Bytes read from the file at once.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -66,13 +66,15 @@ impl<'a> Elements<'a> {
 
     /// Passes over the `_` before the appended data and gives the place after it.
     pub(super) fn start_of_appended_data(&mut self, tag: &Tag<'_>) -> Result<u64, Error> {
+        let failed = |e| tag.spot().failed(e, "`_` before the data");
         loop {
-            let byte = self.reader.stream().fill_buf().map_err(|e| self.failed(e))?.first().copied();
-            self.reader.stream().consume(1);
+            let mut stream = self.reader.stream();
+            let byte = stream.fill_buf().map_err(failed)?.first().copied();
+            stream.consume(1);
             match byte {
                 Some(b'_') => return Ok(self.reader.buffer_position()),
                 Some(byte) if byte.is_ascii_whitespace() => {}
-                Some(byte) => return Err(tag.spot().malformed(crate::source::quoted(&[byte]), "`_` before the data")),
+                Some(byte) => return Err(tag.spot().malformed(quoted(&[byte]), "`_` before the data")),
                 None => return Err(tag.spot().truncated("`_` before the data")),
             }
         }

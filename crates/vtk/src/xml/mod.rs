@@ -3,6 +3,8 @@
 mod array;
 mod document;
 mod elements;
+mod join;
+mod sizes;
 mod structure;
 mod tag;
 

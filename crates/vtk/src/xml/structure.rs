@@ -1,12 +1,13 @@
 //! From elements to the structure of a data set.
 
 use super::array::{Format, components, scalar_type, tuples};
-use super::document::{Document, Piece, RawArray, Section};
-use super::tag::Tag;
-use crate::array::{ArrayInfo, Association, Attribute, GridBox, Part, Placement};
+use super::document::{Document, RawArray, Section};
+use super::join::Joiner;
+use super::sizes::{sized_pieces, whole_geometry};
+use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
-use crate::file::{Structure, UNIT_DIRECTION};
-use crate::geometry::{Extent, Geometry, Kind, cell_dims, dims_of};
+use crate::file::Structure;
+use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
 
 /// Puts the structure together.
@@ -19,8 +20,55 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     arrays.extend(joiner.arrays(&[Section::PointData, Section::CellData])?);
     let coordinates = joiner.arrays(&[Section::Coordinates])?;
     let points = joiner.arrays(&[Section::Points])?.into_iter().next();
-    let topology = joiner.arrays(&[Section::Cells, Section::Verts, Section::Lines, Section::Strips, Section::Polys])?;
+    let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_shape(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
     Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
+}
+
+fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInfo>, Error> {
+    let mut arrays = Vec::new();
+    for array in fields {
+        let components = components(&array.tag)?;
+        let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) else { continue };
+        let block = format.block(array)?;
+        let sizes = [tuples(array, &block, scalar, components)?, components];
+        arrays.push(ArrayInfo::new(array.name(), Association::Field, sizes, scalar).in_block(block));
+    }
+    Ok(arrays)
+}
+
+/// Checks that the arrays that make up the shape are there.
+fn check_shape(
+    document: &Document<'_>,
+    geometry: &Geometry,
+    points: Option<&ArrayInfo>,
+    coordinates: &[ArrayInfo],
+) -> Result<(), Error> {
+    let complete = match document.kind {
+        Kind::ImageData => true,
+        Kind::RectilinearGrid => coordinates.len() == 3 && coordinates.iter().all(|axis| axis.components == 1),
+        _ => geometry.num_points() == 0 || points.is_some_and(|points| points.components == 3),
+    };
+    if complete {
+        return Ok(());
+    }
+    let expected = match document.kind {
+        Kind::RectilinearGrid => "an element `Coordinates` with three arrays of one component",
+        _ => "an element `Points` with an array of three components",
+    };
+    Err(document.dataset.spot().malformed("a data set without its shape", expected))
+}
+
+/// How the file is written, in words: every way that occurs in it.
+fn encoding(format: &Format, document: &Document<'_>) -> Result<String, Error> {
+    let mut ways: Vec<String> = Vec::new();
+    let in_pieces = document.pieces.iter().flat_map(|piece| &piece.arrays);
+    for array in document.fields.iter().chain(in_pieces) {
+        let way = format.describe(array)?;
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    Ok(format!("XML, {}", ways.join(" and ")))
 }

@@ -1,0 +1,258 @@
+//! Devices by name: `auto`, `flex`, `ndarray`, `vulkan:0`, `wgpu:0`, `cuda:1`, `metal:0`, `rocm:0`.
+
+use crate::{Error, Precision, Result};
+use burn::tensor::{DType, Device};
+
+/// A device that this program can use.
+#[derive(Clone, Debug)]
+pub struct Usable {
+    /// The name by which it is opened.
+    pub name: String,
+    /// What it is, as its driver names it.
+    pub description: String,
+    /// Whether it is a graphics card's interface computed by the CPU.
+    pub is_software: bool,
+    /// Whether it computes in double precision.
+    pub has_f64: bool,
+    /// The device.
+    pub device: Device,
+}
+
+/// A kind of device that this program cannot use here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unusable {
+    /// Name of the kind.
+    pub name: String,
+    /// Why it cannot be used.
+    pub reason: String,
+}
+
+/// The kinds of devices, the fastest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Cuda,
+    Rocm,
+    Metal,
+    Vulkan,
+    Wgpu,
+    Flex,
+    NdArray,
+}
+
+const KINDS: [Kind; 7] = [
+    Kind::Cuda,
+    Kind::Rocm,
+    Kind::Metal,
+    Kind::Vulkan,
+    Kind::Wgpu,
+    Kind::Flex,
+    Kind::NdArray,
+];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Cuda => "cuda",
+            Kind::Rocm => "rocm",
+            Kind::Metal => "metal",
+            Kind::Vulkan => "vulkan",
+            Kind::Wgpu => "wgpu",
+            Kind::Flex => "flex",
+            Kind::NdArray => "ndarray",
+        }
+    }
+
+    fn named(name: &str) -> Option<Kind> {
+        match name {
+            "cpu" => Some(Kind::Flex),
+            _ => KINDS.into_iter().find(|kind| kind.name() == name),
+        }
+    }
+
+    /// The devices of this kind, or why there are none.
+    fn devices(self) -> std::result::Result<Vec<Device>, String> {
+        let devices = match self {
+            Kind::Flex => vec![Device::flex()],
+            #[allow(deprecated)] // kept because people ask for it by name
+            Kind::NdArray => vec![Device::ndarray()],
+            Kind::Cuda => cuda()?,
+            Kind::Rocm => rocm()?,
+            Kind::Metal => metal()?,
+            Kind::Vulkan => vulkan()?,
+            Kind::Wgpu => wgpu()?,
+        };
+        if devices.is_empty() {
+            return Err(format!("no driver offers a {} device", self.name()));
+        }
+        Ok(devices)
+    }
+}
+
+fn usable(kind: Kind, index: usize, device: Device) -> Usable {
+    let identity = match kind {
+        Kind::Flex | Kind::NdArray => None,
+        _ => identity(&device),
+    };
+    let name = match kind {
+        Kind::Flex | Kind::NdArray => kind.name().into(),
+        _ => format!("{}:{index}", kind.name()),
+    };
+    let (description, is_software) = identity.unwrap_or_else(|| {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        (format!("this machine's CPU, {threads} threads"), false)
+    });
+    Usable {
+        name,
+        description,
+        is_software,
+        has_f64: device.supports_dtype(DType::F64),
+        device,
+    }
+}
+
+/// Every device that this program can use, the fastest kind first, and the kinds it cannot use.
+pub fn list() -> (Vec<Usable>, Vec<Unusable>) {
+    let mut usables = Vec::new();
+    let mut unusables = Vec::new();
+    for kind in KINDS {
+        match kind.devices() {
+            Ok(devices) => {
+                let devices = devices.into_iter().enumerate();
+                usables.extend(devices.map(|(index, device)| usable(kind, index, device)));
+            }
+            Err(reason) => unusables.push(Unusable { name: kind.name().into(), reason }),
+        }
+    }
+    (usables, unusables)
+}
+
+/// Opens a device by its name.
+///
+/// `auto` is the first graphics card in the order CUDA, ROCm, Metal, Vulkan, WGPU, and Flex (the
+/// CPU) where there is none; a software rasteriser is never chosen. `cpu` is Flex. A name without
+/// a number means number 0.
+///
+/// # Errors
+///
+/// [`Error::Device`] where the device does not exist; the message lists those that do.
+pub fn open(name: &str) -> Result<Usable> {
+    if name == "auto" {
+        return Ok(auto());
+    }
+    let fail = |reason: String| {
+        let usable: Vec<_> = list().0.into_iter().map(|usable| usable.name).collect();
+        Error::Device { name: name.into(), reason, usable: usable.join(", ") }
+    };
+    let (kind, index) = name.split_once(':').unwrap_or((name, "0"));
+    let kind = Kind::named(kind).ok_or_else(|| fail("there is no such kind of device".into()))?;
+    let index: usize = index
+        .parse()
+        .map_err(|_| fail(format!("`{index}` is not the number of a device")))?;
+    let mut devices = kind.devices().map_err(&fail)?;
+    if index >= devices.len() {
+        let count = devices.len();
+        return Err(fail(format!("there are {count} such devices, counted from 0")));
+    }
+    Ok(usable(kind, index, devices.swap_remove(index)))
+}
+
+fn auto() -> Usable {
+    let cards = KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
+    cards
+        .flat_map(|kind| {
+            let devices = kind.devices().unwrap_or_default().into_iter().enumerate();
+            devices.map(move |(index, device)| usable(kind, index, device))
+        })
+        .find(|usable| !usable.is_software)
+        .unwrap_or_else(|| usable(Kind::Flex, 0, Device::flex()))
+}
+
+/// Refuses a precision that a device does not have.
+pub(crate) fn check_precision(device: &Device, precision: Precision) -> Result<()> {
+    if device.supports_dtype(precision.dtype()) {
+        return Ok(());
+    }
+    Err(Error::Precision { device: format!("{device:?}"), precision })
+}
+
+/// Whether a device compiles kernels at run time, as all but the CPU backends do.
+pub(crate) fn compiles_kernels(device: &Device) -> bool {
+    let is_cpu = |other: Device| *device == other;
+    #[allow(deprecated)] // kept because people ask for it by name
+    let ndarray = Device::ndarray();
+    !is_cpu(Device::flex()) && !is_cpu(ndarray)
+}
+
+/// The device's own name, and whether it is no card but computed by the CPU.
+#[cfg(any(feature = "vulkan", feature = "cuda", feature = "metal", feature = "rocm"))]
+fn identity(device: &Device) -> Option<(String, bool)> {
+    let identity = device.identity()?;
+    Some((identity.name, identity.physical.is_none()))
+}
+
+#[cfg(not(any(feature = "vulkan", feature = "cuda", feature = "metal", feature = "rocm")))]
+fn identity(_device: &Device) -> Option<(String, bool)> {
+    None
+}
+
+/// The devices of a kind whose cargo feature is on, and the reason where it is off.
+macro_rules! devices_with_feature {
+    ($name:ident, $feature:literal, $list:expr) => {
+        #[cfg(feature = $feature)]
+        fn $name() -> std::result::Result<Vec<Device>, String> {
+            $list
+        }
+
+        #[cfg(not(feature = $feature))]
+        fn $name() -> std::result::Result<Vec<Device>, String> {
+            Err(concat!("this program was built without the feature `", $feature, "`").into())
+        }
+    };
+}
+
+#[cfg(any(feature = "vulkan", feature = "cuda", feature = "metal", feature = "rocm"))]
+use burn::tensor::DeviceType;
+
+devices_with_feature!(vulkan, "vulkan", Ok(Device::enumerate(DeviceType::Vulkan).into_vec()));
+devices_with_feature!(wgpu, "vulkan", Ok(Device::enumerate(DeviceType::Wgpu).into_vec()));
+devices_with_feature!(metal, "metal", Ok(Device::enumerate(DeviceType::Metal).into_vec()));
+devices_with_feature!(cuda, "cuda", {
+    driver("libcuda.so.1", "nvcuda.dll")?;
+    Ok(Device::enumerate(DeviceType::Cuda).into_vec())
+});
+devices_with_feature!(rocm, "rocm", {
+    driver("libamdhip64.so", "amdhip64.dll")?;
+    Ok(Device::enumerate(DeviceType::Rocm).into_vec())
+});
+
+/// Looks for a driver before Burn does: without one, Burn ends in a panic on a thread of its own.
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+fn driver(linux: &str, windows: &str) -> std::result::Result<(), String> {
+    let library = if cfg!(windows) { windows } else { linux };
+    // SAFETY: a driver's library has no initialiser that depends on the state of this program.
+    match unsafe { libloading::Library::new(library) } {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("its driver is not installed ({error})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_devices_are_always_there() {
+        assert_eq!(open("cpu").unwrap().name, "flex");
+        assert_eq!(open("flex:0").unwrap().name, "flex");
+        assert_eq!(open("ndarray").unwrap().name, "ndarray");
+        assert!(open("flex").unwrap().has_f64);
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error_that_lists_those_that_are() {
+        for name in ["flex:1", "abacus", "vulkan:99", "cuda:x", "flex:"] {
+            let message = open(name).unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("ndarray"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Where a field's frames come from, and where they lie in time.
+
+use crate::{Error, Result};
+use burntrace_kernels::{Clock, InTime, Outside, Placement, Step};
+
+/// A source of frames: a series of files, a simulation that runs beside the tracer, a test.
+pub trait FrameSource {
+    /// Node coordinates of the x, y and z axes, in the data's unit of length; one node on a
+    /// flat axis.
+    fn axes(&self) -> &[Vec<f64>; 3];
+
+    /// Where on the grid the velocity is given.
+    fn placement(&self) -> Placement;
+
+    /// Times of the frames, strictly increasing, in the data's unit of time.
+    fn times(&self) -> &[f64];
+
+    /// Reads the velocity of a frame: `u, v, w` of each node or cell, x varying fastest.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the source from giving it.
+    fn read(
+        &mut self,
+        frame: usize,
+    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The velocities of a frame, `u, v, w` of each node or cell, in the precision of their source.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Velocity {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+}
+
+impl Velocity {
+    /// How many numbers there are: three for each node or cell.
+    pub fn len(&self) -> usize {
+        match self {
+            Velocity::F32(v) => v.len(),
+            Velocity::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a field is worth before its first frame and after its last one.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum OutsideTime {
+    /// A run that reaches there is refused.
+    #[default]
+    Error,
+    /// The nearest frame.
+    Hold,
+    /// Zero velocity.
+    Zero,
+    /// The frames again, every `period`.
+    Periodic {
+        /// The period, in the data's unit of time. `None` is the time from the first frame to
+        /// the last one, which then must be equal. A longer period adds an interval that leads
+        /// from the last frame back to the first.
+        period: Option<f64>,
+    },
+}
+
+/// The frames' times with what lies between and outside them.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeAxis {
+    times: Vec<f64>,
+    outside: OutsideTime,
+    clock: std::sync::Arc<Clock>,
+}
+
+impl TimeAxis {
+    pub fn new(times: Vec<f64>, outside: OutsideTime, in_time: InTime) -> Result<Self> {
+        if times.is_empty() {
+            return Err(Error::Empty("it has no frames"));
+        }
+        for (i, pair) in times.windows(2).enumerate() {
+            // Written so that a time that is not a number is refused too.
+            if pair[0].partial_cmp(&pair[1]) != Some(std::cmp::Ordering::Less) {
+                return Err(Error::Times {
+                    frame: i + 1,
+                    before: pair[0],
+                    after: pair[1],
+                });
+            }
+        }
+        let mut gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        if let OutsideTime::Periodic { period: Some(period) } = outside {
+            gaps.extend(closing_gap(&gaps, period)?);
+        }
+        let clock = Clock {
+            gaps,
+            frames: times.len(),
+            outside: match outside {
+                OutsideTime::Error | OutsideTime::Hold => Outside::Hold,
+                OutsideTime::Zero => Outside::Zero,
+                OutsideTime::Periodic { .. } => Outside::Periodic,
+            },
+            in_time,
+        };
+        Ok(TimeAxis {
+            times,
+            outside,
+            clock: clock.into(),
+        })
+    }
+
+    pub fn clock(&self) -> &std::sync::Arc<Clock> {
+        &self.clock
+    }
+
+    /// First and last time at which the field is known, or `None` where it always is.
+    pub fn range(&self) -> Option<[f64; 2]> {
+        (self.outside == OutsideTime::Error && self.times.len() > 1).then(|| self.ends())
+    }
+
+    /// The times of the first and the last frame.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.times[0], self.times[self.times.len() - 1]]
+    }
+
+    /// Whether the first and the last frame stand for the same moment of a period.
+    pub fn ends_meet(&self) -> bool {
+        self.outside == OutsideTime::Periodic { period: None } && self.times.len() > 1
+    }
+
+    /// The two frames around a time, and their weights.
+    pub fn weights(&self, t: f64) -> ([usize; 2], [f64; 2]) {
+        let Step { interval, since, .. } = self.place(t, 0.0);
+        let Some(gap) = self.clock.gaps.get(interval) else {
+            return ([0, 0], [1.0, 0.0]);
+        };
+        let frames = [interval, (interval + 1) % self.clock.frames];
+        let fraction = since / gap;
+        let is_outside = !(-1e-12..=1.0 + 1e-12).contains(&fraction);
+        if is_outside && self.clock.outside == Outside::Zero {
+            return (frames, [0.0, 0.0]);
+        }
+        let a = fraction.clamp(0.0, 1.0);
+        match self.clock.in_time {
+            InTime::Linear => (frames, [1.0 - a, a]),
+            InTime::Nearest if a < 0.5 => (frames, [1.0, 0.0]),
+            InTime::Nearest => (frames, [0.0, 1.0]),
+        }
+    }
+
+    /// Places a step that begins at time `t` among the frames.
+    pub fn place(&self, t: f64, h: f64) -> Step {
+        let mut since = t - self.times[0];
+        if self.clock.outside == Outside::Periodic && !self.clock.gaps.is_empty() {
+            since = since.rem_euclid(self.clock.gaps.iter().sum());
+        }
+        let t = self.times[0] + since;
+        let intervals = self.clock.gaps.len();
+        let later = self.times.partition_point(|&frame| frame <= t);
+        let interval = later.saturating_sub(1).min(intervals.saturating_sub(1));
+        Step {
+            interval,
+            since: t - self.times[interval],
+            h,
+        }
+    }
+}
+
+/// The interval from the last frame back to the first, where the period is longer than the
+/// frames.
+fn closing_gap(gaps: &[f64], period: f64) -> Result<Option<f64>> {
+    let length: f64 = gaps.iter().sum();
+    let rest = period - length;
+    let slack = 1e-9 * length.max(period.abs());
+    if gaps.is_empty() || !period.is_finite() || rest < -slack {
+        return Err(Error::Period {
+            period,
+            reason: format!("there are {} frames over {length}", gaps.len() + 1),
+        });
+    }
+    Ok((rest > slack).then_some(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(outside: OutsideTime) -> TimeAxis {
+        TimeAxis::new(vec![1.0, 2.0, 4.0], outside, InTime::Linear).unwrap()
+    }
+
+    #[test]
+    fn steps_are_placed_in_the_interval_that_begins_at_or_before_them() {
+        let place = |t| {
+            let step = axis(OutsideTime::Error).place(t, 0.1);
+            (step.interval, step.since)
+        };
+        assert_eq!(place(1.0), (0, 0.0));
+        assert_eq!(place(2.0), (1, 0.0));
+        assert_eq!(place(3.5), (1, 1.5));
+        assert_eq!(place(4.0), (1, 2.0));
+        assert_eq!(place(0.5), (0, -0.5));
+        assert_eq!(place(9.0), (1, 7.0));
+    }
+
+    #[test]
+    fn a_period_may_close_with_an_interval_of_its_own() {
+        let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
+        assert_eq!(closed.clock().gaps, [1.0, 2.0, 0.5]);
+        let step = closed.place(1.0 + 3.5 + 3.25, 0.1);
+        assert_eq!(step.interval, 2);
+        assert!((step.since - 0.25).abs() < 1e-12);
+        assert!(axis(OutsideTime::Periodic { period: None }).ends_meet());
+        let short = TimeAxis::new(
+            vec![1.0, 2.0],
+            OutsideTime::Periodic { period: Some(0.5) },
+            InTime::Linear,
+        );
+        assert!(matches!(short, Err(Error::Period { .. })));
+    }
+
+    #[test]
+    fn times_must_increase() {
+        for times in [vec![0.0, 0.0], vec![1.0, 0.5], vec![0.0, f64::NAN]] {
+            let axis = TimeAxis::new(times, OutsideTime::Error, InTime::Linear);
+            assert!(matches!(axis, Err(Error::Times { frame: 1, .. })));
+        }
+    }
+}

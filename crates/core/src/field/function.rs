@@ -1,0 +1,57 @@
+//! A closure as a field.
+
+use super::{Domain, Field};
+use crate::Precision;
+use burn::tensor::{Device, Tensor};
+
+/// A field given by a closure of positions `[n, 3]` and time that returns velocities `[n, 3]`.
+///
+/// ```
+/// use burntrace_core::{Domain, Field, FieldFn, Precision};
+/// use burn::tensor::{Device, Tensor};
+///
+/// let shear = FieldFn::new(Domain::unbounded(), &Device::flex(), Precision::F32, |p, _t| {
+///     let n = p.dims()[0];
+///     let y = p.slice([0..n, 1..2]);
+///     let zero = y.zeros_like();
+///     Tensor::cat(vec![y, zero.clone(), zero], 1)
+/// });
+/// let p = Tensor::<2>::from_floats([[0.0, 2.0, 0.0]], &Device::flex());
+/// assert_eq!(shear.velocity(p, 0.0).into_data().to_vec::<f32>().unwrap(), [2.0, 0.0, 0.0]);
+/// ```
+pub struct FieldFn<F> {
+    domain: Domain,
+    device: Device,
+    precision: Precision,
+    velocity: F,
+}
+
+impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> FieldFn<F> {
+    /// A field in a domain, computed on a device in a precision.
+    pub fn new(domain: Domain, device: &Device, precision: Precision, velocity: F) -> Self {
+        FieldFn {
+            domain,
+            device: device.clone(),
+            precision,
+            velocity,
+        }
+    }
+}
+
+impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> Field for FieldFn<F> {
+    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        (self.velocity)(position, time)
+    }
+
+    fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    fn device(&self) -> Device {
+        self.device.clone()
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+}

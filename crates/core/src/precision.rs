@@ -1,0 +1,40 @@
+//! Single or double precision.
+
+use burn::tensor::DType;
+
+/// The precision of positions, velocities and all arithmetic on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Precision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Double precision, where the device has it.
+    F64,
+}
+
+impl Precision {
+    /// Burn's name for it.
+    pub fn dtype(self) -> DType {
+        match self {
+            Precision::F32 => DType::F32,
+            Precision::F64 => DType::F64,
+        }
+    }
+
+    /// Bytes of one number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for Precision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        })
+    }
+}

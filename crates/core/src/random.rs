@@ -1,0 +1,134 @@
+//! Counter-based random numbers: Philox4x32-10.
+//!
+//! J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: *Parallel random numbers: as easy as 1, 2,
+//! 3*, SC 2011. A number is a function of its address (seed, slot, generation, draw) and of
+//! nothing else: no state is carried along, so neither the order in which numbers are asked for
+//! nor the count of threads or batches can change them.
+//!
+//! `slot` is the number of a particle. `generation` 0 makes the seeds; each later life of the
+//! same slot counts one up. `draw` tells apart the numbers of one generation.
+
+const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const ROUNDS: usize = 10;
+
+/// 2^-53: the distance between the doubles that [`uniform`] returns.
+const ULP: f64 = 1.0 / (1_u64 << 53) as f64;
+
+fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+    for _ in 0..ROUNDS {
+        let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
+        let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
+        let [a_low, a_high] = halves(a);
+        let [b_low, b_high] = halves(b);
+        counter = [b_high ^ counter[1] ^ key[0], b_low, a_high ^ counter[3] ^ key[1], a_low];
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    counter
+}
+
+/// The low and the high half of a word.
+fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
+}
+
+/// 128 random bits.
+pub(crate) fn bits(seed: u64, slot: u64, generation: u32, draw: u32) -> [u32; 4] {
+    let [low, high] = halves(slot);
+    philox([low, high, generation, draw], halves(seed))
+}
+
+/// The upper 53 of 64 bits as a fraction in [0, 1).
+fn fraction(high: u32, low: u32) -> f64 {
+    let word = u64::from(high) << 32 | u64::from(low);
+    (word >> 11) as f64 * ULP
+}
+
+/// A number uniform in [0, 1), of 53 random bits.
+pub(crate) fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
+    let [high, low, ..] = bits(seed, slot, generation, draw);
+    fraction(high, low)
+}
+
+/// Two independent standard normal numbers (Box and Muller 1958).
+///
+/// The bits behind them are the same everywhere; the logarithm and the cosine are the platform's,
+/// so between platforms the last digit may differ.
+pub(crate) fn normals(seed: u64, slot: u64, generation: u32, draw: u32) -> [f64; 2] {
+    let [a, b, c, d] = bits(seed, slot, generation, draw);
+    // 1 - [0, 1) is (0, 1], whose logarithm is finite.
+    let radius = (-2.0 * (1.0 - fraction(a, b)).ln()).sqrt();
+    let (sin, cos) = (std::f64::consts::TAU * fraction(c, d)).sin_cos();
+    [radius * cos, radius * sin]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `kat_vectors` of the authors' Random123 library.
+    #[test]
+    fn philox_gives_the_published_answers() {
+        let cases = [
+            ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
+            (
+                [u32::MAX; 4],
+                [u32::MAX; 2],
+                [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+            ),
+            (
+                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+                [0xa409_3822, 0x299f_31d0],
+                [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+            ),
+        ];
+        for (counter, key, expected) in cases {
+            assert_eq!(philox(counter, key), expected);
+        }
+    }
+
+    #[test]
+    fn every_part_of_the_address_counts() {
+        let reference = bits(1, 2, 3, 4);
+        let others = [
+            bits(2, 2, 3, 4),
+            bits(1 | 1 << 32, 2, 3, 4),
+            bits(1, 3, 3, 4),
+            bits(1, 2 | 1 << 32, 3, 4),
+            bits(1, 2, 4, 4),
+            bits(1, 2, 3, 5),
+        ];
+        assert!(others.iter().all(|other| *other != reference));
+        assert_eq!(reference, bits(1, 2, 3, 4));
+    }
+
+    #[test]
+    fn fractions_fill_the_half_open_unit_interval() {
+        assert_eq!(fraction(0, 0), 0.0);
+        assert_eq!(fraction(1 << 31, 0), 0.5);
+        assert_eq!(fraction(u32::MAX, u32::MAX), 1.0 - ULP);
+    }
+
+    #[test]
+    fn moments_are_those_of_the_distributions() {
+        let n = 100_000;
+        let (mut sum, mut square) = (0.0, 0.0);
+        let (mut first, mut second, mut product) = (0.0, 0.0, 0.0);
+        for i in 0..n {
+            let u = uniform(7, i, 0, 0);
+            sum += u;
+            square += u * u;
+            let [a, b] = normals(7, i, 0, 1);
+            first += a + b;
+            second += a * a + b * b;
+            product += a * b;
+        }
+        let n = n as f64;
+        // Five standard errors of each mean.
+        assert!((sum / n - 0.5).abs() < 5.0 * (1.0 / 12.0 / n).sqrt());
+        assert!((square / n - 1.0 / 3.0).abs() < 5.0 * (4.0 / 45.0 / n).sqrt());
+        assert!((first / (2.0 * n)).abs() < 5.0 / (2.0 * n).sqrt());
+        assert!((second / (2.0 * n) - 1.0).abs() < 5.0 * (2.0 / (2.0 * n)).sqrt());
+        assert!((product / n).abs() < 5.0 / n.sqrt());
+    }
+}

@@ -1,0 +1,402 @@
+//! Which steps are taken, and where saves fall among them.
+//!
+//! Steps and saves are computed as they are needed, so that a run's memory does not grow with
+//! the number of its steps.
+
+use crate::{Error, Result};
+
+/// The time span that a caller asks for: any two of `t1`, `dt` and `steps` define the third.
+///
+/// What is left out is taken from the field: `t0` is its first time (its last one where `dt` is
+/// negative), `t1` its last (first) one. Times are in the data's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// Begin.
+    pub t0: Option<f64>,
+    /// End.
+    pub t1: Option<f64>,
+    /// Length of a step; negative backward in time.
+    pub dt: Option<f64>,
+    /// Number of steps.
+    pub steps: Option<u64>,
+}
+
+/// A time span: steps of `dt` from `t0`, the last one shortened to end at `t1`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeSpan {
+    /// Begin.
+    pub t0: f64,
+    /// End.
+    pub t1: f64,
+    /// Length of a step; negative backward in time.
+    pub dt: f64,
+    /// Number of steps.
+    pub steps: u64,
+}
+
+/// A part of a step that is lost to rounding.
+const SLACK: f64 = 1e-9;
+
+impl Span {
+    /// Fills in what is left out, given the field's first and last time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Span`] where numbers contradict each other, do not suffice or are not finite.
+    pub fn resolve(&self, field: [f64; 2]) -> Result<TimeSpan> {
+        for (name, value) in [("t0", self.t0), ("t1", self.t1), ("dt", self.dt)] {
+            if let Some(value) = value.filter(|v| !v.is_finite()) {
+                return Err(Error::Span(format!("{name} = {value} is not a finite number")));
+            }
+        }
+        if self.dt == Some(0.0) || self.steps == Some(0) {
+            return Err(Error::Span("dt and steps must not be zero".into()));
+        }
+        let backward = self.dt.is_some_and(|dt| dt < 0.0);
+        let [first, last] = if backward { [field[1], field[0]] } else { field };
+        let t0 = self.t0.unwrap_or(first);
+        let span = match (self.t1, self.dt, self.steps) {
+            (None, Some(dt), Some(steps)) => TimeSpan { t0, t1: t0 + dt * steps as f64, dt, steps },
+            (t1, None, Some(steps)) => {
+                let t1 = t1.unwrap_or(last);
+                TimeSpan { t0, t1, dt: (t1 - t0) / steps as f64, steps }
+            }
+            (t1, Some(dt), steps) => with_steps(t0, t1.unwrap_or(last), dt, steps)?,
+            (_, None, None) => {
+                return Err(Error::Span("give dt or steps (two of t1, dt and steps)".into()));
+            }
+        };
+        if span.t0 == span.t1 {
+            return Err(Error::Span(format!("it begins and ends at t = {t0}; give t1, or dt and steps")));
+        }
+        if span.steps > i32::MAX as u64 / 2 {
+            return Err(Error::Span(format!("{} steps are more than can be counted", span.steps)));
+        }
+        Ok(span)
+    }
+}
+
+/// A span with a step and an end, and perhaps a number of steps that must agree with them.
+fn with_steps(t0: f64, t1: f64, dt: f64, steps: Option<u64>) -> Result<TimeSpan> {
+    let needed = (t1 - t0) / dt;
+    if needed < 0.0 {
+        return Err(Error::Span(format!(
+            "dt = {dt} leads from t0 = {t0} away from t1 = {t1}; change its sign"
+        )));
+    }
+    let count = (needed - SLACK).ceil().max(1.0) as u64;
+    match steps {
+        Some(steps) if steps != count => Err(Error::Span(format!(
+            "{steps} steps of {dt} do not lead from {t0} to {t1}, which takes {count}; leave out one of t1, dt and steps"
+        ))),
+        _ => Ok(TimeSpan { t0, t1, dt, steps: count }),
+    }
+}
+
+impl TimeSpan {
+    /// The time after `i` steps.
+    pub fn time(&self, i: u64) -> f64 {
+        if i >= self.steps { self.t1 } else { self.t0 + i as f64 * self.dt }
+    }
+
+    /// The fraction of the span that is over at a time.
+    pub fn fraction(&self, t: f64) -> f64 {
+        ((t - self.t0) / (self.t1 - self.t0)).clamp(0.0, 1.0)
+    }
+
+    /// Whether time `a` comes before time `b` by more than rounding, in the span's direction.
+    fn is_before(&self, a: f64, b: f64) -> bool {
+        (b - a) / self.dt > SLACK
+    }
+}
+
+/// When positions are saved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum SaveAt {
+    /// At the end only.
+    #[default]
+    End,
+    /// At the begin, after every so many steps, and at the end.
+    EverySteps(u64),
+    /// At the begin, after every such time, and at the end; a step is split to land on it.
+    EveryTime(f64),
+    /// At these times, in the direction of the run; steps are split to land on them.
+    Times(Vec<f64>),
+}
+
+/// A span with its saves.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule {
+    pub span: TimeSpan,
+    save: SaveAt,
+    saves: usize,
+}
+
+/// Steps that are taken in one launch, and the save after them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Chunk {
+    /// Number of the first step.
+    pub first_step: u64,
+    /// Begin of each step, and the end of the last one; one time where there is no step.
+    pub times: Vec<f64>,
+    /// The save to make after the steps.
+    pub save: Option<usize>,
+}
+
+impl Chunk {
+    pub fn steps(&self) -> usize {
+        self.times.len() - 1
+    }
+
+    pub fn end(&self) -> f64 {
+        self.times[self.times.len() - 1]
+    }
+}
+
+impl Schedule {
+    pub fn new(span: TimeSpan, save: SaveAt) -> Result<Self> {
+        let saves = match &save {
+            SaveAt::End => 1,
+            SaveAt::EverySteps(0) => return Err(Error::Saves("every 0 steps".into())),
+            SaveAt::EverySteps(n) => 1 + span.steps.div_ceil(*n) as usize,
+            SaveAt::EveryTime(interval) => {
+                if !interval.is_finite() || *interval <= 0.0 {
+                    return Err(Error::Saves(format!("every {interval} is not a positive time")));
+                }
+                1 + ((span.t1 - span.t0).abs() / interval - SLACK).ceil() as usize
+            }
+            SaveAt::Times(times) => check_times(&span, times)?,
+        };
+        Ok(Schedule { span, save, saves })
+    }
+
+    /// How many saves there are.
+    pub fn saves(&self) -> usize {
+        self.saves
+    }
+
+    /// The time of a save.
+    fn save_time(&self, k: usize) -> f64 {
+        let is_last = k + 1 == self.saves;
+        match &self.save {
+            SaveAt::Times(times) => times[k],
+            _ if is_last => self.span.t1,
+            SaveAt::End => self.span.t1,
+            SaveAt::EverySteps(n) => self.span.time(k as u64 * n),
+            SaveAt::EveryTime(interval) => {
+                self.span.t0 + k as f64 * interval.copysign(self.span.dt)
+            }
+        }
+    }
+
+    /// The run's chunks, none of more than `most` steps.
+    pub fn chunks(&self, most: usize) -> Chunks<'_> {
+        Chunks {
+            schedule: self,
+            most,
+            now: self.span.t0,
+            grid: 0,
+            save: 0,
+            step: 0,
+        }
+    }
+
+    /// For each time, in ascending order along the run, the step in which it lies and the
+    /// fraction of it; a time after the end has a step that is never taken.
+    pub fn locate(&self, times: &[f64]) -> Vec<(u64, f64)> {
+        let mut found = Vec::with_capacity(times.len());
+        for chunk in self.chunks(1024) {
+            for (j, pair) in chunk.times.windows(2).enumerate() {
+                while let Some(&t) = times.get(found.len())
+                    && (t - pair[1]) / self.span.dt < 0.0
+                {
+                    let fraction = ((t - pair[0]) / (pair[1] - pair[0])).max(0.0);
+                    found.push((chunk.first_step + j as u64, fraction));
+                }
+            }
+        }
+        found.resize(times.len(), (i32::MAX as u64, 0.0));
+        found
+    }
+
+    /// Times of events, given as steps and fractions of them, in any order.
+    pub fn times_of(&self, events: &[(u64, f64)]) -> Vec<f64> {
+        let mut order: Vec<usize> = (0..events.len()).collect();
+        order.sort_by_key(|&i| events[i].0);
+        let mut times = vec![f64::NAN; events.len()];
+        let mut next = order.into_iter().peekable();
+        for chunk in self.chunks(1024) {
+            let end = chunk.first_step + chunk.steps() as u64;
+            while let Some(i) = next.next_if(|&i| events[i].0 < end) {
+                let (step, fraction) = events[i];
+                let j = (step - chunk.first_step) as usize;
+                times[i] = chunk.times[j] + fraction * (chunk.times[j + 1] - chunk.times[j]);
+            }
+        }
+        times
+    }
+}
+
+fn check_times(span: &TimeSpan, times: &[f64]) -> Result<usize> {
+    if times.is_empty() {
+        return Err(Error::Saves("the list of times is empty".into()));
+    }
+    for (i, &t) in times.iter().enumerate() {
+        if !t.is_finite() || span.is_before(t, span.t0) || span.is_before(span.t1, t) {
+            return Err(Error::Saves(format!(
+                "t = {t} is not between {} and {}",
+                span.t0, span.t1
+            )));
+        }
+        if i > 0 && !span.is_before(times[i - 1], t) {
+            return Err(Error::Saves(format!(
+                "{} is followed by {t}, against the direction of the run",
+                times[i - 1]
+            )));
+        }
+    }
+    Ok(times.len())
+}
+
+/// Iterator over the chunks of a schedule.
+pub(crate) struct Chunks<'a> {
+    schedule: &'a Schedule,
+    most: usize,
+    now: f64,
+    /// Whole steps of the span that are done.
+    grid: u64,
+    save: usize,
+    step: u64,
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        let span = &self.schedule.span;
+        let first_step = self.step;
+        let mut times = vec![self.now];
+        loop {
+            let is_due = self.save < self.schedule.saves
+                && !span.is_before(self.now, self.schedule.save_time(self.save));
+            if is_due || self.grid >= span.steps || times.len() > self.most {
+                let save = is_due.then_some(self.save);
+                self.save += usize::from(is_due);
+                let is_empty = times.len() == 1 && save.is_none();
+                return (!is_empty).then_some(Chunk { first_step, times, save });
+            }
+            self.advance();
+            self.step += 1;
+            times.push(self.now);
+        }
+    }
+}
+
+impl Chunks<'_> {
+    /// Goes to the end of the whole step, or to the save that comes before it.
+    fn advance(&mut self) {
+        let span = &self.schedule.span;
+        let end = span.time(self.grid + 1);
+        if self.save < self.schedule.saves {
+            let save = self.schedule.save_time(self.save);
+            if span.is_before(save, end) {
+                self.now = save;
+                return;
+            }
+        }
+        self.now = end;
+        self.grid += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(t0: f64, t1: f64, dt: f64) -> TimeSpan {
+        let span = Span { t0: Some(t0), t1: Some(t1), dt: Some(dt), steps: None };
+        span.resolve([0.0, 0.0]).unwrap()
+    }
+
+    #[test]
+    fn any_two_define_the_third() {
+        let ask = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps }.resolve([0.0, 9.0]);
+        assert_eq!(ask(Some(1.0), Some(0.25), None).unwrap().steps, 4);
+        assert_eq!(ask(Some(1.0), Some(0.3), None).unwrap().steps, 4);
+        assert_eq!(ask(None, Some(0.1), Some(7)).unwrap().t1, 0.1 * 7.0);
+        assert_eq!(ask(Some(2.0), None, Some(8)).unwrap().dt, 0.25);
+        assert_eq!(ask(Some(1.0), Some(0.1), Some(10)).unwrap().steps, 10);
+        assert_eq!(ask(None, Some(1.0), None).unwrap().t1, 9.0);
+        assert!(ask(Some(1.0), Some(0.1), Some(11)).is_err());
+        assert!(ask(Some(1.0), Some(-0.1), None).is_err());
+        assert!(ask(None, None, None).is_err());
+        assert!(ask(Some(f64::NAN), Some(0.1), None).is_err());
+        assert!(ask(Some(0.0), Some(0.1), None).is_err());
+        let backward = Span { dt: Some(-1.0), ..Span::default() }.resolve([2.0, 9.0]).unwrap();
+        assert_eq!((backward.t0, backward.t1, backward.steps), (9.0, 2.0, 7));
+    }
+
+    #[test]
+    fn the_last_step_ends_at_t1() {
+        let schedule = Schedule::new(span(0.0, 1.0, 0.3), SaveAt::End).unwrap();
+        let chunks: Vec<_> = schedule.chunks(100).collect();
+        assert_eq!(chunks.len(), 1);
+        assert_eq!(chunks[0].steps(), 4);
+        assert_eq!(chunks[0].end(), 1.0);
+        assert_eq!(chunks[0].save, Some(0));
+    }
+
+    #[test]
+    fn a_step_is_split_where_a_save_falls_into_it() {
+        let schedule = Schedule::new(span(0.0, 1.0, 0.4), SaveAt::EveryTime(0.5)).unwrap();
+        let chunks: Vec<_> = schedule.chunks(100).collect();
+        let saves: Vec<_> = chunks.iter().map(|c| (c.end(), c.save)).collect();
+        assert_eq!(saves, [(0.0, Some(0)), (0.5, Some(1)), (1.0, Some(2))]);
+        assert_eq!(chunks[1].times, [0.0, 0.4, 0.5]);
+        assert_eq!(chunks[2].times, [0.5, 0.8, 1.0]);
+        assert_eq!(chunks[2].first_step, 2);
+    }
+
+    #[test]
+    fn saves_that_fall_on_steps_do_not_split_them() {
+        for save in [SaveAt::EverySteps(5), SaveAt::EveryTime(0.5)] {
+            let schedule = Schedule::new(span(0.0, 10.0, 0.1), save).unwrap();
+            let chunks: Vec<_> = schedule.chunks(1000).collect();
+            assert_eq!(chunks.iter().map(Chunk::steps).sum::<usize>(), 100);
+            assert_eq!(chunks.len(), 21);
+            assert_eq!(chunks.iter().filter(|c| c.save.is_some()).count(), schedule.saves());
+        }
+    }
+
+    #[test]
+    fn an_interval_longer_than_the_run_still_saves_both_ends() {
+        let schedule = Schedule::new(span(0.0, 1.0, 0.1), SaveAt::EverySteps(1000)).unwrap();
+        let ends: Vec<_> = schedule.chunks(1000).filter_map(|c| c.save.map(|_| c.end())).collect();
+        assert_eq!(ends, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn chunks_are_bounded_and_backward_runs_mirror_forward_ones() {
+        let schedule = Schedule::new(span(2.0, -1.0, -0.25), SaveAt::Times(vec![1.1, -1.0])).unwrap();
+        let chunks: Vec<_> = schedule.chunks(3).collect();
+        assert!(chunks.iter().all(|c| c.steps() <= 3));
+        assert_eq!(chunks.iter().map(Chunk::steps).sum::<usize>(), 13);
+        assert_eq!(chunks.last().unwrap().end(), -1.0);
+        assert!(Schedule::new(span(0.0, 1.0, 0.1), SaveAt::Times(vec![0.5, 0.2])).is_err());
+        assert!(Schedule::new(span(0.0, 1.0, 0.1), SaveAt::Times(vec![2.0])).is_err());
+    }
+
+    #[test]
+    fn events_are_located_and_found_again() {
+        let schedule = Schedule::new(span(0.0, 1.0, 0.4), SaveAt::EveryTime(0.5)).unwrap();
+        let times = [0.0, 0.2, 0.45, 0.9, 1.5];
+        let events = schedule.locate(&times);
+        assert_eq!(events.iter().map(|e| e.0).collect::<Vec<_>>()[..4], [0, 0, 1, 3]);
+        assert_eq!(events[4].0, i32::MAX as u64);
+        let back = schedule.times_of(&events);
+        for (t, b) in times.iter().zip(&back).take(4) {
+            assert!((t - b).abs() < 1e-15, "{t} {b}");
+        }
+        assert!(back[4].is_nan());
+    }
+}

@@ -1,0 +1,291 @@
+//! Where and when particles start.
+
+mod boxes;
+mod clouds;
+mod shapes;
+mod sobol;
+
+pub use boxes::BoxPoints;
+
+use crate::{Error, Precision, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// Particles of a run before it begins: positions, and times of release.
+///
+/// Positions are in the data's unit of length, times in its unit of time. A seed's number, from
+/// 0, is its particle's number in the tracks. Where the domain is flat, give its coordinate on
+/// that axis: a box with `low == high` puts every seed there, as do a deviation of 0 and a disc
+/// whose normal is that axis.
+///
+/// Random kinds take the seed of their random numbers, and each of their positions depends on
+/// that and on the position's number only: the first thousand of a million are the same as a
+/// thousand.
+///
+/// ```
+/// use burntrace_core::Seeds;
+///
+/// # fn main() -> burntrace_core::Result<()> {
+/// let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 1000, 42)?.release_at(5.0)?;
+/// assert_eq!(seeds.len(), 1000);
+/// assert!(seeds.positions().iter().all(|p| p[0] < 2.0 && p[1] < 1.0 && p[2] == 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Seeds {
+    position: Vec<[f64; 3]>,
+    /// Where the positions came from, if that can be differentiated.
+    tensor: Option<Tensor<2>>,
+    release: Option<Vec<f64>>,
+}
+
+/// The most seeds: their numbers fit into an `i32`.
+const MOST: usize = u32::MAX as usize / 2;
+
+impl Seeds {
+    /// Positions one by one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] where there are none or too many, or one is not finite.
+    pub fn list(positions: Vec<[f64; 3]>) -> Result<Self> {
+        check_count(positions.len())?;
+        check_positions(&positions)?;
+        Ok(Seeds {
+            position: positions,
+            tensor: None,
+            release: None,
+        })
+    }
+
+    /// Positions `[n, 3]` on a device, of any float type. The tracks can be differentiated by
+    /// them.
+    ///
+    /// The tensor is kept, and its values are read once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] where the shape is another one, there are no or too many positions, or
+    /// one is not finite; [`Error::Execution`] where the device fails to give them.
+    pub fn from_tensor(positions: Tensor<2>) -> Result<Self> {
+        let [count, components] = positions.dims();
+        if components != 3 {
+            return Err(Error::Seeds(format!(
+                "the tensor of positions has the shape [{count}, {components}]; it must be [n, 3]"
+            )));
+        }
+        check_count(count)?;
+        let position = read(&positions)?;
+        check_positions(&position)?;
+        Ok(Seeds {
+            position,
+            tensor: Some(positions),
+            release: None,
+        })
+    }
+
+    /// Releases each seed at a time of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] where there are not as many times as seeds, or one is not finite.
+    pub fn with_release(mut self, times: Vec<f64>) -> Result<Self> {
+        if times.len() != self.len() {
+            return Err(Error::Seeds(format!(
+                "there are {} release times for {} seeds; give one for each",
+                times.len(),
+                self.len()
+            )));
+        }
+        if let Some(i) = times.iter().position(|t| !t.is_finite()) {
+            return Err(Error::Seeds(format!(
+                "the release time of seed {i} is {}; it must be finite",
+                times[i]
+            )));
+        }
+        self.release = Some(times);
+        Ok(self)
+    }
+
+    /// Releases all seeds at one time. Without it they start with the run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] where the time is not finite.
+    pub fn release_at(self, time: f64) -> Result<Self> {
+        check_finite("the release time", &[time])?;
+        let times = vec![time; self.len()];
+        self.with_release(times)
+    }
+
+    /// How many there are; never 0.
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none, which no constructor allows.
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Their positions, in order.
+    pub fn positions(&self) -> &[[f64; 3]] {
+        &self.position
+    }
+
+    /// Their times of release, in order; `None` where all start with the run.
+    pub fn release(&self) -> Option<&[f64]> {
+        self.release.as_deref()
+    }
+
+    /// Their positions `[n, 3]` on a device. A tensor that was given stays in its graph.
+    pub(crate) fn tensor(&self, device: &Device, precision: Precision) -> Tensor<2> {
+        match &self.tensor {
+            // Even to the same device, a move is recorded in the graph.
+            Some(given) if given.device() == *device => given.clone().cast(precision.dtype()),
+            Some(given) => given.clone().to_device(device).cast(precision.dtype()),
+            None => {
+                let numbers = self.position.as_flattened().to_vec();
+                let data = TensorData::new(numbers, [self.len(), 3]);
+                Tensor::from_data(data, (device, precision.dtype()))
+            }
+        }
+    }
+
+    /// As many seeds as asked for, each made from its number.
+    fn generate(count: usize, position: impl Fn(usize) -> [f64; 3]) -> Result<Self> {
+        check_count(count)?;
+        let mut positions = Vec::new();
+        positions.try_reserve_exact(count).map_err(|_| {
+            Error::Seeds(format!("there is no memory for the positions of {count} seeds"))
+        })?;
+        positions.extend((0..count).map(position));
+        Seeds::list(positions)
+    }
+}
+
+fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+    let failed = |e: &dyn std::error::Error| Error::Execution(e.to_string());
+    let data = positions.clone().try_into_data().map_err(|e| failed(&e))?;
+    let data = data.try_cast_as::<f64>().map_err(|e| failed(&e))?;
+    let numbers = data.into_vec::<f64>().map_err(|e| failed(&e))?;
+    Ok(numbers.as_chunks().0.to_vec())
+}
+
+fn check_count(count: usize) -> Result<()> {
+    match count {
+        0 => Err(Error::Seeds("there are none; ask for at least one".into())),
+        1..=MOST => Ok(()),
+        _ => Err(Error::Seeds(format!("{count} are too many; the most is {MOST}"))),
+    }
+}
+
+fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
+    let bad = positions.iter().position(|p| !p.iter().all(|x| x.is_finite()));
+    match bad {
+        None => Ok(()),
+        Some(i) => {
+            let [x, y, z] = positions[i];
+            Err(Error::Seeds(format!(
+                "seed {i} is at ({x}, {y}, {z}); positions must be finite"
+            )))
+        }
+    }
+}
+
+fn check_finite(what: &str, numbers: &[f64]) -> Result<()> {
+    match numbers.iter().find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(bad) if numbers.len() == 1 => {
+            Err(Error::Seeds(format!("{what} is {bad}; it must be finite")))
+        }
+        Some(bad) => Err(Error::Seeds(format!(
+            "{what} {numbers:?} has {bad} in it; its numbers must be finite"
+        ))),
+    }
+}
+
+/// Checks a length that may be 0.
+fn check_length(what: &str, numbers: &[f64]) -> Result<()> {
+    check_finite(what, numbers)?;
+    match numbers.iter().find(|x| **x < 0.0) {
+        None => Ok(()),
+        Some(bad) => Err(Error::Seeds(format!("{what} is {bad}; it must not be negative"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
+        match result {
+            Err(Error::Seeds(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_list_is_kept_as_it_is() {
+        let positions = vec![[1.0, 2.0, 3.0], [0.1, -5.0, 1e300]];
+        let seeds = Seeds::list(positions.clone()).unwrap();
+        assert_eq!(seeds.positions(), positions);
+        assert_eq!((seeds.len(), seeds.is_empty()), (2, false));
+        assert_eq!(seeds.release(), None);
+    }
+
+    #[test]
+    fn misuse_says_what_was_given() {
+        assert!(message(Seeds::list(vec![])).contains("none"));
+        let nan = Seeds::list(vec![[0.0; 3], [0.0, f64::NAN, 0.0]]);
+        assert!(message(nan).contains("seed 1 is at (0, NaN, 0)"));
+        assert!(message(Seeds::generate(MOST + 1, |_| [0.0; 3])).contains("2147483648"));
+        let seeds = Seeds::list(vec![[0.0; 3]; 2]).unwrap();
+        let times = seeds.clone().with_release(vec![1.0]);
+        assert!(message(times).contains("1 release times for 2 seeds"));
+        let times = seeds.clone().with_release(vec![1.0, f64::INFINITY]);
+        assert!(message(times).contains("seed 1 is inf"));
+        assert!(message(seeds.release_at(f64::NAN)).contains("NaN"));
+    }
+
+    #[test]
+    fn release_times_are_kept() {
+        let seeds = Seeds::list(vec![[0.0; 3]; 2]).unwrap();
+        let staggered = seeds.clone().with_release(vec![1.0, 0.5]).unwrap();
+        assert_eq!(staggered.release(), Some(&[1.0, 0.5][..]));
+        assert_eq!(seeds.release_at(3.0).unwrap().release(), Some(&[3.0, 3.0][..]));
+    }
+
+    #[test]
+    fn positions_reach_the_device_in_its_precision() {
+        let seeds = Seeds::list(vec![[0.1, 0.2, 0.3], [1e-9, 2.0, 3.0]]).unwrap();
+        for precision in [Precision::F32, Precision::F64] {
+            let tensor = seeds.tensor(&Device::flex(), precision);
+            assert_eq!((tensor.dims(), tensor.dtype()), ([2, 3], precision.dtype()));
+            if precision == Precision::F64 {
+                assert_eq!(read(&tensor).unwrap(), seeds.positions());
+            }
+        }
+    }
+
+    #[test]
+    fn a_tensor_keeps_its_gradient() {
+        let device = Device::flex().autodiff();
+        let given = Tensor::<2>::from_floats([[0.5, 1.0, 2.0]], &device).require_grad();
+        let seeds = Seeds::from_tensor(given.clone()).unwrap();
+        assert_eq!(seeds.positions(), [[0.5, 1.0, 2.0]]);
+        for precision in [Precision::F32, Precision::F64] {
+            let gradients = seeds.tensor(&device, precision).mul_scalar(3.0).sum().backward();
+            let gradient = given.grad(&gradients).unwrap();
+            assert_eq!(read(&gradient).unwrap(), [[3.0; 3]]);
+        }
+    }
+
+    #[test]
+    fn a_tensor_of_another_shape_is_refused() {
+        let given = Tensor::<2>::from_floats([[0.5, 1.0]], &Device::flex());
+        assert!(message(Seeds::from_tensor(given)).contains("[1, 2]"));
+        let nan = Tensor::<2>::from_floats([[0.5, 1.0, f32::NAN]], &Device::flex());
+        assert!(message(Seeds::from_tensor(nan)).contains("seed 0"));
+    }
+}

@@ -1,0 +1,57 @@
+//! The account of a run: what has become of each particle, and when.
+
+use super::stepper::Start;
+use crate::{Ends, Error, Result, Status, schedule::Schedule};
+use burntrace_kernels::{Particles, RECORD};
+
+pub(super) struct Account {
+    pub ends: Ends,
+    pub counts: Vec<(Status, usize)>,
+    pub particle_steps: u64,
+}
+
+/// Reads the particles' records back and counts.
+pub(super) fn account(
+    particles: &Particles,
+    schedule: &Schedule,
+    start: &Start,
+    steps: u64,
+) -> Result<Account> {
+    let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
+    let records = particles.record.clone().into_data().convert::<i32>();
+    let records = records.try_to_vec::<i32>().map_err(|e| failed(&e))?;
+    let fractions = particles.fraction.clone().into_data().convert::<f64>();
+    let fractions = fractions.try_to_vec::<f64>().map_err(|e| failed(&e))?;
+    let mut ends = Ends::default();
+    let mut counts = Status::ALL.map(|status| (status, 0));
+    let mut particle_steps = 0;
+    let mut events = Vec::with_capacity(fractions.len());
+    for (i, record) in records.chunks_exact(RECORD).enumerate() {
+        let status = Status::from_code(record[0])
+            .ok_or_else(|| Error::Execution(format!("particle {i} has status {}", record[0])))?;
+        ends.status.push(status);
+        if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
+            entry.1 += 1;
+        }
+        let is_timed = status.has_ended() && status != Status::NotLocated;
+        let last = if is_timed { record[1] as u64 + 1 } else { steps };
+        if status != Status::Waiting && status != Status::NotLocated {
+            particle_steps += last.saturating_sub(start.release_steps[i]);
+        }
+        let never = (u64::MAX, 0.0);
+        events.push(if is_timed { (record[1] as u64, fractions[i]) } else { never });
+        let was_released = status != Status::Waiting;
+        ends.release_time.push(if was_released { start.release_times[i] } else { f64::NAN });
+    }
+    ends.end_time = schedule.times_of(&events);
+    for (i, status) in ends.status.iter().enumerate() {
+        if *status == Status::NotLocated {
+            ends.end_time[i] = start.release_times[i];
+        }
+    }
+    Ok(Account {
+        ends,
+        counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
+        particle_steps,
+    })
+}

@@ -1,0 +1,392 @@
+//! The one loop: field, seeds, scheme and boundary in, tracks out.
+
+mod ends;
+mod fused;
+mod stepper;
+mod tensor;
+mod walls;
+
+use crate::{
+    Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, Save, SaveAt, SavePlan,
+    Scheme, Seeds, Span, Summary, TrackSink, Tracks,
+    field::AXES,
+    schedule::{Chunk, Schedule},
+    tracks::sunk,
+};
+use burntrace_kernels::{Boundary, Particles};
+use std::time::Instant;
+use stepper::{Start, Stepper};
+
+/// What to do with seeds outside the domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeedsOutside {
+    /// Refuse the run, and say how many there are.
+    #[default]
+    Error,
+    /// Let them end at once, as not located.
+    NotLocated,
+}
+
+/// Follows particles through a field.
+///
+/// ```
+/// use burntrace_core::{Analytic, Flow, Precision, SaveAt, Scheme, Seeds, Span, Tracer};
+/// use burn::tensor::Device;
+///
+/// # fn main() -> Result<(), burntrace_core::Error> {
+/// let flow = Flow::named("double-gyre").expect("a built-in flow");
+/// let field = Analytic::new(flow, &Device::flex(), Precision::F64);
+/// let seeds = Seeds::list(vec![[0.5, 0.5, 0.0], [1.0, 0.5, 0.0]])?;
+/// let tracks = Tracer::new(&field)
+///     .scheme(Scheme::Rk4)
+///     .span(Span { t1: Some(10.0), steps: Some(200), ..Span::default() })
+///     .save(SaveAt::EverySteps(20))
+///     .trace(&seeds)?;
+/// assert_eq!(tracks.positions().dims(), [11, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Tracer<'a> {
+    field: &'a dyn Field,
+    scheme: Scheme,
+    faces: [[Condition; 2]; 3],
+    domain: Domain,
+    span: Span,
+    save: SaveAt,
+    velocity: bool,
+    path: Option<Path>,
+    stagnant_speed: f64,
+    seeds_outside: SeedsOutside,
+    device_name: Option<String>,
+}
+
+impl<'a> Tracer<'a> {
+    /// A tracer through a field: RK4, all faces exits, the whole time of the field, saving the
+    /// end only.
+    pub fn new(field: &'a dyn Field) -> Self {
+        Tracer {
+            field,
+            scheme: Scheme::default(),
+            faces: Default::default(),
+            domain: field.domain(),
+            span: Span::default(),
+            save: SaveAt::default(),
+            velocity: false,
+            path: None,
+            stagnant_speed: 0.0,
+            seeds_outside: SeedsOutside::default(),
+            device_name: None,
+        }
+    }
+
+    /// How a step is taken.
+    pub fn scheme(mut self, scheme: Scheme) -> Self {
+        self.scheme = scheme;
+        self
+    }
+
+    /// The same condition at all six faces.
+    pub fn all_faces(mut self, condition: Condition) -> Self {
+        self.faces = [[condition; 2]; 3];
+        self
+    }
+
+    /// The condition at one face.
+    pub fn face(mut self, face: Face, condition: Condition) -> Self {
+        self.faces[face as usize / 2][face as usize % 2] = condition;
+        self
+    }
+
+    /// The box whose faces these are, in place of the field's own.
+    pub fn domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Begin, end and steps.
+    pub fn span(mut self, span: Span) -> Self {
+        self.span = span;
+        self
+    }
+
+    /// When positions are saved.
+    pub fn save(mut self, save: SaveAt) -> Self {
+        self.save = save;
+        self
+    }
+
+    /// Whether saves carry the velocity at each position.
+    pub fn save_velocity(mut self, velocity: bool) -> Self {
+        self.velocity = velocity;
+        self
+    }
+
+    /// Insists on a path. Without this, the fused one is taken where it can be.
+    pub fn path(mut self, path: Path) -> Self {
+        self.path = Some(path);
+        self
+    }
+
+    /// Ends particles that are slower than a speed (unit of length per unit of time).
+    pub fn stagnant_speed(mut self, speed: f64) -> Self {
+        self.stagnant_speed = speed;
+        self
+    }
+
+    /// What to do with seeds outside the domain.
+    pub fn seeds_outside(mut self, choice: SeedsOutside) -> Self {
+        self.seeds_outside = choice;
+        self
+    }
+
+    /// The name by which the summary calls the device.
+    pub fn device_name(mut self, name: impl Into<String>) -> Self {
+        self.device_name = Some(name.into());
+        self
+    }
+
+    /// Traces seeds, and keeps the tracks on the device.
+    ///
+    /// # Errors
+    ///
+    /// Where the span, the saves, the faces or the seeds do not fit the field, or the path that
+    /// was insisted on cannot be taken.
+    pub fn trace(&self, seeds: &Seeds) -> Result<Tracks> {
+        let mut tracks = Tracks::default();
+        let summary = self.trace_into(seeds, &mut tracks, &mut |_| Control::Continue)?;
+        Ok(tracks.with_summary(summary))
+    }
+
+    /// Traces seeds into a sink, under the eyes of an observer, which is called after each
+    /// launch and may cancel the run.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace`](Tracer::trace), and where the sink fails.
+    pub fn trace_into(
+        &self,
+        seeds: &Seeds,
+        sink: &mut dyn TrackSink,
+        observer: &mut dyn FnMut(Progress) -> Control,
+    ) -> Result<Summary> {
+        let schedule = self.schedule()?;
+        let boundary = self.boundary()?;
+        let start = Start::new(seeds, &schedule, &self.domain, self.seeds_outside, self.field)?;
+        let path = self.choose_path(&start)?;
+        let stepper = Stepper {
+            field: self.field,
+            path,
+            scheme: self.scheme,
+            boundary,
+            stagnant_speed: self.stagnant_speed,
+            releases: &start.releases,
+        };
+        sunk(sink.begin(&SavePlan {
+            particles: start.particles.count(),
+            saves: schedule.saves(),
+            precision: self.field.precision(),
+            velocity: self.velocity,
+            periods: periods(&boundary),
+        }))?;
+        let mut run = Run::new(self, &schedule, stepper, start.particles.clone());
+        run.all_chunks(sink, observer)?;
+        run.finish(sink, &start)
+    }
+
+    fn schedule(&self) -> Result<Schedule> {
+        let span = self.span.resolve(self.field.span())?;
+        if let Some([first, last]) = self.field.times() {
+            let slack = 1e-9 * (last - first);
+            let known = first - slack..=last + slack;
+            if !known.contains(&span.t0) || !known.contains(&span.t1) {
+                return Err(Error::OutsideTime { t0: span.t0, t1: span.t1, first, last });
+            }
+        }
+        Schedule::new(span, self.save.clone())
+    }
+
+    /// The box and its faces, checked; flat axes are open.
+    fn boundary(&self) -> Result<Boundary> {
+        let mut boundary = Boundary {
+            low: self.domain.low,
+            high: self.domain.high,
+            faces: self.faces,
+        };
+        for d in 0..3 {
+            if self.domain.is_flat(d) {
+                boundary.low[d] = f64::NEG_INFINITY;
+                boundary.high[d] = f64::INFINITY;
+                boundary.faces[d] = [Condition::Exit; 2];
+            } else {
+                check_faces(d, &boundary)?;
+            }
+        }
+        Ok(boundary)
+    }
+
+    fn choose_path(&self, start: &Start) -> Result<Path> {
+        let obstacle = if self.field.grid().is_none() {
+            Some("the field is not a grid; only grids are followed by the fused operation")
+        } else if start.particles.position.device().is_autodiff() || self.field.device().is_autodiff()
+        {
+            Some("gradients are tracked, which the tensor path does")
+        } else {
+            None
+        };
+        match (self.path, obstacle) {
+            (Some(Path::Fused), Some(reason)) => Err(Error::NotFused { reason: reason.into() }),
+            (Some(path), _) => Ok(path),
+            (None, Some(_)) => Ok(Path::Tensor),
+            (None, None) => Ok(Path::Fused),
+        }
+    }
+}
+
+/// Widths of the box along periodic axes; 0 along the others.
+fn periods(boundary: &Boundary) -> [f64; 3] {
+    std::array::from_fn(|d| {
+        if boundary.is_periodic(d) { boundary.high[d] - boundary.low[d] } else { 0.0 }
+    })
+}
+
+fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
+    let [low, high] = boundary.faces[d];
+    let face = |side: usize| Face::ALL[2 * d + side];
+    let fail = |side, reason: String| Err(Error::Boundary { face: face(side), reason });
+    if (low == Condition::Periodic) != (high == Condition::Periodic) {
+        let side = usize::from(high == Condition::Periodic);
+        let other = boundary.faces[d][1 - side].name();
+        return fail(side, format!(
+            "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
+            face(1 - side)
+        ));
+    }
+    let is_finite = (boundary.high[d] - boundary.low[d]).is_finite();
+    if low == Condition::Periodic && !is_finite {
+        return fail(0, format!("a periodic {} axis needs a finite domain", AXES[d]));
+    }
+    Ok(())
+}
+
+/// A run in progress.
+struct Run<'a> {
+    tracer: &'a Tracer<'a>,
+    schedule: &'a Schedule,
+    stepper: Stepper<'a>,
+    particles: Particles,
+    steps: u64,
+    launches: u64,
+    saves: usize,
+    trace_seconds: f64,
+    save_seconds: f64,
+    cancelled: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        tracer: &'a Tracer<'a>,
+        schedule: &'a Schedule,
+        stepper: Stepper<'a>,
+        particles: Particles,
+    ) -> Self {
+        Run {
+            tracer,
+            schedule,
+            stepper,
+            particles,
+            steps: 0,
+            launches: 0,
+            saves: 0,
+            trace_seconds: 0.0,
+            save_seconds: 0.0,
+            cancelled: false,
+        }
+    }
+
+    fn all_chunks(
+        &mut self,
+        sink: &mut dyn TrackSink,
+        observer: &mut dyn FnMut(Progress) -> Control,
+    ) -> Result<()> {
+        let most = stepper::most_steps(self.particles.count());
+        for chunk in self.schedule.chunks(most) {
+            self.advance(&chunk)?;
+            if let Some(index) = chunk.save {
+                self.save(index, chunk.end(), sink)?;
+            }
+            let progress = Progress {
+                fraction: self.schedule.span.fraction(chunk.end()),
+                time: chunk.end(),
+                particle_steps: self.steps * self.particles.count() as u64,
+            };
+            if observer(progress) == Control::Cancel {
+                self.cancelled = true;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, chunk: &Chunk) -> Result<()> {
+        if chunk.steps() == 0 {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        self.particles = self.stepper.advance(self.particles.clone(), chunk);
+        self.sync()?;
+        self.trace_seconds += begin.elapsed().as_secs_f64();
+        self.steps += chunk.steps() as u64;
+        self.launches += self.stepper.launches(chunk);
+        Ok(())
+    }
+
+    /// Waits for the device, so that times are those of the work and failures are seen.
+    fn sync(&self) -> Result<()> {
+        let device = self.tracer.field.device();
+        device.sync().map_err(|error| Error::Execution(format!("{error:?}")))
+    }
+
+    fn save(&mut self, index: usize, time: f64, sink: &mut dyn TrackSink) -> Result<()> {
+        let begin = Instant::now();
+        let velocity = self.tracer.velocity.then(|| self.stepper.velocity(&self.particles, time));
+        let save = Save {
+            index,
+            time,
+            position: self.particles.position.clone(),
+            status: self.particles.status(),
+            image: self.particles.image(),
+            velocity,
+        };
+        sunk(sink.save(save))?;
+        self.saves += 1;
+        self.save_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn finish(mut self, sink: &mut dyn TrackSink, start: &Start) -> Result<Summary> {
+        let begin = Instant::now();
+        let account = ends::account(&self.particles, self.schedule, start, self.steps)?;
+        self.trace_seconds += begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        sunk(sink.end(&account.ends))?;
+        self.save_seconds += begin.elapsed().as_secs_f64();
+        let device = self.tracer.field.device();
+        let name = self.tracer.device_name.clone();
+        Ok(Summary {
+            path: self.stepper.path,
+            device: name.unwrap_or_else(|| format!("{device:?}")),
+            precision: self.tracer.field.precision(),
+            particles: self.particles.count(),
+            steps: self.steps,
+            particle_steps: account.particle_steps,
+            launches: self.launches,
+            kernels: self.stepper.kernels(self.tracer.velocity),
+            saves: self.saves,
+            counts: account.counts,
+            trace_seconds: self.trace_seconds,
+            save_seconds: self.save_seconds,
+            cancelled: self.cancelled,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! How a run starts, and the choice between the fused operation and tensor operations.
+
+use super::{SeedsOutside, fused, tensor};
+use crate::{
+    Domain, Error, Field, Path, Result, Scheme, Seeds, Status,
+    schedule::{Chunk, Schedule},
+};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_kernels::{Boundary, Particles, RECORD};
+
+/// A release that does not coincide with the begin of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Release {
+    /// Number of the step within which it happens.
+    pub step: u64,
+    /// The fraction of that step.
+    pub fraction: f64,
+}
+
+/// The particles before the first step.
+pub(super) struct Start {
+    pub particles: Particles,
+    /// Release times in the order of the seeds.
+    pub release_times: Vec<f64>,
+    /// Steps of the releases in the order of the seeds.
+    pub release_steps: Vec<u64>,
+    /// The distinct later releases, in order.
+    pub releases: Vec<Release>,
+}
+
+impl Start {
+    pub fn new(
+        seeds: &Seeds,
+        schedule: &Schedule,
+        domain: &Domain,
+        outside: SeedsOutside,
+        field: &dyn Field,
+    ) -> Result<Self> {
+        let count = seeds.len();
+        let is_outside = check_inside(seeds, domain, outside)?;
+        let span = &schedule.span;
+        let release_times = match seeds.release() {
+            Some(times) => times.to_vec(),
+            None => vec![span.t0; count],
+        };
+        let events = release_events(schedule, &release_times);
+        let mut records = Vec::with_capacity(count * RECORD);
+        for i in 0..count {
+            let is_late = (release_times[i] - span.t0) / span.dt > 0.0;
+            let status = match (is_outside[i], is_late) {
+                (true, _) => Status::NotLocated,
+                (_, true) => Status::Waiting,
+                (_, false) => Status::Active,
+            };
+            records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
+        }
+        let releases = distinct(&events, span.t0, &release_times, span.dt);
+        let fractions: Vec<f64> = events.iter().map(|event| event.1).collect();
+        let device = field.device();
+        let dtype = field.precision().dtype();
+        let floats = TensorData::new(fractions, [count]).convert_dtype(dtype);
+        let records = TensorData::new(records, [count, RECORD]);
+        Ok(Start {
+            particles: Particles {
+                position: seeds.tensor(&device, field.precision()),
+                record: Tensor::from_data(records, (&plain(&device), DType::I32)),
+                fraction: Tensor::from_data(floats, (&plain(&device), dtype)),
+            },
+            release_steps: events.iter().map(|event| event.0).collect(),
+            release_times,
+            releases,
+        })
+    }
+}
+
+/// The device without gradient tracking, for tensors that have none.
+fn plain(device: &Device) -> Device {
+    if device.is_autodiff() { device.clone().inner() } else { device.clone() }
+}
+
+/// Which seeds lie outside the domain; an error where that is not allowed.
+fn check_inside(seeds: &Seeds, domain: &Domain, choice: SeedsOutside) -> Result<Vec<bool>> {
+    let positions = seeds.positions();
+    let outside: Vec<bool> = positions.iter().map(|p| !domain.contains(*p)).collect();
+    match outside.iter().position(|outside| *outside) {
+        Some(first) if choice == SeedsOutside::Error => Err(Error::SeedsOutside {
+            outside: outside.iter().filter(|outside| **outside).count(),
+            count: outside.len(),
+            first,
+            position: positions[first],
+            low: domain.low,
+            high: domain.high,
+        }),
+        _ => Ok(outside),
+    }
+}
+
+/// Steps and fractions of the releases, in the order of the seeds.
+fn release_events(schedule: &Schedule, times: &[f64]) -> Vec<(u64, f64)> {
+    let span = &schedule.span;
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    let late = |i: &usize| ((times[*i] - span.t0) / span.dt).max(0.0);
+    if order.iter().all(|i| late(i) == 0.0) {
+        return vec![(0, 0.0); times.len()];
+    }
+    order.sort_by(|a, b| late(a).total_cmp(&late(b)));
+    let sorted: Vec<f64> = order.iter().map(|&i| span.t0 + late(&i) * span.dt).collect();
+    let mut events = vec![(0, 0.0); times.len()];
+    for (i, event) in order.into_iter().zip(schedule.locate(&sorted)) {
+        events[i] = event;
+    }
+    events
+}
+
+/// The different releases after the begin, in order.
+fn distinct(events: &[(u64, f64)], t0: f64, times: &[f64], dt: f64) -> Vec<Release> {
+    let late = events.iter().zip(times).filter(|(_, t)| (**t - t0) / dt > 0.0);
+    let mut releases: Vec<Release> = late
+        .map(|(&(step, fraction), _)| Release { step, fraction })
+        .collect();
+    releases.sort_by(|a, b| a.step.cmp(&b.step).then(a.fraction.total_cmp(&b.fraction)));
+    releases.dedup();
+    releases
+}
+
+/// How many steps a launch may take, so that an observer hears of a run within a second or two
+/// even where a device is slow.
+pub(super) fn most_steps(particles: usize) -> usize {
+    (20_000_000 / particles.max(1)).clamp(8, 1024)
+}
+
+/// Takes particles through chunks of steps.
+pub(super) struct Stepper<'a> {
+    pub field: &'a dyn Field,
+    pub path: Path,
+    pub scheme: Scheme,
+    pub boundary: Boundary,
+    pub stagnant_speed: f64,
+    pub releases: &'a [Release],
+}
+
+impl Stepper<'_> {
+    pub fn advance(&self, particles: Particles, chunk: &Chunk) -> Particles {
+        match (self.path, self.field.grid()) {
+            (Path::Fused, Some(grid)) => fused::advance(self, grid, particles, chunk),
+            _ => tensor::advance(self, particles, chunk),
+        }
+    }
+
+    /// Velocity at the particles' positions.
+    pub fn velocity(&self, particles: &Particles, time: f64) -> Tensor<2> {
+        match (self.path, self.field.grid()) {
+            (Path::Fused, Some(grid)) => fused::velocity(self, grid, particles, time),
+            _ => self.field.velocity(particles.position.clone(), time),
+        }
+    }
+
+    /// Launches that a chunk takes.
+    pub fn launches(&self, chunk: &Chunk) -> u64 {
+        match self.path {
+            Path::Fused => 1,
+            Path::Tensor => chunk.steps() as u64,
+        }
+    }
+
+    /// Kernels of this crate that the device compiles for the run.
+    pub fn kernels(&self, saves_velocity: bool) -> usize {
+        let is_compiled = crate::device::compiles_kernels(&self.field.device());
+        match self.path {
+            Path::Fused if is_compiled => 1 + usize::from(saves_velocity),
+            _ => 0,
+        }
+    }
+}

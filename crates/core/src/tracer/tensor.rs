@@ -1,0 +1,136 @@
+//! The tensor path: every step in Burn's own tensor operations.
+//!
+//! It follows any field, and can be differentiated. It is the reference for the fused operation.
+
+use super::{
+    stepper::Stepper,
+    walls::{self, column},
+};
+use crate::{Status, schedule::Chunk};
+use burn::tensor::{Bool, DType, Int, Tensor};
+use burntrace_kernels::{Particles, status::EXITED};
+
+pub(super) fn advance(stepper: &Stepper, particles: Particles, chunk: &Chunk) -> Particles {
+    let mut state = State::unpack(particles);
+    for (j, pair) in chunk.times.windows(2).enumerate() {
+        let step = chunk.first_step + j as u64;
+        let active = state.is(Status::Active);
+        let mut moves = vec![(active, 0.0)];
+        let here = stepper.releases.iter().filter(|release| release.step == step);
+        moves.extend(here.map(|r| (state.released(step, r.fraction), r.fraction)));
+        for (who, start) in moves {
+            state = step_of(stepper, state, &who, (step, start), [pair[0], pair[1]]);
+        }
+    }
+    state.pack()
+}
+
+/// Particles with their records taken apart; all tensors have a row for each particle.
+struct State {
+    position: Tensor<2>,
+    status: Tensor<2, Int>,
+    step: Tensor<2, Int>,
+    image: Tensor<2, Int>,
+    fraction: Tensor<2>,
+}
+
+impl State {
+    fn unpack(particles: Particles) -> Self {
+        let n = particles.count();
+        State {
+            status: particles.status().reshape([n, 1]),
+            step: particles.event_step().reshape([n, 1]),
+            image: particles.image(),
+            fraction: particles.fraction.reshape([n, 1]),
+            position: particles.position,
+        }
+    }
+
+    fn pack(self) -> Particles {
+        let [n, _] = self.position.dims();
+        Particles {
+            record: Tensor::cat(vec![self.status, self.step, self.image], 1),
+            fraction: self.fraction.reshape([n]),
+            position: self.position,
+        }
+    }
+
+    /// Who has a status `[n, 1]`.
+    fn is(&self, status: Status) -> Tensor<2, Bool> {
+        self.status.clone().equal_elem(status.code())
+    }
+
+    /// Who waits for a release at this fraction of this step `[n, 1]`.
+    fn released(&self, step: u64, fraction: f64) -> Tensor<2, Bool> {
+        let in_step = self.step.clone().equal_elem(step as i32);
+        let off = self.fraction.clone().sub_scalar(fraction).abs();
+        self.is(Status::Waiting).bool_and(in_step).bool_and(off.lower_elem(1e-6))
+    }
+}
+
+/// Takes some of the particles from the fraction `start` of a step to its end.
+fn step_of(
+    stepper: &Stepper,
+    state: State,
+    who: &Tensor<2, Bool>,
+    (index, start): (u64, f64),
+    [t, end]: [f64; 2],
+) -> State {
+    let from = state.position.clone();
+    let whole = end - t;
+    let (to, slow) = rk_step(stepper, &from, t + start * whole, (1.0 - start) * whole);
+    let landing = walls::land(&stepper.boundary, &from, &to);
+    let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
+
+    let lost = finite(&to).bool_not();
+    let stays = lost.clone().bool_or(slow.clone());
+    let moves = who.clone().bool_and(stays.bool_not());
+    let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
+    let ended = who.clone().bool_and(lost.clone().bool_or(slow.clone())).bool_or(exits.clone());
+
+    let face = landing.face.cast(DType::I32).add_scalar(EXITED);
+    let when = landing.fraction.mul_scalar(1.0 - start).add_scalar(start).detach();
+    let begin = state.fraction.clone().zeros_like().add_scalar(start);
+    let image = state.image.clone() + landing.image.cast(DType::I32);
+    State {
+        position: from.clone().mask_where(spread(&moves), landing.position),
+        image: state.image.mask_where(spread(&moves), image),
+        status: state
+            .status
+            .mask_fill(who.clone(), Status::Active.code())
+            .mask_fill(who.clone().bool_and(slow), Status::Stagnant.code())
+            .mask_fill(who.clone().bool_and(lost), Status::NonFinite.code())
+            .mask_where(exits.clone(), face),
+        step: state.step.mask_fill(ended.clone(), index as i32),
+        fraction: state.fraction.mask_where(ended, begin).mask_where(exits, when),
+    }
+}
+
+/// One Runge-Kutta step, before the boundary, and who is slower than the threshold speed.
+fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, Tensor<2, Bool>) {
+    let tableau = stepper.scheme.tableau();
+    let mut k: Vec<Tensor<2>> = Vec::with_capacity(tableau.stages);
+    for s in 0..tableau.stages {
+        let mut stage = from.clone();
+        for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
+            stage = stage + k.clone().mul_scalar(a.value() * h);
+        }
+        let stage = walls::wrap(&stepper.boundary, stage);
+        k.push(stepper.field.velocity(stage, t + tableau.c[s].value() * h));
+    }
+    let mut to = from.clone();
+    for (b, k) in tableau.b.iter().zip(&k).filter(|(b, _)| !b.is_zero()) {
+        to = to + k.clone().mul_scalar(b.value() * h);
+    }
+    let first = k.swap_remove(0).detach();
+    let speed = first.powi_scalar(2).sum_dim(1);
+    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
+    (to, slow)
+}
+
+/// Which positions are finite `[n, 1]`.
+fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
+    let p = p.clone().detach();
+    let axis = |d: usize| column(&p, d).is_finite();
+    axis(0).bool_and(axis(1)).bool_and(axis(2))
+}

@@ -1,0 +1,263 @@
+//! What a run gives back.
+
+use crate::{Precision, Result, Status};
+use burn::tensor::{Int, Tensor};
+
+/// All particles at one time, on the device.
+#[derive(Clone, Debug)]
+pub struct Save {
+    /// Its number, counted from 0.
+    pub index: usize,
+    /// Its time, in the data's unit of time.
+    pub time: f64,
+    /// Positions `[n, 3]` in the order of the seeds, in the box.
+    pub position: Tensor<2>,
+    /// [`Status`] codes `[n]`.
+    pub status: Tensor<1, Int>,
+    /// Boxes crossed through periodic faces `[n, 3]`.
+    pub image: Tensor<2, Int>,
+    /// Velocities `[n, 3]` at the positions, where they were asked for.
+    pub velocity: Option<Tensor<2>>,
+}
+
+/// What a sink is told before the first save.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavePlan {
+    /// How many particles there are.
+    pub particles: usize,
+    /// How many saves there will be, unless the run is cancelled.
+    pub saves: usize,
+    /// Precision of positions and velocities.
+    pub precision: Precision,
+    /// Whether saves carry velocities.
+    pub velocity: bool,
+    /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
+    /// Position + image x width is a path without jumps.
+    pub periods: [f64; 3],
+}
+
+/// How each particle began and ended; on the host, in the order of the seeds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ends {
+    /// What has become of it.
+    pub status: Vec<Status>,
+    /// Time of its release; NaN where it was not released.
+    pub release_time: Vec<f64>,
+    /// Time of its end; NaN where it has not ended.
+    pub end_time: Vec<f64>,
+}
+
+/// Where saves go: memory, a file, a statistic.
+pub trait TrackSink {
+    /// Called once, before the first save.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from taking the tracks; the run stops.
+    fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError>;
+
+    /// Called for each save, in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](TrackSink::begin).
+    fn save(&mut self, save: Save) -> std::result::Result<(), SinkError>;
+
+    /// Called once, after the last save.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](TrackSink::begin).
+    fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError>;
+}
+
+/// What a sink says when it fails.
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Tracks in the memory of the device that computed them.
+#[derive(Clone, Debug, Default)]
+pub struct Tracks {
+    saves: Vec<Save>,
+    ends: Ends,
+    periods: [f64; 3],
+    summary: Option<Summary>,
+}
+
+impl Tracks {
+    pub(crate) fn with_summary(mut self, summary: Summary) -> Self {
+        self.summary = Some(summary);
+        self
+    }
+
+    /// The account of the run; `None` while it goes on.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+
+    /// Times of the saves.
+    pub fn times(&self) -> Vec<f64> {
+        self.saves.iter().map(|save| save.time).collect()
+    }
+
+    /// Positions `[saves, particles, 3]`; an ended particle keeps its last position.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no save, which no finished run leaves.
+    pub fn positions(&self) -> Tensor<3> {
+        let positions = self.saves.iter().map(|save| save.position.clone());
+        Tensor::stack(positions.collect(), 0)
+    }
+
+    /// Velocities `[saves, particles, 3]`, where they were asked for.
+    pub fn velocities(&self) -> Option<Tensor<3>> {
+        let velocities: Option<Vec<_>> = self.saves.iter().map(|s| s.velocity.clone()).collect();
+        velocities.filter(|v| !v.is_empty()).map(|v| Tensor::stack(v, 0))
+    }
+
+    /// Final [`Status`] codes `[particles]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`positions`](Tracks::positions).
+    pub fn status(&self) -> Tensor<1, Int> {
+        match self.saves.last() {
+            Some(save) => save.status.clone(),
+            None => panic!("tracks without a save have no status"),
+        }
+    }
+
+    /// The saves, one by one.
+    pub fn saves(&self) -> &[Save] {
+        &self.saves
+    }
+
+    /// How each particle began and ended.
+    pub fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// Widths of the box along periodic axes; 0 along the others.
+    pub fn periods(&self) -> [f64; 3] {
+        self.periods
+    }
+}
+
+impl TrackSink for Tracks {
+    fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
+        self.saves = Vec::with_capacity(plan.saves.min(1 << 16));
+        self.periods = plan.periods;
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
+        self.saves.push(save);
+        Ok(())
+    }
+
+    fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {
+        self.ends = ends.clone();
+        Ok(())
+    }
+}
+
+/// Which arithmetic took the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Path {
+    /// The fused operation: many steps a launch.
+    Fused,
+    /// Tensor operations: works for every field, and under automatic differentiation.
+    Tensor,
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Path::Fused => "fused",
+            Path::Tensor => "tensor",
+        })
+    }
+}
+
+/// The account of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The arithmetic that ran.
+    pub path: Path,
+    /// Name of the device that ran it.
+    pub device: String,
+    /// Precision of the arithmetic.
+    pub precision: Precision,
+    /// Seeds.
+    pub particles: usize,
+    /// Steps of the run, those split for a save counted as two.
+    pub steps: u64,
+    /// Steps taken by particles while they were active.
+    pub particle_steps: u64,
+    /// Launches of the fused operation; steps of the tensor path.
+    pub launches: u64,
+    /// Kernels that the device compiled for the run; 0 on CPU backends and the tensor path.
+    pub kernels: usize,
+    /// Saves made.
+    pub saves: usize,
+    /// How many particles have each status; statuses that nobody has are left out. The counts
+    /// add up to `particles`.
+    pub counts: Vec<(Status, usize)>,
+    /// Wall time of the steps and of reading results back from the device, in seconds.
+    pub trace_seconds: f64,
+    /// Wall time that the sink took, in seconds.
+    pub save_seconds: f64,
+    /// Whether the observer cancelled the run.
+    pub cancelled: bool,
+}
+
+impl Summary {
+    /// Particles that were released: all but those still waiting.
+    pub fn released(&self) -> usize {
+        self.particles - self.count(|status| status == Status::Waiting)
+    }
+
+    /// Particles that are still active.
+    pub fn active(&self) -> usize {
+        self.count(|status| status == Status::Active)
+    }
+
+    /// Particles whose tracks have ended, for whatever reason.
+    pub fn ended(&self) -> usize {
+        self.count(Status::has_ended)
+    }
+
+    /// Steps of active particles per second of tracing.
+    pub fn particle_steps_per_second(&self) -> f64 {
+        self.particle_steps as f64 / self.trace_seconds.max(f64::MIN_POSITIVE)
+    }
+
+    fn count(&self, is_counted: impl Fn(Status) -> bool) -> usize {
+        let counted = self.counts.iter().filter(|(status, _)| is_counted(*status));
+        counted.map(|(_, count)| count).sum()
+    }
+}
+
+/// How far a run has come, as an observer sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Fraction of the run's time that is done, 0 to 1.
+    pub fraction: f64,
+    /// Time reached, in the data's unit.
+    pub time: f64,
+    /// Steps taken, times the number of particles.
+    pub particle_steps: u64,
+}
+
+/// What an observer wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop here, keep what is there.
+    Cancel,
+}
+
+pub(crate) fn sunk(result: std::result::Result<(), SinkError>) -> Result<()> {
+    result.map_err(crate::Error::Sink)
+}

@@ -1,0 +1,174 @@
+//! The arrays of all pieces together.
+
+use super::array::{Format, components, scalar_type, tuples};
+use super::document::{RawArray, Section};
+use super::sizes::SizedPiece;
+use crate::array::{ArrayInfo, Association, Attribute, GridBox, Part, Placement};
+use crate::block::Block;
+use crate::error::Error;
+use crate::geometry::{Extent, Geometry, cell_dims, dims_of, product};
+use crate::scalar::ScalarType;
+
+/// Sections whose arrays belong together by their order, not by their names.
+const BY_ORDER: [Section; 2] = [Section::Points, Section::Coordinates];
+
+/// Arrays of cells that can be joined over several pieces.
+const JOINABLE: [&str; 3] = ["connectivity", "offsets", "types"];
+
+/// Lists the arrays of a data set, each with its parts in all pieces.
+pub(super) struct Joiner<'a, 'd> {
+    pub(super) format: &'d Format,
+    pub(super) pieces: &'d [SizedPiece<'a, 'd>],
+    pub(super) geometry: &'d Geometry,
+}
+
+/// An array of the first piece, to be found again in the others.
+struct Wanted<'a, 'd> {
+    array: &'d RawArray<'a>,
+    /// Its number among the arrays of its section.
+    order: usize,
+    scalar: ScalarType,
+    components: usize,
+}
+
+impl<'a, 'd> Joiner<'a, 'd> {
+    /// The arrays of some sections, in the order of the first piece.
+    pub(super) fn arrays(&self, sections: &[Section]) -> Result<Vec<ArrayInfo>, Error> {
+        let first = self.pieces.first().map_or(&[][..], |first| &first.piece.arrays);
+        let mut arrays = Vec::new();
+        for (index, array) in first.iter().enumerate() {
+            if !sections.contains(&array.section) || !self.is_joinable(array) {
+                continue;
+            }
+            let order = first.iter().take(index).filter(|other| other.section == array.section).count();
+            let components = components(&array.tag)?;
+            if let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) {
+                arrays.push(self.array(&Wanted { array, order, scalar, components })?);
+            }
+        }
+        Ok(arrays)
+    }
+
+    /// Arrays of polyhedra hold several kinds of indices, which are not told apart here.
+    fn is_joinable(&self, array: &RawArray<'_>) -> bool {
+        self.pieces.len() == 1 || array.section != Section::Cells || JOINABLE.contains(&array.name())
+    }
+
+    fn array(&self, wanted: &Wanted<'a, 'd>) -> Result<ArrayInfo, Error> {
+        let Wanted { array, scalar, components, .. } = *wanted;
+        let association = match array.section {
+            Section::PointData => Association::Point,
+            Section::CellData => Association::Cell,
+            _ => Association::Topology,
+        };
+        let name = array.section.prefix().to_owned() + array.name();
+        let mut info = ArrayInfo::new(name, association, [0, components], scalar);
+        info.attribute = self.attribute(array);
+        info.parts = self.parts(wanted)?;
+        let sum = info.parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
+        info.tuples = match info.parts.first().map(|part| part.placement) {
+            Some(Placement::Box(target)) => product(target.whole),
+            _ => sum,
+        }
+        .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
+        info.count().ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
+        Ok(info)
+    }
+
+    fn attribute(&self, array: &RawArray<'_>) -> Option<Attribute> {
+        let sections = &self.pieces.first()?.piece.sections;
+        let (_, tag) = sections.iter().find(|(section, _)| *section == array.section)?;
+        let name = Some(array.name()).filter(|name| !name.is_empty());
+        let named = Attribute::XML.iter().find(|(attribute, _)| name.is_some() && tag.text(attribute) == name);
+        named.map(|(_, attribute)| *attribute)
+    }
+
+    fn parts(&self, wanted: &Wanted<'a, 'd>) -> Result<Vec<Part>, Error> {
+        let mut parts = Vec::new();
+        let mut index_offset = 0_usize;
+        for piece in self.pieces {
+            let array = find(piece, wanted)?;
+            let block = self.format.block(array)?;
+            let tuples = part_tuples(piece, wanted, array, &block)?;
+            let placement = match self.grid_box(piece, wanted) {
+                Some(target) => Placement::Box(target),
+                None => Placement::Append { index_offset: index_offset as i64 },
+            };
+            parts.push(Part { block, tuples, placement });
+            index_offset = index_offset.saturating_add(self.indices_in(piece, wanted)?);
+        }
+        Ok(parts)
+    }
+
+    /// By how much a piece moves the indices of the next one: nothing but in arrays of indices.
+    fn indices_in(&self, piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Result<usize, Error> {
+        if self.pieces.len() == 1 || wanted.array.section != Section::Cells {
+            return Ok(0);
+        }
+        match wanted.array.name() {
+            "connectivity" => Ok(piece.points),
+            "offsets" => {
+                let mut arrays = piece.piece.arrays.iter();
+                let Some(array) = arrays.find(|a| a.section == Section::Cells && a.name() == "connectivity") else {
+                    return Ok(0);
+                };
+                let Some(scalar) = scalar_type(&array.tag)? else { return Ok(0) };
+                self.format.block(array)?.measure(array.tag.spot(), scalar)
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// Where the tuples of a piece go, if there are several pieces of a grid.
+    fn grid_box(&self, piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Option<GridBox> {
+        let whole = match self.geometry {
+            Geometry::Image { extent, .. } | Geometry::Rectilinear { extent, .. } | Geometry::Structured { extent, .. } => *extent,
+            Geometry::Unstructured { .. } | Geometry::PolyData { .. } => return None,
+        };
+        if self.pieces.len() == 1 {
+            return None;
+        }
+        let (start, size, all) = (start_in(whole, piece.extent)?, piece.dims(), dims_of(whole)?);
+        match wanted.array.section {
+            Section::CellData => Some(GridBox { start, size: cell_dims(size), whole: cell_dims(all) }),
+            Section::Coordinates => {
+                let along = |values: [usize; 3], rest| values.get(wanted.order).map(|value| [*value, rest, rest]);
+                Some(GridBox { start: along(start, 0)?, size: along(size, 1)?, whole: along(all, 1)? })
+            }
+            _ => Some(GridBox { start, size, whole: all }),
+        }
+    }
+}
+
+/// The array of a piece that belongs to one of the first piece.
+fn find<'a, 'd>(piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Result<&'d RawArray<'a>, Error> {
+    let section = wanted.array.section;
+    let mut arrays = piece.piece.arrays.iter().filter(|array| array.section == section);
+    let found = if BY_ORDER.contains(&section) {
+        arrays.nth(wanted.order)
+    } else {
+        arrays.find(|array| array.name() == wanted.array.name())
+    };
+    let expected = || format!("one like that of the first piece: `{}`", wanted.array.name());
+    let array = found.ok_or_else(|| piece.piece.tag.spot().malformed("a piece without an array", expected()))?;
+    let same = scalar_type(&array.tag)? == Some(wanted.scalar) && components(&array.tag)? == wanted.components;
+    if same { Ok(array) } else { Err(array.tag.spot().malformed("an array of another type", expected())) }
+}
+
+/// Number of tuples of an array in one piece.
+fn part_tuples(piece: &SizedPiece<'_, '_>, wanted: &Wanted<'_, '_>, array: &RawArray<'_>, block: &Block) -> Result<usize, Error> {
+    match (array.section, array.name()) {
+        (Section::PointData | Section::Points, _) => Ok(piece.points),
+        (Section::CellData, _) => Ok(piece.cells),
+        (Section::Coordinates, _) => Ok(piece.dims().get(wanted.order).copied().unwrap_or(0)),
+        (section, "offsets" | "types") => Ok(piece.cells_of(section)),
+        _ => tuples(array, block, wanted.scalar, wanted.components),
+    }
+}
+
+fn start_in(whole: Extent, piece: Extent) -> Option<[usize; 3]> {
+    let [x, _, y, _, z, _] = whole;
+    let [piece_x, _, piece_y, _, piece_z, _] = piece;
+    let start = |own: i64, all: i64| usize::try_from(own.checked_sub(all)?).ok();
+    Some([start(piece_x, x)?, start(piece_y, y)?, start(piece_z, z)?])
+}

@@ -1,0 +1,64 @@
+//! Shared by the tests: the fixtures and the formulas that check them (see `make_fixtures.py`).
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
+
+/// Folder of the small files.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/vtk")
+}
+
+/// All small files, sorted.
+pub fn fixtures() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension != "md"));
+    files.sort();
+    assert!(files.len() > 80, "fixtures are missing");
+    files
+}
+
+/// A large file that only some machines have.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: no file `{}`", path.display());
+    None
+}
+
+/// The array with a name.
+pub fn array<'a>(file: &'a VtkFile, name: &str) -> &'a ArrayInfo {
+    let found = file.arrays().iter().find(|array| array.name == name);
+    found.unwrap_or_else(|| panic!("{}: no array `{name}`", file.path().display()))
+}
+
+/// The numbers of the array with a name.
+pub fn values(file: &VtkFile, name: &str) -> Vec<f64> {
+    file.read(array(file, name)).unwrap().values.into_f64()
+}
+
+/// All points, from coordinates or explicit.
+pub fn points(file: &VtkFile) -> Vec<[f64; 3]> {
+    if matches!(file.kind(), Kind::ImageData | Kind::RectilinearGrid) {
+        let [x, y, z] = file.coordinates().unwrap();
+        let rows = z.iter().flat_map(|z| y.iter().map(move |y| (*y, *z)));
+        return rows.flat_map(|(y, z)| x.iter().map(move |x| [*x, y, z])).collect();
+    }
+    let points = file.points().unwrap().values.into_f64();
+    points.chunks(3).map(|p| [p[0], p[1], p[2]]).collect()
+}
+
+/// The velocity of the fixtures.
+pub fn velocity([x, y, z]: [f64; 3]) -> [f64; 3] {
+    [1.0 + 2.0 * x + 3.0 * y + 4.0 * z, -2.0 + x - y + 0.5 * z, 0.25 + 0.25 * x + 2.0 * y - z]
+}
+
+/// The scalar `p` of the fixtures.
+pub fn p(point: [f64; 3]) -> f64 {
+    let [u, v, _] = velocity(point);
+    u + 10.0 * v
+}

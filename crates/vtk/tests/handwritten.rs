@@ -1,0 +1,137 @@
+//! Files written by hand: what real files contain and readers trip over.
+
+mod common;
+
+use burntrace_vtk::{Association, Attribute, Error, Geometry, ScalarType, Values, VtkFile, open};
+use common::{array, folder, points, values};
+
+fn hand(name: &str) -> VtkFile {
+    open(folder().join(name)).unwrap()
+}
+
+#[test]
+fn an_old_file_with_blank_lines_and_odd_numbers() {
+    let file = hand("hand-old.vtk");
+    let Geometry::Image { extent, origin, spacing, .. } = *file.geometry() else { panic!() };
+    assert_eq!((extent, origin), ([0, 2, 0, 1, 0, 0], [0.0, 1.0, -1.0]));
+    assert_eq!(spacing, [0.5, 2.0, 1.0]);
+    assert_eq!(file.time_value().unwrap(), Some(0.25));
+    let pressure = values(&file, "pressure");
+    assert_eq!(pressure[0], 11047.0);
+    assert_eq!(pressure[1], f64::from(1e-3_f32));
+    assert!(pressure[2].is_nan() && pressure[4].is_nan());
+    assert_eq!((pressure[3], pressure[5]), (f64::NEG_INFINITY, 0.5));
+    assert_eq!(array(&file, "wall shear").components, 3);
+    let expected: Vec<f64> = (1..=18).map(f64::from).collect();
+    assert_eq!(values(&file, "wall shear"), expected);
+}
+
+#[test]
+fn every_legacy_section() {
+    let file = hand("hand-sections.vtk");
+    assert_eq!(file.time_value().unwrap(), Some(12.0));
+    assert_eq!(file.coordinates().unwrap(), [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]);
+    let listed: Vec<_> = file.arrays().iter().map(|a| (a.name.as_str(), a.components, a.tuples)).collect();
+    let expected = [
+        ("TimeValue", 1, 1),
+        ("material", 2, 1),
+        ("mask", 1, 4),
+        ("paint", 3, 4),
+        ("n", 3, 4),
+        ("st", 2, 4),
+        ("stress", 9, 4),
+        ("strain", 6, 4),
+        ("gid", 1, 4),
+        ("pid", 1, 4),
+        ("long one", 1, 4),
+        ("short", 1, 4),
+    ];
+    assert_eq!(listed, expected);
+    let read = |name| file.read(array(&file, name)).unwrap().values;
+    assert_eq!(read("material"), Values::U8(vec![7, 8]));
+    assert_eq!(array(&file, "material").association, Association::Cell);
+    assert_eq!(array(&file, "mask").scalar, ScalarType::Bit);
+    assert_eq!(read("mask"), Values::U8(vec![1, 0, 0, 1]));
+    assert_eq!(values(&file, "paint")[9..], [1.0; 3]);
+    assert_eq!(values(&file, "stress")[35], 10.0);
+    assert_eq!(values(&file, "strain")[23], 7.0);
+    assert_eq!(read("gid"), Values::I32(vec![10, 11, 12, 13]));
+    assert_eq!(read("pid"), Values::I64(vec![20, 21, 22, 23]));
+    assert_eq!(read("long one"), Values::I64(vec![-1, -2, -3, 9_007_199_254_740_993]));
+    assert_eq!(read("short"), Values::U16(vec![1, 2, 3, 65535]));
+    let attribute = |name| array(&file, name).attribute;
+    assert_eq!(attribute("st"), Some(Attribute::TextureCoordinates));
+    assert_eq!(attribute("pid"), Some(Attribute::PedigreeIds));
+    assert_eq!(attribute("short"), None);
+}
+
+/// A binary file with what only binary files have: packed bits, strings with their lengths,
+/// colours as bytes.
+fn binary_sections() -> Vec<u8> {
+    let mut file = b"# vtk DataFile Version 3.0\ntitle\nBINARY\nDATASET STRUCTURED_POINTS\n".to_vec();
+    file.extend(b"DIMENSIONS 10 1 1\nSPACING 1 1 1\nORIGIN 0 0 0\nFIELD FieldData 2\n");
+    file.extend(b"labels 1 3 string\n\xc2no\xc0\x80\x03yes\ntime 1 1 float \r\n");
+    file.extend(1.5_f32.to_be_bytes());
+    file.extend(b"\nPOINT_DATA 10\nSCALARS mask bit\nLOOKUP_TABLE default\n\xa0\x40\n");
+    file.extend(b"COLOR_SCALARS paint 1\n0123456789\n");
+    file.extend(b"SCALARS short short 1\n");
+    file.extend((-5..5).flat_map(|n: i16| n.to_be_bytes()));
+    file.extend(b"LOOKUP_TABLE table 1\n\xff\xff\xff\xff\nMETADATA\nINFORMATION 0\n\nVECTORS v float\n");
+    file.extend((0_u8..30).flat_map(|n| f32::from(n).to_be_bytes()));
+    file
+}
+
+#[test]
+fn every_binary_legacy_section() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("binary.vtk");
+    std::fs::write(&path, binary_sections()).unwrap();
+    let file = open(path).unwrap();
+    assert_eq!(file.time_value().unwrap(), Some(1.5));
+    let read = |name| file.read(array(&file, name)).unwrap().values;
+    assert_eq!(read("mask"), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
+    assert_eq!(read("paint"), Values::U8(b"0123456789".to_vec()));
+    assert_eq!(read("short"), Values::I16((-5..5).collect()));
+    assert_eq!(values(&file, "v"), (0..30).map(f64::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn quotes_entities_and_keys_inside_arrays() {
+    let file = hand("hand-quotes.vtu");
+    assert_eq!(*file.geometry(), Geometry::Unstructured { points: 3, cells: 1 });
+    assert_eq!(file.time_value().unwrap(), Some(3.5));
+    let read = |name| file.read(array(&file, name)).unwrap().values;
+    assert_eq!(read("a < b"), Values::I16(vec![1, -2, 3]));
+    assert_eq!(array(&file, "a < b").attribute, Some(Attribute::Scalars));
+    assert_eq!(read("wall \"shear\" é"), Values::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(read("one stream"), Values::U8(vec![1, 2, 3]));
+    assert_eq!(read("mask"), Values::U8(vec![1, 0, 1]));
+    assert_eq!(points(&file), [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    assert_eq!(file.topology().len(), 3);
+}
+
+#[test]
+fn a_part_of_an_image_knows_its_place() {
+    let file = hand("hand-part.vti");
+    assert_eq!(file.geometry().dims(), Some([3, 2, 1]));
+    assert_eq!(file.coordinates().unwrap(), [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]);
+    assert_eq!(values(&file, "n"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(file.read(array(&file, "c")).unwrap().values, Values::U64(vec![7, u64::MAX]));
+}
+
+#[test]
+fn a_rotated_image_has_no_axes() {
+    let error = hand("hand-rotated.vti").coordinates().unwrap_err();
+    assert!(matches!(error, Error::Absent { .. }), "{error}");
+}
+
+#[test]
+fn an_empty_data_set_is_read() {
+    let file = hand("hand-empty.vtu");
+    assert_eq!((file.geometry().num_points(), file.geometry().num_cells()), (0, 0));
+    assert_eq!(values(&file, "p"), []);
+    assert_eq!(values(&file, "q"), []);
+    assert!(file.points().unwrap().values.is_empty());
+    assert_eq!(file.topology().len(), 3);
+    assert_eq!(file.time_value().unwrap(), None);
+}
