@@ -16,12 +16,12 @@ mod tracks;
 pub use burntrace_kernels::{Condition, Face, InTime, Placement, Scheme, Status};
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, Domain, Field, FieldFn, Flow, FrameSource, GridField, GridOptions, NotFinite,
+    Analytic, Domain, Field, FieldFn, Flow, FlowFrames, FrameSource, GridField, GridOptions, NotFinite,
     OutsideTime, Velocity,
 };
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
-pub use seeds::Seeds;
+pub use seeds::{BoxPoints, Seeds};
 pub use tracer::{SeedsOutside, Tracer};
 pub use tracks::{
     Control, Ends, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,

@@ -21,7 +21,12 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
         let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
         let [a_low, a_high] = halves(a);
         let [b_low, b_high] = halves(b);
-        counter = [b_high ^ counter[1] ^ key[0], b_low, a_high ^ counter[3] ^ key[1], a_low];
+        counter = [
+            b_high ^ counter[1] ^ key[0],
+            b_low,
+            a_high ^ counter[3] ^ key[1],
+            a_low,
+        ];
         key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }
     counter
@@ -70,7 +75,11 @@ mod tests {
     #[test]
     fn philox_gives_the_published_answers() {
         let cases = [
-            ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
+            (
+                [0; 4],
+                [0; 2],
+                [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+            ),
             (
                 [u32::MAX; 4],
                 [u32::MAX; 2],

@@ -1,0 +1,26 @@
+//! Files in, files out.
+//!
+//! * [`series`]: a velocity field over one or many VTK files, as a
+//!   [`FrameSource`](burntrace_core::FrameSource).
+//! * [`points`]: seeds from CSV and VTK files.
+//! * [`tracks`]: the tracks of a run as a folder of NumPy files, written save by save and read
+//!   back lazily.
+//! * [`vtp`]: tracks as lines and clouds for ParaView and VTK.
+//!
+//! Nothing here prints. Whatever is wrong with a file is an [`Error`] that names it.
+
+mod error;
+mod listing;
+pub mod points;
+pub mod series;
+pub mod tracks;
+pub mod vtp;
+
+pub use error::{Error, Result};
+pub use points::{SeedPoints, read_points};
+pub use series::{
+    Association, At, CaseTimes, Files, Frames, Series, SeriesInfo, SeriesOptions, TimeOptions,
+    TimesFrom, VelocityName, inspect,
+};
+pub use tracks::{Track, TrackWriter};
+pub use vtp::{write_clouds, write_tracks};

@@ -15,7 +15,10 @@ pub(crate) struct Base64Reader<R> {
 
 impl<R: BufRead> Base64Reader<R> {
     pub(crate) fn new(text: R) -> Self {
-        Self { text, left: Vec::with_capacity(3) }
+        Self {
+            text,
+            left: Vec::with_capacity(3),
+        }
     }
 
     /// The next character that is not whitespace.
@@ -37,7 +40,11 @@ impl<R: BufRead> Base64Reader<R> {
         let mut padding = 0;
         for place in 0..4 {
             let Some(character) = self.character()? else {
-                return if place == 0 { Ok(false) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+                return if place == 0 {
+                    Ok(false)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
             };
             let sextet = match sextet(character) {
                 Some(sextet) if padding == 0 => sextet,

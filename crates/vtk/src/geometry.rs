@@ -142,7 +142,13 @@ impl Geometry {
     pub fn num_cells(&self) -> usize {
         match self {
             Self::Unstructured { cells, .. } => *cells,
-            Self::PolyData { verts, lines, strips, polys, .. } => [verts, lines, strips, polys]
+            Self::PolyData {
+                verts,
+                lines,
+                strips,
+                polys,
+                ..
+            } => [verts, lines, strips, polys]
                 .into_iter()
                 .fold(0, |sum: usize, cells| sum.saturating_add(*cells)),
             _ => self.dims().map(cell_dims).and_then(product).unwrap_or(0),
@@ -153,14 +159,19 @@ impl Geometry {
 /// Number of nodes along each axis; `None` if the extent runs backwards or is beyond all bounds.
 pub(crate) fn dims_of(extent: Extent) -> Option<[usize; 3]> {
     let [x0, x1, y0, y1, z0, z1] = extent;
-    let nodes = |first: i64, last: i64| usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok();
+    let nodes =
+        |first: i64, last: i64| usize::try_from(last.checked_sub(first)?.checked_add(1)?).ok();
     let dims = [nodes(x0, x1)?, nodes(y0, y1)?, nodes(z0, z1)?];
     product(dims).map(|_| dims)
 }
 
 /// Number of cells along each axis of a grid with `dims` nodes.
 pub(crate) fn cell_dims(dims: [usize; 3]) -> [usize; 3] {
-    if dims.contains(&0) { [0; 3] } else { dims.map(|nodes| (nodes - 1).max(1)) }
+    if dims.contains(&0) {
+        [0; 3]
+    } else {
+        dims.map(|nodes| (nodes - 1).max(1))
+    }
 }
 
 /// Product of three counts; `None` if it is beyond all bounds.
@@ -188,7 +199,10 @@ mod tests {
     fn a_flat_axis_is_one_layer_of_cells() {
         assert_eq!(cell_dims([4, 3, 1]), [3, 2, 1]);
         assert_eq!(cell_dims([4, 0, 1]), [0, 0, 0]);
-        let flat = Geometry::Rectilinear { dims: [4, 3, 1], extent: [0, 3, 0, 2, 0, 0] };
+        let flat = Geometry::Rectilinear {
+            dims: [4, 3, 1],
+            extent: [0, 3, 0, 2, 0, 0],
+        };
         assert_eq!((flat.num_points(), flat.num_cells()), (12, 6));
     }
 }

@@ -66,7 +66,11 @@ impl Compressor {
                 lz4_flex::block::decompress_into(packed, out).map_err(|e| e.to_string())? as u64
             }
         };
-        if filled == out.len() as u64 { Ok(()) } else { Err(format!("{filled} bytes in it")) }
+        if filled == out.len() as u64 {
+            Ok(())
+        } else {
+            Err(format!("{filled} bytes in it"))
+        }
     }
 }
 
@@ -94,12 +98,28 @@ pub(crate) struct PackedArray<'a> {
 
 impl<'a> PackedArray<'a> {
     /// Reads the sizes at the start of `range`, which may reach beyond the array.
-    pub(crate) fn open(spot: Spot<'a>, range: Range<u64>, packing: Packing) -> Result<Self, crate::Error> {
-        let room = range.end.min(spot.source().len()).saturating_sub(range.start);
+    pub(crate) fn open(
+        spot: Spot<'a>,
+        range: Range<u64>,
+        packing: Packing,
+    ) -> Result<Self, crate::Error> {
+        let room = range
+            .end
+            .min(spot.source().len())
+            .saturating_sub(range.start);
         let bytes = BufReader::with_capacity(CHUNK_BYTES, spot.source().reader(range));
-        let stream: Box<dyn Read + 'a> =
-            if packing.base64 { Box::new(Base64Reader::new(bytes)) } else { Box::new(bytes) };
-        let mut array = Self { stream, spot, room, packing, layout: Layout::Plain(0) };
+        let stream: Box<dyn Read + 'a> = if packing.base64 {
+            Box::new(Base64Reader::new(bytes))
+        } else {
+            Box::new(bytes)
+        };
+        let mut array = Self {
+            stream,
+            spot,
+            room,
+            packing,
+            layout: Layout::Plain(0),
+        };
         array.layout = match packing.compressor {
             None => Layout::Plain(array.plain_size()?),
             Some(compressor) => Layout::Blocks(array.block_sizes(compressor)?),
@@ -127,7 +147,9 @@ impl<'a> PackedArray<'a> {
         let size = self.size()?;
         if size > self.room {
             let left = self.room;
-            return Err(self.spot.truncated(format!("`{size}` bytes of data where `{left}` are left")));
+            return Err(self
+                .spot
+                .truncated(format!("`{size}` bytes of data where `{left}` are left")));
         }
         Ok(size)
     }
@@ -140,13 +162,18 @@ impl<'a> PackedArray<'a> {
         let partial = self.size()?;
         if count > self.room / self.packing.word.bytes() {
             let left = self.room;
-            return Err(self.spot.truncated(format!("`{count}` compressed blocks where `{left}` bytes are left")));
+            return Err(self.spot.truncated(format!(
+                "`{count}` compressed blocks where `{left}` bytes are left"
+            )));
         }
         let mut blocks = Vec::new();
         let mut room = self.room;
         for index in 0..count {
             let is_partial = index + 1 == count && partial > 0;
-            let block = PackedBlock { packed: self.size()?, unpacked: if is_partial { partial } else { full } };
+            let block = PackedBlock {
+                packed: self.size()?,
+                unpacked: if is_partial { partial } else { full },
+            };
             room = self.check_block(block, compressor, room)?;
             blocks.push(block);
         }
@@ -155,7 +182,12 @@ impl<'a> PackedArray<'a> {
 
     /// Checks the sizes of one block against each other and against the `room` left in the file;
     /// gives the room after it.
-    fn check_block(&self, block: PackedBlock, compressor: Compressor, room: u64) -> Result<u64, crate::Error> {
+    fn check_block(
+        &self,
+        block: PackedBlock,
+        compressor: Compressor,
+        room: u64,
+    ) -> Result<u64, crate::Error> {
         let PackedBlock { packed, unpacked } = block;
         if unpacked > compressor.most_unpacked(packed) {
             let name = compressor.name();
@@ -163,12 +195,20 @@ impl<'a> PackedArray<'a> {
             return Err(self.spot.malformed(found, "sizes that belong together"));
         }
         room.checked_sub(packed).ok_or_else(|| {
-            self.spot.truncated(format!("a compressed block of `{packed}` bytes where `{room}` are left"))
+            self.spot.truncated(format!(
+                "a compressed block of `{packed}` bytes where `{room}` are left"
+            ))
         })
     }
 
-    fn decode_blocks(&mut self, blocks: &[PackedBlock], decoder: &mut Decoder) -> Result<(), crate::Error> {
-        let Some(compressor) = self.packing.compressor else { return Ok(()) };
+    fn decode_blocks(
+        &mut self,
+        blocks: &[PackedBlock],
+        decoder: &mut Decoder,
+    ) -> Result<(), crate::Error> {
+        let Some(compressor) = self.packing.compressor else {
+            return Ok(());
+        };
         let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
         for (index, block) in blocks.iter().enumerate() {
             packed.resize(block.packed as usize, 0);
@@ -176,11 +216,14 @@ impl<'a> PackedArray<'a> {
                 .read_exact(&mut packed)
                 .map_err(|e| self.spot.failed(e, "a compressed block"))?;
             unpacked.resize(block.unpacked as usize, 0);
-            compressor.unpack(&packed, &mut unpacked).map_err(|reason| {
-                let name = compressor.name();
-                let found = format!("a broken {name} block (number {index}: {reason})");
-                self.spot.malformed(found, format!("`{}` bytes of data in it", block.unpacked))
-            })?;
+            compressor
+                .unpack(&packed, &mut unpacked)
+                .map_err(|reason| {
+                    let name = compressor.name();
+                    let found = format!("a broken {name} block (number {index}: {reason})");
+                    self.spot
+                        .malformed(found, format!("`{}` bytes of data in it", block.unpacked))
+                })?;
             decoder.push_bytes(&unpacked);
         }
         Ok(())
@@ -189,14 +232,18 @@ impl<'a> PackedArray<'a> {
     /// Reads one size.
     fn size(&mut self) -> Result<u64, crate::Error> {
         let size = match self.packing.word {
-            SizeWord::U32 => read_word(&mut self.stream).map(|bytes: [u8; 4]| match self.packing.order {
-                ByteOrder::Little => u64::from(u32::from_le_bytes(bytes)),
-                ByteOrder::Big => u64::from(u32::from_be_bytes(bytes)),
-            }),
-            SizeWord::U64 => read_word(&mut self.stream).map(|bytes: [u8; 8]| match self.packing.order {
-                ByteOrder::Little => u64::from_le_bytes(bytes),
-                ByteOrder::Big => u64::from_be_bytes(bytes),
-            }),
+            SizeWord::U32 => {
+                read_word(&mut self.stream).map(|bytes: [u8; 4]| match self.packing.order {
+                    ByteOrder::Little => u64::from(u32::from_le_bytes(bytes)),
+                    ByteOrder::Big => u64::from(u32::from_be_bytes(bytes)),
+                })
+            }
+            SizeWord::U64 => {
+                read_word(&mut self.stream).map(|bytes: [u8; 8]| match self.packing.order {
+                    ByteOrder::Little => u64::from_le_bytes(bytes),
+                    ByteOrder::Big => u64::from_be_bytes(bytes),
+                })
+            }
         };
         size.map_err(|e| self.spot.failed(e, "the size of the array before its data"))
     }

@@ -24,7 +24,12 @@ impl<'a> TextReader<'a> {
     pub(crate) fn new(source: &'a Source, range: Range<u64>) -> Self {
         let position = range.start;
         let reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(range));
-        Self { source, reader, position, kept: Vec::new() }
+        Self {
+            source,
+            reader,
+            position,
+            kept: Vec::new(),
+        }
     }
 
     /// Position of the next byte in the file.
@@ -101,7 +106,11 @@ impl<'a> TextReader<'a> {
     }
 
     /// Consumes the bytes up to the first that does not belong, and shows them to `take`.
-    fn run(&mut self, belongs: impl Fn(u8) -> bool, take: impl Fn(&mut Vec<u8>, &[u8])) -> io::Result<()> {
+    fn run(
+        &mut self,
+        belongs: impl Fn(u8) -> bool,
+        take: impl Fn(&mut Vec<u8>, &[u8]),
+    ) -> io::Result<()> {
         loop {
             let buffer = self.reader.fill_buf()?;
             let end = buffer.iter().position(|byte| !belongs(*byte));

@@ -120,10 +120,23 @@ impl Values {
 
     /// Copies `count` numbers from `from` on in `other` to `to` on here. `None`, with nothing
     /// copied, if the types differ or one of the ranges lies outside.
-    pub(crate) fn copy_run(&mut self, to: usize, other: &Self, from: usize, count: usize) -> Option<()> {
-        fn copy<T: Copy>(to: &mut [T], start: usize, from: &[T], first: usize, count: usize) -> Option<()> {
+    pub(crate) fn copy_run(
+        &mut self,
+        to: usize,
+        other: &Self,
+        from: usize,
+        count: usize,
+    ) -> Option<()> {
+        fn copy<T: Copy>(
+            to: &mut [T],
+            start: usize,
+            from: &[T],
+            first: usize,
+            count: usize,
+        ) -> Option<()> {
             let run = from.get(first..first.checked_add(count)?)?;
-            to.get_mut(start..start.checked_add(count)?)?.copy_from_slice(run);
+            to.get_mut(start..start.checked_add(count)?)?
+                .copy_from_slice(run);
             Some(())
         }
         match (self, other) {
@@ -164,10 +177,20 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Reserves memory for `count` numbers: the caller has checked it against the file.
-    pub(crate) fn new(scalar: ScalarType, order: ByteOrder, count: usize) -> Result<Self, TryReserveError> {
+    pub(crate) fn new(
+        scalar: ScalarType,
+        order: ByteOrder,
+        count: usize,
+    ) -> Result<Self, TryReserveError> {
         let mut values = Values::empty(scalar);
         values.try_reserve(count)?;
-        Ok(Self { scalar, order, count, values, carry: Vec::new() })
+        Ok(Self {
+            scalar,
+            order,
+            count,
+            values,
+            carry: Vec::new(),
+        })
     }
 
     /// Takes the next bytes of a binary array; a number may lie across two calls.
@@ -193,7 +216,9 @@ impl Decoder {
 
     fn push_bits(&mut self, bytes: &[u8]) {
         if let Values::U8(out) = &mut self.values {
-            let bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| (byte >> (7 - bit)) & 1));
+            let bits = bytes
+                .iter()
+                .flat_map(|byte| (0..8).map(move |bit| (byte >> (7 - bit)) & 1));
             out.extend(bits.take(self.count.saturating_sub(out.len())));
         }
     }
@@ -219,11 +244,20 @@ mod tests {
 
     #[test]
     fn a_number_may_lie_across_two_chunks() {
-        let bytes: Vec<u8> = [1_i32, -2, 3].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let bytes: Vec<u8> = [1_i32, -2, 3]
+            .iter()
+            .flat_map(|x| x.to_be_bytes())
+            .collect();
         for size in 1..=bytes.len() {
             let mut decoder = Decoder::new(ScalarType::I32, ByteOrder::Big, 3).unwrap();
-            bytes.chunks(size).for_each(|chunk| decoder.push_bytes(chunk));
-            assert_eq!(decoder.finish(), Values::I32(vec![1, -2, 3]), "chunks of {size}");
+            bytes
+                .chunks(size)
+                .for_each(|chunk| decoder.push_bytes(chunk));
+            assert_eq!(
+                decoder.finish(),
+                Values::I32(vec![1, -2, 3]),
+                "chunks of {size}"
+            );
         }
     }
 
@@ -231,7 +265,10 @@ mod tests {
     fn the_first_bit_is_the_highest() {
         let mut decoder = Decoder::new(ScalarType::Bit, ByteOrder::Big, 10).unwrap();
         decoder.push_bytes(&[0b1010_0000, 0b0111_1111]);
-        assert_eq!(decoder.finish(), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
+        assert_eq!(
+            decoder.finish(),
+            Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1])
+        );
     }
 
     #[test]

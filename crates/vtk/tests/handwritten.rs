@@ -12,7 +12,15 @@ fn hand(name: &str) -> VtkFile {
 #[test]
 fn an_old_file_with_blank_lines_and_odd_numbers() {
     let file = hand("hand-old.vtk");
-    let Geometry::Image { extent, origin, spacing, .. } = *file.geometry() else { panic!() };
+    let Geometry::Image {
+        extent,
+        origin,
+        spacing,
+        ..
+    } = *file.geometry()
+    else {
+        panic!()
+    };
     assert_eq!((extent, origin), ([0, 2, 0, 1, 0, 0], [0.0, 1.0, -1.0]));
     assert_eq!(spacing, [0.5, 2.0, 1.0]);
     assert_eq!(file.time_value().unwrap(), Some(0.25));
@@ -30,8 +38,15 @@ fn an_old_file_with_blank_lines_and_odd_numbers() {
 fn every_legacy_section() {
     let file = hand("hand-sections.vtk");
     assert_eq!(file.time_value().unwrap(), Some(12.0));
-    assert_eq!(file.coordinates().unwrap(), [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]);
-    let listed: Vec<_> = file.arrays().iter().map(|a| (a.name.as_str(), a.components, a.tuples)).collect();
+    assert_eq!(
+        file.coordinates().unwrap(),
+        [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]
+    );
+    let listed: Vec<_> = file
+        .arrays()
+        .iter()
+        .map(|a| (a.name.as_str(), a.components, a.tuples))
+        .collect();
     let expected = [
         ("TimeValue", 1, 1),
         ("material", 2, 1),
@@ -57,7 +72,10 @@ fn every_legacy_section() {
     assert_eq!(values(&file, "strain")[23], 7.0);
     assert_eq!(read("gid"), Values::I32(vec![10, 11, 12, 13]));
     assert_eq!(read("pid"), Values::I64(vec![20, 21, 22, 23]));
-    assert_eq!(read("long one"), Values::I64(vec![-1, -2, -3, 9_007_199_254_740_993]));
+    assert_eq!(
+        read("long one"),
+        Values::I64(vec![-1, -2, -3, 9_007_199_254_740_993])
+    );
     assert_eq!(read("short"), Values::U16(vec![1, 2, 3, 65535]));
     let attribute = |name| array(&file, name).attribute;
     assert_eq!(attribute("st"), Some(Attribute::TextureCoordinates));
@@ -68,7 +86,8 @@ fn every_legacy_section() {
 /// A binary file with what only binary files have: packed bits, strings with their lengths,
 /// colours as bytes.
 fn binary_sections() -> Vec<u8> {
-    let mut file = b"# vtk DataFile Version 3.0\ntitle\nBINARY\nDATASET STRUCTURED_POINTS\n".to_vec();
+    let mut file =
+        b"# vtk DataFile Version 3.0\ntitle\nBINARY\nDATASET STRUCTURED_POINTS\n".to_vec();
     file.extend(b"DIMENSIONS 10 1 1\nSPACING 1 1 1\nORIGIN 0 0 0\nFIELD FieldData 2\n");
     file.extend(b"labels 1 3 string\n\xc2no\xc0\x80\x03yes\ntime 1 1 float \r\n");
     file.extend(1.5_f32.to_be_bytes());
@@ -76,7 +95,9 @@ fn binary_sections() -> Vec<u8> {
     file.extend(b"COLOR_SCALARS paint 1\n0123456789\n");
     file.extend(b"SCALARS short short 1\n");
     file.extend((-5..5).flat_map(|n: i16| n.to_be_bytes()));
-    file.extend(b"LOOKUP_TABLE table 1\n\xff\xff\xff\xff\nMETADATA\nINFORMATION 0\n\nVECTORS v float\n");
+    file.extend(
+        b"LOOKUP_TABLE table 1\n\xff\xff\xff\xff\nMETADATA\nINFORMATION 0\n\nVECTORS v float\n",
+    );
     file.extend((0_u8..30).flat_map(|n| f32::from(n).to_be_bytes()));
     file
 }
@@ -92,21 +113,36 @@ fn every_binary_legacy_section() {
     assert_eq!(read("mask"), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
     assert_eq!(read("paint"), Values::U8(b"0123456789".to_vec()));
     assert_eq!(read("short"), Values::I16((-5..5).collect()));
-    assert_eq!(values(&file, "v"), (0..30).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(
+        values(&file, "v"),
+        (0..30).map(f64::from).collect::<Vec<_>>()
+    );
 }
 
 #[test]
 fn quotes_entities_and_keys_inside_arrays() {
     let file = hand("hand-quotes.vtu");
-    assert_eq!(*file.geometry(), Geometry::Unstructured { points: 3, cells: 1 });
+    assert_eq!(
+        *file.geometry(),
+        Geometry::Unstructured {
+            points: 3,
+            cells: 1
+        }
+    );
     assert_eq!(file.time_value().unwrap(), Some(3.5));
     let read = |name| file.read(array(&file, name)).unwrap().values;
     assert_eq!(read("a < b"), Values::I16(vec![1, -2, 3]));
     assert_eq!(array(&file, "a < b").attribute, Some(Attribute::Scalars));
-    assert_eq!(read("wall \"shear\" é"), Values::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(
+        read("wall \"shear\" é"),
+        Values::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    );
     assert_eq!(read("one stream"), Values::U8(vec![1, 2, 3]));
     assert_eq!(read("mask"), Values::U8(vec![1, 0, 1]));
-    assert_eq!(points(&file), [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    assert_eq!(
+        points(&file),
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    );
     assert_eq!(file.topology().len(), 3);
 }
 
@@ -114,9 +150,15 @@ fn quotes_entities_and_keys_inside_arrays() {
 fn a_part_of_an_image_knows_its_place() {
     let file = hand("hand-part.vti");
     assert_eq!(file.geometry().dims(), Some([3, 2, 1]));
-    assert_eq!(file.coordinates().unwrap(), [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]);
+    assert_eq!(
+        file.coordinates().unwrap(),
+        [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]
+    );
     assert_eq!(values(&file, "n"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert_eq!(file.read(array(&file, "c")).unwrap().values, Values::U64(vec![7, u64::MAX]));
+    assert_eq!(
+        file.read(array(&file, "c")).unwrap().values,
+        Values::U64(vec![7, u64::MAX])
+    );
 }
 
 #[test]
@@ -128,7 +170,10 @@ fn a_rotated_image_has_no_axes() {
 #[test]
 fn an_empty_data_set_is_read() {
     let file = hand("hand-empty.vtu");
-    assert_eq!((file.geometry().num_points(), file.geometry().num_cells()), (0, 0));
+    assert_eq!(
+        (file.geometry().num_points(), file.geometry().num_cells()),
+        (0, 0)
+    );
     assert_eq!(values(&file, "p"), []);
     assert_eq!(values(&file, "q"), []);
     assert!(file.points().unwrap().values.is_empty());

@@ -1,2 +1,292 @@
-/// stub
-pub struct Analytic;
+//! A formula as a field, and as a source of frames.
+
+use super::{AXES, Domain, Field, Flow, FrameSource, Velocity, frames::TimeAxis};
+use crate::{Error, InTime, OutsideTime, Placement, Precision, Result};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+/// A [`Flow`] in a box, on a device: exact velocities, without a grid.
+#[derive(Clone, Debug)]
+pub struct Analytic {
+    flow: Flow,
+    domain: Domain,
+    device: Device,
+    precision: Precision,
+}
+
+impl Analytic {
+    /// A flow in its own [`domain`](Flow::domain), computed on a device in a precision.
+    pub fn new(flow: Flow, device: &Device, precision: Precision) -> Self {
+        Analytic {
+            domain: flow.domain(),
+            flow,
+            device: device.clone(),
+            precision,
+        }
+    }
+
+    /// Takes another box, which may be [unbounded](Domain::unbounded).
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// Samples a flow at the nodes of a uniform grid over a box: `nodes` along x, y and z, the
+    /// outermost ones on its faces, and one on a flat axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`] where the box is not finite, or has a single node on an axis that is
+    /// not flat; [`Error::Axis`] where it has several on a flat one; [`Error::Empty`] where
+    /// there are no nodes or times; [`Error::Times`] where the times do not increase.
+    pub fn sample(
+        flow: Flow,
+        domain: Domain,
+        nodes: [usize; 3],
+        times: Vec<f64>,
+    ) -> Result<FlowFrames> {
+        TimeAxis::new(times.clone(), OutsideTime::Error, InTime::Linear)?;
+        let axis = |d| axis(AXES[d], domain.low[d], domain.high[d], nodes[d]);
+        let axes = [axis(0)?, axis(1)?, axis(2)?];
+        Ok(FlowFrames { flow, axes, times })
+    }
+}
+
+impl Field for Analytic {
+    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        let velocity = self.flow.velocity(position, time);
+        if (0..3).all(|d| !self.domain.is_flat(d)) {
+            return velocity;
+        }
+        let columns = (0..3).map(|d| {
+            let column = velocity.clone().narrow(1, d, 1);
+            if self.domain.is_flat(d) {
+                column.zeros_like()
+            } else {
+                column
+            }
+        });
+        Tensor::cat(columns.collect(), 1)
+    }
+
+    fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    fn device(&self) -> Device {
+        self.device.clone()
+    }
+
+    fn precision(&self) -> Precision {
+        self.precision
+    }
+}
+
+/// A [`Flow`] at the nodes of a grid and a series of times, computed as it is read, in f64. Made
+/// by [`Analytic::sample`].
+#[derive(Clone, Debug)]
+pub struct FlowFrames {
+    flow: Flow,
+    axes: [Vec<f64>; 3],
+    times: Vec<f64>,
+}
+
+/// Nodes computed at once: their temporaries stay small, and mostly in the cache.
+const CHUNK: usize = 1 << 16;
+
+impl FlowFrames {
+    /// Velocities of the nodes in a range, x varying fastest.
+    fn nodes(
+        &self,
+        range: std::ops::Range<usize>,
+        time: f64,
+    ) -> std::result::Result<Vec<f64>, Box<dyn std::error::Error + Send + Sync>> {
+        let [x, y, z] = &self.axes;
+        let count = range.len();
+        let node = |i: usize| {
+            [
+                x[i % x.len()],
+                y[i / x.len() % y.len()],
+                z[i / x.len() / y.len()],
+            ]
+        };
+        let positions: Vec<f64> = range.flat_map(node).collect();
+        let data = TensorData::new(positions, [count, 3]);
+        let positions = Tensor::from_data(data, (&Device::flex(), DType::F64));
+        let velocity = self.flow.velocity(positions, time).try_into_data()?;
+        Ok(velocity.try_into_vec::<f64>()?)
+    }
+}
+
+impl FrameSource for FlowFrames {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Nodes
+    }
+
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn read(
+        &mut self,
+        frame: usize,
+    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        let time = *self.times.get(frame).ok_or_else(|| {
+            format!(
+                "there is no frame {frame}; the flow was sampled {} times",
+                self.times.len()
+            )
+        })?;
+        let count = self.axes.iter().map(Vec::len).product();
+        let mut velocity = Vec::new();
+        velocity.try_reserve_exact(3 * count)?;
+        for first in (0..count).step_by(CHUNK) {
+            velocity.extend(self.nodes(first..count.min(first + CHUNK), time)?);
+        }
+        Ok(Velocity::F64(velocity))
+    }
+}
+
+/// Node coordinates of an axis, exact at both ends.
+fn axis(name: char, low: f64, high: f64, nodes: usize) -> Result<Vec<f64>> {
+    let fits = low.is_finite() && high.is_finite() && (nodes > 1 || low == high);
+    match nodes {
+        0 => Err(Error::Empty("an axis has no nodes")),
+        _ if !fits => Err(Error::Domain {
+            axis: name,
+            low,
+            high,
+        }),
+        1 => Ok(vec![low]),
+        _ if low == high => Err(Error::Axis {
+            axis: name,
+            node: 1,
+            before: low,
+            after: high,
+        }),
+        _ => {
+            let last = (nodes - 1) as f64;
+            let node = |i| {
+                if i + 1 == nodes {
+                    high
+                } else {
+                    low + (high - low) * (i as f64 / last)
+                }
+            };
+            Ok((0..nodes).map(node).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Flow;
+
+    fn double_gyre() -> Flow {
+        Flow::named("double-gyre").unwrap()
+    }
+
+    fn velocity(flow: &Flow, p: [f64; 3], t: f64) -> Vec<f64> {
+        let data = TensorData::new(p.to_vec(), [1, 3]);
+        let p = Tensor::<2>::from_data(data, (&Device::flex(), DType::F64));
+        flow.velocity(p, t).into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn flat_axes_have_no_velocity() {
+        let flow = Flow::named("abc").unwrap();
+        let p = Tensor::<2>::from_floats([[0.1, 0.2, 0.3]], &Device::flex());
+        let field = Analytic::new(flow.clone(), &Device::flex(), Precision::F32);
+        let full: Vec<f32> = field
+            .velocity(p.clone(), 0.0)
+            .into_data()
+            .try_to_vec()
+            .unwrap();
+        let flat = Domain::new([0.0, 0.2, 0.0], [1.0, 0.2, 1.0]).unwrap();
+        let field = field.with_domain(flat);
+        assert_eq!(field.domain(), flat);
+        let found: Vec<f32> = field.velocity(p, 0.0).into_data().try_to_vec().unwrap();
+        assert!(full.iter().all(|u| *u != 0.0));
+        assert_eq!(found, [full[0], 0.0, full[2]]);
+    }
+
+    #[test]
+    fn frames_hold_the_flow_at_the_nodes_with_x_fastest() {
+        let flow = double_gyre();
+        let mut frames =
+            Analytic::sample(flow.clone(), flow.domain(), [5, 3, 1], vec![0.0, 2.5]).unwrap();
+        assert_eq!(frames.axes()[0], [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(
+            (frames.axes()[2].as_slice(), frames.times().len()),
+            (&[0.0][..], 2)
+        );
+        let Velocity::F64(values) = frames.read(1).unwrap() else {
+            panic!("not in double precision")
+        };
+        assert_eq!(values.len(), 45);
+        let node = 3 * (5 + 3);
+        assert_eq!(
+            values[node..node + 3],
+            velocity(&flow, [1.5, 0.5, 0.0], 2.5)
+        );
+        assert!(frames.read(2).is_err());
+    }
+
+    #[test]
+    fn chunks_make_no_difference() {
+        let flow = Flow::named("abc").unwrap();
+        let mut frames =
+            Analytic::sample(flow.clone(), flow.domain(), [41, 41, 42], vec![0.0]).unwrap();
+        let Velocity::F64(values) = frames.read(0).unwrap() else {
+            panic!("not in double precision")
+        };
+        assert!(values.len() > 3 * CHUNK);
+        let [x, y, z] = frames.axes().clone();
+        for i in [0, CHUNK - 1, CHUNK, values.len() / 3 - 1] {
+            let p = [x[i % 41], y[i / 41 % 41], z[i / 41 / 41]];
+            for (found, expected) in values[3 * i..].iter().zip(velocity(&flow, p, 0.0)) {
+                assert!((found - expected).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn grids_that_cannot_be_are_refused() {
+        let sample = |domain, nodes, times| Analytic::sample(double_gyre(), domain, nodes, times);
+        let natural = double_gyre().domain();
+        let cases = [
+            sample(Domain::unbounded(), [5; 3], vec![0.0]),
+            sample(natural, [5, 1, 1], vec![0.0]),
+        ];
+        assert!(
+            cases
+                .iter()
+                .all(|case| matches!(case, Err(Error::Domain { .. })))
+        );
+        assert!(matches!(
+            sample(natural, [5, 5, 2], vec![0.0]),
+            Err(Error::Axis { axis: 'z', .. })
+        ));
+        assert!(matches!(
+            sample(natural, [5, 0, 1], vec![0.0]),
+            Err(Error::Empty(_))
+        ));
+        assert!(matches!(
+            sample(natural, [5, 5, 1], vec![]),
+            Err(Error::Empty(_))
+        ));
+        assert!(matches!(
+            sample(natural, [5, 5, 1], vec![1.0, 1.0]),
+            Err(Error::Times { .. })
+        ));
+    }
+}

@@ -1,2 +1,345 @@
-/// stub
-pub struct Flow;
+//! Flows given by formulas, many of them with known answers.
+
+mod formulas;
+#[cfg(test)]
+mod tests;
+
+use super::Domain;
+use burn::tensor::Tensor;
+use std::f64::consts::{SQRT_2, TAU};
+
+/// A day in seconds.
+const DAY: f64 = 86_400.0;
+/// The square root of 3, which the standard library does not have.
+const SQRT_3: f64 = 1.732_050_807_568_877_2;
+
+/// A flow given by a formula.
+///
+/// [`named`](Flow::named) gives each with usual parameters. Lengths and times are in the unit of
+/// the parameters: metres and seconds for the eddies, the peninsula and the gyre of Stommel,
+/// none for the others. A planar flow has w = 0 and does not depend on z.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Flow {
+    /// The same velocity everywhere and always.
+    Uniform {
+        /// The velocity.
+        velocity: [f64; 3],
+    },
+    /// Solid rotation in the plane, clockwise for a positive rate: u = w (y - yc),
+    /// v = -w (x - xc).
+    Rotation {
+        /// The point (xc, yc) that rests.
+        centre: [f64; 2],
+        /// The angle w turned through in a unit of time, in radians.
+        rate: f64,
+    },
+    /// The same velocity everywhere, linear in time: a + b t.
+    LinearInTime {
+        /// The velocity at time 0.
+        a: [f64; 3],
+        /// The acceleration.
+        b: [f64; 3],
+    },
+    /// Inertial oscillation, uniform in space: u = u0 cos ft, v = -u0 sin ft (N. Fabbroni,
+    /// *Numerical simulations of passive tracers dispersion in the sea*, 2009; so are the two
+    /// other eddies).
+    StationaryEddy {
+        /// Its speed u0.
+        speed: f64,
+        /// The Coriolis parameter f, radians per unit of time.
+        coriolis: f64,
+    },
+    /// An inertial oscillation in a steady current: u = ug + (u0 - ug) cos ft,
+    /// v = -(u0 - ug) sin ft.
+    MovingEddy {
+        /// The speed u0 at time 0.
+        speed: f64,
+        /// The speed ug of the current.
+        current: f64,
+        /// The Coriolis parameter f, radians per unit of time.
+        coriolis: f64,
+    },
+    /// A decaying oscillation in a decaying current:
+    /// u = ug exp(-gg t) + (u0 - ug) exp(-g t) cos ft, v = -(u0 - ug) exp(-g t) sin ft.
+    DecayingEddy {
+        /// The speed u0 at time 0.
+        speed: f64,
+        /// The speed ug of the current at time 0.
+        current: f64,
+        /// The Coriolis parameter f, radians per unit of time.
+        coriolis: f64,
+        /// The decay rate g of the oscillation.
+        decay: f64,
+        /// The decay rate gg of the current.
+        current_decay: f64,
+    },
+    /// Steady vortices of Taylor and Green (1937), planar: u = sin x cos y, v = -cos x sin y.
+    /// The stream function sin x sin y is conserved.
+    TaylorGreen,
+    /// The double gyre of S. C. Shadden, F. Lekien and J. E. Marsden (*Definition and properties
+    /// of Lagrangian coherent structures*, 2005): u = -pi A sin(pi phi) cos(pi y),
+    /// v = pi A cos(pi phi) sin(pi y) dphi/dx, with phi = a x^2 + (1 - 2a) x and
+    /// a = epsilon sin(omega t).
+    DoubleGyre {
+        /// A: the greatest speed is pi A.
+        amplitude: f64,
+        /// How far the wall between the gyres swings; 0 is a steady flow.
+        epsilon: f64,
+        /// The angular frequency of its swing.
+        omega: f64,
+    },
+    /// The flow of Arnold, Beltrami and Childress (T. Dombre et al., *Chaotic streamlines in the
+    /// ABC flows*, 1986): u = A sin z + C cos y, v = B sin x + A cos z, w = C sin y + B cos x.
+    Abc {
+        /// A.
+        a: f64,
+        /// B.
+        b: f64,
+        /// C.
+        c: f64,
+    },
+    /// A spherical vortex about the origin in a stream along z (M. J. M. Hill, *On a spherical
+    /// vortex*, 1894), seen from the vortex. With r the distance from the axis and R the one
+    /// from the origin: inside u_r = -(3U/2a^2) r z, u_z = -(3U/2)(1 - (2r^2 + z^2)/a^2); outside
+    /// u_r = -(3U/2) a^3 r z/R^5, u_z = U(1 - a^3/R^3 + 3 a^3 r^2/(2 R^5)).
+    Hill {
+        /// The radius a of the vortex.
+        radius: f64,
+        /// The speed U of the stream far away.
+        speed: f64,
+    },
+    /// Potential flow along a coast y = 0 with a half-round peninsula (B. Aadlandsvik,
+    /// *Particle tracking in a peninsula flow*; the stream function is that of a cylinder):
+    /// P = u0 R^2 y/((x - x0)^2 + y^2) - u0 y, u = -dP/dy, v = dP/dx. It rests on land, which is
+    /// within R of (x0, 0).
+    Peninsula {
+        /// The speed u0 far away.
+        speed: f64,
+        /// The middle x0 of the peninsula.
+        centre: f64,
+        /// Its radius R.
+        radius: f64,
+    },
+    /// A gyre driven by wind in a square basin of side a (H. Stommel, *The westward
+    /// intensification of wind-driven ocean currents*, 1948):
+    /// P = s pi (1 - exp(-x/l) - x/a) sin(pi y/a), u = -a dP/dy, v = a dP/dx.
+    Stommel {
+        /// The side a of the basin.
+        side: f64,
+        /// The strength s of the wind, a speed.
+        strength: f64,
+        /// The width l of the boundary layer: friction over the gradient of the Coriolis
+        /// parameter, r/beta.
+        layer: f64,
+    },
+    /// A planar saddle: u = l x, v = -l y. Its finite-time Lyapunov exponent is l.
+    Saddle {
+        /// The rate l.
+        rate: f64,
+    },
+    /// A planar shear: u = g y.
+    Shear {
+        /// The rate g.
+        rate: f64,
+    },
+}
+
+impl Flow {
+    /// The names that [`named`](Flow::named) knows.
+    pub const NAMES: [&'static str; 14] = [
+        "uniform",
+        "rotation",
+        "linear-in-time",
+        "stationary-eddy",
+        "moving-eddy",
+        "decaying-eddy",
+        "taylor-green",
+        "double-gyre",
+        "abc",
+        "hill",
+        "peninsula",
+        "stommel",
+        "saddle",
+        "shear",
+    ];
+
+    /// A flow with usual parameters; `None` where the name is not one of [`NAMES`](Flow::NAMES).
+    pub fn named(name: &str) -> Option<Flow> {
+        Some(match name {
+            "uniform" => Flow::Uniform {
+                velocity: [1.0, 0.0, 0.0],
+            },
+            "rotation" => Flow::Rotation {
+                centre: [30.0; 2],
+                rate: TAU / DAY,
+            },
+            "linear-in-time" => Flow::LinearInTime {
+                a: [1.0, 0.0, 0.0],
+                b: [0.0, 1.0, 0.0],
+            },
+            "stationary-eddy" => Flow::StationaryEddy {
+                speed: 0.3,
+                coriolis: 1e-4,
+            },
+            "moving-eddy" => Flow::MovingEddy {
+                speed: 0.3,
+                current: 0.04,
+                coriolis: 1e-4,
+            },
+            "decaying-eddy" => Flow::DecayingEddy {
+                speed: 0.3,
+                current: 0.04,
+                coriolis: 1e-4,
+                decay: 1.0 / (2.89 * DAY),
+                current_decay: 1.0 / (28.9 * DAY),
+            },
+            "taylor-green" => Flow::TaylorGreen,
+            "double-gyre" => Flow::DoubleGyre {
+                amplitude: 0.1,
+                epsilon: 0.25,
+                omega: TAU / 10.0,
+            },
+            "abc" => Flow::Abc {
+                a: SQRT_3,
+                b: SQRT_2,
+                c: 1.0,
+            },
+            "hill" => Flow::Hill {
+                radius: 1.0,
+                speed: 1.0,
+            },
+            "peninsula" => Flow::Peninsula {
+                speed: 1.0,
+                centre: 5e4,
+                radius: 1.6e4,
+            },
+            // Friction of 1/(11.6 days), beta of 2e-11 per metre and second.
+            "stommel" => Flow::Stommel {
+                side: 1e7,
+                strength: 0.05,
+                layer: 1.0 / (11.6 * DAY) / 2e-11,
+            },
+            "saddle" => Flow::Saddle { rate: 1.0 },
+            "shear" => Flow::Shear { rate: 1.0 },
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Flow::Uniform { .. } => "uniform",
+            Flow::Rotation { .. } => "rotation",
+            Flow::LinearInTime { .. } => "linear-in-time",
+            Flow::StationaryEddy { .. } => "stationary-eddy",
+            Flow::MovingEddy { .. } => "moving-eddy",
+            Flow::DecayingEddy { .. } => "decaying-eddy",
+            Flow::TaylorGreen => "taylor-green",
+            Flow::DoubleGyre { .. } => "double-gyre",
+            Flow::Abc { .. } => "abc",
+            Flow::Hill { .. } => "hill",
+            Flow::Peninsula { .. } => "peninsula",
+            Flow::Stommel { .. } => "stommel",
+            Flow::Saddle { .. } => "saddle",
+            Flow::Shear { .. } => "shear",
+        }
+    }
+
+    /// A box to follow it in: its own one, or a finite part of an unbounded flow. Flat along z,
+    /// at 0, where the flow is planar.
+    pub fn domain(&self) -> Domain {
+        let (low, high) = match *self {
+            Flow::Uniform { .. } => ([0.0; 3], [1.0; 3]),
+            Flow::LinearInTime { .. } => ([-10.0; 3], [10.0; 3]),
+            Flow::Rotation { centre: [x, y], .. } => {
+                ([x - 50.0, y - 50.0, 0.0], [x + 50.0, y + 50.0, 0.0])
+            }
+            Flow::StationaryEddy { .. } | Flow::MovingEddy { .. } | Flow::DecayingEddy { .. } => {
+                ([0.0; 3], [3e4, 3e4, 0.0])
+            }
+            Flow::TaylorGreen => ([0.0; 3], [TAU, TAU, 0.0]),
+            Flow::DoubleGyre { .. } => ([0.0; 3], [2.0, 1.0, 0.0]),
+            Flow::Abc { .. } => ([0.0; 3], [TAU; 3]),
+            Flow::Hill { radius, .. } => ([-2.0 * radius; 3], [2.0 * radius; 3]),
+            Flow::Peninsula { .. } => ([0.0; 3], [1e5, 5e4, 0.0]),
+            Flow::Stommel { side, .. } => ([0.0; 3], [side, side, 0.0]),
+            Flow::Saddle { .. } | Flow::Shear { .. } => ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]),
+        };
+        Domain { low, high }
+    }
+
+    /// Whether it is made of equal boxes along an axis, each like its [`domain`](Flow::domain).
+    pub fn is_periodic(&self, axis: usize) -> bool {
+        match self {
+            Flow::TaylorGreen => axis < 2,
+            Flow::Abc { .. } => axis < 3,
+            _ => false,
+        }
+    }
+
+    /// Whether its velocity does not depend on time.
+    pub fn is_steady(&self) -> bool {
+        match *self {
+            Flow::LinearInTime { b, .. } => b == [0.0; 3],
+            Flow::DoubleGyre { epsilon, omega, .. } => epsilon == 0.0 || omega == 0.0,
+            Flow::StationaryEddy { .. } | Flow::MovingEddy { .. } | Flow::DecayingEddy { .. } => {
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Velocity `[n, 3]` at positions `[n, 3]` and a time.
+    ///
+    /// # Panics
+    ///
+    /// Where the positions have another shape.
+    pub fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        match *self {
+            Flow::Uniform { velocity } => formulas::everywhere(position, velocity),
+            Flow::LinearInTime { a, b } => {
+                formulas::everywhere(position, std::array::from_fn(|d| a[d] + b[d] * time))
+            }
+            Flow::Rotation { centre, rate } => formulas::rotation(position, centre, rate),
+            Flow::StationaryEddy { speed, coriolis } => {
+                formulas::eddy(position, speed, 0.0, coriolis * time)
+            }
+            Flow::MovingEddy {
+                speed,
+                current,
+                coriolis,
+            } => formulas::eddy(position, speed - current, current, coriolis * time),
+            Flow::DecayingEddy {
+                speed,
+                current,
+                coriolis,
+                decay,
+                current_decay,
+            } => {
+                let oscillation = (speed - current) * (-decay * time).exp();
+                let current = current * (-current_decay * time).exp();
+                formulas::eddy(position, oscillation, current, coriolis * time)
+            }
+            Flow::TaylorGreen => formulas::taylor_green(position),
+            Flow::DoubleGyre {
+                amplitude,
+                epsilon,
+                omega,
+            } => formulas::double_gyre(position, amplitude, epsilon * (omega * time).sin()),
+            Flow::Abc { a, b, c } => formulas::abc(position, a, b, c),
+            Flow::Hill { radius, speed } => formulas::hill(position, radius, speed),
+            Flow::Peninsula {
+                speed,
+                centre,
+                radius,
+            } => formulas::peninsula(position, speed, centre, radius),
+            Flow::Stommel {
+                side,
+                strength,
+                layer,
+            } => formulas::stommel(position, side, strength, layer),
+            Flow::Saddle { rate } => formulas::saddle(position, rate),
+            Flow::Shear { rate } => formulas::shear(position, rate),
+        }
+    }
+}

@@ -6,7 +6,7 @@ pub(crate) mod frames;
 mod function;
 mod grid;
 
-pub use analytic::Analytic;
+pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
 pub use frames::{FrameSource, OutsideTime, Velocity};
 pub use function::FieldFn;

@@ -157,7 +157,9 @@ impl Seeds {
         check_count(count)?;
         let mut positions = Vec::new();
         positions.try_reserve_exact(count).map_err(|_| {
-            Error::Seeds(format!("there is no memory for the positions of {count} seeds"))
+            Error::Seeds(format!(
+                "there is no memory for the positions of {count} seeds"
+            ))
         })?;
         positions.extend((0..count).map(position));
         Seeds::list(positions)
@@ -168,7 +170,7 @@ fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
     let failed = |e: &dyn std::error::Error| Error::Execution(e.to_string());
     let data = positions.clone().try_into_data().map_err(|e| failed(&e))?;
     let data = data.try_cast_as::<f64>().map_err(|e| failed(&e))?;
-    let numbers = data.into_vec::<f64>().map_err(|e| failed(&e))?;
+    let numbers = data.try_into_vec::<f64>().map_err(|e| failed(&e))?;
     Ok(numbers.as_chunks().0.to_vec())
 }
 
@@ -176,12 +178,16 @@ fn check_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Error::Seeds("there are none; ask for at least one".into())),
         1..=MOST => Ok(()),
-        _ => Err(Error::Seeds(format!("{count} are too many; the most is {MOST}"))),
+        _ => Err(Error::Seeds(format!(
+            "{count} are too many; the most is {MOST}"
+        ))),
     }
 }
 
 fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
-    let bad = positions.iter().position(|p| !p.iter().all(|x| x.is_finite()));
+    let bad = positions
+        .iter()
+        .position(|p| !p.iter().all(|x| x.is_finite()));
     match bad {
         None => Ok(()),
         Some(i) => {
@@ -210,7 +216,9 @@ fn check_length(what: &str, numbers: &[f64]) -> Result<()> {
     check_finite(what, numbers)?;
     match numbers.iter().find(|x| **x < 0.0) {
         None => Ok(()),
-        Some(bad) => Err(Error::Seeds(format!("{what} is {bad}; it must not be negative"))),
+        Some(bad) => Err(Error::Seeds(format!(
+            "{what} is {bad}; it must not be negative"
+        ))),
     }
 }
 
@@ -253,7 +261,10 @@ mod tests {
         let seeds = Seeds::list(vec![[0.0; 3]; 2]).unwrap();
         let staggered = seeds.clone().with_release(vec![1.0, 0.5]).unwrap();
         assert_eq!(staggered.release(), Some(&[1.0, 0.5][..]));
-        assert_eq!(seeds.release_at(3.0).unwrap().release(), Some(&[3.0, 3.0][..]));
+        assert_eq!(
+            seeds.release_at(3.0).unwrap().release(),
+            Some(&[3.0, 3.0][..])
+        );
     }
 
     #[test]
@@ -275,7 +286,11 @@ mod tests {
         let seeds = Seeds::from_tensor(given.clone()).unwrap();
         assert_eq!(seeds.positions(), [[0.5, 1.0, 2.0]]);
         for precision in [Precision::F32, Precision::F64] {
-            let gradients = seeds.tensor(&device, precision).mul_scalar(3.0).sum().backward();
+            let gradients = seeds
+                .tensor(&device, precision)
+                .mul_scalar(3.0)
+                .sum()
+                .backward();
             let gradient = given.grad(&gradients).unwrap();
             assert_eq!(read(&gradient).unwrap(), [[3.0; 3]]);
         }

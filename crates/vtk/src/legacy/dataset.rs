@@ -50,14 +50,16 @@ impl Dataset {
             "spacing" | "aspect_ratio" => self.spacing = lexer.three(&element)?,
             "points" => self.shape.points = Some(read_typed(lexer, "Points", 3, &element)?),
             "x_coordinates" | "y_coordinates" | "z_coordinates" => {
-                self.shape.coordinates.push(read_typed(lexer, keyword, 1, &element)?);
+                self.shape
+                    .coordinates
+                    .push(read_typed(lexer, keyword, 1, &element)?);
             }
             // Marks of hidden points, which old structured grids may have.
             "blanking" => drop(read_typed(lexer, keyword, 1, &element)?),
             "cell_types" => {
                 let count = lexer.number(&element)?;
                 self.read_topology(lexer, "types".to_owned(), count, ScalarType::I32)?;
-            },
+            }
             "cells" => self.cells.unstructured = self.read_cells(lexer, "", &element)?,
             "vertices" => self.cells.verts = self.read_cells(lexer, "verts/", &element)?,
             "lines" => self.cells.lines = self.read_cells(lexer, "lines/", &element)?,
@@ -69,8 +71,16 @@ impl Dataset {
     }
 
     /// Reads the points of cells and gives the number of cells.
-    fn read_cells(&mut self, lexer: &mut Lexer<'_>, prefix: &str, element: &str) -> Result<usize, Error> {
-        let [first, second] = [lexer.number::<usize>(element)?, lexer.number::<usize>(element)?];
+    fn read_cells(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        prefix: &str,
+        element: &str,
+    ) -> Result<usize, Error> {
+        let [first, second] = [
+            lexer.number::<usize>(element)?,
+            lexer.number::<usize>(element)?,
+        ];
         if lexer.major_version() < 5 {
             self.read_topology(lexer, format!("{prefix}cells"), second, ScalarType::I32)?;
             return Ok(first);
@@ -88,7 +98,13 @@ impl Dataset {
         Ok(first - 1)
     }
 
-    fn read_topology(&mut self, lexer: &mut Lexer<'_>, name: String, count: usize, scalar: ScalarType) -> Result<(), Error> {
+    fn read_topology(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        name: String,
+        count: usize,
+        scalar: ScalarType,
+    ) -> Result<(), Error> {
         let array = ArrayInfo::new(name, Association::Topology, [count, 1], scalar);
         self.shape.topology.push(lexer.array(array)?);
         Ok(())
@@ -114,21 +130,43 @@ impl Dataset {
                 let (extent, dims) = self.extent(lexer)?;
                 Geometry::Structured { dims, extent }
             }
-            Kind::UnstructuredGrid => Geometry::Unstructured { points: need_points()?, cells: self.cells.unstructured },
+            Kind::UnstructuredGrid => Geometry::Unstructured {
+                points: need_points()?,
+                cells: self.cells.unstructured,
+            },
             Kind::PolyData => {
-                let CellCounts { verts, lines, strips, polys, .. } = self.cells;
-                Geometry::PolyData { points: need_points()?, verts, lines, strips, polys }
+                let CellCounts {
+                    verts,
+                    lines,
+                    strips,
+                    polys,
+                    ..
+                } = self.cells;
+                Geometry::PolyData {
+                    points: need_points()?,
+                    verts,
+                    lines,
+                    strips,
+                    polys,
+                }
             }
         };
         if self.kind == Kind::StructuredGrid && need_points()? != geometry.num_points() {
-            let expected = format!("`{}`, as many as `DIMENSIONS` asks for", geometry.num_points());
-            return Err(lexer.spot("keyword `POINTS`").malformed(format!("`{}` points", need_points()?), expected));
+            let expected = format!(
+                "`{}`, as many as `DIMENSIONS` asks for",
+                geometry.num_points()
+            );
+            return Err(lexer
+                .spot("keyword `POINTS`")
+                .malformed(format!("`{}` points", need_points()?), expected));
         }
         Ok((geometry, self.shape))
     }
 
     fn extent(&self, lexer: &Lexer<'_>) -> Result<(Extent, [usize; 3]), Error> {
-        let extent = self.extent.ok_or_else(|| lexer.spot("the data set").truncated("`DIMENSIONS`"))?;
+        let extent = self
+            .extent
+            .ok_or_else(|| lexer.spot("the data set").truncated("`DIMENSIONS`"))?;
         Ok((extent, dims_of(extent).unwrap_or_default()))
     }
 }
@@ -149,22 +187,40 @@ fn read_extent(lexer: &mut Lexer<'_>, element: &str) -> Result<Extent, Error> {
 fn checked_extent(lexer: &Lexer<'_>, element: &str, extent: Extent) -> Result<Extent, Error> {
     match dims_of(extent) {
         Some(_) => Ok(extent),
-        None => Err(lexer.spot(element).malformed(format!("the extent `{extent:?}`"), "a grid that can exist")),
+        None => Err(lexer
+            .spot(element)
+            .malformed(format!("the extent `{extent:?}`"), "a grid that can exist")),
     }
 }
 
 /// Reads an array whose number of tuples and type stand after its keyword.
-fn read_typed(lexer: &mut Lexer<'_>, name: &str, components: usize, element: &str) -> Result<ArrayInfo, Error> {
+fn read_typed(
+    lexer: &mut Lexer<'_>,
+    name: &str,
+    components: usize,
+    element: &str,
+) -> Result<ArrayInfo, Error> {
     let tuples = lexer.number(element)?;
     let scalar = lexer.scalar_type(element)?;
-    lexer.array(ArrayInfo::new(name, Association::Topology, [tuples, components], scalar))
+    lexer.array(ArrayInfo::new(
+        name,
+        Association::Topology,
+        [tuples, components],
+        scalar,
+    ))
 }
 
-fn check_coordinates(lexer: &Lexer<'_>, coordinates: &[ArrayInfo], dims: [usize; 3]) -> Result<(), Error> {
+fn check_coordinates(
+    lexer: &Lexer<'_>,
+    coordinates: &[ArrayInfo],
+    dims: [usize; 3],
+) -> Result<(), Error> {
     let found: Vec<usize> = coordinates.iter().map(|axis| axis.tuples).collect();
     if found == dims {
         return Ok(());
     }
     let found = format!("coordinates for `{found:?}` nodes");
-    Err(lexer.spot("the data set").malformed(found, format!("`{dims:?}`, as `DIMENSIONS` asks for")))
+    Err(lexer
+        .spot("the data set")
+        .malformed(found, format!("`{dims:?}`, as `DIMENSIONS` asks for")))
 }

@@ -18,19 +18,36 @@ pub(super) struct Format {
 
 impl Format {
     /// Reads the attributes of `VTKFile`.
-    pub(super) fn read(source: &Source, file: &Tag<'_>, appended: Option<Appended>) -> Result<Self, Error> {
+    pub(super) fn read(
+        source: &Source,
+        file: &Tag<'_>,
+        appended: Option<Appended>,
+    ) -> Result<Self, Error> {
         let order = match file.text("byte_order") {
             Some("LittleEndian") | None => ByteOrder::Little,
             Some("BigEndian") => ByteOrder::Big,
-            Some(other) => return Err(file.bad_value("byte_order", other, "`LittleEndian` or `BigEndian`")),
+            Some(other) => {
+                return Err(file.bad_value("byte_order", other, "`LittleEndian` or `BigEndian`"));
+            }
         };
         let word = match file.text("header_type") {
             Some("UInt32") | None => SizeWord::U32,
             Some("UInt64") => SizeWord::U64,
-            Some(other) => return Err(file.bad_value("header_type", other, "`UInt32` or `UInt64`")),
+            Some(other) => {
+                return Err(file.bad_value("header_type", other, "`UInt32` or `UInt64`"));
+            }
         };
-        let packing = Packing { base64: true, order, word, compressor: read_compressor(file)? };
-        Ok(Self { packing, appended, file_end: source.len() })
+        let packing = Packing {
+            base64: true,
+            order,
+            word,
+            compressor: read_compressor(file)?,
+        };
+        Ok(Self {
+            packing,
+            appended,
+            file_end: source.len(),
+        })
     }
 
     /// Where the numbers of an array lie.
@@ -38,9 +55,17 @@ impl Format {
         let tag = &array.tag;
         let inline = |encoding| {
             let text = array.text.clone().unwrap_or(tag.offset()..tag.offset());
-            Block { start: text.start, end: text.end, encoding }
+            Block {
+                start: text.start,
+                end: text.end,
+                encoding,
+            }
         };
-        let default = if tag.text("offset").is_some() { "appended" } else { "ascii" };
+        let default = if tag.text("offset").is_some() {
+            "appended"
+        } else {
+            "ascii"
+        };
         match tag.text("format").unwrap_or(default) {
             "ascii" => Ok(inline(Encoding::Ascii)),
             "binary" => Ok(inline(Encoding::Packed(self.packing))),
@@ -54,8 +79,15 @@ impl Format {
         let Appended { start, base64 } = self.appended.ok_or_else(missing)?;
         let offset: u64 = tag.required("offset", tag.number("offset")?)?;
         let start = start.saturating_add(offset);
-        let encoding = Encoding::Packed(Packing { base64, ..self.packing });
-        Ok(Block { start, end: self.file_end.max(start), encoding })
+        let encoding = Encoding::Packed(Packing {
+            base64,
+            ..self.packing
+        });
+        Ok(Block {
+            start,
+            end: self.file_end.max(start),
+            encoding,
+        })
     }
 
     /// How an array is written, in words.
@@ -102,7 +134,12 @@ pub(super) fn components(tag: &Tag<'_>) -> Result<usize, Error> {
 }
 
 /// Number of tuples as the element gives it, or else as the data does.
-pub(super) fn tuples(array: &RawArray<'_>, block: &Block, scalar: ScalarType, components: usize) -> Result<usize, Error> {
+pub(super) fn tuples(
+    array: &RawArray<'_>,
+    block: &Block,
+    scalar: ScalarType,
+    components: usize,
+) -> Result<usize, Error> {
     if let Some(tuples) = array.tag.number("NumberOfTuples")? {
         return Ok(tuples);
     }
@@ -111,5 +148,8 @@ pub(super) fn tuples(array: &RawArray<'_>, block: &Block, scalar: ScalarType, co
         return Ok(values / components);
     }
     let expected = format!("whole tuples of `{components}`");
-    Err(array.tag.spot().malformed(format!("`{values}` numbers"), expected))
+    Err(array
+        .tag
+        .spot()
+        .malformed(format!("`{values}` numbers"), expected))
 }

@@ -36,7 +36,12 @@ impl<'a> Elements<'a> {
     pub(super) fn new(source: &'a Source) -> Self {
         let bytes = BufReader::with_capacity(BUFFER_BYTES, source.reader(0..source.len()));
         let reader = Reader::from_reader(bytes);
-        Self { source, reader, buffer: Vec::new(), pending_close: None }
+        Self {
+            source,
+            reader,
+            buffer: Vec::new(),
+            pending_close: None,
+        }
     }
 
     pub(super) fn next(&mut self) -> Result<Item<'a>, Error> {
@@ -51,7 +56,9 @@ impl<'a> Elements<'a> {
             self.buffer.clear();
             let event = self.reader.read_event_into(&mut self.buffer);
             match event.map_err(|e| not_xml(self.source, self.reader.error_position(), &e))? {
-                Event::Start(start) => return Ok(Item::Open(read_tag(self.source, offset, &start)?)),
+                Event::Start(start) => {
+                    return Ok(Item::Open(read_tag(self.source, offset, &start)?));
+                }
                 Event::Empty(start) => {
                     let tag = read_tag(self.source, offset, &start)?;
                     self.pending_close = Some(tag.name.clone());
@@ -74,7 +81,9 @@ impl<'a> Elements<'a> {
             match byte {
                 Some(b'_') => return Ok(self.reader.buffer_position()),
                 Some(byte) if byte.is_ascii_whitespace() => {}
-                Some(byte) => return Err(tag.spot().malformed(quoted(&[byte]), "`_` before the data")),
+                Some(byte) => {
+                    return Err(tag.spot().malformed(quoted(&[byte]), "`_` before the data"));
+                }
                 None => return Err(tag.spot().truncated("`_` before the data")),
             }
         }
@@ -90,7 +99,9 @@ impl<'a> Elements<'a> {
             let bytes = end.unwrap_or(buffer.len());
             if start.is_none() {
                 let mut text = buffer.iter().take(bytes);
-                start = text.position(|byte| !byte.is_ascii_whitespace()).map(|i| position + i as u64);
+                start = text
+                    .position(|byte| !byte.is_ascii_whitespace())
+                    .map(|i| position + i as u64);
             }
             stream.consume(bytes);
             if end.is_some() || bytes == 0 {
@@ -100,7 +111,9 @@ impl<'a> Elements<'a> {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        self.source.spot(self.reader.buffer_position(), "the elements").failed(error, "an element")
+        self.source
+            .spot(self.reader.buffer_position(), "the elements")
+            .failed(error, "an element")
     }
 }
 
@@ -113,9 +126,16 @@ fn read_tag<'a>(source: &'a Source, offset: u64, start: &BytesStart<'_>) -> Resu
             .map_err(|e| not_xml(source, offset, &e))?;
         attributes.push((attribute.key.as_ref().to_owned(), value.into_owned()));
     }
-    Ok(Tag::new(source, offset, start.name().as_ref().to_owned(), attributes))
+    Ok(Tag::new(
+        source,
+        offset,
+        start.name().as_ref().to_owned(),
+        attributes,
+    ))
 }
 
 fn not_xml(source: &Source, offset: u64, error: &dyn std::fmt::Display) -> Error {
-    source.spot(offset, "the elements").malformed(format!("broken XML ({error})"), "a whole XML file")
+    source
+        .spot(offset, "the elements")
+        .malformed(format!("broken XML ({error})"), "a whole XML file")
 }

@@ -34,16 +34,28 @@ struct Wanted<'a, 'd> {
 impl<'a, 'd> Joiner<'a, 'd> {
     /// The arrays of some sections, in the order of the first piece.
     pub(super) fn arrays(&self, sections: &[Section]) -> Result<Vec<ArrayInfo>, Error> {
-        let first = self.pieces.first().map_or(&[][..], |first| &first.piece.arrays);
+        let first = self
+            .pieces
+            .first()
+            .map_or(&[][..], |first| &first.piece.arrays);
         let mut arrays = Vec::new();
         for (index, array) in first.iter().enumerate() {
             if !sections.contains(&array.section) || !self.is_joinable(array) {
                 continue;
             }
-            let order = first.iter().take(index).filter(|other| other.section == array.section).count();
+            let order = first
+                .iter()
+                .take(index)
+                .filter(|other| other.section == array.section)
+                .count();
             let components = components(&array.tag)?;
             if let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) {
-                arrays.push(self.array(&Wanted { array, order, scalar, components })?);
+                arrays.push(self.array(&Wanted {
+                    array,
+                    order,
+                    scalar,
+                    components,
+                })?);
             }
         }
         Ok(arrays)
@@ -51,11 +63,18 @@ impl<'a, 'd> Joiner<'a, 'd> {
 
     /// Arrays of polyhedra hold several kinds of indices, which are not told apart here.
     fn is_joinable(&self, array: &RawArray<'_>) -> bool {
-        self.pieces.len() == 1 || array.section != Section::Cells || JOINABLE.contains(&array.name())
+        self.pieces.len() == 1
+            || array.section != Section::Cells
+            || JOINABLE.contains(&array.name())
     }
 
     fn array(&self, wanted: &Wanted<'a, 'd>) -> Result<ArrayInfo, Error> {
-        let Wanted { array, scalar, components, .. } = *wanted;
+        let Wanted {
+            array,
+            scalar,
+            components,
+            ..
+        } = *wanted;
         let association = match array.section {
             Section::PointData => Association::Point,
             Section::CellData => Association::Cell,
@@ -65,21 +84,29 @@ impl<'a, 'd> Joiner<'a, 'd> {
         let mut info = ArrayInfo::new(name, association, [0, components], scalar);
         info.attribute = self.attribute(array);
         info.parts = self.parts(wanted)?;
-        let sum = info.parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
+        let sum = info
+            .parts
+            .iter()
+            .try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
         info.tuples = match info.parts.first().map(|part| part.placement) {
             Some(Placement::Box(target)) => product(target.whole),
             _ => sum,
         }
         .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
-        info.count().ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
+        info.count()
+            .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
         Ok(info)
     }
 
     fn attribute(&self, array: &RawArray<'_>) -> Option<Attribute> {
         let sections = &self.pieces.first()?.piece.sections;
-        let (_, tag) = sections.iter().find(|(section, _)| *section == array.section)?;
+        let (_, tag) = sections
+            .iter()
+            .find(|(section, _)| *section == array.section)?;
         let name = Some(array.name()).filter(|name| !name.is_empty());
-        let named = Attribute::XML.iter().find(|(attribute, _)| name.is_some() && tag.text(attribute) == name);
+        let named = Attribute::XML
+            .iter()
+            .find(|(attribute, _)| name.is_some() && tag.text(attribute) == name);
         named.map(|(_, attribute)| *attribute)
     }
 
@@ -92,16 +119,26 @@ impl<'a, 'd> Joiner<'a, 'd> {
             let tuples = part_tuples(piece, wanted, array, &block)?;
             let placement = match self.grid_box(piece, wanted) {
                 Some(target) => Placement::Box(target),
-                None => Placement::Append { index_offset: index_offset as i64 },
+                None => Placement::Append {
+                    index_offset: index_offset as i64,
+                },
             };
-            parts.push(Part { block, tuples, placement });
+            parts.push(Part {
+                block,
+                tuples,
+                placement,
+            });
             index_offset = index_offset.saturating_add(self.indices_in(piece, wanted)?);
         }
         Ok(parts)
     }
 
     /// By how much a piece moves the indices of the next one: nothing but in arrays of indices.
-    fn indices_in(&self, piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Result<usize, Error> {
+    fn indices_in(
+        &self,
+        piece: &SizedPiece<'a, 'd>,
+        wanted: &Wanted<'a, 'd>,
+    ) -> Result<usize, Error> {
         if self.pieces.len() == 1 || wanted.array.section != Section::Cells {
             return Ok(0);
         }
@@ -109,10 +146,14 @@ impl<'a, 'd> Joiner<'a, 'd> {
             "connectivity" => Ok(piece.points),
             "offsets" => {
                 let mut arrays = piece.piece.arrays.iter();
-                let Some(array) = arrays.find(|a| a.section == Section::Cells && a.name() == "connectivity") else {
+                let Some(array) =
+                    arrays.find(|a| a.section == Section::Cells && a.name() == "connectivity")
+                else {
                     return Ok(0);
                 };
-                let Some(scalar) = scalar_type(&array.tag)? else { return Ok(0) };
+                let Some(scalar) = scalar_type(&array.tag)? else {
+                    return Ok(0);
+                };
                 self.format.block(array)?.measure(array.tag.spot(), scalar)
             }
             _ => Ok(0),
@@ -122,41 +163,92 @@ impl<'a, 'd> Joiner<'a, 'd> {
     /// Where the tuples of a piece go, if there are several pieces of a grid.
     fn grid_box(&self, piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Option<GridBox> {
         let whole = match self.geometry {
-            Geometry::Image { extent, .. } | Geometry::Rectilinear { extent, .. } | Geometry::Structured { extent, .. } => *extent,
+            Geometry::Image { extent, .. }
+            | Geometry::Rectilinear { extent, .. }
+            | Geometry::Structured { extent, .. } => *extent,
             Geometry::Unstructured { .. } | Geometry::PolyData { .. } => return None,
         };
         if self.pieces.len() == 1 {
             return None;
         }
-        let (start, size, all) = (start_in(whole, piece.extent)?, piece.dims(), dims_of(whole)?);
+        let (start, size, all) = (
+            start_in(whole, piece.extent)?,
+            piece.dims(),
+            dims_of(whole)?,
+        );
         match wanted.array.section {
-            Section::CellData => Some(GridBox { start, size: cell_dims(size), whole: cell_dims(all) }),
+            Section::CellData => Some(GridBox {
+                start,
+                size: cell_dims(size),
+                whole: cell_dims(all),
+            }),
             Section::Coordinates => {
-                let along = |values: [usize; 3], rest| values.get(wanted.order).map(|value| [*value, rest, rest]);
-                Some(GridBox { start: along(start, 0)?, size: along(size, 1)?, whole: along(all, 1)? })
+                let along = |values: [usize; 3], rest| {
+                    values.get(wanted.order).map(|value| [*value, rest, rest])
+                };
+                Some(GridBox {
+                    start: along(start, 0)?,
+                    size: along(size, 1)?,
+                    whole: along(all, 1)?,
+                })
             }
-            _ => Some(GridBox { start, size, whole: all }),
+            _ => Some(GridBox {
+                start,
+                size,
+                whole: all,
+            }),
         }
     }
 }
 
 /// The array of a piece that belongs to one of the first piece.
-fn find<'a, 'd>(piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Result<&'d RawArray<'a>, Error> {
+fn find<'a, 'd>(
+    piece: &SizedPiece<'a, 'd>,
+    wanted: &Wanted<'a, 'd>,
+) -> Result<&'d RawArray<'a>, Error> {
     let section = wanted.array.section;
-    let mut arrays = piece.piece.arrays.iter().filter(|array| array.section == section);
+    let mut arrays = piece
+        .piece
+        .arrays
+        .iter()
+        .filter(|array| array.section == section);
     let found = if BY_ORDER.contains(&section) {
         arrays.nth(wanted.order)
     } else {
         arrays.find(|array| array.name() == wanted.array.name())
     };
-    let expected = || format!("one like that of the first piece: `{}`", wanted.array.name());
-    let array = found.ok_or_else(|| piece.piece.tag.spot().malformed("a piece without an array", expected()))?;
-    let same = scalar_type(&array.tag)? == Some(wanted.scalar) && components(&array.tag)? == wanted.components;
-    if same { Ok(array) } else { Err(array.tag.spot().malformed("an array of another type", expected())) }
+    let expected = || {
+        format!(
+            "one like that of the first piece: `{}`",
+            wanted.array.name()
+        )
+    };
+    let array = found.ok_or_else(|| {
+        piece
+            .piece
+            .tag
+            .spot()
+            .malformed("a piece without an array", expected())
+    })?;
+    let same = scalar_type(&array.tag)? == Some(wanted.scalar)
+        && components(&array.tag)? == wanted.components;
+    if same {
+        Ok(array)
+    } else {
+        Err(array
+            .tag
+            .spot()
+            .malformed("an array of another type", expected()))
+    }
 }
 
 /// Number of tuples of an array in one piece.
-fn part_tuples(piece: &SizedPiece<'_, '_>, wanted: &Wanted<'_, '_>, array: &RawArray<'_>, block: &Block) -> Result<usize, Error> {
+fn part_tuples(
+    piece: &SizedPiece<'_, '_>,
+    wanted: &Wanted<'_, '_>,
+    array: &RawArray<'_>,
+    block: &Block,
+) -> Result<usize, Error> {
     match (array.section, array.name()) {
         (Section::PointData | Section::Points, _) => Ok(piece.points),
         (Section::CellData, _) => Ok(piece.cells),

@@ -15,7 +15,11 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let format = Format::read(source, &document.file, document.appended)?;
     let pieces = sized_pieces(document)?;
     let geometry = whole_geometry(document, &pieces)?;
-    let joiner = Joiner { format: &format, pieces: &pieces, geometry: &geometry };
+    let joiner = Joiner {
+        format: &format,
+        pieces: &pieces,
+        geometry: &geometry,
+    };
     let mut arrays = field_arrays(&format, &document.fields)?;
     arrays.extend(joiner.arrays(&[Section::PointData, Section::CellData])?);
     let coordinates = joiner.arrays(&[Section::Coordinates])?;
@@ -23,17 +27,27 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_shape(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
-    Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
+    Ok(Structure {
+        geometry,
+        encoding,
+        arrays,
+        topology,
+        coordinates,
+        points,
+    })
 }
 
 fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInfo>, Error> {
     let mut arrays = Vec::new();
     for array in fields {
         let components = components(&array.tag)?;
-        let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) else { continue };
+        let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) else {
+            continue;
+        };
         let block = format.block(array)?;
         let sizes = [tuples(array, &block, scalar, components)?, components];
-        arrays.push(ArrayInfo::new(array.name(), Association::Field, sizes, scalar).in_block(block));
+        arrays
+            .push(ArrayInfo::new(array.name(), Association::Field, sizes, scalar).in_block(block));
     }
     Ok(arrays)
 }
@@ -47,7 +61,9 @@ fn check_shape(
 ) -> Result<(), Error> {
     let complete = match document.kind {
         Kind::ImageData => true,
-        Kind::RectilinearGrid => coordinates.len() == 3 && coordinates.iter().all(|axis| axis.components == 1),
+        Kind::RectilinearGrid => {
+            coordinates.len() == 3 && coordinates.iter().all(|axis| axis.components == 1)
+        }
         _ => geometry.num_points() == 0 || points.is_some_and(|points| points.components == 3),
     };
     if complete {
@@ -57,7 +73,10 @@ fn check_shape(
         Kind::RectilinearGrid => "an element `Coordinates` with three arrays of one component",
         _ => "an element `Points` with an array of three components",
     };
-    Err(document.dataset.spot().malformed("a data set without its shape", expected))
+    Err(document
+        .dataset
+        .spot()
+        .malformed("a data set without its shape", expected))
 }
 
 /// How the file is written, in words: every way that occurs in it.

@@ -17,8 +17,19 @@ pub(super) struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    pub(super) fn new(source: &'a Source, offset: u64, name: String, attributes: Vec<(String, String)>) -> Self {
-        let mut tag = Self { name, source, offset, attributes, element: String::new() };
+    pub(super) fn new(
+        source: &'a Source,
+        offset: u64,
+        name: String,
+        attributes: Vec<(String, String)>,
+    ) -> Self {
+        let mut tag = Self {
+            name,
+            source,
+            offset,
+            attributes,
+            element: String::new(),
+        };
         tag.element = match tag.text("Name") {
             Some(array) => format!("element `{}` with the name `{array}`", tag.name),
             None => format!("element `{}`", tag.name),
@@ -42,7 +53,9 @@ impl<'a> Tag<'a> {
 
     /// The value of an attribute as a number.
     pub(super) fn number<T: FromStr>(&self, attribute: &str) -> Result<Option<T>, Error> {
-        let Some(text) = self.text(attribute) else { return Ok(None) };
+        let Some(text) = self.text(attribute) else {
+            return Ok(None);
+        };
         match text.trim().parse() {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(self.bad_value(attribute, text, "a number in its range")),
@@ -50,8 +63,13 @@ impl<'a> Tag<'a> {
     }
 
     /// The value of an attribute as `N` numbers.
-    pub(super) fn numbers<T: FromStr + Copy, const N: usize>(&self, attribute: &str) -> Result<Option<[T; N]>, Error> {
-        let Some(text) = self.text(attribute) else { return Ok(None) };
+    pub(super) fn numbers<T: FromStr + Copy, const N: usize>(
+        &self,
+        attribute: &str,
+    ) -> Result<Option<[T; N]>, Error> {
+        let Some(text) = self.text(attribute) else {
+            return Ok(None);
+        };
         let words = text.split_whitespace();
         let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
         match numbers.and_then(|numbers| <[T; N]>::try_from(numbers).ok()) {
@@ -68,6 +86,7 @@ impl<'a> Tag<'a> {
 
     pub(super) fn bad_value(&self, attribute: &str, text: &str, expected: &str) -> Error {
         let found = crate::source::shortened(text.as_bytes());
-        self.spot().malformed(format!("`{attribute}=\"{found}\"`"), expected)
+        self.spot()
+            .malformed(format!("`{attribute}=\"{found}\"`"), expected)
     }
 }

@@ -1,0 +1,96 @@
+//! The command line.
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Follows particles through velocity fields.
+#[derive(Parser)]
+#[command(version, about, arg_required_else_help = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Trace 10,000 particles through a built-in flow, to see that all is well
+    Demo(Demo),
+    /// Print a commented case file with every key and its default
+    Init,
+    /// Say what a file, a pattern of files or a .pvd series holds
+    Info(Info),
+    /// Trace the particles of a case file
+    Run(Run),
+    /// List the devices that can be used, and why others cannot
+    Devices(Devices),
+}
+
+#[derive(ClapArgs)]
+pub struct Demo {
+    /// Device: auto, flex, ndarray, vulkan:0, wgpu:0, cuda:0, metal:0, rocm:0
+    #[arg(long)]
+    pub device: Option<String>,
+    /// The folder to write to; an earlier demo in it is replaced
+    #[arg(long, default_value = "results/demo")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(ClapArgs)]
+pub struct Info {
+    /// A file, a pattern such as `run/u_*.vti`, several files, or a .pvd
+    #[arg(required = true)]
+    pub files: Vec<String>,
+    /// Name of the velocity array, or three names `u,v,w`
+    #[arg(long)]
+    pub velocity: Option<String>,
+    /// Time between files that carry no time, times the numbers in their names
+    #[arg(long)]
+    pub file_dt: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct Run {
+    /// The case file
+    pub case: PathBuf,
+    /// Device, in place of the case's
+    #[arg(long)]
+    pub device: Option<String>,
+    /// The folder to write to, in place of the case's
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Set a key of the case, as `trace.dt=0.01`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// CPU threads, in place of the case's
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Replace an earlier run in the folder
+    #[arg(long)]
+    pub overwrite: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What is printed.
+#[derive(ClapArgs, Clone, Copy)]
+pub struct Output {
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct Devices {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

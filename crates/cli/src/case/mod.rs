@@ -1,0 +1,297 @@
+//! The case file: what a run is asked to do.
+
+mod read;
+
+pub use read::{Misuse, from_text, read};
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The case that `burntrace init` prints, with comments; its values are the defaults.
+pub const TEMPLATE: &str = include_str!("template.toml");
+
+/// A whole case.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    #[serde(default)]
+    pub field: Field,
+    #[serde(default)]
+    pub domain: Domain,
+    #[serde(default)]
+    pub boundary: Boundary,
+    pub seeds: Seeds,
+    #[serde(default)]
+    pub trace: Trace,
+    #[serde(default)]
+    pub save: Save,
+    #[serde(default)]
+    pub run: Run,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Field {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<OneOrMany>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<OneOrMany>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_dt: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<burntrace::io::Frames>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    pub in_time: InTime,
+    pub outside_time: OutsideTime,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<f64>,
+    pub not_finite: NotFinite,
+}
+
+/// One name or a list of them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged, expecting = "a string or a list of strings")]
+pub enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    /// Changes each of the names.
+    pub fn each(&mut self, change: impl FnMut(&mut String)) {
+        match self {
+            OneOrMany::One(name) => std::slice::from_mut(name).iter_mut().for_each(change),
+            OneOrMany::Many(names) => names.iter_mut().for_each(change),
+        }
+    }
+}
+
+/// How a flow is sampled onto a grid.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    pub nodes: [usize; 3],
+    #[serde(default)]
+    pub start: f64,
+    #[serde(default)]
+    pub stop: f64,
+    #[serde(default = "one")]
+    pub frames: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// An enumeration of the case file, with the library's value for each name; the first is the
+/// default.
+macro_rules! names {
+    ($name:ident -> $to:ty { $first:ident => $first_value:expr, $($variant:ident => $value:expr),+ $(,)? }) => {
+        #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            #[default]
+            $first,
+            $($variant),+
+        }
+
+        impl From<$name> for $to {
+            fn from(name: $name) -> Self {
+                match name {
+                    $name::$first => $first_value,
+                    $($name::$variant => $value),+
+                }
+            }
+        }
+    };
+}
+
+names!(InTime -> burntrace::InTime {
+    Linear => burntrace::InTime::Linear,
+    Nearest => burntrace::InTime::Nearest,
+});
+names!(NotFinite -> burntrace::NotFinite {
+    Error => burntrace::NotFinite::Error,
+    Zero => burntrace::NotFinite::Zero,
+});
+names!(Scheme -> burntrace::Scheme {
+    Rk4 => burntrace::Scheme::Rk4,
+    Euler => burntrace::Scheme::Euler,
+    Midpoint => burntrace::Scheme::Midpoint,
+    Heun => burntrace::Scheme::Heun,
+});
+names!(Condition -> burntrace::Condition {
+    Exit => burntrace::Condition::Exit,
+    Reflect => burntrace::Condition::Reflect,
+    Clamp => burntrace::Condition::Clamp,
+    Periodic => burntrace::Condition::Periodic,
+});
+names!(SeedsOutside -> burntrace::SeedsOutside {
+    Error => burntrace::SeedsOutside::Error,
+    NotLocated => burntrace::SeedsOutside::NotLocated,
+});
+names!(Precision -> burntrace::Precision {
+    F32 => burntrace::Precision::F32,
+    F64 => burntrace::Precision::F64,
+});
+names!(Path -> Option<burntrace::Path> {
+    Auto => None,
+    Fused => Some(burntrace::Path::Fused),
+    Tensor => Some(burntrace::Path::Tensor),
+});
+names!(Placement -> burntrace::BoxPoints {
+    Corners => burntrace::BoxPoints::Corners,
+    Centres => burntrace::BoxPoints::Centres,
+});
+
+/// What a field is worth outside its frames; `period` stands beside it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutsideTime {
+    #[default]
+    Error,
+    Hold,
+    Zero,
+    Periodic,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Domain {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<[f64; 3]>,
+}
+
+/// Conditions at the low and the high face of each axis.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Boundary {
+    pub x: [Condition; 2],
+    pub y: [Condition; 2],
+    pub z: [Condition; 2],
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trace {
+    pub scheme: Scheme,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t0: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dt: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    pub path: Path,
+    pub stagnant_speed: f64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Save {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_time: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<Vec<f64>>,
+    pub velocity: bool,
+    pub vtk: Vec<VtkOutput>,
+}
+
+/// Files for ParaView.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VtkOutput {
+    Lines,
+    Clouds,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    pub device: String,
+    pub precision: Precision,
+    pub threads: usize,
+    pub out: PathBuf,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            device: "auto".into(),
+            precision: Precision::default(),
+            threads: 0,
+            out: "results/run".into(),
+        }
+    }
+}
+
+/// Where particles start; which keys go with which kind is said in `crate::job`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    pub kind: SeedKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub centre: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge1: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge2: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<[f64; 3]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<f64>,
+    #[serde(default)]
+    pub outside: SeedsOutside,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedKind {
+    Grid,
+    Uniform,
+    Sobol,
+    Gaussian,
+    Line,
+    Plane,
+    Disc,
+    Sphere,
+    Ball,
+    List,
+    File,
+}

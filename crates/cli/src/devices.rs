@@ -1,0 +1,51 @@
+//! `burntrace devices`.
+
+use crate::args;
+use anyhow::Result;
+use burntrace::device::{self, Unusable, Usable};
+use std::io::Write;
+
+pub fn execute(args: &args::Devices) -> Result<()> {
+    let (usable, unusable) = device::list();
+    let auto = device::open("auto")?.name;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{:#}", json(&usable, &unusable, &auto))?;
+        return Ok(());
+    }
+    writeln!(out, "{:<10} {:<5} {}", "device", "f64", "what it is")?;
+    for usable in &usable {
+        let f64 = if usable.has_f64 { "yes" } else { "no" };
+        let mut notes = usable.description.clone();
+        if usable.is_software {
+            notes += ", computed by the CPU";
+        }
+        if usable.name == auto {
+            notes += "  <- auto";
+        }
+        writeln!(out, "{:<10} {:<5} {notes}", usable.name, f64)?;
+    }
+    for unusable in &unusable {
+        writeln!(out, "{:<10} {:<5} not usable: {}", unusable.name, "-", unusable.reason)?;
+    }
+    Ok(())
+}
+
+fn json(usable: &[Usable], unusable: &[Unusable], auto: &str) -> serde_json::Value {
+    let usable = usable.iter().map(|usable| {
+        serde_json::json!({
+            "name": usable.name,
+            "description": usable.description,
+            "software": usable.is_software,
+            "f64": usable.has_f64,
+        })
+    });
+    let unusable = unusable.iter().map(|unusable| {
+        serde_json::json!({ "name": unusable.name, "reason": unusable.reason })
+    });
+    serde_json::json!({
+        "auto": auto,
+        "usable": usable.collect::<Vec<_>>(),
+        "unusable": unusable.collect::<Vec<_>>(),
+    })
+}

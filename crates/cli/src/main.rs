@@ -1,0 +1,59 @@
+//! The burntrace program: turns a case file into a run, and errors into exit codes.
+
+mod args;
+mod case;
+mod demo;
+mod devices;
+mod info;
+mod init;
+mod job;
+mod log;
+mod progress;
+mod run;
+mod summary;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Exit code of a run that did not do what was asked.
+const FAILED: u8 = 1;
+/// Exit code of a case file or a command line that cannot be used.
+const MISUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let result = match args.command {
+        args::Command::Demo(demo) => demo::execute(&demo),
+        args::Command::Init => init::execute(),
+        args::Command::Info(info) => info::execute(&info),
+        args::Command::Run(run) => run::execute(&run),
+        args::Command::Devices(devices) => devices::execute(&devices),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", chain(&error));
+            ExitCode::from(if error.is::<case::Misuse>() { MISUSED } else { FAILED })
+        }
+    }
+}
+
+/// An error and its causes, each said once.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            let joint = if text.is_empty() { "" } else { ": " };
+            text = format!("{text}{joint}{cause}");
+        }
+    }
+    text
+}
+
+/// Whether the reader of our output has gone, as `head` does.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

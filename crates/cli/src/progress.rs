@@ -1,0 +1,79 @@
+//! The progress of a run: a bar on a terminal, lines where output is piped.
+
+use burntrace::{Control, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Instant;
+
+/// Shows a run's progress on standard error.
+pub enum Display {
+    /// Nothing.
+    Quiet,
+    /// A bar that is drawn anew.
+    Bar(ProgressBar, Instant),
+    /// A line at each tenth of the run.
+    Lines { next: f64, begin: Instant },
+}
+
+/// Parts of the bar.
+const PARTS: u64 = 1000;
+
+impl Display {
+    /// The display that suits where standard error goes.
+    pub fn new(quiet: bool) -> Self {
+        let begin = Instant::now();
+        if quiet {
+            return Display::Quiet;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Display::Lines { next: 0.1, begin };
+        }
+        let bar = ProgressBar::new(PARTS);
+        let form = "tracing [{bar:40}] {percent:>3}%  {msg}  {elapsed} of about {duration}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Display::Bar(bar, begin)
+    }
+
+    /// Shows how far a run has come.
+    pub fn observe(&mut self, progress: Progress) -> Control {
+        match self {
+            Display::Quiet => {}
+            Display::Bar(bar, begin) => {
+                bar.set_message(rate(progress, *begin));
+                bar.set_position((progress.fraction * PARTS as f64) as u64);
+            }
+            Display::Lines { next, begin } => {
+                if progress.fraction + 1e-12 >= *next {
+                    let percent = progress.fraction * 100.0;
+                    eprintln!("{percent:3.0}%  t = {}  {}", progress.time, rate(progress, *begin));
+                    *next = (progress.fraction * 10.0).floor() / 10.0 + 0.1;
+                }
+            }
+        }
+        Control::Continue
+    }
+
+    /// Takes the bar away.
+    pub fn finish(self) {
+        if let Display::Bar(bar, _) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn rate(progress: Progress, begin: Instant) -> String {
+    let seconds = begin.elapsed().as_secs_f64().max(1e-9);
+    format!("{} particle-steps/s", in_words(progress.particle_steps as f64 / seconds))
+}
+
+/// A large number in short: `12.4 M`.
+pub fn in_words(x: f64) -> String {
+    match x {
+        x if x >= 1e9 => format!("{:.2} G", x / 1e9),
+        x if x >= 1e6 => format!("{:.2} M", x / 1e6),
+        x if x >= 1e3 => format!("{:.1} k", x / 1e3),
+        x => format!("{x:.0}"),
+    }
+}

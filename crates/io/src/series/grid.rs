@@ -1,0 +1,187 @@
+//! The grid of a file: its axes, and what has to be turned round for them to increase.
+
+use crate::{Error, Result};
+use burntrace_vtk::{Geometry, VtkFile};
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+/// How far a node may lie from its place, in units of the least distance between nodes.
+const TOLERANCE: f64 = 1e-6;
+
+/// A grid with axes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grid {
+    /// Node coordinates of the x, y and z axes, increasing.
+    pub axes: [Vec<f64>; 3],
+    /// Which axes decrease in the file.
+    pub flipped: [bool; 3],
+}
+
+impl Grid {
+    /// Reads the grid of a file.
+    ///
+    /// # Errors
+    ///
+    /// If the data set has no axes along x, y and z, or one of them neither increases nor
+    /// decreases.
+    pub fn read(file: &VtkFile) -> Result<Grid> {
+        let mut axes = match file.geometry() {
+            Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
+            Geometry::Structured { dims, .. } => separate(file, *dims)?,
+            Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
+                return Err(needs_mesh(file, String::new()));
+            }
+        };
+        let mut flipped = [false; 3];
+        for (d, axis) in axes.iter_mut().enumerate() {
+            flipped[d] = matches!(axis.as_slice(), [first, .., last] if first > last);
+            if flipped[d] {
+                axis.reverse();
+            }
+            if let Some(reason) = unusable(axis) {
+                return Err(Error::Axis { path: file.path().into(), axis: AXES[d], reason });
+            }
+        }
+        Ok(Grid { axes, flipped })
+    }
+
+    /// Nodes along each axis.
+    pub fn nodes(&self) -> [usize; 3] {
+        self.axes.each_ref().map(Vec::len)
+    }
+
+    /// Cells along each axis, one on a flat axis.
+    pub fn cells(&self) -> [usize; 3] {
+        self.nodes().map(|nodes| (nodes - 1).max(1))
+    }
+
+    /// How another grid differs from this one, if it does.
+    pub fn difference(&self, other: &Grid) -> Option<String> {
+        let (nodes, others) = (self.nodes(), other.nodes());
+        if nodes != others {
+            let count = |[x, y, z]: [usize; 3]| format!("{x} x {y} x {z} nodes");
+            return Some(format!("it has {}, not {}", count(others), count(nodes)));
+        }
+        (0..3).find_map(|d| {
+            if self.flipped[d] != other.flipped[d] {
+                return Some(format!("its {} axis runs the other way", AXES[d]));
+            }
+            let most = TOLERANCE * spacing(&self.axes[d]).unwrap_or(0.0);
+            let mut pairs = self.axes[d].iter().zip(&other.axes[d]);
+            let node = pairs.position(|(a, b)| (a - b).abs() > most)?;
+            let (here, there) = (self.axes[d][node], other.axes[d][node]);
+            Some(format!("node {node} of its {} axis is at {there}, not at {here}", AXES[d]))
+        })
+    }
+}
+
+/// Why a flipped axis still cannot be used.
+fn unusable(axis: &[f64]) -> Option<String> {
+    if axis.is_empty() {
+        return Some("has no nodes".into());
+    }
+    if let Some(node) = axis.iter().position(|x| !x.is_finite()) {
+        return Some(format!("is {} at node {node}, which is no place", axis[node]));
+    }
+    let node = axis.array_windows().position(|[a, b]| a >= b)?;
+    let (before, after) = (axis[node], axis[node + 1]);
+    Some(format!(
+        "neither increases nor decreases throughout: {before} and {after} are neighbours in it"
+    ))
+}
+
+/// Least distance between nodes of an axis; `None` if there is one node.
+fn spacing(axis: &[f64]) -> Option<f64> {
+    axis.array_windows().map(|[a, b]| (b - a).abs()).reduce(f64::min)
+}
+
+/// The axes of a structured grid, if there are any: then x depends on the first index only, y on
+/// the second one and z on the third one.
+fn separate(file: &VtkFile, dims: [usize; 3]) -> Result<[Vec<f64>; 3]> {
+    let points = file.points()?.values.into_f64();
+    let [nx, ny, _] = dims;
+    let strides = [1, nx, nx * ny];
+    let axes: [Vec<f64>; 3] = std::array::from_fn(|d| {
+        (0..dims[d]).filter_map(|i| points.get(3 * i * strides[d] + d).copied()).collect()
+    });
+    // A flat axis has no spacing of its own.
+    let least = axes.iter().filter_map(|axis| spacing(axis)).fold(f64::INFINITY, f64::min);
+    let most = axes.each_ref().map(|axis| TOLERANCE * spacing(axis).unwrap_or(least));
+    for (node, point) in points.chunks_exact(3).enumerate() {
+        for d in 0..3 {
+            let index = node / strides[d] % dims[d].max(1);
+            // Written so that a coordinate that is not a number is refused too.
+            if !matches!(axes[d].get(index), Some(x) if (point[d] - x).abs() <= most[d]) {
+                let detail = format!(" whose nodes do not lie along axes (node {node} does not)");
+                return Err(needs_mesh(file, detail));
+            }
+        }
+    }
+    Ok(axes)
+}
+
+fn needs_mesh(file: &VtkFile, detail: String) -> Error {
+    Error::NeedsMesh { path: file.path().into(), kind: file.kind(), detail }
+}
+
+/// Velocities of a grid with `counts` values along its axes, three components each, with some of
+/// the axes turned round.
+pub(super) fn flip<T: Copy>(values: Vec<T>, counts: [usize; 3], flipped: [bool; 3]) -> Vec<T> {
+    if flipped == [false; 3] {
+        return values;
+    }
+    let [nx, ny, nz] = counts;
+    let from = |d: usize, i: usize| if flipped[d] { counts[d] - 1 - i } else { i };
+    let mut turned = Vec::with_capacity(values.len());
+    for k in 0..nz {
+        for j in 0..ny {
+            for i in 0..nx {
+                let value = 3 * ((from(2, k) * ny + from(1, j)) * nx + from(0, i));
+                turned.extend_from_slice(&values[value..value + 3]);
+            }
+        }
+    }
+    turned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(x: &[f64]) -> Grid {
+        Grid { axes: [x.into(), vec![0.0, 1.0], vec![0.0]], flipped: [false; 3] }
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let first = grid(&[0.0, 0.1, 0.3]);
+        assert_eq!(first.difference(&grid(&[0.0, 0.1 + 1e-9, 0.3])), None);
+        let moved = first.difference(&grid(&[0.0, 0.1, 0.4])).unwrap();
+        assert_eq!(moved, "node 2 of its x axis is at 0.4, not at 0.3");
+        let smaller = first.difference(&grid(&[0.0, 0.1])).unwrap();
+        assert_eq!(smaller, "it has 2 x 2 x 1 nodes, not 3 x 2 x 1 nodes");
+        let turned = Grid { flipped: [false, true, false], ..first.clone() };
+        assert_eq!(first.difference(&turned).unwrap(), "its y axis runs the other way");
+        assert_eq!(first.cells(), [2, 1, 1]);
+    }
+
+    #[test]
+    fn an_axis_must_lead_one_way() {
+        assert_eq!(unusable(&[0.0]), None);
+        assert_eq!(unusable(&[0.0, 1.0, 3.0]), None);
+        assert!(unusable(&[]).unwrap().contains("no nodes"));
+        assert!(unusable(&[0.0, f64::NAN]).unwrap().contains("NaN at node 1"));
+        assert!(unusable(&[0.0, 2.0, 1.0, 3.0]).unwrap().contains("2 and 1 are neighbours"));
+    }
+
+    #[test]
+    fn values_are_turned_with_their_axes() {
+        let values: Vec<i32> = (0..4).flat_map(|i| [i, 10 * i, 100 * i]).collect();
+        let order = |flipped| -> Vec<i32> {
+            flip(values.clone(), [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()
+        };
+        assert_eq!(order([false; 3]), [0, 1, 2, 3]);
+        assert_eq!(order([true, false, false]), [1, 0, 3, 2]);
+        assert_eq!(order([false, true, true]), [2, 3, 0, 1]);
+    }
+}

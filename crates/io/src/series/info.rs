@@ -1,0 +1,150 @@
+//! What there is to know about a series before it is read.
+
+use super::grid::Grid;
+use super::times::TimesFrom;
+use super::velocity::{Association, VelocityInfo};
+use burntrace_vtk::{ArrayInfo, VtkFile};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A device keeps four numbers for each velocity.
+const NUMBERS_ON_DEVICE: u64 = 4;
+
+/// A series in numbers and words, for people and for other programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesInfo {
+    /// Files of the selected frames, in order of time.
+    pub files: Vec<PathBuf>,
+    /// How many files there are before frames are selected.
+    pub files_found: usize,
+    /// Kind of the data sets, e.g. `image data`.
+    pub kind: String,
+    /// How the first file is written, e.g. `legacy, binary`.
+    pub encoding: String,
+    /// Points of a frame.
+    pub points: usize,
+    /// Cells of a frame.
+    pub cells: usize,
+    /// Nodes along each axis, for the kinds of data sets that have axes.
+    pub dims: Option<[usize; 3]>,
+    /// The x, y and z axes; empty if there is no usable grid.
+    pub axes: Vec<AxisInfo>,
+    /// The arrays of the first file.
+    pub arrays: Vec<ArrayEntry>,
+    /// Times of the selected frames, in the data's unit of time; empty if they are not known.
+    pub times: Vec<f64>,
+    /// Where the times come from, if they are known.
+    pub times_from: Option<TimesFrom>,
+    /// The arrays taken as the velocity, if that is clear.
+    pub velocity: Option<VelocityInfo>,
+    /// Bytes of all selected frames on a device in single precision; 0 if they cannot be read.
+    pub device_bytes_f32: u64,
+    /// The same in double precision.
+    pub device_bytes_f64: u64,
+    /// What keeps the files from being traced.
+    pub problems: Vec<String>,
+}
+
+/// An axis of a grid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AxisInfo {
+    /// `x`, `y` or `z`.
+    pub name: char,
+    /// Its nodes.
+    pub nodes: usize,
+    /// Its least coordinate, in the data's unit of length.
+    pub low: f64,
+    /// Its greatest coordinate.
+    pub high: f64,
+    /// Distance between neighbouring nodes, if it is the same everywhere; a flat axis has none.
+    pub spacing: Option<f64>,
+    /// Whether it is the same everywhere.
+    pub is_uniform: bool,
+    /// Whether it decreases in the files.
+    pub is_flipped: bool,
+}
+
+/// An array of a file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArrayEntry {
+    /// Its name.
+    pub name: String,
+    /// `point`, `cell` or `field`.
+    pub association: String,
+    /// Numbers of a value.
+    pub components: usize,
+    /// Type of the numbers, e.g. `Float32`.
+    pub scalar: String,
+    /// How many values there are.
+    pub tuples: usize,
+}
+
+impl SeriesInfo {
+    /// What a file says before anything has been worked out.
+    pub(super) fn of(file: &VtkFile) -> SeriesInfo {
+        let geometry = file.geometry();
+        SeriesInfo {
+            files: Vec::new(),
+            files_found: 0,
+            kind: file.kind().to_string(),
+            encoding: file.encoding(),
+            points: geometry.num_points(),
+            cells: geometry.num_cells(),
+            dims: geometry.dims(),
+            axes: Vec::new(),
+            arrays: file.arrays().iter().map(entry).collect(),
+            times: Vec::new(),
+            times_from: None,
+            velocity: None,
+            device_bytes_f32: 0,
+            device_bytes_f64: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Adds what follows from the grid, the velocity and the number of frames.
+    pub(super) fn settle(&mut self, grid: Option<&Grid>, velocity: Option<&VelocityInfo>) {
+        self.axes = grid.map(axes).unwrap_or_default();
+        self.velocity = velocity.cloned();
+        let (Some(grid), Some(velocity)) = (grid, velocity) else { return };
+        let counts = match velocity.association {
+            Association::Point => grid.nodes(),
+            Association::Cell => grid.cells(),
+        };
+        let numbers = counts.iter().fold(self.files.len() as u64 * NUMBERS_ON_DEVICE, |all, &n| {
+            all.saturating_mul(n as u64)
+        });
+        self.device_bytes_f32 = numbers.saturating_mul(4);
+        self.device_bytes_f64 = numbers.saturating_mul(8);
+    }
+}
+
+fn entry(array: &ArrayInfo) -> ArrayEntry {
+    ArrayEntry {
+        name: array.name.clone(),
+        association: Association::of(array).map_or("field".into(), |on| on.to_string()),
+        components: array.components,
+        scalar: array.scalar.to_string(),
+        tuples: array.tuples,
+    }
+}
+
+fn axes(grid: &Grid) -> Vec<AxisInfo> {
+    let axis = |(d, name)| {
+        let nodes: &[f64] = &grid.axes[d];
+        let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
+        let pitch = (high - low) / (nodes.len() - 1).max(1) as f64;
+        let mut gaps = nodes.array_windows().map(|[a, b]| b - a);
+        let is_uniform = gaps.all(|gap| (gap - pitch).abs() <= 1e-6 * pitch);
+        AxisInfo {
+            name,
+            nodes: nodes.len(),
+            low,
+            high,
+            spacing: (is_uniform && nodes.len() > 1).then_some(pitch),
+            is_uniform,
+            is_flipped: grid.flipped[d],
+        }
+    };
+    ['x', 'y', 'z'].into_iter().enumerate().map(axis).collect()
+}

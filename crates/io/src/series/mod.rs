@@ -1,0 +1,222 @@
+//! A velocity field over one or many VTK files.
+
+mod frames;
+mod grid;
+mod info;
+mod names;
+mod pvd;
+mod times;
+mod velocity;
+
+pub use frames::{At, Frames};
+pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
+pub use names::Files;
+pub use times::{CaseTimes, TimeOptions, TimesFrom};
+pub use velocity::{Association, VelocityInfo, VelocityName};
+
+use crate::{Error, Result};
+use burntrace_core::{FrameSource, Placement, Velocity};
+use burntrace_vtk::VtkFile;
+use grid::Grid;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use times::Timeline;
+
+/// How the files of a series are read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SeriesOptions {
+    /// The times of the files.
+    pub time: TimeOptions,
+    /// Which of the frames to take.
+    pub frames: Frames,
+    /// Which array is the velocity.
+    pub velocity: VelocityName,
+    /// Which one to take where the same name is there for the points and for the cells.
+    pub prefer: Option<Association>,
+}
+
+/// A velocity field over one or many VTK files, one frame each.
+///
+/// [`open`](Series::open) reads the structure of the files, so that whatever would keep a frame
+/// from being read is known before a run; the velocities stay in the files until
+/// [`read_frame`](Series::read_frame).
+#[derive(Debug)]
+pub struct Series {
+    paths: Vec<PathBuf>,
+    times: Vec<f64>,
+    times_from: TimesFrom,
+    grid: Grid,
+    velocity: VelocityInfo,
+    info: SeriesInfo,
+}
+
+impl Series {
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
+    ///
+    /// Image data, rectilinear grids, and structured grids whose nodes lie along axes can be read.
+    /// Axes that decrease are turned round together with their data.
+    ///
+    /// # Errors
+    ///
+    /// If files are missing or damaged, their times are not known or do not increase, no frame is
+    /// selected, it is not clear which array is the velocity, or the frames are not all on one
+    /// grid with axes.
+    pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
+        let (line, found) = timeline(&files.into(), options)?;
+        let file = burntrace_vtk::open(&line.paths[0])?;
+        let grid = Grid::read(&file)?;
+        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?;
+        velocity.locate(&file)?;
+        check_others(&line.paths, &grid, &velocity)?;
+        let mut info = SeriesInfo::of(&file);
+        describe_times(&mut info, &line, found);
+        info.settle(Some(&grid), Some(&velocity));
+        let Timeline { paths, times, from: times_from } = line;
+        Ok(Series { paths, times, times_from, grid, velocity, info })
+    }
+
+    /// Where the times come from.
+    pub fn times_from(&self) -> TimesFrom {
+        self.times_from
+    }
+
+    /// The file of each frame.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The arrays that are the velocity.
+    pub fn velocity(&self) -> &VelocityInfo {
+        &self.velocity
+    }
+
+    /// What there is to know about the series.
+    pub fn info(&self) -> &SeriesInfo {
+        &self.info
+    }
+
+    /// Reads the velocities of a frame: `u, v, w` of each node or cell, x varying fastest. Only
+    /// the arrays of the velocity are decoded. May be called from several threads at once.
+    ///
+    /// Single precision stays so, and so do integers that fit it; everything else is given in
+    /// double precision.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such frame, or its file has been removed, damaged or replaced by one of
+    /// another shape.
+    pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
+        let Some(path) = self.paths.get(frame) else {
+            return Err(Error::Index { what: "frame", index: frame, count: self.paths.len() });
+        };
+        self.velocity.read(&burntrace_vtk::open(path)?, &self.grid)
+    }
+}
+
+impl FrameSource for Series {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.grid.axes
+    }
+
+    fn placement(&self) -> Placement {
+        self.velocity.placement()
+    }
+
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn read(
+        &mut self,
+        frame: usize,
+    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.read_frame(frame)?)
+    }
+}
+
+/// Describes the files of a series, also such that cannot be traced: what stands in the way is
+/// among the [`problems`](SeriesInfo::problems).
+///
+/// # Errors
+///
+/// If there are no such files, or the first one cannot be read.
+pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
+    let files = files.into();
+    let (line, problem) = match timeline(&files, options) {
+        Ok(line) => (Some(line), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let first = match &line {
+        Some((line, _)) => line.paths[0].clone(),
+        None => find(&files)?.0.swap_remove(0),
+    };
+    let file = burntrace_vtk::open(&first)?;
+    let mut info = SeriesInfo::of(&file);
+    match &line {
+        Some((line, found)) => describe_times(&mut info, line, *found),
+        None => info.files = find(&files)?.0,
+    }
+    info.problems.extend(problem.map(|problem| problem.to_string()));
+    let mut keep = |problem: Error| info.problems.push(problem.to_string());
+    let grid = Grid::read(&file).map_err(&mut keep).ok();
+    let velocity =
+        VelocityInfo::choose(&file, &options.velocity, options.prefer).map_err(&mut keep).ok();
+    if let (Some((line, _)), Some(grid), Some(velocity)) = (&line, &grid, &velocity) {
+        let _ = check_others(&line.paths, grid, velocity).map_err(&mut keep);
+    }
+    info.settle(grid.as_ref(), velocity.as_ref());
+    Ok(info)
+}
+
+fn describe_times(info: &mut SeriesInfo, line: &Timeline, found: usize) {
+    info.files = line.paths.clone();
+    info.files_found = found;
+    info.times = line.times.clone();
+    info.times_from = Some(line.from);
+}
+
+/// The selected files with their times, and how many there were to select from.
+fn timeline(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
+    let (paths, in_pvd) = find(files)?;
+    let all = times::resolve(paths, in_pvd, &options.time)?;
+    let chosen = options.frames.select(&all.times)?;
+    let line = Timeline {
+        paths: chosen.iter().map(|&i| all.paths[i].clone()).collect(),
+        times: chosen.iter().map(|&i| all.times[i]).collect(),
+        from: all.from,
+    };
+    Ok((line, all.paths.len()))
+}
+
+/// The files, at least one, with the times that a `.pvd` file gives them.
+fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
+    let paths = files.paths()?;
+    match paths.iter().find(|path| is_pvd(path)) {
+        None => Ok((paths, None)),
+        Some(pvd) if paths.len() == 1 => {
+            let (paths, times) = pvd::read(pvd)?.into_iter().unzip();
+            Ok((paths, Some(times)))
+        }
+        Some(pvd) => Err(Error::Files(format!(
+            "`{}` is a collection and stands among other files; name it alone, or the others",
+            pvd.display()
+        ))),
+    }
+}
+
+fn is_pvd(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvd"))
+}
+
+/// Makes sure that all frames after the first one are on its grid and have the velocity.
+fn check_others(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
+    for (frame, path) in paths.iter().enumerate().skip(1) {
+        let file: VtkFile = velocity::check(velocity, path)?;
+        if let Some(difference) = grid.difference(&Grid::read(&file)?) {
+            let first = paths[0].clone();
+            return Err(Error::FrameDiffers { frame, path: path.clone(), first, difference });
+        }
+    }
+    Ok(())
+}

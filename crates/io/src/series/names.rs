@@ -1,0 +1,224 @@
+//! Which files a name, pattern or list stands for, and the numbers in their names.
+
+use crate::listing::row;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+
+/// The files of a series, as a user names them: one path, pattern or `.pvd` file, or a list.
+///
+/// A name that contains `*`, `?` or `[` and is not that of a file is a pattern, as in
+/// `run/u_*.vti`. The files that it matches are put in order with numbers read as numbers: `u_2`
+/// comes before `u_10`. Files that are listed stay in the order of the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Files {
+    /// One file, pattern or `.pvd` file.
+    One(PathBuf),
+    /// Several files or patterns.
+    List(Vec<PathBuf>),
+}
+
+impl Files {
+    /// The same files, with relative names taken to begin in a folder.
+    pub fn within(self, folder: &Path) -> Files {
+        match self {
+            Files::One(path) => Files::One(folder.join(path)),
+            Files::List(paths) => Files::List(paths.iter().map(|path| folder.join(path)).collect()),
+        }
+    }
+
+    /// The paths, each of an existing file.
+    pub(super) fn paths(&self) -> Result<Vec<PathBuf>> {
+        let given = match self {
+            Files::One(path) => std::slice::from_ref(path),
+            Files::List(paths) => paths,
+        };
+        if given.is_empty() {
+            return Err(Error::Files("the list of files is empty; name at least one".into()));
+        }
+        let mut paths = Vec::new();
+        for name in given {
+            paths.extend(expand(name)?);
+        }
+        Ok(paths)
+    }
+}
+
+impl From<&str> for Files {
+    fn from(path: &str) -> Self {
+        Files::One(path.into())
+    }
+}
+
+impl From<&Path> for Files {
+    fn from(path: &Path) -> Self {
+        Files::One(path.into())
+    }
+}
+
+impl From<PathBuf> for Files {
+    fn from(path: PathBuf) -> Self {
+        Files::One(path)
+    }
+}
+
+impl From<Vec<PathBuf>> for Files {
+    fn from(paths: Vec<PathBuf>) -> Self {
+        Files::List(paths)
+    }
+}
+
+/// The files that a name or pattern stands for, in their natural order.
+fn expand(name: &Path) -> Result<Vec<PathBuf>> {
+    if name.is_file() {
+        return Ok(vec![name.to_path_buf()]);
+    }
+    let Some(pattern) = name.to_str().filter(|name| is_pattern(name)) else {
+        return Err(no_file("is called", name));
+    };
+    let refused = |reason: String| Error::Pattern { pattern: pattern.into(), reason };
+    let mut paths = Vec::new();
+    for path in glob::glob(pattern).map_err(|e| refused(e.to_string()))? {
+        let path = path.map_err(|e| refused(e.to_string()))?;
+        if path.is_file() {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Err(no_file("matches", name));
+    }
+    paths.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));
+    Ok(paths)
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+fn no_file(what: &'static str, name: &Path) -> Error {
+    // The part of the path before the first wildcard.
+    let fixed = |folder: &&Path| !is_pattern(&folder.to_string_lossy());
+    let folder = name.ancestors().skip(1).find(fixed).unwrap_or(Path::new(""));
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let there = match files_in(folder) {
+        Some(files) if files.is_empty() => format!("the folder `{}` has no files", folder.display()),
+        Some(files) => format!("the folder `{}` has {}", folder.display(), row(&files)),
+        None => format!("there is no folder `{}`", folder.display()),
+    };
+    Error::NoFile { what, given: name.display().to_string(), there }
+}
+
+/// Names of the files in a folder, in their natural order; `None` if it cannot be read.
+fn files_in(folder: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    let mut names: Vec<String> =
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_by(|a, b| natural_order(a, b));
+    Some(names)
+}
+
+/// Order of names in which runs of digits count as whole numbers. A decimal point is no part of a
+/// number: too many names end in `v2.0010`.
+pub(crate) fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a, b);
+    loop {
+        let (x, y) = (token(&mut left), token(&mut right));
+        let order = match (x.starts_with(is_digit), y.starts_with(is_digit)) {
+            (true, true) => number_order(x, y),
+            _ => x.cmp(y),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+        if x.is_empty() {
+            return a.cmp(b);
+        }
+    }
+}
+
+/// Takes the leading run of digits, or of other characters, off a name.
+fn token<'a>(name: &mut &'a str) -> &'a str {
+    let digits = name.starts_with(is_digit);
+    let end = name.find(|c| is_digit(c) != digits).unwrap_or(name.len());
+    let (token, rest) = name.split_at(end);
+    *name = rest;
+    token
+}
+
+/// Order of two runs of digits of any length.
+fn number_order(x: &str, y: &str) -> Ordering {
+    let (x, y) = (x.trim_start_matches('0'), y.trim_start_matches('0'));
+    x.len().cmp(&y.len()).then_with(|| x.cmp(y))
+}
+
+/// The last run of digits in a file's name without its extension: 10 for `run2/u_010.vti`.
+pub(super) fn last_number(path: &Path) -> Option<f64> {
+    let stem = path.file_stem()?.to_string_lossy().into_owned();
+    let digits = stem.split(|c| !is_digit(c)).rfind(|digits| !digits.is_empty())?;
+    digits.parse().ok()
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_ordered_as_numbers() {
+        let mut names = ["u_10", "u_2", "u_002b", "u_1", "a", "u_02", "u_", "u_99999999999999999999999"];
+        names.sort_by(|a, b| natural_order(a, b));
+        let sorted = ["a", "u_", "u_1", "u_02", "u_2", "u_002b", "u_10", "u_99999999999999999999999"];
+        assert_eq!(names, sorted);
+        assert_eq!(natural_order("x", "x"), Ordering::Equal);
+    }
+
+    #[test]
+    fn the_last_number_of_a_name_counts() {
+        let number = |name: &str| last_number(Path::new(name));
+        assert_eq!(number("run7/u_010.vti"), Some(10.0));
+        assert_eq!(number("T0000000500.vtu"), Some(500.0));
+        assert_eq!(number("u.12"), None);
+        assert_eq!(number("u2_b.vti"), Some(2.0));
+        assert_eq!(number("flow.vt5"), None);
+    }
+
+    #[test]
+    fn missing_files_are_reported_with_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["u_10.vti", "u_2.vti", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let error = |name: &str| Files::from(folder.path().join(name)).paths().unwrap_err().to_string();
+        let none = error("v_*.vti");
+        assert!(none.starts_with("no file matches `"), "{none}");
+        assert!(none.ends_with("has notes.txt, u_2.vti, u_10.vti"), "{none}");
+        assert!(error("v_1.vti").starts_with("no file is called `"));
+        assert!(error("sub/v_*.vti").contains("there is no folder `"));
+        assert!(error("u_[.vti").contains("is no pattern"));
+        assert!(Files::List(vec![]).paths().unwrap_err().to_string().contains("empty"));
+    }
+
+    #[test]
+    fn patterns_and_lists_give_files_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["u_10.vti", "u_2.vti", "u_[1].vti"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let names = |files: Files| -> Vec<String> {
+            let paths = files.within(folder.path()).paths().unwrap();
+            paths.iter().map(|p| p.file_name().unwrap().to_str().unwrap().into()).collect()
+        };
+        assert_eq!(names("u_*0.vti".into()), ["u_10.vti"]);
+        assert_eq!(names("u_?*.vti".into()), ["u_2.vti", "u_10.vti", "u_[1].vti"]);
+        // The name of a file that is there is not read as a pattern.
+        assert_eq!(names("u_[1].vti".into()), ["u_[1].vti"]);
+        let list: Vec<PathBuf> = vec!["u_10.vti".into(), "u_2.vti".into()];
+        assert_eq!(names(list.into()), ["u_10.vti", "u_2.vti"]);
+    }
+}

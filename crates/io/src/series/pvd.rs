@@ -1,0 +1,151 @@
+//! Collections: `.pvd` files.
+
+use crate::{Error, Result};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::path::{Path, PathBuf};
+
+/// A file of a collection with its time.
+struct Entry {
+    time: f64,
+    path: PathBuf,
+    part: String,
+}
+
+/// The files of a collection with their times, in the order of the times.
+///
+/// # Errors
+///
+/// If it cannot be read, is no collection, is empty, or has entries without a time or several for
+/// one time.
+pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
+    let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
+    let mut entries = entries(path, &text)?;
+    if entries.is_empty() {
+        return Err(wrong(path, "<Collection>", "it has no <DataSet timestep=.. file=..> entry"));
+    }
+    entries.sort_by(|a, b| a.time.total_cmp(&b.time));
+    if let Some([a, b]) = entries.array_windows().find(|[a, b]| a.time == b.time) {
+        let place = format!("timestep {}", a.time);
+        return Err(wrong(path, place, in_parts(a, b)));
+    }
+    Ok(entries.into_iter().map(|entry| (entry.path, entry.time)).collect())
+}
+
+fn in_parts(a: &Entry, b: &Entry) -> String {
+    format!(
+        "it has several parts, `{}` ({}) and `{}` ({}); a frame is one file: merge the parts, or \
+         keep one",
+        a.path.display(),
+        a.part,
+        b.path.display(),
+        b.part
+    )
+}
+
+fn entries(path: &Path, text: &str) -> Result<Vec<Entry>> {
+    let mut reader = Reader::from_str(text);
+    let mut entries = Vec::new();
+    let mut is_collection = false;
+    loop {
+        let place = || format!("byte {}", reader.buffer_position());
+        match reader.read_event() {
+            Err(e) => {
+                let place = format!("byte {}", reader.error_position());
+                return Err(wrong(path, place, format!("broken XML ({e})")));
+            }
+            Ok(Event::Eof) if is_collection => return Ok(entries),
+            Ok(Event::Eof) => {
+                let reason = "it has no <Collection>; a .pvd file lists the files of a series in one";
+                return Err(wrong(path, place(), reason));
+            }
+            Ok(Event::Start(tag) | Event::Empty(tag)) => match tag.name().as_ref() {
+                "Collection" => is_collection = true,
+                "DataSet" if is_collection => entries.push(entry(path, &place(), &tag)?),
+                _ => {}
+            },
+            Ok(_) => {}
+        }
+    }
+}
+
+fn entry(pvd: &Path, place: &str, tag: &BytesStart<'_>) -> Result<Entry> {
+    let attribute = |name: &str| attribute(pvd, place, tag, name);
+    let Some(file) = attribute("file")? else {
+        return Err(wrong(pvd, place, "a <DataSet> has no attribute `file`"));
+    };
+    let Some(time) = attribute("timestep")? else {
+        let reason = format!("the <DataSet> of `{file}` has no attribute `timestep`, its time");
+        return Err(wrong(pvd, place, reason));
+    };
+    let number = time.trim().parse::<f64>().ok().filter(|time| time.is_finite());
+    let Some(time) = number else {
+        return Err(wrong(pvd, place, format!("the timestep `{time}` of `{file}` is no number")));
+    };
+    let part = attribute("part")?.unwrap_or_default();
+    let group = attribute("group")?.unwrap_or_default();
+    let part = format!("part `{part}`, group `{group}`");
+    let path = pvd.parent().unwrap_or(Path::new("")).join(file);
+    Ok(Entry { time, path, part })
+}
+
+fn attribute(pvd: &Path, place: &str, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|e| wrong(pvd, place, format!("broken XML ({e})")))?;
+        if attribute.key.as_ref() == name {
+            let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+            let value = value.map_err(|e| wrong(pvd, place, format!("broken XML ({e})")))?;
+            return Ok(Some(value.into_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn wrong(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::Pvd { path: path.into(), place: place.into(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(body: &str) -> Result<Vec<(PathBuf, f64)>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.pvd");
+        let text = format!("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\">{body}</VTKFile>");
+        std::fs::write(&path, text).unwrap();
+        let mut files = read(&path)?;
+        for (path, _) in &mut files {
+            *path = path.strip_prefix(folder.path()).unwrap().into();
+        }
+        Ok(files)
+    }
+
+    #[test]
+    fn entries_are_put_in_order_of_time_and_beside_the_pvd() {
+        let files = parse(
+            "<Collection><DataSet timestep=\"0.5\" part=\"0\" file=\"sub/b &amp; c.vti\"/>\
+             <DataSet timestep=\"-1e-1\" group=\"\" file=\"a.vti\"></DataSet></Collection>",
+        );
+        assert_eq!(files.unwrap(), [("a.vti".into(), -0.1), ("sub/b & c.vti".into(), 0.5)]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let one = "<DataSet timestep=\"1\" part=\"0\" file=\"a.vti\"/>";
+        let two = "<DataSet timestep=\"1\" part=\"1\" file=\"b.vti\"/>";
+        for (body, message) in [
+            ("<Other/>", "no <Collection>"),
+            ("<Collection></Collection>", "no <DataSet"),
+            ("<Collection><DataSet timestep=\"1\"/></Collection>", "no attribute `file`"),
+            ("<Collection><DataSet file=\"a.vti\"/></Collection>", "no attribute `timestep`"),
+            ("<Collection><DataSet timestep=\"x\" file=\"a.vti\"/></Collection>", "`x` of `a.vti`"),
+            ("<Collection><DataSet timestep=1 /></Collection>", "broken XML"),
+            ("<Collection", "broken XML"),
+            (&format!("<Collection>{one}{two}</Collection>"), "timestep 1: it has several parts"),
+        ] {
+            let error = parse(body).unwrap_err().to_string();
+            assert!(error.contains(message) && error.contains("run.pvd"), "{body}: {error}");
+        }
+    }
+}

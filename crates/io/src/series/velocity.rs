@@ -1,0 +1,267 @@
+//! Which array of a file is the velocity, and how its numbers become `u, v, w`.
+
+use super::grid::{Grid, flip};
+use crate::listing::row;
+use crate::{Error, Result};
+use burntrace_core::{Placement, Velocity};
+use burntrace_vtk::{ArrayInfo, Attribute, ScalarType, Values, VtkFile};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How the velocity array is called.
+///
+/// In a case file: nothing, a name, or a list of three names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum VelocityName {
+    /// It is the only vector. Floating-point numbers come before integers, three components
+    /// before two; normals and texture coordinates do not count.
+    #[default]
+    Auto,
+    /// It has this name, and three components, or two (then w = 0).
+    Array(String),
+    /// Its components u, v and w are arrays of their own.
+    Components([String; 3]),
+}
+
+/// What the values of an array belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Association {
+    /// The points (nodes).
+    Point,
+    /// The cells.
+    Cell,
+}
+
+/// Writes `point` or `cell`.
+impl std::fmt::Display for Association {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Association::Point => "point",
+            Association::Cell => "cell",
+        })
+    }
+}
+
+impl Association {
+    /// The association of an array of points or cells.
+    pub(super) fn of(array: &ArrayInfo) -> Option<Association> {
+        match array.association {
+            burntrace_vtk::Association::Point => Some(Association::Point),
+            burntrace_vtk::Association::Cell => Some(Association::Cell),
+            _ => None,
+        }
+    }
+}
+
+/// The arrays that make up the velocity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VelocityInfo {
+    /// One name, or those of u, v and w.
+    pub arrays: Vec<String>,
+    /// What the velocities belong to.
+    pub association: Association,
+}
+
+/// Writes for example `U (point)`.
+impl std::fmt::Display for VelocityInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.arrays.join(", "), self.association)
+    }
+}
+
+impl VelocityInfo {
+    /// Finds the velocity among the arrays of a file.
+    pub(super) fn choose(
+        file: &VtkFile,
+        name: &VelocityName,
+        prefer: Option<Association>,
+    ) -> Result<VelocityInfo> {
+        let arrays = file.arrays();
+        let chosen = match name {
+            VelocityName::Auto => only_vector(arrays, prefer),
+            VelocityName::Array(name) => {
+                associated(arrays, std::slice::from_ref(name), prefer, |n| n == 2 || n == 3)
+            }
+            VelocityName::Components(names) => associated(arrays, names, prefer, |n| n == 1),
+        };
+        chosen.map_err(|problem| error(file, problem))
+    }
+
+    /// Where on a grid the velocities are.
+    pub(super) fn placement(&self) -> Placement {
+        match self.association {
+            Association::Point => Placement::Nodes,
+            Association::Cell => Placement::Cells,
+        }
+    }
+
+    /// The arrays of a further file.
+    pub(super) fn locate<'a>(&self, file: &'a VtkFile) -> Result<Vec<&'a ArrayInfo>> {
+        let find = |name: &String| {
+            let found = with_name(file.arrays(), name, self.association);
+            found.ok_or_else(|| error(file, format!("it has no {} array `{name}`", self.association)))
+        };
+        let found: Vec<&ArrayInfo> = self.arrays.iter().map(find).collect::<Result<_>>()?;
+        let fits = |array: &&ArrayInfo| match found.len() {
+            1 => array.components == 2 || array.components == 3,
+            _ => array.components == 1,
+        };
+        match found.iter().find(|array| !fits(array)) {
+            None => Ok(found),
+            Some(array) => Err(error(file, wrong_components(array, found.len() > 1))),
+        }
+    }
+
+    /// Reads the velocities of a file that has the given grid.
+    pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<Velocity> {
+        let infos = self.locate(file)?;
+        let counts = match self.association {
+            Association::Point => grid.nodes(),
+            Association::Cell => grid.cells(),
+        };
+        let expected: usize = counts.iter().product();
+        if let Some(info) = infos.iter().find(|info| info.tuples != expected) {
+            let problem = format!(
+                "`{}` has {} values for {expected} {}s",
+                info.name, info.tuples, self.association
+            );
+            return Err(error(file, problem));
+        }
+        let components = infos[0].components;
+        let is_single = infos.iter().all(|info| fits_f32(info.scalar));
+        let arrays: Vec<Values> =
+            infos.iter().map(|info| Ok(file.read(info)?.values)).collect::<Result<_>>()?;
+        Ok(if is_single {
+            let arrays = arrays.into_iter().map(Values::into_f32).collect();
+            Velocity::F32(flip(triples(arrays, components), counts, grid.flipped))
+        } else {
+            let arrays = arrays.into_iter().map(Values::into_f64).collect();
+            Velocity::F64(flip(triples(arrays, components), counts, grid.flipped))
+        })
+    }
+}
+
+/// Whether `f32` holds every number of a type exactly.
+fn fits_f32(scalar: ScalarType) -> bool {
+    use ScalarType::{Bit, F32, I8, I16, U8, U16};
+    matches!(scalar, F32 | Bit | I8 | U8 | I16 | U16)
+}
+
+/// `u, v, w` of each value, from one array of three or two components, or three of one.
+fn triples<T: Copy + Default>(mut arrays: Vec<Vec<T>>, components: usize) -> Vec<T> {
+    if let [u, v, w] = arrays.as_slice() {
+        let both = u.iter().zip(v).zip(w);
+        return both.flat_map(|((&u, &v), &w)| [u, v, w]).collect();
+    }
+    let array = arrays.pop().unwrap_or_default();
+    match components {
+        2 => array.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect(),
+        _ => array,
+    }
+}
+
+fn only_vector(
+    arrays: &[ArrayInfo],
+    prefer: Option<Association>,
+) -> std::result::Result<VelocityInfo, String> {
+    let is_float = |array: &ArrayInfo| matches!(array.scalar, ScalarType::F32 | ScalarType::F64);
+    let is_direction = |array: &ArrayInfo| {
+        matches!(array.attribute, Some(Attribute::Normals | Attribute::TextureCoordinates))
+    };
+    for (float, components) in [(true, 3), (true, 2), (false, 3), (false, 2)] {
+        let found: Vec<VelocityInfo> = arrays
+            .iter()
+            .filter(|a| a.components == components && is_float(a) == float && !is_direction(a))
+            .filter_map(|a| {
+                let association = Association::of(a)?;
+                Some(VelocityInfo { arrays: vec![a.name.clone()], association })
+            })
+            .collect();
+        match found.as_slice() {
+            [] => {}
+            [only] => return Ok(only.clone()),
+            [a, b] if a.arrays == b.arrays => return preferred(&found, prefer),
+            several => {
+                return Err(format!(
+                    "it has several vectors, {}; say which one is the velocity",
+                    row(several)
+                ));
+            }
+        }
+    }
+    Err("it has no vector; name the array that is the velocity, or three for u, v and w".into())
+}
+
+/// The arrays with these names on the points or on the cells.
+fn associated(
+    arrays: &[ArrayInfo],
+    names: &[String],
+    prefer: Option<Association>,
+    fits: impl Fn(usize) -> bool,
+) -> std::result::Result<VelocityInfo, String> {
+    let on = |association: Association| -> Option<Vec<&ArrayInfo>> {
+        names.iter().map(|name| with_name(arrays, name, association)).collect()
+    };
+    let mut found = Vec::new();
+    let mut unfit = None;
+    for association in [Association::Point, Association::Cell] {
+        let Some(infos) = on(association) else { continue };
+        match infos.iter().find(|info| !fits(info.components)) {
+            Some(info) => unfit = Some(wrong_components(info, names.len() > 1)),
+            None => found.push(VelocityInfo { arrays: names.to_vec(), association }),
+        }
+    }
+    match (found.as_slice(), unfit) {
+        ([only], _) => Ok(only.clone()),
+        ([], Some(unfit)) => Err(unfit),
+        ([], None) if names.len() == 1 => Err(format!("it has no array `{}`", names[0])),
+        ([], None) => Err(format!(
+            "it has no arrays `{}` that all belong to the points, or all to the cells",
+            names.join("`, `")
+        )),
+        _ => preferred(&found, prefer),
+    }
+}
+
+fn preferred(
+    found: &[VelocityInfo],
+    prefer: Option<Association>,
+) -> std::result::Result<VelocityInfo, String> {
+    let chosen = found.iter().find(|info| Some(info.association) == prefer);
+    chosen.cloned().ok_or_else(|| {
+        format!(
+            "`{}` is there for the points and for the cells; set `prefer = \"point\"` or `\"cell\"`",
+            found[0].arrays.join("`, `")
+        )
+    })
+}
+
+fn wrong_components(array: &ArrayInfo, is_component: bool) -> String {
+    let needs = if is_component { "one that is a component needs 1" } else { "a velocity has 3, or 2" };
+    let plural = if array.components == 1 { "" } else { "s" };
+    format!("`{}` has {} component{plural}, {needs}", array.name, array.components)
+}
+
+fn with_name<'a>(arrays: &'a [ArrayInfo], name: &str, on: Association) -> Option<&'a ArrayInfo> {
+    arrays.iter().find(|array| array.name == name && Association::of(array) == Some(on))
+}
+
+fn error(file: &VtkFile, problem: String) -> Error {
+    let arrays: Vec<String> = file.arrays().iter().map(describe).collect();
+    Error::Velocity { path: file.path().into(), problem, arrays: row(&arrays) }
+}
+
+/// For example `` `U` (point, 3 x Float32) ``.
+fn describe(array: &ArrayInfo) -> String {
+    let association = Association::of(array).map_or("field".into(), |on| on.to_string());
+    format!("`{}` ({association}, {} x {})", array.name, array.components, array.scalar)
+}
+
+/// Says that a series has no velocity in one of its files.
+pub(super) fn check(info: &VelocityInfo, path: &Path) -> Result<VtkFile> {
+    let file = burntrace_vtk::open(path)?;
+    info.locate(&file)?;
+    Ok(file)
+}

@@ -1,0 +1,162 @@
+//! Whatever is done to a file, it is read or refused: no panic, no hang, no giant allocation.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use burntrace_vtk::{Error, VtkFile, open};
+use common::fixtures;
+use proptest::prelude::*;
+
+/// Remembers the largest allocation.
+struct Watched;
+
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Watched = Watched;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Watched {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// A fixture has less than 8 kB, and nothing unpacks to more than 1032 times its size; coordinates
+/// of an image are eight bytes each.
+const MOST_BYTES: usize = 8 * 1032 * 8192;
+
+fn read_everything(file: &VtkFile) -> Result<(), Error> {
+    for array in file.arrays().iter().chain(file.topology()) {
+        let _ = file.read(array);
+    }
+    let _ = file.coordinates();
+    let _ = file.points();
+    file.time_value().map(|_| ())
+}
+
+/// Writes the bytes to a file and reads all of it.
+fn survives(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).unwrap();
+    let _ = open(path).and_then(|file| read_everything(&file));
+    let largest = LARGEST.load(Ordering::Relaxed);
+    assert!(largest <= MOST_BYTES, "an allocation of {largest} bytes");
+}
+
+#[test]
+fn files_that_end_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut");
+    for fixture in fixtures() {
+        let bytes = std::fs::read(&fixture).unwrap();
+        let is_dense = fixture.to_str().unwrap().contains("hand-");
+        let step = if is_dense { 1 } else { 41 };
+        for end in (0..bytes.len()).step_by(step) {
+            survives(&path, &bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn files_with_one_changed_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flipped");
+    for (index, fixture) in fixtures().into_iter().enumerate() {
+        let mut bytes = std::fs::read(&fixture).unwrap();
+        for position in (index % 47..bytes.len()).step_by(47) {
+            for mask in [0x01, 0x80, 0xff] {
+                bytes[position] ^= mask;
+                survives(&path, &bytes);
+                bytes[position] ^= mask;
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Damage {
+    Cut,
+    Flip(u8),
+    /// Digits in the middle of the text: sizes become absurd.
+    Insert(&'static [u8]),
+    Remove(usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let inserted: [&'static [u8]; 5] = [
+        b"99999999999",
+        b"9999999999999999999999",
+        b"-1",
+        b"\n\n",
+        b"<",
+    ];
+    prop_oneof![
+        Just(Damage::Cut),
+        any::<u8>().prop_map(Damage::Flip),
+        proptest::sample::select(inserted.to_vec()).prop_map(Damage::Insert),
+        (1_usize..200).prop_map(Damage::Remove),
+    ]
+}
+
+fn apply(damage: &Damage, bytes: &mut Vec<u8>, at: usize) {
+    match damage {
+        Damage::Cut => bytes.truncate(at),
+        Damage::Flip(mask) => bytes[at] ^= mask,
+        Damage::Insert(text) => drop(bytes.splice(at..at, text.iter().copied())),
+        Damage::Remove(count) => drop(bytes.drain(at..(at + count).min(bytes.len()))),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn files_with_several_damages(
+        file in any::<proptest::sample::Index>(),
+        damages in proptest::collection::vec((damage(), any::<proptest::sample::Index>()), 1..4),
+    ) {
+        let mut bytes = std::fs::read(file.get(&fixtures())).unwrap();
+        for (damage, at) in &damages {
+            if !bytes.is_empty() {
+                let at = at.index(bytes.len());
+                apply(damage, &mut bytes, at);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        survives(&folder.path().join("damaged"), &bytes);
+    }
+}
+
+/// The first digit of each number near the start of the file becomes a very large number.
+#[test]
+fn files_with_absurd_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("absurd");
+    for fixture in fixtures() {
+        let bytes = std::fs::read(&fixture).unwrap();
+        let starts_number = |i: &usize| {
+            bytes[*i].is_ascii_digit() && !bytes[i.saturating_sub(1)].is_ascii_alphanumeric()
+        };
+        for position in (0..bytes.len()).filter(starts_number).take(40) {
+            for number in [
+                &b"4000000000"[..],
+                b"9223372036854775807",
+                b"18446744073709551615",
+            ] {
+                let mut changed = bytes.clone();
+                changed.splice(position..=position, number.iter().copied());
+                survives(&path, &changed);
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+#[test]
+fn a() {
+    println!("{:?}", burntrace::device::list());
+}
