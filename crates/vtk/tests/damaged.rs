@@ -1,8 +1,11 @@
 //! Whatever is done to a file, it is read or refused: no panic, no hang, no giant allocation.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,9 +48,21 @@ fn read_everything(file: &VtkFile) -> Result<(), Error> {
     file.time_value().map(|_| ())
 }
 
+/// Overwrites a file in place. To empty it first makes some file systems wait for the disk.
+fn write(path: &Path, bytes: &[u8]) {
+    let options = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    let mut file = options.unwrap();
+    file.write_all(bytes).unwrap();
+    file.set_len(bytes.len() as u64).unwrap();
+}
+
 /// Writes the bytes to a file and reads all of it.
 fn survives(path: &Path, bytes: &[u8]) {
-    std::fs::write(path, bytes).unwrap();
+    write(path, bytes);
     let _ = open(path).and_then(|file| read_everything(&file));
     let largest = LARGEST.load(Ordering::Relaxed);
     assert!(largest <= MOST_BYTES, "an allocation of {largest} bytes");
@@ -60,7 +75,7 @@ fn files_that_end_anywhere() {
     for fixture in fixtures() {
         let bytes = std::fs::read(&fixture).unwrap();
         let is_dense = fixture.to_str().unwrap().contains("hand-");
-        let step = if is_dense { 1 } else { 41 };
+        let step = if is_dense { 1 } else { 97 };
         for end in (0..bytes.len()).step_by(step) {
             survives(&path, &bytes[..end]);
         }
@@ -73,7 +88,7 @@ fn files_with_one_changed_byte() {
     let path = folder.path().join("flipped");
     for (index, fixture) in fixtures().into_iter().enumerate() {
         let mut bytes = std::fs::read(&fixture).unwrap();
-        for position in (index % 47..bytes.len()).step_by(47) {
+        for position in (index % 97..bytes.len()).step_by(97) {
             for mask in [0x01, 0x80, 0xff] {
                 bytes[position] ^= mask;
                 survives(&path, &bytes);
@@ -118,7 +133,7 @@ fn apply(damage: &Damage, bytes: &mut Vec<u8>, at: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn files_with_several_damages(
@@ -147,7 +162,7 @@ fn files_with_absurd_sizes() {
         let starts_number = |i: &usize| {
             bytes[*i].is_ascii_digit() && !bytes[i.saturating_sub(1)].is_ascii_alphanumeric()
         };
-        for position in (0..bytes.len()).filter(starts_number).take(40) {
+        for position in (0..bytes.len()).filter(starts_number).take(20) {
             for number in [
                 &b"4000000000"[..],
                 b"9223372036854775807",

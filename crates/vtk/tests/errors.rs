@@ -1,4 +1,5 @@
 //! What is wrong is said: the file, the place, what was found and what was expected.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Every generated fixture holds the fields of the formulas.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Files written by hand: what real files contain and readers trip over.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! Files of other programs, checked against what VTK reads from them. They are large and not part
 //! of the repository: without them the tests do nothing.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

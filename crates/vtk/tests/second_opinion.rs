@@ -1,5 +1,6 @@
 //! The crate `vtkio` reads the same numbers from every fixture that it can read, and writes files
 //! that are read back.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

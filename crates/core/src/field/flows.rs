@@ -108,10 +108,11 @@ pub enum Flow {
         /// The speed U of the stream far away.
         speed: f64,
     },
-    /// Potential flow along a coast y = 0 with a half-round peninsula (B. Aadlandsvik,
-    /// *Particle tracking in a peninsula flow*; the stream function is that of a cylinder):
-    /// P = u0 R^2 y/((x - x0)^2 + y^2) - u0 y, u = -dP/dy, v = dP/dx. It rests on land, which is
-    /// within R of (x0, 0).
+    /// Potential flow along a coast y = 0 with a half-round peninsula (E. W. North, A. Gallego and
+    /// P. Petitgas, editors, *Manual of recommended practices for modelling physical-biological
+    /// interactions during fish early life*, ICES report 295, 2009): the stream function of a
+    /// cylinder, P = u0 R^2 y/((x - x0)^2 + y^2) - u0 y, u = -dP/dy, v = dP/dx. It rests on land,
+    /// which is within R of (x0, 0).
     Peninsula {
         /// The speed u0 far away.
         speed: f64,

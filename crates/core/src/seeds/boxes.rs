@@ -48,9 +48,8 @@ impl Seeds {
             )));
         }
         let [nx, ny, nz] = counts;
-        // An overflow is a count that is too large anyway.
-        let count = nx.checked_mul(ny).and_then(|n| n.checked_mul(nz));
-        Seeds::generate(count.unwrap_or(usize::MAX), |i| {
+        let count = nx.saturating_mul(ny).saturating_mul(nz);
+        Seeds::generate(count, |i| {
             let index = [i % nx, i / nx % ny, i / nx / ny];
             let fraction = std::array::from_fn(|d| points.fraction(index[d], counts[d]));
             within(low, high, fraction)

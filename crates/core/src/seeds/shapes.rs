@@ -41,7 +41,7 @@ impl Seeds {
         check_finite("the plane's origin", &origin)?;
         check_finite("the plane's first edge", &edge1)?;
         check_finite("the plane's second edge", &edge2)?;
-        let count = counts[0].checked_mul(counts[1]).unwrap_or(usize::MAX);
+        let count = counts[0].saturating_mul(counts[1]);
         Seeds::generate(count, |i| {
             let a = fraction(i % counts[0], counts[0]);
             let b = fraction(i / counts[0], counts[1]);

@@ -118,10 +118,12 @@ fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, T
         let stage = walls::wrap(&stepper.boundary, stage);
         k.push(stepper.field.velocity(stage, t + tableau.c[s].value() * h));
     }
-    let mut to = from.clone();
-    for (b, k) in tableau.b.iter().zip(&k).filter(|(b, _)| !b.is_zero()) {
-        to = to + k.clone().mul_scalar(b.value() * h);
-    }
+    let weighed = tableau.b.iter().zip(&k).filter(|(b, _)| !b.is_zero());
+    let slope = weighed
+        .map(|(b, k)| k.clone().mul_scalar(b.value()))
+        .reduce(|sum, k| sum + k)
+        .unwrap_or_else(|| from.zeros_like());
+    let to = from.clone() + slope.mul_scalar(h);
     let first = k.swap_remove(0).detach();
     let speed = first.powi_scalar(2).sum_dim(1);
     let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);

@@ -130,8 +130,8 @@ fn entry(array: &ArrayInfo) -> ArrayEntry {
 }
 
 fn axes(grid: &Grid) -> Vec<AxisInfo> {
-    let axis = |(d, name)| {
-        let nodes: &[f64] = &grid.axes[d];
+    let axis = |(d, name): (usize, char)| {
+        let nodes = grid.axes[d].as_slice();
         let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
         let pitch = (high - low) / (nodes.len() - 1).max(1) as f64;
         let mut gaps = nodes.array_windows().map(|[a, b]| b - a);

@@ -43,62 +43,74 @@ fn in_parts(a: &Entry, b: &Entry) -> String {
     )
 }
 
+/// The text of a `.pvd` file, read as far as `at`.
+struct Document<'a> {
+    path: &'a Path,
+    text: &'a str,
+    /// Bytes before the place that is being read.
+    at: u64,
+}
+
 fn entries(path: &Path, text: &str) -> Result<Vec<Entry>> {
+    let mut document = Document { path, text, at: 0 };
     let mut reader = Reader::from_str(text);
     let mut entries = Vec::new();
     let mut is_collection = false;
     loop {
-        let place = || format!("byte {}", reader.buffer_position());
-        match reader.read_event() {
-            Err(e) => {
-                let place = format!("byte {}", reader.error_position());
-                return Err(wrong(path, place, format!("broken XML ({e})")));
-            }
-            Ok(Event::Eof) if is_collection => return Ok(entries),
-            Ok(Event::Eof) => {
-                let reason = "it has no <Collection>; a .pvd file lists the files of a series in one";
-                return Err(wrong(path, place(), reason));
-            }
-            Ok(Event::Start(tag) | Event::Empty(tag)) => match tag.name().as_ref() {
+        let event = reader.read_event();
+        document.at = reader.buffer_position();
+        match event.map_err(|e| document.broken(&e))? {
+            Event::Eof if is_collection => return Ok(entries),
+            Event::Eof => return Err(document.wrong("it has no <Collection>, the list of the files")),
+            Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
                 "Collection" => is_collection = true,
-                "DataSet" if is_collection => entries.push(entry(path, &place(), &tag)?),
+                "DataSet" if is_collection => entries.push(document.entry(&tag)?),
                 _ => {}
             },
-            Ok(_) => {}
+            _ => {}
         }
     }
 }
 
-fn entry(pvd: &Path, place: &str, tag: &BytesStart<'_>) -> Result<Entry> {
-    let attribute = |name: &str| attribute(pvd, place, tag, name);
-    let Some(file) = attribute("file")? else {
-        return Err(wrong(pvd, place, "a <DataSet> has no attribute `file`"));
-    };
-    let Some(time) = attribute("timestep")? else {
-        let reason = format!("the <DataSet> of `{file}` has no attribute `timestep`, its time");
-        return Err(wrong(pvd, place, reason));
-    };
-    let number = time.trim().parse::<f64>().ok().filter(|time| time.is_finite());
-    let Some(time) = number else {
-        return Err(wrong(pvd, place, format!("the timestep `{time}` of `{file}` is no number")));
-    };
-    let part = attribute("part")?.unwrap_or_default();
-    let group = attribute("group")?.unwrap_or_default();
-    let part = format!("part `{part}`, group `{group}`");
-    let path = pvd.parent().unwrap_or(Path::new("")).join(file);
-    Ok(Entry { time, path, part })
-}
-
-fn attribute(pvd: &Path, place: &str, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
-    for attribute in tag.attributes() {
-        let attribute = attribute.map_err(|e| wrong(pvd, place, format!("broken XML ({e})")))?;
-        if attribute.key.as_ref() == name {
-            let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-            let value = value.map_err(|e| wrong(pvd, place, format!("broken XML ({e})")))?;
-            return Ok(Some(value.into_owned()));
-        }
+impl Document<'_> {
+    fn entry(&self, tag: &BytesStart<'_>) -> Result<Entry> {
+        let Some(file) = self.attribute(tag, "file")? else {
+            return Err(self.wrong("a <DataSet> has no attribute `file`"));
+        };
+        let Some(time) = self.attribute(tag, "timestep")? else {
+            let reason = format!("the <DataSet> of `{file}` has no attribute `timestep`, its time");
+            return Err(self.wrong(&reason));
+        };
+        let number = time.trim().parse::<f64>().ok().filter(|time| time.is_finite());
+        let Some(number) = number else {
+            return Err(self.wrong(&format!("the timestep `{time}` of `{file}` is no number")));
+        };
+        let part = self.attribute(tag, "part")?.unwrap_or_default();
+        let group = self.attribute(tag, "group")?.unwrap_or_default();
+        let path = self.path.parent().unwrap_or(Path::new("")).join(file);
+        Ok(Entry { time: number, path, part: format!("part `{part}`, group `{group}`") })
     }
-    Ok(None)
+
+    fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|e| self.broken(&e))?;
+            if attribute.key.as_ref() == name {
+                let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+                return Ok(Some(value.map_err(|e| self.broken(&e))?.into_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn broken(&self, error: &dyn std::fmt::Display) -> Error {
+        self.wrong(&format!("broken XML ({error})"))
+    }
+
+    fn wrong(&self, reason: &str) -> Error {
+        let read = self.text.bytes().take(usize::try_from(self.at).unwrap_or(usize::MAX));
+        let line = 1 + read.filter(|byte| *byte == b'\n').count();
+        wrong(self.path, format!("line {line}"), reason)
+    }
 }
 
 fn wrong(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {

@@ -1,5 +1,5 @@
 //! Shared by the tests: the fixtures and the formulas that check them (see `make_fixtures.py`).
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,156 @@
+//! Seeds from comma-separated values.
+
+use super::{SeedPoints, is_time};
+use crate::listing::row;
+use crate::{Error, Result};
+use csv::{ReaderBuilder, StringRecord, Trim};
+use std::path::Path;
+
+/// Which columns are x, y, z and time.
+struct Columns {
+    place: [Option<usize>; 3],
+    time: Option<usize>,
+}
+
+pub(super) fn read(path: &Path) -> Result<SeedPoints> {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(Trim::All)
+        .from_path(path)
+        .map_err(|e| unreadable(path, e))?;
+    let mut columns = None;
+    let mut seeds = SeedPoints::default();
+    let mut times = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| unreadable(path, e))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let wrong = |reason| wrong(path, line, reason);
+        let columns = match &columns {
+            Some(columns) => columns,
+            None if is_header(&record) => {
+                columns = Some(Columns::named(&record).map_err(wrong)?);
+                continue;
+            }
+            None => columns.insert(Columns::in_order(record.len()).map_err(wrong)?),
+        };
+        let number = |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
+        let [x, y, z] = columns.place.map(number);
+        seeds.position.push([x.map_err(wrong)?, y.map_err(wrong)?, z.map_err(wrong)?]);
+        if columns.time.is_some() {
+            times.push(number(columns.time).map_err(wrong)?);
+        }
+    }
+    if seeds.position.is_empty() {
+        return Err(wrong(path, 1, "the file has no points; write a line `x,y,z` for each".into()));
+    }
+    seeds.time = (!times.is_empty()).then_some(times);
+    Ok(seeds)
+}
+
+/// Whether a line has names in it, and no number.
+fn is_header(record: &StringRecord) -> bool {
+    !record.iter().any(|field| field.parse::<f64>().is_ok())
+}
+
+impl Columns {
+    fn named(header: &StringRecord) -> std::result::Result<Columns, String> {
+        let find = |names: [&str; 3]| {
+            header.iter().position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name)))
+        };
+        let x = find(["x", "Points:0", "Points_0"]);
+        let y = find(["y", "Points:1", "Points_1"]);
+        let z = find(["z", "Points:2", "Points_2"]);
+        if x.is_none() || y.is_none() {
+            let fields: Vec<&str> = header.iter().collect();
+            return Err(format!(
+                "the header has no columns `x` and `y`, but {}; name them `x,y,z` or `x,y,z,time`",
+                row(&fields)
+            ));
+        }
+        Ok(Columns { place: [x, y, z], time: header.iter().position(is_time) })
+    }
+
+    fn in_order(count: usize) -> std::result::Result<Columns, String> {
+        let z = (count > 2).then_some(2);
+        match count {
+            2..=4 => Ok(Columns { place: [Some(0), Some(1), z], time: (count == 4).then_some(3) }),
+            _ => Err(format!(
+                "a line without a header above it has {count} columns; it needs x,y or x,y,z or \
+                 x,y,z,time, separated by commas"
+            )),
+        }
+    }
+}
+
+fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, String> {
+    let Some(field) = record.get(column) else {
+        return Err(format!("the line has {} columns, column {} is missing", record.len(), column + 1));
+    };
+    match field.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(format!("`{field}` in column {} is no finite number", column + 1)),
+    }
+}
+
+fn unreadable(path: &Path, error: csv::Error) -> Error {
+    let line = error.position().map_or(1, csv::Position::line);
+    let message = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::system("read", path)(source),
+        _ => wrong(path, line, message),
+    }
+}
+
+fn wrong(path: &Path, line: u64, reason: String) -> Error {
+    Error::Points { path: path.into(), place: format!("line {line}"), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_points;
+    use super::*;
+
+    fn parse(text: &str) -> Result<SeedPoints> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seeds.csv");
+        std::fs::write(&path, text).unwrap();
+        read_points(path)
+    }
+
+    fn seeds<const N: usize>(position: [[f64; 3]; N], time: Option<[f64; N]>) -> SeedPoints {
+        SeedPoints { position: position.into(), time: time.map(Vec::from) }
+    }
+
+    #[test]
+    fn columns_are_found_by_name_or_position() {
+        assert_eq!(parse("1,2\n3, 4\n").unwrap(), seeds([[1.0, 2.0, 0.0], [3.0, 4.0, 0.0]], None));
+        assert_eq!(parse("# seeds\n\n1e-1,2,3").unwrap(), seeds([[0.1, 2.0, 3.0]], None));
+        assert_eq!(parse("1,2,3,4").unwrap(), seeds([[1.0, 2.0, 3.0]], Some([4.0])));
+        let named = parse("id,Time,Z,\"Y\",X\n7,4,3,2,1\n").unwrap();
+        assert_eq!(named, seeds([[1.0, 2.0, 3.0]], Some([4.0])));
+        let exported = parse("\"p\",\"Points:0\",\"Points:1\",\"Points:2\"\r\n9,1,2,3\r\n").unwrap();
+        assert_eq!(exported, seeds([[1.0, 2.0, 3.0]], None));
+        assert_eq!(parse("\u{feff}x,y\n1,2").unwrap(), seeds([[1.0, 2.0, 0.0]], None));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, message) in [
+            ("", "no points"),
+            ("x,y,z\n", "no points"),
+            ("x,y\n1,2\n\n1,b\n", "line 4: `b` in column 2"),
+            ("1,2,3\n1,2\n", "line 2: the line has 2 columns, column 3"),
+            ("1,2,nan\n", "line 1: `nan` in column 3"),
+            ("a,b\n1,2\n", "line 1: the header has no columns `x` and `y`, but a, b"),
+            ("1\n", "line 1: a line without a header above it has 1 columns"),
+            ("1,2,3,4,5\n", "has 5 columns"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(message) && error.contains("seeds.csv"), "{text:?}: {error}");
+        }
+        let missing = read_points("no/such.csv").unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read `no/such.csv`"), "{missing}");
+    }
+}

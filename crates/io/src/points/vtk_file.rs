@@ -1,0 +1,52 @@
+//! Seeds from the points of a VTK file.
+
+use super::{SeedPoints, is_time};
+use crate::{Error, Result};
+use burntrace_vtk::{Association, Geometry, VtkFile};
+use std::path::Path;
+
+pub(super) fn read(path: &Path) -> Result<SeedPoints> {
+    let file = burntrace_vtk::open(path)?;
+    let position = match file.geometry() {
+        Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(&file.coordinates()?),
+        _ => file.points()?.values.into_f64().as_chunks().0.to_vec(),
+    };
+    if position.is_empty() {
+        return Err(wrong(path, "its points", "there are none; give a file with at least one"));
+    }
+    if let Some(point) = position.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
+        return Err(wrong(path, &format!("point {point}"), "a coordinate is no finite number"));
+    }
+    let time = times(&file, position.len())?;
+    Ok(SeedPoints { position, time })
+}
+
+/// The nodes of a grid, x varying fastest.
+fn nodes([x, y, z]: &[Vec<f64>; 3]) -> Vec<[f64; 3]> {
+    let layer = |&z: &f64| y.iter().flat_map(move |&y| x.iter().map(move |&x| [x, y, z]));
+    z.iter().flat_map(layer).collect()
+}
+
+fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {
+    let array = file.arrays().iter().find(|array| {
+        array.association == Association::Point && array.components == 1 && is_time(&array.name)
+    });
+    let Some(array) = array else { return Ok(None) };
+    let times = file.read(array)?.values.into_f64();
+    let place = format!("array `{}`", array.name);
+    if times.len() != points {
+        let reason = format!("it has {} values for {points} points", times.len());
+        return Err(wrong(file.path(), &place, &reason));
+    }
+    match times.iter().position(|time| !time.is_finite()) {
+        None => Ok(Some(times)),
+        Some(point) => {
+            let reason = format!("the time of point {point} is no finite number");
+            Err(wrong(file.path(), &place, &reason))
+        }
+    }
+}
+
+fn wrong(path: &Path, place: &str, reason: &str) -> Error {
+    Error::Points { path: path.into(), place: place.into(), reason: reason.into() }
+}

@@ -1,0 +1,24 @@
+//! The tracks of a run in a folder of NumPy files, which `numpy.load(..., mmap_mode="r")` opens.
+//!
+//! | file | shape | type | content |
+//! | --- | --- | --- | --- |
+//! | `time.npy` | `[saves]` | f64 | times of the saves |
+//! | `position.npy` | `[saves, particles, 3]` | f32 or f64 | positions in the box |
+//! | `status.npy` | `[saves, particles]` | u8 | codes of [`Status`](burntrace_core::Status) |
+//! | `image.npy` | `[saves, particles, 3]` | i32 | boxes crossed; only with periodic faces |
+//! | `velocity.npy` | `[saves, particles, 3]` | f32 or f64 | velocities; only if asked for |
+//! | `release_time.npy` | `[particles]` | f64 | time of release; NaN where it has not come |
+//! | `end_time.npy` | `[particles]` | f64 | time of the end; NaN where there is none |
+//! | `end_status.npy` | `[particles]` | u8 | what has become of the particle |
+//! | `tracks.json` | | | counts, precision, periods, names of the status codes |
+//!
+//! Particles are in the order of the seeds. `tracks.json` is written last: a folder that has it
+//! is complete.
+
+mod manifest;
+mod npy;
+mod reader;
+mod writer;
+
+pub use reader::{Track, Tracks};
+pub use writer::TrackWriter;

@@ -1,0 +1,224 @@
+//! Writes a store, save by save.
+
+use super::manifest::{self, Manifest};
+use super::npy::{self, NpyWriter, partial};
+use crate::{Error, Result};
+use burn::tensor::{Element, TensorData, Transaction};
+use burntrace_core::{Ends, Precision, Save, SavePlan, SinkError, TrackSink};
+use std::path::{Path, PathBuf};
+
+/// Arrays that only some runs have.
+const OPTIONAL: [&str; 2] = ["image", "velocity"];
+
+/// Writes the tracks of a run into a folder, each save as it comes.
+///
+/// Until the run has ended, the names of the files end in `.part`: what looks complete is
+/// complete. Each save is read from the device at once.
+#[derive(Debug)]
+pub struct TrackWriter {
+    folder: PathBuf,
+    overwrite: bool,
+    open: Option<OpenStore>,
+}
+
+#[derive(Debug)]
+struct OpenStore {
+    plan: SavePlan,
+    saves: usize,
+    time: NpyWriter,
+    position: NpyWriter,
+    status: NpyWriter,
+    image: Option<NpyWriter>,
+    velocity: Option<NpyWriter>,
+}
+
+impl TrackWriter {
+    /// A writer into a folder, which is created when the run begins.
+    pub fn new(folder: impl Into<PathBuf>) -> TrackWriter {
+        TrackWriter { folder: folder.into(), overwrite: false, open: None }
+    }
+
+    /// Whether tracks that are in the folder already are replaced, at the end of the run; otherwise
+    /// they are an error at its begin.
+    pub fn overwrite(mut self, overwrite: bool) -> TrackWriter {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn begin_store(&mut self, plan: &SavePlan) -> Result<()> {
+        if !self.overwrite && self.folder.join(manifest::NAME).exists() {
+            return Err(Error::TracksExist { path: self.folder.clone() });
+        }
+        std::fs::create_dir_all(&self.folder).map_err(Error::system("create", &self.folder))?;
+        let path = |name: &str| partial(&self.folder.join(format!("{name}.npy")));
+        let (saves, row) = (plan.saves, [plan.particles, 3]);
+        let reals = |name| match plan.precision {
+            Precision::F32 => NpyWriter::create::<f32>(path(name), saves, &row),
+            Precision::F64 => NpyWriter::create::<f64>(path(name), saves, &row),
+        };
+        let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
+        let image = is_periodic.then(|| NpyWriter::create::<i32>(path("image"), saves, &row));
+        self.open = Some(OpenStore {
+            saves: 0,
+            time: NpyWriter::create::<f64>(path("time"), saves, &[])?,
+            position: reals("position")?,
+            status: NpyWriter::create::<u8>(path("status"), saves, &row[..1])?,
+            image: image.transpose()?,
+            velocity: plan.velocity.then(|| reals("velocity")).transpose()?,
+            plan: plan.clone(),
+        });
+        Ok(())
+    }
+
+    fn add(&mut self, save: Save) -> Result<()> {
+        match &mut self.open {
+            Some(store) => store.add(&self.folder, save),
+            None => Err(not_begun(&self.folder, save.index)),
+        }
+    }
+
+    fn end_store(&mut self, ends: &Ends) -> Result<()> {
+        let Some(store) = self.open.take() else { return Err(not_begun(&self.folder, 0)) };
+        let path = |name: &str| partial(&self.folder.join(format!("{name}.npy")));
+        let codes: Result<Vec<u8>> =
+            ends.status.iter().map(|status| self.code(status.code(), store.saves)).collect();
+        let mut parts = vec![
+            npy::write(path("end_status"), &codes?)?,
+            npy::write(path("end_time"), &ends.end_time)?,
+            npy::write(path("release_time"), &ends.release_time)?,
+        ];
+        let OpenStore { plan, saves, time, position, status, image, velocity } = store;
+        for array in [Some(time), Some(position), Some(status), image, velocity].into_iter().flatten() {
+            parts.push(array.finish()?);
+        }
+        self.remove_former()?;
+        let arrays = parts.iter().map(|part| rename(part)).collect::<Result<_>>()?;
+        Manifest::new(&plan, saves, arrays).write(&self.folder)
+    }
+
+    /// Removes what would make a half-replaced store look complete.
+    fn remove_former(&self) -> Result<()> {
+        let arrays = OPTIONAL.map(|name| format!("{name}.npy"));
+        for name in std::iter::once(manifest::NAME).chain(arrays.iter().map(String::as_str)) {
+            let path = self.folder.join(name);
+            if path.exists() {
+                std::fs::remove_file(&path).map_err(Error::system("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn code(&self, code: i32, save: usize) -> Result<u8> {
+        status_code(&self.folder, code, save)
+    }
+}
+
+impl OpenStore {
+    fn add(&mut self, folder: &Path, save: Save) -> Result<()> {
+        let Save { index, time, position, status, image, velocity } = save;
+        let mut transaction = Transaction::default().register(position).register(status);
+        if self.image.is_some() {
+            transaction = transaction.register(image);
+        }
+        if let (Some(velocity), true) = (velocity, self.velocity.is_some()) {
+            transaction = transaction.register(velocity);
+        }
+        let failed = |e: burn::tensor::ExecutionError| Error::Device { save: index, reason: e.to_string() };
+        let mut data = transaction.try_execute().map_err(failed)?.into_iter();
+        let mut next = || data.next().ok_or_else(|| lacks_velocity(folder, index));
+        let place = Place { folder, save: index, particles: self.plan.particles };
+        append_reals(&mut self.position, self.plan.precision, next()?, place)?;
+        let codes: Vec<i32> = values(next()?, place, 1)?;
+        let codes: Result<Vec<u8>> =
+            codes.into_iter().map(|code| status_code(folder, code, index)).collect();
+        self.status.append(&codes?)?;
+        if let Some(image) = &mut self.image {
+            image.append(&values::<i32>(next()?, place, 3)?)?;
+        }
+        if let Some(velocity) = &mut self.velocity {
+            append_reals(velocity, self.plan.precision, next()?, place)?;
+        }
+        self.time.append(&[time])?;
+        self.saves += 1;
+        Ok(())
+    }
+}
+
+/// What belongs where, for messages.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    folder: &'a Path,
+    save: usize,
+    particles: usize,
+}
+
+fn append_reals(
+    array: &mut NpyWriter,
+    precision: Precision,
+    data: TensorData,
+    place: Place<'_>,
+) -> Result<()> {
+    match precision {
+        Precision::F32 => array.append(&values::<f32>(data, place, 3)?),
+        Precision::F64 => array.append(&values::<f64>(data, place, 3)?),
+    }
+}
+
+/// The numbers of a tensor, `width` for each particle.
+fn values<E: Element>(data: TensorData, place: Place<'_>, width: usize) -> Result<Vec<E>> {
+    let values = data.try_cast_as::<E>().and_then(TensorData::try_into_vec::<E>);
+    let values = values.map_err(|e| Error::Device { save: place.save, reason: e.to_string() })?;
+    let expected = place.particles * width;
+    if values.len() != expected {
+        return Err(Error::Save {
+            path: place.folder.into(),
+            save: place.save,
+            reason: format!("it has {} numbers where {expected} were announced", values.len()),
+        });
+    }
+    Ok(values)
+}
+
+fn status_code(folder: &Path, code: i32, save: usize) -> Result<u8> {
+    u8::try_from(code).map_err(|_| Error::Save {
+        path: folder.into(),
+        save,
+        reason: format!("{code} is the code of no status"),
+    })
+}
+
+fn lacks_velocity(folder: &Path, save: usize) -> Error {
+    let reason = "it has no velocities, which were announced".into();
+    Error::Save { path: folder.into(), save, reason }
+}
+
+fn not_begun(folder: &Path, save: usize) -> Error {
+    let reason = "the run has not begun, or has ended; call `begin` first".into();
+    Error::Save { path: folder.into(), save, reason }
+}
+
+/// Gives a file its final name; returns the name of the array.
+fn rename(part: &Path) -> Result<String> {
+    let path = part.with_extension("");
+    std::fs::rename(part, &path).map_err(Error::system("rename", part))?;
+    Ok(path.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+}
+
+impl TrackSink for TrackWriter {
+    fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
+        Ok(self.begin_store(plan)?)
+    }
+
+    fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
+        Ok(self.add(save)?)
+    }
+
+    fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {
+        Ok(self.end_store(ends)?)
+    }
+}

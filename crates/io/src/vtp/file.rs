@@ -1,0 +1,120 @@
+//! Poly data in a file.
+
+use crate::{Error, Result};
+use burntrace_core::Precision;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use vtkio::IOBuffer;
+use vtkio::model::{ByteOrder, DataArray, DataSet, PolyDataPiece, Version, Vtk};
+use vtkio::xml::VTKFile;
+
+/// Vectors in the precision of the store.
+pub(super) enum Reals {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Reals {
+    pub fn zeros(precision: Precision, points: usize) -> Reals {
+        match precision {
+            Precision::F32 => Reals::F32(vec![0.0; 3 * points]),
+            Precision::F64 => Reals::F64(vec![0.0; 3 * points]),
+        }
+    }
+
+    pub fn set(&mut self, point: usize, value: [f64; 3]) {
+        let place = 3 * point..3 * point + 3;
+        match self {
+            Reals::F32(all) => all[place].copy_from_slice(&value.map(|x| x as f32)),
+            Reals::F64(all) => all[place].copy_from_slice(&value),
+        }
+    }
+}
+
+impl From<Reals> for IOBuffer {
+    fn from(reals: Reals) -> IOBuffer {
+        match reals {
+            Reals::F32(all) => IOBuffer::F32(all),
+            Reals::F64(all) => IOBuffer::F64(all),
+        }
+    }
+}
+
+/// Numbers of particles.
+pub(super) fn ids(particles: &[usize]) -> IOBuffer {
+    IOBuffer::U32(particles.iter().map(|&particle| particle as u32).collect())
+}
+
+pub(super) fn scalars(name: &str, values: IOBuffer) -> DataArray {
+    DataArray::scalars(name, 1).with_buf(values)
+}
+
+pub(super) fn vectors(name: &str, values: IOBuffer) -> DataArray {
+    DataArray::vectors(name).with_buf(values)
+}
+
+/// Makes sure that 32 bits can number so many points: vtkio panics where they cannot.
+pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
+    u32::try_from(points).map_err(|_| Error::WriteVtk {
+        path: path.into(),
+        reason: format!("{points} points are more than it can number (4294967295); store fewer saves"),
+    })
+}
+
+/// Writes poly data, with its numbers in binary.
+pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
+    let vtk = Vtk {
+        version: Version::new_xml(1, 0),
+        title: String::new(),
+        byte_order: ByteOrder::LittleEndian,
+        data: DataSet::inline(piece),
+        file_path: None,
+    };
+    let refused = |e: vtkio::xml::Error| Error::WriteVtk { path: path.into(), reason: e.to_string() };
+    let file = VTKFile::try_from(vtk).map_err(refused)?;
+    write_whole(path, |out| {
+        let mut out = Whole { out, failure: None };
+        let written = file.write(&mut out);
+        match out.failure {
+            Some(failure) => Err(failure),
+            None => written.map_err(std::io::Error::other),
+        }
+    })
+}
+
+/// Writes a file under a temporary name, and renames it when it is whole.
+pub(super) fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = Path::new(&part);
+    let mut file = BufWriter::new(File::create(part).map_err(Error::system("create", part))?);
+    let written = fill(&mut file).and_then(|()| file.flush());
+    written.map_err(Error::system("write", part))?;
+    std::fs::rename(part, path).map_err(Error::system("rename", part))
+}
+
+/// vtkio does not look at how much of a text was written, and its errors forget their cause: this
+/// writes all of it and keeps the first failure.
+struct Whole<'a> {
+    out: &'a mut BufWriter<File>,
+    failure: Option<std::io::Error>,
+}
+
+impl Write for Whole<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Err(e) = self.out.write_all(bytes) {
+            let kind = e.kind();
+            self.failure.get_or_insert(e);
+            return Err(kind.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
