@@ -1,4 +1,21 @@
-#[test]
-fn a() {
-    println!("{:?}", burntrace::device::list());
+//! The tracer against flows whose answers are known, on every device that is there.
+//!
+//! Devices: Flex, NdArray and the first Vulkan device; `BURNTRACE_REQUIRE=flex,ndarray,vulkan`
+//! makes the absence of one of those an error, where else it is skipped with a message.
+
+mod physics {
+    mod common;
+    mod oracle;
+
+    mod account;
+    mod against_oracle;
+    mod analytic;
+    mod faces;
+    mod gradients;
+    mod order;
+    mod outside_time;
+    mod paths;
+    mod rotation;
+    mod schedule;
+    mod time;
 }

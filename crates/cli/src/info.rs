@@ -1,23 +1,78 @@
 //! `burntrace info`.
 
-use crate::{args, case::OneOrMany, job};
+use crate::{args, case::OneOrMany, job, progress::in_words};
 use anyhow::Result;
-use burntrace::io;
-use std::io::Write;
+use burntrace::io::{self, SeriesInfo};
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 pub fn execute(args: &args::Info) -> Result<()> {
     let velocity = args.velocity.as_ref().map(|names| match names.contains(',') {
         true => OneOrMany::Many(names.split(',').map(|name| name.trim().into()).collect()),
         false => OneOrMany::One(names.clone()),
     });
-    let times = io::TimeOptions { file_dt: args.file_dt, ..Default::default() };
-    let series = job::open_series(&args.files, velocity.as_ref(), times, io::Frames::default())?;
-    let info = series.info();
+    let time = io::TimeOptions { file_dt: args.file_dt, ..Default::default() };
+    let options = job::series_options(velocity.as_ref(), time, io::Frames::default())?;
+    let info = io::inspect(job::paths(&args.files), &options)
+        .map_err(crate::case::Misuse::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", serde_json::to_value(&info)?)?;
     } else {
-        write!(out, "{info}")?;
+        out.write_all(text(&info).as_bytes())?;
     }
     Ok(())
+}
+
+/// What a series holds, in lines.
+fn text(info: &SeriesInfo) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a string does not fail.
+        writeln!(text, "{name:<10} {value}").ok();
+    };
+    let dims = info.dims.map(|[x, y, z]| format!(", {x} x {y} x {z} nodes")).unwrap_or_default();
+    line("data set", format!("{}{dims}, {} points, {} cells", info.kind, info.points, info.cells));
+    line("encoding", info.encoding.clone());
+    for axis in &info.axes {
+        let spacing = match axis.spacing {
+            Some(spacing) => format!("every {spacing}"),
+            None if axis.nodes == 1 => "flat".into(),
+            None => "unevenly spaced".into(),
+        };
+        line(&format!("{} axis", axis.name), format!("{} to {}, {spacing}", axis.low, axis.high));
+    }
+    for (i, array) in info.arrays.iter().enumerate() {
+        line(
+            if i == 0 { "arrays" } else { "" },
+            format!(
+                "{:<7} {} ({} x {}, {})",
+                array.association, array.name, array.tuples, array.components, array.scalar
+            ),
+        );
+    }
+    line("velocity", info.velocity.as_ref().map_or("not clear".into(), |v| v.to_string()));
+    line("frames", frames(info));
+    line("memory", format!(
+        "{}B on a device in f32, {}B in f64",
+        in_words(info.device_bytes_f32 as f64),
+        in_words(info.device_bytes_f64 as f64)
+    ));
+    for problem in &info.problems {
+        line("problem", problem.clone());
+    }
+    text
+}
+
+fn frames(info: &SeriesInfo) -> String {
+    let count = match info.files.len() {
+        n if n == info.files_found => format!("{n} of as many files"),
+        n => format!("{n} of {} files", info.files_found),
+    };
+    match (info.times.first(), info.times.last(), &info.times_from) {
+        (Some(first), Some(last), Some(from)) => {
+            format!("{count}, t = {first} to {last}, times from {from}")
+        }
+        _ => count,
+    }
 }

@@ -76,20 +76,30 @@ pub fn series(field: &case::Field, files: &OneOrMany, base: &Path) -> Result<io:
         OneOrMany::One(name) => vec![under_base(name)],
         OneOrMany::Many(names) => names.iter().map(under_base).collect(),
     };
-    open_series(&files, field.velocity.as_ref(), io::TimeOptions {
+    let times = io::TimeOptions {
         times: field.times.clone(),
         file_dt: field.file_dt,
         ..Default::default()
-    }, field.frames.clone().unwrap_or_default())
+    };
+    let frames = field.frames.clone().unwrap_or_default();
+    let options = series_options(field.velocity.as_ref(), times, frames)?;
+    io::Series::open(paths(&files), &options).map_err(Misuse::of)
 }
 
-/// Opens a series from paths, patterns or a `.pvd`.
-pub fn open_series(
-    files: &[String],
+/// The files that names, patterns or a `.pvd` stand for.
+pub fn paths(files: &[String]) -> io::Files {
+    match files {
+        [one] => io::Files::One(one.into()),
+        many => io::Files::List(many.iter().map(PathBuf::from).collect()),
+    }
+}
+
+/// How a series is to be read.
+pub fn series_options(
     velocity: Option<&OneOrMany>,
-    times: io::TimeOptions,
+    time: io::TimeOptions,
     frames: io::Frames,
-) -> Result<io::Series> {
+) -> Result<io::SeriesOptions> {
     let velocity = match velocity {
         None => io::VelocityName::Auto,
         Some(OneOrMany::One(name)) => io::VelocityName::Array(name.clone()),
@@ -100,8 +110,7 @@ pub fn open_series(
             io::VelocityName::Components(names)
         }
     };
-    let options = io::SeriesOptions { velocity, times, frames, ..Default::default() };
-    io::Series::open(files, options).map_err(Misuse::of)
+    Ok(io::SeriesOptions { velocity, time, frames, ..Default::default() })
 }
 
 /// Reads a source onto the device.
@@ -268,8 +277,8 @@ fn make(s: &case::Seeds, domain: Domain, base: &Path) -> Result<burntrace::Resul
 /// Seeds from a CSV or VTK file, with release times where it has them.
 fn from_file(path: &PathBuf) -> Result<burntrace::Result<Seeds>> {
     let points = io::read_points(path).map_err(Misuse::of)?;
-    let seeds = Seeds::list(points.positions);
-    Ok(match points.release {
+    let seeds = Seeds::list(points.position);
+    Ok(match points.time {
         Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
         None => seeds,
     })

@@ -73,7 +73,7 @@ fn follow(
     quiet: bool,
 ) -> Result<(Summary, f64)> {
     let store = folder.path("tracks");
-    let mut writer = io::TrackWriter::create(&store)?;
+    let mut writer = io::TrackWriter::new(&store);
     let mut display = Display::new(quiet);
     let sink: &mut dyn TrackSink = &mut writer;
     let run = tracer.trace_into(seeds, sink, &mut |progress| display.observe(progress));
@@ -83,8 +83,10 @@ fn follow(
     let tracks = io::Tracks::open(&store)?;
     for kind in &case.save.vtk {
         match kind {
-            VtkOutput::Lines => io::write_lines(&tracks, folder.path("tracks.vtp"))?,
-            VtkOutput::Clouds => io::write_clouds(&tracks, &folder.root)?,
+            VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
+            VtkOutput::Clouds => {
+                io::write_clouds(&tracks, &folder.root)?;
+            }
         }
     }
     let write_seconds = run.save_seconds + begin.elapsed().as_secs_f64();

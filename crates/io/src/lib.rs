@@ -22,5 +22,5 @@ pub use series::{
     Association, At, CaseTimes, Files, Frames, Series, SeriesInfo, SeriesOptions, TimeOptions,
     TimesFrom, VelocityName, inspect,
 };
-pub use tracks::{Track, TrackWriter};
+pub use tracks::{Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

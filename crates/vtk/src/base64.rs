@@ -46,15 +46,15 @@ impl<R: BufRead> Base64Reader<R> {
                     Err(io::ErrorKind::UnexpectedEof.into())
                 };
             };
-            let sextet = match sextet(character) {
-                Some(sextet) if padding == 0 => sextet,
+            let value = match VALUES.get(usize::from(character)) {
+                Some(value) if *value != NO_VALUE && padding == 0 => *value,
                 _ if character == b'=' && place >= 2 => {
                     padding += 1;
                     0
                 }
                 _ => return Err(not_base64(character)),
             };
-            bits = (bits << 6) | u32::from(sextet);
+            bits = (bits << 6) | u32::from(value);
         }
         let [_, first, second, third] = bits.to_be_bytes();
         let bytes = [third, second, first];
@@ -66,27 +66,64 @@ impl<R: BufRead> Base64Reader<R> {
 impl<R: BufRead> Read for Base64Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        for slot in buffer {
-            if self.left.is_empty() && !self.group()? {
-                break;
+        while let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) {
+            if self.left.is_empty() {
+                let (read, written) = decode_plain(self.text.fill_buf()?, free);
+                self.text.consume(read);
+                filled += written;
+                if written > 0 {
+                    continue;
+                }
+                if !self.group()? {
+                    break;
+                }
             }
-            let Some(byte) = self.left.pop() else { break };
-            *slot = byte;
-            filled += 1;
+            if let (Some(slot), Some(byte)) = (free.first_mut(), self.left.pop()) {
+                *slot = byte;
+                filled += 1;
+            }
         }
         Ok(filled)
     }
 }
 
-fn sextet(character: u8) -> Option<u8> {
-    match character {
-        b'A'..=b'Z' => Some(character - b'A'),
-        b'a'..=b'z' => Some(character - b'a' + 26),
-        b'0'..=b'9' => Some(character - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
+/// Decodes groups of four characters without padding or whitespace, as many as there are at the
+/// start of `text` and fit. Gives the number of characters read and of bytes written.
+fn decode_plain(text: &[u8], out: &mut [u8]) -> (usize, usize) {
+    let (groups, _) = text.as_chunks::<4>();
+    let (slots, _) = out.as_chunks_mut::<3>();
+    let mut done = 0;
+    for ([a, b, c, d], slot) in groups.iter().zip(slots) {
+        let [a, b, c, d] = [a, b, c, d].map(|character| {
+            VALUES
+                .get(usize::from(*character))
+                .copied()
+                .unwrap_or(NO_VALUE)
+        });
+        if (a | b | c | d) & NO_VALUE != 0 {
+            break;
+        }
+        *slot = [(a << 2) | (b >> 4), (b << 4) | (c >> 2), (c << 6) | d];
+        done += 1;
     }
+    (4 * done, 3 * done)
+}
+
+/// The value of each character; [`NO_VALUE`] for those that have none.
+const VALUES: [u8; 256] = values();
+
+/// Not a character of base64. Values have six bits, so this one shows after a bitwise or.
+const NO_VALUE: u8 = 0x80;
+
+const fn values() -> [u8; 256] {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut values = [NO_VALUE; 256];
+    let mut value = 0;
+    while value < alphabet.len() {
+        values[alphabet[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
 }
 
 fn not_base64(character: u8) -> io::Error {
@@ -110,6 +147,21 @@ mod tests {
         assert_eq!(decode(" aGVs\n bG8=IHdvcmxk ").unwrap(), b"hello world");
         assert_eq!(decode("YQ==Yg==").unwrap(), b"ab");
         assert_eq!(decode("").unwrap(), b"");
+    }
+
+    #[test]
+    fn bytes_come_in_any_portions() {
+        let text = "AAEC\nAwQFBg==BwgJ Cg sM";
+        let expected: Vec<u8> = (0..=12).collect();
+        for portion in 1..=14 {
+            let mut reader = Base64Reader::new(io::BufReader::with_capacity(5, text.as_bytes()));
+            let mut bytes = Vec::<u8>::new();
+            let mut buffer = vec![0; portion];
+            while let read @ 1.. = reader.read(&mut buffer).unwrap() {
+                bytes.extend(&buffer[..read]);
+            }
+            assert_eq!(bytes, expected, "portions of {portion}");
+        }
     }
 
     #[test]

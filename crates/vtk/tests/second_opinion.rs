@@ -24,7 +24,7 @@ const NOT_READ: [(&str, &str, &str); 8] = [
     (
         "",
         ".vtk",
-        "it knows neither FIELD in a data set nor METADATA",
+        "it knows no FIELD in a data set, where VTK writes the time",
     ),
     ("two-pieces", "", "it leaves the joining to the caller"),
     ("hand-", ".vtu", "no signs before sizes, no empty arrays"),

@@ -39,7 +39,7 @@ pub struct Field {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_dt: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<Vec<f64>>,
+    pub times: Option<burntrace::io::CaseTimes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<burntrace::io::Frames>,
     #[serde(skip_serializing_if = "Option::is_none")]

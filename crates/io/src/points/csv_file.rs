@@ -13,20 +13,20 @@ struct Columns {
 }
 
 pub(super) fn read(path: &Path) -> Result<SeedPoints> {
+    let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .comment(Some(b'#'))
         .trim(Trim::All)
-        .from_path(path)
-        .map_err(|e| unreadable(path, e))?;
+        .from_reader(text.as_bytes());
     let mut columns = None;
     let mut seeds = SeedPoints::default();
     let mut times = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|e| unreadable(path, e))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let wrong = |reason| wrong(path, line, reason);
+        let record = record.map_err(|e| wrong(path, line_of(e.position(), text), e.to_string()))?;
+        let wrong = |reason| wrong(path, line_of(record.position(), text), reason);
         let columns = match &columns {
             Some(columns) => columns,
             None if is_header(&record) => {
@@ -35,7 +35,8 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
             }
             None => columns.insert(Columns::in_order(record.len()).map_err(wrong)?),
         };
-        let number = |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
+        let number =
+            |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
         let [x, y, z] = columns.place.map(number);
         seeds.position.push([x.map_err(wrong)?, y.map_err(wrong)?, z.map_err(wrong)?]);
         if columns.time.is_some() {
@@ -57,7 +58,9 @@ fn is_header(record: &StringRecord) -> bool {
 impl Columns {
     fn named(header: &StringRecord) -> std::result::Result<Columns, String> {
         let find = |names: [&str; 3]| {
-            header.iter().position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name)))
+            header
+                .iter()
+                .position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name)))
         };
         let x = find(["x", "Points:0", "Points_0"]);
         let y = find(["y", "Points:1", "Points_1"]);
@@ -86,7 +89,11 @@ impl Columns {
 
 fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, String> {
     let Some(field) = record.get(column) else {
-        return Err(format!("the line has {} columns, column {} is missing", record.len(), column + 1));
+        return Err(format!(
+            "the line has {} columns, column {} is missing",
+            record.len(),
+            column + 1
+        ));
     };
     match field.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
@@ -94,13 +101,14 @@ fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, Stri
     }
 }
 
-fn unreadable(path: &Path, error: csv::Error) -> Error {
-    let line = error.position().map_or(1, csv::Position::line);
-    let message = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::system("read", path)(source),
-        _ => wrong(path, line, message),
-    }
+/// Line of a record. Its position is the end of the record before it: lines that are empty or
+/// comments come between.
+fn line_of(position: Option<&csv::Position>, text: &str) -> u64 {
+    let Some(position) = position else { return 1 };
+    let rest = usize::try_from(position.byte()).ok().and_then(|byte| text.get(byte..));
+    let lines = rest.unwrap_or_default().lines();
+    let between = lines.take_while(|line| line.is_empty() || line.starts_with('#'));
+    position.line() + between.count() as u64
 }
 
 fn wrong(path: &Path, line: u64, reason: String) -> Error {
@@ -130,7 +138,8 @@ mod tests {
         assert_eq!(parse("1,2,3,4").unwrap(), seeds([[1.0, 2.0, 3.0]], Some([4.0])));
         let named = parse("id,Time,Z,\"Y\",X\n7,4,3,2,1\n").unwrap();
         assert_eq!(named, seeds([[1.0, 2.0, 3.0]], Some([4.0])));
-        let exported = parse("\"p\",\"Points:0\",\"Points:1\",\"Points:2\"\r\n9,1,2,3\r\n").unwrap();
+        let exported =
+            parse("\"p\",\"Points:0\",\"Points:1\",\"Points:2\"\r\n9,1,2,3\r\n").unwrap();
         assert_eq!(exported, seeds([[1.0, 2.0, 3.0]], None));
         assert_eq!(parse("\u{feff}x,y\n1,2").unwrap(), seeds([[1.0, 2.0, 0.0]], None));
     }
@@ -141,6 +150,7 @@ mod tests {
             ("", "no points"),
             ("x,y,z\n", "no points"),
             ("x,y\n1,2\n\n1,b\n", "line 4: `b` in column 2"),
+            ("1,2\n# c\r\n\r\n#d\n1,b\n", "line 5: `b`"),
             ("1,2,3\n1,2\n", "line 2: the line has 2 columns, column 3"),
             ("1,2,nan\n", "line 1: `nan` in column 3"),
             ("a,b\n1,2\n", "line 1: the header has no columns `x` and `y`, but a, b"),

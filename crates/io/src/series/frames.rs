@@ -55,7 +55,8 @@ impl Frames {
     /// [`Error::Frames`] where `every` is 0, or no frame is left.
     pub fn select(&self, times: &[f64]) -> Result<Vec<usize>> {
         if self.every == 0 {
-            let reason = "`every = 0` is no step from frame to frame; 1 takes each, 2 every second one";
+            let reason =
+                "`every = 0` is no step from frame to frame; 1 takes each, 2 every second one";
             return Err(Error::Frames(reason.into()));
         }
         let first = self.start.map_or(0, |at| first_from(at, times));
@@ -119,7 +120,12 @@ mod tests {
 
     const TIMES: [f64; 5] = [0.0, 0.1, 0.2, 0.30000000000000004, 0.4];
 
-    fn select(start: Option<At>, stop: Option<At>, every: usize, max: Option<usize>) -> Result<Vec<usize>> {
+    fn select(
+        start: Option<At>,
+        stop: Option<At>,
+        every: usize,
+        max: Option<usize>,
+    ) -> Result<Vec<usize>> {
         Frames { start, stop, every, max }.select(&TIMES)
     }
 
@@ -142,7 +148,10 @@ mod tests {
     fn a_selection_of_nothing_says_what_there_is() {
         let error = |start, stop, max| select(start, stop, 1, max).unwrap_err().to_string();
         let late = error(Some(At::Index(7)), None, None);
-        assert!(late.contains("`start = 7`") && late.contains("5 frames, at times 0.0 to 0.4"), "{late}");
+        assert!(
+            late.contains("`start = 7`") && late.contains("5 frames, at times 0.0 to 0.4"),
+            "{late}"
+        );
         assert!(error(Some(At::Time(2.0)), None, None).contains("`start = 2.0`"));
         assert!(error(None, Some(At::Index(-6)), None).contains("stop = -6"));
         assert!(error(None, None, Some(0)).contains("max = 0"));
@@ -151,7 +160,8 @@ mod tests {
 
     #[test]
     fn in_a_case_file_integers_are_numbers_and_floats_times() {
-        let frames: Frames = serde_json::from_str(r#"{"start": 2, "stop": 2.0, "max": 7}"#).unwrap();
+        let frames: Frames =
+            serde_json::from_str(r#"{"start": 2, "stop": 2.0, "max": 7}"#).unwrap();
         let expected =
             Frames { start: Some(At::Index(2)), stop: Some(At::Time(2.0)), every: 1, max: Some(7) };
         assert_eq!(frames, expected);

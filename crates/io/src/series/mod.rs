@@ -16,7 +16,6 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::{Error, Result};
 use burntrace_core::{FrameSource, Placement, Velocity};
-use burntrace_vtk::VtkFile;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -41,6 +40,19 @@ pub struct SeriesOptions {
 /// [`open`](Series::open) reads the structure of the files, so that whatever would keep a frame
 /// from being read is known before a run; the velocities stay in the files until
 /// [`read_frame`](Series::read_frame).
+///
+/// ```no_run
+/// use burntrace_io::{Frames, Series, SeriesOptions, TimeOptions};
+///
+/// let options = SeriesOptions {
+///     time: TimeOptions { file_dt: Some(0.1), ..Default::default() },
+///     frames: Frames { max: Some(10), ..Default::default() },
+///     ..Default::default()
+/// };
+/// let series = Series::open("run/u_*.vti", &options)?;
+/// assert_eq!(series.times_from().to_string(), "file numbers x 0.1");
+/// # Ok::<(), burntrace_io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Series {
     paths: Vec<PathBuf>,
@@ -155,7 +167,10 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
     let mut info = SeriesInfo::of(&file);
     match &line {
         Some((line, found)) => describe_times(&mut info, line, *found),
-        None => info.files = find(&files)?.0,
+        None => {
+            info.files = find(&files)?.0;
+            info.files_found = info.files.len();
+        }
     }
     info.problems.extend(problem.map(|problem| problem.to_string()));
     let mut keep = |problem: Error| info.problems.push(problem.to_string());
@@ -212,7 +227,8 @@ fn is_pvd(path: &Path) -> bool {
 /// Makes sure that all frames after the first one are on its grid and have the velocity.
 fn check_others(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
     for (frame, path) in paths.iter().enumerate().skip(1) {
-        let file: VtkFile = velocity::check(velocity, path)?;
+        let file = burntrace_vtk::open(path)?;
+        velocity.locate(&file)?;
         if let Some(difference) = grid.difference(&Grid::read(&file)?) {
             let first = paths[0].clone();
             return Err(Error::FrameDiffers { frame, path: path.clone(), first, difference });

@@ -103,7 +103,9 @@ fn no_file(what: &'static str, name: &Path) -> Error {
     let folder = name.ancestors().skip(1).find(fixed).unwrap_or(Path::new(""));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let there = match files_in(folder) {
-        Some(files) if files.is_empty() => format!("the folder `{}` has no files", folder.display()),
+        Some(files) if files.is_empty() => {
+            format!("the folder `{}` has no files", folder.display())
+        }
         Some(files) => format!("the folder `{}` has {}", folder.display(), row(&files)),
         None => format!("there is no folder `{}`", folder.display()),
     };
@@ -171,9 +173,11 @@ mod tests {
 
     #[test]
     fn numbers_in_names_are_ordered_as_numbers() {
-        let mut names = ["u_10", "u_2", "u_002b", "u_1", "a", "u_02", "u_", "u_99999999999999999999999"];
+        let mut names =
+            ["u_10", "u_2", "u_002b", "u_1", "a", "u_02", "u_", "u_99999999999999999999999"];
         names.sort_by(|a, b| natural_order(a, b));
-        let sorted = ["a", "u_", "u_1", "u_02", "u_2", "u_002b", "u_10", "u_99999999999999999999999"];
+        let sorted =
+            ["a", "u_", "u_1", "u_02", "u_2", "u_002b", "u_10", "u_99999999999999999999999"];
         assert_eq!(names, sorted);
         assert_eq!(natural_order("x", "x"), Ordering::Equal);
     }
@@ -194,7 +198,8 @@ mod tests {
         for name in ["u_10.vti", "u_2.vti", "notes.txt"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let error = |name: &str| Files::from(folder.path().join(name)).paths().unwrap_err().to_string();
+        let error =
+            |name: &str| Files::from(folder.path().join(name)).paths().unwrap_err().to_string();
         let none = error("v_*.vti");
         assert!(none.starts_with("no file matches `"), "{none}");
         assert!(none.ends_with("has notes.txt, u_2.vti, u_10.vti"), "{none}");

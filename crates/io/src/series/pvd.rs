@@ -60,8 +60,13 @@ fn entries(path: &Path, text: &str) -> Result<Vec<Entry>> {
         let event = reader.read_event();
         document.at = reader.buffer_position();
         match event.map_err(|e| document.broken(&e))? {
-            Event::Eof if is_collection => return Ok(entries),
-            Event::Eof => return Err(document.wrong("it has no <Collection>, the list of the files")),
+            Event::End(tag) if tag.name().as_ref() == "Collection" => return Ok(entries),
+            Event::Eof if is_collection => {
+                return Err(document.wrong("the file ends before </Collection>: it was cut off"));
+            }
+            Event::Eof => {
+                return Err(document.wrong("it has no <Collection>, the list of the files"));
+            }
             Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
                 "Collection" => is_collection = true,
                 "DataSet" if is_collection => entries.push(document.entry(&tag)?),
@@ -124,7 +129,8 @@ mod tests {
     fn parse(body: &str) -> Result<Vec<(PathBuf, f64)>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.pvd");
-        let text = format!("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\">{body}</VTKFile>");
+        let text =
+            format!("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\">{body}</VTKFile>");
         std::fs::write(&path, text).unwrap();
         let mut files = read(&path)?;
         for (path, _) in &mut files {
@@ -153,11 +159,20 @@ mod tests {
             ("<Collection><DataSet file=\"a.vti\"/></Collection>", "no attribute `timestep`"),
             ("<Collection><DataSet timestep=\"x\" file=\"a.vti\"/></Collection>", "`x` of `a.vti`"),
             ("<Collection><DataSet timestep=1 /></Collection>", "broken XML"),
-            ("<Collection", "broken XML"),
+            ("<Collection", "no <Collection>"),
+            ("<Collection><!-- ", "broken XML"),
             (&format!("<Collection>{one}{two}</Collection>"), "timestep 1: it has several parts"),
         ] {
             let error = parse(body).unwrap_err().to_string();
             assert!(error.contains(message) && error.contains("run.pvd"), "{body}: {error}");
         }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut.pvd");
+        std::fs::write(&path, format!("<VTKFile>\n<Collection>\n{one}\n")).unwrap();
+        let cut = read(&path).unwrap_err().to_string();
+        assert!(
+            cut.ends_with("line 4: the file ends before </Collection>: it was cut off"),
+            "{cut}"
+        );
     }
 }

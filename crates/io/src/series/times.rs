@@ -67,7 +67,10 @@ impl std::fmt::Display for TimesFrom {
 }
 
 impl Serialize for TimesFrom {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
@@ -175,7 +178,9 @@ fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
     }
     match files.array_windows().find(|[(_, a), (_, b)]| a >= b) {
         None => Ok(()),
-        Some([(first, a), (second, b)]) => Err(Error::Times(not_increasing(first, *a, second, *b, from))),
+        Some([(first, a), (second, b)]) => {
+            Err(Error::Times(not_increasing(first, *a, second, *b, from)))
+        }
     }
 }
 
@@ -218,7 +223,8 @@ mod tests {
 
     #[test]
     fn the_caller_gives_a_list_or_steps() {
-        let resolve = |times, names: &[&str]| resolve(paths(names), None, &options(Some(times), None));
+        let resolve =
+            |times, names: &[&str]| resolve(paths(names), None, &options(Some(times), None));
         let steps = CaseTimes::Steps { start: 1.0, step: 0.25 };
         let line = resolve(steps, &["a", "b", "c"]).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 1.25, 1.5], TimesFrom::Case));
@@ -237,7 +243,9 @@ mod tests {
         let line = resolve(paths(&["u_3"]), None, &both).unwrap();
         assert_eq!((line.times, line.from), (vec![3.0], TimesFrom::FileNumbers(1.0)));
         let bad = options(None, Some(0.0));
-        assert!(resolve(paths(&["u_3"]), None, &bad).unwrap_err().to_string().contains("file_dt = 0"));
+        assert!(
+            resolve(paths(&["u_3"]), None, &bad).unwrap_err().to_string().contains("file_dt = 0")
+        );
     }
 
     #[test]

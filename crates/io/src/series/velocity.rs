@@ -6,7 +6,6 @@ use crate::{Error, Result};
 use burntrace_core::{Placement, Velocity};
 use burntrace_vtk::{ArrayInfo, Attribute, ScalarType, Values, VtkFile};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// How the velocity array is called.
 ///
@@ -101,7 +100,9 @@ impl VelocityInfo {
     pub(super) fn locate<'a>(&self, file: &'a VtkFile) -> Result<Vec<&'a ArrayInfo>> {
         let find = |name: &String| {
             let found = with_name(file.arrays(), name, self.association);
-            found.ok_or_else(|| error(file, format!("it has no {} array `{name}`", self.association)))
+            found.ok_or_else(|| {
+                error(file, format!("it has no {} array `{name}`", self.association))
+            })
         };
         let found: Vec<&ArrayInfo> = self.arrays.iter().map(find).collect::<Result<_>>()?;
         let fits = |array: &&ArrayInfo| match found.len() {
@@ -239,7 +240,8 @@ fn preferred(
 }
 
 fn wrong_components(array: &ArrayInfo, is_component: bool) -> String {
-    let needs = if is_component { "one that is a component needs 1" } else { "a velocity has 3, or 2" };
+    let needs =
+        if is_component { "one that is a component needs 1" } else { "a velocity has 3, or 2" };
     let plural = if array.components == 1 { "" } else { "s" };
     format!("`{}` has {} component{plural}, {needs}", array.name, array.components)
 }
@@ -257,11 +259,4 @@ fn error(file: &VtkFile, problem: String) -> Error {
 fn describe(array: &ArrayInfo) -> String {
     let association = Association::of(array).map_or("field".into(), |on| on.to_string());
     format!("`{}` ({association}, {} x {})", array.name, array.components, array.scalar)
-}
-
-/// Says that a series has no velocity in one of its files.
-pub(super) fn check(info: &VelocityInfo, path: &Path) -> Result<VtkFile> {
-    let file = burntrace_vtk::open(path)?;
-    info.locate(&file)?;
-    Ok(file)
 }

@@ -90,10 +90,13 @@ impl Manifest {
         };
         let expected = || format!("the description of a store (`{FORMAT}`, version {VERSION})");
         let wrong = |found| Error::Store { path: path.clone(), found, expected: expected() };
-        let manifest: Manifest =
-            serde_json::from_str(&text).map_err(|e| wrong(format!("found something else ({e})")))?;
+        let manifest: Manifest = serde_json::from_str(&text)
+            .map_err(|e| wrong(format!("found something else ({e})")))?;
         if (manifest.format.as_str(), manifest.version) != (FORMAT, VERSION) {
-            return Err(wrong(format!("found `{}`, version {}", manifest.format, manifest.version)));
+            return Err(wrong(format!(
+                "found `{}`, version {}",
+                manifest.format, manifest.version
+            )));
         }
         Ok(manifest)
     }

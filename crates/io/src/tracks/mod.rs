@@ -14,6 +14,17 @@
 //!
 //! Particles are in the order of the seeds. `tracks.json` is written last: a folder that has it
 //! is complete.
+//!
+//! ```no_run
+//! use burntrace_io::tracks::Tracks;
+//!
+//! let tracks = Tracks::open("run/tracks")?;
+//! for (save, time) in tracks.times().iter().enumerate() {
+//!     let positions: Vec<[f64; 3]> = tracks.position(save)?;
+//!     assert_eq!(positions.len(), tracks.num_particles());
+//! }
+//! # Ok::<(), burntrace_io::Error>(())
+//! ```
 
 mod manifest;
 mod npy;

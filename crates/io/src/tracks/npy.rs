@@ -120,24 +120,34 @@ impl NpyFile {
     /// If it cannot be read, is no `.npy` file, has another type, order or shape, or is shorter or
     /// longer than its header says.
     pub fn open<T: Scalar>(path: PathBuf, shape: &[usize]) -> Result<NpyFile> {
-        let wrong = |found: String, expected: String| Error::Store { path: path.clone(), found, expected };
+        let wrong =
+            |found: String, expected: String| Error::Store { path: path.clone(), found, expected };
         let mut file = File::open(&path).map_err(Error::system("open", &path))?;
-        let Some((text, start)) = read_header(&mut file).map_err(Error::system("read", &path))? else {
+        let Some((text, start)) = read_header(&mut file).map_err(Error::system("read", &path))?
+        else {
             return Err(wrong("found no header".into(), "a NumPy array (.npy)".into()));
         };
         let (descr, found) = (entry(&text, "descr"), entry(&text, "shape"));
         let expected: String = shape.iter().map(|n| format!("{n},")).collect();
-        let same_shape = found.replace(' ', "").trim_matches(['(', ')', ',']) == expected.trim_end_matches(',');
-        if descr.trim_matches('\'') != T::DESCR || entry(&text, "fortran_order") != "False" || !same_shape {
+        let same_shape =
+            found.replace(' ', "").trim_matches(['(', ')', ',']) == expected.trim_end_matches(',');
+        if descr.trim_matches('\'') != T::DESCR
+            || entry(&text, "fortran_order") != "False"
+            || !same_shape
+        {
             return Err(wrong(
                 format!("found an array of type {descr} and shape {found}"),
-                format!("type '{}' and shape ({expected}), in C order, as tracks.json says", T::DESCR),
+                format!(
+                    "type '{}' and shape ({expected}), in C order, as tracks.json says",
+                    T::DESCR
+                ),
             ));
         }
         let length = file.metadata().map_err(Error::system("read", &path))?.len();
         let numbers = shape.iter().fold(T::SIZE as u64, |all, &n| all.saturating_mul(n as u64));
         if length != start.saturating_add(numbers) {
-            let expected = format!("{} for shape ({expected}); it was cut off or changed", start + numbers);
+            let expected =
+                format!("{} for shape ({expected}); it was cut off or changed", start + numbers);
             return Err(wrong(format!("found {length} bytes"), expected));
         }
         Ok(NpyFile { path, start })
@@ -189,7 +199,11 @@ fn read_header(file: &mut File) -> std::io::Result<Option<(String, u64)>> {
 fn entry<'a>(text: &'a str, name: &str) -> &'a str {
     let Some((_, rest)) = text.split_once(&format!("'{name}':")) else { return "" };
     let rest = rest.trim_start();
-    let end = if rest.starts_with('(') { rest.find(')').map(|end| end + 1) } else { rest.find([',', '}']) };
+    let end = if rest.starts_with('(') {
+        rest.find(')').map(|end| end + 1)
+    } else {
+        rest.find([',', '}'])
+    };
     rest[..end.unwrap_or(rest.len())].trim_end()
 }
 

@@ -84,6 +84,11 @@ impl TrackWriter {
 
     fn end_store(&mut self, ends: &Ends) -> Result<()> {
         let Some(store) = self.open.take() else { return Err(not_begun(&self.folder, 0)) };
+        let n = store.plan.particles;
+        if [ends.status.len(), ends.release_time.len(), ends.end_time.len()] != [n; 3] {
+            let reason = format!("the ends are those of {} particles, not {n}", ends.status.len());
+            return Err(Error::Save { path: self.folder.clone(), save: store.saves, reason });
+        }
         let path = |name: &str| partial(&self.folder.join(format!("{name}.npy")));
         let codes: Result<Vec<u8>> =
             ends.status.iter().map(|status| self.code(status.code(), store.saves)).collect();
@@ -93,7 +98,9 @@ impl TrackWriter {
             npy::write(path("release_time"), &ends.release_time)?,
         ];
         let OpenStore { plan, saves, time, position, status, image, velocity } = store;
-        for array in [Some(time), Some(position), Some(status), image, velocity].into_iter().flatten() {
+        for array in
+            [Some(time), Some(position), Some(status), image, velocity].into_iter().flatten()
+        {
             parts.push(array.finish()?);
         }
         self.remove_former()?;
@@ -128,7 +135,8 @@ impl OpenStore {
         if let (Some(velocity), true) = (velocity, self.velocity.is_some()) {
             transaction = transaction.register(velocity);
         }
-        let failed = |e: burn::tensor::ExecutionError| Error::Device { save: index, reason: e.to_string() };
+        let failed =
+            |e: burn::tensor::ExecutionError| Error::Device { save: index, reason: e.to_string() };
         let mut data = transaction.try_execute().map_err(failed)?.into_iter();
         let mut next = || data.next().ok_or_else(|| lacks_velocity(folder, index));
         let place = Place { folder, save: index, particles: self.plan.particles };

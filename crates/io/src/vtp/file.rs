@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use vtkio::IOBuffer;
-use vtkio::model::{ByteOrder, DataArray, DataSet, PolyDataPiece, Version, Vtk};
+use vtkio::model::{Attribute, ByteOrder, DataArray, DataSet, PolyDataPiece, Version, Vtk};
 use vtkio::xml::VTKFile;
 
 /// Vectors in the precision of the store.
@@ -58,12 +58,18 @@ pub(super) fn vectors(name: &str, values: IOBuffer) -> DataArray {
 pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
     u32::try_from(points).map_err(|_| Error::WriteVtk {
         path: path.into(),
-        reason: format!("{points} points are more than it can number (4294967295); store fewer saves"),
+        reason: format!(
+            "{points} points are more than it can number (4294967295); store fewer saves"
+        ),
     })
 }
 
 /// Writes poly data, with its numbers in binary.
 pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
+    if piece.num_points() == 0 {
+        let text = empty(&piece);
+        return write_whole(path, |out| out.write_all(text.as_bytes()));
+    }
     let vtk = Vtk {
         version: Version::new_xml(1, 0),
         title: String::new(),
@@ -71,7 +77,8 @@ pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
         data: DataSet::inline(piece),
         file_path: None,
     };
-    let refused = |e: vtkio::xml::Error| Error::WriteVtk { path: path.into(), reason: e.to_string() };
+    let refused =
+        |e: vtkio::xml::Error| Error::WriteVtk { path: path.into(), reason: e.to_string() };
     let file = VTKFile::try_from(vtk).map_err(refused)?;
     write_whole(path, |out| {
         let mut out = Whole { out, failure: None };
@@ -81,6 +88,27 @@ pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
             None => written.map_err(std::io::Error::other),
         }
     })
+}
+
+/// Poly data without points. VTK reads no file that does not say how many points it has, and vtkio
+/// leaves out a number that is 0.
+fn empty(piece: &PolyDataPiece) -> String {
+    let array = |attribute: &Attribute| match attribute {
+        Attribute::DataArray(array) => format!(
+            "<DataArray type=\"Float32\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"ascii\"/>",
+            array.name,
+            array.num_comp()
+        ),
+        Attribute::Field { .. } => String::new(),
+    };
+    let arrays: String = piece.data.point.iter().map(array).collect();
+    format!(
+        "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\"><PolyData>\
+         <Piece NumberOfPoints=\"0\" NumberOfVerts=\"0\" NumberOfLines=\"0\" \
+         NumberOfStrips=\"0\" NumberOfPolys=\"0\"><PointData>{arrays}</PointData><Points>\
+         <DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\"/></Points>\
+         </Piece></PolyData></VTKFile>\n"
+    )
 }
 
 /// Writes a file under a temporary name, and renames it when it is whole.

@@ -36,7 +36,8 @@ pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
     let points = fill(store, &plan)?;
     let owner: Vec<usize> = owners(&plan);
     let (vertices, lines) = cells(&plan);
-    let of_cells: Vec<usize> = vertices.iter().chain(&lines).map(|&(start, _)| owner[start]).collect();
+    let of_cells: Vec<usize> =
+        vertices.iter().chain(&lines).map(|&(start, _)| owner[start]).collect();
     let mut attributes = vec![
         Attribute::DataArray(scalars("time", points.time.into())),
         Attribute::DataArray(scalars("status", points.status.into())),
@@ -106,7 +107,8 @@ fn cells(plan: &Plan) -> (Runs, Runs) {
 }
 
 fn topology(runs: &[(usize, usize)]) -> Option<VertexNumbers> {
-    let connectivity: Vec<u64> = runs.iter().flat_map(|&(start, end)| start as u64..end as u64).collect();
+    let connectivity: Vec<u64> =
+        runs.iter().flat_map(|&(start, end)| start as u64..end as u64).collect();
     let mut last = 0;
     let offsets = runs.iter().map(|(start, end)| {
         last += (end - start) as u64;

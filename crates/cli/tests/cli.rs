@@ -1,0 +1,198 @@
+//! The program as a user calls it: what it prints, what it writes, how it exits.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs the program in a folder.
+fn burntrace(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_burntrace"))
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+/// A folder with the case of `burntrace init`, made small.
+fn folder_with_case() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let init = burntrace(folder.path(), &["init"]);
+    assert!(init.status.success());
+    std::fs::write(folder.path().join("case.toml"), init.stdout).unwrap();
+    folder
+}
+
+/// Settings that make the case small.
+const SMALL: [&str; 8] = [
+    "--set",
+    "seeds.count=500",
+    "--set",
+    "field.sample.nodes=[33,17,1]",
+    "--set",
+    "field.sample.frames=11",
+    "--set",
+    "run.device=flex",
+];
+
+fn run(folder: &Path, more: &[&str]) -> Output {
+    let mut args = vec!["run", "case.toml", "--out", "out"];
+    args.extend(SMALL);
+    args.extend(more);
+    burntrace(folder, &args)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Asserts that a call is refused with a code, and with a message that has all of these parts.
+fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+    assert!(!message.contains("panicked"), "{message}");
+}
+
+fn summary(folder: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("out/summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
+}
+
+#[test]
+fn the_case_of_init_runs_and_its_account_adds_up() {
+    let folder = folder_with_case();
+    let output = run(folder.path(), &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let summary = summary(folder.path());
+    assert_eq!(summary["particles"], 500);
+    assert_eq!(summary["released"], 500);
+    let status = summary["status"].as_object().unwrap();
+    let total: u64 = status.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(total, 500);
+    assert_eq!(summary["path"], "fused");
+    assert_eq!(summary["launches"], 20);
+    assert_eq!(summary["saves"], 21);
+    for name in ["case.toml", "log.txt", "tracks.vtp", "tracks/position.npy"] {
+        assert!(folder.path().join("out").join(name).exists(), "{name} is missing");
+    }
+    let printed = text(&output.stdout);
+    assert!(printed.contains("500 released = 500 active + 0 ended"), "{printed}");
+    assert!(printed.contains("particle-steps/s"), "{printed}");
+    assert!(text(&output.stderr).contains("100%"), "lines of progress where output is piped");
+}
+
+#[test]
+fn the_effective_case_runs_again_with_the_same_bits() {
+    let folder = folder_with_case();
+    assert!(run(folder.path(), &["--quiet"]).status.success());
+    let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert!(again.stdout.is_empty() && again.stderr.is_empty());
+    let positions = |name: &str| std::fs::read(folder.path().join(name).join("tracks/position.npy"));
+    assert_eq!(positions("out").unwrap(), positions("again").unwrap());
+}
+
+#[test]
+fn json_is_the_summary_and_nothing_else() {
+    let folder = folder_with_case();
+    let output = run(folder.path(), &["--json", "--quiet"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json, summary(folder.path()));
+}
+
+#[test]
+fn an_earlier_run_is_not_overwritten_unasked() {
+    let folder = folder_with_case();
+    assert!(run(folder.path(), &[]).status.success());
+    assert_refused(&run(folder.path(), &[]), 2, &["earlier run", "--overwrite"]);
+    assert!(run(folder.path(), &["--overwrite"]).status.success());
+}
+
+#[test]
+fn a_bad_case_is_refused_with_what_would_be_right() {
+    let folder = folder_with_case();
+    let set = |assignment: &str| run(folder.path(), &["--set", assignment]);
+    assert_refused(&set("trace.schem=\"rk4\""), 2, &["schem", "did you mean `scheme`"]);
+    assert_refused(&set("trace.scheme=rk5"), 2, &["rk5", "did you mean `rk4`"]);
+    assert_refused(&set("trace.steps=7"), 2, &["7 steps", "t1, dt and steps"]);
+    assert_refused(&set("trace.t1=99.0"), 2, &["99", "outside_time"]);
+    assert_refused(&set("seeds.low=[5.0,0.0,0.0]"), 2, &["seeds", "5"]);
+    assert_refused(&set("boundary.x=[\"periodic\",\"exit\"]"), 2, &["x-low", "x-high", "periodic"]);
+    assert_refused(&set("run.device=abacus"), 2, &["abacus", "flex", "ndarray"]);
+    assert_refused(&set("run.device=vulkan:99"), 2, &["vulkan:99", "flex"]);
+    assert_refused(&set("field.flow=whirl"), 2, &["whirl", "double-gyre"]);
+    assert_refused(&set("field.files=nowhere_*.vti"), 2, &["field.files", "field.flow"]);
+    assert_refused(&set("seeds.radius=1.0"), 2, &["radius", "uniform"]);
+    assert_refused(&set("save.every_time=0.5"), 2, &["every", "every_time"]);
+    assert_refused(&set("nonsense"), 2, &["key=value"]);
+    assert_refused(&burntrace(folder.path(), &["run", "absent.toml"]), 2, &["absent.toml", "init"]);
+}
+
+#[test]
+fn the_fused_path_is_refused_where_it_cannot_be_taken() {
+    let folder = folder_with_case();
+    let case = std::fs::read_to_string(folder.path().join("case.toml")).unwrap();
+    let formula: String = case.lines().filter(|l| !l.starts_with("sample")).map(|l| format!("{l}\n")).collect();
+    std::fs::write(folder.path().join("formula.toml"), formula).unwrap();
+    let args = ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
+    let fused = [&args[..], &["--set", "trace.path=fused"]].concat();
+    assert_refused(&burntrace(folder.path(), &fused), 2, &["fused", "not a grid"]);
+    let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn seeds_outside_are_counted_and_may_be_let_go() {
+    let folder = folder_with_case();
+    let outside = ["--set", "seeds.high=[4.0,1.0,0.0]"];
+    assert_refused(&run(folder.path(), &outside), 2, &["of 500 seeds lie outside", "not-located"]);
+    let let_go = [&outside[..], &["--overwrite", "--set", "seeds.outside=not-located"]].concat();
+    assert!(run(folder.path(), &let_go).status.success());
+    let summary = summary(folder.path());
+    assert!(summary["status"]["not located"].as_u64().unwrap() > 100);
+}
+
+#[test]
+fn devices_are_listed_and_auto_is_one_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = burntrace(folder.path(), &["devices", "--json"]);
+    let devices: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let usable = devices["usable"].as_array().unwrap();
+    assert!(usable.iter().any(|device| device["name"] == "flex"));
+    assert!(usable.iter().any(|device| device["name"] == devices["auto"]));
+    let unusable = devices["unusable"].as_array().unwrap();
+    assert!(unusable.iter().all(|device| !device["reason"].as_str().unwrap().is_empty()));
+}
+
+#[test]
+fn info_tells_what_a_file_holds() {
+    let file = fixture("vtk/image-ascii-42.vtk");
+    let folder = tempfile::tempdir().unwrap();
+    let output = burntrace(folder.path(), &["info", file.to_str().unwrap()]);
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for part in ["image data", "4 x 3 x 2", "velocity"] {
+        assert!(printed.contains(part), "`{part}` is not in: {printed}");
+    }
+    assert_refused(&burntrace(folder.path(), &["info", "absent.vti"]), 2, &["absent.vti"]);
+}
+
+#[test]
+fn a_missing_array_is_refused_with_those_present() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("vtk/image-ascii-42.vtk");
+    let case = format!(
+        "[field]\nfiles = {file:?}\nvelocity = \"speed\"\n[seeds]\nkind = \"grid\"\ncounts = [2, 2, 2]\n\
+         [trace]\nt1 = 1.0\nsteps = 4\n"
+    );
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml", "--device", "flex"]);
+    assert_refused(&output, 2, &["speed", "velocity"]);
+}

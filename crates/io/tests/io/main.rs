@@ -1,0 +1,9 @@
+//! Series, stores and poly data through files.
+
+// Helpers of tests are no tests to clippy.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod series;
+mod support;
+mod tracks;
+mod vtp;

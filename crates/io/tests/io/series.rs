@@ -1,0 +1,372 @@
+use crate::support::{data, folder, frame, image, shared};
+use burntrace_core::{FrameSource, Placement, Velocity};
+use burntrace_io::series::Association;
+use burntrace_io::{
+    At, CaseTimes, Files, Frames, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
+    inspect,
+};
+use std::path::{Path, PathBuf};
+
+fn with_velocity(name: &str) -> SeriesOptions {
+    SeriesOptions { velocity: VelocityName::Array(name.into()), ..Default::default() }
+}
+
+fn with_time(time: TimeOptions) -> SeriesOptions {
+    SeriesOptions { time, ..Default::default() }
+}
+
+fn file_dt(dt: f64) -> SeriesOptions {
+    with_time(TimeOptions { file_dt: Some(dt), ..Default::default() })
+}
+
+fn error(files: impl Into<Files>, options: &SeriesOptions) -> String {
+    Series::open(files, options).unwrap_err().to_string()
+}
+
+fn single(velocity: Velocity) -> Vec<f32> {
+    match velocity {
+        Velocity::F32(values) => values,
+        Velocity::F64(_) => panic!("expected single precision"),
+    }
+}
+
+fn double(velocity: Velocity) -> Vec<f64> {
+    match velocity {
+        Velocity::F32(_) => panic!("expected double precision"),
+        Velocity::F64(values) => values,
+    }
+}
+
+fn names(paths: &[PathBuf]) -> Vec<&str> {
+    paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
+}
+
+/// One file with the given arrays on 3 x 2 x 1 nodes, thus 2 x 1 x 1 cells.
+fn one(arrays: &[crate::support::ArrayText<'_>]) -> (tempfile::TempDir, PathBuf) {
+    let folder = folder(&[("one.vti", image([3, 2, 1], [1.0; 3], None, arrays))]);
+    let path = folder.path().join("one.vti");
+    (folder, path)
+}
+
+#[test]
+fn a_series_that_vtk_wrote_is_read() {
+    let mut series = Series::open(data("series/u_*.vti"), &with_velocity("velocity")).unwrap();
+    assert_eq!(names(series.paths()), ["u_2.vti", "u_9.vti", "u_10.vti"]);
+    assert_eq!(series.times(), [0.2, 0.9, 1.0]);
+    assert_eq!(series.times_from(), TimesFrom::TimeValue);
+    assert_eq!(series.times_from().to_string(), "TimeValue in the files");
+    assert_eq!(series.placement(), Placement::Nodes);
+    assert_eq!(series.axes()[0], [0.5, 1.0, 1.5, 2.0]);
+    assert_eq!(series.axes()[2], [2.0, 4.0]);
+    let values = single(series.read(1).unwrap());
+    assert_eq!(values.len(), 24 * 3);
+    // Node (1, 2, 0).
+    assert_eq!(values[27..30], [9.0, 1.0, -0.5]);
+    assert!(series.read(3).unwrap_err().to_string().contains("no frame 3"));
+    let info = series.info();
+    assert_eq!((info.device_bytes_f32, info.device_bytes_f64), (3 * 24 * 16, 3 * 24 * 32));
+    assert_eq!((info.points, info.cells, info.dims), (24, 6, Some([4, 3, 2])));
+    assert_eq!(info.axes[1].spacing, Some(0.25));
+    let json = serde_json::to_value(info).unwrap();
+    assert_eq!(json["times_from"], "TimeValue in the files");
+    assert_eq!(json["velocity"]["association"], "point");
+}
+
+#[test]
+fn cell_data_is_read() {
+    let series = Series::open(data("series/u_2.vti"), &with_velocity("slow")).unwrap();
+    assert_eq!(series.placement(), Placement::Cells);
+    let values = double(series.read_frame(0).unwrap());
+    assert_eq!(values.len(), 6 * 3);
+    assert_eq!(values[15..], [2.0, 0.0, 5.0]);
+}
+
+#[test]
+fn a_pvd_gives_files_and_times() {
+    let entry = |time: f64, file: &str| format!("<DataSet timestep=\"{time}\" file=\"{file}\"/>");
+    let pvd = format!(
+        "<VTKFile><Collection>{}{}</Collection></VTKFile>",
+        entry(7.5, "a.vti"),
+        entry(2.5, "b.vti")
+    );
+    let folder =
+        folder(&[("run.pvd", pvd), ("a.vti", frame(1.0, Some(0.0))), ("b.vti", frame(2.0, None))]);
+    let path = folder.path().join("run.pvd");
+    let series = Series::open(path.as_path(), &SeriesOptions::default()).unwrap();
+    assert_eq!((series.times(), series.times_from()), (&[2.5, 7.5][..], TimesFrom::Pvd));
+    assert_eq!(single(series.read_frame(0).unwrap())[0], 2.0);
+    let case = TimeOptions {
+        times: Some(CaseTimes::List(vec![1.0, 2.0])),
+        file_dt: None,
+        ignore_file_times: true,
+    };
+    let series = Series::open(path.as_path(), &with_time(case)).unwrap();
+    assert_eq!((series.times(), series.times_from()), (&[1.0, 2.0][..], TimesFrom::Case));
+    let several: Files = vec![path.clone(), folder.path().join("a.vti")].into();
+    assert!(error(several, &SeriesOptions::default()).contains("stands among other files"));
+}
+
+#[test]
+fn times_come_from_the_first_source_there_is() {
+    let folder = folder(&[
+        ("t_1.vti", frame(1.0, Some(0.5))),
+        ("t_2.vti", frame(2.0, Some(0.75))),
+        ("n_10.vti", frame(10.0, None)),
+        ("n_2.vti", frame(2.0, None)),
+    ]);
+    let open = |pattern: &str, time: TimeOptions| {
+        Series::open(folder.path().join(pattern), &with_time(time)).unwrap()
+    };
+    let given = TimeOptions {
+        times: Some(CaseTimes::Steps { start: 5.0, step: 1.0 }),
+        file_dt: Some(0.1),
+        ignore_file_times: false,
+    };
+    assert_eq!(open("t_*.vti", given.clone()).times_from(), TimesFrom::TimeValue);
+    let ignoring = TimeOptions { ignore_file_times: true, ..given.clone() };
+    let series = open("t_*.vti", ignoring);
+    assert_eq!(series.times_from().to_string(), "file numbers x 0.1");
+    assert_eq!(series.times(), [0.1, 0.2]);
+    let series = open("n_*.vti", TimeOptions { file_dt: None, ..given });
+    assert_eq!(
+        (series.times(), series.times_from().to_string()),
+        (&[5.0, 6.0][..], "the case file".into())
+    );
+    assert_eq!(names(series.paths()), ["n_2.vti", "n_10.vti"]);
+    let series = open("n_2.vti", TimeOptions::default());
+    assert_eq!(
+        (series.times(), series.times_from().to_string()),
+        (&[0.0][..], "a single frame".into())
+    );
+    let message = error(folder.path().join("n_*.vti"), &SeriesOptions::default());
+    assert!(message.starts_with("there are 2 files") && message.contains("file_dt"), "{message}");
+    let message = error(folder.path().join("*_*.vti"), &SeriesOptions::default());
+    assert!(
+        message.contains("n_2.vti` has no `TimeValue`") && message.contains("t_1.vti` has"),
+        "{message}"
+    );
+}
+
+#[test]
+fn times_that_repeat_are_refused() {
+    let folder = folder(&[("a.vti", frame(1.0, Some(0.5))), ("b.vti", frame(2.0, Some(0.5)))]);
+    let message = error(folder.path().join("*.vti"), &SeriesOptions::default());
+    assert!(message.contains("ignore_file_times"), "{message}");
+}
+
+#[test]
+fn frames_are_selected() {
+    let files: Vec<(String, String)> =
+        (0..6).map(|i| (format!("u_{i}.vti"), frame(f64::from(i), None))).collect();
+    let files: Vec<(&str, String)> = files.iter().map(|(n, t)| (n.as_str(), t.clone())).collect();
+    let folder = folder(&files);
+    let mut options = file_dt(0.1);
+    options.frames =
+        Frames { start: Some(At::Time(0.1)), stop: Some(At::Index(-2)), every: 2, max: None };
+    let series = Series::open(folder.path().join("u_*.vti"), &options).unwrap();
+    assert_eq!(names(series.paths()), ["u_1.vti", "u_3.vti"]);
+    assert_eq!((series.info().files_found, series.info().files.len()), (6, 2));
+    options.frames = Frames { start: Some(At::Time(3.0)), ..Default::default() };
+    let message = error(folder.path().join("u_*.vti"), &options);
+    assert!(
+        message.contains("`start = 3.0` leaves none") && message.contains("6 frames"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_only_vector_is_the_velocity() {
+    let scalar = ("point", "Float32", "p", 1, vec![0.0; 6]);
+    let colour = ("point", "UInt8", "colour", 3, vec![7.0; 18]);
+    let flat = ("point", "Float64", "flat", 2, [1.5, 2.5].repeat(6));
+    let full = ("cell", "Float64", "U", 3, vec![1.0; 6]);
+    let open = |arrays: &[_]| {
+        let (_folder, path) = one(arrays);
+        let series = Series::open(path, &SeriesOptions::default()).unwrap();
+        (series.velocity().to_string(), series.read_frame(0).unwrap())
+    };
+    let (name, values) = open(&[scalar.clone(), colour.clone(), flat.clone()]);
+    assert_eq!(name, "flat (point)");
+    assert_eq!(double(values)[..6], [1.5, 2.5, 0.0, 1.5, 2.5, 0.0]);
+    let (name, values) = open(&[scalar.clone(), colour.clone(), flat.clone(), full.clone()]);
+    assert_eq!((name.as_str(), double(values).len()), ("U (cell)", 6));
+    let (name, values) = open(&[scalar.clone(), colour]);
+    assert_eq!((name.as_str(), single(values)[0]), ("colour (point)", 7.0));
+    let (_folder, path) = one(&[scalar]);
+    let message = error(path, &SeriesOptions::default());
+    assert!(
+        message.contains("no vector") && message.contains("`p` (point, 1 x Float32)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_velocity_that_is_not_clear_is_refused() {
+    let arrays = [
+        ("point", "Float32", "U", 3, vec![1.0; 18]),
+        ("cell", "Float64", "U", 3, vec![2.0; 6]),
+        ("point", "Int32", "T", 1, vec![2.0; 6]),
+    ];
+    let (_folder, path) = one(&arrays);
+    let options = |velocity, prefer| SeriesOptions { velocity, prefer, ..Default::default() };
+    for velocity in [VelocityName::Auto, VelocityName::Array("U".into())] {
+        let message = error(path.as_path(), &options(velocity.clone(), None));
+        assert!(message.contains("for the points and for the cells"), "{message}");
+        for prefer in [Association::Point, Association::Cell] {
+            let series =
+                Series::open(path.as_path(), &options(velocity.clone(), Some(prefer))).unwrap();
+            assert_eq!(series.velocity().association, prefer);
+        }
+    }
+    let message = error(path.as_path(), &with_velocity("V"));
+    let list =
+        "its arrays: `U` (point, 3 x Float32), `T` (point, 1 x Int32), `U` (cell, 3 x Float64)";
+    assert!(message.contains("no array `V`") && message.ends_with(list), "{message}");
+    let message = error(path.as_path(), &with_velocity("T"));
+    assert!(message.contains("`T` has 1 component, a velocity has 3, or 2"), "{message}");
+    let message = error(data("series/u_2.vti"), &SeriesOptions::default());
+    assert!(message.contains("several vectors, velocity (point), slow (cell)"), "{message}");
+}
+
+#[test]
+fn three_scalars_are_a_velocity() {
+    let scalar = |on, kind, name, value: f64, n| (on, kind, name, 1, vec![value; n]);
+    let (_folder, path) = one(&[
+        scalar("point", "Float32", "u", 1.0, 6),
+        scalar("point", "Int16", "v", 2.0, 6),
+        scalar("point", "Float64", "w", 3.0, 6),
+        scalar("cell", "Float32", "c", 3.0, 2),
+    ]);
+    let options = |names: [&str; 3]| SeriesOptions {
+        velocity: VelocityName::Components(names.map(String::from)),
+        ..Default::default()
+    };
+    let series = Series::open(path.as_path(), &options(["u", "v", "w"])).unwrap();
+    assert_eq!(double(series.read_frame(0).unwrap())[..4], [1.0, 2.0, 3.0, 1.0]);
+    let series = Series::open(path.as_path(), &options(["u", "v", "v"])).unwrap();
+    assert_eq!(single(series.read_frame(0).unwrap())[..4], [1.0, 2.0, 2.0, 1.0]);
+    assert_eq!(series.info().velocity.as_ref().unwrap().arrays, ["u", "v", "v"]);
+    let message = error(path.as_path(), &options(["u", "v", "c"]));
+    assert!(message.contains("no arrays `u`, `v`, `c` that all belong to"), "{message}");
+}
+
+#[test]
+fn decreasing_axes_are_turned_round() {
+    let values: Vec<f64> = (0..6).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
+    let text = image([3, 2, 1], [-0.5, 1.0, 1.0], None, &[("point", "Float32", "U", 3, values)]);
+    let folder = folder(&[("a.vti", text)]);
+    let series = Series::open(folder.path().join("a.vti"), &SeriesOptions::default()).unwrap();
+    assert_eq!(series.axes()[0], [-1.0, -0.5, 0.0]);
+    let u: Vec<f32> = single(series.read_frame(0).unwrap()).chunks(3).map(|v| v[0]).collect();
+    assert_eq!(u, [2.0, 1.0, 0.0, 5.0, 4.0, 3.0]);
+    assert!(series.info().axes[0].is_flipped);
+}
+
+#[test]
+fn all_frames_are_on_one_grid() {
+    let other = |spacing: [f64; 3], name| {
+        image([2, 2, 1], spacing, None, &[("point", "Float32", name, 3, vec![0.0; 12])])
+    };
+    let folder = folder(&[
+        ("u_1.vti", frame(1.0, None)),
+        ("u_2.vti", frame(1.0, None)),
+        ("u_3.vti", other([1.0, 1.5, 1.0], "U")),
+        ("v_1.vti", frame(1.0, None)),
+        ("v_2.vti", other([1.0; 3], "V")),
+    ]);
+    let message = error(folder.path().join("u_*.vti"), &file_dt(1.0));
+    assert!(
+        message.contains("frame 2 (`") && message.contains("u_3.vti`) is not on the grid"),
+        "{message}"
+    );
+    assert!(message.contains("node 1 of its y axis is at 1.5, not at 1"), "{message}");
+    let message = error(folder.path().join("v_*.vti"), &file_dt(1.0));
+    assert!(message.contains("v_2.vti`: it has no point array `U`"), "{message}");
+}
+
+#[test]
+fn every_kind_of_grid_is_read_or_refused() {
+    let options = with_velocity("velocity");
+    for name in ["raw.vti", "ascii.vtr", "image-binary-42.vtk", "rectilinear-ascii-51.vtk"] {
+        let series = Series::open(data("vtk").join(name), &options).unwrap();
+        let axes: Vec<usize> = series.axes().iter().map(Vec::len).collect();
+        assert_eq!(axes, [4, 3, 2], "{name}");
+        let values = single(series.read_frame(0).unwrap());
+        let [x, y, z] = [series.axes()[0][3], series.axes()[1][1], series.axes()[2][1]];
+        let u = 1.0 + 2.0 * x + 3.0 * y + 4.0 * z;
+        assert!((f64::from(values[3 * (12 + 4 + 3)]) - u).abs() < 1e-5, "{name}");
+        assert_eq!(
+            (series.times(), series.times_from()),
+            (&[0.75][..], TimesFrom::TimeValue),
+            "{name}"
+        );
+    }
+    for (name, kind) in [
+        ("ascii.vts", "structured grid whose nodes do not lie along axes"),
+        ("ascii.vtu", "unstructured grid"),
+        ("ascii.vtp", "poly data"),
+    ] {
+        let message = error(data("vtk").join(name), &options);
+        assert!(message.contains(&format!("holds {kind}")), "{message}");
+        assert!(message.contains("not yet: needs mesh fields"), "{message}");
+    }
+    let message = error(data("vtk/hand-rotated.vti"), &SeriesOptions::default());
+    assert!(message.contains("it is rotated"), "{message}");
+}
+
+#[test]
+fn inspection_tells_what_stands_in_the_way() {
+    let info = inspect(data("vtk/ascii.vtu"), &with_velocity("nothing")).unwrap();
+    assert_eq!((info.kind.as_str(), info.dims, info.axes.len()), ("unstructured grid", None, 0));
+    assert_eq!((info.problems.len(), info.velocity), (2, None));
+    assert!(info.problems[0].contains("needs mesh fields"));
+    assert!(info.problems[1].contains("no array `nothing`"));
+    let info = inspect(
+        data("series/u_*.vti"),
+        &SeriesOptions {
+            time: TimeOptions { ignore_file_times: true, ..Default::default() },
+            ..with_velocity("slow")
+        },
+    );
+    let info = info.unwrap();
+    assert!(info.problems[0].contains("nothing says their times"), "{:?}", info.problems);
+    assert_eq!((info.problems.len(), info.files_found, info.times_from), (1, 3, None));
+    let association: Vec<&str> = info.arrays.iter().map(|a| a.association.as_str()).collect();
+    assert_eq!(association, ["field", "point", "cell"]);
+    assert!(inspect(Path::new("no/such.vti"), &SeriesOptions::default()).is_err());
+}
+
+#[test]
+fn options_are_written_as_in_a_case_file() {
+    let options: SeriesOptions = serde_json::from_str(
+        r#"{"time": {"times": {"start": 0.0, "step": 0.1}}, "velocity": ["u", "v", "w"],
+            "frames": {"start": 1, "stop": 0.5}, "prefer": "cell"}"#,
+    )
+    .unwrap();
+    assert_eq!(options.time.times, Some(CaseTimes::Steps { start: 0.0, step: 0.1 }));
+    assert_eq!(options.frames.stop, Some(At::Time(0.5)));
+    assert_eq!(options.prefer, Some(Association::Cell));
+    let list: Files = serde_json::from_str(r#"["a.vti", "b.vti"]"#).unwrap();
+    assert_eq!(list, Files::List(vec!["a.vti".into(), "b.vti".into()]));
+    assert_eq!(serde_json::from_str::<SeriesOptions>("{}").unwrap(), SeriesOptions::default());
+}
+
+#[test]
+fn a_kitchen_on_a_curvilinear_grid_has_axes() {
+    let Some(path) = shared("kitchen.vtk") else { return };
+    let series = Series::open(path, &SeriesOptions::default()).unwrap();
+    assert_eq!(series.info().kind, "structured grid");
+    assert_eq!(series.info().dims, Some([28, 24, 17]));
+    assert!(!series.info().axes[0].is_uniform);
+    assert_eq!(series.read_frame(0).unwrap().len(), 3 * 28 * 24 * 17);
+}
+
+#[test]
+fn a_carotid_artery_is_read() {
+    let Some(path) = shared("carotid.vtk") else { return };
+    let series = Series::open(path, &SeriesOptions::default()).unwrap();
+    assert_eq!(series.info().axes[0].low, 100.0);
+    let values = single(series.read_frame(0).unwrap());
+    assert_eq!(values.len(), 3 * 76 * 49 * 45);
+    assert!(values.iter().any(|v| *v != 0.0));
+}

@@ -1,0 +1,129 @@
+//! Files and runs for the tests.
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_core::{Ends, Precision, Save, SavePlan, Status, TrackSink};
+use burntrace_io::TrackWriter;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder with files of the repository's tests.
+pub fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
+}
+
+/// A file of the collection that lies beside the repository, if it is there.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !path.exists() {
+        println!("skipped: `{}` is not there", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+/// An array for [`image`]: `point` or `cell`, type, name, components, values.
+pub type ArrayText<'a> = (&'a str, &'a str, &'a str, usize, Vec<f64>);
+
+/// Image data in ASCII with the given nodes along its axes.
+pub fn image(
+    [nx, ny, nz]: [usize; 3],
+    spacing: [f64; 3],
+    time: Option<f64>,
+    arrays: &[ArrayText<'_>],
+) -> String {
+    let extent = format!("0 {} 0 {} 0 {}", nx - 1, ny - 1, nz - 1);
+    let [dx, dy, dz] = spacing;
+    let mut text = format!(
+        "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+         WholeExtent=\"{extent}\" Origin=\"0 0 0\" Spacing=\"{dx} {dy} {dz}\">"
+    );
+    if let Some(time) = time {
+        write!(
+            text,
+            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" \
+             format=\"ascii\">{time}</DataArray></FieldData>"
+        )
+        .unwrap();
+    }
+    write!(text, "<Piece Extent=\"{extent}\">").unwrap();
+    for (section, on) in [("PointData", "point"), ("CellData", "cell")] {
+        write!(text, "<{section}>").unwrap();
+        for (_, kind, name, components, values) in arrays.iter().filter(|array| array.0 == on) {
+            let values: Vec<String> = values.iter().map(f64::to_string).collect();
+            write!(
+                text,
+                "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+                 format=\"ascii\">{}</DataArray>",
+                values.join(" ")
+            )
+            .unwrap();
+        }
+        write!(text, "</{section}>").unwrap();
+    }
+    text + "</Piece></ImageData></VTKFile>"
+}
+
+/// A frame of 2 x 2 x 1 nodes with the velocity `U` = (value, 0, 0).
+pub fn frame(value: f64, time: Option<f64>) -> String {
+    let velocity = [value, 0.0, 0.0].repeat(4);
+    image([2, 2, 1], [1.0; 3], time, &[("point", "Float32", "U", 3, velocity)])
+}
+
+/// A folder with these files in it.
+pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+/// The plan of [`run`].
+pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan {
+    SavePlan { particles: 3, saves: 5, precision, velocity, periods }
+}
+
+/// Save `index` of a run of three particles in a box of width 1: one goes through the periodic x
+/// face between saves 1 and 2, one is released at save 2, one leaves before save 3.
+pub fn save(plan: &SavePlan, index: usize) -> Save {
+    let (at, device, dtype) = (index as f64, Device::flex(), plan.precision.dtype());
+    let crossed = i32::from(index >= 2);
+    let x = 0.25 + 0.5 * at - f64::from(crossed);
+    let exited = Status::Exited(burntrace_core::Face::YHigh);
+    let second = if index < 2 { Status::Waiting } else { Status::Active };
+    let third = if index < 3 { Status::Active } else { exited };
+    let position = vec![x, 0.1, 0.0, 0.5, 0.5, 0.1 * at, 0.3, at.min(3.0) / 3.0, 0.0];
+    let velocity = vec![0.5, 0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 1.0 / 3.0, 0.0];
+    let status = [Status::Active, second, third].map(Status::code).to_vec();
+    let image = vec![crossed, 0, 0, 0, 0, 0, 0, 0, 0];
+    let reals = |values: Vec<f64>| {
+        Tensor::<2>::from_data(TensorData::new(values, [3, 3]), (&device, dtype))
+    };
+    Save {
+        index,
+        time: 0.5 * at,
+        position: reals(position),
+        status: Tensor::from_data(TensorData::new(status, [3]), (&device, DType::I32)),
+        image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
+        velocity: plan.velocity.then(|| reals(velocity)),
+    }
+}
+
+/// How the run ends.
+pub fn ends() -> Ends {
+    let exited = Status::Exited(burntrace_core::Face::YHigh);
+    Ends {
+        status: vec![Status::Active, Status::Active, exited],
+        release_time: vec![0.0, 0.75, 0.0],
+        end_time: vec![f64::NAN, f64::NAN, 1.25],
+    }
+}
+
+/// Writes `saves` saves of the run into a folder, and ends it.
+pub fn run(folder: &Path, plan: &SavePlan, saves: usize) {
+    let mut writer = TrackWriter::new(folder);
+    writer.begin(plan).unwrap();
+    for index in 0..saves {
+        writer.save(save(plan, index)).unwrap();
+    }
+    writer.end(&ends()).unwrap();
+}

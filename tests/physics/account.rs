@@ -1,0 +1,123 @@
+//! The account of a run: launches, paths, counts.
+
+use super::common::*;
+use burn::tensor::Tensor;
+use burntrace::{
+    Domain, Error, Face, Field, FieldFn, Path, Placement, SaveAt, Seeds, Status, Tracer,
+};
+
+fn shear() -> Frames {
+    let axes = [even_axis(0.0, 1.0, 4), even_axis(0.0, 1.0, 4), vec![0.0]];
+    Frames::new(axes, Placement::Nodes, &[0.0, 1.0], |p, _| [p[1], 0.0, 0.0])
+}
+
+fn points(count: usize) -> Seeds {
+    Seeds::list(Dice(5).points([0.0; 3], [1.0, 1.0, 0.0], count)).unwrap()
+}
+
+/// A formula in place of a grid.
+fn formula(machine: &Machine) -> impl Field {
+    let domain = Domain::new([0.0; 3], [1.0, 1.0, 0.0]).unwrap();
+    FieldFn::new(domain, &machine.device, machine.precision, |p: Tensor<2>, _| {
+        let y = p.narrow(1, 1, 1);
+        let zero = y.zeros_like();
+        Tensor::cat(vec![y, zero.clone(), zero], 1)
+    })
+}
+
+/// A launch takes all the steps between two saves.
+#[test]
+fn launches_are_counted_in_saves_not_in_steps() {
+    for machine in machines() {
+        let field = machine.field(&shear());
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 100)).device_name("this one");
+        for (save, saves, launches) in [
+            (SaveAt::EverySteps(20), 6, 5),
+            (SaveAt::End, 1, 1),
+            (SaveAt::EverySteps(30), 5, 4),
+            (SaveAt::EveryTime(0.25), 5, 4),
+            (SaveAt::Times(vec![0.5]), 1, 2),
+        ] {
+            let summary = trace(&tracer.clone().save(save), &points(30)).summary;
+            assert_eq!((summary.saves, summary.launches), (saves, launches), "{machine}");
+            assert_eq!((summary.steps, summary.particles), (100, 30), "{machine}");
+            assert_eq!(summary.path, Path::Fused, "{machine}");
+            assert_eq!((summary.device.as_str(), summary.precision), ("this one", machine.precision));
+            assert_eq!(summary.kernels, usize::from(!machine.is_cpu()), "{machine}");
+            assert!(summary.trace_seconds > 0.0 && !summary.cancelled, "{machine}");
+        }
+        let tensor = trace(&tracer.path(Path::Tensor).save(SaveAt::End), &points(30)).summary;
+        assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 100, 0));
+    }
+}
+
+/// No launch is so long that an observer would wait for minutes.
+#[test]
+fn long_runs_are_cut_into_launches_of_a_thousand_steps() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let field = machine.field(&shear());
+        let run = trace(&Tracer::new(&field).span(steps(0.0, 1.0, 3000)), &points(3));
+        assert_eq!((run.summary.steps, run.summary.launches), (3000, 3), "{machine}");
+    }
+}
+
+#[test]
+fn only_grids_are_traced_by_the_fused_operation() {
+    for machine in machines() {
+        let field = formula(&machine);
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4));
+        assert_eq!(trace(&tracer, &points(3)).summary.path, Path::Tensor, "{machine}");
+        match tracer.path(Path::Fused).trace(&points(3)) {
+            Err(Error::NotFused { reason }) => assert!(reason.contains("grid"), "{reason}"),
+            other => panic!("{machine}: {other:?}"),
+        }
+        let grid = machine.field(&shear());
+        let run = trace(&Tracer::new(&grid).span(steps(0.0, 1.0, 4)), &points(3));
+        assert_eq!(run.summary.path, Path::Fused, "{machine}");
+    }
+}
+
+/// Seeds that are released late, end, or are never released: every one is counted once, and
+/// steps are counted while a particle is active only.
+#[test]
+fn counts_and_particle_steps_add_up() {
+    let seeds = vec![
+        [0.0, 0.5, 0.0], // active to the end: 10 steps
+        [0.9, 0.5, 0.0], // goes out after a time of 0.2, in step 2 of 10, counted from 1
+        [0.0, 0.1, 0.0], // released at 0.35, in step 4: 7 steps
+        [0.0, 0.1, 0.0], // waits beyond the end
+        [0.3, 0.0, 0.0], // rests: stagnant in its first step
+    ];
+    let release = vec![0.0, 0.0, 0.35, 7.0, 0.0];
+    let seeds = Seeds::list(seeds).unwrap().with_release(release).unwrap();
+    for machine in machines() {
+        let field = machine.field(&shear());
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 10)).stagnant_speed(0.05);
+        for path in [Path::Fused, Path::Tensor] {
+            let run = trace(&tracer.clone().path(path), &seeds);
+            let expected = [
+                Status::Active,
+                Status::Exited(Face::XHigh),
+                Status::Active,
+                Status::Waiting,
+                Status::Stagnant,
+            ];
+            assert_eq!(run.status, expected, "{machine}, {path}");
+            let summary = &run.summary;
+            assert_eq!((summary.released(), summary.active(), summary.ended()), (4, 2, 2));
+            let total: usize = summary.counts.iter().map(|(_, count)| count).sum();
+            assert_eq!(total, summary.particles);
+            // The exit is at the end of step 2 but for rounding, which may make it the begin of 3.
+            let steps = summary.particle_steps;
+            assert!([20, 21].contains(&steps), "{machine}, {path}: {steps}");
+            assert!((run.end_time[1] - 0.2).abs() <= 8.0 * machine.eps(), "{machine}, {path}");
+            assert_eq!(run.end_time[4], 0.0, "{machine}, {path}");
+            let released = [0, 1, 2, 4].map(|i| run.release_time[i]);
+            assert_eq!(released, [0.0, 0.0, 0.35, 0.0], "{machine}, {path}");
+            assert!(run.release_time[3].is_nan() && run.end_time[3].is_nan());
+            assert_eq!(run.last()[3], [0.0, 0.1f32.into(), 0.0].map(|x: f64| {
+                if machine.is_double() && x != 0.0 { 0.1 } else { x }
+            }));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Flows with exact answers, in tensor operations: the errors must be those of the method.
+//!
+//! The errors quoted here were computed in float64 by an independent program. A run must be no
+//! worse than that (a twentieth more, for they are rounded), and not half as good either, for then
+//! it would be another method.
+
+use super::common::*;
+use burntrace::{Analytic, Condition, Domain, Field, Flow, Precision, Scheme, Seeds, Span, Tracer};
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+/// CPU devices in double precision. (Shaders have no trigonometric functions of doubles.)
+fn exact_machines() -> Vec<Machine> {
+    double_machines().into_iter().filter(Machine::is_cpu).collect()
+}
+
+fn flow(name: &str) -> Flow {
+    Flow::named(name).unwrap()
+}
+
+/// Where a particle is after a run, in planes with z = 0.
+fn end(machine: &Machine, flow: &Flow, scheme: Scheme, from: [f64; 2], span: Span) -> [f64; 2] {
+    let field = Analytic::new(flow.clone(), &machine.device, machine.precision)
+        .with_domain(Domain::unbounded());
+    let seeds = Seeds::list(vec![[from[0], from[1], 0.0]]).unwrap();
+    let run = trace(&Tracer::new(&field).scheme(scheme).span(span), &seeds);
+    [run.last()[0][0], run.last()[0][1]]
+}
+
+fn error(found: [f64; 2], exact: [f64; 2]) -> f64 {
+    (found[0] - exact[0]).hypot(found[1] - exact[1])
+}
+
+#[track_caller]
+fn assert_quoted(what: &str, error: f64, quoted: f64) {
+    let is_that = 0.5 * quoted <= error && error <= 1.05 * quoted;
+    assert!(is_that, "{what}: the error is {error:e}, not {quoted:e}");
+}
+
+/// Errors of Euler, midpoint, Heun and RK4.
+type Errors = [f64; 4];
+
+fn check_eddy(name: &str, to: [f64; 2], span: Span, start: [f64; 2], errors: Errors) {
+    for machine in exact_machines() {
+        for (scheme, quoted) in Scheme::ALL.into_iter().zip(errors) {
+            let found = end(&machine, &flow(name), scheme, start, span);
+            // These are errors along the worse axis.
+            let error = (found[0] - to[0]).abs().max((found[1] - to[1]).abs());
+            assert_quoted(&format!("{machine}, {name}, {scheme:?}"), error, quoted);
+        }
+    }
+}
+
+#[test]
+fn a_stationary_eddy() {
+    let to = [14494.150382336, 7832.902561248];
+    let errors = [41.9, 6.3e-2, 1.3e-1, 1.7e-7];
+    check_eddy("stationary-eddy", to, span(0.0, 21_600.0, 180.0), [12000.0, 12500.0], errors);
+}
+
+#[test]
+fn a_moving_eddy() {
+    let to = [13059.913006515, 12333.331741563];
+    let errors = [82.9, 1.24, 2.47, 3.3e-4];
+    check_eddy("moving-eddy", to, span(0.0, 3600.0, 1800.0), [12000.0, 12500.0], errors);
+}
+
+#[test]
+fn a_decaying_eddy() {
+    let to = [15089.166132687, 6702.141210860];
+    let errors = [592.0, 18.6, 37.2, 2.1e-2];
+    check_eddy("decaying-eddy", to, span(0.0, 82_800.0, 3600.0), [1e4, 1e4], errors);
+}
+
+#[test]
+fn a_decaying_eddy_converges_in_fourth_order() {
+    let to = [15089.166132687, 6702.141210860];
+    for machine in exact_machines() {
+        for (n, quoted) in [(23, 2.2e-2), (46, 1.4e-3), (92, 8.6e-5), (184, 5.4e-6)] {
+            let span = steps(0.0, 82_800.0, n);
+            let found = end(&machine, &flow("decaying-eddy"), Scheme::Rk4, [1e4, 1e4], span);
+            assert_quoted(&format!("{machine}, {n} steps"), error(found, to), quoted);
+        }
+    }
+}
+
+/// The way back over the same steps ends where the way there began, to the error of both.
+#[test]
+fn a_decaying_eddy_backward() {
+    let from = [15089.166132687, 6702.141210860];
+    for machine in exact_machines() {
+        let span = steps(82_800.0, 0.0, 23);
+        let found = end(&machine, &flow("decaying-eddy"), Scheme::Rk4, from, span);
+        // A quadrature of a function of time is the same either way.
+        assert_quoted(&machine.to_string(), error(found, [1e4, 1e4]), 2.2e-2);
+    }
+}
+
+#[test]
+fn the_double_gyre_at_its_known_points() {
+    let points: [([f64; 2], f64, [f64; 2]); 7] = [
+        ([0.5, 0.5], 10.0, [0.050550530572, 0.111020148786]),
+        ([1.0, 0.5], 10.0, [0.257920850250, 0.487372892321]),
+        ([0.6, 0.3], 10.0, [0.331895097569, 0.017144215232]),
+        ([1.5, 0.25], 10.0, [1.268344706387, 0.350726839743]),
+        ([0.5, 0.5], 15.0, [0.046712505867, 0.879384110424]),
+        ([0.6, 0.3], 15.0, [0.017441501607, 0.394107849332]),
+        ([0.6, 0.3], -10.0, [0.639996127730, 0.059338950732]),
+    ];
+    for machine in exact_machines() {
+        for (from, time, to) in points {
+            let n = if time == 15.0 { 3200 } else { 1600 };
+            let span = steps(0.0, time, n);
+            let found = end(&machine, &flow("double-gyre"), Scheme::Rk4, from, span);
+            // The step is about a fourth of the one whose error is 3.4e-9 at one of the points:
+            // 1.3e-11, and more where paths part sooner; the numbers have twelve decimals.
+            assert_below(&format!("{machine}, {from:?}, {time}"), error(found, to), 1e-10);
+        }
+    }
+}
+
+#[test]
+fn the_double_gyre_converges_in_fourth_order() {
+    let to = [0.331895097569, 0.017144215232];
+    for machine in exact_machines() {
+        for (n, quoted) in [(50, 2.4e-5), (100, 1.1e-6), (200, 6.0e-8), (400, 3.4e-9)] {
+            let span = steps(0.0, 10.0, n);
+            let found = end(&machine, &flow("double-gyre"), Scheme::Rk4, [0.6, 0.3], span);
+            assert_quoted(&format!("{machine}, {n} steps"), error(found, to), quoted);
+        }
+    }
+}
+
+/// 4 K(k) with k^2 = 1 - psi^2: from (pi/2, asin 1/2) a particle returns after this time.
+#[test]
+fn taylor_green_returns() {
+    let start = [FRAC_PI_2, 0.5f64.asin()];
+    for machine in exact_machines() {
+        for (n, quoted) in [(100, 1.6e-6), (200, 1.0e-7), (400, 6.5e-9)] {
+            let span = steps(0.0, 8.626062589998574, n);
+            let found = end(&machine, &flow("taylor-green"), Scheme::Rk4, start, span);
+            assert_quoted(&format!("{machine}, {n} steps"), error(found, start), quoted);
+        }
+    }
+}
+
+/// The known end of a path that leaves the box twice: periodic faces and images give it too.
+#[test]
+fn abc_in_its_periodic_box_and_in_open_space() {
+    let to = [-0.175385476457, 1.343436817806, 13.303238375398];
+    let seeds = Seeds::list(vec![[1.0, 2.0, 3.0]]).unwrap();
+    for machine in exact_machines() {
+        let boxed = Analytic::new(flow("abc"), &machine.device, machine.precision);
+        let open = boxed.clone().with_domain(Domain::unbounded());
+        for field in [boxed, open] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 5.0, 2000));
+            let is_open = field.domain().low[0].is_infinite();
+            let condition = if is_open { Condition::Exit } else { Condition::Periodic };
+            let run = trace(&tracer.all_faces(condition), &seeds);
+            let off = distance(&run.unwrapped([TAU; 3]), &[to]);
+            // At 250 steps the error is 5e-8 by comparison of 250 and 500; here 4096 times less.
+            assert_below(&format!("{machine}, open: {is_open}"), off, 1e-10);
+            assert_eq!(run.image[0] != [0; 3], !is_open);
+        }
+    }
+}
+
+/// With C = 0, H = B sin x + A cos z is constant along a path, and y = y0 + H t.
+#[test]
+fn abc_without_c_has_an_invariant() {
+    let (a, b) = (3f64.sqrt(), 2f64.sqrt());
+    let flow = Flow::Abc { a, b, c: 0.0 };
+    let start = [1.0, 2.0, 3.0];
+    let invariant = |p: [f64; 3]| b * p[0].sin() + a * p[2].cos();
+    for machine in exact_machines() {
+        let field = Analytic::new(flow.clone(), &machine.device, machine.precision)
+            .with_domain(Domain::unbounded());
+        let tracer = Tracer::new(&field).span(steps(0.0, 5.0, 1000));
+        let run = trace(&tracer, &Seeds::list(vec![start]).unwrap());
+        let p = run.last()[0];
+        // h^4 = 6e-10, over a time of 5, with fourth derivatives of order one.
+        assert_below(&machine.to_string(), (invariant(p) - invariant(start)).abs(), 3e-9);
+        assert_below(&machine.to_string(), (p[1] - 2.0 - 5.0 * invariant(start)).abs(), 3e-9);
+    }
+}
+
+#[test]
+fn hill_on_the_axis() {
+    for machine in exact_machines() {
+        let field = Analytic::new(flow("hill"), &machine.device, machine.precision);
+        let seeds = Seeds::list(vec![[0.0, 0.0, 0.5]]).unwrap();
+        let run = trace(&Tracer::new(&field).span(steps(0.0, 1.0, 400)), &seeds);
+        // Ten decimals; RK4's error at this step is 1e-11.
+        let off = distance(run.last(), &[[0.0, 0.0, -0.7400970131]]);
+        assert_below(&machine.to_string(), off, 1.5e-10);
+    }
+}
+
+/// Single precision on every device: the same flows, at errors that it can resolve.
+#[test]
+fn single_precision_sees_the_same_flows() {
+    for machine in machines().into_iter().filter(|m| m.precision == Precision::F32) {
+        let to = [0.331895097569, 0.017144215232];
+        let found =
+            end(&machine, &flow("double-gyre"), Scheme::Rk4, [0.6, 0.3], steps(0.0, 10.0, 50));
+        // The scheme's 2.4e-5, and 50 steps' rounding, grown by exp(0.225 x 10) = 10.
+        let round_off = 50.0 * machine.eps() * 10.0;
+        assert_below(&machine.to_string(), error(found, to), 2.4e-5 + round_off);
+        let to = [13059.913006515, 12333.331741563];
+        let run = span(0.0, 3600.0, 1800.0);
+        for (scheme, quoted) in [(Scheme::Euler, 82.9), (Scheme::Midpoint, 1.24), (Scheme::Heun, 2.47)] {
+            let found = end(&machine, &flow("moving-eddy"), scheme, [12000.0, 12500.0], run);
+            assert_quoted(&format!("{machine}, {scheme:?}"), error(found, to), quoted);
+        }
+    }
+}

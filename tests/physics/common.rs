@@ -1,0 +1,326 @@
+//! What the tests share: devices, grids made from formulas, and runs read back to the host.
+
+use burn::tensor::{Device, Int, Tensor};
+use burntrace::{
+    FrameSource, GridField, GridOptions, OutsideTime, Placement, Precision, Seeds, Span, Status,
+    Summary, Tracer, Tracks, Velocity, device,
+};
+use std::sync::OnceLock;
+
+/// A device and a precision that it computes in.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub name: String,
+    pub device: Device,
+    pub precision: Precision,
+}
+
+impl Machine {
+    /// Distance from 1 to the next number.
+    pub fn eps(&self) -> f64 {
+        match self.precision {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        }
+    }
+
+    pub fn is_cpu(&self) -> bool {
+        ["flex", "ndarray"].contains(&self.name.as_str())
+    }
+
+    pub fn is_double(&self) -> bool {
+        self.precision == Precision::F64
+    }
+
+    /// Puts frames on the device; time is as in `options`, which may leave the precision out.
+    pub fn load(&self, frames: &Frames, options: GridOptions) -> GridField {
+        let precision = self.precision;
+        let options = GridOptions { precision, ..options };
+        GridField::load(&mut frames.clone(), &self.device, &options).unwrap()
+    }
+
+    /// Puts frames on the device.
+    pub fn field(&self, frames: &Frames) -> GridField {
+        self.load(frames, GridOptions::default())
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.precision)
+    }
+}
+
+/// Every device in every precision it has.
+pub fn machines() -> Vec<Machine> {
+    static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
+    MACHINES.get_or_init(find_machines).clone()
+}
+
+/// Every device that has double precision, in double precision.
+pub fn double_machines() -> Vec<Machine> {
+    machines().into_iter().filter(Machine::is_double).collect()
+}
+
+fn find_machines() -> Vec<Machine> {
+    let required = std::env::var("BURNTRACE_REQUIRE").unwrap_or_default();
+    let required: Vec<&str> = required.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    let mut names = vec!["flex", "ndarray", "vulkan:0"];
+    let kind = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+    for name in &required {
+        if !names.iter().any(|known| kind(known) == kind(name)) {
+            names.push(name);
+        }
+    }
+    let mut machines = Vec::new();
+    for name in names {
+        let is_required = required.iter().any(|r| kind(r) == kind(name));
+        match device::open(name) {
+            Ok(usable) => {
+                let mut precisions = vec![Precision::F32];
+                if usable.has_f64 {
+                    precisions.push(Precision::F64);
+                } else {
+                    eprintln!("skipped: {name} in double precision, which it does not have");
+                }
+                machines.extend(precisions.into_iter().map(|precision| Machine {
+                    name: usable.name.clone(),
+                    device: usable.device.clone(),
+                    precision,
+                }));
+            }
+            Err(error) if is_required => panic!("{name} is required: {error}"),
+            Err(error) => eprintln!("skipped: {error}"),
+        }
+    }
+    machines
+}
+
+/// Frames in memory.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    pub axes: [Vec<f64>; 3],
+    pub placement: Placement,
+    pub times: Vec<f64>,
+    /// `u, v, w` of each node or cell, a vector for each frame.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Frames {
+    /// A formula at the nodes, or at the middles of the cells.
+    pub fn new(
+        axes: [Vec<f64>; 3],
+        placement: Placement,
+        times: &[f64],
+        mut velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
+    ) -> Self {
+        let places = match placement {
+            Placement::Nodes => axes.clone(),
+            Placement::Cells => axes.each_ref().map(|axis| middles(axis)),
+        };
+        let [xs, ys, zs] = places;
+        let mut values = Vec::new();
+        for &t in times {
+            let mut frame = Vec::new();
+            for &z in &zs {
+                for &y in &ys {
+                    for &x in &xs {
+                        frame.extend(velocity([x, y, z], t));
+                    }
+                }
+            }
+            values.push(frame);
+        }
+        Frames { axes, placement, times: times.to_vec(), values }
+    }
+
+    /// A velocity that does not depend on the place, in a box, on the fewest nodes.
+    pub fn uniform(
+        low: [f64; 3],
+        high: [f64; 3],
+        times: &[f64],
+        mut velocity: impl FnMut(f64) -> [f64; 3],
+    ) -> Self {
+        let axes = [0, 1, 2].map(|d| match low[d] == high[d] {
+            true => vec![low[d]],
+            false => vec![low[d], high[d]],
+        });
+        Frames::new(axes, Placement::Nodes, times, |_, t| velocity(t))
+    }
+}
+
+fn middles(axis: &[f64]) -> Vec<f64> {
+    match axis {
+        [only] => vec![*only],
+        _ => axis.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect(),
+    }
+}
+
+impl FrameSource for Frames {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn read(
+        &mut self,
+        frame: usize,
+    ) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Velocity::F64(self.values[frame].clone()))
+    }
+}
+
+/// `cells + 1` nodes at equal distances.
+pub fn even_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
+    let node = |i: usize| low + (high - low) * (i as f64 / cells as f64);
+    (0..=cells).map(|i| if i == cells { high } else { node(i) }).collect()
+}
+
+/// `cells + 1` nodes at distances that grow from the first to the last one, about threefold.
+pub fn stretched_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
+    let at = |i: usize| {
+        let s = i as f64 / cells as f64;
+        low + (high - low) * (0.5 * s + 0.5 * s * s)
+    };
+    (0..=cells).map(|i| if i == cells { high } else { at(i) }).collect()
+}
+
+/// What the field is worth outside its frames.
+pub fn outside(outside_time: OutsideTime) -> GridOptions {
+    GridOptions { outside_time, ..GridOptions::default() }
+}
+
+/// Steps of `dt` from `t0` to `t1`.
+pub fn span(t0: f64, t1: f64, dt: f64) -> Span {
+    Span { t0: Some(t0), t1: Some(t1), dt: Some(dt), steps: None }
+}
+
+/// This many steps from `t0` to `t1`.
+pub fn steps(t0: f64, t1: f64, steps: u64) -> Span {
+    Span { t0: Some(t0), t1: Some(t1), dt: None, steps: Some(steps) }
+}
+
+/// A run, on the host.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub times: Vec<f64>,
+    /// Positions of each save.
+    pub saves: Vec<Vec<[f64; 3]>>,
+    /// Velocities of each save, where they were asked for.
+    pub velocities: Option<Vec<f64>>,
+    /// Boxes crossed by the end.
+    pub image: Vec<[i64; 3]>,
+    pub status: Vec<Status>,
+    pub release_time: Vec<f64>,
+    pub end_time: Vec<f64>,
+    pub summary: Summary,
+}
+
+impl Run {
+    /// Positions of the last save.
+    pub fn last(&self) -> &[[f64; 3]] {
+        self.saves.last().unwrap()
+    }
+
+    /// Positions at the end along a path without jumps through periodic faces.
+    pub fn unwrapped(&self, width: [f64; 3]) -> Vec<[f64; 3]> {
+        let pairs = self.last().iter().zip(&self.image);
+        pairs
+            .map(|(p, image)| std::array::from_fn(|d| p[d] + image[d] as f64 * width[d]))
+            .collect()
+    }
+}
+
+/// Traces, and reads everything back.
+pub fn trace(tracer: &Tracer, seeds: &Seeds) -> Run {
+    read(&tracer.trace(seeds).unwrap())
+}
+
+pub fn read(tracks: &Tracks) -> Run {
+    let last = tracks.saves().last().unwrap();
+    let ends = tracks.ends();
+    let codes: Vec<Status> = integers(last.status.clone())
+        .into_iter()
+        .map(|code| Status::from_code(code as i32).unwrap())
+        .collect();
+    let summary = tracks.summary().unwrap().clone();
+    for (then, now) in codes.iter().zip(&ends.status) {
+        let has_changed = then != now && !summary.cancelled;
+        assert!(!has_changed || !then.has_ended(), "{then} is an end, and became {now}");
+    }
+    assert_eq!(summary.released(), summary.active() + summary.ended(), "{summary:?}");
+    Run {
+        times: tracks.times(),
+        saves: tracks.saves().iter().map(|save| rows(save.position.clone())).collect(),
+        velocities: tracks.velocities().map(floats),
+        image: integers(last.image.clone()).as_chunks().0.to_vec(),
+        status: ends.status.clone(),
+        release_time: ends.release_time.clone(),
+        end_time: ends.end_time.clone(),
+        summary,
+    }
+}
+
+/// All numbers of a tensor.
+pub fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.into_data().convert::<f64>().try_to_vec().unwrap()
+}
+
+/// All whole numbers of a tensor.
+pub fn integers<const D: usize>(tensor: Tensor<D, Int>) -> Vec<i64> {
+    tensor.into_data().convert::<i64>().try_to_vec().unwrap()
+}
+
+/// Rows of three.
+pub fn rows(tensor: Tensor<2>) -> Vec<[f64; 3]> {
+    floats(tensor).as_chunks().0.to_vec()
+}
+
+/// The greatest distance along an axis between two sets of points; NaN counts as infinite.
+pub fn distance(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let each = a.as_flattened().iter().zip(b.as_flattened());
+    each.map(|(a, b)| (a - b).abs())
+        .fold(0.0, |most, d| if d <= most { most } else if d.is_nan() { f64::INFINITY } else { d })
+}
+
+/// Checks a number against a bound, with the place in the message.
+#[track_caller]
+pub fn assert_below(what: &str, found: f64, bound: f64) {
+    assert!(found <= bound, "{what}: {found:e} is not below {bound:e}");
+}
+
+/// Random numbers for tests (SplitMix64; Steele, Lea & Flood, 2014).
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from `low` to `high`.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// One of several things.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[(self.bits() % from.len() as u64) as usize]
+    }
+
+    /// Points in a box.
+    pub fn points(&mut self, low: [f64; 3], high: [f64; 3], count: usize) -> Vec<[f64; 3]> {
+        let mut point = || std::array::from_fn(|d| self.between(low[d], high[d]));
+        (0..count).map(|_| point()).collect()
+    }
+}

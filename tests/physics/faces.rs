@@ -1,0 +1,270 @@
+//! The faces of the box, in uniform flow, where every path is known in closed form.
+
+use super::common::*;
+use burntrace::{
+    Condition, Domain, Face, GridField, Path, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
+};
+
+const LOW: [f64; 3] = [-1.0, 2.0, 0.5];
+const HIGH: [f64; 3] = [2.0, 3.0, 1.0];
+const WIDTH: [f64; 3] = [3.0, 1.0, 0.5];
+
+fn uniform(machine: &Machine, velocity: [f64; 3]) -> GridField {
+    machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| velocity))
+}
+
+fn points(count: usize) -> Vec<[f64; 3]> {
+    Dice(21).points(LOW, HIGH, count)
+}
+
+fn seeds(points: &[[f64; 3]]) -> Seeds {
+    Seeds::list(points.to_vec()).unwrap()
+}
+
+/// Velocities and step counts for a run over a time of 1: within a box, across it in some steps,
+/// and several boxes in every step.
+const FLOWS: [([f64; 3], u64); 3] = [
+    ([0.3, -0.2, 0.1], 8),
+    ([-7.1, 2.3, 3.7], 16),
+    ([31.0, -17.3, -8.9], 4),
+];
+
+/// Each step rounds a position of up to 3 after a way of up to 31, and there are at most 16.
+fn round_off(machine: &Machine) -> f64 {
+    16.0 * 2.0 * 34.0 * machine.eps()
+}
+
+#[test]
+fn periodic_is_the_free_path() {
+    let points = points(40);
+    for machine in machines() {
+        for (velocity, n) in FLOWS {
+            let field = uniform(&machine, velocity);
+            let tracer =
+                Tracer::new(&field).all_faces(Condition::Periodic).span(steps(0.0, 1.0, n));
+            for path in [Path::Fused, Path::Tensor] {
+                let tracks = tracer.clone().path(path).trace(&seeds(&points)).unwrap();
+                let periods = tracks.periods();
+                let run = read(&tracks);
+                let free: Vec<[f64; 3]> = points
+                    .iter()
+                    .map(|p| std::array::from_fn(|d| p[d] + velocity[d]))
+                    .collect();
+                let off = distance(&run.unwrapped(periods), &free);
+                assert_eq!(periods, WIDTH);
+                assert_below(&format!("{machine}, {path}, {velocity:?}"), off, round_off(&machine));
+                assert!(run.last().iter().all(|p| is_inside(*p)), "{machine}, {path}");
+            }
+        }
+    }
+}
+
+fn is_inside(p: [f64; 3]) -> bool {
+    (0..3).all(|d| LOW[d] <= p[d] && p[d] <= HIGH[d])
+}
+
+/// x' = L - |(x mod 2L) - L|.
+fn triangle_wave(x: f64, d: usize) -> f64 {
+    let width = WIDTH[d];
+    LOW[d] + width - ((x - LOW[d]).rem_euclid(2.0 * width) - width).abs()
+}
+
+/// A mirror turns the position, not the velocity of the field: the direction of travel is the
+/// field's again in the next step. So the triangle wave is that of a single step.
+#[test]
+fn reflect_is_the_triangle_wave() {
+    let points = points(40);
+    for machine in machines() {
+        for (velocity, _) in FLOWS {
+            let field = uniform(&machine, velocity);
+            let tracer = Tracer::new(&field).all_faces(Condition::Reflect).span(steps(0.0, 1.0, 1));
+            for path in [Path::Fused, Path::Tensor] {
+                let run = trace(&tracer.clone().path(path), &seeds(&points));
+                let expected: Vec<[f64; 3]> = points
+                    .iter()
+                    .map(|p| std::array::from_fn(|d| triangle_wave(p[d] + velocity[d], d)))
+                    .collect();
+                let off = distance(run.last(), &expected);
+                assert_below(&format!("{machine}, {path}, {velocity:?}"), off, round_off(&machine));
+                assert!(run.image.iter().all(|image| *image == [0; 3]));
+            }
+        }
+    }
+}
+
+/// A particle on a face stays on it, exactly, and goes on along it.
+#[test]
+fn clamp_is_idempotent() {
+    let points = points(40);
+    for machine in machines() {
+        let field = uniform(&machine, [0.4, -9.0, 5.0]);
+        let tracer = Tracer::new(&field)
+            .all_faces(Condition::Clamp)
+            .span(steps(0.0, 1.0, 8))
+            .save(SaveAt::EverySteps(4));
+        for path in [Path::Fused, Path::Tensor] {
+            let run = trace(&tracer.clone().path(path), &seeds(&points));
+            for save in &run.saves[1..] {
+                let is_on_faces = |p: &[f64; 3]| p[1] == LOW[1] && p[2] == HIGH[2];
+                assert!(save.iter().all(is_on_faces), "{machine}, {path}: {save:?}");
+            }
+            let along: Vec<f64> = points.iter().map(|p| (p[0] + 0.4).min(HIGH[0])).collect();
+            for (p, x) in run.last().iter().zip(along) {
+                assert_below(&format!("{machine}, {path}"), (p[0] - x).abs(), round_off(&machine));
+            }
+        }
+    }
+}
+
+/// Time, face and place of exits, also at the corners, where the face reached first counts.
+#[test]
+fn an_exit_is_on_its_face_at_its_time() {
+    let points = points(60);
+    for machine in machines() {
+        for (velocity, n) in FLOWS {
+            let field = uniform(&machine, velocity);
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, n));
+            for path in [Path::Fused, Path::Tensor] {
+                let run = trace(&tracer.clone().path(path), &seeds(&points));
+                let what = format!("{machine}, {path}, {velocity:?}");
+                for (i, p) in points.iter().enumerate() {
+                    check_exit(&what, &run, i, *p, velocity, round_off(&machine));
+                }
+                assert!(run.summary.ended() > 0, "{what}");
+            }
+        }
+    }
+}
+
+fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3], bound: f64) {
+    let reach = |d: usize| match velocity[d] > 0.0 {
+        true => (HIGH[d] - from[d]) / velocity[d],
+        false => (LOW[d] - from[d]) / velocity[d],
+    };
+    let mut axes = [0, 1, 2];
+    axes.sort_by(|a, b| reach(*a).total_cmp(&reach(*b)));
+    let [d, ..] = axes;
+    // A time is as exact as a place over the velocity.
+    let bound_of_time = bound / velocity[d].abs();
+    let found = run.last()[i];
+    if reach(d) > 1.0 + bound_of_time {
+        assert_eq!(run.status[i], Status::Active, "{what}");
+        assert!(run.end_time[i].is_nan(), "{what}");
+    } else if reach(d) < 1.0 - bound_of_time {
+        let side = usize::from(velocity[d] > 0.0);
+        assert_eq!(run.status[i], Status::Exited(Face::ALL[2 * d + side]), "{what}: {from:?}");
+        assert_eq!(found[d], [LOW[d], HIGH[d]][side], "{what}: exactly on the face");
+        assert_below(what, (run.end_time[i] - reach(d)).abs(), bound_of_time);
+        for other in 0..3 {
+            let expected = from[other] + velocity[other] * reach(d);
+            let bound = bound * (1.0 + (velocity[other] / velocity[d]).abs());
+            assert_below(what, (found[other] - expected).abs(), bound);
+        }
+    }
+}
+
+/// Straight through an edge of the box both faces are reached at once; one of them counts, and
+/// the particle is on both.
+#[test]
+fn an_exit_through_a_corner_is_on_all_its_faces() {
+    for machine in machines() {
+        let field = uniform(&machine, [1.0, 1.0, 0.0]);
+        let seeds = seeds(&[[1.0, 2.0, 0.75]]);
+        let run = trace(&Tracer::new(&field).span(steps(0.0, 2.0, 3)), &seeds);
+        assert_eq!(run.last(), [[2.0, 3.0, 0.75]], "{machine}");
+        let faces = [Status::Exited(Face::XHigh), Status::Exited(Face::YHigh)];
+        assert!(faces.contains(&run.status[0]), "{machine}: {:?}", run.status);
+        assert_below(&machine.to_string(), (run.end_time[0] - 1.0).abs(), 4.0 * machine.eps());
+    }
+}
+
+/// A seed on a face goes in where the flow goes in, and out at once where it goes out.
+#[test]
+fn seeds_on_a_face_belong_to_the_box() {
+    for machine in machines() {
+        let seeds = seeds(&[[LOW[0], 2.5, 0.75], [HIGH[0], 2.5, 0.75]]);
+        let field = uniform(&machine, [0.5, 0.0, 0.0]);
+        for path in [Path::Fused, Path::Tensor] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).path(path);
+            let run = trace(&tracer, &seeds);
+            let expected = [Status::Active, Status::Exited(Face::XHigh)];
+            assert_eq!(run.status, expected, "{machine}, {path}");
+            assert_eq!(run.end_time[1], 0.0, "{machine}, {path}");
+            assert_eq!(run.last()[1], [HIGH[0], 2.5, 0.75], "{machine}, {path}");
+        }
+    }
+}
+
+/// A path that is mirrored at one face leaves through the other one in the same step.
+#[test]
+fn a_mirrored_path_may_leave_through_the_opposite_face() {
+    for machine in machines() {
+        let field = uniform(&machine, [-8.0, 0.0, 0.0]);
+        // 1 to the mirror at -1, and 3 to the exit at 2: after 4 of the 8.
+        let seeds = seeds(&[[0.0, 2.5, 0.75]]);
+        let tracer = Tracer::new(&field)
+            .face(Face::XLow, Condition::Reflect)
+            .scheme(Scheme::Euler)
+            .span(steps(0.0, 1.0, 1));
+        for path in [Path::Fused, Path::Tensor] {
+            let run = trace(&tracer.clone().path(path), &seeds);
+            assert_eq!(run.status, [Status::Exited(Face::XHigh)], "{machine}, {path}");
+            assert_eq!(run.last(), [[2.0, 2.5, 0.75]], "{machine}, {path}");
+            assert_eq!(run.end_time, [0.5], "{machine}, {path}");
+        }
+    }
+}
+
+/// The conditions of a side that is open are never met, on whichever axis the others are.
+#[test]
+fn open_sides_do_not_disturb_the_others() {
+    let (inf, start) = (f64::INFINITY, [0.5, 2.9, 0.75]);
+    let velocity = [40.0, 0.3, -0.2];
+    for machine in machines() {
+        let field = uniform(&machine, velocity);
+        for low in [LOW[0], -inf] {
+            let domain = Domain { low: [low, 2.0, 0.5], high: [inf, 3.0, 1.0] };
+            for condition in [Condition::Reflect, Condition::Clamp, Condition::Exit] {
+                let tracer = Tracer::new(&field)
+                    .all_faces(Condition::Reflect)
+                    .face(Face::XLow, condition)
+                    .face(Face::XHigh, condition)
+                    .domain(domain)
+                    .span(steps(0.0, 1.0, 1));
+                for path in [Path::Fused, Path::Tensor] {
+                    let run = trace(&tracer.clone().path(path), &seeds(&[start]));
+                    let expected = [[40.5, 2.8, 0.55]];
+                    let off = distance(run.last(), &expected);
+                    let what = format!("{machine}, {path}, {condition:?} from {low}");
+                    assert_below(&what, off, round_off(&machine));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn seeds_outside_the_box_are_refused_or_counted() {
+    let points = [[0.0, 2.5, 0.75], [0.0, 1.5, 0.75], [5.0, 2.5, 0.75]];
+    for machine in machines() {
+        let field = uniform(&machine, [0.1, 0.0, 0.0]);
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2));
+        let error = tracer.trace(&seeds(&points)).unwrap_err().to_string();
+        assert!(error.contains("2 of 3 seeds") && error.contains("number 1"), "{error}");
+        let run = trace(&tracer.seeds_outside(SeedsOutside::NotLocated), &seeds(&points));
+        assert_eq!(run.status, [Status::Active, Status::NotLocated, Status::NotLocated]);
+        assert_eq!(run.last()[1..], points[1..], "{machine}");
+        assert_eq!((run.summary.released(), run.summary.active(), run.summary.ended()), (3, 1, 2));
+    }
+}
+
+#[test]
+fn a_periodic_face_needs_its_partner() {
+    for machine in machines().into_iter().take(1) {
+        let field = uniform(&machine, [0.1, 0.0, 0.0]);
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2));
+        let error = tracer.face(Face::YHigh, Condition::Periodic).trace(&seeds(&points(1)));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("y-high") && error.contains("y-low"), "{error}");
+    }
+}

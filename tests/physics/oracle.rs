@@ -1,0 +1,329 @@
+//! The tracer's rules once more, in double precision and one particle at a time, written in other
+//! ways than the library's: frames and cells are found by walking, schemes are spelt out,
+//! and a path is followed from wall to wall, event by event.
+
+use super::common::{Frames, Run};
+use burntrace::{Condition, Face, InTime, OutsideTime, Placement, Scheme, Status};
+
+pub type Point = [f64; 3];
+
+/// What is traced, and how.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub frames: Frames,
+    pub in_time: InTime,
+    pub outside: OutsideTime,
+    pub scheme: Scheme,
+    pub faces: [[Condition; 2]; 3],
+    /// Begin of each step and end of the last one.
+    pub times: Vec<f64>,
+    pub stagnant_speed: f64,
+}
+
+/// What has become of a particle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fate {
+    pub position: Point,
+    pub image: [i64; 3],
+    pub status: Status,
+    pub end_time: f64,
+}
+
+impl Case {
+    pub fn low(&self) -> Point {
+        self.frames.axes.each_ref().map(|axis| axis[0])
+    }
+
+    pub fn high(&self) -> Point {
+        self.frames.axes.each_ref().map(|axis| axis[axis.len() - 1])
+    }
+
+    fn is_flat(&self, d: usize) -> bool {
+        self.frames.axes[d].len() == 1
+    }
+
+    /// Follows a particle that is released at a time.
+    pub fn follow(&self, start: Point, release: f64) -> Fate {
+        self.follow_nudged(start, release, &|_, p| p)
+    }
+
+    /// Follows a particle whose position is changed before each step, given the step's number.
+    pub fn follow_nudged(
+        &self,
+        start: Point,
+        release: f64,
+        nudge: &dyn Fn(usize, Point) -> Point,
+    ) -> Fate {
+        let mut fate = Fate {
+            position: start,
+            image: [0; 3],
+            status: Status::Waiting,
+            end_time: f64::NAN,
+        };
+        for (k, pair) in self.times.windows(2).enumerate() {
+            let is_backward = pair[1] < pair[0];
+            let is_late = if is_backward { release <= pair[1] } else { release >= pair[1] };
+            if is_late {
+                continue;
+            }
+            let is_within = if is_backward { release < pair[0] } else { release > pair[0] };
+            let begin = if is_within { release } else { pair[0] };
+            fate.status = Status::Active;
+            fate.position = nudge(k, fate.position);
+            self.step(&mut fate, begin, pair[1] - begin);
+            if fate.status != Status::Active {
+                break;
+            }
+        }
+        fate
+    }
+
+    /// What rounding can do to a particle, found by rounding on purpose: the sum of what becomes
+    /// of nudges by `delta` along each axis before each step. Infinite where a nudge decides about
+    /// a status, as on the verge of an exit.
+    pub fn sensitivity(&self, fate: &Fate, start: Point, release: f64, delta: f64) -> f64 {
+        let (low, high) = (self.low(), self.high());
+        let mut sum = 0.0;
+        for step in 0..self.times.len() - 1 {
+            for d in (0..3).filter(|d| !self.is_flat(*d)) {
+                let becomes = |delta: f64| {
+                    let nudge = |k: usize, mut p: Point| {
+                        let x = p[d] + delta;
+                        if k == step && low[d] <= x && x <= high[d] {
+                            p[d] = x;
+                        }
+                        p
+                    };
+                    fate.apart(&self.follow_nudged(start, release, &nudge), self.width())
+                };
+                sum += becomes(delta).max(becomes(-delta));
+            }
+        }
+        sum
+    }
+
+    pub fn width(&self) -> Point {
+        std::array::from_fn(|d| self.high()[d] - self.low()[d])
+    }
+
+    fn step(&self, fate: &mut Fate, t: f64, h: f64) {
+        let slope = self.slope(fate.position, t, h);
+        let way = slope.map(|v| h * v);
+        if way.iter().any(|x| !x.is_finite()) {
+            fate.status = Status::NonFinite;
+            fate.end_time = t;
+            return;
+        }
+        let speed = self.velocity(fate.position, t).iter().map(|v| v * v).sum::<f64>().sqrt();
+        if speed < self.stagnant_speed {
+            fate.status = Status::Stagnant;
+            fate.end_time = t;
+            return;
+        }
+        let walks: [Walk; 3] = std::array::from_fn(|d| self.walk(d, fate.position[d], way[d], 1.0));
+        let first = walks.iter().filter_map(|walk| walk.exit).min_by(|a, b| a.0.total_cmp(&b.0));
+        let part = first.map_or(1.0, |(part, _)| part);
+        for d in 0..3 {
+            let walk = self.walk(d, fate.position[d], way[d], part);
+            fate.position[d] = walk.at;
+            fate.image[d] += walk.image;
+        }
+        if let Some((part, face)) = first {
+            let d = face as usize / 2;
+            fate.position[d] = if face as usize % 2 == 0 { self.low()[d] } else { self.high()[d] };
+            fate.status = Status::Exited(face);
+            fate.end_time = t + part * h;
+        }
+    }
+
+    /// Goes a part of a way along an axis, from wall to wall.
+    fn walk(&self, d: usize, from: f64, way: f64, part: f64) -> Walk {
+        let mut walk = Walk { at: from, image: 0, exit: None };
+        if self.is_flat(d) {
+            return walk;
+        }
+        let (low, high) = (self.low()[d], self.high()[d]);
+        let mut up = way > 0.0;
+        let total = way.abs();
+        let mut left = part * total;
+        loop {
+            let reach = if up { high - walk.at } else { walk.at - low };
+            if left <= reach {
+                walk.at += if up { left } else { -left };
+                return walk;
+            }
+            left -= reach;
+            walk.at = if up { high } else { low };
+            match self.faces[d][usize::from(up)] {
+                Condition::Periodic => {
+                    walk.at = if up { low } else { high };
+                    walk.image += if up { 1 } else { -1 };
+                }
+                Condition::Reflect => up = !up,
+                Condition::Clamp => return walk,
+                Condition::Exit => {
+                    let face = Face::ALL[2 * d + usize::from(up)];
+                    walk.exit = Some(((part * total - left) / total, face));
+                    return walk;
+                }
+            }
+        }
+    }
+
+    /// Mean velocity of a step.
+    fn slope(&self, p: Point, t: f64, h: f64) -> Point {
+        let go = |k: Point, c: f64| std::array::from_fn(|d| p[d] + c * h * k[d]);
+        let k1 = self.velocity(p, t);
+        match self.scheme {
+            Scheme::Euler => k1,
+            Scheme::Midpoint => self.velocity(go(k1, 0.5), t + 0.5 * h),
+            Scheme::Heun => {
+                let k2 = self.velocity(go(k1, 1.0), t + h);
+                std::array::from_fn(|d| 0.5 * (k1[d] + k2[d]))
+            }
+            Scheme::Rk4 => {
+                let k2 = self.velocity(go(k1, 0.5), t + 0.5 * h);
+                let k3 = self.velocity(go(k2, 0.5), t + 0.5 * h);
+                let k4 = self.velocity(go(k3, 1.0), t + h);
+                std::array::from_fn(|d| (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d]) / 6.0)
+            }
+        }
+    }
+
+    /// Velocity at any point and time.
+    pub fn velocity(&self, p: Point, t: f64) -> Point {
+        let (low, high) = (self.low(), self.high());
+        let p: Point = std::array::from_fn(|d| {
+            let mut x = p[d];
+            if self.faces[d][0] == Condition::Periodic && !self.is_flat(d) {
+                while x < low[d] {
+                    x += high[d] - low[d];
+                }
+                while x > high[d] {
+                    x -= high[d] - low[d];
+                }
+            }
+            x
+        });
+        let mut sum = [0.0; 3];
+        for (frame, weight) in self.frames_at(t) {
+            let v = self.in_frame(frame, p);
+            for d in (0..3).filter(|d| !self.is_flat(*d)) {
+                sum[d] += weight * v[d];
+            }
+        }
+        sum
+    }
+
+    /// The frames that a time lies between, and how much each counts.
+    fn frames_at(&self, t: f64) -> Vec<(usize, f64)> {
+        let times = &self.frames.times;
+        let last = times.len() - 1;
+        let mut t = t;
+        let mut times = times.clone();
+        if let OutsideTime::Periodic { period } = self.outside {
+            let period = period.unwrap_or(times[last] - times[0]);
+            times.push(times[0] + period);
+            while t < times[0] {
+                t += period;
+            }
+            while t >= times[0] + period {
+                t -= period;
+            }
+        } else if last == 0 || t < times[0] || t > times[last] {
+            let is_zero = last > 0 && self.outside == OutsideTime::Zero;
+            let frame = if t < times[0] { 0 } else { last };
+            return if is_zero { vec![] } else { vec![(frame, 1.0)] };
+        }
+        let mut k = 0;
+        while k + 2 < times.len() && times[k + 1] <= t {
+            k += 1;
+        }
+        let next = if k == last { 0 } else { k + 1 };
+        let part = (t - times[k]) / (times[k + 1] - times[k]);
+        match self.in_time {
+            InTime::Linear => vec![(k, 1.0 - part), (next, part)],
+            InTime::Nearest => vec![(if part < 0.5 { k } else { next }, 1.0)],
+        }
+    }
+
+    /// Velocity in a frame: a weighted sum over the eight corners, or the cell's value.
+    fn in_frame(&self, frame: usize, p: Point) -> Point {
+        let values = &self.frames.values[frame];
+        let places: [(usize, f64); 3] = std::array::from_fn(|d| place(&self.frames.axes[d], p[d]));
+        let is_cells = self.frames.placement == Placement::Cells;
+        let counts = self.frames.axes.each_ref().map(|axis| match is_cells {
+            true => (axis.len() - 1).max(1),
+            false => axis.len(),
+        });
+        let read = |ijk: [usize; 3], c: usize| {
+            values[3 * (ijk[0] + counts[0] * (ijk[1] + counts[1] * ijk[2])) + c]
+        };
+        let cell = places.map(|(cell, _)| cell);
+        if is_cells {
+            return std::array::from_fn(|c| read(cell, c));
+        }
+        let mut sum = [0.0; 3];
+        for corner in 0..8 {
+            let bits = [corner & 1, corner >> 1 & 1, corner >> 2];
+            let weight: f64 = (0..3)
+                .map(|d| if bits[d] == 1 { places[d].1 } else { 1.0 - places[d].1 })
+                .product();
+            if weight != 0.0 {
+                let ijk = std::array::from_fn(|d| cell[d] + bits[d]);
+                (0..3).for_each(|c| sum[c] += weight * read(ijk, c));
+            }
+        }
+        sum
+    }
+}
+
+/// The cell of a coordinate and the fraction of it; the nearest point of the axis beyond it.
+fn place(axis: &[f64], x: f64) -> (usize, f64) {
+    if axis.len() == 1 {
+        return (0, 0.0);
+    }
+    let x = x.clamp(axis[0], axis[axis.len() - 1]);
+    let mut cell = 0;
+    while cell + 2 < axis.len() && axis[cell + 1] <= x {
+        cell += 1;
+    }
+    (cell, (x - axis[cell]) / (axis[cell + 1] - axis[cell]))
+}
+
+/// Where a way along an axis led.
+struct Walk {
+    at: f64,
+    image: i64,
+    /// The part of the way at which it went out, and the face.
+    exit: Option<(f64, Face)>,
+}
+
+impl Fate {
+    /// What a run says of a particle.
+    pub fn of(run: &Run, i: usize) -> Fate {
+        Fate {
+            position: run.last()[i],
+            image: run.image[i],
+            status: run.status[i],
+            end_time: run.end_time[i],
+        }
+    }
+
+    /// How far two fates are apart; infinitely where their statuses differ.
+    pub fn apart(&self, other: &Fate, width: [f64; 3]) -> f64 {
+        if self.status != other.status || self.end_time.is_nan() != other.end_time.is_nan() {
+            return f64::INFINITY;
+        }
+        // Along paths without jumps: on a periodic face rounding may choose either side.
+        let free = |fate: &Fate, d: usize| fate.position[d] + fate.image[d] as f64 * width[d];
+        let ways = (0..3).map(|d| (free(self, d) - free(other, d)).abs());
+        ways.fold((self.end_time - other.end_time).abs(), f64::max)
+    }
+}
+
+/// Roundings of a step, as a nudge: half an ulp of a position of up to 5, from some ten operations
+/// on positions and on ways.
+pub fn nudge(eps: f64) -> f64 {
+    10.0 * 0.5 * 5.0 * eps
+}

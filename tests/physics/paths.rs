@@ -1,0 +1,255 @@
+//! The fused operation and tensor operations: two programs, the same tracks.
+//!
+//! Every sampler with every scheme and all kinds of faces. The tensor path on Flex is the
+//! reference for the fused operation on each device; that of each device is compared with it
+//! apart, for it is slow on some.
+
+use super::{
+    common::*,
+    oracle::{Case, Fate, nudge},
+};
+use burntrace::{
+    Condition::{self, Clamp, Exit, Periodic, Reflect},
+    Face, GridField, InTime, OutsideTime, Path, Placement, SaveAt, Scheme, Seeds, Status, Tracer,
+};
+
+const PARTICLES: usize = 24;
+const STEPS: u64 = 6;
+
+/// Conditions of the axes, low and high.
+const FACES: [[[Condition; 2]; 3]; 7] = [
+    [[Periodic, Periodic]; 3],
+    [[Reflect, Reflect]; 3],
+    [[Clamp, Clamp]; 3],
+    [[Exit, Exit]; 3],
+    [[Reflect, Exit], [Exit, Clamp], [Clamp, Reflect]],
+    [[Periodic, Periodic], [Reflect, Clamp], [Exit, Reflect]],
+    [[Clamp, Exit], [Periodic, Periodic], [Reflect, Reflect]],
+];
+
+/// A field over a box of 2 x 1 x 1 that takes particles through it in several steps along one
+/// axis and several times in every step along the others, with frames that no step ends on.
+fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> Case {
+    let mut dice = Dice(faces as u64 + 1);
+    let axis = |high: f64, cells| match is_table {
+        true => stretched_axis(0.0, high, cells),
+        false => even_axis(0.0, high, cells),
+    };
+    let axes = [axis(2.0, 5), axis(1.0, 4), axis(1.0, 3)];
+    let fast = dice.pick(&[0, 1, 2]);
+    let sign = dice.pick(&[1.0, -1.0]);
+    let frames = Frames::new(axes, placement, &[0.0, 0.35, 1.0], |_, _| {
+        let mut v: [f64; 3] = std::array::from_fn(|_| dice.between(-1.0, 1.0));
+        v[fast] += 13.0 * sign;
+        v
+    });
+    Case {
+        frames,
+        in_time: InTime::Linear,
+        outside: OutsideTime::Error,
+        scheme,
+        faces: FACES[faces],
+        times: even_axis(0.0, 0.96, STEPS as usize),
+        stagnant_speed: 0.0,
+    }
+}
+
+fn seeds(case: &Case) -> Seeds {
+    let points = Dice(77).points(case.low(), case.high(), PARTICLES);
+    // Two releases within steps, one at the begin of a step.
+    let release = (0..PARTICLES).map(|i| [0.0, 0.0, 0.0, 0.07, 0.16, 0.59][i % 6]).collect();
+    Seeds::list(points).unwrap().with_release(release).unwrap()
+}
+
+fn tracer<'a>(case: &Case, field: &'a GridField) -> Tracer<'a> {
+    let mut tracer = Tracer::new(field)
+        .scheme(case.scheme)
+        .stagnant_speed(case.stagnant_speed)
+        .span(steps(case.times[0], case.times[STEPS as usize], STEPS));
+    for face in Face::ALL {
+        tracer = tracer.face(face, case.faces[face as usize / 2][face as usize % 2]);
+    }
+    tracer
+}
+
+fn run(machine: &Machine, case: &Case, path: Path) -> Run {
+    let field = machine.field(&case.frames);
+    trace(&tracer(case, &field).path(path), &seeds(case))
+}
+
+/// Checks that two runs agree to what rounding can do to each particle, twice; returns how many
+/// could not be judged because they are on the verge of something.
+fn assert_same(what: &str, case: &Case, eps: f64, a: &Run, b: &Run) -> usize {
+    let seeds = seeds(case);
+    let mut undecided = 0;
+    for (i, start) in seeds.positions().iter().enumerate() {
+        let (a, b) = (Fate::of(a, i), Fate::of(b, i));
+        let release = seeds.release().unwrap()[i];
+        let fate = case.follow(*start, release);
+        let allowed = nudge(eps) + case.sensitivity(&fate, *start, release, nudge(eps));
+        let off = a.apart(&b, case.width());
+        assert!(
+            off <= 2.0 * allowed,
+            "{what}, particle {i}: {off:e} apart, {allowed:e} allowed\n{a:?}\n{b:?}\n{fate:?}"
+        );
+        undecided += usize::from(allowed > 0.1);
+    }
+    undecided
+}
+
+fn cases() -> Vec<(String, Case)> {
+    let mut cases = Vec::new();
+    for (name, is_table, placement) in [
+        ("even nodes", false, Placement::Nodes),
+        ("even cells", false, Placement::Cells),
+        ("table nodes", true, Placement::Nodes),
+        ("table cells", true, Placement::Cells),
+    ] {
+        for scheme in Scheme::ALL {
+            for faces in 0..FACES.len() {
+                let name = format!("{name}, {scheme:?}, {:?}", FACES[faces]);
+                cases.push((name, case(is_table, placement, scheme, faces)));
+            }
+        }
+    }
+    cases
+}
+
+#[test]
+fn every_sampler_scheme_and_face() {
+    let machines = machines();
+    let mut statuses = std::collections::HashSet::new();
+    let mut undecided = 0;
+    let mut judged = 0;
+    for (name, case) in cases() {
+        let references: Vec<_> = machines
+            .iter()
+            .filter(|machine| machine.name == "flex")
+            .map(|machine| (machine.precision, run(machine, &case, Path::Tensor)))
+            .collect();
+        for machine in &machines {
+            let fused = run(machine, &case, Path::Fused);
+            let of = |(precision, _): &&(_, _)| *precision == machine.precision;
+            let (_, reference) = references.iter().find(of).unwrap();
+            let what = format!("{machine}, {name}");
+            undecided += assert_same(&what, &case, machine.eps(), &fused, reference);
+            judged += PARTICLES;
+            statuses.extend(fused.status);
+        }
+    }
+    assert!(undecided * 50 < judged, "{undecided} of {judged} could not be judged");
+    // Particles went out through every face, and others did not.
+    assert!(statuses.contains(&Status::Active), "{statuses:?}");
+    for face in Face::ALL {
+        assert!(statuses.contains(&Status::Exited(face)), "{face}: {statuses:?}");
+    }
+}
+
+/// The tensor path of each device, for one case of each sampler and all kinds of faces between them.
+#[test]
+fn the_tensor_path_is_the_same_on_every_device() {
+    let chosen: Vec<_> = cases().into_iter().step_by(19).collect();
+    assert_eq!(chosen.len(), 6);
+    let machines = machines();
+    for (name, case) in chosen {
+        for machine in &machines {
+            let tensor = run(machine, &case, Path::Tensor);
+            let fused = run(machine, &case, Path::Fused);
+            let what = format!("{machine}, {name}");
+            let undecided = assert_same(&what, &case, machine.eps(), &fused, &tensor);
+            assert!(undecided <= 2, "{what}: {undecided} could not be judged");
+        }
+    }
+}
+
+/// Saves on both paths: the same times, and velocities of the same positions.
+#[test]
+fn velocities_are_saved_alike() {
+    let case = case(false, Placement::Nodes, Scheme::Rk4, 0);
+    for machine in machines() {
+        let field = machine.field(&case.frames);
+        let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
+        let runs = [Path::Fused, Path::Tensor].map(|path| trace(&tracer.clone().path(path), &seeds(&case)));
+        assert_eq!(runs[0].times, runs[1].times, "{machine}");
+        for run in &runs {
+            let velocities = run.velocities.as_ref().unwrap();
+            let velocities: &[[f64; 3]] = velocities.as_chunks().0;
+            assert_eq!(velocities.len(), run.times.len() * PARTICLES, "{machine}");
+            for (k, (t, save)) in run.times.iter().zip(&run.saves).enumerate() {
+                for (p, v) in save.iter().zip(&velocities[k * PARTICLES..]) {
+                    let expected = case.velocity(*p, *t);
+                    // The saved position is the rounded one: what differs is the interpolation.
+                    let what = format!("{machine}, {}, t = {t}", run.summary.path);
+                    assert_below(&what, distance(&[*v], &[expected]), 100.0 * machine.eps() * 14.0);
+                }
+            }
+        }
+        let velocities = trace(&tracer.save_velocity(false), &seeds(&case)).velocities;
+        assert!(velocities.is_none());
+    }
+}
+
+/// Slow particles end before they move, with the position and the time at which they were slow.
+#[test]
+fn stagnant_particles_end_alike() {
+    for faces in [1, 3] {
+        let mut case = case(false, Placement::Nodes, Scheme::Midpoint, faces);
+        let mut dice = Dice(5);
+        for number in case.frames.values.iter_mut().flatten() {
+            *number = dice.between(-1.0, 1.0);
+        }
+        case.stagnant_speed = 0.3;
+        for machine in machines() {
+            let runs = [Path::Fused, Path::Tensor].map(|path| run(&machine, &case, path));
+            assert_same(&machine.to_string(), &case, machine.eps(), &runs[0], &runs[1]);
+            let count = |run: &Run| run.status.iter().filter(|s| **s == Status::Stagnant).count();
+            assert!(count(&runs[0]) > 2, "{machine}");
+            assert_eq!(count(&runs[0]), count(&runs[1]), "{machine}");
+        }
+    }
+}
+
+/// Velocities so large that positions overflow: a status, on every path, device and face, and
+/// the last finite position is kept.
+#[test]
+fn overflow_is_a_status() {
+    for machine in machines() {
+        let most = if machine.is_double() { 1e308 } else { 3e38 };
+        let axes = [even_axis(0.0, 4.0, 4), even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1)];
+        // Calm as far as x = 2, then a storm.
+        let frames = Frames::new(axes, Placement::Cells, &[0.0, 100.0], |[x, _, _], _| {
+            if x < 2.0 { [0.125, 0.0, 0.0] } else { [most, most, -most] }
+        });
+        let field = machine.field(&frames);
+        let seeds = Seeds::list(vec![[0.5, 0.5, 0.5], [3.0, 0.5, 0.5], [1.875, 0.25, 0.75]]).unwrap();
+        for condition in [Periodic, Reflect, Clamp, Exit] {
+            for scheme in Scheme::ALL {
+                for path in [Path::Fused, Path::Tensor] {
+                    if path == Path::Tensor && !machine.is_cpu() && scheme != Scheme::Rk4 {
+                        continue; // slow, and no other arithmetic
+                    }
+                    let tracer = Tracer::new(&field)
+                        .scheme(scheme)
+                        .all_faces(condition)
+                        .span(steps(0.0, 64.0, 4))
+                        .path(path);
+                    let run = trace(&tracer, &seeds);
+                    let what = format!("{machine}, {condition:?}, {scheme:?}, {path}");
+                    check_overflow(&what, &run, scheme);
+                }
+            }
+        }
+    }
+}
+
+fn check_overflow(what: &str, run: &Run, scheme: Scheme) {
+    assert!(run.last().as_flattened().iter().all(|x| x.is_finite()), "{what}: {:?}", run.last());
+    assert_eq!(run.status[1], Status::NonFinite, "{what}");
+    assert_eq!((run.last()[1], run.end_time[1]), ([3.0, 0.5, 0.5], 0.0), "{what}");
+    // The others come into the storm in their first step: two units long, it leads there in the
+    // stages of the first one, and at the end of it with explicit Euler.
+    let step = if scheme == Scheme::Euler { 1 } else { 0 };
+    assert_eq!(run.status[2], Status::NonFinite, "{what}");
+    assert_eq!(run.end_time[2], [0.0, 16.0][step], "{what}");
+    assert_eq!(run.last()[2], [[1.875, 0.25, 0.75], [3.875, 0.25, 0.75]][step], "{what}");
+}

@@ -1,0 +1,141 @@
+//! Steps and saves.
+
+use super::common::*;
+use burntrace::{Error, GridField, Path, SaveAt, Seeds, Span, Tracer};
+
+/// Velocity (1, t, 0): a position tells the time of the run and whether steps were lost.
+fn clock(machine: &Machine) -> GridField {
+    let frames = Frames::uniform([-30.0; 3], [30.0; 3], &[0.0, 5.0], |t| [1.0, t, 0.0]);
+    machine.field(&frames)
+}
+
+fn run(machine: &Machine, span: Span, save: SaveAt) -> Run {
+    let field = clock(machine);
+    let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
+    trace(&Tracer::new(&field).span(span).save(save), &seeds)
+}
+
+/// Every position is the one that belongs to its save's time.
+#[track_caller]
+fn assert_on_time(machine: &Machine, run: &Run) {
+    let first = run.times[0];
+    for (t, save) in run.times.iter().zip(&run.saves) {
+        let expected = [t - first, (t * t - first * first) / 2.0, 0.0];
+        // A step or save of the host's clock more or less would be visible at a thousandth.
+        let bound = 50.0 * machine.eps() * 13.0;
+        assert_below(&format!("{machine}, t = {t}"), distance(save, &[expected]), bound);
+    }
+}
+
+#[test]
+fn the_last_step_is_shortened() {
+    for machine in machines() {
+        let run = run(&machine, span(0.0, 1.0, 0.3), SaveAt::EverySteps(1));
+        assert_eq!(run.times, [0.0, 0.3, 0.6, 3.0 * 0.3, 1.0]);
+        assert_eq!(run.summary.steps, 4);
+        assert_on_time(&machine, &run);
+    }
+}
+
+#[test]
+fn saves_are_at_exact_times() {
+    let cases = [
+        // Seven steps, split at 0.5 and 1; one ends at 1.5.
+        (SaveAt::EveryTime(0.5), vec![0.0, 0.5, 1.0, 1.5, 2.0], 9),
+        // The interval does not divide the run: a last, shorter one.
+        (SaveAt::EveryTime(0.75), vec![0.0, 0.75, 1.5, 2.0], 8),
+        (SaveAt::EverySteps(3), vec![0.0, 3.0 * 0.3, 6.0 * 0.3, 2.0], 7),
+        (SaveAt::Times(vec![0.0, 0.1, 0.25, 1.9]), vec![0.0, 0.1, 0.25, 1.9], 10),
+    ];
+    for machine in machines() {
+        for (save, times, steps) in &cases {
+            let run = run(&machine, span(0.0, 2.0, 0.3), save.clone());
+            assert_eq!(&run.times, times, "{machine}, {save:?}");
+            assert_eq!(run.summary.steps, *steps, "{machine}, {save:?}");
+            assert_on_time(&machine, &run);
+        }
+    }
+}
+
+#[test]
+fn backward_saves_are_at_exact_times_too() {
+    for machine in machines() {
+        let save = SaveAt::Times(vec![5.0, 4.3, 4.25, 3.1]);
+        let run = run(&machine, span(5.0, 3.0, -0.4), save);
+        assert_eq!(run.times, [5.0, 4.3, 4.25, 3.1], "{machine}");
+        assert_on_time(&machine, &run);
+    }
+}
+
+#[test]
+fn any_two_of_end_step_and_number_define_the_third() {
+    let ask = |t1, dt, steps| Span { t0: Some(0.5), t1, dt, steps };
+    for machine in machines() {
+        let spans = [
+            ask(Some(2.5), Some(0.25), None),
+            ask(Some(2.5), None, Some(8)),
+            ask(None, Some(0.25), Some(8)),
+            ask(Some(2.5), Some(0.25), Some(8)),
+        ];
+        let runs = spans.map(|span| run(&machine, span, SaveAt::EverySteps(1)));
+        for run in &runs {
+            assert_eq!((run.summary.steps, run.times[8]), (8, 2.5), "{machine}");
+            assert_eq!(run.saves, runs[0].saves, "{machine}");
+        }
+    }
+}
+
+#[test]
+fn spans_and_saves_that_contradict_themselves_are_refused() {
+    let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
+    let machine = &machines()[0];
+    let field = clock(machine);
+    let ask = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps };
+    for span in [
+        ask(Some(1.0), Some(0.1), Some(11)),
+        ask(Some(1.0), Some(-0.1), None),
+        ask(Some(1.0), Some(0.0), None),
+        ask(Some(1.0), None, Some(0)),
+        ask(Some(1.0), None, None),
+        ask(Some(f64::NAN), Some(0.1), None),
+        ask(Some(0.0), Some(0.1), None),
+    ] {
+        let error = Tracer::new(&field).span(span).trace(&seeds).unwrap_err();
+        assert!(matches!(error, Error::Span(_)), "{span:?}: {error}");
+    }
+    for save in [
+        SaveAt::EverySteps(0),
+        SaveAt::EveryTime(0.0),
+        SaveAt::EveryTime(f64::NAN),
+        SaveAt::Times(vec![]),
+        SaveAt::Times(vec![0.5, 0.4]),
+        SaveAt::Times(vec![1.5]),
+    ] {
+        let tracer = Tracer::new(&field).span(span(0.0, 1.0, 0.1)).save(save.clone());
+        let error = tracer.trace(&seeds).unwrap_err();
+        assert!(matches!(error, Error::Saves(_)), "{save:?}: {error}");
+    }
+}
+
+/// Particles that start within a step take the rest of it: their ways do not depend on the steps.
+#[test]
+fn releases_within_a_step_are_at_their_exact_times() {
+    let release = vec![0.0, 0.125, 0.3, 0.7499, 0.9, 2.0];
+    for machine in machines() {
+        let field = clock(&machine);
+        let seeds = Seeds::list(vec![[0.0; 3]; 6]).unwrap();
+        let seeds = seeds.with_release(release.clone()).unwrap();
+        for path in [Path::Fused, Path::Tensor] {
+            for dt in [0.25, 0.3, 1.0] {
+                let tracer = Tracer::new(&field).span(span(0.0, 1.0, dt)).path(path);
+                let run = trace(&tracer, &seeds);
+                let expected: Vec<[f64; 3]> = release
+                    .iter()
+                    .map(|t| if *t > 1.0 { [0.0; 3] } else { [1.0 - t, (1.0 - t * t) / 2.0, 0.0] })
+                    .collect();
+                let off = distance(run.last(), &expected);
+                assert_below(&format!("{machine}, {path}, {dt}"), off, 20.0 * machine.eps());
+            }
+        }
+    }
+}
