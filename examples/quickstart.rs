@@ -14,7 +14,7 @@ use burntrace::{
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let mut source: Box<dyn FrameSource> = match args.next() {
-        Some(files) => Box::new(Series::open(files, &SeriesOptions::default())?),
+        Some(files) => Box::new(Series::open(files.as_str(), &SeriesOptions::default())?),
         None => double_gyre()?,
     };
     let dt = args.next().map_or(Ok(0.05), |dt| dt.parse())?;

@@ -42,7 +42,10 @@ fn launches_are_counted_in_saves_not_in_steps() {
             assert_eq!((summary.saves, summary.launches), (saves, launches), "{machine}");
             assert_eq!((summary.steps, summary.particles), (100, 30), "{machine}");
             assert_eq!(summary.path, Path::Fused, "{machine}");
-            assert_eq!((summary.device.as_str(), summary.precision), ("this one", machine.precision));
+            assert_eq!(
+                (summary.device.as_str(), summary.precision),
+                ("this one", machine.precision)
+            );
             assert_eq!(summary.kernels, usize::from(!machine.is_cpu()), "{machine}");
             assert!(summary.trace_seconds > 0.0 && !summary.cancelled, "{machine}");
         }
@@ -115,9 +118,11 @@ fn counts_and_particle_steps_add_up() {
             let released = [0, 1, 2, 4].map(|i| run.release_time[i]);
             assert_eq!(released, [0.0, 0.0, 0.35, 0.0], "{machine}, {path}");
             assert!(run.release_time[3].is_nan() && run.end_time[3].is_nan());
-            assert_eq!(run.last()[3], [0.0, 0.1f32.into(), 0.0].map(|x: f64| {
-                if machine.is_double() && x != 0.0 { 0.1 } else { x }
-            }));
+            assert_eq!(
+                run.last()[3],
+                [0.0, 0.1f32.into(), 0.0]
+                    .map(|x: f64| { if machine.is_double() && x != 0.0 { 0.1 } else { x } })
+            );
         }
     }
 }

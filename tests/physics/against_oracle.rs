@@ -70,17 +70,13 @@ fn random_seeds(case: &Case, number: u64) -> (Vec<[f64; 3]>, Vec<f64>) {
     let mut dice = Dice(2000 + number);
     let points = dice.points(case.low(), case.high(), PARTICLES);
     let begin = case.times[0];
-    let release = (0..PARTICLES)
-        .map(|i| if i % 3 == 0 { dice.between(T0, T1) } else { begin })
-        .collect();
+    let release =
+        (0..PARTICLES).map(|i| if i % 3 == 0 { dice.between(T0, T1) } else { begin }).collect();
     (points, release)
 }
 
 fn run(machine: &Machine, case: &Case, points: &[[f64; 3]], release: &[f64]) -> Run {
-    let options = GridOptions {
-        in_time: case.in_time,
-        ..outside(case.outside)
-    };
+    let options = GridOptions { in_time: case.in_time, ..outside(case.outside) };
     let field = machine.load(&case.frames, options);
     let mut tracer = Tracer::new(&field)
         .scheme(case.scheme)

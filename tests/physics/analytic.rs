@@ -207,7 +207,9 @@ fn single_precision_sees_the_same_flows() {
         assert_below(&machine.to_string(), error(found, to), 2.4e-5 + round_off);
         let to = [13059.913006515, 12333.331741563];
         let run = span(0.0, 3600.0, 1800.0);
-        for (scheme, quoted) in [(Scheme::Euler, 82.9), (Scheme::Midpoint, 1.24), (Scheme::Heun, 2.47)] {
+        for (scheme, quoted) in
+            [(Scheme::Euler, 82.9), (Scheme::Midpoint, 1.24), (Scheme::Heun, 2.47)]
+        {
             let found = end(&machine, &flow("moving-eddy"), scheme, [12000.0, 12500.0], run);
             assert_quoted(&format!("{machine}, {scheme:?}"), error(found, to), quoted);
         }

@@ -64,7 +64,8 @@ pub fn double_machines() -> Vec<Machine> {
 
 fn find_machines() -> Vec<Machine> {
     let required = std::env::var("BURNTRACE_REQUIRE").unwrap_or_default();
-    let required: Vec<&str> = required.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    let required: Vec<&str> =
+        required.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
     let mut names = vec!["flex", "ndarray", "vulkan:0"];
     let kind = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     for name in &required {
@@ -169,10 +170,7 @@ impl FrameSource for Frames {
         &self.times
     }
 
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Velocity::F64(self.values[frame].clone()))
     }
 }
@@ -232,9 +230,7 @@ impl Run {
     /// Positions at the end along a path without jumps through periodic faces.
     pub fn unwrapped(&self, width: [f64; 3]) -> Vec<[f64; 3]> {
         let pairs = self.last().iter().zip(&self.image);
-        pairs
-            .map(|(p, image)| std::array::from_fn(|d| p[d] + image[d] as f64 * width[d]))
-            .collect()
+        pairs.map(|(p, image)| std::array::from_fn(|d| p[d] + image[d] as f64 * width[d])).collect()
     }
 }
 
@@ -287,8 +283,15 @@ pub fn rows(tensor: Tensor<2>) -> Vec<[f64; 3]> {
 pub fn distance(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     assert_eq!(a.len(), b.len());
     let each = a.as_flattened().iter().zip(b.as_flattened());
-    each.map(|(a, b)| (a - b).abs())
-        .fold(0.0, |most, d| if d <= most { most } else if d.is_nan() { f64::INFINITY } else { d })
+    each.map(|(a, b)| (a - b).abs()).fold(0.0, |most, d| {
+        if d <= most {
+            most
+        } else if d.is_nan() {
+            f64::INFINITY
+        } else {
+            d
+        }
+    })
 }
 
 /// Checks a number against a bound, with the place in the message.

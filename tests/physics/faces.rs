@@ -23,11 +23,8 @@ fn seeds(points: &[[f64; 3]]) -> Seeds {
 
 /// Velocities and step counts for a run over a time of 1: within a box, across it in some steps,
 /// and several boxes in every step.
-const FLOWS: [([f64; 3], u64); 3] = [
-    ([0.3, -0.2, 0.1], 8),
-    ([-7.1, 2.3, 3.7], 16),
-    ([31.0, -17.3, -8.9], 4),
-];
+const FLOWS: [([f64; 3], u64); 3] =
+    [([0.3, -0.2, 0.1], 8), ([-7.1, 2.3, 3.7], 16), ([31.0, -17.3, -8.9], 4)];
 
 /// Each step rounds a position of up to 3 after a way of up to 31, and there are at most 16.
 fn round_off(machine: &Machine) -> f64 {
@@ -46,10 +43,8 @@ fn periodic_is_the_free_path() {
                 let tracks = tracer.clone().path(path).trace(&seeds(&points)).unwrap();
                 let periods = tracks.periods();
                 let run = read(&tracks);
-                let free: Vec<[f64; 3]> = points
-                    .iter()
-                    .map(|p| std::array::from_fn(|d| p[d] + velocity[d]))
-                    .collect();
+                let free: Vec<[f64; 3]> =
+                    points.iter().map(|p| std::array::from_fn(|d| p[d] + velocity[d])).collect();
                 let off = distance(&run.unwrapped(periods), &free);
                 assert_eq!(periods, WIDTH);
                 assert_below(&format!("{machine}, {path}, {velocity:?}"), off, round_off(&machine));

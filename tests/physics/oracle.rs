@@ -54,12 +54,8 @@ impl Case {
         release: f64,
         nudge: &dyn Fn(usize, Point) -> Point,
     ) -> Fate {
-        let mut fate = Fate {
-            position: start,
-            image: [0; 3],
-            status: Status::Waiting,
-            end_time: f64::NAN,
-        };
+        let mut fate =
+            Fate { position: start, image: [0; 3], status: Status::Waiting, end_time: f64::NAN };
         for (k, pair) in self.times.windows(2).enumerate() {
             let is_backward = pair[1] < pair[0];
             let is_late = if is_backward { release <= pair[1] } else { release >= pair[1] };

@@ -218,9 +218,12 @@ fn a_failing_sink_stops_the_run() {
     }
     for machine in machines() {
         let field = machine.field(&frames());
-        let result = tracer(&field).trace_into(&seeds(&points()), &mut Full, &mut |_| Control::Continue);
+        let result =
+            tracer(&field).trace_into(&seeds(&points()), &mut Full, &mut |_| Control::Continue);
         match result {
-            Err(burntrace::Error::Sink(source)) => assert_eq!(source.to_string(), "the disk is full"),
+            Err(burntrace::Error::Sink(source)) => {
+                assert_eq!(source.to_string(), "the disk is full")
+            }
             other => panic!("{machine}: {other:?}"),
         }
     }

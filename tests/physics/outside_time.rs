@@ -1,9 +1,7 @@
 //! What a field is worth outside its frames, and long runs through a periodic one.
 
 use super::common::*;
-use burntrace::{
-    Error, GridField, GridOptions, InTime, OutsideTime, Scheme, Seeds, Tracer,
-};
+use burntrace::{Error, GridField, GridOptions, InTime, OutsideTime, Scheme, Seeds, Tracer};
 
 /// Velocity 1 at time 0 and 3 at time 1, everywhere.
 fn ramp() -> Frames {
@@ -84,7 +82,11 @@ fn one_frame_is_a_steady_field_at_any_time() {
         for (t0, t1, dt) in [(-4.0, 4.0, 0.5), (100.0, 92.0, -0.5)] {
             let run = (Scheme::Rk4, t0, t1, dt);
             let found = way(&machine, &frames, GridOptions::default(), run);
-            assert_below(&machine.to_string(), (found - 1.5 * (t1 - t0)).abs(), round_off(&machine));
+            assert_below(
+                &machine.to_string(),
+                (found - 1.5 * (t1 - t0)).abs(),
+                round_off(&machine),
+            );
         }
     }
 }
@@ -109,7 +111,8 @@ fn a_period_from_the_first_to_the_last_frame() {
     let frames = wave(&[0.0, 1.0, 4.0], &[0.0, 2.0, 0.0]);
     let options = outside(OutsideTime::Periodic { period: None });
     for machine in machines() {
-        for (t0, t1, dt) in [(0.0, 12.0, 0.5), (-8.0, 4.0, 0.5), (4.0, -8.0, -0.5), (1.0, 9.0, 0.5)] {
+        for (t0, t1, dt) in [(0.0, 12.0, 0.5), (-8.0, 4.0, 0.5), (4.0, -8.0, -0.5), (1.0, 9.0, 0.5)]
+        {
             let found = way(&machine, &frames, options, (Scheme::Rk4, t0, t1, dt));
             let off = (found - (t1 - t0)).abs();
             assert_below(&format!("{machine}, {t0} to {t1}: {found}"), off, round_off(&machine));
@@ -123,7 +126,8 @@ fn a_given_period_leads_from_the_last_frame_back_to_the_first() {
     let frames = wave(&[0.0, 1.0], &[0.0, 2.0]);
     let options = outside(OutsideTime::Periodic { period: Some(4.0) });
     for machine in machines() {
-        for (t0, t1, dt) in [(0.0, 12.0, 0.5), (-8.0, 4.0, 0.5), (7.0, -5.0, -0.5), (2.5, 6.5, 0.5)] {
+        for (t0, t1, dt) in [(0.0, 12.0, 0.5), (-8.0, 4.0, 0.5), (7.0, -5.0, -0.5), (2.5, 6.5, 0.5)]
+        {
             let found = way(&machine, &frames, options, (Scheme::Rk4, t0, t1, dt));
             let off = (found - (t1 - t0)).abs();
             assert_below(&format!("{machine}, {t0} to {t1}: {found}"), off, round_off(&machine));
@@ -171,9 +175,8 @@ fn a_late_run_loses_no_resolution() {
     let late = 4.0 * f64::from(1 << 30);
     for machine in machines() {
         for dt in [0.125, -0.125] {
-            let at = |t0: f64| {
-                way(&machine, &frames, options, (Scheme::Rk4, t0, t0 + 100.0 * dt, dt))
-            };
+            let at =
+                |t0: f64| way(&machine, &frames, options, (Scheme::Rk4, t0, t0 + 100.0 * dt, dt));
             assert_eq!(at(0.5), at(late + 0.5), "{machine}, dt {dt}");
             assert!(at(0.5).abs() > 10.0);
         }

@@ -169,7 +169,8 @@ fn velocities_are_saved_alike() {
     for machine in machines() {
         let field = machine.field(&case.frames);
         let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
-        let runs = [Path::Fused, Path::Tensor].map(|path| trace(&tracer.clone().path(path), &seeds(&case)));
+        let runs = [Path::Fused, Path::Tensor]
+            .map(|path| trace(&tracer.clone().path(path), &seeds(&case)));
         assert_eq!(runs[0].times, runs[1].times, "{machine}");
         for run in &runs {
             let velocities = run.velocities.as_ref().unwrap();
@@ -221,7 +222,8 @@ fn overflow_is_a_status() {
             if x < 2.0 { [0.125, 0.0, 0.0] } else { [most, most, -most] }
         });
         let field = machine.field(&frames);
-        let seeds = Seeds::list(vec![[0.5, 0.5, 0.5], [3.0, 0.5, 0.5], [1.875, 0.25, 0.75]]).unwrap();
+        let seeds =
+            Seeds::list(vec![[0.5, 0.5, 0.5], [3.0, 0.5, 0.5], [1.875, 0.25, 0.75]]).unwrap();
         for condition in [Periodic, Reflect, Clamp, Exit] {
             for scheme in Scheme::ALL {
                 for path in [Path::Fused, Path::Tensor] {

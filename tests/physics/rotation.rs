@@ -50,9 +50,8 @@ const LOW: f64 = -60.0;
 const HIGH: f64 = 120.0;
 
 fn rotation(axes: [Vec<f64>; 3]) -> Frames {
-    let velocity = |[x, y, z]: [f64; 3], _| {
-        [RATE * (y - CENTRE), -RATE * (x - CENTRE), -DECAY * (z - 5.0)]
-    };
+    let velocity =
+        |[x, y, z]: [f64; 3], _| [RATE * (y - CENTRE), -RATE * (x - CENTRE), -DECAY * (z - 5.0)];
     Frames::new(axes, Placement::Nodes, &[0.0], velocity)
 }
 

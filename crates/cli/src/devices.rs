@@ -40,9 +40,9 @@ fn json(usable: &[Usable], unusable: &[Unusable], auto: &str) -> serde_json::Val
             "f64": usable.has_f64,
         })
     });
-    let unusable = unusable.iter().map(|unusable| {
-        serde_json::json!({ "name": unusable.name, "reason": unusable.reason })
-    });
+    let unusable = unusable
+        .iter()
+        .map(|unusable| serde_json::json!({ "name": unusable.name, "reason": unusable.reason }));
     serde_json::json!({
         "auto": auto,
         "usable": usable.collect::<Vec<_>>(),

@@ -13,8 +13,7 @@ pub fn execute(args: &args::Info) -> Result<()> {
     });
     let time = io::TimeOptions { file_dt: args.file_dt, ..Default::default() };
     let options = job::series_options(velocity.as_ref(), time, io::Frames::default())?;
-    let info = io::inspect(job::paths(&args.files), &options)
-        .map_err(crate::case::Misuse::of)?;
+    let info = io::inspect(job::paths(&args.files), &options).map_err(crate::case::Misuse::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", serde_json::to_value(&info)?)?;
@@ -53,11 +52,14 @@ fn text(info: &SeriesInfo) -> String {
     }
     line("velocity", info.velocity.as_ref().map_or("not clear".into(), |v| v.to_string()));
     line("frames", frames(info));
-    line("memory", format!(
-        "{}B on a device in f32, {}B in f64",
-        in_words(info.device_bytes_f32 as f64),
-        in_words(info.device_bytes_f64 as f64)
-    ));
+    line(
+        "memory",
+        format!(
+            "{}B on a device in f32, {}B in f64",
+            in_words(info.device_bytes_f32 as f64),
+            in_words(info.device_bytes_f64 as f64)
+        ),
+    );
     for problem in &info.problems {
         line("problem", problem.clone());
     }

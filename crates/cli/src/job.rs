@@ -51,8 +51,8 @@ fn flow_field(case: &Case, name: &str, device: &Device) -> Result<LoadedField> {
             upload_seconds: 0.0,
         });
     };
-    let mut frames = Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?)
-        .map_err(Misuse::of)?;
+    let mut frames =
+        Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)?;
     load(&mut frames, case, device, description)
 }
 
@@ -311,7 +311,8 @@ fn check_keys(seeds: &case::Seeds) -> Result<()> {
     };
     let table = toml::Table::try_from(seeds)?;
     let always = ["kind", "release", "outside"];
-    let stray = table.keys().find(|key| !always.contains(&key.as_str()) && !used.contains(&key.as_str()));
+    let stray =
+        table.keys().find(|key| !always.contains(&key.as_str()) && !used.contains(&key.as_str()));
     match stray {
         Some(key) => Err(Misuse::error(format!(
             "seeds of kind `{}` do not use the key seeds.{key}; they use {}",

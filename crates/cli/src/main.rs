@@ -21,6 +21,7 @@ const FAILED: u8 = 1;
 const MISUSED: u8 = 2;
 
 fn main() -> ExitCode {
+    silence_wayland();
     let args = args::Args::parse();
     let result = match args.command {
         args::Command::Demo(demo) => demo::execute(&demo),
@@ -36,6 +37,15 @@ fn main() -> ExitCode {
             eprintln!("error: {}", chain(&error));
             ExitCode::from(if error.is::<case::Misuse>() { MISUSED } else { FAILED })
         }
+    }
+}
+
+/// Keeps a graphics driver that looks for a desktop from complaining on standard error, once for
+/// each time it looks, that there is none.
+fn silence_wayland() {
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: no other thread runs yet that could read the environment.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
     }
 }
 

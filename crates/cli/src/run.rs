@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use burntrace::{
-    Summary, TrackSink, Tracer,
+    Summary, Tracer, TrackSink,
     device::{self, Usable},
     io,
 };

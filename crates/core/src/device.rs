@@ -39,15 +39,8 @@ enum Kind {
     NdArray,
 }
 
-const KINDS: [Kind; 7] = [
-    Kind::Cuda,
-    Kind::Rocm,
-    Kind::Metal,
-    Kind::Vulkan,
-    Kind::Wgpu,
-    Kind::Flex,
-    Kind::NdArray,
-];
+const KINDS: [Kind; 7] =
+    [Kind::Cuda, Kind::Rocm, Kind::Metal, Kind::Vulkan, Kind::Wgpu, Kind::Flex, Kind::NdArray];
 
 impl Kind {
     fn name(self) -> &'static str {
@@ -101,13 +94,7 @@ fn usable(kind: Kind, index: usize, device: Device) -> Usable {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         (format!("this machine's CPU, {threads} threads"), false)
     });
-    Usable {
-        name,
-        description,
-        is_software,
-        has_f64: device.supports_dtype(DType::F64),
-        device,
-    }
+    Usable { name, description, is_software, has_f64: device.supports_dtype(DType::F64), device }
 }
 
 /// Every device that this program can use, the fastest kind first, and the kinds it cannot use.
@@ -145,9 +132,8 @@ pub fn open(name: &str) -> Result<Usable> {
     };
     let (kind, index) = name.split_once(':').unwrap_or((name, "0"));
     let kind = Kind::named(kind).ok_or_else(|| fail("there is no such kind of device".into()))?;
-    let index: usize = index
-        .parse()
-        .map_err(|_| fail(format!("`{index}` is not the number of a device")))?;
+    let index: usize =
+        index.parse().map_err(|_| fail(format!("`{index}` is not the number of a device")))?;
     let mut devices = kind.devices().map_err(&fail)?;
     if index >= devices.len() {
         let count = devices.len();

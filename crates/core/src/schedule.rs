@@ -67,7 +67,9 @@ impl Span {
             }
         };
         if span.t0 == span.t1 {
-            return Err(Error::Span(format!("it begins and ends at t = {t0}; give t1, or dt and steps")));
+            return Err(Error::Span(format!(
+                "it begins and ends at t = {t0}; give t1, or dt and steps"
+            )));
         }
         if span.steps > i32::MAX as u64 / 2 {
             return Err(Error::Span(format!("{} steps are more than can be counted", span.steps)));
@@ -191,14 +193,7 @@ impl Schedule {
 
     /// The run's chunks, none of more than `most` steps.
     pub fn chunks(&self, most: usize) -> Chunks<'_> {
-        Chunks {
-            schedule: self,
-            most,
-            now: self.span.t0,
-            grid: 0,
-            save: 0,
-            step: 0,
-        }
+        Chunks { schedule: self, most, now: self.span.t0, grid: 0, save: 0, step: 0 }
     }
 
     /// For each time, in ascending order along the run, the step in which it lies and the
@@ -377,7 +372,8 @@ mod tests {
 
     #[test]
     fn chunks_are_bounded_and_backward_runs_mirror_forward_ones() {
-        let schedule = Schedule::new(span(2.0, -1.0, -0.25), SaveAt::Times(vec![1.1, -1.0])).unwrap();
+        let schedule =
+            Schedule::new(span(2.0, -1.0, -0.25), SaveAt::Times(vec![1.1, -1.0])).unwrap();
         let chunks: Vec<_> = schedule.chunks(3).collect();
         assert!(chunks.iter().all(|c| c.steps() <= 3));
         assert_eq!(chunks.iter().map(Chunk::steps).sum::<usize>(), 13);

@@ -20,14 +20,8 @@ pub enum Face {
 
 impl Face {
     /// All faces, in order of code.
-    pub const ALL: [Face; 6] = [
-        Face::XLow,
-        Face::XHigh,
-        Face::YLow,
-        Face::YHigh,
-        Face::ZLow,
-        Face::ZHigh,
-    ];
+    pub const ALL: [Face; 6] =
+        [Face::XLow, Face::XHigh, Face::YLow, Face::YHigh, Face::ZLow, Face::ZHigh];
 
     /// The name used in case files and tables: `x-low`, `x-high`, ...
     pub const fn name(self) -> &'static str {

@@ -53,12 +53,7 @@ const I: Ratio = Ratio(1, 1);
 const HALF: Ratio = Ratio(1, 2);
 const NONE: [Ratio; MAX_STAGES] = [O; MAX_STAGES];
 
-const EULER: Tableau = Tableau {
-    stages: 1,
-    a: [NONE; MAX_STAGES],
-    b: [I, O, O, O],
-    c: NONE,
-};
+const EULER: Tableau = Tableau { stages: 1, a: [NONE; MAX_STAGES], b: [I, O, O, O], c: NONE };
 
 const MIDPOINT: Tableau = Tableau {
     stages: 2,

@@ -107,25 +107,13 @@ impl ArrayInfo {
         scalar: ScalarType,
     ) -> Self {
         let (name, attribute, parts) = (name.into(), None, Vec::new());
-        Self {
-            name,
-            association,
-            components,
-            tuples,
-            scalar,
-            attribute,
-            parts,
-        }
+        Self { name, association, components, tuples, scalar, attribute, parts }
     }
 
     /// The array with all its tuples in one place of the file.
     pub(crate) fn in_block(mut self, block: Block) -> Self {
         let placement = Placement::Append { index_offset: 0 };
-        self.parts = vec![Part {
-            block,
-            tuples: self.tuples,
-            placement,
-        }];
+        self.parts = vec![Part { block, tuples: self.tuples, placement }];
         self
     }
 

@@ -15,10 +15,7 @@ pub(crate) struct Base64Reader<R> {
 
 impl<R: BufRead> Base64Reader<R> {
     pub(crate) fn new(text: R) -> Self {
-        Self {
-            text,
-            left: Vec::with_capacity(3),
-        }
+        Self { text, left: Vec::with_capacity(3) }
     }
 
     /// The next character that is not whitespace.
@@ -94,12 +91,8 @@ fn decode_plain(text: &[u8], out: &mut [u8]) -> (usize, usize) {
     let (slots, _) = out.as_chunks_mut::<3>();
     let mut done = 0;
     for ([a, b, c, d], slot) in groups.iter().zip(slots) {
-        let [a, b, c, d] = [a, b, c, d].map(|character| {
-            VALUES
-                .get(usize::from(*character))
-                .copied()
-                .unwrap_or(NO_VALUE)
-        });
+        let [a, b, c, d] = [a, b, c, d]
+            .map(|character| VALUES.get(usize::from(*character)).copied().unwrap_or(NO_VALUE));
         if (a | b | c | d) & NO_VALUE != 0 {
             break;
         }

@@ -80,9 +80,9 @@ impl Block {
         // Two bytes a number: a digit and a space, but for the last.
         let room = self.end.saturating_sub(self.start).saturating_add(1) / 2;
         if count as u64 > room {
-            return Err(spot.truncated(format!(
-                "`{count}` numbers where there is room for `{room}`"
-            )));
+            return Err(
+                spot.truncated(format!("`{count}` numbers where there is room for `{room}`"))
+            );
         }
         let mut decoder = new_decoder(spot, scalar, ByteOrder::Big, count)?;
         let mut text = self.text(spot);
@@ -171,10 +171,7 @@ fn bad_word(
 ) -> Error {
     let found = quoted(word);
     if decoder.len() == count {
-        return spot.malformed(
-            format!("{found} after `{count}` numbers"),
-            "the end of the array",
-        );
+        return spot.malformed(format!("{found} after `{count}` numbers"), "the end of the array");
     }
     spot.malformed(found, format!("a number of type {scalar}"))
 }

@@ -52,20 +52,14 @@ pub struct VtkFile {
 pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
     let source = Source::open(path.as_ref())?;
     let start = source.start_bytes()?;
-    let text = start
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(&start)
-        .trim_ascii_start();
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     let structure = if start.to_ascii_lowercase().starts_with(LEGACY_START) {
         legacy::read_structure(&source)?
     } else if text.starts_with(b"<") {
         xml::read_structure(&source)?
     } else {
         let found = crate::source::shortened(&start);
-        return Err(Error::NotVtk {
-            path: source.path().to_path_buf(),
-            found,
-        });
+        return Err(Error::NotVtk { path: source.path().to_path_buf(), found });
     };
     Ok(VtkFile { source, structure })
 }
@@ -115,11 +109,8 @@ impl VtkFile {
     ///
     /// If the array cannot be read.
     pub fn time_value(&self) -> Result<Option<f64>, Error> {
-        let fields = || {
-            self.arrays()
-                .iter()
-                .filter(|array| array.association == Association::Field)
-        };
+        let fields =
+            || self.arrays().iter().filter(|array| array.association == Association::Field);
         let time = TIME_NAMES
             .iter()
             .find_map(|name| fields().find(|array| array.name.eq_ignore_ascii_case(name)));
@@ -137,10 +128,7 @@ impl VtkFile {
     pub fn read(&self, array: &ArrayInfo) -> Result<Array, Error> {
         if !self.arrays().contains(array) && !self.topology().contains(array) {
             let path = self.path().to_path_buf();
-            return Err(Error::ForeignArray {
-                path,
-                array: array.name.clone(),
-            });
+            return Err(Error::ForeignArray { path, array: array.name.clone() });
         }
         self.decode(array)
     }
@@ -153,12 +141,7 @@ impl VtkFile {
     /// If the data set has no axes along x, y and z, or its coordinates cannot be read.
     pub fn coordinates(&self) -> Result<[Vec<f64>; 3], Error> {
         match self.geometry() {
-            Geometry::Image {
-                extent,
-                origin,
-                spacing,
-                direction,
-            } => {
+            Geometry::Image { extent, origin, spacing, direction } => {
                 if *direction != UNIT_DIRECTION {
                     return Err(self.absent(
                         "axes along x, y and z: it is rotated",
@@ -190,11 +173,7 @@ impl VtkFile {
 
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {
         let values = read_values(&self.source, array)?;
-        Ok(Array {
-            name: array.name.clone(),
-            components: array.components,
-            values,
-        })
+        Ok(Array { name: array.name.clone(), components: array.components, values })
     }
 
     fn axis(&self, array: &ArrayInfo) -> Result<Vec<f64>, Error> {
@@ -216,26 +195,14 @@ impl VtkFile {
         }
         let [x, _, y, _, z, _] = extent;
         let axis = |nodes: usize, first: i64, origin: f64, spacing: f64| {
-            (first..)
-                .take(nodes)
-                .map(|index| origin + index as f64 * spacing)
-                .collect()
+            (first..).take(nodes).map(|index| origin + index as f64 * spacing).collect()
         };
         let [nx, ny, nz] = dims;
         let ([ox, oy, oz], [sx, sy, sz]) = (origin, spacing);
-        Ok([
-            axis(nx, x, ox, sx),
-            axis(ny, y, oy, sy),
-            axis(nz, z, oz, sz),
-        ])
+        Ok([axis(nx, x, ox, sx), axis(ny, y, oy, sy), axis(nz, z, oz, sz)])
     }
 
     fn absent(&self, what: &'static str, remedy: &'static str) -> Error {
-        Error::Absent {
-            path: self.path().to_path_buf(),
-            kind: self.kind(),
-            what,
-            remedy,
-        }
+        Error::Absent { path: self.path().to_path_buf(), kind: self.kind(), what, remedy }
     }
 }

@@ -142,13 +142,7 @@ impl Geometry {
     pub fn num_cells(&self) -> usize {
         match self {
             Self::Unstructured { cells, .. } => *cells,
-            Self::PolyData {
-                verts,
-                lines,
-                strips,
-                polys,
-                ..
-            } => [verts, lines, strips, polys]
+            Self::PolyData { verts, lines, strips, polys, .. } => [verts, lines, strips, polys]
                 .into_iter()
                 .fold(0, |sum: usize, cells| sum.saturating_add(*cells)),
             _ => self.dims().map(cell_dims).and_then(product).unwrap_or(0),
@@ -167,11 +161,7 @@ pub(crate) fn dims_of(extent: Extent) -> Option<[usize; 3]> {
 
 /// Number of cells along each axis of a grid with `dims` nodes.
 pub(crate) fn cell_dims(dims: [usize; 3]) -> [usize; 3] {
-    if dims.contains(&0) {
-        [0; 3]
-    } else {
-        dims.map(|nodes| (nodes - 1).max(1))
-    }
+    if dims.contains(&0) { [0; 3] } else { dims.map(|nodes| (nodes - 1).max(1)) }
 }
 
 /// Product of three counts; `None` if it is beyond all bounds.
@@ -199,10 +189,7 @@ mod tests {
     fn a_flat_axis_is_one_layer_of_cells() {
         assert_eq!(cell_dims([4, 3, 1]), [3, 2, 1]);
         assert_eq!(cell_dims([4, 0, 1]), [0, 0, 0]);
-        let flat = Geometry::Rectilinear {
-            dims: [4, 3, 1],
-            extent: [0, 3, 0, 2, 0, 0],
-        };
+        let flat = Geometry::Rectilinear { dims: [4, 3, 1], extent: [0, 3, 0, 2, 0, 0] };
         assert_eq!((flat.num_points(), flat.num_cells()), (12, 6));
     }
 }

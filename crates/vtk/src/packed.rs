@@ -66,11 +66,7 @@ impl Compressor {
                 lz4_flex::block::decompress_into(packed, out).map_err(|e| e.to_string())? as u64
             }
         };
-        if filled == out.len() as u64 {
-            Ok(())
-        } else {
-            Err(format!("{filled} bytes in it"))
-        }
+        if filled == out.len() as u64 { Ok(()) } else { Err(format!("{filled} bytes in it")) }
     }
 }
 
@@ -103,23 +99,11 @@ impl<'a> PackedArray<'a> {
         range: Range<u64>,
         packing: Packing,
     ) -> Result<Self, crate::Error> {
-        let room = range
-            .end
-            .min(spot.source().len())
-            .saturating_sub(range.start);
+        let room = range.end.min(spot.source().len()).saturating_sub(range.start);
         let bytes = BufReader::with_capacity(CHUNK_BYTES, spot.source().reader(range));
-        let stream: Box<dyn Read + 'a> = if packing.base64 {
-            Box::new(Base64Reader::new(bytes))
-        } else {
-            Box::new(bytes)
-        };
-        let mut array = Self {
-            stream,
-            spot,
-            room,
-            packing,
-            layout: Layout::Plain(0),
-        };
+        let stream: Box<dyn Read + 'a> =
+            if packing.base64 { Box::new(Base64Reader::new(bytes)) } else { Box::new(bytes) };
+        let mut array = Self { stream, spot, room, packing, layout: Layout::Plain(0) };
         array.layout = match packing.compressor {
             None => Layout::Plain(array.plain_size()?),
             Some(compressor) => Layout::Blocks(array.block_sizes(compressor)?),
@@ -162,9 +146,9 @@ impl<'a> PackedArray<'a> {
         let partial = self.size()?;
         if count > self.room / self.packing.word.bytes() {
             let left = self.room;
-            return Err(self.spot.truncated(format!(
-                "`{count}` compressed blocks where `{left}` bytes are left"
-            )));
+            return Err(self
+                .spot
+                .truncated(format!("`{count}` compressed blocks where `{left}` bytes are left")));
         }
         let mut blocks = Vec::new();
         let mut room = self.room;
@@ -216,14 +200,11 @@ impl<'a> PackedArray<'a> {
                 .read_exact(&mut packed)
                 .map_err(|e| self.spot.failed(e, "a compressed block"))?;
             unpacked.resize(block.unpacked as usize, 0);
-            compressor
-                .unpack(&packed, &mut unpacked)
-                .map_err(|reason| {
-                    let name = compressor.name();
-                    let found = format!("a broken {name} block (number {index}: {reason})");
-                    self.spot
-                        .malformed(found, format!("`{}` bytes of data in it", block.unpacked))
-                })?;
+            compressor.unpack(&packed, &mut unpacked).map_err(|reason| {
+                let name = compressor.name();
+                let found = format!("a broken {name} block (number {index}: {reason})");
+                self.spot.malformed(found, format!("`{}` bytes of data in it", block.unpacked))
+            })?;
             decoder.push_bytes(&unpacked);
         }
         Ok(())

@@ -14,23 +14,16 @@ pub(crate) fn read_values(source: &Source, info: &ArrayInfo) -> Result<Values, E
         parts.push((part, read_part(spot.at(part.block.start), info, part)?));
     }
     match parts.len() {
-        1 => Ok(parts
-            .pop()
-            .map_or(Values::empty(info.scalar), |(_, values)| values)),
+        1 => Ok(parts.pop().map_or(Values::empty(info.scalar), |(_, values)| values)),
         _ => join(spot, info, &parts),
     }
 }
 
 fn read_part(spot: Spot<'_>, info: &ArrayInfo, part: &Part) -> Result<Values, Error> {
-    let count = part
-        .tuples
-        .checked_mul(info.components)
-        .ok_or_else(|| spot.out_of_memory(usize::MAX))?;
+    let count =
+        part.tuples.checked_mul(info.components).ok_or_else(|| spot.out_of_memory(usize::MAX))?;
     let mut values = part.block.decode(spot, info.scalar, count)?;
-    if let Placement::Append {
-        index_offset: offset @ 1..,
-    } = part.placement
-    {
+    if let Placement::Append { index_offset: offset @ 1.. } = part.placement {
         values.offset_by(offset).ok_or_else(|| {
             spot.malformed(
                 format!("an index that overflows {}", info.scalar),
@@ -44,9 +37,7 @@ fn read_part(spot: Spot<'_>, info: &ArrayInfo, part: &Part) -> Result<Values, Er
 fn join(spot: Spot<'_>, info: &ArrayInfo, parts: &[(&Part, Values)]) -> Result<Values, Error> {
     let count = info.tuples.saturating_mul(info.components);
     let mut whole = Values::empty(info.scalar);
-    whole
-        .try_reserve(count)
-        .map_err(|_| spot.out_of_memory(count))?;
+    whole.try_reserve(count).map_err(|_| spot.out_of_memory(count))?;
     whole.resize(count);
     let mut filled = vec![false; info.tuples];
     let mut next = 0;
@@ -90,12 +81,7 @@ fn place(
     for line in 0..rows * layers {
         let (y, z) = (start_y + line % rows, start_z + line / rows);
         let first = (z * whole_y + y) * whole_x + start_x;
-        whole.copy_run(
-            first * components,
-            part,
-            line * row * components,
-            row * components,
-        )?;
+        whole.copy_run(first * components, part, line * row * components, row * components)?;
         filled.get_mut(first..first + row)?.fill(true);
     }
     Some(())

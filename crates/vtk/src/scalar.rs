@@ -35,38 +35,14 @@ pub enum ScalarType {
 /// every platform but Windows.
 const NAMES: [(ScalarType, &str, &[&str]); 11] = [
     (ScalarType::Bit, "Bit", &["bit"]),
-    (
-        ScalarType::I8,
-        "Int8",
-        &["char", "signed_char", "vtktypeint8"],
-    ),
+    (ScalarType::I8, "Int8", &["char", "signed_char", "vtktypeint8"]),
     (ScalarType::U8, "UInt8", &["unsigned_char", "vtktypeuint8"]),
     (ScalarType::I16, "Int16", &["short", "vtktypeint16"]),
-    (
-        ScalarType::U16,
-        "UInt16",
-        &["unsigned_short", "vtktypeuint16"],
-    ),
-    (
-        ScalarType::I32,
-        "Int32",
-        &["int", "vtkidtype", "vtktypeint32"],
-    ),
-    (
-        ScalarType::U32,
-        "UInt32",
-        &["unsigned_int", "vtktypeuint32"],
-    ),
-    (
-        ScalarType::I64,
-        "Int64",
-        &["long", "long_long", "vtktypeint64"],
-    ),
-    (
-        ScalarType::U64,
-        "UInt64",
-        &["unsigned_long", "unsigned_long_long", "vtktypeuint64"],
-    ),
+    (ScalarType::U16, "UInt16", &["unsigned_short", "vtktypeuint16"]),
+    (ScalarType::I32, "Int32", &["int", "vtkidtype", "vtktypeint32"]),
+    (ScalarType::U32, "UInt32", &["unsigned_int", "vtktypeuint32"]),
+    (ScalarType::I64, "Int64", &["long", "long_long", "vtktypeint64"]),
+    (ScalarType::U64, "UInt64", &["unsigned_long", "unsigned_long_long", "vtktypeuint64"]),
     (ScalarType::F32, "Float32", &["float", "vtktypefloat32"]),
     (ScalarType::F64, "Float64", &["double", "vtktypefloat64"]),
 ];
@@ -74,19 +50,13 @@ const NAMES: [(ScalarType, &str, &[&str]); 11] = [
 impl ScalarType {
     /// The type that an XML file calls `name`.
     pub(crate) fn from_xml(name: &str) -> Option<Self> {
-        NAMES
-            .iter()
-            .find(|(_, xml, _)| *xml == name)
-            .map(|(scalar, ..)| *scalar)
+        NAMES.iter().find(|(_, xml, _)| *xml == name).map(|(scalar, ..)| *scalar)
     }
 
     /// The type that a legacy file calls `name`, in any case.
     pub(crate) fn from_legacy(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        NAMES
-            .iter()
-            .find(|(_, _, old)| old.contains(&name.as_str()))
-            .map(|(scalar, ..)| *scalar)
+        NAMES.iter().find(|(_, _, old)| old.contains(&name.as_str())).map(|(scalar, ..)| *scalar)
     }
 
     /// Number of bytes that `values` numbers take in a binary file; `None` if it is beyond `u64`.
@@ -122,10 +92,7 @@ impl ScalarType {
 /// Writes the name that XML files use, e.g. `Float32`.
 impl fmt::Display for ScalarType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES
-            .iter()
-            .find(|(scalar, ..)| scalar == self)
-            .map_or("", |(_, xml, _)| xml);
+        let name = NAMES.iter().find(|(scalar, ..)| scalar == self).map_or("", |(_, xml, _)| xml);
         f.write_str(name)
     }
 }
@@ -241,10 +208,7 @@ mod tests {
 
     #[test]
     fn every_type_has_its_names() {
-        assert_eq!(
-            ScalarType::from_legacy("Unsigned_Char"),
-            Some(ScalarType::U8)
-        );
+        assert_eq!(ScalarType::from_legacy("Unsigned_Char"), Some(ScalarType::U8));
         assert_eq!(ScalarType::from_legacy("vtkIdType"), Some(ScalarType::I32));
         assert_eq!(ScalarType::from_xml("Float64"), Some(ScalarType::F64));
         assert_eq!(ScalarType::F32.to_string(), "Float32");

@@ -31,20 +31,13 @@ pub(crate) struct Source {
 impl Source {
     /// Opens the file and asks for its length.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Open {
-            path: path.to_path_buf(),
-            source,
-        };
+        let failed = |source| Error::Open { path: path.to_path_buf(), source };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        Ok(Self {
-            path: path.to_path_buf(),
-            file,
-            len: metadata.len(),
-        })
+        Ok(Self { path: path.to_path_buf(), file, len: metadata.len() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,20 +59,12 @@ impl Source {
 
     /// Reads bytes `range` and no others, in order.
     pub(crate) fn reader(&self, range: Range<u64>) -> RangeReader<'_> {
-        RangeReader {
-            source: self,
-            position: range.start,
-            end: range.end.min(self.len),
-        }
+        RangeReader { source: self, position: range.start, end: range.end.min(self.len) }
     }
 
     /// Names a place for messages.
     pub(crate) fn spot<'a>(&'a self, offset: u64, element: &'a str) -> Spot<'a> {
-        Spot {
-            source: self,
-            offset,
-            element,
-        }
+        Spot { source: self, offset, element }
     }
 
     #[cfg(unix)]
@@ -152,11 +137,7 @@ impl<'a> Spot<'a> {
     }
 
     pub(crate) fn malformed(self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        Error::Malformed {
-            place: self.place(),
-            found: found.into(),
-            expected: expected.into(),
-        }
+        Error::Malformed { place: self.place(), found: found.into(), expected: expected.into() }
     }
 
     pub(crate) fn truncated(self, expected: impl Into<String>) -> Error {
@@ -168,18 +149,11 @@ impl<'a> Spot<'a> {
     }
 
     pub(crate) fn unsupported(self, what: impl Into<String>, remedy: &'static str) -> Error {
-        Error::Unsupported {
-            place: self.place(),
-            what: what.into(),
-            remedy,
-        }
+        Error::Unsupported { place: self.place(), what: what.into(), remedy }
     }
 
     pub(crate) fn out_of_memory(self, values: usize) -> Error {
-        Error::OutOfMemory {
-            place: self.place(),
-            values,
-        }
+        Error::OutOfMemory { place: self.place(), values }
     }
 
     /// Turns a failed read into an error: the end of the data, bad data, or the system's fault.
@@ -187,10 +161,7 @@ impl<'a> Spot<'a> {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => self.truncated(expected),
             io::ErrorKind::InvalidData => self.malformed(error.to_string(), expected),
-            _ => Error::Read {
-                place: self.place(),
-                source: error,
-            },
+            _ => Error::Read { place: self.place(), source: error },
         }
     }
 }
@@ -203,14 +174,6 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
 /// A piece of the file, printable and short.
 pub(crate) fn shortened(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let shown: String = text
-        .chars()
-        .take(QUOTED_CHARACTERS)
-        .flat_map(char::escape_debug)
-        .collect();
-    if text.chars().nth(QUOTED_CHARACTERS).is_some() {
-        shown + "…"
-    } else {
-        shown
-    }
+    let shown: String = text.chars().take(QUOTED_CHARACTERS).flat_map(char::escape_debug).collect();
+    if text.chars().nth(QUOTED_CHARACTERS).is_some() { shown + "…" } else { shown }
 }

@@ -24,12 +24,7 @@ impl<'a> TextReader<'a> {
     pub(crate) fn new(source: &'a Source, range: Range<u64>) -> Self {
         let position = range.start;
         let reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(range));
-        Self {
-            source,
-            reader,
-            position,
-            kept: Vec::new(),
-        }
+        Self { source, reader, position, kept: Vec::new() }
     }
 
     /// Position of the next byte in the file.

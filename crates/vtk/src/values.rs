@@ -135,8 +135,7 @@ impl Values {
             count: usize,
         ) -> Option<()> {
             let run = from.get(first..first.checked_add(count)?)?;
-            to.get_mut(start..start.checked_add(count)?)?
-                .copy_from_slice(run);
+            to.get_mut(start..start.checked_add(count)?)?.copy_from_slice(run);
             Some(())
         }
         match (self, other) {
@@ -184,13 +183,7 @@ impl Decoder {
     ) -> Result<Self, TryReserveError> {
         let mut values = Values::empty(scalar);
         values.try_reserve(count)?;
-        Ok(Self {
-            scalar,
-            order,
-            count,
-            values,
-            carry: Vec::new(),
-        })
+        Ok(Self { scalar, order, count, values, carry: Vec::new() })
     }
 
     /// Takes the next bytes of a binary array; a number may lie across two calls.
@@ -216,9 +209,7 @@ impl Decoder {
 
     fn push_bits(&mut self, bytes: &[u8]) {
         if let Values::U8(out) = &mut self.values {
-            let bits = bytes
-                .iter()
-                .flat_map(|byte| (0..8).map(move |bit| (byte >> (7 - bit)) & 1));
+            let bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| (byte >> (7 - bit)) & 1));
             out.extend(bits.take(self.count.saturating_sub(out.len())));
         }
     }
@@ -244,20 +235,11 @@ mod tests {
 
     #[test]
     fn a_number_may_lie_across_two_chunks() {
-        let bytes: Vec<u8> = [1_i32, -2, 3]
-            .iter()
-            .flat_map(|x| x.to_be_bytes())
-            .collect();
+        let bytes: Vec<u8> = [1_i32, -2, 3].iter().flat_map(|x| x.to_be_bytes()).collect();
         for size in 1..=bytes.len() {
             let mut decoder = Decoder::new(ScalarType::I32, ByteOrder::Big, 3).unwrap();
-            bytes
-                .chunks(size)
-                .for_each(|chunk| decoder.push_bytes(chunk));
-            assert_eq!(
-                decoder.finish(),
-                Values::I32(vec![1, -2, 3]),
-                "chunks of {size}"
-            );
+            bytes.chunks(size).for_each(|chunk| decoder.push_bytes(chunk));
+            assert_eq!(decoder.finish(), Values::I32(vec![1, -2, 3]), "chunks of {size}");
         }
     }
 
@@ -265,10 +247,7 @@ mod tests {
     fn the_first_bit_is_the_highest() {
         let mut decoder = Decoder::new(ScalarType::Bit, ByteOrder::Big, 10).unwrap();
         decoder.push_bytes(&[0b1010_0000, 0b0111_1111]);
-        assert_eq!(
-            decoder.finish(),
-            Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1])
-        );
+        assert_eq!(decoder.finish(), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
     }
 
     #[test]

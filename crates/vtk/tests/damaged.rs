@@ -50,11 +50,7 @@ fn read_everything(file: &VtkFile) -> Result<(), Error> {
 
 /// Overwrites a file in place. To empty it first makes some file systems wait for the disk.
 fn write(path: &Path, bytes: &[u8]) {
-    let options = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
+    let options = File::options().write(true).create(true).truncate(false).open(path);
     let mut file = options.unwrap();
     file.write_all(bytes).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
@@ -108,13 +104,8 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let inserted: [&'static [u8]; 5] = [
-        b"99999999999",
-        b"9999999999999999999999",
-        b"-1",
-        b"\n\n",
-        b"<",
-    ];
+    let inserted: [&'static [u8]; 5] =
+        [b"99999999999", b"9999999999999999999999", b"-1", b"\n\n", b"<"];
     prop_oneof![
         Just(Damage::Cut),
         any::<u8>().prop_map(Damage::Flip),
@@ -163,11 +154,7 @@ fn files_with_absurd_sizes() {
             bytes[*i].is_ascii_digit() && !bytes[i.saturating_sub(1)].is_ascii_alphanumeric()
         };
         for position in (0..bytes.len()).filter(starts_number).take(20) {
-            for number in [
-                &b"4000000000"[..],
-                b"9223372036854775807",
-                b"18446744073709551615",
-            ] {
+            for number in [&b"4000000000"[..], b"9223372036854775807", b"18446744073709551615"] {
                 let mut changed = bytes.clone();
                 changed.splice(position..=position, number.iter().copied());
                 survives(&path, &changed);

@@ -13,18 +13,14 @@ fn error_of(text: impl AsRef<[u8]>) -> String {
     std::fs::write(&path, text).unwrap();
     let read = || -> Result<(), Error> {
         let file = open(&path)?;
-        file.arrays()
-            .iter()
-            .try_for_each(|array| file.read(array).map(|_| ()))
+        file.arrays().iter().try_for_each(|array| file.read(array).map(|_| ()))
     };
     let message = read().unwrap_err().to_string();
     message.replace(path.to_str().unwrap(), "FILE")
 }
 
 fn legacy(body: &str) -> String {
-    error_of(format!(
-        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n{body}"
-    ))
+    error_of(format!("# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n{body}"))
 }
 
 fn fixture(name: &str) -> String {
@@ -42,10 +38,7 @@ fn other_files_are_refused() {
         error_of("<html><body/></html>").contains("found the element `html`, expected `VTKFile`")
     );
     let missing = open("/no/such/file.vti").unwrap_err().to_string();
-    assert!(
-        missing.starts_with("cannot open `/no/such/file.vti`: "),
-        "{missing}"
-    );
+    assert!(missing.starts_with("cannot open `/no/such/file.vti`: "), "{missing}");
     assert!(open(folder()).is_err());
 }
 
@@ -82,10 +75,7 @@ fn legacy_errors_name_line_and_array() {
             .contains("the type `quaternion` cannot be read")
     );
     let table = error_of("# vtk DataFile Version 3.0\nt\nASCII\nDATASET TABLE\n");
-    assert!(
-        table.contains("the data set `TABLE` cannot be read; convert it to"),
-        "{table}"
-    );
+    assert!(table.contains("the data set `TABLE` cannot be read; convert it to"), "{table}");
 }
 
 #[test]
@@ -137,9 +127,8 @@ fn pieces_must_fit_together() {
         "{gap}"
     );
     let text = fixture("two-pieces.vtr");
-    let renamed = text
-        .rfind("Name=\"id\"")
-        .map(|at| text[..at].to_owned() + "Name=\"di\"" + &text[at + 9..]);
+    let renamed =
+        text.rfind("Name=\"id\"").map(|at| text[..at].to_owned() + "Name=\"di\"" + &text[at + 9..]);
     assert!(error_of(renamed.unwrap()).contains(
         "found a piece without an array, expected one like that of the first piece: `id`"
     ));

@@ -31,15 +31,9 @@ fn fields_have_the_values_of_the_formulas() {
         let expected: Vec<f64> = points.iter().map(|point| p(*point)).collect();
         assert_eq!(values(&file, "p"), expected, "{name}");
         let ids: Vec<i32> = (0..).take(points.len()).collect();
-        assert_eq!(
-            file.read(array(&file, "id")).unwrap().values,
-            Values::I32(ids),
-            "{name}"
-        );
-        let density: Vec<f32> = (100_u8..)
-            .map(f32::from)
-            .take(file.geometry().num_cells())
-            .collect();
+        assert_eq!(file.read(array(&file, "id")).unwrap().values, Values::I32(ids), "{name}");
+        let density: Vec<f32> =
+            (100_u8..).map(f32::from).take(file.geometry().num_cells()).collect();
         assert_eq!(
             file.read(array(&file, "density")).unwrap().values,
             Values::F32(density),
@@ -54,11 +48,7 @@ fn points_are_where_they_were_written() {
     for file in generated() {
         let name = file.path().display().to_string();
         let layers = if file.kind() == Kind::PolyData { 1 } else { 2 };
-        let shear = if file.kind() == Kind::RectilinearGrid {
-            0.0
-        } else {
-            0.5
-        };
+        let shear = if file.kind() == Kind::RectilinearGrid { 0.0 } else { 0.5 };
         let mut expected = Vec::new();
         for z in Z.iter().take(layers) {
             for y in Y {
@@ -66,11 +56,7 @@ fn points_are_where_they_were_written() {
             }
         }
         if file.kind() == Kind::ImageData {
-            let axes = [
-                vec![0.5, 1.0, 1.5, 2.0],
-                vec![-1.0, -0.75, -0.5],
-                vec![2.0, 4.0],
-            ];
+            let axes = [vec![0.5, 1.0, 1.5, 2.0], vec![-1.0, -0.75, -0.5], vec![2.0, 4.0]];
             assert_eq!(file.coordinates().unwrap(), axes, "{name}");
         } else {
             assert_eq!(points(&file), expected, "{name}");
@@ -84,28 +70,16 @@ fn arrays_are_described() {
         let name = file.path().display();
         let velocity = array(&file, "velocity");
         assert_eq!(velocity.association, Association::Point, "{name}");
-        assert_eq!(
-            (velocity.components, velocity.scalar),
-            (3, ScalarType::F32),
-            "{name}"
-        );
+        assert_eq!((velocity.components, velocity.scalar), (3, ScalarType::F32), "{name}");
         assert_eq!(velocity.attribute, Some(Attribute::Vectors), "{name}");
         assert_eq!(velocity.tuples, file.geometry().num_points(), "{name}");
         let p = array(&file, "p");
-        assert_eq!(
-            (p.scalar, p.attribute),
-            (ScalarType::F64, Some(Attribute::Scalars)),
-            "{name}"
-        );
+        assert_eq!((p.scalar, p.attribute), (ScalarType::F64, Some(Attribute::Scalars)), "{name}");
         assert_eq!(array(&file, "id").scalar, ScalarType::I32, "{name}");
         let density = array(&file, "density");
         assert_eq!(density.association, Association::Cell, "{name}");
         assert_eq!(density.tuples, file.geometry().num_cells(), "{name}");
-        assert_eq!(
-            array(&file, "TimeValue").association,
-            Association::Field,
-            "{name}"
-        );
+        assert_eq!(array(&file, "TimeValue").association, Association::Field, "{name}");
         assert_eq!(file.arrays().len(), 5, "{name}");
     }
 }
@@ -115,13 +89,7 @@ fn every_kind_has_its_geometry() {
     let open = |name: &str| open(folder().join(name)).unwrap();
     for name in ["raw.vti", "image-binary-42.vtk", "two-pieces.vti"] {
         let file = open(name);
-        let Geometry::Image {
-            extent,
-            origin,
-            spacing,
-            ..
-        } = *file.geometry()
-        else {
+        let Geometry::Image { extent, origin, spacing, .. } = *file.geometry() else {
             panic!("{name}")
         };
         assert_eq!(
@@ -133,35 +101,19 @@ fn every_kind_has_its_geometry() {
         assert!(file.points().is_err());
     }
     for name in ["raw.vts", "structured-ascii-51.vtk", "two-pieces.vts"] {
-        let expected = Geometry::Structured {
-            dims: [4, 3, 2],
-            extent: [0, 3, 0, 2, 0, 1],
-        };
+        let expected = Geometry::Structured { dims: [4, 3, 2], extent: [0, 3, 0, 2, 0, 1] };
         assert_eq!(*open(name).geometry(), expected, "{name}");
         assert!(open(name).coordinates().is_err());
     }
-    for name in [
-        "raw.vtu",
-        "unstructured-binary-51.vtk",
-        "unstructured-ascii-42.vtk",
-    ] {
+    for name in ["raw.vtu", "unstructured-binary-51.vtk", "unstructured-ascii-42.vtk"] {
         assert_eq!(
             *open(name).geometry(),
-            Geometry::Unstructured {
-                points: 24,
-                cells: 6
-            },
+            Geometry::Unstructured { points: 24, cells: 6 },
             "{name}"
         );
     }
     for name in ["raw.vtp", "poly-binary-51.vtk", "poly-ascii-42.vtk"] {
-        let expected = Geometry::PolyData {
-            points: 12,
-            verts: 1,
-            lines: 1,
-            strips: 0,
-            polys: 3,
-        };
+        let expected = Geometry::PolyData { points: 12, verts: 1, lines: 1, strips: 0, polys: 3 };
         assert_eq!(*open(name).geometry(), expected, "{name}");
     }
 }
@@ -174,10 +126,7 @@ fn encodings_are_named() {
     assert_eq!(encoding("ascii.vti"), "XML, ASCII");
     assert_eq!(encoding("base64-lz4-u32.vtr"), "XML, base64, lz4");
     assert_eq!(encoding("raw.vtu"), "XML, appended raw");
-    assert_eq!(
-        encoding("appended64-zlib.vts"),
-        "XML, appended base64, zlib"
-    );
+    assert_eq!(encoding("appended64-zlib.vts"), "XML, appended base64, zlib");
 }
 
 fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
@@ -196,17 +145,12 @@ fn hexahedra() -> Vec<f64> {
 
 #[test]
 fn cells_of_unstructured_grids_are_read() {
-    for file in generated()
-        .into_iter()
-        .filter(|file| file.kind() == Kind::UnstructuredGrid)
-    {
+    for file in generated().into_iter().filter(|file| file.kind() == Kind::UnstructuredGrid) {
         let name = file.path().display().to_string();
         assert_eq!(topology(&file, "types"), [12.0; 6], "{name}");
         if name.ends_with("-42.vtk") {
-            let cells: Vec<f64> = hexahedra()
-                .chunks(8)
-                .flat_map(|cell| [&[8.0], cell].concat())
-                .collect();
+            let cells: Vec<f64> =
+                hexahedra().chunks(8).flat_map(|cell| [&[8.0], cell].concat()).collect();
             assert_eq!(topology(&file, "cells"), cells, "{name}");
             continue;
         }
@@ -220,29 +164,15 @@ fn cells_of_unstructured_grids_are_read() {
 #[test]
 fn cells_of_later_pieces_point_to_their_own_points() {
     let file = open(folder().join("two-pieces.vtu")).unwrap();
-    assert_eq!(
-        *file.geometry(),
-        Geometry::Unstructured {
-            points: 32,
-            cells: 6
-        }
-    );
+    assert_eq!(*file.geometry(), Geometry::Unstructured { points: 32, cells: 6 });
     assert_eq!(topology(&file, "types"), [12.0; 6]);
-    assert_eq!(
-        topology(&file, "offsets"),
-        [8.0, 16.0, 24.0, 32.0, 40.0, 48.0]
-    );
-    assert_eq!(
-        values(&file, "density"),
-        [100.0, 101.0, 102.0, 103.0, 104.0, 105.0]
-    );
+    assert_eq!(topology(&file, "offsets"), [8.0, 16.0, 24.0, 32.0, 40.0, 48.0]);
+    assert_eq!(values(&file, "density"), [100.0, 101.0, 102.0, 103.0, 104.0, 105.0]);
     let whole = open(folder().join("raw.vtu")).unwrap();
     let corners = |file: &VtkFile| {
         let points = points(file);
         let corners = topology(file, "connectivity").into_iter();
-        corners
-            .map(|point| points[point as usize])
-            .collect::<Vec<_>>()
+        corners.map(|point| points[point as usize]).collect::<Vec<_>>()
     };
     assert_eq!(corners(&file), corners(&whole));
     let expected: Vec<f64> = points(&file).iter().map(|point| p(*point)).collect();
@@ -262,10 +192,8 @@ fn cells_of_poly_data_are_read() {
 
 #[test]
 fn an_array_of_another_file_is_refused() {
-    let (one, other) = (
-        open(folder().join("raw.vti")).unwrap(),
-        open(folder().join("ascii.vti")).unwrap(),
-    );
+    let (one, other) =
+        (open(folder().join("raw.vti")).unwrap(), open(folder().join("ascii.vti")).unwrap());
     let error = one.read(array(&other, "velocity")).unwrap_err().to_string();
     assert!(
         error.ends_with("does not list the array `velocity`; pass an entry of its `arrays()`"),

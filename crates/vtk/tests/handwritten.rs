@@ -13,15 +13,7 @@ fn hand(name: &str) -> VtkFile {
 #[test]
 fn an_old_file_with_blank_lines_and_odd_numbers() {
     let file = hand("hand-old.vtk");
-    let Geometry::Image {
-        extent,
-        origin,
-        spacing,
-        ..
-    } = *file.geometry()
-    else {
-        panic!()
-    };
+    let Geometry::Image { extent, origin, spacing, .. } = *file.geometry() else { panic!() };
     assert_eq!((extent, origin), ([0, 2, 0, 1, 0, 0], [0.0, 1.0, -1.0]));
     assert_eq!(spacing, [0.5, 2.0, 1.0]);
     assert_eq!(file.time_value().unwrap(), Some(0.25));
@@ -39,15 +31,9 @@ fn an_old_file_with_blank_lines_and_odd_numbers() {
 fn every_legacy_section() {
     let file = hand("hand-sections.vtk");
     assert_eq!(file.time_value().unwrap(), Some(12.0));
-    assert_eq!(
-        file.coordinates().unwrap(),
-        [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]
-    );
-    let listed: Vec<_> = file
-        .arrays()
-        .iter()
-        .map(|a| (a.name.as_str(), a.components, a.tuples))
-        .collect();
+    assert_eq!(file.coordinates().unwrap(), [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]);
+    let listed: Vec<_> =
+        file.arrays().iter().map(|a| (a.name.as_str(), a.components, a.tuples)).collect();
     let expected = [
         ("TimeValue", 1, 1),
         ("material", 2, 1),
@@ -73,10 +59,7 @@ fn every_legacy_section() {
     assert_eq!(values(&file, "strain")[23], 7.0);
     assert_eq!(read("gid"), Values::I32(vec![10, 11, 12, 13]));
     assert_eq!(read("pid"), Values::I64(vec![20, 21, 22, 23]));
-    assert_eq!(
-        read("long one"),
-        Values::I64(vec![-1, -2, -3, 9_007_199_254_740_993])
-    );
+    assert_eq!(read("long one"), Values::I64(vec![-1, -2, -3, 9_007_199_254_740_993]));
     assert_eq!(read("short"), Values::U16(vec![1, 2, 3, 65535]));
     let attribute = |name| array(&file, name).attribute;
     assert_eq!(attribute("st"), Some(Attribute::TextureCoordinates));
@@ -114,36 +97,21 @@ fn every_binary_legacy_section() {
     assert_eq!(read("mask"), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
     assert_eq!(read("paint"), Values::U8(b"0123456789".to_vec()));
     assert_eq!(read("short"), Values::I16((-5..5).collect()));
-    assert_eq!(
-        values(&file, "v"),
-        (0..30).map(f64::from).collect::<Vec<_>>()
-    );
+    assert_eq!(values(&file, "v"), (0..30).map(f64::from).collect::<Vec<_>>());
 }
 
 #[test]
 fn quotes_entities_and_keys_inside_arrays() {
     let file = hand("hand-quotes.vtu");
-    assert_eq!(
-        *file.geometry(),
-        Geometry::Unstructured {
-            points: 3,
-            cells: 1
-        }
-    );
+    assert_eq!(*file.geometry(), Geometry::Unstructured { points: 3, cells: 1 });
     assert_eq!(file.time_value().unwrap(), Some(3.5));
     let read = |name| file.read(array(&file, name)).unwrap().values;
     assert_eq!(read("a < b"), Values::I16(vec![1, -2, 3]));
     assert_eq!(array(&file, "a < b").attribute, Some(Attribute::Scalars));
-    assert_eq!(
-        read("wall \"shear\" é"),
-        Values::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    );
+    assert_eq!(read("wall \"shear\" é"), Values::F32(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     assert_eq!(read("one stream"), Values::U8(vec![1, 2, 3]));
     assert_eq!(read("mask"), Values::U8(vec![1, 0, 1]));
-    assert_eq!(
-        points(&file),
-        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    );
+    assert_eq!(points(&file), [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     assert_eq!(file.topology().len(), 3);
 }
 
@@ -151,15 +119,9 @@ fn quotes_entities_and_keys_inside_arrays() {
 fn a_part_of_an_image_knows_its_place() {
     let file = hand("hand-part.vti");
     assert_eq!(file.geometry().dims(), Some([3, 2, 1]));
-    assert_eq!(
-        file.coordinates().unwrap(),
-        [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]
-    );
+    assert_eq!(file.coordinates().unwrap(), [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]);
     assert_eq!(values(&file, "n"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert_eq!(
-        file.read(array(&file, "c")).unwrap().values,
-        Values::U64(vec![7, u64::MAX])
-    );
+    assert_eq!(file.read(array(&file, "c")).unwrap().values, Values::U64(vec![7, u64::MAX]));
 }
 
 #[test]
@@ -171,10 +133,7 @@ fn a_rotated_image_has_no_axes() {
 #[test]
 fn an_empty_data_set_is_read() {
     let file = hand("hand-empty.vtu");
-    assert_eq!(
-        (file.geometry().num_points(), file.geometry().num_cells()),
-        (0, 0)
-    );
+    assert_eq!((file.geometry().num_points(), file.geometry().num_cells()), (0, 0));
     assert_eq!(values(&file, "p"), []);
     assert_eq!(values(&file, "q"), []);
     assert!(file.points().unwrap().values.is_empty());

@@ -14,18 +14,10 @@ use vtkio::model::{Attribute, Attributes, DataSet, Piece, Vtk};
 /// What `vtkio` 0.7.0-rc2 does not read, by the start of the names or by their end, and why.
 const NOT_READ: [(&str, &str, &str); 8] = [
     ("raw", "", "it knows no appended data but base64"),
-    (
-        "base64-zlib",
-        "",
-        "it loses the last block of an array of whole blocks, or panics",
-    ),
+    ("base64-zlib", "", "it loses the last block of an array of whole blocks, or panics"),
     ("base64-lz4", "", "as for zlib"),
     ("appended64-zlib", "", "as for zlib"),
-    (
-        "",
-        ".vtk",
-        "it knows no FIELD in a data set, where VTK writes the time",
-    ),
+    ("", ".vtk", "it knows no FIELD in a data set, where VTK writes the time"),
     ("two-pieces", "", "it leaves the joining to the caller"),
     ("hand-", ".vtu", "no signs before sizes, no empty arrays"),
     ("hand-part", ".vti", "it does not list the array on cells"),
@@ -94,18 +86,8 @@ fn without_cell_arrays(mut vtk: Vtk) -> Vtk {
 
 fn own_arrays(path: &Path) -> Arrays {
     let file = open(path).unwrap();
-    let arrays = file
-        .arrays()
-        .iter()
-        .filter(|array| array.association != Association::Field);
-    arrays
-        .map(|array| {
-            (
-                array.name.clone(),
-                file.read(array).unwrap().values.into_f64(),
-            )
-        })
-        .collect()
+    let arrays = file.arrays().iter().filter(|array| array.association != Association::Field);
+    arrays.map(|array| (array.name.clone(), file.read(array).unwrap().values.into_f64())).collect()
 }
 
 #[test]
@@ -113,17 +95,10 @@ fn both_readers_agree() {
     let mut compared = 0;
     for path in fixtures() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        if NOT_READ
-            .iter()
-            .any(|(start, end, _)| name.starts_with(start) && name.ends_with(end))
-        {
+        if NOT_READ.iter().any(|(start, end, _)| name.starts_with(start) && name.ends_with(end)) {
             continue;
         }
-        assert_eq!(
-            other_arrays(&Vtk::import(&path).unwrap()),
-            own_arrays(&path),
-            "{name}"
-        );
+        assert_eq!(other_arrays(&Vtk::import(&path).unwrap()), own_arrays(&path), "{name}");
         compared += 1;
     }
     assert_eq!(compared, 4 * 5 + 1);
@@ -142,15 +117,7 @@ fn files_of_the_other_crate_are_read() {
         let expected = other_arrays(&vtk);
         vtk.clone().export_ascii(path("ascii.vtk")).unwrap();
         vtk.export_be(path("binary.vtk")).unwrap();
-        assert_eq!(
-            own_arrays(&path("ascii.vtk")),
-            expected,
-            "{suffix}, legacy ASCII"
-        );
-        assert_eq!(
-            own_arrays(&path("binary.vtk")),
-            expected,
-            "{suffix}, legacy binary"
-        );
+        assert_eq!(own_arrays(&path("ascii.vtk")), expected, "{suffix}, legacy ASCII");
+        assert_eq!(own_arrays(&path("binary.vtk")), expected, "{suffix}, legacy binary");
     }
 }

@@ -108,15 +108,46 @@ mod tests {
         assert_eq!(case.trace.dt, Some(0.02));
         // Uncommented, every optional key is there and is known.
         let keys = [
-            "files", "velocity", "file_dt", "times", "frames", "flow", "sample", "in_time",
-            "outside_time", "period", "not_finite", "low", "high", "x", "y", "z", "kind", "count",
-            "seed", "release", "outside", "scheme", "t0", "t1", "dt", "steps", "path",
-            "stagnant_speed", "every", "every_time", "vtk", "device", "precision", "threads", "out",
+            "files",
+            "velocity",
+            "file_dt",
+            "times",
+            "frames",
+            "flow",
+            "sample",
+            "in_time",
+            "outside_time",
+            "period",
+            "not_finite",
+            "low",
+            "high",
+            "x",
+            "y",
+            "z",
+            "kind",
+            "count",
+            "seed",
+            "release",
+            "outside",
+            "scheme",
+            "t0",
+            "t1",
+            "dt",
+            "steps",
+            "path",
+            "stagnant_speed",
+            "every",
+            "every_time",
+            "vtk",
+            "device",
+            "precision",
+            "threads",
+            "out",
         ];
         for key in keys {
-            let is_there = TEMPLATE.lines().any(|line| {
-                line.trim_start_matches("# ").split(" = ").next() == Some(key)
-            });
+            let is_there = TEMPLATE
+                .lines()
+                .any(|line| line.trim_start_matches("# ").split(" = ").next() == Some(key));
             assert!(is_there, "the template lacks `{key}`");
         }
     }

@@ -16,12 +16,7 @@ pub struct Analytic {
 impl Analytic {
     /// A flow in its own [`domain`](Flow::domain), computed on a device in a precision.
     pub fn new(flow: Flow, device: &Device, precision: Precision) -> Self {
-        Analytic {
-            domain: flow.domain(),
-            flow,
-            device: device.clone(),
-            precision,
-        }
+        Analytic { domain: flow.domain(), flow, device: device.clone(), precision }
     }
 
     /// Takes another box, which may be [unbounded](Domain::unbounded).
@@ -64,11 +59,7 @@ impl Field for Analytic {
         }
         let columns = (0..3).map(|d| {
             let column = velocity.clone().narrow(1, d, 1);
-            if self.domain.is_flat(d) {
-                column.zeros_like()
-            } else {
-                column
-            }
+            if self.domain.is_flat(d) { column.zeros_like() } else { column }
         });
         Tensor::cat(columns.collect(), 1)
     }
@@ -107,13 +98,7 @@ impl FlowFrames {
     ) -> std::result::Result<Vec<f64>, Box<dyn std::error::Error + Send + Sync>> {
         let [x, y, z] = &self.axes;
         let count = range.len();
-        let node = |i: usize| {
-            [
-                x[i % x.len()],
-                y[i / x.len() % y.len()],
-                z[i / x.len() / y.len()],
-            ]
-        };
+        let node = |i: usize| [x[i % x.len()], y[i / x.len() % y.len()], z[i / x.len() / y.len()]];
         let positions: Vec<f64> = range.flat_map(node).collect();
         let data = TensorData::new(positions, [count, 3]);
         let positions = Tensor::from_data(data, (&Device::flex(), DType::F64));
@@ -140,10 +125,7 @@ impl FrameSource for FlowFrames {
         frame: usize,
     ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
         let time = *self.times.get(frame).ok_or_else(|| {
-            format!(
-                "there is no frame {frame}; the flow was sampled {} times",
-                self.times.len()
-            )
+            format!("there is no frame {frame}; the flow was sampled {} times", self.times.len())
         })?;
         let count = self.axes.iter().map(Vec::len).product();
         let mut velocity = Vec::new();
@@ -160,26 +142,13 @@ fn axis(name: char, low: f64, high: f64, nodes: usize) -> Result<Vec<f64>> {
     let fits = low.is_finite() && high.is_finite() && (nodes > 1 || low == high);
     match nodes {
         0 => Err(Error::Empty("an axis has no nodes")),
-        _ if !fits => Err(Error::Domain {
-            axis: name,
-            low,
-            high,
-        }),
+        _ if !fits => Err(Error::Domain { axis: name, low, high }),
         1 => Ok(vec![low]),
-        _ if low == high => Err(Error::Axis {
-            axis: name,
-            node: 1,
-            before: low,
-            after: high,
-        }),
+        _ if low == high => Err(Error::Axis { axis: name, node: 1, before: low, after: high }),
         _ => {
             let last = (nodes - 1) as f64;
             let node = |i| {
-                if i + 1 == nodes {
-                    high
-                } else {
-                    low + (high - low) * (i as f64 / last)
-                }
+                if i + 1 == nodes { high } else { low + (high - low) * (i as f64 / last) }
             };
             Ok((0..nodes).map(node).collect())
         }
@@ -206,11 +175,7 @@ mod tests {
         let flow = Flow::named("abc").unwrap();
         let p = Tensor::<2>::from_floats([[0.1, 0.2, 0.3]], &Device::flex());
         let field = Analytic::new(flow.clone(), &Device::flex(), Precision::F32);
-        let full: Vec<f32> = field
-            .velocity(p.clone(), 0.0)
-            .into_data()
-            .try_to_vec()
-            .unwrap();
+        let full: Vec<f32> = field.velocity(p.clone(), 0.0).into_data().try_to_vec().unwrap();
         let flat = Domain::new([0.0, 0.2, 0.0], [1.0, 0.2, 1.0]).unwrap();
         let field = field.with_domain(flat);
         assert_eq!(field.domain(), flat);
@@ -225,19 +190,13 @@ mod tests {
         let mut frames =
             Analytic::sample(flow.clone(), flow.domain(), [5, 3, 1], vec![0.0, 2.5]).unwrap();
         assert_eq!(frames.axes()[0], [0.0, 0.5, 1.0, 1.5, 2.0]);
-        assert_eq!(
-            (frames.axes()[2].as_slice(), frames.times().len()),
-            (&[0.0][..], 2)
-        );
+        assert_eq!((frames.axes()[2].as_slice(), frames.times().len()), (&[0.0][..], 2));
         let Velocity::F64(values) = frames.read(1).unwrap() else {
             panic!("not in double precision")
         };
         assert_eq!(values.len(), 45);
         let node = 3 * (5 + 3);
-        assert_eq!(
-            values[node..node + 3],
-            velocity(&flow, [1.5, 0.5, 0.0], 2.5)
-        );
+        assert_eq!(values[node..node + 3], velocity(&flow, [1.5, 0.5, 0.0], 2.5));
         assert!(frames.read(2).is_err());
     }
 
@@ -263,30 +222,15 @@ mod tests {
     fn grids_that_cannot_be_are_refused() {
         let sample = |domain, nodes, times| Analytic::sample(double_gyre(), domain, nodes, times);
         let natural = double_gyre().domain();
-        let cases = [
-            sample(Domain::unbounded(), [5; 3], vec![0.0]),
-            sample(natural, [5, 1, 1], vec![0.0]),
-        ];
-        assert!(
-            cases
-                .iter()
-                .all(|case| matches!(case, Err(Error::Domain { .. })))
-        );
+        let cases =
+            [sample(Domain::unbounded(), [5; 3], vec![0.0]), sample(natural, [5, 1, 1], vec![0.0])];
+        assert!(cases.iter().all(|case| matches!(case, Err(Error::Domain { .. }))));
         assert!(matches!(
             sample(natural, [5, 5, 2], vec![0.0]),
             Err(Error::Axis { axis: 'z', .. })
         ));
-        assert!(matches!(
-            sample(natural, [5, 0, 1], vec![0.0]),
-            Err(Error::Empty(_))
-        ));
-        assert!(matches!(
-            sample(natural, [5, 5, 1], vec![]),
-            Err(Error::Empty(_))
-        ));
-        assert!(matches!(
-            sample(natural, [5, 5, 1], vec![1.0, 1.0]),
-            Err(Error::Times { .. })
-        ));
+        assert!(matches!(sample(natural, [5, 0, 1], vec![0.0]), Err(Error::Empty(_))));
+        assert!(matches!(sample(natural, [5, 5, 1], vec![]), Err(Error::Empty(_))));
+        assert!(matches!(sample(natural, [5, 5, 1], vec![1.0, 1.0]), Err(Error::Times { .. })));
     }
 }

@@ -167,26 +167,11 @@ impl Flow {
     /// A flow with usual parameters; `None` where the name is not one of [`NAMES`](Flow::NAMES).
     pub fn named(name: &str) -> Option<Flow> {
         Some(match name {
-            "uniform" => Flow::Uniform {
-                velocity: [1.0, 0.0, 0.0],
-            },
-            "rotation" => Flow::Rotation {
-                centre: [30.0; 2],
-                rate: TAU / DAY,
-            },
-            "linear-in-time" => Flow::LinearInTime {
-                a: [1.0, 0.0, 0.0],
-                b: [0.0, 1.0, 0.0],
-            },
-            "stationary-eddy" => Flow::StationaryEddy {
-                speed: 0.3,
-                coriolis: 1e-4,
-            },
-            "moving-eddy" => Flow::MovingEddy {
-                speed: 0.3,
-                current: 0.04,
-                coriolis: 1e-4,
-            },
+            "uniform" => Flow::Uniform { velocity: [1.0, 0.0, 0.0] },
+            "rotation" => Flow::Rotation { centre: [30.0; 2], rate: TAU / DAY },
+            "linear-in-time" => Flow::LinearInTime { a: [1.0, 0.0, 0.0], b: [0.0, 1.0, 0.0] },
+            "stationary-eddy" => Flow::StationaryEddy { speed: 0.3, coriolis: 1e-4 },
+            "moving-eddy" => Flow::MovingEddy { speed: 0.3, current: 0.04, coriolis: 1e-4 },
             "decaying-eddy" => Flow::DecayingEddy {
                 speed: 0.3,
                 current: 0.04,
@@ -195,31 +180,14 @@ impl Flow {
                 current_decay: 1.0 / (28.9 * DAY),
             },
             "taylor-green" => Flow::TaylorGreen,
-            "double-gyre" => Flow::DoubleGyre {
-                amplitude: 0.1,
-                epsilon: 0.25,
-                omega: TAU / 10.0,
-            },
-            "abc" => Flow::Abc {
-                a: SQRT_3,
-                b: SQRT_2,
-                c: 1.0,
-            },
-            "hill" => Flow::Hill {
-                radius: 1.0,
-                speed: 1.0,
-            },
-            "peninsula" => Flow::Peninsula {
-                speed: 1.0,
-                centre: 5e4,
-                radius: 1.6e4,
-            },
+            "double-gyre" => Flow::DoubleGyre { amplitude: 0.1, epsilon: 0.25, omega: TAU / 10.0 },
+            "abc" => Flow::Abc { a: SQRT_3, b: SQRT_2, c: 1.0 },
+            "hill" => Flow::Hill { radius: 1.0, speed: 1.0 },
+            "peninsula" => Flow::Peninsula { speed: 1.0, centre: 5e4, radius: 1.6e4 },
             // Friction of 1/(11.6 days), beta of 2e-11 per metre and second.
-            "stommel" => Flow::Stommel {
-                side: 1e7,
-                strength: 0.05,
-                layer: 1.0 / (11.6 * DAY) / 2e-11,
-            },
+            "stommel" => {
+                Flow::Stommel { side: 1e7, strength: 0.05, layer: 1.0 / (11.6 * DAY) / 2e-11 }
+            }
             "saddle" => Flow::Saddle { rate: 1.0 },
             "shear" => Flow::Shear { rate: 1.0 },
             _ => return None,
@@ -305,40 +273,26 @@ impl Flow {
             Flow::StationaryEddy { speed, coriolis } => {
                 formulas::eddy(position, speed, 0.0, coriolis * time)
             }
-            Flow::MovingEddy {
-                speed,
-                current,
-                coriolis,
-            } => formulas::eddy(position, speed - current, current, coriolis * time),
-            Flow::DecayingEddy {
-                speed,
-                current,
-                coriolis,
-                decay,
-                current_decay,
-            } => {
+            Flow::MovingEddy { speed, current, coriolis } => {
+                formulas::eddy(position, speed - current, current, coriolis * time)
+            }
+            Flow::DecayingEddy { speed, current, coriolis, decay, current_decay } => {
                 let oscillation = (speed - current) * (-decay * time).exp();
                 let current = current * (-current_decay * time).exp();
                 formulas::eddy(position, oscillation, current, coriolis * time)
             }
             Flow::TaylorGreen => formulas::taylor_green(position),
-            Flow::DoubleGyre {
-                amplitude,
-                epsilon,
-                omega,
-            } => formulas::double_gyre(position, amplitude, epsilon * (omega * time).sin()),
+            Flow::DoubleGyre { amplitude, epsilon, omega } => {
+                formulas::double_gyre(position, amplitude, epsilon * (omega * time).sin())
+            }
             Flow::Abc { a, b, c } => formulas::abc(position, a, b, c),
             Flow::Hill { radius, speed } => formulas::hill(position, radius, speed),
-            Flow::Peninsula {
-                speed,
-                centre,
-                radius,
-            } => formulas::peninsula(position, speed, centre, radius),
-            Flow::Stommel {
-                side,
-                strength,
-                layer,
-            } => formulas::stommel(position, side, strength, layer),
+            Flow::Peninsula { speed, centre, radius } => {
+                formulas::peninsula(position, speed, centre, radius)
+            }
+            Flow::Stommel { side, strength, layer } => {
+                formulas::stommel(position, side, strength, layer)
+            }
             Flow::Saddle { rate } => formulas::saddle(position, rate),
             Flow::Shear { rate } => formulas::shear(position, rate),
         }

@@ -85,11 +85,7 @@ impl TimeAxis {
         for (i, pair) in times.windows(2).enumerate() {
             // Written so that a time that is not a number is refused too.
             if pair[0].partial_cmp(&pair[1]) != Some(std::cmp::Ordering::Less) {
-                return Err(Error::Times {
-                    frame: i + 1,
-                    before: pair[0],
-                    after: pair[1],
-                });
+                return Err(Error::Times { frame: i + 1, before: pair[0], after: pair[1] });
             }
         }
         let mut gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -106,11 +102,7 @@ impl TimeAxis {
             },
             in_time,
         };
-        Ok(TimeAxis {
-            times,
-            outside,
-            clock: clock.into(),
-        })
+        Ok(TimeAxis { times, outside, clock: clock.into() })
     }
 
     pub fn clock(&self) -> &std::sync::Arc<Clock> {
@@ -162,11 +154,7 @@ impl TimeAxis {
         let intervals = self.clock.gaps.len();
         let later = self.times.partition_point(|&frame| frame <= t);
         let interval = later.saturating_sub(1).min(intervals.saturating_sub(1));
-        Step {
-            interval,
-            since: t - self.times[interval],
-            h,
-        }
+        Step { interval, since: t - self.times[interval], h }
     }
 }
 

@@ -29,12 +29,7 @@ pub struct FieldFn<F> {
 impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> FieldFn<F> {
     /// A field in a domain, computed on a device in a precision.
     pub fn new(domain: Domain, device: &Device, precision: Precision, velocity: F) -> Self {
-        FieldFn {
-            domain,
-            device: device.clone(),
-            precision,
-            velocity,
-        }
+        FieldFn { domain, device: device.clone(), precision, velocity }
     }
 }
 

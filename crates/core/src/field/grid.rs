@@ -52,7 +52,11 @@ impl GridField {
     /// Where axes or times do not increase, a frame has a wrong size, velocities that are not
     /// finite or cannot be read, the field does not fit into `options.memory`, or the device
     /// lacks the precision.
-    pub fn load(source: &mut dyn FrameSource, device: &Device, options: &GridOptions) -> Result<Self> {
+    pub fn load(
+        source: &mut dyn FrameSource,
+        device: &Device,
+        options: &GridOptions,
+    ) -> Result<Self> {
         let axes = source.axes().clone();
         let shape = grid_shape(&axes, source.placement())?;
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
@@ -159,11 +163,13 @@ impl GridField {
         let strides = shape.strides();
         let values = shape.values_per_frame();
         let velocity = self.tensors.velocity.clone();
-        let velocity = velocity.slice([frame..frame + 1, 0..values, 0..LANES]).reshape([values, LANES]);
+        let velocity =
+            velocity.slice([frame..frame + 1, 0..values, 0..LANES]).reshape([values, LANES]);
         let [n, _] = places[0].0.dims();
         let base = (0..3).map(|d| places[d].0.clone().mul_scalar(strides[d] as i32));
         let base = base.reduce(|a, b| a + b).unwrap_or_else(|| places[0].0.clone()).reshape([n]);
-        let read = |offset: usize| velocity.clone().select(0, base.clone().add_scalar(offset as i32));
+        let read =
+            |offset: usize| velocity.clone().select(0, base.clone().add_scalar(offset as i32));
         if shape.placement == Placement::Cells {
             return read(0);
         }

@@ -74,11 +74,7 @@ impl Domain {
         for d in 0..3 {
             // Written so that a coordinate that is not a number is refused too.
             if !matches!(low[d].partial_cmp(&high[d]), Some(order) if order.is_le()) {
-                return Err(Error::Domain {
-                    axis: AXES[d],
-                    low: low[d],
-                    high: high[d],
-                });
+                return Err(Error::Domain { axis: AXES[d], low: low[d], high: high[d] });
             }
         }
         Ok(Domain { low, high })
@@ -86,10 +82,7 @@ impl Domain {
 
     /// Everywhere.
     pub fn unbounded() -> Self {
-        Domain {
-            low: [f64::NEG_INFINITY; 3],
-            high: [f64::INFINITY; 3],
-        }
+        Domain { low: [f64::NEG_INFINITY; 3], high: [f64::INFINITY; 3] }
     }
 
     /// Whether nothing moves along an axis.
@@ -99,7 +92,9 @@ impl Domain {
 
     /// Whether a point lies in the box. Flat axes do not count: positions keep what they have.
     pub fn contains(&self, p: [f64; 3]) -> bool {
-        (0..3).all(|d| self.is_flat(d) && p[d].is_finite() || self.low[d] <= p[d] && p[d] <= self.high[d])
+        (0..3).all(|d| {
+            self.is_flat(d) && p[d].is_finite() || self.low[d] <= p[d] && p[d] <= self.high[d]
+        })
     }
 
     /// Lengths of the box's sides; 0 along flat axes.

@@ -83,11 +83,7 @@ mod tests {
     fn moments(seeds: &Seeds, number: impl Fn(&[f64; 3]) -> f64) -> (f64, f64) {
         let n = seeds.len() as f64;
         let mean = seeds.positions().iter().map(&number).sum::<f64>() / n;
-        let square = seeds
-            .positions()
-            .iter()
-            .map(|p| (number(p) - mean).powi(2))
-            .sum::<f64>();
+        let square = seeds.positions().iter().map(|p| (number(p) - mean).powi(2)).sum::<f64>();
         (mean, square / n)
     }
 
@@ -158,10 +154,7 @@ mod tests {
         // A run that is taken up again, or compared with an old one, relies on this.
         let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 1, 0).unwrap();
         let word = 0x6627_e8d5_e169_c58d_u64;
-        assert_eq!(
-            seeds.positions()[0][0],
-            (word >> 11) as f64 / (1_u64 << 53) as f64
-        );
+        assert_eq!(seeds.positions()[0][0], (word >> 11) as f64 / (1_u64 << 53) as f64);
     }
 
     #[test]

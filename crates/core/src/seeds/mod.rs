@@ -51,11 +51,7 @@ impl Seeds {
     pub fn list(positions: Vec<[f64; 3]>) -> Result<Self> {
         check_count(positions.len())?;
         check_positions(&positions)?;
-        Ok(Seeds {
-            position: positions,
-            tensor: None,
-            release: None,
-        })
+        Ok(Seeds { position: positions, tensor: None, release: None })
     }
 
     /// Positions `[n, 3]` on a device, of any float type. The tracks can be differentiated by
@@ -77,11 +73,7 @@ impl Seeds {
         check_count(count)?;
         let position = read(&positions)?;
         check_positions(&position)?;
-        Ok(Seeds {
-            position,
-            tensor: Some(positions),
-            release: None,
-        })
+        Ok(Seeds { position, tensor: Some(positions), release: None })
     }
 
     /// Releases each seed at a time of its own.
@@ -157,9 +149,7 @@ impl Seeds {
         check_count(count)?;
         let mut positions = Vec::new();
         positions.try_reserve_exact(count).map_err(|_| {
-            Error::Seeds(format!(
-                "there is no memory for the positions of {count} seeds"
-            ))
+            Error::Seeds(format!("there is no memory for the positions of {count} seeds"))
         })?;
         positions.extend((0..count).map(position));
         Seeds::list(positions)
@@ -178,23 +168,17 @@ fn check_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Error::Seeds("there are none; ask for at least one".into())),
         1..=MOST => Ok(()),
-        _ => Err(Error::Seeds(format!(
-            "{count} are too many; the most is {MOST}"
-        ))),
+        _ => Err(Error::Seeds(format!("{count} are too many; the most is {MOST}"))),
     }
 }
 
 fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
-    let bad = positions
-        .iter()
-        .position(|p| !p.iter().all(|x| x.is_finite()));
+    let bad = positions.iter().position(|p| !p.iter().all(|x| x.is_finite()));
     match bad {
         None => Ok(()),
         Some(i) => {
             let [x, y, z] = positions[i];
-            Err(Error::Seeds(format!(
-                "seed {i} is at ({x}, {y}, {z}); positions must be finite"
-            )))
+            Err(Error::Seeds(format!("seed {i} is at ({x}, {y}, {z}); positions must be finite")))
         }
     }
 }
@@ -216,9 +200,7 @@ fn check_length(what: &str, numbers: &[f64]) -> Result<()> {
     check_finite(what, numbers)?;
     match numbers.iter().find(|x| **x < 0.0) {
         None => Ok(()),
-        Some(bad) => Err(Error::Seeds(format!(
-            "{what} is {bad}; it must not be negative"
-        ))),
+        Some(bad) => Err(Error::Seeds(format!("{what} is {bad}; it must not be negative"))),
     }
 }
 
@@ -261,10 +243,7 @@ mod tests {
         let seeds = Seeds::list(vec![[0.0; 3]; 2]).unwrap();
         let staggered = seeds.clone().with_release(vec![1.0, 0.5]).unwrap();
         assert_eq!(staggered.release(), Some(&[1.0, 0.5][..]));
-        assert_eq!(
-            seeds.release_at(3.0).unwrap().release(),
-            Some(&[3.0, 3.0][..])
-        );
+        assert_eq!(seeds.release_at(3.0).unwrap().release(), Some(&[3.0, 3.0][..]));
     }
 
     #[test]
@@ -286,11 +265,7 @@ mod tests {
         let seeds = Seeds::from_tensor(given.clone()).unwrap();
         assert_eq!(seeds.positions(), [[0.5, 1.0, 2.0]]);
         for precision in [Precision::F32, Precision::F64] {
-            let gradients = seeds
-                .tensor(&device, precision)
-                .mul_scalar(3.0)
-                .sum()
-                .backward();
+            let gradients = seeds.tensor(&device, precision).mul_scalar(3.0).sum().backward();
             let gradient = given.grad(&gradients).unwrap();
             assert_eq!(read(&gradient).unwrap(), [[3.0; 3]]);
         }

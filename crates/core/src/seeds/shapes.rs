@@ -16,13 +16,7 @@ impl Seeds {
         Seeds::generate(count, |i| {
             let f = fraction(i, count);
             // Exact at both ends, and where the points have a coordinate in common.
-            std::array::from_fn(|d| {
-                if f == 1.0 {
-                    to[d]
-                } else {
-                    from[d] + (to[d] - from[d]) * f
-                }
-            })
+            std::array::from_fn(|d| if f == 1.0 { to[d] } else { from[d] + (to[d] - from[d]) * f })
         })
     }
 
@@ -117,10 +111,7 @@ fn across(normal: [f64; 3]) -> Result<[[f64; 3]; 2]> {
     let sign = 1.0_f64.copysign(z);
     let a = -1.0 / (sign + z);
     let b = x * y * a;
-    Ok([
-        [1.0 + sign * x * x * a, sign * b, -sign * x],
-        [b, sign + y * y * a, -y],
-    ])
+    Ok([[1.0 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y]])
 }
 
 #[cfg(test)]
@@ -145,11 +136,7 @@ mod tests {
         assert!(p.iter().all(|p| p[2] == 7.3));
         let step = minus(p[1], p[0]);
         for pair in p.windows(2) {
-            assert!(
-                minus(minus(pair[1], pair[0]), step)
-                    .iter()
-                    .all(|x| x.abs() < 1e-15)
-            );
+            assert!(minus(minus(pair[1], pair[0]), step).iter().all(|x| x.abs() < 1e-15));
         }
         let middle = Seeds::line([0.0; 3], [2.0, 4.0, 0.0], 1).unwrap();
         assert_eq!(middle.positions(), [[1.0, 2.0, 0.0]]);
@@ -172,12 +159,8 @@ mod tests {
     #[test]
     fn a_disc_lies_across_its_normal_and_has_equal_areas() {
         let centre = [1.0, -2.0, 0.5];
-        for normal in [
-            [1.0, 2.0, -3.0],
-            [0.0, 0.0, -1.0],
-            [1e200, 0.0, 1e200],
-            [0.0, 1e-200, 0.0],
-        ] {
+        for normal in [[1.0, 2.0, -3.0], [0.0, 0.0, -1.0], [1e200, 0.0, 1e200], [0.0, 1e-200, 0.0]]
+        {
             let count = 400;
             let seeds = Seeds::disc(centre, normal, 2.0, count).unwrap();
             let scale = normal.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

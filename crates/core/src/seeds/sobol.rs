@@ -24,9 +24,7 @@ impl Seeds {
     pub fn sobol(low: [f64; 3], high: [f64; 3], count: usize) -> Result<Self> {
         check_box(low, high)?;
         let directions = TABLE.map(|(s, a, m)| directions(s, a, m));
-        Seeds::generate(count, |i| {
-            within(low, high, directions.each_ref().map(|v| point(i, v)))
-        })
+        Seeds::generate(count, |i| within(low, high, directions.each_ref().map(|v| point(i, v))))
     }
 }
 
@@ -92,10 +90,7 @@ mod tests {
         let both =
             |p: &[f64; 3], q: &[f64; 3]| -> f64 { (0..3).map(|d| 1.0 - p[d].max(q[d])).product() };
         let singles: f64 = points.iter().map(single).sum();
-        let pairs: f64 = points
-            .iter()
-            .flat_map(|p| points.iter().map(move |q| both(p, q)))
-            .sum();
+        let pairs: f64 = points.iter().flat_map(|p| points.iter().map(move |q| both(p, q))).sum();
         3.0_f64.powi(-3) - 2.0_f64.powi(-2) / n * singles + pairs / (n * n)
     }
 
@@ -114,10 +109,7 @@ mod tests {
         let seeds = Seeds::sobol(low, high, 1000).unwrap();
         assert_eq!((seeds.len(), seeds.positions()[0]), (1000, low));
         assert!(
-            seeds
-                .positions()
-                .iter()
-                .all(|p| (0..3).all(|d| low[d] <= p[d] && p[d] <= high[d]))
+            seeds.positions().iter().all(|p| (0..3).all(|d| low[d] <= p[d] && p[d] <= high[d]))
         );
         let unbounded = Seeds::sobol([0.0; 3], [f64::INFINITY; 3], 10);
         assert!(message(unbounded).contains("high corner [inf"));

@@ -208,11 +208,8 @@ impl<'a> Tracer<'a> {
 
     /// The box and its faces, checked; flat axes are open.
     fn boundary(&self) -> Result<Boundary> {
-        let mut boundary = Boundary {
-            low: self.domain.low,
-            high: self.domain.high,
-            faces: self.faces,
-        };
+        let mut boundary =
+            Boundary { low: self.domain.low, high: self.domain.high, faces: self.faces };
         for d in 0..3 {
             if self.domain.is_flat(d) {
                 boundary.low[d] = f64::NEG_INFINITY;
@@ -228,7 +225,8 @@ impl<'a> Tracer<'a> {
     fn choose_path(&self, start: &Start) -> Result<Path> {
         let obstacle = if self.field.grid().is_none() {
             Some("the field is not a grid; only grids are followed by the fused operation")
-        } else if start.particles.position.device().is_autodiff() || self.field.device().is_autodiff()
+        } else if start.particles.position.device().is_autodiff()
+            || self.field.device().is_autodiff()
         {
             Some("gradients are tracked, which the tensor path does")
         } else {
@@ -257,10 +255,13 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
     if (low == Condition::Periodic) != (high == Condition::Periodic) {
         let side = usize::from(high == Condition::Periodic);
         let other = boundary.faces[d][1 - side].name();
-        return fail(side, format!(
-            "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
-            face(1 - side)
-        ));
+        return fail(
+            side,
+            format!(
+                "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
+                face(1 - side)
+            ),
+        );
     }
     let is_finite = (boundary.high[d] - boundary.low[d]).is_finite();
     if low == Condition::Periodic && !is_finite {

@@ -115,9 +115,8 @@ fn release_events(schedule: &Schedule, times: &[f64]) -> Vec<(u64, f64)> {
 /// The different releases after the begin, in order.
 fn distinct(events: &[(u64, f64)], t0: f64, times: &[f64], dt: f64) -> Vec<Release> {
     let late = events.iter().zip(times).filter(|(_, t)| (**t - t0) / dt > 0.0);
-    let mut releases: Vec<Release> = late
-        .map(|(&(step, fraction), _)| Release { step, fraction })
-        .collect();
+    let mut releases: Vec<Release> =
+        late.map(|(&(step, fraction), _)| Release { step, fraction }).collect();
     releases.sort_by(|a, b| a.step.cmp(&b.step).then(a.fraction.total_cmp(&b.fraction)));
     releases.dedup();
     releases

@@ -50,16 +50,15 @@ pub(super) fn land(boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Lan
         columns.push(x);
         images.push(image);
     }
-    Landing {
-        position: Tensor::cat(columns, 1),
-        image: Tensor::cat(images, 1),
-        face,
-        fraction,
-    }
+    Landing { position: Tensor::cat(columns, 1), image: Tensor::cat(images, 1), face, fraction }
 }
 
 /// The fraction of each path at which it first goes out through an exit, and the face.
-fn first_exit(boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> (Tensor<2>, Tensor<2, Int>) {
+fn first_exit(
+    boundary: &Boundary,
+    from: &Tensor<2>,
+    to: &Tensor<2>,
+) -> (Tensor<2>, Tensor<2, Int>) {
     let mut fraction = column(from, 0).zeros_like().add_scalar(NEVER).detach();
     let mut face = fraction.zeros_like().int();
     for d in 0..3 {
@@ -77,7 +76,13 @@ fn first_exit(boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> (Tensor<
 
 /// The fraction of each path at which it goes out through one face, directly or after one
 /// reflection at the opposite face; `None` where that face is no exit.
-fn exit(boundary: &Boundary, d: usize, side: usize, x0: Tensor<2>, x1: Tensor<2>) -> Option<Tensor<2>> {
+fn exit(
+    boundary: &Boundary,
+    d: usize,
+    side: usize,
+    x0: Tensor<2>,
+    x1: Tensor<2>,
+) -> Option<Tensor<2>> {
     if boundary.faces[d][side] != Condition::Exit {
         return None;
     }

@@ -12,7 +12,11 @@ impl TraceBackend for CubeBackend {
         cube::advance(state, grid, &segment)
     }
 
-    fn sample(position: FloatTensor<Self>, grid: Grid<Self>, segment: Segment) -> FloatTensor<Self> {
+    fn sample(
+        position: FloatTensor<Self>,
+        grid: Grid<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
         cube::sample(position, grid, &segment)
     }
 }

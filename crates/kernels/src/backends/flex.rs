@@ -14,7 +14,11 @@ impl TraceBackend for Flex {
         host::advance(state, grid, &segment)
     }
 
-    fn sample(position: FloatTensor<Self>, grid: Grid<Self>, segment: Segment) -> FloatTensor<Self> {
+    fn sample(
+        position: FloatTensor<Self>,
+        grid: Grid<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
         host::sample(position, grid, &segment)
     }
 }

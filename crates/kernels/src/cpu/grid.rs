@@ -68,9 +68,7 @@ fn uniform<F: Real>(grid: &GridArrays<F>, d: usize) -> UniformAxis<F> {
 impl<F: Real> Axis<F> for UniformAxis<F> {
     #[inline(always)]
     fn locate(&self, x: F) -> (usize, F) {
-        let g = ((x - self.origin) * self.per_pitch)
-            .max(F::zero())
-            .min(self.last_node);
+        let g = ((x - self.origin) * self.per_pitch).max(F::zero()).min(self.last_node);
         let cell = g.index().min(self.last_cell);
         (cell, g - F::of(cell as f64))
     }
@@ -82,9 +80,7 @@ struct TableAxis<'a, F> {
 
 fn table<'a, F: Real>(grid: &'a GridArrays<F>, d: usize) -> TableAxis<'a, F> {
     let start: usize = grid.shape.nodes[..d].iter().sum();
-    TableAxis {
-        nodes: &grid.nodes[start..start + grid.shape.nodes[d]],
-    }
+    TableAxis { nodes: &grid.nodes[start..start + grid.shape.nodes[d]] }
 }
 
 impl<F: Real> Axis<F> for TableAxis<'_, F> {

@@ -132,14 +132,11 @@ fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl ParallelIterator<Item = Arrays<
     let position = arrays.position.par_chunks_mut(TILE);
     let record = arrays.record.par_chunks_mut(TILE);
     let fraction = arrays.fraction.par_chunks_mut(TILE);
-    position
-        .zip(record)
-        .zip(fraction)
-        .map(|((position, record), fraction)| Arrays {
-            position,
-            record,
-            fraction,
-        })
+    position.zip(record).zip(fraction).map(|((position, record), fraction)| Arrays {
+        position,
+        record,
+        fraction,
+    })
 }
 
 /// Samples the field at positions, at the beginning of the segment's first step.
@@ -149,11 +146,7 @@ pub(crate) fn sample<F: Real>(
     grid: &GridArrays<F>,
     segment: &Segment,
 ) {
-    grid.with_sampler(Sample {
-        position,
-        velocity,
-        segment,
-    });
+    grid.with_sampler(Sample { position, velocity, segment });
 }
 
 struct Sample<'a, F> {
@@ -169,10 +162,7 @@ impl<F: Real> WithSampler<F> for Sample<'_, F> {
         };
         let moment = Frames::new(&self.segment.clock).moment(step, F::zero());
         let walls = Walls::<F>::new(&self.segment.boundary);
-        let tiles = self
-            .position
-            .par_chunks(TILE)
-            .zip(self.velocity.par_chunks_mut(TILE));
+        let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
         tiles.for_each(|(position, velocity)| {
             for (p, v) in position.iter().zip(velocity) {
                 *v = sampler.sample(&walls.wrap(*p), &moment);

@@ -18,10 +18,7 @@ pub(crate) struct Frames<'a, F> {
 
 impl<'a, F: Real> Frames<'a, F> {
     pub fn new(clock: &'a Clock) -> Self {
-        Frames {
-            clock,
-            gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect(),
-        }
+        Frames { clock, gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect() }
     }
 
     /// The moment that is `offset` after the beginning of a step.
@@ -30,10 +27,7 @@ impl<'a, F: Real> Frames<'a, F> {
     pub fn moment(&self, step: &Step, offset: F) -> Moment<F> {
         let count = self.gaps.len();
         if count == 0 {
-            return Moment {
-                frames: [0, 0],
-                weights: [F::one(), F::zero()],
-            };
+            return Moment { frames: [0, 0], weights: [F::one(), F::zero()] };
         }
         let wraps = self.clock.outside == Outside::Periodic;
         let mut k = step.interval;

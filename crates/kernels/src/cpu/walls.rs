@@ -90,11 +90,7 @@ impl<F: Real> Walls<F> {
             let axis = &self.axes[face / 2];
             position[face / 2] = [axis.low, axis.high][face % 2];
         }
-        Landing {
-            position,
-            image,
-            exit,
-        }
+        Landing { position, image, exit }
     }
 }
 

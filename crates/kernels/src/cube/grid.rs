@@ -117,10 +117,7 @@ fn locate_uniform<F: Float>(
         F::cast_from(last_node),
     );
     let cell = clamp(i32::cast_from(g), 0, last_cell);
-    Place::<F> {
-        cell: cell as usize,
-        fraction: g - F::cast_from(cell),
-    }
+    Place::<F> { cell: cell as usize, fraction: g - F::cast_from(cell) }
 }
 
 #[cube]
@@ -152,8 +149,5 @@ fn locate_in_table<F: Float>(
         let t = (x - a) / (nodes[start + low + 1] - a);
         fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
     }
-    Place::<F> {
-        cell: low,
-        fraction,
-    }
+    Place::<F> { cell: low, fraction }
 }

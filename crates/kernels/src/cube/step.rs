@@ -1,10 +1,11 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    Form, Vec4, cubecl, vec4,
+    Form, Vec4, cubecl,
     grid::sample,
     moment::moment,
     tables::{FIRST_STEP, GAP_COUNT, GAPS, STAGNANT, STEPS},
+    vec4,
     walls::{contains, land, wrap},
 };
 use crate::{
@@ -36,9 +37,8 @@ pub(super) fn advance_kernel<F: Float>(
         let released = particle.status == WAITING && particle.step == index;
         if released || particle.status == ACTIVE {
             let start = select(released, particle.fraction, F::new(0.0_f32));
-            let step = rk_step::<F>(
-                velocity, nodes, reals, wholes, particle.position, j, start, form,
-            );
+            let step =
+                rk_step::<F>(velocity, nodes, reals, wholes, particle.position, j, start, form);
             particle.status = ACTIVE;
             settle::<F>(&mut particle, reals, wholes, &step, index, start);
         }
@@ -180,10 +180,7 @@ fn rk_step<F: Float>(
     let speed = first.extract(0usize) * first.extract(0usize)
         + first.extract(1usize) * first.extract(1usize)
         + first.extract(2usize) * first.extract(2usize);
-    Leap::<F> {
-        to: from + Vec4::<F>::new(h) * slope,
-        slow: speed < reals[STAGNANT],
-    }
+    Leap::<F> { to: from + Vec4::<F>::new(h) * slope, slow: speed < reals[STAGNANT] }
 }
 
 /// Writes what became of a particle in step `index`, from its fraction `start` on.

@@ -104,14 +104,7 @@ pub(super) fn land<F: Float>(
             position.insert(d, reals[HIGH + d]);
         }
     }
-    Landing::<F> {
-        position,
-        image_x: x.image,
-        image_y: y.image,
-        image_z: z.image,
-        face,
-        fraction,
-    }
+    Landing::<F> { position, image_x: x.image, image_y: y.image, image_z: z.image, face, fraction }
 }
 
 /// The face and the fraction of the path at which `x0 -> x1` goes out through an exit, after at
@@ -173,8 +166,5 @@ fn fold<F: Float>(reals: &[F], wholes: &[i32], x: F, #[comptime] axis: usize) ->
     } else if above == REFLECT && x > high {
         folded = high - (x - high);
     }
-    Folded::<F> {
-        x: clamp(folded, low, high),
-        image,
-    }
+    Folded::<F> { x: clamp(folded, low, high), image }
 }

@@ -55,20 +55,12 @@ impl Attributes {
     /// Checks the counts after `POINT_DATA` and `CELL_DATA`. Some writers end a file with
     /// `CELL_DATA 0`, so a section without arrays may have any.
     pub(super) fn check(&self, lexer: &Lexer<'_>, geometry: &Geometry) -> Result<(), Error> {
-        for Section {
-            association,
-            tuples,
-            offset,
-        } in &self.sections
-        {
+        for Section { association, tuples, offset } in &self.sections {
             let (keyword, expected, what) = match association {
                 Association::Cell => ("keyword `CELL_DATA`", geometry.num_cells(), "cells"),
                 _ => ("keyword `POINT_DATA`", geometry.num_points(), "points"),
             };
-            let is_used = self
-                .arrays
-                .iter()
-                .any(|array| array.association == *association);
+            let is_used = self.arrays.iter().any(|array| array.association == *association);
             if is_used && *tuples != expected {
                 let expected = format!("`{expected}`, the number of {what}");
                 return Err(lexer
@@ -86,11 +78,7 @@ impl Attributes {
         association: Association,
     ) -> Result<(), Error> {
         let tuples = lexer.number("keyword `POINT_DATA` or `CELL_DATA`")?;
-        let section = Section {
-            association,
-            tuples,
-            offset: lexer.word_start(),
-        };
+        let section = Section { association, tuples, offset: lexer.word_start() };
         self.section = Some(section);
         self.sections.push(section);
         Ok(())
@@ -154,21 +142,11 @@ impl Attributes {
 
     /// Reads the name of an array of the section.
     fn begin(&self, lexer: &mut Lexer<'_>) -> Result<ArrayInfo, Error> {
-        let Some(Section {
-            association,
-            tuples,
-            ..
-        }) = self.section
-        else {
+        let Some(Section { association, tuples, .. }) = self.section else {
             return Err(lexer.unexpected("the data set", "`POINT_DATA` or `CELL_DATA` before it"));
         };
         let name = decode_name(&lexer.word("the name of an array")?);
-        Ok(ArrayInfo::new(
-            name,
-            association,
-            [tuples, 1],
-            ScalarType::F32,
-        ))
+        Ok(ArrayInfo::new(name, association, [tuples, 1], ScalarType::F32))
     }
 
     /// Lists the array, unless it is one that cannot hold anything.
@@ -203,26 +181,15 @@ impl Attributes {
             return lexer.skip_strings(&element, tuples.saturating_mul(components));
         }
         let scalar = lexer.known_type(&element, &word)?;
-        let association = self
-            .section
-            .map_or(Association::Field, |section| section.association);
-        self.keep(lexer.array(ArrayInfo::new(
-            name,
-            association,
-            [tuples, components],
-            scalar,
-        ))?);
+        let association = self.section.map_or(Association::Field, |section| section.association);
+        self.keep(lexer.array(ArrayInfo::new(name, association, [tuples, components], scalar))?);
         Ok(())
     }
 }
 
 /// Type of the numbers of colours: bytes in binary files, numbers from 0 to 1 in text.
 fn colour_type(lexer: &Lexer<'_>) -> ScalarType {
-    if lexer.is_binary() {
-        ScalarType::U8
-    } else {
-        ScalarType::F32
-    }
+    if lexer.is_binary() { ScalarType::U8 } else { ScalarType::F32 }
 }
 
 /// Passes over the colours of a lookup table.
@@ -230,12 +197,7 @@ fn skip_lookup_table(lexer: &mut Lexer<'_>) -> Result<(), Error> {
     let name = lexer.word("keyword `LOOKUP_TABLE`")?;
     let colours = lexer.number("keyword `LOOKUP_TABLE`")?;
     let sizes = [colours, COLOUR_COMPONENTS];
-    lexer.array(ArrayInfo::new(
-        name,
-        Association::Field,
-        sizes,
-        colour_type(lexer),
-    ))?;
+    lexer.array(ArrayInfo::new(name, Association::Field, sizes, colour_type(lexer)))?;
     Ok(())
 }
 

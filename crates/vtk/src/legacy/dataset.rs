@@ -50,9 +50,7 @@ impl Dataset {
             "spacing" | "aspect_ratio" => self.spacing = lexer.three(&element)?,
             "points" => self.shape.points = Some(read_typed(lexer, "Points", 3, &element)?),
             "x_coordinates" | "y_coordinates" | "z_coordinates" => {
-                self.shape
-                    .coordinates
-                    .push(read_typed(lexer, keyword, 1, &element)?);
+                self.shape.coordinates.push(read_typed(lexer, keyword, 1, &element)?);
             }
             // Marks of hidden points, which old structured grids may have.
             "blanking" => drop(read_typed(lexer, keyword, 1, &element)?),
@@ -77,10 +75,7 @@ impl Dataset {
         prefix: &str,
         element: &str,
     ) -> Result<usize, Error> {
-        let [first, second] = [
-            lexer.number::<usize>(element)?,
-            lexer.number::<usize>(element)?,
-        ];
+        let [first, second] = [lexer.number::<usize>(element)?, lexer.number::<usize>(element)?];
         if lexer.major_version() < 5 {
             self.read_topology(lexer, format!("{prefix}cells"), second, ScalarType::I32)?;
             return Ok(first);
@@ -130,32 +125,16 @@ impl Dataset {
                 let (extent, dims) = self.extent(lexer)?;
                 Geometry::Structured { dims, extent }
             }
-            Kind::UnstructuredGrid => Geometry::Unstructured {
-                points: need_points()?,
-                cells: self.cells.unstructured,
-            },
+            Kind::UnstructuredGrid => {
+                Geometry::Unstructured { points: need_points()?, cells: self.cells.unstructured }
+            }
             Kind::PolyData => {
-                let CellCounts {
-                    verts,
-                    lines,
-                    strips,
-                    polys,
-                    ..
-                } = self.cells;
-                Geometry::PolyData {
-                    points: need_points()?,
-                    verts,
-                    lines,
-                    strips,
-                    polys,
-                }
+                let CellCounts { verts, lines, strips, polys, .. } = self.cells;
+                Geometry::PolyData { points: need_points()?, verts, lines, strips, polys }
             }
         };
         if self.kind == Kind::StructuredGrid && need_points()? != geometry.num_points() {
-            let expected = format!(
-                "`{}`, as many as `DIMENSIONS` asks for",
-                geometry.num_points()
-            );
+            let expected = format!("`{}`, as many as `DIMENSIONS` asks for", geometry.num_points());
             return Err(lexer
                 .spot("keyword `POINTS`")
                 .malformed(format!("`{}` points", need_points()?), expected));
@@ -164,9 +143,8 @@ impl Dataset {
     }
 
     fn extent(&self, lexer: &Lexer<'_>) -> Result<(Extent, [usize; 3]), Error> {
-        let extent = self
-            .extent
-            .ok_or_else(|| lexer.spot("the data set").truncated("`DIMENSIONS`"))?;
+        let extent =
+            self.extent.ok_or_else(|| lexer.spot("the data set").truncated("`DIMENSIONS`"))?;
         Ok((extent, dims_of(extent).unwrap_or_default()))
     }
 }
@@ -202,12 +180,7 @@ fn read_typed(
 ) -> Result<ArrayInfo, Error> {
     let tuples = lexer.number(element)?;
     let scalar = lexer.scalar_type(element)?;
-    lexer.array(ArrayInfo::new(
-        name,
-        Association::Topology,
-        [tuples, components],
-        scalar,
-    ))
+    lexer.array(ArrayInfo::new(name, Association::Topology, [tuples, components], scalar))
 }
 
 fn check_coordinates(

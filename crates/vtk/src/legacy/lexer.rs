@@ -24,19 +24,12 @@ impl<'a> Lexer<'a> {
     /// Reads the three lines at the start: the version, a title and the encoding.
     pub(super) fn open(source: &'a Source) -> Result<Self, Error> {
         let text = TextReader::new(source, 0..source.len());
-        let mut lexer = Self {
-            source,
-            text,
-            binary: false,
-            major_version: 0,
-            word_start: 0,
-        };
+        let mut lexer = Self { source, text, binary: false, major_version: 0, word_start: 0 };
         let first = lexer.rest_of_line("the first line")?;
         lexer.major_version = major_version(&first).ok_or_else(|| {
-            lexer.spot("the first line").malformed(
-                quoted(first.as_bytes()),
-                "`# vtk DataFile Version 3.0` or the like",
-            )
+            lexer
+                .spot("the first line")
+                .malformed(quoted(first.as_bytes()), "`# vtk DataFile Version 3.0` or the like")
         })?;
         lexer.rest_of_line("the title")?;
         let encoding = lexer.word("the encoding")?;
@@ -49,11 +42,7 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn encoding(&self) -> String {
-        if self.binary {
-            "legacy, binary".to_owned()
-        } else {
-            "legacy, ASCII".to_owned()
-        }
+        if self.binary { "legacy, binary".to_owned() } else { "legacy, ASCII".to_owned() }
     }
 
     pub(super) fn is_binary(&self) -> bool {
@@ -86,9 +75,7 @@ impl<'a> Lexer<'a> {
 
     /// The next keyword in lower case; `None` at the end of the file.
     pub(super) fn keyword(&mut self) -> Result<Option<String>, Error> {
-        Ok(self
-            .word_after_metadata()?
-            .map(|word| word.to_ascii_lowercase()))
+        Ok(self.word_after_metadata()?.map(|word| word.to_ascii_lowercase()))
     }
 
     /// The name of the next array of a `FIELD`.
@@ -102,10 +89,7 @@ impl<'a> Lexer<'a> {
     fn word_after_metadata(&mut self) -> Result<Option<String>, Error> {
         loop {
             let word = self.next_word("the file")?;
-            if !word
-                .as_ref()
-                .is_some_and(|word| word.eq_ignore_ascii_case("metadata"))
-            {
+            if !word.as_ref().is_some_and(|word| word.eq_ignore_ascii_case("metadata")) {
                 return Ok(word);
             }
             self.rest_of_line("METADATA")?;
@@ -123,9 +107,7 @@ impl<'a> Lexer<'a> {
 
     fn next_word(&mut self, element: &str) -> Result<Option<String>, Error> {
         let spot = self.source.spot(self.word_start, element);
-        self.text
-            .skip_space()
-            .map_err(|e| spot.failed(e, "a word"))?;
+        self.text.skip_space().map_err(|e| spot.failed(e, "a word"))?;
         self.word_start = self.text.position();
         let word = self.text.word().map_err(|e| spot.failed(e, "a word"))?;
         Ok(word.map(|word| String::from_utf8_lossy(word).into_owned()))
@@ -134,17 +116,12 @@ impl<'a> Lexer<'a> {
     /// The next word as a number.
     pub(super) fn number<T: FromStr>(&mut self, element: &str) -> Result<T, Error> {
         let word = self.word(element)?;
-        word.parse()
-            .map_err(|_| self.unexpected(element, "a number in its range"))
+        word.parse().map_err(|_| self.unexpected(element, "a number in its range"))
     }
 
     /// The next three words as numbers.
     pub(super) fn three<T: FromStr>(&mut self, element: &str) -> Result<[T; 3], Error> {
-        Ok([
-            self.number(element)?,
-            self.number(element)?,
-            self.number(element)?,
-        ])
+        Ok([self.number(element)?, self.number(element)?, self.number(element)?])
     }
 
     /// The next word as a type of numbers.
@@ -156,10 +133,8 @@ impl<'a> Lexer<'a> {
     /// The type of numbers that the word read last names.
     pub(super) fn known_type(&self, element: &str, word: &str) -> Result<ScalarType, Error> {
         ScalarType::from_legacy(word).ok_or_else(|| {
-            self.spot(element).unsupported(
-                format!("the type `{word}`"),
-                "write the array as `float` or `double`",
-            )
+            self.spot(element)
+                .unsupported(format!("the type `{word}`"), "write the array as `float` or `double`")
         })
     }
 
@@ -167,9 +142,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn rest_of_line(&mut self, element: &str) -> Result<String, Error> {
         let spot = self.source.spot(self.text.position(), element);
         let line = self.text.line().map_err(|e| spot.failed(e, "a line"))?;
-        Ok(line
-            .map(|line| String::from_utf8_lossy(line).into_owned())
-            .unwrap_or_default())
+        Ok(line.map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default())
     }
 
     /// Whether `keyword` (lower case) comes next.
@@ -179,10 +152,7 @@ impl<'a> Lexer<'a> {
         let ahead = here.saturating_add(keyword.len() as u64 + 16);
         let read = self.source.reader(here..ahead).read_to_end(&mut start);
         read.is_ok()
-            && start
-                .trim_ascii_start()
-                .to_ascii_lowercase()
-                .starts_with(keyword.as_bytes())
+            && start.trim_ascii_start().to_ascii_lowercase().starts_with(keyword.as_bytes())
     }
 
     /// Passes over the numbers of an array that come after the words of its keyword: in a binary
@@ -199,14 +169,9 @@ impl<'a> Lexer<'a> {
         let element = array.element();
         let start = self.text.position();
         let spot = self.source.spot(start, &element);
-        let count = array
-            .count()
-            .ok_or_else(|| spot.out_of_memory(usize::MAX))?;
+        let count = array.count().ok_or_else(|| spot.out_of_memory(usize::MAX))?;
         let encoding = if self.binary {
-            let end = array
-                .scalar
-                .bytes_for(count)
-                .and_then(|bytes| start.checked_add(bytes));
+            let end = array.scalar.bytes_for(count).and_then(|bytes| start.checked_add(bytes));
             let end = end.filter(|end| *end <= self.source.len());
             self.text.jump(end.ok_or_else(|| {
                 spot.truncated(format!("`{count}` numbers of type {}", array.scalar))
@@ -216,11 +181,7 @@ impl<'a> Lexer<'a> {
             self.skip_numbers(spot, count)?;
             Encoding::Ascii
         };
-        Ok(array.in_block(Block {
-            start,
-            end: self.text.position(),
-            encoding,
-        }))
+        Ok(array.in_block(Block { start, end: self.text.position(), encoding }))
     }
 
     fn skip_numbers(&mut self, spot: Spot<'_>, count: usize) -> Result<(), Error> {
@@ -277,9 +238,8 @@ fn skip_binary_string(reader: &mut dyn Read) -> std::io::Result<u64> {
         _ => &mut buffer[..0],
     };
     reader.read_exact(more)?;
-    let length = more.iter().fold(u64::from(first & 0x3f), |length, byte| {
-        (length << 8) | u64::from(*byte)
-    });
+    let length =
+        more.iter().fold(u64::from(first & 0x3f), |length, byte| (length << 8) | u64::from(*byte));
     let head = 1 + more.len() as u64;
     let passed = std::io::copy(&mut reader.take(length), &mut std::io::sink())?;
     if passed < length {

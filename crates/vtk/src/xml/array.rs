@@ -37,17 +37,8 @@ impl Format {
                 return Err(file.bad_value("header_type", other, "`UInt32` or `UInt64`"));
             }
         };
-        let packing = Packing {
-            base64: true,
-            order,
-            word,
-            compressor: read_compressor(file)?,
-        };
-        Ok(Self {
-            packing,
-            appended,
-            file_end: source.len(),
-        })
+        let packing = Packing { base64: true, order, word, compressor: read_compressor(file)? };
+        Ok(Self { packing, appended, file_end: source.len() })
     }
 
     /// Where the numbers of an array lie.
@@ -55,17 +46,9 @@ impl Format {
         let tag = &array.tag;
         let inline = |encoding| {
             let text = array.text.clone().unwrap_or(tag.offset()..tag.offset());
-            Block {
-                start: text.start,
-                end: text.end,
-                encoding,
-            }
+            Block { start: text.start, end: text.end, encoding }
         };
-        let default = if tag.text("offset").is_some() {
-            "appended"
-        } else {
-            "ascii"
-        };
+        let default = if tag.text("offset").is_some() { "appended" } else { "ascii" };
         match tag.text("format").unwrap_or(default) {
             "ascii" => Ok(inline(Encoding::Ascii)),
             "binary" => Ok(inline(Encoding::Packed(self.packing))),
@@ -79,15 +62,8 @@ impl Format {
         let Appended { start, base64 } = self.appended.ok_or_else(missing)?;
         let offset: u64 = tag.required("offset", tag.number("offset")?)?;
         let start = start.saturating_add(offset);
-        let encoding = Encoding::Packed(Packing {
-            base64,
-            ..self.packing
-        });
-        Ok(Block {
-            start,
-            end: self.file_end.max(start),
-            encoding,
-        })
+        let encoding = Encoding::Packed(Packing { base64, ..self.packing });
+        Ok(Block { start, end: self.file_end.max(start), encoding })
     }
 
     /// How an array is written, in words.
@@ -148,8 +124,5 @@ pub(super) fn tuples(
         return Ok(values / components);
     }
     let expected = format!("whole tuples of `{components}`");
-    Err(array
-        .tag
-        .spot()
-        .malformed(format!("`{values}` numbers"), expected))
+    Err(array.tag.spot().malformed(format!("`{values}` numbers"), expected))
 }

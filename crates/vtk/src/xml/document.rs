@@ -45,13 +45,8 @@ pub(super) enum Section {
 
 impl Section {
     /// The sections that say how cells are made of points.
-    pub(super) const OF_CELLS: [Self; 5] = [
-        Self::Cells,
-        Self::Verts,
-        Self::Lines,
-        Self::Strips,
-        Self::Polys,
-    ];
+    pub(super) const OF_CELLS: [Self; 5] =
+        [Self::Cells, Self::Verts, Self::Lines, Self::Strips, Self::Polys];
 
     /// What comes before the names of its arrays, so that they are unique.
     pub(super) fn prefix(self) -> &'static str {
@@ -129,10 +124,7 @@ fn read_appended(elements: &mut Elements<'_>, tag: &Tag<'_>) -> Result<Appended,
         Some("base64") | None => true,
         Some(other) => return Err(tag.bad_value("encoding", other, "`raw` or `base64`")),
     };
-    Ok(Appended {
-        start: elements.start_of_appended_data(tag)?,
-        base64,
-    })
+    Ok(Appended { start: elements.start_of_appended_data(tag)?, base64 })
 }
 
 #[derive(Default)]
@@ -157,31 +149,21 @@ impl<'a> Builder<'a> {
         } else if self.dataset.is_none() {
             self.open_dataset(tag)?;
         } else if tag.name == "Piece" {
-            self.pieces.push(Piece {
-                tag,
-                sections: Vec::new(),
-                arrays: Vec::new(),
-            });
+            self.pieces.push(Piece { tag, sections: Vec::new(), arrays: Vec::new() });
         } else if let Some(section) = Section::from_name(&tag.name) {
             self.section = Some(section);
             if let Some(piece) = self.pieces.last_mut() {
                 piece.sections.push((section, tag));
             }
         } else if let (Some(section), "DataArray") = (self.section, tag.name.as_str()) {
-            self.array = Some(RawArray {
-                section,
-                tag,
-                text: None,
-            });
+            self.array = Some(RawArray { section, tag, text: None });
         }
         Ok(())
     }
 
     fn open_file(&mut self, tag: Tag<'a>) -> Result<(), Error> {
         if tag.name != "VTKFile" {
-            return Err(tag
-                .spot()
-                .malformed(format!("the element `{}`", tag.name), "`VTKFile`"));
+            return Err(tag.spot().malformed(format!("the element `{}`", tag.name), "`VTKFile`"));
         }
         self.file = Some(tag);
         Ok(())
@@ -220,10 +202,9 @@ impl<'a> Builder<'a> {
         match &mut self.array {
             Some(array) if self.inside_array == 0 => match array.text.replace(range) {
                 None => Ok(()),
-                Some(_) => Err(array
-                    .tag
-                    .spot()
-                    .malformed("numbers in two places", "all numbers together")),
+                Some(_) => {
+                    Err(array.tag.spot().malformed("numbers in two places", "all numbers together"))
+                }
             },
             _ => Ok(()),
         }
@@ -231,30 +212,13 @@ impl<'a> Builder<'a> {
 
     fn finish(self, source: &'a Source) -> Result<Document<'a>, Error> {
         let spot = source.spot(source.len(), "the elements");
-        let file = self
-            .file
-            .ok_or_else(|| spot.truncated("the element `VTKFile`"))?;
-        let (kind, dataset) = self
-            .dataset
-            .ok_or_else(|| spot.truncated("the element of the data set"))?;
+        let file = self.file.ok_or_else(|| spot.truncated("the element `VTKFile`"))?;
+        let (kind, dataset) =
+            self.dataset.ok_or_else(|| spot.truncated("the element of the data set"))?;
         if self.pieces.is_empty() {
-            return Err(dataset
-                .spot()
-                .malformed("no element `Piece`", "one at least"));
+            return Err(dataset.spot().malformed("no element `Piece`", "one at least"));
         }
-        let Self {
-            pieces,
-            fields,
-            appended,
-            ..
-        } = self;
-        Ok(Document {
-            file,
-            kind,
-            dataset,
-            pieces,
-            fields,
-            appended,
-        })
+        let Self { pieces, fields, appended, .. } = self;
+        Ok(Document { file, kind, dataset, pieces, fields, appended })
     }
 }

@@ -36,12 +36,7 @@ impl<'a> Elements<'a> {
     pub(super) fn new(source: &'a Source) -> Self {
         let bytes = BufReader::with_capacity(BUFFER_BYTES, source.reader(0..source.len()));
         let reader = Reader::from_reader(bytes);
-        Self {
-            source,
-            reader,
-            buffer: Vec::new(),
-            pending_close: None,
-        }
+        Self { source, reader, buffer: Vec::new(), pending_close: None }
     }
 
     pub(super) fn next(&mut self) -> Result<Item<'a>, Error> {
@@ -99,9 +94,8 @@ impl<'a> Elements<'a> {
             let bytes = end.unwrap_or(buffer.len());
             if start.is_none() {
                 let mut text = buffer.iter().take(bytes);
-                start = text
-                    .position(|byte| !byte.is_ascii_whitespace())
-                    .map(|i| position + i as u64);
+                start =
+                    text.position(|byte| !byte.is_ascii_whitespace()).map(|i| position + i as u64);
             }
             stream.consume(bytes);
             if end.is_some() || bytes == 0 {
@@ -111,9 +105,7 @@ impl<'a> Elements<'a> {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        self.source
-            .spot(self.reader.buffer_position(), "the elements")
-            .failed(error, "an element")
+        self.source.spot(self.reader.buffer_position(), "the elements").failed(error, "an element")
     }
 }
 
@@ -126,12 +118,7 @@ fn read_tag<'a>(source: &'a Source, offset: u64, start: &BytesStart<'_>) -> Resu
             .map_err(|e| not_xml(source, offset, &e))?;
         attributes.push((attribute.key.as_ref().to_owned(), value.into_owned()));
     }
-    Ok(Tag::new(
-        source,
-        offset,
-        start.name().as_ref().to_owned(),
-        attributes,
-    ))
+    Ok(Tag::new(source, offset, start.name().as_ref().to_owned(), attributes))
 }
 
 fn not_xml(source: &Source, offset: u64, error: &dyn std::fmt::Display) -> Error {

@@ -34,28 +34,17 @@ struct Wanted<'a, 'd> {
 impl<'a, 'd> Joiner<'a, 'd> {
     /// The arrays of some sections, in the order of the first piece.
     pub(super) fn arrays(&self, sections: &[Section]) -> Result<Vec<ArrayInfo>, Error> {
-        let first = self
-            .pieces
-            .first()
-            .map_or(&[][..], |first| &first.piece.arrays);
+        let first = self.pieces.first().map_or(&[][..], |first| &first.piece.arrays);
         let mut arrays = Vec::new();
         for (index, array) in first.iter().enumerate() {
             if !sections.contains(&array.section) || !self.is_joinable(array) {
                 continue;
             }
-            let order = first
-                .iter()
-                .take(index)
-                .filter(|other| other.section == array.section)
-                .count();
+            let order =
+                first.iter().take(index).filter(|other| other.section == array.section).count();
             let components = components(&array.tag)?;
             if let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) {
-                arrays.push(self.array(&Wanted {
-                    array,
-                    order,
-                    scalar,
-                    components,
-                })?);
+                arrays.push(self.array(&Wanted { array, order, scalar, components })?);
             }
         }
         Ok(arrays)
@@ -69,12 +58,7 @@ impl<'a, 'd> Joiner<'a, 'd> {
     }
 
     fn array(&self, wanted: &Wanted<'a, 'd>) -> Result<ArrayInfo, Error> {
-        let Wanted {
-            array,
-            scalar,
-            components,
-            ..
-        } = *wanted;
+        let Wanted { array, scalar, components, .. } = *wanted;
         let association = match array.section {
             Section::PointData => Association::Point,
             Section::CellData => Association::Cell,
@@ -84,25 +68,19 @@ impl<'a, 'd> Joiner<'a, 'd> {
         let mut info = ArrayInfo::new(name, association, [0, components], scalar);
         info.attribute = self.attribute(array);
         info.parts = self.parts(wanted)?;
-        let sum = info
-            .parts
-            .iter()
-            .try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
+        let sum = info.parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
         info.tuples = match info.parts.first().map(|part| part.placement) {
             Some(Placement::Box(target)) => product(target.whole),
             _ => sum,
         }
         .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
-        info.count()
-            .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
+        info.count().ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
         Ok(info)
     }
 
     fn attribute(&self, array: &RawArray<'_>) -> Option<Attribute> {
         let sections = &self.pieces.first()?.piece.sections;
-        let (_, tag) = sections
-            .iter()
-            .find(|(section, _)| *section == array.section)?;
+        let (_, tag) = sections.iter().find(|(section, _)| *section == array.section)?;
         let name = Some(array.name()).filter(|name| !name.is_empty());
         let named = Attribute::XML
             .iter()
@@ -119,15 +97,9 @@ impl<'a, 'd> Joiner<'a, 'd> {
             let tuples = part_tuples(piece, wanted, array, &block)?;
             let placement = match self.grid_box(piece, wanted) {
                 Some(target) => Placement::Box(target),
-                None => Placement::Append {
-                    index_offset: index_offset as i64,
-                },
+                None => Placement::Append { index_offset: index_offset as i64 },
             };
-            parts.push(Part {
-                block,
-                tuples,
-                placement,
-            });
+            parts.push(Part { block, tuples, placement });
             index_offset = index_offset.saturating_add(self.indices_in(piece, wanted)?);
         }
         Ok(parts)
@@ -171,17 +143,11 @@ impl<'a, 'd> Joiner<'a, 'd> {
         if self.pieces.len() == 1 {
             return None;
         }
-        let (start, size, all) = (
-            start_in(whole, piece.extent)?,
-            piece.dims(),
-            dims_of(whole)?,
-        );
+        let (start, size, all) = (start_in(whole, piece.extent)?, piece.dims(), dims_of(whole)?);
         match wanted.array.section {
-            Section::CellData => Some(GridBox {
-                start,
-                size: cell_dims(size),
-                whole: cell_dims(all),
-            }),
+            Section::CellData => {
+                Some(GridBox { start, size: cell_dims(size), whole: cell_dims(all) })
+            }
             Section::Coordinates => {
                 let along = |values: [usize; 3], rest| {
                     values.get(wanted.order).map(|value| [*value, rest, rest])
@@ -192,11 +158,7 @@ impl<'a, 'd> Joiner<'a, 'd> {
                     whole: along(all, 1)?,
                 })
             }
-            _ => Some(GridBox {
-                start,
-                size,
-                whole: all,
-            }),
+            _ => Some(GridBox { start, size, whole: all }),
         }
     }
 }
@@ -207,38 +169,21 @@ fn find<'a, 'd>(
     wanted: &Wanted<'a, 'd>,
 ) -> Result<&'d RawArray<'a>, Error> {
     let section = wanted.array.section;
-    let mut arrays = piece
-        .piece
-        .arrays
-        .iter()
-        .filter(|array| array.section == section);
+    let mut arrays = piece.piece.arrays.iter().filter(|array| array.section == section);
     let found = if BY_ORDER.contains(&section) {
         arrays.nth(wanted.order)
     } else {
         arrays.find(|array| array.name() == wanted.array.name())
     };
-    let expected = || {
-        format!(
-            "one like that of the first piece: `{}`",
-            wanted.array.name()
-        )
-    };
-    let array = found.ok_or_else(|| {
-        piece
-            .piece
-            .tag
-            .spot()
-            .malformed("a piece without an array", expected())
-    })?;
+    let expected = || format!("one like that of the first piece: `{}`", wanted.array.name());
+    let array = found
+        .ok_or_else(|| piece.piece.tag.spot().malformed("a piece without an array", expected()))?;
     let same = scalar_type(&array.tag)? == Some(wanted.scalar)
         && components(&array.tag)? == wanted.components;
     if same {
         Ok(array)
     } else {
-        Err(array
-            .tag
-            .spot()
-            .malformed("an array of another type", expected()))
+        Err(array.tag.spot().malformed("an array of another type", expected()))
     }
 }
 

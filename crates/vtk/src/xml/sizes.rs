@@ -54,13 +54,8 @@ fn sized_piece<'a, 'd>(
     document: &Document<'a>,
     piece: &'d Piece<'a>,
 ) -> Result<SizedPiece<'a, 'd>, Error> {
-    let mut sized = SizedPiece {
-        piece,
-        points: 0,
-        cells: 0,
-        kinds_of_cells: [0; 4],
-        extent: [0; 6],
-    };
+    let mut sized =
+        SizedPiece { piece, points: 0, cells: 0, kinds_of_cells: [0; 4], extent: [0; 6] };
     let tag = &piece.tag;
     match document.kind {
         Kind::UnstructuredGrid => {
@@ -69,12 +64,7 @@ fn sized_piece<'a, 'd>(
         }
         Kind::PolyData => {
             sized.points = tag.required("NumberOfPoints", tag.number("NumberOfPoints")?)?;
-            let names = [
-                "NumberOfVerts",
-                "NumberOfLines",
-                "NumberOfStrips",
-                "NumberOfPolys",
-            ];
+            let names = ["NumberOfVerts", "NumberOfLines", "NumberOfStrips", "NumberOfPolys"];
             for (cells, name) in sized.kinds_of_cells.iter_mut().zip(names) {
                 *cells = tag.number(name)?.unwrap_or(0);
                 sized.cells = sized.cells.saturating_add(*cells);
@@ -103,14 +93,9 @@ pub(super) fn whole_geometry(
     pieces: &[SizedPiece<'_, '_>],
 ) -> Result<Geometry, Error> {
     let sum = |count: fn(&SizedPiece<'_, '_>) -> usize| {
-        let total = pieces
-            .iter()
-            .try_fold(0_usize, |total, piece| total.checked_add(count(piece)));
+        let total = pieces.iter().try_fold(0_usize, |total, piece| total.checked_add(count(piece)));
         total.ok_or_else(|| {
-            document
-                .dataset
-                .spot()
-                .malformed("sizes that overflow", "a data set that can exist")
+            document.dataset.spot().malformed("sizes that overflow", "a data set that can exist")
         })
     };
     match document.kind {
@@ -123,10 +108,7 @@ pub(super) fn whole_geometry(
             extent: whole_grid(document, pieces)?.0,
             origin: document.dataset.numbers("Origin")?.unwrap_or([0.0; 3]),
             spacing: document.dataset.numbers("Spacing")?.unwrap_or([1.0; 3]),
-            direction: document
-                .dataset
-                .numbers("Direction")?
-                .unwrap_or(UNIT_DIRECTION),
+            direction: document.dataset.numbers("Direction")?.unwrap_or(UNIT_DIRECTION),
         }),
         Kind::RectilinearGrid => whole_grid(document, pieces)
             .map(|(extent, dims)| Geometry::Rectilinear { dims, extent }),
@@ -137,28 +119,12 @@ pub(super) fn whole_geometry(
 }
 
 fn poly_data(document: &Document<'_>, pieces: &[SizedPiece<'_, '_>]) -> Result<Geometry, Error> {
-    let [
-        SizedPiece {
-            points,
-            kinds_of_cells: [verts, lines, strips, polys],
-            ..
-        },
-    ] = pieces
-    else {
+    let [SizedPiece { points, kinds_of_cells: [verts, lines, strips, polys], .. }] = pieces else {
         let what = format!("poly data in `{}` pieces", pieces.len());
-        return Err(document
-            .dataset
-            .spot()
-            .unsupported(what, "write it as one piece"));
+        return Err(document.dataset.spot().unsupported(what, "write it as one piece"));
     };
     let (points, verts, lines, strips, polys) = (*points, *verts, *lines, *strips, *polys);
-    Ok(Geometry::PolyData {
-        points,
-        verts,
-        lines,
-        strips,
-        polys,
-    })
+    Ok(Geometry::PolyData { points, verts, lines, strips, polys })
 }
 
 /// The extent around all pieces, and its number of nodes along each axis.
@@ -166,25 +132,14 @@ fn whole_grid(
     document: &Document<'_>,
     pieces: &[SizedPiece<'_, '_>],
 ) -> Result<(Extent, [usize; 3]), Error> {
-    let whole = pieces
-        .iter()
-        .map(|piece| piece.extent)
-        .reduce(around)
-        .unwrap_or_default();
+    let whole = pieces.iter().map(|piece| piece.extent).reduce(around).unwrap_or_default();
     let impossible =
         |found: String, expected: &str| document.dataset.spot().malformed(found, expected);
     let dims = dims_of(whole).ok_or_else(|| {
-        impossible(
-            format!("pieces in the extent `{whole:?}`"),
-            "a grid that can exist",
-        )
+        impossible(format!("pieces in the extent `{whole:?}`"), "a grid that can exist")
     })?;
     let is_flat = |piece: &SizedPiece<'_, '_>| {
-        piece
-            .dims()
-            .iter()
-            .zip(dims)
-            .any(|(own, all)| *own == 1 && all > 1)
+        piece.dims().iter().zip(dims).any(|(own, all)| *own == 1 && all > 1)
     };
     if pieces.iter().any(is_flat) {
         return Err(impossible(
@@ -192,9 +147,7 @@ fn whole_grid(
             "two at least, so that it has cells",
         ));
     }
-    let held = pieces
-        .iter()
-        .fold(0_usize, |held, piece| held.saturating_add(piece.points));
+    let held = pieces.iter().fold(0_usize, |held, piece| held.saturating_add(piece.points));
     if Some(held) < product(dims) {
         let found = format!("pieces with `{held}` nodes for the extent `{whole:?}`");
         return Err(impossible(found, "pieces that cover it"));
@@ -203,12 +156,5 @@ fn whole_grid(
 }
 
 fn around([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> Extent {
-    [
-        a0.min(p0),
-        a1.max(p1),
-        b0.min(q0),
-        b1.max(q1),
-        c0.min(r0),
-        c1.max(r1),
-    ]
+    [a0.min(p0), a1.max(p1), b0.min(q0), b1.max(q1), c0.min(r0), c1.max(r1)]
 }

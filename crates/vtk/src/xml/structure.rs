@@ -15,11 +15,7 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let format = Format::read(source, &document.file, document.appended)?;
     let pieces = sized_pieces(document)?;
     let geometry = whole_geometry(document, &pieces)?;
-    let joiner = Joiner {
-        format: &format,
-        pieces: &pieces,
-        geometry: &geometry,
-    };
+    let joiner = Joiner { format: &format, pieces: &pieces, geometry: &geometry };
     let mut arrays = field_arrays(&format, &document.fields)?;
     arrays.extend(joiner.arrays(&[Section::PointData, Section::CellData])?);
     let coordinates = joiner.arrays(&[Section::Coordinates])?;
@@ -27,14 +23,7 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_shape(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
-    Ok(Structure {
-        geometry,
-        encoding,
-        arrays,
-        topology,
-        coordinates,
-        points,
-    })
+    Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
 }
 
 fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInfo>, Error> {
@@ -73,10 +62,7 @@ fn check_shape(
         Kind::RectilinearGrid => "an element `Coordinates` with three arrays of one component",
         _ => "an element `Points` with an array of three components",
     };
-    Err(document
-        .dataset
-        .spot()
-        .malformed("a data set without its shape", expected))
+    Err(document.dataset.spot().malformed("a data set without its shape", expected))
 }
 
 /// How the file is written, in words: every way that occurs in it.

@@ -23,13 +23,7 @@ impl<'a> Tag<'a> {
         name: String,
         attributes: Vec<(String, String)>,
     ) -> Self {
-        let mut tag = Self {
-            name,
-            source,
-            offset,
-            attributes,
-            element: String::new(),
-        };
+        let mut tag = Self { name, source, offset, attributes, element: String::new() };
         tag.element = match tag.text("Name") {
             Some(array) => format!("element `{}` with the name `{array}`", tag.name),
             None => format!("element `{}`", tag.name),
@@ -86,7 +80,6 @@ impl<'a> Tag<'a> {
 
     pub(super) fn bad_value(&self, attribute: &str, text: &str, expected: &str) -> Error {
         let found = crate::source::shortened(text.as_bytes());
-        self.spot()
-            .malformed(format!("`{attribute}=\"{found}\"`"), expected)
+        self.spot().malformed(format!("`{attribute}=\"{found}\"`"), expected)
     }
 }

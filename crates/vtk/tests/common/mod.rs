@@ -22,9 +22,7 @@ pub fn fixtures() -> Vec<PathBuf> {
 
 /// A large file that only some machines have.
 pub fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if path.exists() {
         return Some(path);
     }
@@ -48,9 +46,7 @@ pub fn points(file: &VtkFile) -> Vec<[f64; 3]> {
     if matches!(file.kind(), Kind::ImageData | Kind::RectilinearGrid) {
         let [x, y, z] = file.coordinates().unwrap();
         let rows = z.iter().flat_map(|z| y.iter().map(move |y| (*y, *z)));
-        return rows
-            .flat_map(|(y, z)| x.iter().map(move |x| [*x, y, z]))
-            .collect();
+        return rows.flat_map(|(y, z)| x.iter().map(move |x| [*x, y, z])).collect();
     }
     let points = file.points().unwrap().values.into_f64();
     points.chunks(3).map(|p| [p[0], p[1], p[2]]).collect()
@@ -58,11 +54,7 @@ pub fn points(file: &VtkFile) -> Vec<[f64; 3]> {
 
 /// The velocity of the fixtures.
 pub fn velocity([x, y, z]: [f64; 3]) -> [f64; 3] {
-    [
-        1.0 + 2.0 * x + 3.0 * y + 4.0 * z,
-        -2.0 + x - y + 0.5 * z,
-        0.25 + 0.25 * x + 2.0 * y - z,
-    ]
+    [1.0 + 2.0 * x + 3.0 * y + 4.0 * z, -2.0 + x - y + 0.5 * z, 0.25 + 0.25 * x + 2.0 * y - z]
 }
 
 /// The scalar `p` of the fixtures.

@@ -22,10 +22,7 @@ pub(super) fn everywhere(position: Tensor<2>, velocity: [f64; 3]) -> Tensor<2> {
 
 pub(super) fn eddy(position: Tensor<2>, oscillation: f64, current: f64, phase: f64) -> Tensor<2> {
     let (sin, cos) = phase.sin_cos();
-    everywhere(
-        position,
-        [current + oscillation * cos, -oscillation * sin, 0.0],
-    )
+    everywhere(position, [current + oscillation * cos, -oscillation * sin, 0.0])
 }
 
 pub(super) fn rotation(position: Tensor<2>, [xc, yc]: [f64; 2], rate: f64) -> Tensor<2> {

@@ -8,13 +8,7 @@ fn tensor(points: &[[f64; 3]]) -> Tensor<2> {
 }
 
 fn points(tensor: Tensor<2>) -> Vec<[f64; 3]> {
-    tensor
-        .into_data()
-        .try_to_vec::<f64>()
-        .unwrap()
-        .as_chunks()
-        .0
-        .to_vec()
+    tensor.into_data().try_to_vec::<f64>().unwrap().as_chunks().0.to_vec()
 }
 
 fn named(name: &str) -> Flow {
@@ -46,18 +40,12 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
 
 /// Compares an error with one that is known to two digits.
 fn assert_error(found: f64, known: f64) {
-    assert!(
-        (found / known - 1.0).abs() < 0.06,
-        "error {found:e}, known {known:e}"
-    );
+    assert!((found / known - 1.0).abs() < 0.06, "error {found:e}, known {known:e}");
 }
 
 #[track_caller]
 fn assert_close(found: [f64; 3], expected: [f64; 3], tolerance: f64) {
-    assert!(
-        distance(found, expected) <= tolerance,
-        "{found:?}, expected {expected:?}"
-    );
+    assert!(distance(found, expected) <= tolerance, "{found:?}, expected {expected:?}");
 }
 
 #[test]
@@ -103,21 +91,8 @@ fn periodic_flows_repeat_over_their_domain() {
 
 #[test]
 fn divergence_is_zero() {
-    let fractions = [
-        [0.2, 0.3, 0.4],
-        [0.71, 0.52, 0.55],
-        [0.43, 0.81, 0.62],
-        [0.02, 0.6, 0.1],
-    ];
-    for name in [
-        "abc",
-        "taylor-green",
-        "double-gyre",
-        "hill",
-        "stommel",
-        "peninsula",
-        "saddle",
-    ] {
+    let fractions = [[0.2, 0.3, 0.4], [0.71, 0.52, 0.55], [0.43, 0.81, 0.62], [0.02, 0.6, 0.1]];
+    for name in ["abc", "taylor-green", "double-gyre", "hill", "stommel", "peninsula", "saddle"] {
         let flow = named(name);
         let (domain, size) = (flow.domain(), flow.domain().size());
         let h = 1e-5 * size[0];
@@ -148,61 +123,22 @@ fn velocities_at_points_worked_out_by_hand() {
     let at = |name, p, t| velocity(&named(name), p, t);
     assert_close(at("uniform", [0.3; 3], 2.0), [1.0, 0.0, 0.0], 0.0);
     // Right of the centre, clockwise is down.
-    assert_close(
-        at("rotation", [50.0, 30.0, 0.0], 0.0),
-        [0.0, -20.0 * TAU / DAY, 0.0],
-        1e-18,
-    );
-    let linear = Flow::LinearInTime {
-        a: [1.0, 2.0, 3.0],
-        b: [0.5, 0.0, -1.0],
-    };
+    assert_close(at("rotation", [50.0, 30.0, 0.0], 0.0), [0.0, -20.0 * TAU / DAY, 0.0], 1e-18);
+    let linear = Flow::LinearInTime { a: [1.0, 2.0, 3.0], b: [0.5, 0.0, -1.0] };
     assert_close(velocity(&linear, [0.0; 3], 2.0), [2.0, 2.0, 1.0], 0.0);
     let quarter = FRAC_PI_2 / 1e-4;
-    assert_close(
-        at("stationary-eddy", [0.0; 3], quarter),
-        [0.0, -0.3, 0.0],
-        1e-15,
-    );
-    assert_close(
-        at("moving-eddy", [0.0; 3], quarter),
-        [0.04, -0.26, 0.0],
-        1e-15,
-    );
+    assert_close(at("stationary-eddy", [0.0; 3], quarter), [0.0, -0.3, 0.0], 1e-15);
+    assert_close(at("moving-eddy", [0.0; 3], quarter), [0.04, -0.26, 0.0], 1e-15);
     assert_close(at("decaying-eddy", [0.0; 3], 0.0), [0.3, 0.0, 0.0], 1e-15);
-    assert_close(
-        at("taylor-green", [FRAC_PI_2, 0.0, 0.0], 0.0),
-        [1.0, 0.0, 0.0],
-        1e-15,
-    );
-    assert_close(
-        at("taylor-green", [0.0, FRAC_PI_2, 0.0], 0.0),
-        [0.0, -1.0, 0.0],
-        1e-15,
-    );
+    assert_close(at("taylor-green", [FRAC_PI_2, 0.0, 0.0], 0.0), [1.0, 0.0, 0.0], 1e-15);
+    assert_close(at("taylor-green", [0.0, FRAC_PI_2, 0.0], 0.0), [0.0, -1.0, 0.0], 1e-15);
     // At t = 0 the wall stands at x = 1: phi = x.
-    assert_close(
-        at("double-gyre", [0.5, 0.0, 0.0], 0.0),
-        [-0.1 * PI, 0.0, 0.0],
-        1e-15,
-    );
-    assert_close(
-        at("double-gyre", [0.0, 0.5, 0.0], 0.0),
-        [0.0, 0.1 * PI, 0.0],
-        1e-15,
-    );
+    assert_close(at("double-gyre", [0.5, 0.0, 0.0], 0.0), [-0.1 * PI, 0.0, 0.0], 1e-15);
+    assert_close(at("double-gyre", [0.0, 0.5, 0.0], 0.0), [0.0, 0.1 * PI, 0.0], 1e-15);
     // At t = 2.5 a = 1/4, b = 1/2: phi(1) = 3/4 and phi'(1) = 1.
     let s = 0.1 * PI * 0.5_f64.sqrt();
-    assert_close(
-        at("double-gyre", [1.0, 0.0, 0.0], 2.5),
-        [-s, 0.0, 0.0],
-        1e-15,
-    );
-    assert_close(
-        at("double-gyre", [1.0, 0.5, 0.0], 2.5),
-        [0.0, -s, 0.0],
-        1e-15,
-    );
+    assert_close(at("double-gyre", [1.0, 0.0, 0.0], 2.5), [-s, 0.0, 0.0], 1e-15);
+    assert_close(at("double-gyre", [1.0, 0.5, 0.0], 2.5), [0.0, -s, 0.0], 1e-15);
     assert_close(at("abc", [0.0; 3], 0.0), [1.0, SQRT_3, SQRT_2], 1e-15);
     assert_close(at("saddle", [0.5, 0.25, 0.0], 0.0), [0.5, -0.25, 0.0], 0.0);
     assert_close(at("shear", [0.5, 0.25, 0.0], 0.0), [0.25, 0.0, 0.0], 0.0);
@@ -210,18 +146,11 @@ fn velocities_at_points_worked_out_by_hand() {
 
 #[test]
 fn hills_vortex_is_the_published_one() {
-    let flow = Flow::Hill {
-        radius: 2.0,
-        speed: 3.0,
-    };
+    let flow = Flow::Hill { radius: 2.0, speed: 3.0 };
     let at = |p| velocity(&flow, p, 0.0);
     assert_close(at([0.0; 3]), [0.0, 0.0, -4.5], 1e-15);
     // Inside, at r = 1, z = 0.5: u_r = -(9/8) r z, u_z = -4.5 (1 - 2.25/4).
-    assert_close(
-        at([0.6, 0.8, 0.5]),
-        [0.6 * -0.5625, 0.8 * -0.5625, -1.96875],
-        1e-14,
-    );
+    assert_close(at([0.6, 0.8, 0.5]), [0.6 * -0.5625, 0.8 * -0.5625, -1.96875], 1e-14);
     // Outside, at r = 3, z = 4: R = 5.
     let radial = -4.5 * 8.0 * 12.0 / 3125.0;
     let axial = 3.0 * (1.0 - 8.0 / 125.0 + 3.0 * 8.0 * 9.0 / 6250.0);
@@ -230,11 +159,7 @@ fn hills_vortex_is_the_published_one() {
     let on = [1.2, 0.0, 1.6];
     let [u, _, w] = at(on);
     assert!((u * on[0] + w * on[2]).abs() < 1e-14);
-    assert_close(
-        at(on.map(|x| x * (1.0 + 1e-12))),
-        at(on.map(|x| x * (1.0 - 1e-12))),
-        1e-10,
-    );
+    assert_close(at(on.map(|x| x * (1.0 + 1e-12))), at(on.map(|x| x * (1.0 - 1e-12))), 1e-10);
     assert_close(at([0.0, 0.0, 2e5]), [0.0, 0.0, 3.0], 1e-14);
 }
 
@@ -245,11 +170,7 @@ fn the_peninsula_rests_on_land() {
     assert_eq!(at([5e4, 0.0, 0.0]), [0.0; 3]);
     assert_eq!(at([5.5e4, 1e4, 0.0]), [0.0; 3]);
     // At its tip the flow is twice as fast as far away, and along the coast.
-    assert_close(
-        at([5e4, 1.6e4 * (1.0 + 1e-12), 0.0]),
-        [2.0, 0.0, 0.0],
-        1e-11,
-    );
+    assert_close(at([5e4, 1.6e4 * (1.0 + 1e-12), 0.0]), [2.0, 0.0, 0.0], 1e-11);
     assert_close(at([5e4 + 3.2e4, 0.0, 0.0]), [0.75, 0.0, 0.0], 1e-15);
     assert_close(at([5e4, 3.2e4, 0.0]), [1.25, 0.0, 0.0], 1e-15);
 }
@@ -276,10 +197,7 @@ fn rotation_has_its_exact_discrete_answer() {
 
 #[test]
 fn linear_in_time_is_exact() {
-    let flow = Flow::LinearInTime {
-        a: [1.0, -0.5, 0.25],
-        b: [0.5, 0.25, -0.125],
-    };
+    let flow = Flow::LinearInTime { a: [1.0, -0.5, 0.25], b: [0.5, 0.25, -0.125] };
     let end = trace(&flow, &[[0.0; 3]], [0.0, 4.0], 3)[0];
     assert_close(end, [8.0, 0.0, 0.0], 1e-14);
 }
@@ -301,12 +219,7 @@ fn eddies_end_where_they_should() {
     let exact = [15_089.166_132_687, 6_702.141_210_860, 0.0];
     for (steps, error) in [(23, 2.2e-2), (46, 1.4e-3), (92, 8.6e-5), (184, 5.4e-6)] {
         let start = [1e4, 1e4, 0.0];
-        let end = trace(
-            &named("decaying-eddy"),
-            &[start],
-            [0.0, 23.0 * 3600.0],
-            steps,
-        )[0];
+        let end = trace(&named("decaying-eddy"), &[start], [0.0, 23.0 * 3600.0], steps)[0];
         assert_error(distance(end, exact), error);
     }
 }
@@ -315,12 +228,7 @@ fn eddies_end_where_they_should() {
 fn taylor_green_returns() {
     let start = [FRAC_PI_2, 0.5_f64.asin(), 0.0];
     for (n, error) in [(100, 1.6e-6), (200, 1.0e-7), (400, 6.5e-9)] {
-        let end = trace(
-            &Flow::TaylorGreen,
-            &[start],
-            [0.0, 8.626_062_589_998_574],
-            n,
-        )[0];
+        let end = trace(&Flow::TaylorGreen, &[start], [0.0, 8.626_062_589_998_574], n)[0];
         assert_error(distance(end, start), error);
     }
 }
@@ -328,12 +236,7 @@ fn taylor_green_returns() {
 #[test]
 fn double_gyre_has_its_flow_map() {
     let flow = named("double-gyre");
-    let starts = [
-        [0.5, 0.5, 0.0],
-        [1.0, 0.5, 0.0],
-        [0.6, 0.3, 0.0],
-        [1.5, 0.25, 0.0],
-    ];
+    let starts = [[0.5, 0.5, 0.0], [1.0, 0.5, 0.0], [0.6, 0.3, 0.0], [1.5, 0.25, 0.0]];
     let expected = [
         [0.050550530572, 0.111020148786, 0.0],
         [0.257920850250, 0.487372892321, 0.0],
@@ -355,16 +258,8 @@ fn double_gyre_has_its_flow_map() {
 #[test]
 fn abc_ends_where_it_should() {
     let end = trace(&named("abc"), &[[1.0, 2.0, 3.0]], [0.0, 5.0], 2000)[0];
-    assert_close(
-        end,
-        [-0.175385476457, 1.343436817806, 13.303238375398],
-        1e-10,
-    );
-    let flow = Flow::Abc {
-        a: SQRT_3,
-        b: SQRT_2,
-        c: 0.0,
-    };
+    assert_close(end, [-0.175385476457, 1.343436817806, 13.303238375398], 1e-10);
+    let flow = Flow::Abc { a: SQRT_3, b: SQRT_2, c: 0.0 };
     let [x, y, z] = [1.0_f64, 2.0, 3.0];
     let h = SQRT_2 * x.sin() + SQRT_3 * z.cos();
     let end = trace(&flow, &[[x, y, z]], [0.0, 5.0], 1000)[0];
@@ -384,20 +279,13 @@ fn stream_functions_are_conserved() {
         let square = (p[0] - 5e4).powi(2) + p[1] * p[1];
         1.6e4_f64.powi(2) * p[1] / square - p[1]
     };
-    let starts: Vec<_> = (0..20)
-        .map(|i| [3e3, 3e3 + 44e3 / 19.0 * f64::from(i), 0.0])
-        .collect();
+    let starts: Vec<_> = (0..20).map(|i| [3e3, 3e3 + 44e3 / 19.0 * f64::from(i), 0.0]).collect();
     let ends = trace(&named("peninsula"), &starts, [0.0, 23.0 * 3600.0], 46);
-    let drift = starts
-        .iter()
-        .zip(&ends)
-        .map(|(a, b)| (peninsula(b) / peninsula(a) - 1.0).abs());
+    let drift = starts.iter().zip(&ends).map(|(a, b)| (peninsula(b) / peninsula(a) - 1.0).abs());
     let drift = drift.fold(0.0, f64::max);
     assert!(drift < 5e-5, "{drift:e}");
 
-    let Flow::Stommel { side, layer, .. } = named("stommel") else {
-        unreachable!()
-    };
+    let Flow::Stommel { side, layer, .. } = named("stommel") else { unreachable!() };
     let stommel =
         |p: &[f64; 3]| (1.0 - (-p[0] / layer).exp() - p[0] / side) * (PI * p[1] / side).sin();
     let starts = [[1e4, 5e6, 0.0], [5e6, 3e6, 0.0]];

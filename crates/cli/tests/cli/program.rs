@@ -1,17 +1,11 @@
-//! The program as a user calls it: what it prints, what it writes, how it exits.
-
-#![allow(clippy::unwrap_used)]
+//! What the program prints and writes, and how it exits.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Runs the program in a folder.
-fn burntrace(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_burntrace"))
-        .current_dir(folder)
-        .args(args)
-        .output()
-        .unwrap()
+pub fn burntrace(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_burntrace")).current_dir(folder).args(args).output().unwrap()
 }
 
 /// A folder with the case of `burntrace init`, made small.
@@ -42,7 +36,7 @@ fn run(folder: &Path, more: &[&str]) -> Output {
     burntrace(folder, &args)
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
@@ -95,7 +89,8 @@ fn the_effective_case_runs_again_with_the_same_bits() {
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert!(again.stdout.is_empty() && again.stderr.is_empty());
-    let positions = |name: &str| std::fs::read(folder.path().join(name).join("tracks/position.npy"));
+    let positions =
+        |name: &str| std::fs::read(folder.path().join(name).join("tracks/position.npy"));
     assert_eq!(positions("out").unwrap(), positions("again").unwrap());
 }
 
@@ -139,9 +134,11 @@ fn a_bad_case_is_refused_with_what_would_be_right() {
 fn the_fused_path_is_refused_where_it_cannot_be_taken() {
     let folder = folder_with_case();
     let case = std::fs::read_to_string(folder.path().join("case.toml")).unwrap();
-    let formula: String = case.lines().filter(|l| !l.starts_with("sample")).map(|l| format!("{l}\n")).collect();
+    let formula: String =
+        case.lines().filter(|l| !l.starts_with("sample")).map(|l| format!("{l}\n")).collect();
     std::fs::write(folder.path().join("formula.toml"), formula).unwrap();
-    let args = ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
+    let args =
+        ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
     let fused = [&args[..], &["--set", "trace.path=fused"]].concat();
     assert_refused(&burntrace(folder.path(), &fused), 2, &["fused", "not a grid"]);
     let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());

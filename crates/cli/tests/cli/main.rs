@@ -1,0 +1,7 @@
+//! The program as a user calls it: what it prints, what it writes, how it exits, and whether its
+//! answers on real data are right.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+mod real_data;
