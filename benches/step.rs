@@ -158,5 +158,5 @@ fn saves(bencher: Bencher, name: &str) {
 #[divan::bench(args = ["flex", "ndarray"], sample_count = 3, sample_size = 1)]
 fn tensor_path(bencher: Bencher, name: &str) {
     let field = field(&device::open(name).expect("a device").device);
-    measure(bencher, &tracer(&field, 4).path(Path::Tensor), PARTICLES / 10, EVERYWHERE);
+    measure(bencher, &tracer(&field, 4).path(Path::Tensor), PARTICLES / 100, EVERYWHERE);
 }

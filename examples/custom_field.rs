@@ -18,7 +18,7 @@ fn pair(position: Tensor<2>, strength: &Tensor<1>) -> Tensor<2> {
     let mut v = x.zeros_like();
     for ([xc, yc], sign) in CENTRES.into_iter().zip([1.0, -1.0]) {
         let (dx, dy) = (x.clone().sub_scalar(xc), y.clone().sub_scalar(yc));
-        let square = dx.clone().powi_scalar(2) + dy.clone().powi_scalar(2);
+        let square = dx.clone().square() + dy.clone().square();
         let rate = strength.clone().mul_scalar(sign).unsqueeze() / square.add_scalar(0.01);
         u = u - rate.clone() * dy;
         v = v + rate * dx;
@@ -29,8 +29,8 @@ fn pair(position: Tensor<2>, strength: &Tensor<1>) -> Tensor<2> {
 
 /// Mean distance in x that the particles have come.
 fn travel(strength: &Tensor<1>, device: &Device) -> Result<Tensor<1>, Error> {
-    let field =
-        FieldFn::new(Domain::unbounded(), device, Precision::F64, |p, _t| pair(p, strength));
+    let domain = Domain::new([-2.0; 3], [2.0; 3])?;
+    let field = FieldFn::new(domain, device, Precision::F64, |p, _t| pair(p, strength));
     let seeds = Seeds::line([0.0, -0.3, 0.0], [0.0, 0.3, 0.0], 100)?;
     let span = Span { t0: Some(0.0), t1: Some(1.0), steps: Some(50), ..Span::default() };
     let tracks = Tracer::new(&field).span(span).trace(&seeds)?;
@@ -42,11 +42,11 @@ fn main() -> Result<(), Error> {
     let number = |x: f64| Tensor::<1>::from_data([x], (&device, DType::F64));
     let strength = number(0.1).require_grad();
     let distance = travel(&strength, &device)?;
-    let gradient = strength.grad(&distance.backward()).map(|g| g.into_scalar::<f64>());
+    let gradient = strength.grad(&distance.backward()).map_or(0.0, |g| g.into_scalar::<f64>());
     println!("mean travel {:.6}", distance.into_scalar::<f64>());
 
     let at = |x: f64| Ok::<_, Error>(travel(&number(x), &device)?.into_scalar::<f64>());
     let difference = (at(0.1 + 1e-5)? - at(0.1 - 1e-5)?) / 2e-5;
-    println!("its derivative by the strength {gradient:.6?}, by differences {difference:.6}");
+    println!("its derivative by the strength {gradient:.6}, by differences {difference:.6}");
     Ok(())
 }

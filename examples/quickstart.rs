@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let status: Tensor<1, Int> = tracks.status(); // [particles]
 
     println!("positions {:?}, statuses {:?}", positions.dims(), status.dims());
-    println!("mean position at the end: {}", positions.slice([4..5]).mean_dim(1).into_data());
+    println!("mean position at the end: {}", positions.narrow(0, 4, 1).mean_dim(1).into_data());
     println!("{} of {} active, on {}", summary.active(), summary.particles, summary.device);
     Ok(())
 }

@@ -15,7 +15,7 @@
 //! let device = device::open("cpu")?.device;
 //! let flow = Flow::named("double-gyre").expect("a built-in flow");
 //! let times = (0..=10).map(f64::from).collect();
-//! let mut frames = Analytic::sample(&flow, flow.domain(), [65, 33, 1], times)?;
+//! let mut frames = Analytic::sample(flow.clone(), flow.domain(), [65, 33, 1], times)?;
 //! let field = GridField::load(&mut frames, &device, &GridOptions::default())?;
 //! let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 1000, 7)?;
 //! let tracks = Tracer::new(&field)

@@ -2,8 +2,8 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
-    FrameSource, GridField, GridOptions, OutsideTime, Placement, Precision, Seeds, Span, Status,
-    Summary, Tracer, Tracks, Velocity, device,
+    FrameSource, GridField, GridOptions, OutsideTime, Path, Placement, Precision, Seeds, Span,
+    Status, Summary, Tracer, Tracks, Velocity, device,
 };
 use std::sync::OnceLock;
 
@@ -26,6 +26,12 @@ impl Machine {
 
     pub fn is_cpu(&self) -> bool {
         ["flex", "ndarray"].contains(&self.name.as_str())
+    }
+
+    /// The paths to test. Tensor operations on a graphics card that is no card take about a
+    /// second for two steps: there they have tests of their own.
+    pub fn paths(&self) -> &'static [Path] {
+        if self.is_cpu() { &[Path::Fused, Path::Tensor] } else { &[Path::Fused] }
     }
 
     pub fn is_double(&self) -> bool {

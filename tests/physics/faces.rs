@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Domain, Face, GridField, Path, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
+    Condition, Domain, Face, GridField, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
 };
 
 const LOW: [f64; 3] = [-1.0, 2.0, 0.5];
@@ -39,7 +39,7 @@ fn periodic_is_the_free_path() {
             let field = uniform(&machine, velocity);
             let tracer =
                 Tracer::new(&field).all_faces(Condition::Periodic).span(steps(0.0, 1.0, n));
-            for path in [Path::Fused, Path::Tensor] {
+            for &path in machine.paths() {
                 let tracks = tracer.clone().path(path).trace(&seeds(&points)).unwrap();
                 let periods = tracks.periods();
                 let run = read(&tracks);
@@ -73,7 +73,7 @@ fn reflect_is_the_triangle_wave() {
         for (velocity, _) in FLOWS {
             let field = uniform(&machine, velocity);
             let tracer = Tracer::new(&field).all_faces(Condition::Reflect).span(steps(0.0, 1.0, 1));
-            for path in [Path::Fused, Path::Tensor] {
+            for &path in machine.paths() {
                 let run = trace(&tracer.clone().path(path), &seeds(&points));
                 let expected: Vec<[f64; 3]> = points
                     .iter()
@@ -97,7 +97,7 @@ fn clamp_is_idempotent() {
             .all_faces(Condition::Clamp)
             .span(steps(0.0, 1.0, 8))
             .save(SaveAt::EverySteps(4));
-        for path in [Path::Fused, Path::Tensor] {
+        for &path in machine.paths() {
             let run = trace(&tracer.clone().path(path), &seeds(&points));
             for save in &run.saves[1..] {
                 let is_on_faces = |p: &[f64; 3]| p[1] == LOW[1] && p[2] == HIGH[2];
@@ -119,7 +119,7 @@ fn an_exit_is_on_its_face_at_its_time() {
         for (velocity, n) in FLOWS {
             let field = uniform(&machine, velocity);
             let tracer = Tracer::new(&field).span(steps(0.0, 1.0, n));
-            for path in [Path::Fused, Path::Tensor] {
+            for &path in machine.paths() {
                 let run = trace(&tracer.clone().path(path), &seeds(&points));
                 let what = format!("{machine}, {path}, {velocity:?}");
                 for (i, p) in points.iter().enumerate() {
@@ -179,7 +179,7 @@ fn seeds_on_a_face_belong_to_the_box() {
     for machine in machines() {
         let seeds = seeds(&[[LOW[0], 2.5, 0.75], [HIGH[0], 2.5, 0.75]]);
         let field = uniform(&machine, [0.5, 0.0, 0.0]);
-        for path in [Path::Fused, Path::Tensor] {
+        for &path in machine.paths() {
             let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).path(path);
             let run = trace(&tracer, &seeds);
             let expected = [Status::Active, Status::Exited(Face::XHigh)];
@@ -201,7 +201,7 @@ fn a_mirrored_path_may_leave_through_the_opposite_face() {
             .face(Face::XLow, Condition::Reflect)
             .scheme(Scheme::Euler)
             .span(steps(0.0, 1.0, 1));
-        for path in [Path::Fused, Path::Tensor] {
+        for &path in machine.paths() {
             let run = trace(&tracer.clone().path(path), &seeds);
             assert_eq!(run.status, [Status::Exited(Face::XHigh)], "{machine}, {path}");
             assert_eq!(run.last(), [[2.0, 2.5, 0.75]], "{machine}, {path}");
@@ -226,7 +226,7 @@ fn open_sides_do_not_disturb_the_others() {
                     .face(Face::XHigh, condition)
                     .domain(domain)
                     .span(steps(0.0, 1.0, 1));
-                for path in [Path::Fused, Path::Tensor] {
+                for &path in machine.paths() {
                     let run = trace(&tracer.clone().path(path), &seeds(&[start]));
                     let expected = [[40.5, 2.8, 0.55]];
                     let off = distance(run.last(), &expected);

@@ -2,8 +2,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Face, GridField, Path, Placement, Precision, SaveAt, Seeds, Tracer,
-    TrackSink, Tracks,
+    Condition, Control, Face, GridField, Placement, Precision, SaveAt, Seeds, Tracer, TrackSink,
+    Tracks,
 };
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -155,7 +155,7 @@ fn an_observer_sees_a_run_go_on() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
-        for path in [Path::Fused, Path::Tensor] {
+        for &path in machine.paths() {
             let mut seen = Vec::new();
             let mut tracks = Tracks::default();
             let tracer = tracer(&field).path(path);

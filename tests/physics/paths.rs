@@ -36,8 +36,9 @@ fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> C
         false => even_axis(0.0, high, cells),
     };
     let axes = [axis(2.0, 5), axis(1.0, 4), axis(1.0, 3)];
-    let fast = dice.pick(&[0, 1, 2]);
-    let sign = dice.pick(&[1.0, -1.0]);
+    // Towards every face in turn.
+    let turn = faces + scheme as usize + 4 * usize::from(is_table);
+    let (fast, sign) = (turn % 3, [1.0, -1.0][turn / 3 % 2]);
     let frames = Frames::new(axes, placement, &[0.0, 0.35, 1.0], |_, _| {
         let mut v: [f64; 3] = std::array::from_fn(|_| dice.between(-1.0, 1.0));
         v[fast] += 13.0 * sign;
@@ -128,6 +129,10 @@ fn every_sampler_scheme_and_face() {
             .map(|machine| (machine.precision, run(machine, &case, Path::Tensor)))
             .collect();
         for machine in &machines {
+            // Each is a kernel to compile, and the precision is no part of its text.
+            if !machine.is_cpu() && machine.is_double() && case.scheme != Scheme::Rk4 {
+                continue;
+            }
             let fused = run(machine, &case, Path::Fused);
             let of = |(precision, _): &&(_, _)| *precision == machine.precision;
             let (_, reference) = references.iter().find(of).unwrap();
@@ -151,8 +156,12 @@ fn the_tensor_path_is_the_same_on_every_device() {
     let chosen: Vec<_> = cases().into_iter().step_by(19).collect();
     assert_eq!(chosen.len(), 6);
     let machines = machines();
-    for (name, case) in chosen {
+    for (number, (name, case)) in chosen.into_iter().enumerate() {
         for machine in &machines {
+            // Half a second a step where the CPU stands in for a graphics card.
+            if !machine.is_cpu() && (machine.is_double() || number % 2 == 0) {
+                continue;
+            }
             let tensor = run(machine, &case, Path::Tensor);
             let fused = run(machine, &case, Path::Fused);
             let what = format!("{machine}, {name}");
@@ -171,7 +180,7 @@ fn velocities_are_saved_alike() {
         let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
         let runs = [Path::Fused, Path::Tensor]
             .map(|path| trace(&tracer.clone().path(path), &seeds(&case)));
-        assert_eq!(runs[0].times, runs[1].times, "{machine}");
+        assert!(runs.iter().all(|run| run.times == runs[0].times), "{machine}");
         for run in &runs {
             let velocities = run.velocities.as_ref().unwrap();
             let velocities: &[[f64; 3]] = velocities.as_chunks().0;
@@ -200,7 +209,7 @@ fn stagnant_particles_end_alike() {
             *number = dice.between(-1.0, 1.0);
         }
         case.stagnant_speed = 0.3;
-        for machine in machines() {
+        for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
             let runs = [Path::Fused, Path::Tensor].map(|path| run(&machine, &case, path));
             assert_same(&machine.to_string(), &case, machine.eps(), &runs[0], &runs[1]);
             let count = |run: &Run| run.status.iter().filter(|s| **s == Status::Stagnant).count();
@@ -224,12 +233,13 @@ fn overflow_is_a_status() {
         let field = machine.field(&frames);
         let seeds =
             Seeds::list(vec![[0.5, 0.5, 0.5], [3.0, 0.5, 0.5], [1.875, 0.25, 0.75]]).unwrap();
+        let schemes: &[Scheme] = match machine.is_cpu() {
+            true => &Scheme::ALL,
+            false => &[Scheme::Midpoint, Scheme::Rk4], // each is a kernel to compile
+        };
         for condition in [Periodic, Reflect, Clamp, Exit] {
-            for scheme in Scheme::ALL {
-                for path in [Path::Fused, Path::Tensor] {
-                    if path == Path::Tensor && !machine.is_cpu() && scheme != Scheme::Rk4 {
-                        continue; // slow, and no other arithmetic
-                    }
+            for &scheme in schemes {
+                for &path in machine.paths() {
                     let tracer = Tracer::new(&field)
                         .scheme(scheme)
                         .all_faces(condition)

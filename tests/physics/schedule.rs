@@ -1,7 +1,7 @@
 //! Steps and saves.
 
 use super::common::*;
-use burntrace::{Error, GridField, Path, SaveAt, Seeds, Span, Tracer};
+use burntrace::{Error, GridField, SaveAt, Seeds, Span, Tracer};
 
 /// Velocity (1, t, 0): a position tells the time of the run and whether steps were lost.
 fn clock(machine: &Machine) -> GridField {
@@ -125,7 +125,7 @@ fn releases_within_a_step_are_at_their_exact_times() {
         let field = clock(&machine);
         let seeds = Seeds::list(vec![[0.0; 3]; 6]).unwrap();
         let seeds = seeds.with_release(release.clone()).unwrap();
-        for path in [Path::Fused, Path::Tensor] {
+        for &path in machine.paths() {
             for dt in [0.25, 0.3, 1.0] {
                 let tracer = Tracer::new(&field).span(span(0.0, 1.0, dt)).path(path);
                 let run = trace(&tracer, &seeds);

@@ -122,7 +122,8 @@ fn load(
 ) -> Result<LoadedField> {
     let begin = Instant::now();
     let mut timed = Timed { source, seconds: 0.0 };
-    let field = GridField::load(&mut timed, device, &grid_options(case)?).map_err(Misuse::of)?;
+    let field = GridField::load(&mut timed, device, &grid_options(case)?)
+        .map_err(|error| with_file(error, &description))?;
     let read_seconds = timed.seconds;
     let mut description = description;
     description["nodes"] = field.nodes().to_vec().into();
@@ -133,6 +134,19 @@ fn load(
         read_seconds,
         upload_seconds: begin.elapsed().as_secs_f64() - read_seconds,
     })
+}
+
+/// The error of a frame, with the name of its file.
+fn with_file(error: burntrace::Error, description: &serde_json::Value) -> anyhow::Error {
+    use burntrace::Error::{FrameSize, NotFinite};
+    let file = match &error {
+        NotFinite { frame, .. } | FrameSize { frame, .. } => description["files"][*frame].as_str(),
+        _ => None,
+    };
+    match file {
+        Some(file) => Misuse::error(format!("{file}: {error}")),
+        None => Misuse::of(error),
+    }
 }
 
 fn grid_options(case: &Case) -> Result<GridOptions> {

@@ -27,9 +27,9 @@ pub fn execute(args: &args::Run) -> Result<()> {
     if let Some(threads) = args.threads {
         case.run.threads = threads;
     }
-    let base = args.case.parent().map(Path::to_path_buf).unwrap_or_default();
-    let base = std::path::absolute(base)?;
-    trace(&case, &base, args.overwrite, args.output)
+    let file = std::path::absolute(&args.case)?;
+    let base = file.parent().unwrap_or(Path::new("/"));
+    trace(&case, base, args.overwrite, args.output)
 }
 
 /// Runs a case: from its field to the files of its run folder.
@@ -41,6 +41,7 @@ pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) ->
     let domain = job::domain(case, loaded.field.domain())?;
     let seeds = job::seeds(&case.seeds, domain, base)?;
     let tracer = job::tracer(case, &*loaded.field, &device.name)?;
+    tracer.check(&seeds).map_err(Misuse::of)?;
 
     let folder = Folder::create(&case.run.out, overwrite)?;
     folder.write_case(case, base)?;

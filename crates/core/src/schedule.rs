@@ -134,6 +134,9 @@ pub(crate) struct Schedule {
     saves: usize,
 }
 
+/// The step of an event that does not take place; it fits the records' integers.
+pub(crate) const NEVER: u64 = i32::MAX as u64;
+
 /// Steps that are taken in one launch, and the save after them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chunk {
@@ -210,17 +213,20 @@ impl Schedule {
                 }
             }
         }
-        found.resize(times.len(), (i32::MAX as u64, 0.0));
+        found.resize(times.len(), (NEVER, 0.0));
         found
     }
 
     /// Times of events, given as steps and fractions of them, in any order.
     pub fn times_of(&self, events: &[(u64, f64)]) -> Vec<f64> {
-        let mut order: Vec<usize> = (0..events.len()).collect();
+        let mut order: Vec<usize> = (0..events.len()).filter(|&i| events[i].0 != NEVER).collect();
         order.sort_by_key(|&i| events[i].0);
         let mut times = vec![f64::NAN; events.len()];
         let mut next = order.into_iter().peekable();
         for chunk in self.chunks(1024) {
+            if next.peek().is_none() {
+                break;
+            }
             let end = chunk.first_step + chunk.steps() as u64;
             while let Some(i) = next.next_if(|&i| events[i].0 < end) {
                 let (step, fraction) = events[i];
@@ -388,7 +394,7 @@ mod tests {
         let times = [0.0, 0.2, 0.45, 0.9, 1.5];
         let events = schedule.locate(&times);
         assert_eq!(events.iter().map(|e| e.0).collect::<Vec<_>>()[..4], [0, 0, 1, 3]);
-        assert_eq!(events[4].0, i32::MAX as u64);
+        assert_eq!(events[4].0, NEVER);
         let back = schedule.times_of(&events);
         for (t, b) in times.iter().zip(&back).take(4) {
             assert!((t - b).abs() < 1e-15, "{t} {b}");

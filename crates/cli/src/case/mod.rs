@@ -145,8 +145,8 @@ names!(Path -> Option<burntrace::Path> {
     Tensor => Some(burntrace::Path::Tensor),
 });
 names!(Placement -> burntrace::BoxPoints {
-    Corners => burntrace::BoxPoints::Corners,
     Centres => burntrace::BoxPoints::Centres,
+    Corners => burntrace::BoxPoints::Corners,
 });
 
 /// What a field is worth outside its frames; `period` stands beside it.

@@ -116,7 +116,8 @@ fn a_bad_case_is_refused_with_what_would_be_right() {
     let set = |assignment: &str| run(folder.path(), &["--set", assignment]);
     assert_refused(&set("trace.schem=\"rk4\""), 2, &["schem", "did you mean `scheme`"]);
     assert_refused(&set("trace.scheme=rk5"), 2, &["rk5", "did you mean `rk4`"]);
-    assert_refused(&set("trace.steps=7"), 2, &["7 steps", "t1, dt and steps"]);
+    let conflict = run(folder.path(), &["--set", "trace.steps=7", "--set", "trace.t1=10.0"]);
+    assert_refused(&conflict, 2, &["7 steps", "t1, dt and steps"]);
     assert_refused(&set("trace.t1=99.0"), 2, &["99", "outside_time"]);
     assert_refused(&set("seeds.low=[5.0,0.0,0.0]"), 2, &["seeds", "5"]);
     assert_refused(&set("boundary.x=[\"periodic\",\"exit\"]"), 2, &["x-low", "x-high", "periodic"]);
@@ -192,4 +193,34 @@ fn a_missing_array_is_refused_with_those_present() {
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let output = burntrace(folder.path(), &["run", "case.toml", "--device", "flex"]);
     assert_refused(&output, 2, &["speed", "velocity"]);
+}
+
+#[test]
+fn velocities_that_are_not_finite_are_refused_with_file_place_and_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = "1 0 0 nan 0 0 1 0 0 1 0 0 1 0 0 1 0 inf 1 0 0 1 0 0";
+    let file = format!(
+        "# vtk DataFile Version 3.0\ntwo bad ones\nASCII\nDATASET STRUCTURED_POINTS\n\
+         DIMENSIONS 2 2 2\nORIGIN 0 0 0\nSPACING 1 1 1\nPOINT_DATA 8\nVECTORS u float\n{values}\n"
+    );
+    std::fs::write(folder.path().join("u.vtk"), file).unwrap();
+    let case = "[field]\nfiles = \"u.vtk\"\n[seeds]\nkind = \"grid\"\ncounts = [2, 2, 2]\n\
+                [trace]\nt1 = 0.1\nsteps = 2\n[run]\ndevice = \"flex\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml"]);
+    assert_refused(&output, 2, &["u.vtk", "2 velocities", "(1, 0, 0)", "not_finite"]);
+    let zero = ["run", "case.toml", "--set", "field.not_finite=zero", "--quiet"];
+    assert!(burntrace(folder.path(), &zero).status.success());
+}
+
+#[test]
+fn a_truncated_file_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(fixture("vtk/raw.vti")).unwrap();
+    std::fs::write(folder.path().join("cut.vti"), &whole[..whole.len() / 2]).unwrap();
+    let case = "[field]\nfiles = \"cut.vti\"\nvelocity = \"velocity\"\n\
+                [seeds]\nkind = \"grid\"\ncounts = [2, 2, 2]\n[trace]\nt1 = 0.1\nsteps = 2\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml", "--device", "flex"]);
+    assert_refused(&output, 2, &["cut.vti"]);
 }

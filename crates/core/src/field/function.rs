@@ -17,7 +17,7 @@ use burn::tensor::{Device, Tensor};
 ///     Tensor::cat(vec![y, zero.clone(), zero], 1)
 /// });
 /// let p = Tensor::<2>::from_floats([[0.0, 2.0, 0.0]], &Device::flex());
-/// assert_eq!(shear.velocity(p, 0.0).into_data().to_vec::<f32>().unwrap(), [2.0, 0.0, 0.0]);
+/// assert_eq!(shear.velocity(p, 0.0).into_data().try_to_vec::<f32>().unwrap(), [2.0, 0.0, 0.0]);
 /// ```
 pub struct FieldFn<F> {
     domain: Domain,

@@ -144,6 +144,11 @@ impl Seeds {
         }
     }
 
+    /// Whether the positions are a tensor that tracks gradients.
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.tensor.as_ref().is_some_and(|given| given.device().is_autodiff())
+    }
+
     /// As many seeds as asked for, each made from its number.
     fn generate(count: usize, position: impl Fn(usize) -> [f64; 3]) -> Result<Self> {
         check_count(count)?;

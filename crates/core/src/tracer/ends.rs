@@ -1,7 +1,10 @@
 //! The account of a run: what has become of each particle, and when.
 
 use super::stepper::Start;
-use crate::{Ends, Error, Result, Status, schedule::Schedule};
+use crate::{
+    Ends, Error, Result, Status,
+    schedule::{NEVER, Schedule},
+};
 use burntrace_kernels::{Particles, RECORD};
 
 pub(super) struct Account {
@@ -38,8 +41,7 @@ pub(super) fn account(
         if status != Status::Waiting && status != Status::NotLocated {
             particle_steps += last.saturating_sub(start.release_steps[i]);
         }
-        let never = (u64::MAX, 0.0);
-        events.push(if is_timed { (record[1] as u64, fractions[i]) } else { never });
+        events.push(if is_timed { (record[1] as u64, fractions[i]) } else { (NEVER, 0.0) });
         let was_released = status != Status::Waiting;
         ends.release_time.push(if was_released { start.release_times[i] } else { f64::NAN });
     }

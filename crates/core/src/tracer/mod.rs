@@ -2,20 +2,18 @@
 
 mod ends;
 mod fused;
+mod run;
 mod stepper;
 mod tensor;
 mod walls;
 
 use crate::{
-    Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, Save, SaveAt, SavePlan,
-    Scheme, Seeds, Span, Summary, TrackSink, Tracks,
-    field::AXES,
-    schedule::{Chunk, Schedule},
-    tracks::sunk,
+    Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, SaveAt, SavePlan,
+    Scheme, Seeds, Span, Summary, TrackSink, Tracks, field::AXES, schedule::Schedule, tracks::sunk,
 };
-use burntrace_kernels::{Boundary, Particles};
-use std::time::Instant;
-use stepper::{Start, Stepper};
+use burntrace_kernels::Boundary;
+use run::Run;
+use stepper::Stepper;
 
 /// What to do with seeds outside the domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,10 +168,10 @@ impl<'a> Tracer<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn FnMut(Progress) -> Control,
     ) -> Result<Summary> {
+        let path = self.check(seeds)?;
         let schedule = self.schedule()?;
         let boundary = self.boundary()?;
-        let start = Start::new(seeds, &schedule, &self.domain, self.seeds_outside, self.field)?;
-        let path = self.choose_path(&start)?;
+        let (particles, start) = stepper::start(seeds, &schedule, &self.domain, self.field);
         let stepper = Stepper {
             field: self.field,
             path,
@@ -183,15 +181,29 @@ impl<'a> Tracer<'a> {
             releases: &start.releases,
         };
         sunk(sink.begin(&SavePlan {
-            particles: start.particles.count(),
+            particles: particles.count(),
             saves: schedule.saves(),
             precision: self.field.precision(),
             velocity: self.velocity,
             periods: periods(&boundary),
         }))?;
-        let mut run = Run::new(self, &schedule, stepper, start.particles.clone());
-        run.all_chunks(sink, observer)?;
-        run.finish(sink, &start)
+        let mut run = Run::new(self, &schedule, stepper);
+        let particles = run.all_chunks(particles, sink, observer)?;
+        run.finish(&particles, sink, &start)
+    }
+
+    /// Checks that seeds can be traced, and says by which path, without tracing them.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace`](Tracer::trace).
+    pub fn check(&self, seeds: &Seeds) -> Result<Path> {
+        self.schedule()?;
+        self.boundary()?;
+        if self.seeds_outside == SeedsOutside::Error {
+            stepper::check_inside(seeds, &self.domain)?;
+        }
+        self.choose_path(seeds)
     }
 
     fn schedule(&self) -> Result<Schedule> {
@@ -206,7 +218,8 @@ impl<'a> Tracer<'a> {
         Schedule::new(span, self.save.clone())
     }
 
-    /// The box and its faces, checked; flat axes are open.
+    /// The box and its faces, checked; flat axes are open. A side that lies nowhere is an exit that
+    /// nobody reaches, so that the conditions' arithmetic meets no infinite width.
     fn boundary(&self) -> Result<Boundary> {
         let mut boundary =
             Boundary { low: self.domain.low, high: self.domain.high, faces: self.faces };
@@ -217,17 +230,21 @@ impl<'a> Tracer<'a> {
                 boundary.faces[d] = [Condition::Exit; 2];
             } else {
                 check_faces(d, &boundary)?;
+                let sides = [boundary.low[d], boundary.high[d]];
+                for (condition, side) in boundary.faces[d].iter_mut().zip(sides) {
+                    if side.is_infinite() {
+                        *condition = Condition::Exit;
+                    }
+                }
             }
         }
         Ok(boundary)
     }
 
-    fn choose_path(&self, start: &Start) -> Result<Path> {
+    fn choose_path(&self, seeds: &Seeds) -> Result<Path> {
         let obstacle = if self.field.grid().is_none() {
             Some("the field is not a grid; only grids are followed by the fused operation")
-        } else if start.particles.position.device().is_autodiff()
-            || self.field.device().is_autodiff()
-        {
+        } else if seeds.is_tracked() || self.field.device().is_autodiff() {
             Some("gradients are tracked, which the tensor path does")
         } else {
             None
@@ -268,126 +285,4 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
         return fail(0, format!("a periodic {} axis needs a finite domain", AXES[d]));
     }
     Ok(())
-}
-
-/// A run in progress.
-struct Run<'a> {
-    tracer: &'a Tracer<'a>,
-    schedule: &'a Schedule,
-    stepper: Stepper<'a>,
-    particles: Particles,
-    steps: u64,
-    launches: u64,
-    saves: usize,
-    trace_seconds: f64,
-    save_seconds: f64,
-    cancelled: bool,
-}
-
-impl<'a> Run<'a> {
-    fn new(
-        tracer: &'a Tracer<'a>,
-        schedule: &'a Schedule,
-        stepper: Stepper<'a>,
-        particles: Particles,
-    ) -> Self {
-        Run {
-            tracer,
-            schedule,
-            stepper,
-            particles,
-            steps: 0,
-            launches: 0,
-            saves: 0,
-            trace_seconds: 0.0,
-            save_seconds: 0.0,
-            cancelled: false,
-        }
-    }
-
-    fn all_chunks(
-        &mut self,
-        sink: &mut dyn TrackSink,
-        observer: &mut dyn FnMut(Progress) -> Control,
-    ) -> Result<()> {
-        let most = stepper::most_steps(self.particles.count());
-        for chunk in self.schedule.chunks(most) {
-            self.advance(&chunk)?;
-            if let Some(index) = chunk.save {
-                self.save(index, chunk.end(), sink)?;
-            }
-            let progress = Progress {
-                fraction: self.schedule.span.fraction(chunk.end()),
-                time: chunk.end(),
-                particle_steps: self.steps * self.particles.count() as u64,
-            };
-            if observer(progress) == Control::Cancel {
-                self.cancelled = true;
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn advance(&mut self, chunk: &Chunk) -> Result<()> {
-        if chunk.steps() == 0 {
-            return Ok(());
-        }
-        let begin = Instant::now();
-        self.particles = self.stepper.advance(self.particles.clone(), chunk);
-        self.sync()?;
-        self.trace_seconds += begin.elapsed().as_secs_f64();
-        self.steps += chunk.steps() as u64;
-        self.launches += self.stepper.launches(chunk);
-        Ok(())
-    }
-
-    /// Waits for the device, so that times are those of the work and failures are seen.
-    fn sync(&self) -> Result<()> {
-        let device = self.tracer.field.device();
-        device.sync().map_err(|error| Error::Execution(format!("{error:?}")))
-    }
-
-    fn save(&mut self, index: usize, time: f64, sink: &mut dyn TrackSink) -> Result<()> {
-        let begin = Instant::now();
-        let velocity = self.tracer.velocity.then(|| self.stepper.velocity(&self.particles, time));
-        let save = Save {
-            index,
-            time,
-            position: self.particles.position.clone(),
-            status: self.particles.status(),
-            image: self.particles.image(),
-            velocity,
-        };
-        sunk(sink.save(save))?;
-        self.saves += 1;
-        self.save_seconds += begin.elapsed().as_secs_f64();
-        Ok(())
-    }
-
-    fn finish(mut self, sink: &mut dyn TrackSink, start: &Start) -> Result<Summary> {
-        let begin = Instant::now();
-        let account = ends::account(&self.particles, self.schedule, start, self.steps)?;
-        self.trace_seconds += begin.elapsed().as_secs_f64();
-        let begin = Instant::now();
-        sunk(sink.end(&account.ends))?;
-        self.save_seconds += begin.elapsed().as_secs_f64();
-        let device = self.tracer.field.device();
-        let name = self.tracer.device_name.clone();
-        Ok(Summary {
-            path: self.stepper.path,
-            device: name.unwrap_or_else(|| format!("{device:?}")),
-            precision: self.tracer.field.precision(),
-            particles: self.particles.count(),
-            steps: self.steps,
-            particle_steps: account.particle_steps,
-            launches: self.launches,
-            kernels: self.stepper.kernels(self.tracer.velocity),
-            saves: self.saves,
-            counts: account.counts,
-            trace_seconds: self.trace_seconds,
-            save_seconds: self.save_seconds,
-            cancelled: self.cancelled,
-        })
-    }
 }

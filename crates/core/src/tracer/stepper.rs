@@ -1,9 +1,9 @@
 //! How a run starts, and the choice between the fused operation and tensor operations.
 
-use super::{SeedsOutside, fused, tensor};
+use super::{fused, tensor};
 use crate::{
     Domain, Error, Field, Path, Result, Scheme, Seeds, Status,
-    schedule::{Chunk, Schedule},
+    schedule::{Chunk, Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Particles, RECORD};
@@ -17,9 +17,8 @@ pub(super) struct Release {
     pub fraction: f64,
 }
 
-/// The particles before the first step.
+/// How the particles of a run began.
 pub(super) struct Start {
-    pub particles: Particles,
     /// Release times in the order of the seeds.
     pub release_times: Vec<f64>,
     /// Steps of the releases in the order of the seeds.
@@ -28,49 +27,51 @@ pub(super) struct Start {
     pub releases: Vec<Release>,
 }
 
-impl Start {
-    pub fn new(
-        seeds: &Seeds,
-        schedule: &Schedule,
-        domain: &Domain,
-        outside: SeedsOutside,
-        field: &dyn Field,
-    ) -> Result<Self> {
-        let count = seeds.len();
-        let is_outside = check_inside(seeds, domain, outside)?;
-        let span = &schedule.span;
-        let release_times = match seeds.release() {
-            Some(times) => times.to_vec(),
-            None => vec![span.t0; count],
+/// The particles before the first step, on the field's device.
+pub(super) fn start(
+    seeds: &Seeds,
+    schedule: &Schedule,
+    domain: &Domain,
+    field: &dyn Field,
+) -> (Particles, Start) {
+    let count = seeds.len();
+    let span = &schedule.span;
+    let release_times = match seeds.release() {
+        Some(times) => times.to_vec(),
+        None => vec![span.t0; count],
+    };
+    let events = release_events(schedule, &release_times);
+    let mut records = Vec::with_capacity(count * RECORD);
+    for (i, position) in seeds.positions().iter().enumerate() {
+        let status = if !domain.contains(*position) {
+            Status::NotLocated
+        } else if is_late(span, release_times[i]) {
+            Status::Waiting
+        } else {
+            Status::Active
         };
-        let events = release_events(schedule, &release_times);
-        let mut records = Vec::with_capacity(count * RECORD);
-        for i in 0..count {
-            let is_late = (release_times[i] - span.t0) / span.dt > 0.0;
-            let status = match (is_outside[i], is_late) {
-                (true, _) => Status::NotLocated,
-                (_, true) => Status::Waiting,
-                (_, false) => Status::Active,
-            };
-            records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
-        }
-        let releases = distinct(&events, span.t0, &release_times, span.dt);
-        let fractions: Vec<f64> = events.iter().map(|event| event.1).collect();
-        let device = field.device();
-        let dtype = field.precision().dtype();
-        let floats = TensorData::new(fractions, [count]).convert_dtype(dtype);
-        let records = TensorData::new(records, [count, RECORD]);
-        Ok(Start {
-            particles: Particles {
-                position: seeds.tensor(&device, field.precision()),
-                record: Tensor::from_data(records, (&plain(&device), DType::I32)),
-                fraction: Tensor::from_data(floats, (&plain(&device), dtype)),
-            },
-            release_steps: events.iter().map(|event| event.0).collect(),
-            release_times,
-            releases,
-        })
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
     }
+    let fractions: Vec<f64> = events.iter().map(|event| event.1).collect();
+    let device = plain(&field.device());
+    let dtype = field.precision().dtype();
+    let fractions = TensorData::new(fractions, [count]).convert_dtype(dtype);
+    let particles = Particles {
+        position: seeds.tensor(&field.device(), field.precision()),
+        record: Tensor::from_data(TensorData::new(records, [count, RECORD]), (&device, DType::I32)),
+        fraction: Tensor::from_data(fractions, (&device, dtype)),
+    };
+    let start = Start {
+        release_steps: events.iter().map(|event| event.0).collect(),
+        releases: distinct(&events, span, &release_times),
+        release_times,
+    };
+    (particles, start)
+}
+
+/// Whether a time comes after the begin of the run.
+fn is_late(span: &TimeSpan, time: f64) -> bool {
+    (time - span.t0) / span.dt > 0.0
 }
 
 /// The device without gradient tracking, for tensors that have none.
@@ -78,21 +79,21 @@ fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
-/// Which seeds lie outside the domain; an error where that is not allowed.
-fn check_inside(seeds: &Seeds, domain: &Domain, choice: SeedsOutside) -> Result<Vec<bool>> {
+/// Refuses seeds outside the domain.
+pub(super) fn check_inside(seeds: &Seeds, domain: &Domain) -> Result<()> {
     let positions = seeds.positions();
-    let outside: Vec<bool> = positions.iter().map(|p| !domain.contains(*p)).collect();
-    match outside.iter().position(|outside| *outside) {
-        Some(first) if choice == SeedsOutside::Error => Err(Error::SeedsOutside {
-            outside: outside.iter().filter(|outside| **outside).count(),
-            count: outside.len(),
-            first,
-            position: positions[first],
-            low: domain.low,
-            high: domain.high,
-        }),
-        _ => Ok(outside),
-    }
+    let is_outside = |p: &&[f64; 3]| !domain.contains(**p);
+    let Some(first) = positions.iter().position(|p| is_outside(&p)) else {
+        return Ok(());
+    };
+    Err(Error::SeedsOutside {
+        outside: positions.iter().filter(is_outside).count(),
+        count: positions.len(),
+        first,
+        position: positions[first],
+        low: domain.low,
+        high: domain.high,
+    })
 }
 
 /// Steps and fractions of the releases, in the order of the seeds.
@@ -113,8 +114,8 @@ fn release_events(schedule: &Schedule, times: &[f64]) -> Vec<(u64, f64)> {
 }
 
 /// The different releases after the begin, in order.
-fn distinct(events: &[(u64, f64)], t0: f64, times: &[f64], dt: f64) -> Vec<Release> {
-    let late = events.iter().zip(times).filter(|(_, t)| (**t - t0) / dt > 0.0);
+fn distinct(events: &[(u64, f64)], span: &TimeSpan, times: &[f64]) -> Vec<Release> {
+    let late = events.iter().zip(times).filter(|(_, time)| is_late(span, **time));
     let mut releases: Vec<Release> =
         late.map(|(&(step, fraction), _)| Release { step, fraction }).collect();
     releases.sort_by(|a, b| a.step.cmp(&b.step).then(a.fraction.total_cmp(&b.fraction)));

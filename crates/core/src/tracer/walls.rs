@@ -25,7 +25,12 @@ pub(super) fn wrap(boundary: &Boundary, p: Tensor<2>) -> Tensor<2> {
     }
     let columns = [0, 1, 2].map(|d| {
         let x = column(&p, d);
-        if boundary.is_periodic(d) { fold(boundary, d, x).0 } else { x }
+        if !boundary.is_periodic(d) {
+            return x;
+        }
+        // A stage that has overflown has no image; beyond all bounds it reads the grid's edge.
+        let is_finite = x.clone().detach().is_finite();
+        x.clone().mask_where(is_finite, fold(boundary, d, x).0)
     });
     Tensor::cat(columns.to_vec(), 1)
 }
@@ -83,10 +88,11 @@ fn exit(
     x0: Tensor<2>,
     x1: Tensor<2>,
 ) -> Option<Tensor<2>> {
-    if boundary.faces[d][side] != Condition::Exit {
+    let (low, high) = (boundary.low[d], boundary.high[d]);
+    let is_open = ![low, high][side].is_finite();
+    if is_open || boundary.faces[d][side] != Condition::Exit {
         return None;
     }
-    let (low, high) = (boundary.low[d], boundary.high[d]);
     let length = (x1.clone() - x0.clone()).abs();
     let never = x0.zeros_like().add_scalar(NEVER);
     // Distance to a face, and whether the path goes beyond it.
@@ -97,13 +103,18 @@ fn exit(
             (x0.clone().neg().add_scalar(high), x1.clone().greater_elem(high))
         }
     };
+    // Where there is no exit, the length may be zero: a division by it would leave no number in
+    // the gradient of those that do not go out either.
+    let part = |way: Tensor<2>, goes_out: &Tensor<2, Bool>| {
+        way / length.clone().mask_fill(goes_out.clone().bool_not(), 1.0)
+    };
     let (reach, goes_out) = beyond(side);
-    let mut fraction = never.mask_where(goes_out, reach / length.clone());
+    let mut fraction = never.mask_where(goes_out.clone(), part(reach, &goes_out));
     if boundary.faces[d][1 - side] == Condition::Reflect {
         let (reach, goes_back) = beyond(1 - side);
         let bounced = reach.add_scalar(high - low);
         let goes_out = goes_back.bool_and(length.clone().greater(bounced.clone()));
-        fraction = fraction.mask_where(goes_out, bounced / length);
+        fraction = fraction.mask_where(goes_out.clone(), part(bounced, &goes_out));
     }
     Some(fraction)
 }

@@ -59,8 +59,10 @@ pub(super) fn wrap<F: Float>(
     if comptime!(form.periodic) {
         #[unroll]
         for d in 0..3usize {
-            if wholes[FACES + 2 * d] == PERIODIC {
-                wrapped.insert(d, fold::<F>(reals, wholes, p.extract(d), d).x);
+            // A stage that has overflown has no image.
+            let x = p.extract(d);
+            if wholes[FACES + 2 * d] == PERIODIC && x.abs() <= F::max_value() {
+                wrapped.insert(d, fold::<F>(reals, wholes, x, d).x);
             }
         }
     }
