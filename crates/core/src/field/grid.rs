@@ -127,7 +127,8 @@ impl GridField {
         let shape = &self.tensors.shape;
         let last = (shape.nodes[axis] - 1) as f64;
         let g = x.sub_scalar(shape.origin[axis]).mul_scalar(1.0 / shape.pitch[axis]);
-        let g = g.clamp(0.0, last);
+        // What is no number belongs to the low end, as in the kernels.
+        let g = g.clone().mask_fill(g.is_nan(), 0.0).clamp(0.0, last);
         let cell = g.clone().detach().floor().clamp(0.0, last - 1.0);
         (cell.clone().int().cast(DType::I32), g - cell)
     }
