@@ -33,3 +33,8 @@
 pub use burn;
 pub use burntrace_core::*;
 pub use burntrace_io as io;
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -61,7 +61,7 @@ fn random_case(number: u64) -> Case {
         scheme: Scheme::ALL[number as usize % 4],
         faces: [0; 3].map(|_| pairs(&mut dice)),
         times,
-        stagnant_speed: if number % 2 == 0 { 0.25 } else { 0.0 },
+        stagnant_speed: if number.is_multiple_of(2) { 0.25 } else { 0.0 },
     }
 }
 

@@ -119,14 +119,15 @@ impl Case {
         let walks: [Walk; 3] = std::array::from_fn(|d| self.walk(d, fate.position[d], way[d], 1.0));
         let first = walks.iter().filter_map(|walk| walk.exit).min_by(|a, b| a.0.total_cmp(&b.0));
         let part = first.map_or(1.0, |(part, _)| part);
-        for d in 0..3 {
-            let walk = self.walk(d, fate.position[d], way[d], part);
+        for (d, way) in way.into_iter().enumerate() {
+            let walk = self.walk(d, fate.position[d], way, part);
             fate.position[d] = walk.at;
             fate.image[d] += walk.image;
         }
         if let Some((part, face)) = first {
             let d = face as usize / 2;
-            fate.position[d] = if face as usize % 2 == 0 { self.low()[d] } else { self.high()[d] };
+            fate.position[d] =
+                if (face as usize).is_multiple_of(2) { self.low()[d] } else { self.high()[d] };
             fate.status = Status::Exited(face);
             fate.end_time = t + part * h;
         }

@@ -107,8 +107,8 @@ fn cases() -> Vec<(String, Case)> {
         ("table cells", true, Placement::Cells),
     ] {
         for scheme in Scheme::ALL {
-            for faces in 0..FACES.len() {
-                let name = format!("{name}, {scheme:?}, {:?}", FACES[faces]);
+            for (faces, names) in FACES.iter().enumerate() {
+                let name = format!("{name}, {scheme:?}, {names:?}");
                 cases.push((name, case(is_table, placement, scheme, faces)));
             }
         }

@@ -13,7 +13,7 @@ pub fn execute(args: &args::Devices) -> Result<()> {
         writeln!(out, "{:#}", json(&usable, &unusable, &auto))?;
         return Ok(());
     }
-    writeln!(out, "{:<10} {:<5} {}", "device", "f64", "what it is")?;
+    writeln!(out, "device     f64   what it is")?;
     for usable in &usable {
         let f64 = if usable.has_f64 { "yes" } else { "no" };
         let mut notes = usable.description.clone();

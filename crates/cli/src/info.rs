@@ -1,19 +1,18 @@
 //! `burntrace info`.
 
-use crate::{args, case::OneOrMany, job, progress::in_words};
+use crate::{args, case::Misuse, progress::in_words};
 use anyhow::Result;
 use burntrace::io::{self, SeriesInfo};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 pub fn execute(args: &args::Info) -> Result<()> {
-    let velocity = args.velocity.as_ref().map(|names| match names.contains(',') {
-        true => OneOrMany::Many(names.split(',').map(|name| name.trim().into()).collect()),
-        false => OneOrMany::One(names.clone()),
-    });
-    let time = io::TimeOptions { file_dt: args.file_dt, ..Default::default() };
-    let options = job::series_options(velocity.as_ref(), time, io::Frames::default())?;
-    let info = io::inspect(job::paths(&args.files), &options).map_err(crate::case::Misuse::of)?;
+    let options = io::SeriesOptions {
+        velocity: velocity(args.velocity.as_deref())?,
+        time: io::TimeOptions { file_dt: args.file_dt, ..Default::default() },
+        ..Default::default()
+    };
+    let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", serde_json::to_value(&info)?)?;
@@ -21,6 +20,29 @@ pub fn execute(args: &args::Info) -> Result<()> {
         out.write_all(text(&info).as_bytes())?;
     }
     Ok(())
+}
+
+fn files(names: &[String]) -> io::Files {
+    match names {
+        [one] => io::Files::One(one.into()),
+        many => io::Files::List(many.iter().map(Into::into).collect()),
+    }
+}
+
+/// The velocity's name, or three names with commas between them.
+fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
+    let Some(names) = names else {
+        return Ok(io::VelocityName::Auto);
+    };
+    let names: Vec<String> = names.split(',').map(|name| name.trim().into()).collect();
+    match <[String; 3]>::try_from(names) {
+        Ok(three) => Ok(io::VelocityName::Components(three)),
+        Err(mut names) if names.len() == 1 => Ok(io::VelocityName::Array(names.remove(0))),
+        Err(names) => Err(Misuse::error(format!(
+            "--velocity has {} names; give one, or three with commas between them",
+            names.len()
+        ))),
+    }
 }
 
 /// What a series holds, in lines.

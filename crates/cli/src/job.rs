@@ -1,6 +1,6 @@
 //! What a case asks for, checked and made: the field, the seeds, the tracer's settings.
 
-use crate::case::{self, Case, Misuse, OneOrMany, SeedKind};
+use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
 use burntrace::{
     Analytic, Domain, Field, Flow, FrameSource, GridField, GridOptions, OutsideTime, SaveAt, Seeds,
@@ -70,47 +70,18 @@ fn frame_times(sample: &case::Sample) -> Result<Vec<f64>> {
 }
 
 /// The series of files that a case names.
-pub fn series(field: &case::Field, files: &OneOrMany, base: &Path) -> Result<io::Series> {
-    let under_base = |name: &String| base.join(name).to_string_lossy().into_owned();
-    let files: Vec<String> = match files {
-        OneOrMany::One(name) => vec![under_base(name)],
-        OneOrMany::Many(names) => names.iter().map(under_base).collect(),
+fn series(field: &case::Field, files: &io::Files, base: &Path) -> Result<io::Series> {
+    let options = io::SeriesOptions {
+        time: io::TimeOptions {
+            times: field.times.clone(),
+            file_dt: field.file_dt,
+            ignore_file_times: field.ignore_file_times,
+        },
+        frames: field.frames.unwrap_or_default(),
+        velocity: field.velocity.clone().unwrap_or_default(),
+        prefer: field.prefer,
     };
-    let times = io::TimeOptions {
-        times: field.times.clone(),
-        file_dt: field.file_dt,
-        ..Default::default()
-    };
-    let frames = field.frames.clone().unwrap_or_default();
-    let options = series_options(field.velocity.as_ref(), times, frames)?;
-    io::Series::open(paths(&files), &options).map_err(Misuse::of)
-}
-
-/// The files that names, patterns or a `.pvd` stand for.
-pub fn paths(files: &[String]) -> io::Files {
-    match files {
-        [one] => io::Files::One(one.into()),
-        many => io::Files::List(many.iter().map(PathBuf::from).collect()),
-    }
-}
-
-/// How a series is to be read.
-pub fn series_options(
-    velocity: Option<&OneOrMany>,
-    time: io::TimeOptions,
-    frames: io::Frames,
-) -> Result<io::SeriesOptions> {
-    let velocity = match velocity {
-        None => io::VelocityName::Auto,
-        Some(OneOrMany::One(name)) => io::VelocityName::Array(name.clone()),
-        Some(OneOrMany::Many(names)) => {
-            let names: [String; 3] = names.clone().try_into().map_err(|names: Vec<_>| {
-                Misuse::error(format!("field.velocity lists {} arrays, not three", names.len()))
-            })?;
-            io::VelocityName::Components(names)
-        }
-    };
-    Ok(io::SeriesOptions { velocity, time, frames, ..Default::default() })
+    io::Series::open(files.clone().within(base), &options).map_err(Misuse::of)
 }
 
 /// Reads a source onto the device.

@@ -180,9 +180,7 @@ impl Folder {
     /// Writes the case as it ran, with absolute file names, so that it runs from anywhere.
     fn write_case(&self, case: &Case, base: &Path) -> Result<()> {
         let mut case = case.clone();
-        if let Some(files) = &mut case.field.files {
-            files.each(|name| *name = base.join(&*name).to_string_lossy().into_owned());
-        }
+        case.field.files = case.field.files.map(|files| files.within(base));
         if let Some(path) = &mut case.seeds.path {
             *path = base.join(&*path);
         }

@@ -4,7 +4,7 @@
 //!
 //! One trait, [`TraceBackend`], extends Burn's backends with [`advance`](TraceBackend::advance):
 //! many Runge-Kutta steps of all particles in one launch. One file per backend implements it
-//! ([`backends`]); on CPU backends it is the loop in `cpu`, on GPUs the kernel in `cube`. Sampler,
+//! (`backends/`); on CPU backends it is the loop in `cpu`, on GPUs the kernel in `cube`. Sampler,
 //! scheme and boundary are small functions in both, composed and then specialised by the
 //! compiler: a new scheme is a tableau in `scheme.rs` and nothing else.
 

@@ -4,6 +4,7 @@ mod read;
 
 pub use read::{Misuse, from_text, read};
 
+use burntrace::io;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -33,15 +34,18 @@ pub struct Case {
 #[serde(deny_unknown_fields, default)]
 pub struct Field {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub files: Option<OneOrMany>,
+    pub files: Option<io::Files>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub velocity: Option<OneOrMany>,
+    pub velocity: Option<io::VelocityName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefer: Option<io::Association>,
+    pub ignore_file_times: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_dt: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<burntrace::io::CaseTimes>,
+    pub times: Option<io::CaseTimes>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub frames: Option<burntrace::io::Frames>,
+    pub frames: Option<io::Frames>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,24 +55,6 @@ pub struct Field {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
     pub not_finite: NotFinite,
-}
-
-/// One name or a list of them.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(untagged, expecting = "a string or a list of strings")]
-pub enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    /// Changes each of the names.
-    pub fn each(&mut self, change: impl FnMut(&mut String)) {
-        match self {
-            OneOrMany::One(name) => std::slice::from_mut(name).iter_mut().for_each(change),
-            OneOrMany::Many(names) => names.iter_mut().for_each(change),
-        }
-    }
 }
 
 /// How a flow is sampled onto a grid.

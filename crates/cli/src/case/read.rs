@@ -110,6 +110,8 @@ mod tests {
         let keys = [
             "files",
             "velocity",
+            "prefer",
+            "ignore_file_times",
             "file_dt",
             "times",
             "frames",

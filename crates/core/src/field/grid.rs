@@ -137,7 +137,7 @@ impl GridField {
     fn locate_in_table(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
         let nodes = self.tensors.shape.nodes;
         let start: usize = nodes[..axis].iter().sum();
-        let table = self.tensors.nodes.clone().slice([start..start + nodes[axis]]);
+        let table = self.tensors.nodes.clone().slice(start..start + nodes[axis]);
         let node = |index: &Tensor<2, Int>| {
             let [n, _] = index.dims();
             table.clone().select(0, index.clone().reshape([n])).reshape([n, 1])
