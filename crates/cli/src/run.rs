@@ -8,11 +8,7 @@ use crate::{
     summary,
 };
 use anyhow::{Context, Result, bail};
-use burntrace::{
-    Summary, Tracer, TrackSink,
-    device::{self, Usable},
-    io,
-};
+use burntrace::{Summary, Tracer, TrackSink, device, io};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -194,9 +190,4 @@ fn remove(result: std::io::Result<()>) -> Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
-}
-
-/// The device's description, for a line of text.
-pub fn describe(device: &Usable) -> String {
-    format!("{} ({})", device.name, device.description)
 }

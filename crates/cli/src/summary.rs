@@ -1,6 +1,6 @@
 //! The account of a run, for people and for programs.
 
-use crate::{job::LoadedField, progress::in_words, run::describe};
+use crate::{job::LoadedField, progress::in_words};
 use burntrace::{Status, Summary, device::Usable};
 use serde_json::json;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ impl Report<'_> {
             // Writing to a string does not fail.
             writeln!(text, "{name:<10} {value}").ok();
         };
-        line("device", describe(self.device));
+        line("device", format!("{} ({})", self.device.name, self.device.description));
         line(
             "path",
             format!(

@@ -1,6 +1,6 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::stepper::Start;
+use super::start::Start;
 use crate::{
     Ends, Error, Result, Status,
     schedule::{NEVER, Schedule},

@@ -3,6 +3,7 @@
 mod ends;
 mod fused;
 mod run;
+mod start;
 mod stepper;
 mod tensor;
 mod walls;
@@ -171,7 +172,7 @@ impl<'a> Tracer<'a> {
         let path = self.check(seeds)?;
         let schedule = self.schedule()?;
         let boundary = self.boundary()?;
-        let (particles, start) = stepper::start(seeds, &schedule, &self.domain, self.field);
+        let (particles, start) = start::start(seeds, &schedule, &self.domain, self.field);
         let stepper = Stepper {
             field: self.field,
             path,
@@ -201,7 +202,7 @@ impl<'a> Tracer<'a> {
         self.schedule()?;
         self.boundary()?;
         if self.seeds_outside == SeedsOutside::Error {
-            stepper::check_inside(seeds, &self.domain)?;
+            start::check_inside(seeds, &self.domain)?;
         }
         self.choose_path(seeds)
     }

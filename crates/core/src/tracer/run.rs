@@ -2,7 +2,8 @@
 
 use super::{
     Tracer, ends,
-    stepper::{self, Start, Stepper},
+    start::Start,
+    stepper::{self, Stepper},
 };
 use crate::{
     Control, Error, Progress, Result, Save, Summary, TrackSink,

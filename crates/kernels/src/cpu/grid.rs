@@ -51,7 +51,7 @@ struct UniformAxis<F> {
     origin: F,
     per_pitch: F,
     last_node: F,
-    last_cell: usize,
+    last_cell: i32,
 }
 
 fn uniform<F: Real>(grid: &GridArrays<F>, d: usize) -> UniformAxis<F> {
@@ -61,7 +61,7 @@ fn uniform<F: Real>(grid: &GridArrays<F>, d: usize) -> UniformAxis<F> {
         origin: F::of(shape.origin[d]),
         per_pitch: F::of(if flat { 0.0 } else { 1.0 / shape.pitch[d] }),
         last_node: F::of((shape.nodes[d] - 1) as f64),
-        last_cell: shape.nodes[d].saturating_sub(2),
+        last_cell: shape.nodes[d].saturating_sub(2) as i32,
     }
 }
 
@@ -69,8 +69,8 @@ impl<F: Real> Axis<F> for UniformAxis<F> {
     #[inline(always)]
     fn locate(&self, x: F) -> (usize, F) {
         let g = ((x - self.origin) * self.per_pitch).max(F::zero()).min(self.last_node);
-        let cell = g.index().min(self.last_cell);
-        (cell, g - F::of(cell as f64))
+        let cell = g.whole().min(self.last_cell);
+        (cell as usize, g - F::of_whole(cell))
     }
 }
 

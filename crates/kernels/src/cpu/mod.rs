@@ -24,34 +24,29 @@ pub(crate) trait Real:
     fn of(value: f64) -> Self;
     /// The integer part, brought into the range of the integers.
     fn whole(self) -> i32;
-    /// The integer part of a number from 0 to `2^31 - 1`.
-    #[inline(always)]
-    fn index(self) -> usize {
-        self.whole() as usize
-    }
+    /// The float of an integer.
+    fn of_whole(whole: i32) -> Self;
 }
 
-impl Real for f32 {
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-    #[inline(always)]
-    fn whole(self) -> i32 {
-        self as i32
-    }
+macro_rules! real {
+    ($($float:ty)*) => {$(
+        impl Real for $float {
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn whole(self) -> i32 {
+                self as i32
+            }
+            #[inline(always)]
+            fn of_whole(whole: i32) -> Self {
+                whole as $float
+            }
+        }
+    )*};
 }
-
-impl Real for f64 {
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn whole(self) -> i32 {
-        self as i32
-    }
-}
+real!(f32 f64);
 
 /// Velocity as a function of place, the moment being fixed beforehand.
 pub(crate) trait Sampler<F>: Sync {

@@ -1,0 +1,123 @@
+//! How a run starts: its particles on the device, and when each is released.
+
+use crate::{
+    Domain, Error, Field, Result, Seeds, Status,
+    schedule::{Schedule, TimeSpan},
+};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_kernels::{Particles, RECORD};
+
+/// A release that does not coincide with the begin of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Release {
+    /// Number of the step within which it happens.
+    pub step: u64,
+    /// The fraction of that step.
+    pub fraction: f64,
+}
+
+/// How the particles of a run began.
+pub(super) struct Start {
+    /// Release times in the order of the seeds.
+    pub release_times: Vec<f64>,
+    /// Steps of the releases in the order of the seeds.
+    pub release_steps: Vec<u64>,
+    /// The distinct later releases, in order.
+    pub releases: Vec<Release>,
+}
+
+/// The particles before the first step, on the field's device.
+pub(super) fn start(
+    seeds: &Seeds,
+    schedule: &Schedule,
+    domain: &Domain,
+    field: &dyn Field,
+) -> (Particles, Start) {
+    let count = seeds.len();
+    let span = &schedule.span;
+    let release_times = match seeds.release() {
+        Some(times) => times.to_vec(),
+        None => vec![span.t0; count],
+    };
+    let events = release_events(schedule, &release_times);
+    let mut records = Vec::with_capacity(count * RECORD);
+    for (i, position) in seeds.positions().iter().enumerate() {
+        let status = if !domain.contains(*position) {
+            Status::NotLocated
+        } else if is_late(span, release_times[i]) {
+            Status::Waiting
+        } else {
+            Status::Active
+        };
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
+    }
+    let fractions: Vec<f64> = events.iter().map(|event| event.1).collect();
+    let device = plain(&field.device());
+    let dtype = field.precision().dtype();
+    let fractions = TensorData::new(fractions, [count]).convert_dtype(dtype);
+    let particles = Particles {
+        position: seeds.tensor(&field.device(), field.precision()),
+        record: Tensor::from_data(TensorData::new(records, [count, RECORD]), (&device, DType::I32)),
+        fraction: Tensor::from_data(fractions, (&device, dtype)),
+    };
+    let start = Start {
+        release_steps: events.iter().map(|event| event.0).collect(),
+        releases: distinct(&events, span, &release_times),
+        release_times,
+    };
+    (particles, start)
+}
+
+/// Whether a time comes after the begin of the run.
+fn is_late(span: &TimeSpan, time: f64) -> bool {
+    (time - span.t0) / span.dt > 0.0
+}
+
+/// The device without gradient tracking, for tensors that have none.
+fn plain(device: &Device) -> Device {
+    if device.is_autodiff() { device.clone().inner() } else { device.clone() }
+}
+
+/// Refuses seeds outside the domain.
+pub(super) fn check_inside(seeds: &Seeds, domain: &Domain) -> Result<()> {
+    let positions = seeds.positions();
+    let is_outside = |p: &&[f64; 3]| !domain.contains(**p);
+    let Some(first) = positions.iter().position(|p| is_outside(&p)) else {
+        return Ok(());
+    };
+    Err(Error::SeedsOutside {
+        outside: positions.iter().filter(is_outside).count(),
+        count: positions.len(),
+        first,
+        position: positions[first],
+        low: domain.low,
+        high: domain.high,
+    })
+}
+
+/// Steps and fractions of the releases, in the order of the seeds.
+fn release_events(schedule: &Schedule, times: &[f64]) -> Vec<(u64, f64)> {
+    let span = &schedule.span;
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    let late = |i: &usize| ((times[*i] - span.t0) / span.dt).max(0.0);
+    if order.iter().all(|i| late(i) == 0.0) {
+        return vec![(0, 0.0); times.len()];
+    }
+    order.sort_by(|a, b| late(a).total_cmp(&late(b)));
+    let sorted: Vec<f64> = order.iter().map(|&i| span.t0 + late(&i) * span.dt).collect();
+    let mut events = vec![(0, 0.0); times.len()];
+    for (i, event) in order.into_iter().zip(schedule.locate(&sorted)) {
+        events[i] = event;
+    }
+    events
+}
+
+/// The different releases after the begin, in order.
+fn distinct(events: &[(u64, f64)], span: &TimeSpan, times: &[f64]) -> Vec<Release> {
+    let late = events.iter().zip(times).filter(|(_, time)| is_late(span, **time));
+    let mut releases: Vec<Release> =
+        late.map(|(&(step, fraction), _)| Release { step, fraction }).collect();
+    releases.sort_by(|a, b| a.step.cmp(&b.step).then(a.fraction.total_cmp(&b.fraction)));
+    releases.dedup();
+    releases
+}
