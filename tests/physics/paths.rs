@@ -159,7 +159,7 @@ fn the_tensor_path_is_the_same_on_every_device() {
     for (number, (name, case)) in chosen.into_iter().enumerate() {
         for machine in &machines {
             // Half a second a step where the CPU stands in for a graphics card.
-            if !machine.is_cpu() && (machine.is_double() || number % 2 == 0) {
+            if !machine.is_cpu() && (machine.is_double() || number != 3) {
                 continue;
             }
             let tensor = run(machine, &case, Path::Tensor);
@@ -178,8 +178,8 @@ fn velocities_are_saved_alike() {
     for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = machine.field(&case.frames);
         let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
-        let runs = [Path::Fused, Path::Tensor]
-            .map(|path| trace(&tracer.clone().path(path), &seeds(&case)));
+        let run = |path: &Path| trace(&tracer.clone().path(*path), &seeds(&case));
+        let runs: Vec<Run> = machine.paths().iter().map(run).collect();
         assert!(runs.iter().all(|run| run.times == runs[0].times), "{machine}");
         for run in &runs {
             let velocities = run.velocities.as_ref().unwrap();
@@ -209,7 +209,8 @@ fn stagnant_particles_end_alike() {
             *number = dice.between(-1.0, 1.0);
         }
         case.stagnant_speed = 0.3;
-        for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
+        for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double() && faces == 3)
+        {
             let runs = [Path::Fused, Path::Tensor].map(|path| run(&machine, &case, path));
             assert_same(&machine.to_string(), &case, machine.eps(), &runs[0], &runs[1]);
             let count = |run: &Run| run.status.iter().filter(|s| **s == Status::Stagnant).count();

@@ -128,6 +128,8 @@ fn a_bad_case_is_refused_with_what_would_be_right() {
     assert_refused(&set("seeds.radius=1.0"), 2, &["radius", "uniform"]);
     assert_refused(&set("save.every_time=0.5"), 2, &["every", "every_time"]);
     assert_refused(&set("nonsense"), 2, &["key=value"]);
+    let huge = ["--set", "field.flow=abc", "--set", "field.sample.nodes=[9000,9000,9000]"];
+    assert_refused(&run(folder.path(), &huge), 2, &["bytes", "are there", "fewer frames"]);
     assert_refused(&burntrace(folder.path(), &["run", "absent.toml"]), 2, &["absent.toml", "init"]);
 }
 
