@@ -4,7 +4,7 @@ use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
 use burntrace::{
     Analytic, Domain, Field, Flow, FrameSource, GridField, GridOptions, OutsideTime, SaveAt, Seeds,
-    Span, Tracer, burn::tensor::Device, io,
+    Span, Tracer, burn::tensor::Device, device::Usable, io,
 };
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -21,12 +21,12 @@ pub struct LoadedField {
 }
 
 /// Makes the field of a case on a device. Relative file names start at `base`.
-pub fn field(case: &Case, base: &Path, device: &Device) -> Result<LoadedField> {
+pub fn field(case: &Case, base: &Path, device: &Usable) -> Result<LoadedField> {
     match (&case.field.files, &case.field.flow) {
         (Some(files), None) => {
             let mut series = series(&case.field, files, base)?;
             let info = serde_json::to_value(series.info())?;
-            load(&mut series, case, device, info)
+            load(&mut series, case, &device.device, info)
         }
         (None, Some(name)) => flow_field(case, name, device),
         (Some(_), Some(_)) => {
@@ -36,14 +36,16 @@ pub fn field(case: &Case, base: &Path, device: &Device) -> Result<LoadedField> {
     }
 }
 
-fn flow_field(case: &Case, name: &str, device: &Device) -> Result<LoadedField> {
+fn flow_field(case: &Case, name: &str, device: &Usable) -> Result<LoadedField> {
     let flow = Flow::named(name).ok_or_else(|| {
         Misuse::error(format!("there is no flow `{name}`; there are {}", Flow::NAMES.join(", ")))
     })?;
     let domain = domain(case, flow.domain())?;
     let description = serde_json::json!({ "flow": name, "sampled": case.field.sample.is_some() });
     let Some(sample) = &case.field.sample else {
-        let field = Analytic::new(flow, device, case.run.precision.into()).with_domain(domain);
+        check_functions(device, case.run.precision)?;
+        let precision = case.run.precision.into();
+        let field = Analytic::new(flow, &device.device, precision).with_domain(domain);
         return Ok(LoadedField {
             field: Box::new(field),
             description,
@@ -53,7 +55,21 @@ fn flow_field(case: &Case, name: &str, device: &Device) -> Result<LoadedField> {
     };
     let mut frames =
         Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)?;
-    load(&mut frames, case, device, description)
+    load(&mut frames, case, &device.device, description)
+}
+
+/// Refuses formulas in double precision where their sines would be wrong: Vulkan's shaders have
+/// them in single precision only, and a driver need not say so.
+fn check_functions(device: &Usable, precision: case::Precision) -> Result<()> {
+    let is_shader = ["vulkan", "wgpu"].iter().any(|kind| device.name.starts_with(kind));
+    if is_shader && precision == case::Precision::F64 {
+        return Err(Misuse::error(format!(
+            "`{}` has no sine and cosine in f64; sample the flow onto a grid (field.sample), \
+             or use f32, or the device flex",
+            device.name
+        )));
+    }
+    Ok(())
 }
 
 /// Evenly spaced times of a sampled flow.

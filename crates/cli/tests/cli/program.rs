@@ -149,6 +149,21 @@ fn the_fused_path_is_refused_where_it_cannot_be_taken() {
 }
 
 #[test]
+fn sines_in_double_precision_are_refused_where_shaders_have_none() {
+    let folder = folder_with_case();
+    let devices = text(&burntrace(folder.path(), &["devices"]).stdout);
+    if !devices.lines().any(|line| line.starts_with("vulkan:0")) {
+        eprintln!("skipped: there is no Vulkan device");
+        return;
+    }
+    let case = "[field]\nflow = \"double-gyre\"\n[seeds]\nkind = \"uniform\"\ncount = 5\n\
+                [trace]\nt1 = 0.1\nsteps = 2\n[run]\nprecision = \"f64\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml", "--device", "vulkan:0"]);
+    assert_refused(&output, 2, &["vulkan:0", "f64", "field.sample"]);
+}
+
+#[test]
 fn seeds_outside_are_counted_and_may_be_let_go() {
     let folder = folder_with_case();
     let outside = ["--set", "seeds.high=[4.0,1.0,0.0]"];

@@ -15,6 +15,9 @@ pub struct Analytic {
 
 impl Analytic {
     /// A flow in its own [`domain`](Flow::domain), computed on a device in a precision.
+    ///
+    /// Vulkan's shaders have sines in single precision only: in double precision they may be
+    /// wrong there without a word.
     pub fn new(flow: Flow, device: &Device, precision: Precision) -> Self {
         Analytic { domain: flow.domain(), flow, device: device.clone(), precision }
     }

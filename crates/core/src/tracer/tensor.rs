@@ -79,10 +79,12 @@ fn step_of(
     let from = state.position.clone();
     let whole = end - t;
     let (to, slow) = rk_step(stepper, &from, t + start * whole, (1.0 - start) * whole);
-    let landing = walls::land(&stepper.boundary, &from, &to);
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
+    // Whoever is lost stays, so that no gradient meets what is no number.
+    let to = to.mask_where(spread(&lost), from.clone());
+    let landing = walls::land(&stepper.boundary, &from, &to);
     let stays = lost.clone().bool_or(slow.clone());
     let moves = who.clone().bool_and(stays.bool_not());
     let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));

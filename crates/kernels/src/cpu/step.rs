@@ -158,8 +158,8 @@ fn settle<F: Real>(
     }
     let landing = run.walls.land(&tile.position[i], &to);
     tile.position[i] = landing.position;
-    for d in 0..3 {
-        tile.record[i].image[d] += landing.image[d];
+    for (image, crossed) in tile.record[i].image.iter_mut().zip(landing.image) {
+        *image = image.saturating_add(crossed);
     }
     if let Some((face, fraction)) = landing.exit {
         let when = start + fraction * (F::one() - start);
