@@ -82,7 +82,7 @@ fn follow(
         match kind {
             VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
             VtkOutput::Clouds => {
-                io::write_clouds(&tracks, &folder.root)?;
+                io::write_clouds(&tracks, folder.path("clouds"))?;
             }
         }
     }
@@ -152,7 +152,7 @@ impl Folder {
         for name in ["tracks", "clouds"] {
             remove(std::fs::remove_dir_all(folder.path(name)))?;
         }
-        for name in ["case.toml", "summary.json", "log.txt", "tracks.vtp", "clouds.pvd"] {
+        for name in ["case.toml", "summary.json", "log.txt", "tracks.vtp"] {
             remove(std::fs::remove_file(folder.path(name)))?;
         }
         std::fs::create_dir_all(root)

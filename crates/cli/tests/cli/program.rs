@@ -107,7 +107,13 @@ fn an_earlier_run_is_not_overwritten_unasked() {
     let folder = folder_with_case();
     assert!(run(folder.path(), &[]).status.success());
     assert_refused(&run(folder.path(), &[]), 2, &["earlier run", "--overwrite"]);
+    let clouds = ["--overwrite", "--set", "save.vtk=[\"clouds\"]"];
+    assert!(run(folder.path(), &clouds).status.success());
+    let out = folder.path().join("out");
+    assert!(out.join("clouds/clouds.pvd").exists());
+    assert!(!out.join("tracks.vtp").exists(), "the earlier run's lines are gone");
     assert!(run(folder.path(), &["--overwrite"]).status.success());
+    assert!(!out.join("clouds").exists(), "the earlier run's clouds are gone");
 }
 
 #[test]
