@@ -5,8 +5,8 @@
 //! Burn uses: a benchmark does not build Burn again.
 
 use burntrace::{
-    Condition, Domain, FrameSource, GridField, GridOptions, Path, Placement, SaveAt, Scheme, Seeds,
-    Span, Tracer, Velocity, burn::tensor::Device, device,
+    Condition, Domain, FieldOptions, FrameSource, GridField, GridSource, Path, Placement, SaveAt,
+    Scheme, Seeds, Span, Tracer, Velocity, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -52,7 +52,7 @@ fn velocity([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     [a * sx * cy - c * sx * cz, b * s2y * c2z - a * cx * sy, c * cx * sz - b * c2y * s2z]
 }
 
-impl FrameSource for Cube {
+impl GridSource for Cube {
     fn axes(&self) -> &[Vec<f64>; 3] {
         &self.axes
     }
@@ -60,7 +60,9 @@ impl FrameSource for Cube {
     fn placement(&self) -> Placement {
         Placement::Nodes
     }
+}
 
+impl FrameSource for Cube {
     fn times(&self) -> &[f64] {
         &self.times
     }
@@ -80,7 +82,7 @@ impl FrameSource for Cube {
 }
 
 fn field(device: &Device) -> GridField {
-    GridField::load(&mut Cube::new(), device, &GridOptions::default()).expect("a field")
+    GridField::load(&mut Cube::new(), device, &FieldOptions::default()).expect("a field")
 }
 
 fn box_of(low: f64, high: f64) -> Domain {

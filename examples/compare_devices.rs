@@ -3,7 +3,7 @@
 //! `cargo run --release --example compare_devices`
 
 use burntrace::{
-    Analytic, Condition, Error, Flow, GridField, GridOptions, Precision, Seeds, Span, Tracer,
+    Analytic, Condition, Error, FieldOptions, Flow, GridField, Precision, Seeds, Span, Tracer,
     burn::tensor::Device, device,
 };
 use std::time::Instant;
@@ -15,7 +15,7 @@ const STEPS: u64 = 100;
 fn field(device: &Device, precision: Precision) -> Result<GridField, Error> {
     let flow = Flow::Abc { a: 1.0, b: 0.8, c: 0.6 };
     let mut frames = Analytic::sample(flow.clone(), flow.domain(), [33; 3], vec![0.0])?;
-    GridField::load(&mut frames, device, &GridOptions { precision, ..GridOptions::default() })
+    GridField::load(&mut frames, device, &FieldOptions { precision, ..FieldOptions::default() })
 }
 
 /// Seconds of a run, and where its particles end.

@@ -4,8 +4,8 @@
 //! `'run/u_*.vti'` or a `.pvd`, and a time step; without them, a built-in flow.
 
 use burntrace::{
-    Analytic, Condition, Control, Domain, Field, Flow, FrameSource, GridField, GridOptions,
-    OutsideTime, SaveAt, Seeds, Span, Tracer, Tracks,
+    Analytic, Condition, Control, Domain, Field, FieldOptions, Flow, FrameSource, GridField,
+    GridSource, OutsideTime, SaveAt, Seeds, Span, Tracer, Tracks,
     burn::tensor::{Int, Tensor},
     device,
     io::{Series, SeriesOptions},
@@ -13,14 +13,14 @@ use burntrace::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let mut source: Box<dyn FrameSource> = match args.next() {
+    let mut source: Box<dyn GridSource> = match args.next() {
         Some(files) => Box::new(Series::open(files.as_str(), &SeriesOptions::default())?),
         None => double_gyre()?,
     };
     let dt = args.next().map_or(Ok(0.05), |dt| dt.parse())?;
 
     let device = device::open("auto")?.device;
-    let options = GridOptions { outside_time: OutsideTime::Hold, ..GridOptions::default() };
+    let options = FieldOptions { outside_time: OutsideTime::Hold, ..FieldOptions::default() };
     let field = GridField::load(&mut *source, &device, &options)?;
     let Domain { low, high } = field.domain();
     let seeds = Seeds::uniform(low, high, 1000, 7)?;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// A double gyre on a grid, 11 frames over 10 units of time.
-fn double_gyre() -> Result<Box<dyn FrameSource>, burntrace::Error> {
+fn double_gyre() -> Result<Box<dyn GridSource>, burntrace::Error> {
     let flow = Flow::DoubleGyre { amplitude: 0.1, epsilon: 0.25, omega: 0.628 };
     let domain = flow.domain();
     let times = (0..=10).map(f64::from).collect();

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use burntrace::{
-//!     Analytic, Condition, Flow, GridField, GridOptions, SaveAt, Seeds, Span, Tracer, device,
+//!     Analytic, Condition, Flow, GridField, FieldOptions, SaveAt, Seeds, Span, Tracer, device,
 //! };
 //!
 //! # fn main() -> Result<(), burntrace::Error> {
@@ -16,7 +16,7 @@
 //! let flow = Flow::named("double-gyre").expect("a built-in flow");
 //! let times = (0..=10).map(f64::from).collect();
 //! let mut frames = Analytic::sample(flow.clone(), flow.domain(), [65, 33, 1], times)?;
-//! let field = GridField::load(&mut frames, &device, &GridOptions::default())?;
+//! let field = GridField::load(&mut frames, &device, &FieldOptions::default())?;
 //! let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 1000, 7)?;
 //! let tracks = Tracer::new(&field)
 //!     .all_faces(Condition::Reflect)

@@ -5,7 +5,7 @@ use super::{
     oracle::{Case, Fate, nudge},
 };
 use burntrace::{
-    Condition, GridOptions, InTime, OutsideTime, Path, Placement, Scheme, Seeds, Status, Tracer,
+    Condition, FieldOptions, InTime, OutsideTime, Path, Placement, Scheme, Seeds, Status, Tracer,
 };
 
 const CASES: u64 = 10;
@@ -76,7 +76,7 @@ fn random_seeds(case: &Case, number: u64) -> (Vec<[f64; 3]>, Vec<f64>) {
 }
 
 fn run(machine: &Machine, case: &Case, points: &[[f64; 3]], release: &[f64]) -> Run {
-    let options = GridOptions { in_time: case.in_time, ..outside(case.outside) };
+    let options = FieldOptions { in_time: case.in_time, ..outside(case.outside) };
     let field = machine.load(&case.frames, options);
     let mut tracer = Tracer::new(&field)
         .scheme(case.scheme)

@@ -2,8 +2,8 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
-    FrameSource, GridField, GridOptions, OutsideTime, Path, Placement, Precision, Seeds, Span,
-    Status, Summary, Tracer, Tracks, Velocity, device,
+    FieldOptions, FrameSource, GridField, GridSource, OutsideTime, Path, Placement, Precision,
+    Seeds, Span, Status, Summary, Tracer, Tracks, Velocity, device,
 };
 use std::sync::OnceLock;
 
@@ -39,15 +39,15 @@ impl Machine {
     }
 
     /// Puts frames on the device; time is as in `options`, which may leave the precision out.
-    pub fn load(&self, frames: &Frames, options: GridOptions) -> GridField {
+    pub fn load(&self, frames: &Frames, options: FieldOptions) -> GridField {
         let precision = self.precision;
-        let options = GridOptions { precision, ..options };
+        let options = FieldOptions { precision, ..options };
         GridField::load(&mut frames.clone(), &self.device, &options).unwrap()
     }
 
     /// Puts frames on the device.
     pub fn field(&self, frames: &Frames) -> GridField {
-        self.load(frames, GridOptions::default())
+        self.load(frames, FieldOptions::default())
     }
 }
 
@@ -163,7 +163,7 @@ fn middles(axis: &[f64]) -> Vec<f64> {
     }
 }
 
-impl FrameSource for Frames {
+impl GridSource for Frames {
     fn axes(&self) -> &[Vec<f64>; 3] {
         &self.axes
     }
@@ -171,7 +171,9 @@ impl FrameSource for Frames {
     fn placement(&self) -> Placement {
         self.placement
     }
+}
 
+impl FrameSource for Frames {
     fn times(&self) -> &[f64] {
         &self.times
     }
@@ -197,8 +199,8 @@ pub fn stretched_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
 }
 
 /// What the field is worth outside its frames.
-pub fn outside(outside_time: OutsideTime) -> GridOptions {
-    GridOptions { outside_time, ..GridOptions::default() }
+pub fn outside(outside_time: OutsideTime) -> FieldOptions {
+    FieldOptions { outside_time, ..FieldOptions::default() }
 }
 
 /// Steps of `dt` from `t0` to `t1`.

@@ -3,7 +3,7 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Condition, Domain, FieldFn, GridField, GridOptions, Path, Placement, Precision, Scheme, Seeds,
+    Condition, Domain, FieldFn, FieldOptions, GridField, Path, Placement, Precision, Scheme, Seeds,
     Tracer,
 };
 use std::f64::consts::TAU;
@@ -21,7 +21,7 @@ fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
     let axes = [even_axis(-8.0, 8.0, 7), stretched_axis(-8.0, 8.0, 5), z];
     let mut frames =
         Frames::new(axes, Placement::Nodes, &[0.0], |p, _| [RATE * p[1], -RATE * p[0], 0.0]);
-    let options = GridOptions { precision, ..GridOptions::default() };
+    let options = FieldOptions { precision, ..FieldOptions::default() };
     GridField::load(&mut frames, device, &options).unwrap()
 }
 
@@ -169,7 +169,7 @@ fn faces_have_their_gradients() {
     for machine in exact_machines() {
         let device = machine.device.clone().autodiff();
         let source = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.8, 0.4, 0.0]);
-        let options = GridOptions { precision: machine.precision, ..GridOptions::default() };
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
         let field = GridField::load(&mut source.clone(), &device, &options).unwrap();
         // Along x it goes out after 5/8 of the step: x1 is on the face, y1 = y0 + (1 - x0)/2.
         let expected = [

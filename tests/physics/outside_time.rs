@@ -1,7 +1,7 @@
 //! What a field is worth outside its frames, and long runs through a periodic one.
 
 use super::common::{machines as all_machines, *};
-use burntrace::{Error, GridField, GridOptions, InTime, OutsideTime, Scheme, Seeds, Tracer};
+use burntrace::{Error, FieldOptions, GridField, InTime, OutsideTime, Scheme, Seeds, Tracer};
 
 /// Graphics cards in single precision only: each of these rules is a kernel to compile.
 fn machines() -> Vec<Machine> {
@@ -20,7 +20,7 @@ fn wave(times: &[f64], values: &[f64]) -> Frames {
 }
 
 /// How far a particle goes.
-fn way(machine: &Machine, frames: &Frames, options: GridOptions, run: Tracing) -> f64 {
+fn way(machine: &Machine, frames: &Frames, options: FieldOptions, run: Tracing) -> f64 {
     let field = machine.load(frames, options);
     let tracer = Tracer::new(&field).scheme(run.0).span(span(run.1, run.2, run.3));
     let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
@@ -86,7 +86,7 @@ fn one_frame_is_a_steady_field_at_any_time() {
         let frames = Frames::uniform([-50.0; 3], [50.0; 3], &[3.0], |_| [1.5, 0.0, 0.0]);
         for (t0, t1, dt) in [(-4.0, 4.0, 0.5), (100.0, 92.0, -0.5)] {
             let run = (Scheme::Rk4, t0, t1, dt);
-            let found = way(&machine, &frames, GridOptions::default(), run);
+            let found = way(&machine, &frames, FieldOptions::default(), run);
             assert_below(
                 &machine.to_string(),
                 (found - 1.5 * (t1 - t0)).abs(),
@@ -102,7 +102,7 @@ fn one_frame_is_a_steady_field_at_any_time() {
 fn nearest_takes_the_later_frame_at_equal_distances() {
     for machine in machines() {
         for (in_time, expected) in [(InTime::Nearest, 2.0), (InTime::Linear, 1.75)] {
-            let options = GridOptions { in_time, ..GridOptions::default() };
+            let options = FieldOptions { in_time, ..FieldOptions::default() };
             let found = way(&machine, &ramp(), options, (Scheme::Euler, 0.0, 1.0, 0.25));
             assert_eq!(found, expected, "{machine}, {in_time:?}");
         }
@@ -159,7 +159,7 @@ fn frames_that_do_not_fit_a_period_are_refused() {
     for machine in machines() {
         let load = |frames: &Frames, period| {
             let outside_time = OutsideTime::Periodic { period };
-            let options = GridOptions { precision: machine.precision, ..outside(outside_time) };
+            let options = FieldOptions { precision: machine.precision, ..outside(outside_time) };
             GridField::load(&mut frames.clone(), &machine.device, &options)
         };
         let ends_differ = load(&ramp(), None).unwrap_err();

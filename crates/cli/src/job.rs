@@ -3,8 +3,8 @@
 use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
 use burntrace::{
-    Analytic, Domain, Field, Flow, FrameSource, GridField, GridOptions, OutsideTime, SaveAt, Seeds,
-    Span, Tracer, burn::tensor::Device, device::Usable, io,
+    Analytic, Domain, Field, FieldOptions, Flow, FrameSource, GridField, GridSource, OutsideTime,
+    SaveAt, Seeds, Span, Tracer, burn::tensor::Device, device::Usable, io,
 };
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -102,7 +102,7 @@ fn series(field: &case::Field, files: &io::Files, base: &Path) -> Result<io::Ser
 
 /// Reads a source onto the device.
 fn load(
-    source: &mut dyn FrameSource,
+    source: &mut dyn GridSource,
     case: &Case,
     device: &Device,
     description: serde_json::Value,
@@ -136,12 +136,12 @@ fn with_file(error: burntrace::Error, description: &serde_json::Value) -> anyhow
     }
 }
 
-fn grid_options(case: &Case) -> Result<GridOptions> {
+fn grid_options(case: &Case) -> Result<FieldOptions> {
     let field = &case.field;
     if field.period.is_some() && field.outside_time != case::OutsideTime::Periodic {
         return Err(Misuse::error("field.period goes with field.outside_time = \"periodic\""));
     }
-    Ok(GridOptions {
+    Ok(FieldOptions {
         precision: case.run.precision.into(),
         outside_time: match field.outside_time {
             case::OutsideTime::Error => OutsideTime::Error,
@@ -165,11 +165,11 @@ fn available_memory() -> u64 {
 
 /// A source that is timed.
 struct Timed<'a> {
-    source: &'a mut dyn FrameSource,
+    source: &'a mut dyn GridSource,
     seconds: f64,
 }
 
-impl FrameSource for Timed<'_> {
+impl GridSource for Timed<'_> {
     fn axes(&self) -> &[Vec<f64>; 3] {
         self.source.axes()
     }
@@ -177,7 +177,9 @@ impl FrameSource for Timed<'_> {
     fn placement(&self) -> burntrace::Placement {
         self.source.placement()
     }
+}
 
+impl FrameSource for Timed<'_> {
     fn times(&self) -> &[f64] {
         self.source.times()
     }

@@ -16,8 +16,8 @@ mod tracks;
 pub use burntrace_kernels::{Condition, Face, InTime, Placement, Scheme, Status};
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, Domain, Field, FieldFn, Flow, FlowFrames, FrameSource, GridField, GridOptions,
-    NotFinite, OutsideTime, Velocity,
+    Analytic, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource, GridField,
+    GridSource, NotFinite, OutsideTime, PointSource, Velocity,
 };
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};

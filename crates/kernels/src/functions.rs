@@ -6,7 +6,7 @@ use burn::tensor::{Int, Tensor};
 
 /// A velocity field on a grid, on a device.
 #[derive(Clone, Debug)]
-pub struct GridTensors {
+pub struct FieldTensors {
     /// Velocity `[frames, values, 4]`: u, v, w and a zero that pads them; x varies fastest among
     /// the values. Unit of length per unit of time.
     pub velocity: Tensor<3>,
@@ -61,8 +61,8 @@ impl Particles {
 /// # Panics
 ///
 /// On tensors that are not on one device, not of one float precision, or not of the shapes that
-/// [`Particles`] and [`GridTensors`] state; and on a device that tracks gradients.
-pub fn advance(particles: Particles, grid: &GridTensors, segment: Segment) -> Particles {
+/// [`Particles`] and [`FieldTensors`] state; and on a device that tracks gradients.
+pub fn advance(particles: Particles, grid: &FieldTensors, segment: Segment) -> Particles {
     let state = ops::State {
         position: particles.position.into_dispatch(),
         record: particles.record.into_dispatch(),
@@ -81,7 +81,7 @@ pub fn advance(particles: Particles, grid: &GridTensors, segment: Segment) -> Pa
 /// # Panics
 ///
 /// As [`advance`].
-pub fn sample(position: Tensor<2>, grid: &GridTensors, segment: Segment) -> Tensor<2> {
+pub fn sample(position: Tensor<2>, grid: &FieldTensors, segment: Segment) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as TraceBackend>::sample(
         position.into_dispatch(),
         primitive(grid),
@@ -89,7 +89,7 @@ pub fn sample(position: Tensor<2>, grid: &GridTensors, segment: Segment) -> Tens
     ))
 }
 
-fn primitive(grid: &GridTensors) -> ops::Grid<Dispatch> {
+fn primitive(grid: &FieldTensors) -> ops::Grid<Dispatch> {
     ops::Grid {
         velocity: grid.velocity.clone().into_dispatch(),
         nodes: grid.nodes.clone().into_dispatch(),

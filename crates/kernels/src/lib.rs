@@ -23,7 +23,7 @@ pub mod status;
 
 pub use boundary::{Boundary, Condition, Face};
 pub use clock::{Clock, InTime, Outside, Step};
-pub use functions::{GridTensors, Particles, RECORD, advance, sample};
+pub use functions::{FieldTensors, Particles, RECORD, advance, sample};
 pub use grid::{GridShape, Placement, Spacing};
 pub use ops::TraceBackend;
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};

@@ -8,7 +8,7 @@ use burn::backend::{
     tensor::{FloatTensor, IntTensor},
 };
 
-/// A grid's tensors on a backend. See [`GridTensors`](crate::GridTensors) for shapes.
+/// A grid's tensors on a backend. See [`FieldTensors`](crate::FieldTensors) for shapes.
 #[derive(ExtensionType)]
 pub struct Grid<B: Backend> {
     /// Velocity, padded to four components.

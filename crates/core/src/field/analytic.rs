@@ -1,6 +1,6 @@
 //! A formula as a field, and as a source of frames.
 
-use super::{AXES, Domain, Field, Flow, FrameSource, Velocity, frames::TimeAxis};
+use super::{AXES, Domain, Field, Flow, FrameSource, GridSource, Velocity, frames::TimeAxis};
 use crate::{Error, InTime, OutsideTime, Placement, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
@@ -110,7 +110,7 @@ impl FlowFrames {
     }
 }
 
-impl FrameSource for FlowFrames {
+impl GridSource for FlowFrames {
     fn axes(&self) -> &[Vec<f64>; 3] {
         &self.axes
     }
@@ -118,7 +118,9 @@ impl FrameSource for FlowFrames {
     fn placement(&self) -> Placement {
         Placement::Nodes
     }
+}
 
+impl FrameSource for FlowFrames {
     fn times(&self) -> &[f64] {
         &self.times
     }

@@ -5,17 +5,11 @@ use burntrace_kernels::{Clock, InTime, Outside, Placement, Step};
 
 /// A source of frames: a series of files, a simulation that runs beside the tracer, a test.
 pub trait FrameSource {
-    /// Node coordinates of the x, y and z axes, in the data's unit of length; one node on a
-    /// flat axis.
-    fn axes(&self) -> &[Vec<f64>; 3];
-
-    /// Where on the grid the velocity is given.
-    fn placement(&self) -> Placement;
-
     /// Times of the frames, strictly increasing, in the data's unit of time.
     fn times(&self) -> &[f64];
 
-    /// Reads the velocity of a frame: `u, v, w` of each node or cell, x varying fastest.
+    /// Reads the velocity of a frame: `u, v, w` of each node or cell, in the order that the source
+    /// gives them in; on a grid x varies fastest.
     ///
     /// # Errors
     ///
@@ -24,6 +18,22 @@ pub trait FrameSource {
         &mut self,
         frame: usize,
     ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// Frames on image data or a rectilinear grid.
+pub trait GridSource: FrameSource {
+    /// Node coordinates of the x, y and z axes, in the data's unit of length; one node on a
+    /// flat axis.
+    fn axes(&self) -> &[Vec<f64>; 3];
+
+    /// Where on the grid the velocity is given.
+    fn placement(&self) -> Placement;
+}
+
+/// Frames on scattered points.
+pub trait PointSource: FrameSource {
+    /// Positions of the nodes, in the data's unit of length.
+    fn positions(&self) -> &[[f64; 3]];
 }
 
 /// The velocities of a frame, `u, v, w` of each node or cell, in the precision of their source.

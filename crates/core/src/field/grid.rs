@@ -1,13 +1,13 @@
 //! A velocity field sampled on a grid, on a device.
 
-use super::{AXES, Domain, Field, FrameSource, OutsideTime, Velocity, frames::TimeAxis};
+use super::{AXES, Domain, Field, GridSource, OutsideTime, Velocity, frames::TimeAxis};
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burntrace_kernels::{GridShape, GridTensors, InTime, Placement, Spacing};
+use burntrace_kernels::{FieldTensors, GridShape, InTime, Placement, Spacing};
 
 /// How a grid field is read and continued.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GridOptions {
+pub struct FieldOptions {
     /// Precision on the device.
     pub precision: Precision,
     /// What lies before the first and after the last frame.
@@ -37,7 +37,7 @@ pub enum NotFinite {
 /// node is flat: nothing moves along it.
 #[derive(Clone, Debug)]
 pub struct GridField {
-    tensors: GridTensors,
+    tensors: FieldTensors,
     time: TimeAxis,
     domain: Domain,
     device: Device,
@@ -53,9 +53,9 @@ impl GridField {
     /// finite or cannot be read, the field does not fit into `options.memory`, or the device
     /// lacks the precision.
     pub fn load(
-        source: &mut dyn FrameSource,
+        source: &mut dyn GridSource,
         device: &Device,
-        options: &GridOptions,
+        options: &FieldOptions,
     ) -> Result<Self> {
         let axes = source.axes().clone();
         let shape = grid_shape(&axes, source.placement())?;
@@ -78,7 +78,7 @@ impl GridField {
         let count = nodes.len();
         let nodes = TensorData::new(nodes, [count]);
         Ok(GridField {
-            tensors: GridTensors {
+            tensors: FieldTensors {
                 velocity: Tensor::from_data(data, (device, dtype)),
                 nodes: Tensor::from_data(nodes.convert_dtype(dtype), (device, dtype)),
                 shape,
@@ -103,7 +103,7 @@ impl GridField {
         self.tensors.shape.nodes
     }
 
-    pub(crate) fn tensors(&self) -> &GridTensors {
+    pub(crate) fn tensors(&self) -> &FieldTensors {
         &self.tensors
     }
 
@@ -270,7 +270,7 @@ fn bytes(shape: &GridShape, frames: usize, precision: Precision) -> u64 {
     (frames * shape.values_per_frame() * LANES * precision.bytes()) as u64
 }
 
-fn check_memory(shape: &GridShape, frames: usize, options: &GridOptions) -> Result<()> {
+fn check_memory(shape: &GridShape, frames: usize, options: &FieldOptions) -> Result<()> {
     let needed = bytes(shape, frames, options.precision);
     match options.memory {
         Some(available) if needed > available => Err(Error::Memory {
@@ -285,11 +285,11 @@ fn check_memory(shape: &GridShape, frames: usize, options: &GridOptions) -> Resu
 
 /// Reads all frames into one array `[frames, values, 4]`.
 fn read_frames<T: Copy + PartialEq + Default>(
-    source: &mut dyn FrameSource,
+    source: &mut dyn GridSource,
     shape: &GridShape,
     axes: &[Vec<f64>; 3],
     time: &TimeAxis,
-    options: &GridOptions,
+    options: &FieldOptions,
     cast: impl Fn(f64) -> T + Copy,
 ) -> Result<Vec<T>> {
     let frames = time.clock().frames;

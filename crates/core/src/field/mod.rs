@@ -8,9 +8,9 @@ mod grid;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
-pub use frames::{FrameSource, OutsideTime, Velocity};
+pub use frames::{FrameSource, GridSource, OutsideTime, PointSource, Velocity};
 pub use function::FieldFn;
-pub use grid::{GridField, GridOptions, NotFinite};
+pub use grid::{FieldOptions, GridField, NotFinite};
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{Device, Tensor};

@@ -15,7 +15,7 @@ pub use times::{CaseTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::{Error, Result};
-use burntrace_core::{FrameSource, Placement, Velocity};
+use burntrace_core::{FrameSource, GridSource, Placement, Velocity};
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl Series {
     }
 }
 
-impl FrameSource for Series {
+impl GridSource for Series {
     fn axes(&self) -> &[Vec<f64>; 3] {
         &self.grid.axes
     }
@@ -134,7 +134,9 @@ impl FrameSource for Series {
     fn placement(&self) -> Placement {
         self.velocity.placement()
     }
+}
 
+impl FrameSource for Series {
     fn times(&self) -> &[f64] {
         &self.times
     }

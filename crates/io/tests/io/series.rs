@@ -1,5 +1,5 @@
 use crate::support::{data, folder, frame, image, shared};
-use burntrace_core::{FrameSource, Placement, Velocity};
+use burntrace_core::{FrameSource, GridSource, Placement, Velocity};
 use burntrace_io::series::Association;
 use burntrace_io::{
     At, CaseTimes, Files, Frames, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
