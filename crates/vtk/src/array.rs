@@ -75,6 +75,8 @@ pub struct ArrayInfo {
 /// The tuples of an array that belong to one piece of the data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
+    /// Number of the file that it lies in: 0 for the one that was opened, then those it lists.
+    pub(crate) file: usize,
     pub(crate) block: Block,
     pub(crate) tuples: usize,
     pub(crate) placement: Placement,
@@ -98,6 +100,13 @@ pub(crate) struct GridBox {
     pub(crate) whole: [usize; 3],
 }
 
+/// Whether an array of [`Association::Topology`] can be joined over several pieces, by its name
+/// without what tells the kinds of cells apart. Arrays of polyhedra hold several kinds of indices,
+/// which are not told apart here.
+pub(crate) fn is_joinable_topology(name: &str) -> bool {
+    ["connectivity", "offsets", "types"].contains(&name)
+}
+
 impl ArrayInfo {
     /// An array of which no data is known yet.
     pub(crate) fn new(
@@ -113,7 +122,7 @@ impl ArrayInfo {
     /// The array with all its tuples in one place of the file.
     pub(crate) fn in_block(mut self, block: Block) -> Self {
         let placement = Placement::Append { index_offset: 0 };
-        self.parts = vec![Part { block, tuples: self.tuples, placement }];
+        self.parts = vec![Part { file: 0, block, tuples: self.tuples, placement }];
         self
     }
 

@@ -31,7 +31,7 @@ pub enum Error {
     /// The file is neither a legacy nor an XML file of VTK.
     #[error(
         "`{}` starts with `{found}`, expected `# vtk DataFile Version` or `<VTKFile`; \
-         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu or .vtp file", path.display()
+         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file", path.display()
     )]
     NotVtk {
         /// The file.

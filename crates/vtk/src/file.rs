@@ -6,8 +6,9 @@ use crate::array::{Array, ArrayInfo, Association};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind, dims_of};
 use crate::pieces::read_values;
-use crate::source::Source;
-use crate::{legacy, xml};
+use crate::source::{Source, Sources};
+use crate::xml::Contents;
+use crate::{legacy, parallel, xml};
 
 /// Names of the field array with the time of the data, in the order of preference.
 const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
@@ -39,11 +40,14 @@ pub(crate) struct Structure {
 /// Reading takes `&self` and may be done from several threads at once.
 #[derive(Debug)]
 pub struct VtkFile {
-    source: Source,
+    sources: Sources,
     structure: Structure,
 }
 
 /// Opens a VTK file, legacy or XML, and reads its structure, but no array.
+///
+/// The index of a parallel data set (`.pvtu`, `.pvtp`) is opened with the files that it lists, and
+/// stands for all of them together: points, cells and arrays one file after the other.
 ///
 /// # Errors
 ///
@@ -53,21 +57,24 @@ pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
     let source = Source::open(path.as_ref())?;
     let start = source.start_bytes()?;
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
-    let structure = if start.to_ascii_lowercase().starts_with(LEGACY_START) {
-        legacy::read_structure(&source)?
+    let (structure, listed) = if start.to_ascii_lowercase().starts_with(LEGACY_START) {
+        (legacy::read_structure(&source)?, Vec::new())
     } else if text.starts_with(b"<") {
-        xml::read_structure(&source)?
+        match xml::read_contents(&source)? {
+            Contents::DataSet(structure) => (*structure, Vec::new()),
+            Contents::Index(index) => parallel::open(&source, index)?,
+        }
     } else {
         let found = crate::source::shortened(&start);
         return Err(Error::NotVtk { path: source.path().to_path_buf(), found });
     };
-    Ok(VtkFile { source, structure })
+    Ok(VtkFile { sources: Sources::new(source, listed), structure })
 }
 
 impl VtkFile {
     /// The path that was opened.
     pub fn path(&self) -> &Path {
-        self.source.path()
+        self.sources.main().path()
     }
 
     /// The kind of the data set.
@@ -86,7 +93,8 @@ impl VtkFile {
     }
 
     /// The arrays of the points, the cells and the field data, in the order of the file. Arrays of
-    /// strings are left out.
+    /// strings are left out; so are those of the cells of poly data in several pieces with cells of
+    /// several kinds, whose order the pieces break up.
     pub fn arrays(&self) -> &[ArrayInfo] {
         &self.structure.arrays
     }
@@ -172,7 +180,7 @@ impl VtkFile {
     }
 
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {
-        let values = read_values(&self.source, array)?;
+        let values = read_values(&self.sources, array)?;
         Ok(Array { name: array.name.clone(), components: array.components, values })
     }
 
@@ -188,9 +196,10 @@ impl VtkFile {
         spacing: [f64; 3],
     ) -> Result<[Vec<f64>; 3], Error> {
         let dims = dims_of(extent).unwrap_or_default();
-        let most = self.source.len().saturating_mul(MOST_NODES_PER_BYTE);
+        let source = self.sources.main();
+        let most = source.len().saturating_mul(MOST_NODES_PER_BYTE);
         if let Some(nodes) = dims.into_iter().find(|nodes| *nodes as u64 > most) {
-            let spot = self.source.spot(0, "the extent of the image");
+            let spot = source.spot(0, "the extent of the image");
             return Err(spot.truncated(format!("data for an axis of `{nodes}` nodes")));
         }
         let [x, _, y, _, z, _] = extent;

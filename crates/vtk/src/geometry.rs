@@ -130,6 +130,17 @@ impl Geometry {
         }
     }
 
+    /// Whether there is more than one kind of cells. The arrays of their cells follow the kinds, so
+    /// that those of several data sets are not joined by putting one after the other.
+    pub(crate) fn has_cells_of_several_kinds(&self) -> bool {
+        match self {
+            Self::PolyData { verts, lines, strips, polys, .. } => {
+                [verts, lines, strips, polys].into_iter().filter(|cells| **cells > 0).count() > 1
+            }
+            _ => false,
+        }
+    }
+
     /// Number of points (nodes).
     pub fn num_points(&self) -> usize {
         match self {

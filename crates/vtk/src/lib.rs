@@ -1,4 +1,5 @@
-//! Reads VTK files: legacy `.vtk` and XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`.
+//! Reads VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, and parallel
+//! `.pvtu` and `.pvtp`.
 //!
 //! [`open`] reads the structure of a file: the kind of data set, its size, and the list of its
 //! arrays. The numbers stay in the file until [`VtkFile::read`] asks for one array, which then
@@ -22,6 +23,7 @@ mod file;
 mod geometry;
 mod legacy;
 mod packed;
+mod parallel;
 mod pieces;
 mod scalar;
 mod source;

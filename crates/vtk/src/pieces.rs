@@ -2,16 +2,17 @@
 
 use crate::array::{ArrayInfo, GridBox, Part, Placement};
 use crate::error::Error;
-use crate::source::{Source, Spot};
+use crate::source::{Sources, Spot};
 use crate::values::Values;
 
 /// Reads all numbers of an array.
-pub(crate) fn read_values(source: &Source, info: &ArrayInfo) -> Result<Values, Error> {
+pub(crate) fn read_values(sources: &Sources, info: &ArrayInfo) -> Result<Values, Error> {
     let element = info.element();
-    let spot = source.spot(0, &element);
+    let spot = sources.main().spot(0, &element);
     let mut parts = Vec::new();
     for part in &info.parts {
-        parts.push((part, read_part(spot.at(part.block.start), info, part)?));
+        let spot = sources.of(part).spot(part.block.start, &element);
+        parts.push((part, read_part(spot, info, part)?));
     }
     match parts.len() {
         1 => Ok(parts.pop().map_or(Values::empty(info.scalar), |(_, values)| values)),

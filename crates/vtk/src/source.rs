@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::array::Part;
 use crate::error::{Error, Place};
 
 /// Places further into the file than this are named by their byte only: to count lines means to
@@ -87,6 +88,30 @@ impl Source {
         let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
         let newlines = before.iter().filter(|byte| **byte == b'\n').count() as u64;
         before.iter().all(is_text).then_some(newlines + 1)
+    }
+}
+
+/// The file that was opened and, where it is an index, the files that it lists.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    main: Source,
+    listed: Vec<Source>,
+}
+
+impl Sources {
+    pub(crate) fn new(main: Source, listed: Vec<Source>) -> Self {
+        Self { main, listed }
+    }
+
+    /// The file that was opened.
+    pub(crate) fn main(&self) -> &Source {
+        &self.main
+    }
+
+    /// The file of a part of an array.
+    pub(crate) fn of(&self, part: &Part) -> &Source {
+        let listed = part.file.checked_sub(1).and_then(|number| self.listed.get(number));
+        listed.unwrap_or(&self.main)
     }
 }
 

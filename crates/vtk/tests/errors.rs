@@ -32,7 +32,7 @@ fn other_files_are_refused() {
     assert_eq!(
         error_of("solid cube\n"),
         "`FILE` starts with `solid cube\\n`, expected `# vtk DataFile Version` or `<VTKFile`; \
-         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu or .vtp file"
+         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file"
     );
     assert!(
         error_of("<html><body/></html>").contains("found the element `html`, expected `VTKFile`")

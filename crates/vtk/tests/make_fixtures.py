@@ -1,4 +1,4 @@
-"""Writes the small VTK files of tests/data/vtk.
+"""Writes the small VTK files of tests/data/vtk, and a parallel one beside it.
 
 Usage: python make_fixtures.py [folder]    (needs the packages vtk and numpy)
 
@@ -194,6 +194,24 @@ def write_pieces(data, suffix, folder):
     (folder / f"two-pieces.{suffix}").write_text(text)
 
 
+def write_parallel(data, folder):
+    """An index with two pieces in files of their own, written in two ways."""
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = vtk.vtkXMLPUnstructuredGridWriter()
+    writer.SetInputData(data)
+    writer.SetFileName(str(folder / "mesh.pvtu"))
+    writer.SetNumberOfPieces(2)
+    writer.SetEndPiece(1)
+    writer.Write()
+    for number, half in enumerate(halves(data, "vtu")):  # in place of twice the whole
+        writer = vtk.vtkXMLUnstructuredGridWriter()
+        writer.SetInputData(half)
+        writer.SetFileName(str(folder / f"mesh_{number}.vtu"))
+        writer.SetDataModeToBinary() if number == 0 else writer.SetDataModeToAppended()
+        writer.SetEncodeAppendedData(False)
+        writer.Write()
+
+
 def main():
     default = pathlib.Path(__file__).parents[3] / "tests" / "data" / "vtk"
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
@@ -210,6 +228,7 @@ def main():
         write_legacy(data, name, folder)
     for suffix in ("vti", "vtr", "vts", "vtu"):
         write_pieces(sets[suffix][1], suffix, folder)
+    write_parallel(sets["vtu"][1], folder.parent / "parallel")
 
 
 if __name__ == "__main__":

@@ -125,12 +125,3 @@ fn blood_vessels_have_signs_before_their_sizes() {
         assert_eq!(file.points().unwrap().values.len(), 3 * points);
     }
 }
-
-#[test]
-fn an_index_of_pieces_is_refused() {
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else {
-        return;
-    };
-    let error = open(path).unwrap_err().to_string();
-    assert!(error.contains("it only lists other files"), "{error}");
-}

@@ -13,6 +13,8 @@ pub(super) struct Document<'a> {
     /// The element `VTKFile`.
     pub(super) file: Tag<'a>,
     pub(super) kind: Kind,
+    /// Whether it only lists the files of its pieces, as e.g. `PUnstructuredGrid` does.
+    pub(super) is_index: bool,
     /// The element of the data set, e.g. `ImageData`.
     pub(super) dataset: Tag<'a>,
     pub(super) pieces: Vec<Piece<'a>>,
@@ -131,6 +133,7 @@ fn read_appended(elements: &mut Elements<'_>, tag: &Tag<'_>) -> Result<Appended,
 struct Builder<'a> {
     file: Option<Tag<'a>>,
     dataset: Option<(Kind, Tag<'a>)>,
+    is_index: bool,
     pieces: Vec<Piece<'a>>,
     fields: Vec<RawArray<'a>>,
     appended: Option<Appended>,
@@ -176,6 +179,11 @@ impl<'a> Builder<'a> {
         }
         let what = format!("the data set `{}`", tag.name);
         Err(match tag.name.strip_prefix('P').and_then(Kind::from_xml) {
+            Some(kind @ (Kind::UnstructuredGrid | Kind::PolyData)) => {
+                self.dataset = Some((kind, tag));
+                self.is_index = true;
+                return Ok(());
+            }
             Some(_) => tag.spot().unsupported(what, "it only lists other files: open those in its `Source` attributes"),
             None => tag.spot().unsupported(
                 what,
@@ -218,7 +226,7 @@ impl<'a> Builder<'a> {
         if self.pieces.is_empty() {
             return Err(dataset.spot().malformed("no element `Piece`", "one at least"));
         }
-        let Self { pieces, fields, appended, .. } = self;
-        Ok(Document { file, kind, dataset, pieces, fields, appended })
+        let Self { is_index, pieces, fields, appended, .. } = self;
+        Ok(Document { file, kind, is_index, dataset, pieces, fields, appended })
     }
 }

@@ -3,7 +3,9 @@
 use super::array::{Format, components, scalar_type, tuples};
 use super::document::{RawArray, Section};
 use super::sizes::SizedPiece;
-use crate::array::{ArrayInfo, Association, Attribute, GridBox, Part, Placement};
+use crate::array::{
+    ArrayInfo, Association, Attribute, GridBox, Part, Placement, is_joinable_topology,
+};
 use crate::block::Block;
 use crate::error::Error;
 use crate::geometry::{Extent, Geometry, cell_dims, dims_of, product};
@@ -11,9 +13,6 @@ use crate::scalar::ScalarType;
 
 /// Sections whose arrays belong together by their order, not by their names.
 const BY_ORDER: [Section; 2] = [Section::Points, Section::Coordinates];
-
-/// Arrays of cells that can be joined over several pieces.
-const JOINABLE: [&str; 3] = ["connectivity", "offsets", "types"];
 
 /// Lists the arrays of a data set, each with its parts in all pieces.
 pub(super) struct Joiner<'a, 'd> {
@@ -50,11 +49,15 @@ impl<'a, 'd> Joiner<'a, 'd> {
         Ok(arrays)
     }
 
-    /// Arrays of polyhedra hold several kinds of indices, which are not told apart here.
     fn is_joinable(&self, array: &RawArray<'_>) -> bool {
         self.pieces.len() == 1
-            || array.section != Section::Cells
-            || JOINABLE.contains(&array.name())
+            || match array.section {
+                section if Section::OF_CELLS.contains(&section) => {
+                    is_joinable_topology(array.name())
+                }
+                Section::CellData => !self.geometry.has_cells_of_several_kinds(),
+                _ => true,
+            }
     }
 
     fn array(&self, wanted: &Wanted<'a, 'd>) -> Result<ArrayInfo, Error> {
@@ -99,7 +102,7 @@ impl<'a, 'd> Joiner<'a, 'd> {
                 Some(target) => Placement::Box(target),
                 None => Placement::Append { index_offset: index_offset as i64 },
             };
-            parts.push(Part { block, tuples, placement });
+            parts.push(Part { file: 0, block, tuples, placement });
             index_offset = index_offset.saturating_add(self.indices_in(piece, wanted)?);
         }
         Ok(parts)
@@ -111,7 +114,8 @@ impl<'a, 'd> Joiner<'a, 'd> {
         piece: &SizedPiece<'a, 'd>,
         wanted: &Wanted<'a, 'd>,
     ) -> Result<usize, Error> {
-        if self.pieces.len() == 1 || wanted.array.section != Section::Cells {
+        let section = wanted.array.section;
+        if self.pieces.len() == 1 || !Section::OF_CELLS.contains(&section) {
             return Ok(0);
         }
         match wanted.array.name() {
@@ -119,7 +123,7 @@ impl<'a, 'd> Joiner<'a, 'd> {
             "offsets" => {
                 let mut arrays = piece.piece.arrays.iter();
                 let Some(array) =
-                    arrays.find(|a| a.section == Section::Cells && a.name() == "connectivity")
+                    arrays.find(|a| a.section == section && a.name() == "connectivity")
                 else {
                     return Ok(0);
                 };

@@ -10,9 +10,21 @@ mod tag;
 
 use crate::error::Error;
 use crate::file::Structure;
+use crate::parallel::Index;
 use crate::source::Source;
 
+/// What an XML file holds.
+pub(crate) enum Contents {
+    DataSet(Box<Structure>),
+    Index(Index),
+}
+
 /// Reads the elements of an XML file, up to the appended data if there are any.
-pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
-    structure::build(source, &document::read(source)?)
+pub(crate) fn read_contents(source: &Source) -> Result<Contents, Error> {
+    let document = document::read(source)?;
+    if document.is_index {
+        Ok(Contents::Index(structure::index(source, &document)?))
+    } else {
+        Ok(Contents::DataSet(Box::new(structure::build(source, &document)?)))
+    }
 }

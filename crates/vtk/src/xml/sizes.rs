@@ -103,7 +103,13 @@ pub(super) fn whole_geometry(
             points: sum(|piece| piece.points)?,
             cells: sum(|piece| piece.cells)?,
         }),
-        Kind::PolyData => poly_data(document, pieces),
+        Kind::PolyData => Ok(Geometry::PolyData {
+            points: sum(|piece| piece.points)?,
+            verts: sum(|piece| piece.cells_of(Section::Verts))?,
+            lines: sum(|piece| piece.cells_of(Section::Lines))?,
+            strips: sum(|piece| piece.cells_of(Section::Strips))?,
+            polys: sum(|piece| piece.cells_of(Section::Polys))?,
+        }),
         Kind::ImageData => Ok(Geometry::Image {
             extent: whole_grid(document, pieces)?.0,
             origin: document.dataset.numbers("Origin")?.unwrap_or([0.0; 3]),
@@ -116,15 +122,6 @@ pub(super) fn whole_geometry(
             whole_grid(document, pieces).map(|(extent, dims)| Geometry::Structured { dims, extent })
         }
     }
-}
-
-fn poly_data(document: &Document<'_>, pieces: &[SizedPiece<'_, '_>]) -> Result<Geometry, Error> {
-    let [SizedPiece { points, kinds_of_cells: [verts, lines, strips, polys], .. }] = pieces else {
-        let what = format!("poly data in `{}` pieces", pieces.len());
-        return Err(document.dataset.spot().unsupported(what, "write it as one piece"));
-    };
-    let (points, verts, lines, strips, polys) = (*points, *verts, *lines, *strips, *polys);
-    Ok(Geometry::PolyData { points, verts, lines, strips, polys })
 }
 
 /// The extent around all pieces, and its number of nodes along each axis.

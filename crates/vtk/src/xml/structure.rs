@@ -8,7 +8,9 @@ use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
 use crate::file::Structure;
 use crate::geometry::{Geometry, Kind};
+use crate::parallel::Index;
 use crate::source::Source;
+use std::path::Path;
 
 /// Puts the structure together.
 pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structure, Error> {
@@ -24,6 +26,17 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     check_shape(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
     Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
+}
+
+/// The files that an index lists; their names start at its folder.
+pub(super) fn index(source: &Source, document: &Document<'_>) -> Result<Index, Error> {
+    let format = Format::read(source, &document.file, document.appended)?;
+    let folder = source.path().parent().unwrap_or(Path::new(""));
+    let mut files = Vec::new();
+    for piece in &document.pieces {
+        files.push(folder.join(piece.tag.required("Source", piece.tag.text("Source"))?));
+    }
+    Ok(Index { kind: document.kind, files, fields: field_arrays(&format, &document.fields)? })
 }
 
 fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInfo>, Error> {
