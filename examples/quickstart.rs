@@ -4,8 +4,8 @@
 //! `'run/u_*.vti'` or a `.pvd`, and a time step; without them, a built-in flow.
 
 use burntrace::{
-    Analytic, Condition, Control, Domain, Field, FieldOptions, Flow, FrameSource, GridField,
-    GridSource, OutsideTime, SaveAt, Seeds, Span, Tracer, Tracks,
+    Analytic, Condition, Control, Domain, Field, FieldOptions, Flow, GridField, GridSource,
+    OutsideTime, SaveAt, Seeds, Span, Tracer, Tracks,
     burn::tensor::{Int, Tensor},
     device,
     io::{Series, SeriesOptions},

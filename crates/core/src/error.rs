@@ -48,6 +48,10 @@ pub enum Error {
     #[error("the field is empty: {0}")]
     Empty(&'static str),
 
+    /// Scattered points, or what is asked of them, cannot be used.
+    #[error("the points of the field cannot be used: {0}")]
+    Points(String),
+
     /// A frame has a wrong number of values.
     #[error(
         "frame {frame} has {found} numbers where the grid asks for {expected} ({placement} x 3 components)"

@@ -13,11 +13,13 @@ mod seeds;
 mod tracer;
 mod tracks;
 
-pub use burntrace_kernels::{Condition, Face, InTime, Placement, Scheme, Status};
+pub use burntrace_kernels::{
+    Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Weighting,
+};
 pub use error::{Error, Result};
 pub use field::{
     Analytic, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource, GridField,
-    GridSource, NotFinite, OutsideTime, PointSource, Velocity,
+    GridSource, NotFinite, OutsideTime, PointField, PointSource, Sampled, Velocity,
 };
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};

@@ -1,19 +1,26 @@
 //! The operations on tensors: what a user of Burn calls.
 
-use crate::{GridShape, Segment, TraceBackend, ops};
+use crate::{FieldShape, Segment, TraceBackend, ops};
 use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor};
 
-/// A velocity field on a grid, on a device.
+/// A velocity field on a device.
 #[derive(Clone, Debug)]
 pub struct FieldTensors {
-    /// Velocity `[frames, values, 4]`: u, v, w and a zero that pads them; x varies fastest among
-    /// the values. Unit of length per unit of time.
-    pub velocity: Tensor<3>,
-    /// Node coordinates `[nx + ny + nz]`, the x axis first; used where the spacing is a table.
-    pub nodes: Tensor<1>,
-    /// The grid's shape.
-    pub shape: GridShape,
+    /// Velocity `[frames x values + 1, 4]`: u, v, w and a zero that pads them, frame after frame,
+    /// and at the end one value more, which takes no part (vectors of two values are read). Unit
+    /// of length per unit of time; zero along flat axes. On a grid x varies fastest among the
+    /// values; those of points are in the order of [`PointShape`](crate::PointShape).
+    pub velocity: Tensor<2>,
+    /// On a grid the node coordinates `[nx + ny + nz]` of its axes, used where the spacing is a
+    /// table. Of points the coordinates `[3 (n + NODE_PADDING)]`: all x, padded, all y, all z; 0
+    /// on flat axes.
+    pub places: Tensor<1>,
+    /// Of points the number of the first node of each cell, and of the end `[cells + 1]`, `i32`;
+    /// on a grid a single 0.
+    pub index: Tensor<1, Int>,
+    /// The field's shape.
+    pub shape: FieldShape,
 }
 
 /// Particles on a device, `n` of them.
@@ -62,13 +69,13 @@ impl Particles {
 ///
 /// On tensors that are not on one device, not of one float precision, or not of the shapes that
 /// [`Particles`] and [`FieldTensors`] state; and on a device that tracks gradients.
-pub fn advance(particles: Particles, grid: &FieldTensors, segment: Segment) -> Particles {
+pub fn advance(particles: Particles, field: &FieldTensors, segment: Segment) -> Particles {
     let state = ops::State {
         position: particles.position.into_dispatch(),
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     };
-    let state = <Dispatch as TraceBackend>::advance(state, primitive(grid), segment);
+    let state = <Dispatch as TraceBackend>::advance(state, primitive(field), segment);
     Particles {
         position: Tensor::from_dispatch(state.position),
         record: Tensor::from_dispatch(state.record),
@@ -81,18 +88,19 @@ pub fn advance(particles: Particles, grid: &FieldTensors, segment: Segment) -> P
 /// # Panics
 ///
 /// As [`advance`].
-pub fn sample(position: Tensor<2>, grid: &FieldTensors, segment: Segment) -> Tensor<2> {
+pub fn sample(position: Tensor<2>, field: &FieldTensors, segment: Segment) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as TraceBackend>::sample(
         position.into_dispatch(),
-        primitive(grid),
+        primitive(field),
         segment,
     ))
 }
 
-fn primitive(grid: &FieldTensors) -> ops::Grid<Dispatch> {
-    ops::Grid {
-        velocity: grid.velocity.clone().into_dispatch(),
-        nodes: grid.nodes.clone().into_dispatch(),
-        shape: grid.shape,
+fn primitive(field: &FieldTensors) -> ops::Sampled<Dispatch> {
+    ops::Sampled {
+        velocity: field.velocity.clone().into_dispatch(),
+        places: field.places.clone().into_dispatch(),
+        index: field.index.clone().into_dispatch(),
+        shape: field.shape,
     }
 }

@@ -14,18 +14,22 @@ mod clock;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
+mod field;
 mod functions;
 mod grid;
 mod ops;
+mod points;
 mod scheme;
 mod segment;
 pub mod status;
 
 pub use boundary::{Boundary, Condition, Face};
 pub use clock::{Clock, InTime, Outside, Step};
+pub use field::FieldShape;
 pub use functions::{FieldTensors, Particles, RECORD, advance, sample};
 pub use grid::{GridShape, Placement, Spacing};
 pub use ops::TraceBackend;
+pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::Segment;
 pub use status::Status;

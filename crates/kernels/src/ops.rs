@@ -2,21 +2,23 @@
 
 #![allow(deprecated)] // the NdArray backend, which people ask for by name
 
-use crate::{GridShape, Segment};
+use crate::{FieldShape, Segment};
 use burn::backend::{
     Backend, ExtensionType, backend_extension,
     tensor::{FloatTensor, IntTensor},
 };
 
-/// A grid's tensors on a backend. See [`FieldTensors`](crate::FieldTensors) for shapes.
+/// A field's tensors on a backend. See [`FieldTensors`](crate::FieldTensors) for shapes.
 #[derive(ExtensionType)]
-pub struct Grid<B: Backend> {
+pub struct Sampled<B: Backend> {
     /// Velocity, padded to four components.
     pub velocity: FloatTensor<B>,
-    /// Node coordinates.
-    pub nodes: FloatTensor<B>,
-    /// The grid's shape.
-    pub shape: GridShape,
+    /// Coordinates of nodes.
+    pub places: FloatTensor<B>,
+    /// Where the nodes of each cell begin.
+    pub index: IntTensor<B>,
+    /// The field's shape.
+    pub shape: FieldShape,
 }
 
 /// Particles on a backend. See [`Particles`](crate::Particles) for shapes.
@@ -36,14 +38,14 @@ pub trait TraceBackend: Backend {
     /// Takes all particles through all steps of a segment, in one launch.
     fn advance(
         #[extension_type] state: State<Self>,
-        #[extension_type] grid: Grid<Self>,
+        #[extension_type] field: Sampled<Self>,
         segment: Segment,
     ) -> State<Self>;
 
     /// Velocity at positions `[n, 3]` at the beginning of the segment's first step.
     fn sample(
         position: FloatTensor<Self>,
-        #[extension_type] grid: Grid<Self>,
+        #[extension_type] field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self>;
 }

@@ -1,34 +1,13 @@
 //! A velocity field sampled on a grid, on a device.
 
-use super::{AXES, Domain, Field, GridSource, OutsideTime, Velocity, frames::TimeAxis};
-use crate::{Error, Precision, Result};
+use super::{
+    AXES, Domain, FieldOptions, GridSource, Sampled,
+    frames::TimeAxis,
+    sampled::{Layout, sampled_field},
+};
+use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burntrace_kernels::{FieldTensors, GridShape, InTime, Placement, Spacing};
-
-/// How a grid field is read and continued.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FieldOptions {
-    /// Precision on the device.
-    pub precision: Precision,
-    /// What lies before the first and after the last frame.
-    pub outside_time: OutsideTime,
-    /// What lies between two frames.
-    pub in_time: InTime,
-    /// What to do with velocities that are not finite.
-    pub not_finite: NotFinite,
-    /// The most bytes that the field may take on the device; `None` for no limit.
-    pub memory: Option<u64>,
-}
-
-/// What to do with velocities that are not finite numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NotFinite {
-    /// Refuse the field, and say where they are.
-    #[default]
-    Error,
-    /// Read them as zero, as is usual for land in ocean data.
-    Zero,
-}
+use burntrace_kernels::{FieldShape, FieldTensors, GridShape, Placement, Spacing};
 
 /// Velocity on image data or a rectilinear grid at one or more times.
 ///
@@ -37,11 +16,8 @@ pub enum NotFinite {
 /// node is flat: nothing moves along it.
 #[derive(Clone, Debug)]
 pub struct GridField {
-    tensors: FieldTensors,
-    time: TimeAxis,
-    domain: Domain,
-    device: Device,
-    precision: Precision,
+    sampled: Sampled,
+    shape: GridShape,
 }
 
 impl GridField {
@@ -60,28 +36,25 @@ impl GridField {
         let axes = source.axes().clone();
         let shape = grid_shape(&axes, source.placement())?;
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
-        let frames = time.clock().frames;
-        check_memory(&shape, frames, options)?;
-        crate::device::check_precision(device, options.precision)?;
-        let data = match options.precision {
-            Precision::F32 => {
-                let values = read_frames(source, &shape, &axes, &time, options, |x| x as f32)?;
-                TensorData::new(values, [frames, shape.values_per_frame(), LANES])
-            }
-            Precision::F64 => {
-                let values = read_frames(source, &shape, &axes, &time, options, |x| x)?;
-                TensorData::new(values, [frames, shape.values_per_frame(), LANES])
-            }
+        let layout = Layout {
+            shape: FieldShape::Grid(shape),
+            order: None,
+            flat: [0, 1, 2].map(|d| shape.is_flat(d)),
+            name: name(&shape),
+            position: &|value| value_position(value, &shape, &axes),
         };
+        let velocity = layout.load(source, &time, device, options)?;
         let dtype = options.precision.dtype();
         let nodes = axes.concat();
         let count = nodes.len();
-        let nodes = TensorData::new(nodes, [count]);
-        Ok(GridField {
+        let nodes = TensorData::new(nodes, [count]).convert_dtype(dtype);
+        let index = TensorData::new(vec![0_i32], [1]);
+        let sampled = Sampled {
             tensors: FieldTensors {
-                velocity: Tensor::from_data(data, (device, dtype)),
-                nodes: Tensor::from_data(nodes.convert_dtype(dtype), (device, dtype)),
-                shape,
+                velocity,
+                places: Tensor::from_data(nodes, (device, dtype)),
+                index: Tensor::from_data(index, (device, DType::I32)),
+                shape: FieldShape::Grid(shape),
             },
             domain: Domain::new(
                 axes.each_ref().map(|axis| axis[0]),
@@ -90,30 +63,29 @@ impl GridField {
             time,
             device: device.clone(),
             precision: options.precision,
-        })
+        };
+        Ok(GridField { sampled, shape })
     }
 
     /// Bytes that the field takes on its device.
     pub fn bytes(&self) -> u64 {
-        bytes(&self.tensors.shape, self.time.clock().frames, self.precision)
+        self.sampled.bytes()
     }
 
     /// Nodes per axis, x first.
     pub fn nodes(&self) -> [usize; 3] {
-        self.tensors.shape.nodes
+        self.shape.nodes
     }
 
-    pub(crate) fn tensors(&self) -> &FieldTensors {
-        &self.tensors
-    }
-
-    pub(crate) fn time(&self) -> &TimeAxis {
-        &self.time
+    /// Cells and fractions of positions `[n, 3]` on each axis.
+    fn locate_all(&self, position: Tensor<2>) -> [(Tensor<2, Int>, Tensor<2>); 3] {
+        let [n, _] = position.dims();
+        [0, 1, 2].map(|d| self.locate(position.clone().slice([0..n, d..d + 1]), d))
     }
 
     /// Cells `[n, 1]` of a coordinate `[n, 1]` along an axis, and the fractions of them.
     fn locate(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
-        let shape = &self.tensors.shape;
+        let shape = &self.shape;
         if shape.is_flat(axis) {
             return (x.zeros_like().int().cast(DType::I32), x.zeros_like());
         }
@@ -124,7 +96,7 @@ impl GridField {
     }
 
     fn locate_uniform(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
-        let shape = &self.tensors.shape;
+        let shape = &self.shape;
         let last = (shape.nodes[axis] - 1) as f64;
         let g = x.sub_scalar(shape.origin[axis]).mul_scalar(1.0 / shape.pitch[axis]);
         // What is no number belongs to the low end, as in the kernels.
@@ -135,9 +107,9 @@ impl GridField {
 
     /// Bisection of all coordinates at once.
     fn locate_in_table(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
-        let nodes = self.tensors.shape.nodes;
+        let nodes = self.shape.nodes;
         let start: usize = nodes[..axis].iter().sum();
-        let table = self.tensors.nodes.clone().slice(start..start + nodes[axis]);
+        let table = self.sampled.tensors.places.clone().slice(start..start + nodes[axis]);
         let node = |index: &Tensor<2, Int>| {
             let [n, _] = index.dims();
             table.clone().select(0, index.clone().reshape([n])).reshape([n, 1])
@@ -158,20 +130,14 @@ impl GridField {
         (low, fraction.clamp(0.0, 1.0))
     }
 
-    /// Velocity `[n, 4]` of one frame.
-    fn in_space(&self, frame: usize, places: &[(Tensor<2, Int>, Tensor<2>); 3]) -> Tensor<2> {
-        let shape = &self.tensors.shape;
-        let strides = shape.strides();
-        let values = shape.values_per_frame();
-        let velocity = self.tensors.velocity.clone();
-        let velocity =
-            velocity.slice([frame..frame + 1, 0..values, 0..LANES]).reshape([values, LANES]);
+    /// Velocity `[n, 4]` of one frame, given its values.
+    fn read(&self, values: Tensor<2>, places: &[(Tensor<2, Int>, Tensor<2>); 3]) -> Tensor<2> {
+        let strides = self.shape.strides();
         let [n, _] = places[0].0.dims();
         let base = (0..3).map(|d| places[d].0.clone().mul_scalar(strides[d] as i32));
         let base = base.reduce(|a, b| a + b).unwrap_or_else(|| places[0].0.clone()).reshape([n]);
-        let read =
-            |offset: usize| velocity.clone().select(0, base.clone().add_scalar(offset as i32));
-        if shape.placement == Placement::Cells {
+        let read = |offset: usize| values.clone().select(0, base.clone().add_scalar(offset as i32));
+        if self.shape.placement == Placement::Cells {
             return read(0);
         }
         let lerp = |a: Tensor<2>, b: Tensor<2>, d: usize| a.clone() + places[d].1.clone() * (b - a);
@@ -182,48 +148,7 @@ impl GridField {
     }
 }
 
-impl Field for GridField {
-    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-        let [n, _] = position.dims();
-        let places = [0, 1, 2].map(|d| self.locate(position.clone().slice([0..n, d..d + 1]), d));
-        let ([first, second], [w0, w1]) = self.time.weights(time);
-        let mut v = self.in_space(first, &places).mul_scalar(w0);
-        if w1 != 0.0 {
-            v = v + self.in_space(second, &places).mul_scalar(w1);
-        }
-        let moving = [0, 1, 2].map(|d| if self.tensors.shape.is_flat(d) { 0.0 } else { 1.0 });
-        let moving = TensorData::new(moving.to_vec(), [1, 3]).convert_dtype(self.precision.dtype());
-        let moving = Tensor::<2>::from_data(moving, (&v.device(), self.precision.dtype()));
-        v.slice([0..n, 0..3]) * moving
-    }
-
-    fn domain(&self) -> Domain {
-        self.domain
-    }
-
-    fn device(&self) -> Device {
-        self.device.clone()
-    }
-
-    fn precision(&self) -> Precision {
-        self.precision
-    }
-
-    fn times(&self) -> Option<[f64; 2]> {
-        self.time.range()
-    }
-
-    fn span(&self) -> [f64; 2] {
-        self.time.ends()
-    }
-
-    fn grid(&self) -> Option<&GridField> {
-        Some(self)
-    }
-}
-
-/// Components of a velocity and the number that pads them.
-const LANES: usize = 4;
+sampled_field!(GridField);
 
 /// The shape of a grid with these axes.
 fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> Result<GridShape> {
@@ -266,95 +191,14 @@ fn is_uniform(axis: &[f64]) -> bool {
     !axis.iter().enumerate().any(strays)
 }
 
-fn bytes(shape: &GridShape, frames: usize, precision: Precision) -> u64 {
-    (frames * shape.values_per_frame() * LANES * precision.bytes()) as u64
-}
-
-fn check_memory(shape: &GridShape, frames: usize, options: &FieldOptions) -> Result<()> {
-    let needed = bytes(shape, frames, options.precision);
-    match options.memory {
-        Some(available) if needed > available => Err(Error::Memory {
-            what: format!("a field of {frames} frames x {} velocities", shape.values_per_frame()),
-            needed,
-            available,
-            remedy: "select fewer frames (`field.frames`), or f32".into(),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// Reads all frames into one array `[frames, values, 4]`.
-fn read_frames<T: Copy + PartialEq + Default>(
-    source: &mut dyn GridSource,
-    shape: &GridShape,
-    axes: &[Vec<f64>; 3],
-    time: &TimeAxis,
-    options: &FieldOptions,
-    cast: impl Fn(f64) -> T + Copy,
-) -> Result<Vec<T>> {
-    let frames = time.clock().frames;
-    let size = shape.values_per_frame();
-    let mut all = Vec::with_capacity(frames * size * LANES);
-    for frame in 0..frames {
-        tracing::debug!(frame, frames, "reading");
-        let velocity = source.read(frame).map_err(|source| Error::Source { frame, source })?;
-        if velocity.len() != 3 * size {
-            return Err(wrong_size(frame, velocity.len(), shape));
-        }
-        let bad = match velocity {
-            Velocity::F32(v) => pack(v.into_iter().map(f64::from), &mut all, cast),
-            Velocity::F64(v) => pack(v.into_iter(), &mut all, cast),
-        };
-        if let (Some((first, count)), NotFinite::Error) = (bad, options.not_finite) {
-            let position = value_position(first, shape, axes);
-            return Err(Error::NotFinite { frame, count, first, position });
-        }
-    }
-    if time.ends_meet() && all[..size * LANES] != all[(frames - 1) * size * LANES..] {
-        return Err(Error::Period {
-            period: time.ends()[1] - time.ends()[0],
-            reason: "the first and the last frame differ; give the period if it is longer than \
-                     the frames"
-                .into(),
-        });
-    }
-    Ok(all)
-}
-
-/// Appends padded velocities, with zero for those that are not finite; returns the index of the
-/// first of those and their number.
-fn pack<T: Default>(
-    mut numbers: impl Iterator<Item = f64>,
-    all: &mut Vec<T>,
-    cast: impl Fn(f64) -> T,
-) -> Option<(usize, usize)> {
-    let mut bad = None;
-    let mut index = 0;
-    while let (Some(u), Some(v), Some(w)) = (numbers.next(), numbers.next(), numbers.next()) {
-        if u.is_finite() && v.is_finite() && w.is_finite() {
-            all.extend([cast(u), cast(v), cast(w), T::default()]);
-        } else {
-            let (_, count) = bad.get_or_insert((index, 0));
-            *count += 1;
-            all.extend([T::default(), T::default(), T::default(), T::default()]);
-        }
-        index += 1;
-    }
-    bad
-}
-
-fn wrong_size(frame: usize, found: usize, shape: &GridShape) -> Error {
+/// What the values of a grid are, as `64 x 64 x 64 nodes`.
+fn name(shape: &GridShape) -> String {
     let [nx, ny, nz] = shape.values();
     let what = match shape.placement {
         Placement::Nodes => "nodes",
         Placement::Cells => "cells",
     };
-    Error::FrameSize {
-        frame,
-        found,
-        expected: 3 * shape.values_per_frame(),
-        placement: format!("{nx} x {ny} x {nz} {what}"),
-    }
+    format!("{nx} x {ny} x {nz} {what}")
 }
 
 /// Where the value of an index is: its node, or its cell's first node.

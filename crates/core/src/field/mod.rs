@@ -5,12 +5,16 @@ mod flows;
 pub(crate) mod frames;
 mod function;
 mod grid;
+mod points;
+mod sampled;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
 pub use frames::{FrameSource, GridSource, OutsideTime, PointSource, Velocity};
 pub use function::FieldFn;
-pub use grid::{FieldOptions, GridField, NotFinite};
+pub use grid::GridField;
+pub use points::PointField;
+pub use sampled::{FieldOptions, NotFinite, Sampled};
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{Device, Tensor};
@@ -19,7 +23,7 @@ use burn::tensor::{Device, Tensor};
 ///
 /// Write this trait, or give a closure to [`FieldFn`], to trace a field of your own: a formula, a
 /// neural network. It is traced by tensor operations, on any device, and can be differentiated.
-/// A [`GridField`] is traced by the fused operation.
+/// A [`GridField`] and a [`PointField`] are traced by the fused operation.
 pub trait Field {
     /// Velocity `[n, 3]` at positions `[n, 3]`, at one time; lengths and times in the data's
     /// units. It is asked within the domain and a little beyond it, by no more than a step's
@@ -46,8 +50,8 @@ pub trait Field {
         [0.0, 0.0]
     }
 
-    /// The field as a grid, if the fused operation can follow it.
-    fn grid(&self) -> Option<&GridField> {
+    /// The field's frames on its device, if the fused operation can follow it.
+    fn sampled(&self) -> Option<&Sampled> {
         None
     }
 }

@@ -10,10 +10,15 @@ mod walls;
 
 use crate::{
     Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, SaveAt, SavePlan,
-    Scheme, Seeds, Span, Summary, TrackSink, Tracks, field::AXES, schedule::Schedule, tracks::sunk,
+    Scheme, Seeds, Span, Summary, TrackSink, Tracks,
+    field::AXES,
+    schedule::{Chunk, Schedule},
+    tracks::sunk,
 };
+use burn::tensor::TensorData;
 use burntrace_kernels::Boundary;
 use run::Run;
+use std::time::Instant;
 use stepper::Stepper;
 
 /// What to do with seeds outside the domain.
@@ -204,7 +209,35 @@ impl<'a> Tracer<'a> {
         if self.seeds_outside == SeedsOutside::Error {
             start::check_inside(seeds, &self.domain)?;
         }
-        self.choose_path(seeds)
+        self.choose_path(seeds.is_tracked())
+    }
+
+    /// Compiles what a run of this tracer needs on its device, and returns the seconds that it
+    /// took. A run of as many particles, or of fewer, then compiles nothing new.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
+    pub fn warm_up(&self, particles: usize) -> Result<f64> {
+        let begin = Instant::now();
+        let stepper = Stepper {
+            field: self.field,
+            path: self.choose_path(false)?,
+            scheme: self.scheme,
+            boundary: self.boundary()?,
+            stagnant_speed: self.stagnant_speed,
+            releases: &[],
+        };
+        let span = self.schedule()?.span;
+        let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
+        let idle = stepper.advance(start::idle(particles.max(1), self.field), &chunk);
+        if self.velocity {
+            done(stepper.velocity(&idle, span.t0).try_into_data())?;
+        }
+        done(idle.position.clone().try_into_data())?;
+        done(idle.image().try_into_data())?;
+        done(idle.status().try_into_data())?;
+        Ok(begin.elapsed().as_secs_f64())
     }
 
     fn schedule(&self) -> Result<Schedule> {
@@ -242,10 +275,12 @@ impl<'a> Tracer<'a> {
         Ok(boundary)
     }
 
-    fn choose_path(&self, seeds: &Seeds) -> Result<Path> {
-        let obstacle = if self.field.grid().is_none() {
-            Some("the field is not a grid; only grids are followed by the fused operation")
-        } else if seeds.is_tracked() || self.field.device().is_autodiff() {
+    fn choose_path(&self, is_tracked: bool) -> Result<Path> {
+        let obstacle = if self.field.sampled().is_none() {
+            Some(
+                "the field is neither on a grid nor on points; only those are followed by the fused operation",
+            )
+        } else if is_tracked || self.field.device().is_autodiff() {
             Some("gradients are tracked, which the tensor path does")
         } else {
             None
@@ -257,6 +292,11 @@ impl<'a> Tracer<'a> {
             (None, None) => Ok(Path::Fused),
         }
     }
+}
+
+/// An error of a device, as one of a run.
+fn done<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<()> {
+    data.map(drop).map_err(|error| Error::Execution(format!("{error:?}")))
 }
 
 /// Widths of the box along periodic axes; 0 along the others.

@@ -68,6 +68,24 @@ pub(super) fn start(
     (particles, start)
 }
 
+/// Particles that take part in nothing, in the middle of the domain, for trying a run out.
+pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
+    let Domain { low, high } = field.domain();
+    let middle = [0, 1, 2].map(|d| {
+        let middle = 0.5 * (low[d] + high[d]);
+        if middle.is_finite() { middle } else { 0.0 }
+    });
+    let device = plain(&field.device());
+    let dtype = field.precision().dtype();
+    let position = TensorData::new(middle.repeat(count), [count, 3]).convert_dtype(dtype);
+    let record = [Status::NotLocated.code(), 0, 0, 0, 0].repeat(count);
+    Particles {
+        position: Tensor::from_data(position, (&device, dtype)),
+        record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
+        fraction: Tensor::zeros([count], (&device, dtype)),
+    }
+}
+
 /// Whether a time comes after the begin of the run.
 fn is_late(span: &TimeSpan, time: f64) -> bool {
     (time - span.t0) / span.dt > 0.0

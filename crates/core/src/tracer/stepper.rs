@@ -23,16 +23,16 @@ pub(super) struct Stepper<'a> {
 
 impl Stepper<'_> {
     pub fn advance(&self, particles: Particles, chunk: &Chunk) -> Particles {
-        match (self.path, self.field.grid()) {
-            (Path::Fused, Some(grid)) => fused::advance(self, grid, particles, chunk),
+        match (self.path, self.field.sampled()) {
+            (Path::Fused, Some(sampled)) => fused::advance(self, sampled, particles, chunk),
             _ => tensor::advance(self, particles, chunk),
         }
     }
 
     /// Velocity at the particles' positions.
     pub fn velocity(&self, particles: &Particles, time: f64) -> Tensor<2> {
-        match (self.path, self.field.grid()) {
-            (Path::Fused, Some(grid)) => fused::velocity(self, grid, particles, time),
+        match (self.path, self.field.sampled()) {
+            (Path::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
             _ => self.field.velocity(particles.position.clone(), time),
         }
     }

@@ -2,21 +2,21 @@
 
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Grid, State},
+    ops::{Sampled, State},
 };
 use burn::backend::tensor::FloatTensor;
 use burn_cubecl::CubeBackend;
 
 impl TraceBackend for CubeBackend {
-    fn advance(state: State<Self>, grid: Grid<Self>, segment: Segment) -> State<Self> {
-        cube::advance(state, grid, &segment)
+    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
+        cube::advance(state, field, &segment)
     }
 
     fn sample(
         position: FloatTensor<Self>,
-        grid: Grid<Self>,
+        field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self> {
-        cube::sample(position, grid, &segment)
+        cube::sample(position, field, &segment)
     }
 }

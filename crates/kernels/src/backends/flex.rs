@@ -3,23 +3,23 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Grid, State},
+    ops::{Sampled, State},
 };
 use burn::backend::{Flex, TensorMetadata, flex::FlexTensor, tensor::FloatTensor};
 use burn::tensor::Element;
 use bytemuck::Pod;
 
 impl TraceBackend for Flex {
-    fn advance(state: State<Self>, grid: Grid<Self>, segment: Segment) -> State<Self> {
-        host::advance(state, grid, &segment)
+    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
+        host::advance(state, field, &segment)
     }
 
     fn sample(
         position: FloatTensor<Self>,
-        grid: Grid<Self>,
+        field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self> {
-        host::sample(position, grid, &segment)
+        host::sample(position, field, &segment)
     }
 }
 

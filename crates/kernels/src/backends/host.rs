@@ -2,8 +2,8 @@
 
 use crate::{
     Segment,
-    cpu::{self, Arrays, GridArrays, Real},
-    ops::{Grid, State},
+    cpu::{self, Arrays, FieldArrays, Real},
+    ops::{Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
 use burn::tensor::Element;
@@ -22,19 +22,19 @@ pub(super) trait HostTensor: TensorMetadata {
 }
 
 /// `TraceBackend::advance` on a CPU backend.
-pub(super) fn advance<B, T>(state: State<B>, grid: Grid<B>, segment: &Segment) -> State<B>
+pub(super) fn advance<B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> State<B>
 where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
     match state.position.dtype() {
-        DType::F32 => advance_in::<f32, B, T>(state, grid, segment),
-        DType::F64 => advance_in::<f64, B, T>(state, grid, segment),
+        DType::F32 => advance_in::<f32, B, T>(state, field, segment),
+        DType::F64 => advance_in::<f64, B, T>(state, field, segment),
         dtype => panic!("advance: positions of type {dtype:?}; f32 and f64 are supported"),
     }
 }
 
-fn advance_in<F, B, T>(state: State<B>, grid: Grid<B>, segment: &Segment) -> State<B>
+fn advance_in<F, B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> State<B>
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
@@ -50,24 +50,24 @@ where
         record: cast_slice_mut(state.record.values_mut::<i32>()),
         fraction: state.fraction.values_mut(),
     };
-    with_arrays::<F, B, T>(grid, |grid| cpu::advance(arrays, grid, segment));
+    with_arrays::<F, B, T>(field, |field| cpu::advance(arrays, field, segment));
     state
 }
 
 /// `TraceBackend::sample` on a CPU backend.
-pub(super) fn sample<B, T>(position: T, grid: Grid<B>, segment: &Segment) -> T
+pub(super) fn sample<B, T>(position: T, field: Sampled<B>, segment: &Segment) -> T
 where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
     match position.dtype() {
-        DType::F32 => sample_in::<f32, B, T>(position, grid, segment),
-        DType::F64 => sample_in::<f64, B, T>(position, grid, segment),
+        DType::F32 => sample_in::<f32, B, T>(position, field, segment),
+        DType::F64 => sample_in::<f64, B, T>(position, field, segment),
         dtype => panic!("sample: positions of type {dtype:?}; f32 and f64 are supported"),
     }
 }
 
-fn sample_in<F, B, T>(position: T, grid: Grid<B>, segment: &Segment) -> T
+fn sample_in<F, B, T>(position: T, field: Sampled<B>, segment: &Segment) -> T
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
@@ -76,24 +76,26 @@ where
     let position = position.contiguous();
     let mut velocity = position.zeros_like();
     let (from, to) = (position.values::<F>(), velocity.values_mut::<F>());
-    with_arrays::<F, B, T>(grid, |grid| {
-        cpu::sample(cast_slice(from), cast_slice_mut(to), grid, segment)
+    with_arrays::<F, B, T>(field, |field| {
+        cpu::sample(cast_slice(from), cast_slice_mut(to), field, segment)
     });
     velocity
 }
 
-/// Borrows a grid's tensors for some work.
-fn with_arrays<F, B, T>(grid: Grid<B>, work: impl FnOnce(&GridArrays<F>))
+/// Borrows a field's tensors for some work.
+fn with_arrays<F, B, T>(field: Sampled<B>, work: impl FnOnce(&FieldArrays<F>))
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    let velocity = grid.velocity.contiguous();
-    let nodes = grid.nodes.contiguous();
-    work(&GridArrays {
-        shape: &grid.shape,
+    let velocity = field.velocity.contiguous();
+    let places = field.places.contiguous();
+    let index = field.index.contiguous();
+    work(&FieldArrays {
+        shape: &field.shape,
         velocity: cast_slice(velocity.values::<F>()),
-        nodes: nodes.values::<F>(),
+        places: places.values::<F>(),
+        index: index.values::<i32>(),
     });
 }

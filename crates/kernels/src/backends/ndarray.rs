@@ -4,7 +4,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Grid, State},
+    ops::{Sampled, State},
 };
 use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
 use burn::tensor::{Element, TensorData};
@@ -12,16 +12,16 @@ use burn_ndarray::{NdArray, NdArrayTensor};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 impl TraceBackend for NdArray {
-    fn advance(state: State<Self>, grid: Grid<Self>, segment: Segment) -> State<Self> {
-        host::advance(state, grid, &segment)
+    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
+        host::advance(state, field, &segment)
     }
 
     fn sample(
         position: FloatTensor<Self>,
-        grid: Grid<Self>,
+        field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self> {
-        host::sample(position, grid, &segment)
+        host::sample(position, field, &segment)
     }
 }
 

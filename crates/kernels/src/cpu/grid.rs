@@ -1,160 +1,163 @@
 //! Reading a velocity from a grid.
 
-use super::{Real, Sampler, WithSampler, moment::Moment};
-use crate::{GridShape, Placement, Spacing};
+use super::{
+    FieldArrays, Real, Sampler,
+    lanes::{Eight, Four, Lanes, Vector},
+    moment::Moment,
+};
+use crate::{GridShape, Spacing};
 use std::marker::PhantomData;
 
-/// A grid's arrays as a backend holds them.
-pub(crate) struct GridArrays<'a, F> {
-    pub shape: &'a GridShape,
-    /// Velocity and a fourth number that pads it, `frames` times `values_per_frame`.
-    pub velocity: &'a [[F; 4]],
-    /// Node coordinates, the x axis first; empty where the spacing is uniform.
-    pub nodes: &'a [F],
-}
+/// Velocity at the nodes: trilinear in a cell.
+pub(super) struct Nodes;
+/// Velocity in the cells: constant in each.
+pub(super) struct Cells;
 
-impl<F: Real> GridArrays<'_, F> {
-    /// Runs work with the sampler that suits the grid's shape.
-    pub fn with_sampler(&self, work: impl WithSampler<F>) {
-        match (self.shape.spacing, self.shape.placement) {
-            (Spacing::Uniform, Placement::Nodes) => work.run(self.sampler::<_, Nodes>(uniform)),
-            (Spacing::Uniform, Placement::Cells) => work.run(self.sampler::<_, Cells>(uniform)),
-            (Spacing::Table, Placement::Nodes) => work.run(self.sampler::<_, Nodes>(table)),
-            (Spacing::Table, Placement::Cells) => work.run(self.sampler::<_, Cells>(table)),
-        }
-    }
-
-    fn sampler<'a, A, P>(
-        &'a self,
-        axis: impl Fn(&'a Self, usize) -> A,
-    ) -> GridSampler<'a, F, A, P> {
-        let strides = self.shape.strides();
-        let moving = |d: usize| F::of(if self.shape.is_flat(d) { 0.0 } else { 1.0 });
-        GridSampler {
-            velocity: self.velocity,
-            frame: self.shape.values_per_frame(),
-            strides,
-            axes: [axis(self, 0), axis(self, 1), axis(self, 2)],
-            moving: [moving(0), moving(1), moving(2)],
-            placement: PhantomData,
-        }
-    }
-}
-
-/// Finds the cell of a coordinate and the fraction of the cell at which it lies. Coordinates
-/// beyond the axis, and those that are not numbers, belong to its ends.
-trait Axis<F>: Sync {
-    fn locate(&self, x: F) -> (usize, F);
-}
-
-struct UniformAxis<F> {
-    origin: F,
-    per_pitch: F,
-    last_node: F,
-    last_cell: i32,
-}
-
-fn uniform<F: Real>(grid: &GridArrays<F>, d: usize) -> UniformAxis<F> {
-    let shape = grid.shape;
-    let flat = shape.is_flat(d);
-    UniformAxis {
-        origin: F::of(shape.origin[d]),
-        per_pitch: F::of(if flat { 0.0 } else { 1.0 / shape.pitch[d] }),
-        last_node: F::of((shape.nodes[d] - 1) as f64),
-        last_cell: shape.nodes[d].saturating_sub(2) as i32,
-    }
-}
-
-impl<F: Real> Axis<F> for UniformAxis<F> {
-    #[inline(always)]
-    fn locate(&self, x: F) -> (usize, F) {
-        let g = ((x - self.origin) * self.per_pitch).max(F::zero()).min(self.last_node);
-        let cell = g.whole().min(self.last_cell);
-        (cell as usize, g - F::of_whole(cell))
-    }
-}
-
-struct TableAxis<'a, F> {
-    nodes: &'a [F],
-}
-
-fn table<'a, F: Real>(grid: &'a GridArrays<F>, d: usize) -> TableAxis<'a, F> {
-    let start: usize = grid.shape.nodes[..d].iter().sum();
-    TableAxis { nodes: &grid.nodes[start..start + grid.shape.nodes[d]] }
-}
-
-impl<F: Real> Axis<F> for TableAxis<'_, F> {
-    #[inline(always)]
-    fn locate(&self, x: F) -> (usize, F) {
-        let count = self.nodes.len();
-        if count == 1 {
-            return (0, F::zero());
-        }
-        let cell = self.nodes[1..count - 1].partition_point(|&node| node <= x);
-        let (a, b) = (self.nodes[cell], self.nodes[cell + 1]);
-        let fraction = (x - a) / (b - a);
-        (cell, fraction.max(F::zero()).min(F::one()))
-    }
-}
-
-/// Velocity at the nodes.
-struct Nodes;
-/// Velocity in the cells.
-struct Cells;
-
-struct GridSampler<'a, F, A, P> {
+pub(super) struct GridSampler<'a, F, P> {
     velocity: &'a [[F; 4]],
+    /// Values per frame.
     frame: usize,
     strides: [usize; 3],
-    axes: [A; 3],
-    /// 1 for an axis along which particles move, 0 for a flat one.
-    moving: [F; 3],
+    axes: Axes<'a, F>,
     placement: PhantomData<fn() -> P>,
 }
 
-impl<F: Real, A: Axis<F>, P> GridSampler<'_, F, A, P> {
-    /// Blends what `read` gives for the moment's two frames.
-    #[inline(always)]
-    fn in_time(&self, moment: &Moment<F>, read: impl Fn(&[[F; 4]]) -> [F; 4]) -> [F; 3] {
-        let [w0, w1] = moment.weights;
-        let frame = |k: usize| &self.velocity[k * self.frame..(k + 1) * self.frame];
-        let mut v = read(frame(moment.frames[0]));
-        if w1 != F::zero() {
-            let next = read(frame(moment.frames[1]));
-            v = std::array::from_fn(|c| w0 * v[c] + w1 * next[c]);
-        } else if w0 != F::one() {
-            v = v.map(|v| w0 * v);
+impl<'a, F: Real, P> GridSampler<'a, F, P> {
+    /// # Panics
+    ///
+    /// Where the arrays are not of the shape's size, on which every reading below relies.
+    pub fn new(field: &FieldArrays<'a, F>, shape: &GridShape, frames: usize) -> Self {
+        let frame = shape.values_per_frame();
+        assert_eq!(field.velocity.len(), frames * frame + 1, "velocities of a grid");
+        GridSampler {
+            velocity: field.velocity,
+            frame,
+            strides: shape.strides(),
+            axes: Axes::new(field.places, shape),
+            placement: PhantomData,
         }
-        std::array::from_fn(|d| v[d] * self.moving[d])
+    }
+
+    /// A value at a moment, and the one after it.
+    ///
+    /// # Safety
+    ///
+    /// The index is that of a value of a frame.
+    #[inline(always)]
+    unsafe fn row<L: Lanes<F>>(&self, index: usize, moment: &Moment<F>) -> L::Eight {
+        let [w0, w1] = moment.weights;
+        // SAFETY: the frame is one of the field's, the index one of the frame's, says the caller,
+        // and there is one value more than the frames have.
+        let read = |k: usize| unsafe {
+            L::Eight::read(self.velocity.as_ptr().add(moment.frames[k] * self.frame + index))
+        };
+        let first = read(0) * L::Eight::splat(w0);
+        if w1 == F::zero() { first } else { read(1).fma(L::Eight::splat(w1), first) }
     }
 }
 
-impl<F: Real, A: Axis<F>> Sampler<F> for GridSampler<'_, F, A, Nodes> {
-    #[inline(always)]
-    fn sample(&self, position: &[F; 3], moment: &Moment<F>) -> [F; 3] {
-        let [sx, sy, sz] = self.strides;
-        let (i, wx) = self.axes[0].locate(position[0]);
-        let (j, wy) = self.axes[1].locate(position[1]);
-        let (k, wz) = self.axes[2].locate(position[2]);
-        let base = i + j * sy + k * sz;
-        self.in_time(moment, |frame| {
-            let along_x = |o: usize| lerp(frame[base + o], frame[base + o + sx], wx);
-            let along_y = |o: usize| lerp(along_x(o), along_x(o + sy), wy);
-            lerp(along_y(0), along_y(sz), wz)
-        })
-    }
-}
+impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
+    type Hint = ();
 
-impl<F: Real, A: Axis<F>> Sampler<F> for GridSampler<'_, F, A, Cells> {
+    /// Time first, then y and z; x comes last, because nodes that follow each other along x lie
+    /// side by side in memory and are read as one vector.
     #[inline(always)]
-    fn sample(&self, position: &[F; 3], moment: &Moment<F>) -> [F; 3] {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, _: &mut ()) -> L::Four {
         let [_, sy, sz] = self.strides;
-        let [i, j, k] = std::array::from_fn(|d| self.axes[d].locate(position[d]).0);
-        self.in_time(moment, |frame| frame[i + j * sy + k * sz])
+        let ([i, j, k], w) = self.axes.locate::<L>(p);
+        let [wx, wy, wz, _] = w.array();
+        let base = i + j * sy + k * sz;
+        // SAFETY: the cell is one of the grid's, so that its corners are values of the frame; on
+        // a flat x axis the second one of a row is the next value, or the one after the last.
+        // Its weight is zero.
+        let rows = unsafe {
+            [
+                self.row::<L>(base, moment),
+                self.row::<L>(base + sy, moment),
+                self.row::<L>(base + sz, moment),
+                self.row::<L>(base + sz + sy, moment),
+            ]
+        };
+        let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
+        let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
+        let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
+        lerp(low, high, L::Four::splat(wx))
+    }
+}
+
+impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
+    type Hint = ();
+
+    #[inline(always)]
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, _: &mut ()) -> L::Four {
+        let [_, sy, sz] = self.strides;
+        let ([i, j, k], _) = self.axes.locate::<L>(p);
+        super::moment::blend::<F, L>(self.velocity, self.frame, i + j * sy + k * sz, moment)
     }
 }
 
 #[inline(always)]
-fn lerp<F: Real>(a: [F; 4], b: [F; 4], w: F) -> [F; 4] {
-    std::array::from_fn(|c| a[c] + w * (b[c] - a[c]))
+fn lerp<F: Real, V: Vector<F>>(a: V, b: V, w: V) -> V {
+    (b - a).fma(w, a)
+}
+
+/// Finds the cell of a position and the fractions of the cell at which it lies. Positions beyond
+/// an axis, and coordinates that are not numbers, belong to its ends.
+struct Axes<'a, F> {
+    origin: [F; 4],
+    per_pitch: [F; 4],
+    last_node: [F; 4],
+    last_cell: [F; 4],
+    /// Node coordinates, where the spacing is not uniform.
+    tables: Option<[&'a [F]; 3]>,
+}
+
+impl<'a, F: Real> Axes<'a, F> {
+    fn new(nodes: &'a [F], shape: &GridShape) -> Self {
+        let table = |d: usize| {
+            let start: usize = shape.nodes[..d].iter().sum();
+            &nodes[start..start + shape.nodes[d]]
+        };
+        let per = |d: usize| if shape.is_flat(d) { 0.0 } else { 1.0 / shape.pitch[d] };
+        let count = |d: usize| shape.nodes[d] as f64;
+        Axes {
+            origin: padded(|d| shape.origin[d]),
+            per_pitch: padded(per),
+            last_node: padded(|d| count(d) - 1.0),
+            last_cell: padded(|d| (count(d) - 2.0).max(0.0)),
+            tables: (shape.spacing == Spacing::Table).then(|| [table(0), table(1), table(2)]),
+        }
+    }
+
+    #[inline(always)]
+    fn locate<L: Lanes<F>>(&self, p: L::Four) -> ([usize; 3], L::Four) {
+        if let Some(tables) = &self.tables {
+            let [x, y, z, _] = p.array();
+            let ((i, wx), (j, wy), (k, wz)) =
+                (bisect(tables[0], x), bisect(tables[1], y), bisect(tables[2], z));
+            return ([i, j, k], L::Four::new([wx, wy, wz, F::zero()]));
+        }
+        let zero = L::Four::splat(F::zero());
+        let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
+        let g = g.clamp(zero, L::Four::new(self.last_node));
+        let cell = g.min(L::Four::new(self.last_cell)).trunc();
+        let [i, j, k, _] = cell.whole();
+        ([i as usize, j as usize, k as usize], g - cell)
+    }
+}
+
+fn padded<F: Real>(of: impl Fn(usize) -> f64) -> [F; 4] {
+    [F::of(of(0)), F::of(of(1)), F::of(of(2)), F::zero()]
+}
+
+#[inline(never)]
+fn bisect<F: Real>(nodes: &[F], x: F) -> (usize, F) {
+    let count = nodes.len();
+    if count == 1 {
+        return (0, F::zero());
+    }
+    let cell = nodes[1..count - 1].partition_point(|&node| node <= x);
+    let (a, b) = (nodes[cell], nodes[cell + 1]);
+    let fraction = (x - a) / (b - a);
+    (cell, fraction.max(F::zero()).min(F::one()))
 }

@@ -1,15 +1,19 @@
 //! The fused step on a CPU: plain loops over tiles of particles, on all threads of the current
-//! rayon pool, compiled for the widest instructions that the machine turns out to have.
+//! rayon pool, compiled for the widest vectors that the machine turns out to have.
 
 mod grid;
+mod lanes;
 mod moment;
+mod points;
 mod step;
+mod tile;
 mod walls;
 
-pub(crate) use grid::GridArrays;
-
-use crate::{Scheme, Segment, scheme::Tableau};
+use crate::{FieldShape, Placement, Scheme, Segment, Weighting, scheme::Tableau};
+use grid::{Cells, GridSampler, Nodes};
+use lanes::{Four, Lanes, Task};
 use moment::{Frames, Moment};
+use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
 use walls::Walls;
 
@@ -20,6 +24,8 @@ const TILE: usize = 256;
 pub(crate) trait Real:
     num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send + Sync
 {
+    /// The widest vectors of this float.
+    type Widest: Lanes<Self>;
     /// Rounded from double precision.
     fn of(value: f64) -> Self;
     /// The integer part, brought into the range of the integers.
@@ -31,6 +37,10 @@ pub(crate) trait Real:
 macro_rules! real {
     ($($float:ty)*) => {$(
         impl Real for $float {
+            #[cfg(target_arch = "x86_64")]
+            type Widest = lanes::Avx2;
+            #[cfg(not(target_arch = "x86_64"))]
+            type Widest = lanes::Portable;
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $float
@@ -48,14 +58,51 @@ macro_rules! real {
 }
 real!(f32 f64);
 
+/// A field's arrays as a backend holds them.
+pub(crate) struct FieldArrays<'a, F> {
+    pub shape: &'a FieldShape,
+    /// Velocity and a zero that pads it: `frames` times `values_per_frame`, and one more.
+    pub velocity: &'a [[F; 4]],
+    /// Coordinates: of a grid's axes, or of the nodes of a cloud.
+    pub places: &'a [F],
+    /// Where the nodes of each cell of a cloud begin.
+    pub index: &'a [i32],
+}
+
 /// Velocity as a function of place, the moment being fixed beforehand.
-pub(crate) trait Sampler<F>: Sync {
-    fn sample(&self, position: &[F; 3], moment: &Moment<F>) -> [F; 3];
+pub(crate) trait Sampler<F: Real>: Sync {
+    /// What helps with the next sample of the same particle, and never changes its value.
+    type Hint: Copy + Default;
+
+    fn sample<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        moment: &Moment<F>,
+        hint: &mut Self::Hint,
+    ) -> L::Four;
 }
 
 /// Work to be compiled apart for each kind of sampler.
-pub(crate) trait WithSampler<F> {
+pub(crate) trait WithSampler<F: Real> {
     fn run<S: Sampler<F>>(self, sampler: S);
+}
+
+impl<F: Real> FieldArrays<'_, F> {
+    /// Runs work with the sampler that suits the field's shape.
+    fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+        match self.shape {
+            FieldShape::Grid(grid) => match grid.placement {
+                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
+                Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
+            },
+            FieldShape::Points(points) => match points.weighting {
+                Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
+                Weighting::InverseDistance { neighbours, power } => {
+                    work.run(InverseDistance::new(self, points, frames, neighbours, power))
+                }
+            },
+        }
+    }
 }
 
 /// The particles' state, borrowed from whatever the backend keeps it in.
@@ -75,8 +122,8 @@ pub(crate) struct Record {
 }
 
 /// Advances all particles through a segment.
-pub(crate) fn advance<F: Real>(arrays: Arrays<F>, grid: &GridArrays<F>, segment: &Segment) {
-    grid.with_sampler(Advance { arrays, segment });
+pub(crate) fn advance<F: Real>(arrays: Arrays<F>, field: &FieldArrays<F>, segment: &Segment) {
+    field.with_sampler(segment.clock.frames, Advance { arrays, segment });
 }
 
 struct Advance<'a, F> {
@@ -98,11 +145,8 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let run = step::Run::<F>::new::<M>(self.segment);
-        tiles(self.arrays).for_each(|mut tile| {
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || step::advance_tile::<F, S, M>(&mut tile, &run, sampler),
-            )
+        tiles(self.arrays).for_each(|arrays| {
+            lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
         });
     }
 }
@@ -138,10 +182,10 @@ fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl ParallelIterator<Item = Arrays<
 pub(crate) fn sample<F: Real>(
     position: &[[F; 3]],
     velocity: &mut [[F; 3]],
-    grid: &GridArrays<F>,
+    field: &FieldArrays<F>,
     segment: &Segment,
 ) {
-    grid.with_sampler(Sample { position, velocity, segment });
+    field.with_sampler(segment.clock.frames, Sample { position, velocity, segment });
 }
 
 struct Sample<'a, F> {
@@ -159,9 +203,37 @@ impl<F: Real> WithSampler<F> for Sample<'_, F> {
         let walls = Walls::<F>::new(&self.segment.boundary);
         let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
         tiles.for_each(|(position, velocity)| {
-            for (p, v) in position.iter().zip(velocity) {
-                *v = sampler.sample(&walls.wrap(*p), &moment);
-            }
+            let (walls, moment, sampler) = (&walls, &moment, &sampler);
+            lanes::dispatch(SampleTile { position, velocity, walls, moment, sampler });
         });
     }
+}
+
+struct SampleTile<'a, F, S> {
+    position: &'a [[F; 3]],
+    velocity: &'a mut [[F; 3]],
+    walls: &'a Walls<F>,
+    moment: &'a Moment<F>,
+    sampler: &'a S,
+}
+
+impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        let mut hint = S::Hint::default();
+        for (p, v) in self.position.iter().zip(self.velocity) {
+            let at = self.walls.wrap::<L>(four::<F, L>(p));
+            *v = three(self.sampler.sample::<L>(at, self.moment, &mut hint).array());
+        }
+    }
+}
+
+#[inline(always)]
+fn four<F: Real, L: Lanes<F>>(p: &[F; 3]) -> L::Four {
+    L::Four::new([p[0], p[1], p[2], F::zero()])
+}
+
+#[inline(always)]
+fn three<F: Copy>([x, y, z, _]: [F; 4]) -> [F; 3] {
+    [x, y, z]
 }

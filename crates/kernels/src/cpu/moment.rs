@@ -1,6 +1,9 @@
 //! Which two frames a moment lies between, and their weights.
 
-use super::Real;
+use super::{
+    Real,
+    lanes::{Four, Lanes, Vector},
+};
 use crate::{Clock, InTime, Outside, Step};
 
 /// Two frames and their weights; a weight of zero means that the frame need not be read.
@@ -60,4 +63,18 @@ impl<'a, F: Real> Frames<'a, F> {
             InTime::Nearest => [F::zero(), F::one()],
         }
     }
+}
+
+/// The value of an index at a moment, read from its two frames.
+#[inline(always)]
+pub(super) fn blend<F: Real, L: Lanes<F>>(
+    values: &[[F; 4]],
+    frame: usize,
+    index: usize,
+    moment: &Moment<F>,
+) -> L::Four {
+    let [w0, w1] = moment.weights;
+    let read = |k: usize| L::Four::new(values[moment.frames[k] * frame + index]);
+    let first = read(0) * L::Four::splat(w0);
+    if w1 == F::zero() { first } else { read(1).fma(L::Four::splat(w1), first) }
 }

@@ -1,23 +1,27 @@
-//! The loop: steps outside, the particles of a tile inside.
+//! One Runge-Kutta step of a few particles at once, and what becomes of them.
 
 use super::{
     Arrays, Method, Real, Sampler,
+    lanes::{Four, Lanes, Vector},
     moment::{Frames, Moment},
     walls::Walls,
 };
 use crate::{
     Segment, Step,
     scheme::MAX_STAGES,
-    status::{ACTIVE, EXITED, NON_FINITE, STAGNANT, WAITING},
+    status::{EXITED, NON_FINITE, STAGNANT},
 };
 
+/// The moments of a step's stages.
+pub(super) type Moments<F> = [Moment<F>; MAX_STAGES];
+
 /// What is the same for all particles of a segment.
-pub(crate) struct Run<'a, F> {
-    segment: &'a Segment,
+pub(super) struct Run<'a, F> {
+    pub segment: &'a Segment,
+    pub walls: Walls<F>,
     frames: Frames<'a, F>,
-    walls: Walls<F>,
-    /// The moments of each step's stages, for particles that take the whole step.
-    moments: Vec<[Moment<F>; MAX_STAGES]>,
+    /// The moments of each step, for particles that take the whole of it.
+    moments: Vec<Moments<F>>,
     /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
     stagnant: F,
 }
@@ -35,140 +39,113 @@ impl<'a, F: Real> Run<'a, F> {
             frames,
         }
     }
+
+    /// The moments of step `j` for a particle that takes the whole of it.
+    #[inline(always)]
+    pub fn moments(&self, j: usize) -> &Moments<F> {
+        &self.moments[j]
+    }
+
+    /// The moments of a part of step `j`, of length `h`, from `start` after its beginning.
+    pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> Moments<F> {
+        stage_moments::<F, M>(&self.frames, &self.segment.steps[j], start, h)
+    }
 }
 
 /// The moments of the stages of a step of length `h` that begins `start` after its beginning.
+#[inline(never)]
 fn stage_moments<F: Real, M: Method>(
     frames: &Frames<F>,
     step: &Step,
     start: F,
     h: F,
-) -> [Moment<F>; MAX_STAGES] {
+) -> Moments<F> {
     std::array::from_fn(|s| {
         let c = F::of(M::TABLEAU.c[s.min(M::TABLEAU.stages - 1)].value());
         frames.moment(step, start + c * h)
     })
 }
 
-/// Takes a tile of particles through all steps of a segment.
-#[inline(always)]
-pub(crate) fn advance_tile<F: Real, S: Sampler<F>, M: Method>(
-    tile: &mut Arrays<F>,
-    run: &Run<F>,
-    sampler: &S,
-) {
-    for (j, step) in run.segment.steps.iter().enumerate() {
-        let index = run.segment.first_step + j as i32;
-        let h = F::of(step.h);
-        let moments = &run.moments[j];
-        for i in 0..tile.position.len() {
-            if tile.record[i].status == ACTIVE {
-                let (to, slow) = rk_step::<F, S, M>(&tile.position[i], h, moments, run, sampler);
-                if run.walls.contain(&to) && !slow {
-                    tile.position[i] = to;
-                } else {
-                    settle(tile, i, run, to, slow, (index, F::zero()));
-                }
-            } else if tile.record[i].status == WAITING && tile.record[i].step == index {
-                release::<F, S, M>(tile, i, j, run, sampler);
-            }
-        }
-    }
+/// Where a step led, before the boundary.
+pub(super) struct Leap<V, const G: usize> {
+    pub to: [V; G],
+    /// Who is slower than the threshold speed.
+    pub slow: [bool; G],
 }
 
-/// One Runge-Kutta step, before the boundary: the new position, and whether the particle is
-/// slower than the threshold speed.
+/// One Runge-Kutta step of `G` particles, stage by stage: while one waits for its corners to come
+/// from memory, the others are computed.
 #[inline(always)]
-fn rk_step<F: Real, S: Sampler<F>, M: Method>(
-    from: &[F; 3],
-    h: F,
-    moments: &[Moment<F>; MAX_STAGES],
+pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
+    from: &[L::Four; G],
+    (h, moments): (F, &Moments<F>),
     run: &Run<F>,
     sampler: &S,
-) -> ([F; 3], bool) {
+    hints: &mut [S::Hint; G],
+) -> Leap<L::Four, G> {
     let tableau = M::TABLEAU;
-    let mut k = [[F::zero(); 3]; MAX_STAGES];
+    let mut k = [[L::Four::splat(F::zero()); G]; MAX_STAGES];
     for s in 0..tableau.stages {
-        let mut stage = *from;
-        for (a, k) in tableau.a[s].iter().zip(&k) {
-            if !a.is_zero() {
-                let ah = F::of(a.value()) * h;
-                for d in 0..3 {
-                    stage[d] = stage[d] + ah * k[d];
+        for g in 0..G {
+            let mut stage = from[g];
+            for r in 0..s {
+                let a = tableau.a[s][r];
+                if !a.is_zero() {
+                    stage = k[r][g].fma(L::Four::splat(F::of(a.value()) * h), stage);
                 }
             }
+            let at = run.walls.wrap::<L>(stage);
+            k[s][g] = sampler.sample::<L>(at, &moments[s], &mut hints[g]);
         }
-        k[s] = sampler.sample(&run.walls.wrap(stage), &moments[s]);
     }
-    let mut to = *from;
-    for d in 0..3 {
-        let mut slope = F::zero();
-        for (b, k) in tableau.b.iter().zip(&k) {
+    let mut leap = Leap { to: *from, slow: [false; G] };
+    for g in 0..G {
+        let mut slope = L::Four::splat(F::zero());
+        for s in 0..tableau.stages {
+            let b = tableau.b[s];
             if !b.is_zero() {
-                slope = slope + F::of(b.value()) * k[d];
+                slope = k[s][g].fma(L::Four::splat(F::of(b.value())), slope);
             }
         }
-        to[d] = to[d] + h * slope;
+        leap.to[g] = slope.fma(L::Four::splat(h), from[g]);
+        if run.stagnant > F::zero() {
+            let [u, v, w, _] = k[0][g].array();
+            leap.slow[g] = u * u + v * v + w * w < run.stagnant;
+        }
     }
-    let speed = k[0][0] * k[0][0] + k[0][1] * k[0][1] + k[0][2] * k[0][2];
-    (to, speed < run.stagnant)
+    leap
 }
 
-/// Releases a waiting particle within step `j` and takes it through the rest of the step.
+/// Writes what became of particle `i` on its way from where it is to `to`, in a step from its
+/// fraction `start` on; the step counts from the beginning of the run.
 #[cold]
 #[inline(never)]
-fn release<F: Real, S: Sampler<F>, M: Method>(
+pub(super) fn settle<F: Real>(
     tile: &mut Arrays<F>,
     i: usize,
-    j: usize,
-    run: &Run<F>,
-    sampler: &S,
-) {
-    let step = &run.segment.steps[j];
-    let start = tile.fraction[i];
-    let h = (F::one() - start) * F::of(step.h);
-    let moments = stage_moments::<F, M>(&run.frames, step, start * F::of(step.h), h);
-    let (to, slow) = rk_step::<F, S, M>(&tile.position[i], h, &moments, run, sampler);
-    tile.record[i].status = ACTIVE;
-    let index = run.segment.first_step + j as i32;
-    settle(tile, i, run, to, slow, (index, start));
-}
-
-/// Writes what became of particle `i` on its way to `to`, in step `begin.0` from its fraction
-/// `begin.1` on.
-#[cold]
-#[inline(never)]
-fn settle<F: Real>(
-    tile: &mut Arrays<F>,
-    i: usize,
-    run: &Run<F>,
-    to: [F; 3],
-    slow: bool,
-    (index, start): (i32, F),
+    walls: &Walls<F>,
+    (to, slow): ([F; 3], bool),
+    (step, start): (i32, F),
 ) {
     if to.iter().any(|x| !x.is_finite()) {
-        return end(tile, i, NON_FINITE, (index, start));
+        return end(tile, i, NON_FINITE, (step, start));
     }
     if slow {
-        return end(tile, i, STAGNANT, (index, start));
+        return end(tile, i, STAGNANT, (step, start));
     }
-    if run.walls.contain(&to) {
-        tile.position[i] = to;
-        return;
-    }
-    let landing = run.walls.land(&tile.position[i], &to);
+    let landing = walls.land(&tile.position[i], &to);
     tile.position[i] = landing.position;
     for (image, crossed) in tile.record[i].image.iter_mut().zip(landing.image) {
         *image = image.saturating_add(crossed);
     }
     if let Some((face, fraction)) = landing.exit {
         let when = start + fraction * (F::one() - start);
-        end(tile, i, EXITED + face as i32, (index, when));
+        end(tile, i, EXITED + face as i32, (step, when));
     }
 }
 
-fn end<F: Real>(tile: &mut Arrays<F>, i: usize, status: i32, (index, fraction): (i32, F)) {
+fn end<F: Real>(tile: &mut Arrays<F>, i: usize, status: i32, (step, fraction): (i32, F)) {
     tile.record[i].status = status;
-    tile.record[i].step = index;
+    tile.record[i].step = step;
     tile.fraction[i] = fraction;
 }

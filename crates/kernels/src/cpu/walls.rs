@@ -1,11 +1,17 @@
 //! The boundary's arithmetic: what becomes of a straight path from a point inside the box.
 
-use super::Real;
+use super::{
+    Real,
+    lanes::{Four, Lanes},
+    three,
+};
 use crate::{Boundary, Condition};
 
 /// A boundary in the kernel's precision.
 pub(crate) struct Walls<F> {
     axes: [Axis<F>; 3],
+    low: [F; 4],
+    high: [F; 4],
     any_periodic: bool,
 }
 
@@ -26,35 +32,36 @@ pub(crate) struct Landing<F> {
 
 impl<F: Real> Walls<F> {
     pub fn new(boundary: &Boundary) -> Self {
-        let axis = |d: usize| Axis {
-            low: F::of(boundary.low[d]).max(F::min_value()),
-            high: F::of(boundary.high[d]).min(F::max_value()),
-            faces: boundary.faces[d],
-        };
+        let low = |d: usize| F::of(boundary.low[d]).max(F::min_value());
+        let high = |d: usize| F::of(boundary.high[d]).min(F::max_value());
+        let axis = |d: usize| Axis { low: low(d), high: high(d), faces: boundary.faces[d] };
         Walls {
             axes: [axis(0), axis(1), axis(2)],
+            low: [low(0), low(1), low(2), F::zero()],
+            high: [high(0), high(1), high(2), F::zero()],
             any_periodic: (0..3).any(|d| boundary.is_periodic(d)),
         }
     }
 
     /// Whether a point lies in the box. A point that is not finite does not.
     #[inline(always)]
-    pub fn contain(&self, p: &[F; 3]) -> bool {
-        let within = |d: usize| self.axes[d].low <= p[d] && p[d] <= self.axes[d].high;
-        within(0) & within(1) & within(2)
+    pub fn contain<L: Lanes<F>>(&self, p: L::Four) -> bool {
+        p.within(L::Four::new(self.low), L::Four::new(self.high))
     }
 
     /// The point where the field is read for a stage at `p`: its image in the box on periodic
     /// axes, itself on the others (a sampler continues a field beyond its grid).
     #[inline(always)]
-    pub fn wrap(&self, p: [F; 3]) -> [F; 3] {
-        if !self.any_periodic || self.contain(&p) {
+    pub fn wrap<L: Lanes<F>>(&self, p: L::Four) -> L::Four {
+        if !self.any_periodic || self.contain::<L>(p) {
             return p;
         }
-        self.wrap_outside(p)
+        let [x, y, z] = self.wrap_outside(three(p.array()));
+        L::Four::new([x, y, z, F::zero()])
     }
 
     #[cold]
+    #[inline(never)]
     fn wrap_outside(&self, mut p: [F; 3]) -> [F; 3] {
         for (axis, x) in self.axes.iter().zip(&mut p) {
             if axis.faces[0] == Condition::Periodic && x.is_finite() {

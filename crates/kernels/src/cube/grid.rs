@@ -3,10 +3,8 @@
 use super::{
     Form, Vec4, cubecl,
     moment::Moment,
-    tables::{MOVING, NODES, ORIGIN, PER_PITCH, STRIDES},
-    vec4,
+    tables::{NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
-use crate::{Placement, Spacing};
 use burn_cubecl::cubecl::prelude::*;
 
 /// A cell of an axis and the fraction of it at which a coordinate lies.
@@ -20,16 +18,16 @@ struct Place<F: Float> {
 #[cube]
 pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
-    nodes: &[F],
+    places: &[F],
     reals: &[F],
     wholes: &[i32],
     position: Vec4<F>,
     moment: &Moment<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    let x = locate::<F>(nodes, reals, wholes, position.extract(0usize), 0usize, form);
-    let y = locate::<F>(nodes, reals, wholes, position.extract(1usize), 1usize, form);
-    let z = locate::<F>(nodes, reals, wholes, position.extract(2usize), 2usize, form);
+    let x = locate::<F>(places, reals, wholes, position.extract(0usize), 0usize, form);
+    let y = locate::<F>(places, reals, wholes, position.extract(1usize), 1usize, form);
+    let z = locate::<F>(places, reals, wholes, position.extract(2usize), 2usize, form);
     let sx = wholes[STRIDES] as usize;
     let sy = wholes[STRIDES + 1] as usize;
     let sz = wholes[STRIDES + 2] as usize;
@@ -40,8 +38,7 @@ pub(super) fn sample<F: Float>(
         v += Vec4::<F>::new(moment.second_weight)
             * in_space::<F>(velocity, moment.second + base, sx, sy, sz, &x, &y, &z, form);
     }
-    let moving = vec4::<F>(reals[MOVING], reals[MOVING + 1], reals[MOVING + 2]);
-    v * moving
+    v
 }
 
 /// Velocity of one frame: trilinear between nodes, or constant in the cell.
@@ -57,7 +54,7 @@ fn in_space<F: Float>(
     z: &Place<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    if comptime!(form.placement == Placement::Cells) {
+    if comptime!(form.kind.is_cells()) {
         velocity[base]
     } else {
         let near = bilinear::<F>(velocity, base, sx, sy, x.fraction, y.fraction);
@@ -88,17 +85,17 @@ fn lerp<F: Float>(a: Vec4<F>, b: Vec4<F>, w: F) -> Vec4<F> {
 /// Finds a coordinate on an axis; beyond the axis it belongs to its ends.
 #[cube]
 fn locate<F: Float>(
-    nodes: &[F],
+    places: &[F],
     reals: &[F],
     wholes: &[i32],
     x: F,
     #[comptime] axis: usize,
     #[comptime] form: Form,
 ) -> Place<F> {
-    if comptime!(form.spacing == Spacing::Uniform) {
+    if comptime!(form.kind.is_uniform()) {
         locate_uniform::<F>(reals, wholes, x, axis)
     } else {
-        locate_in_table::<F>(nodes, wholes, x, axis)
+        locate_in_table::<F>(places, wholes, x, axis)
     }
 }
 
@@ -112,7 +109,7 @@ fn locate_uniform<F: Float>(
     let last_node = wholes[NODES + axis] - 1;
     let last_cell = max(last_node - 1, 0);
     let g = clamp(
-        (x - reals[ORIGIN + axis]) * reals[PER_PITCH + axis],
+        (x - reals[ORIGIN + axis]) * reals[PER_LENGTH + axis],
         F::new(0.0_f32),
         F::cast_from(last_node),
     );
@@ -122,7 +119,7 @@ fn locate_uniform<F: Float>(
 
 #[cube]
 fn locate_in_table<F: Float>(
-    nodes: &[F],
+    places: &[F],
     wholes: &[i32],
     x: F,
     #[comptime] axis: usize,
@@ -137,16 +134,16 @@ fn locate_in_table<F: Float>(
     let mut high = select(count > 1, count - 1, 1usize);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        if nodes[start + middle] <= x {
+        if places[start + middle] <= x {
             low = middle;
         } else {
             high = middle;
         }
     }
-    let a = nodes[start + low];
+    let a = places[start + low];
     let mut fraction = F::new(0.0_f32);
     if count > 1 {
-        let t = (x - a) / (nodes[start + low + 1] - a);
+        let t = (x - a) / (places[start + low + 1] - a);
         fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
     }
     Place::<F> { cell: low, fraction }

@@ -3,13 +3,14 @@
 
 mod grid;
 mod moment;
+mod points;
 mod step;
 mod tables;
 mod walls;
 
 use crate::{
-    InTime, Outside, Placement, Scheme, Segment, Spacing,
-    ops::{Grid, State},
+    FieldShape, InTime, Outside, Placement, Scheme, Segment, Spacing, Weighting,
+    ops::{Sampled, State},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -33,12 +34,15 @@ fn vec4<F: Float>(x: F, y: F, z: F) -> Vec4<F> {
     v
 }
 
+/// The number of particles for which a cube's size is chosen, whatever their number: a kernel is
+/// compiled for a size, and a smaller batch should compile nothing new.
+const MANY: usize = 1 << 20;
+
 /// What a kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Form {
     scheme: Scheme,
-    spacing: Spacing,
-    placement: Placement,
+    kind: Kind,
     outside: Outside,
     in_time: InTime,
     /// One frame only: time does not matter.
@@ -47,12 +51,66 @@ struct Form {
     periodic: bool,
 }
 
+/// A kind of field, and what of it is known when a kernel is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Grid(Spacing, Placement),
+    Nearest,
+    /// The mean of so many nodes, weighted by the inverse square of the distance or by another
+    /// power.
+    InverseDistance {
+        neighbours: usize,
+        is_square: bool,
+    },
+}
+
+impl Kind {
+    fn of(shape: &FieldShape) -> Self {
+        match shape {
+            FieldShape::Grid(grid) => Kind::Grid(grid.spacing, grid.placement),
+            FieldShape::Points(points) => match points.weighting {
+                Weighting::Nearest => Kind::Nearest,
+                Weighting::InverseDistance { neighbours, power } => {
+                    Kind::InverseDistance { neighbours, is_square: power == 2.0 }
+                }
+            },
+        }
+    }
+
+    fn is_grid(self) -> bool {
+        matches!(self, Kind::Grid(..))
+    }
+
+    fn is_uniform(self) -> bool {
+        matches!(self, Kind::Grid(Spacing::Uniform, _))
+    }
+
+    fn is_cells(self) -> bool {
+        matches!(self, Kind::Grid(_, Placement::Cells))
+    }
+
+    fn is_nearest(self) -> bool {
+        self == Kind::Nearest
+    }
+
+    fn is_square(self) -> bool {
+        matches!(self, Kind::InverseDistance { is_square: true, .. })
+    }
+
+    /// Nodes that a velocity is the mean of.
+    fn neighbours(self) -> usize {
+        match self {
+            Kind::InverseDistance { neighbours, .. } => neighbours,
+            _ => 1,
+        }
+    }
+}
+
 impl Form {
-    fn new(grid: &Grid<CubeBackend>, segment: &Segment) -> Self {
+    fn new(field: &Sampled<CubeBackend>, segment: &Segment) -> Self {
         Form {
             scheme: segment.scheme,
-            spacing: grid.shape.spacing,
-            placement: grid.shape.placement,
+            kind: Kind::of(&field.shape),
             outside: segment.clock.outside,
             in_time: segment.clock.in_time,
             steady: segment.clock.gaps.is_empty(),
@@ -64,10 +122,10 @@ impl Form {
 /// `TraceBackend::advance` on a CubeCL device.
 pub(crate) fn advance(
     state: State<CubeBackend>,
-    grid: Grid<CubeBackend>,
+    field: Sampled<CubeBackend>,
     segment: &Segment,
 ) -> State<CubeBackend> {
-    let form = Form::new(&grid, segment);
+    let form = Form::new(&field, segment);
     let state = State::<CubeBackend> {
         position: own(state.position),
         record: own(state.record),
@@ -76,8 +134,8 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let tables = Tables::new(&grid.shape, segment).upload(&client, dtype);
-    let dim = CubeDim::new(&client, count);
+    let tables = Tables::new(&field.shape, segment).upload(&client, dtype);
+    let dim = CubeDim::new(&client, MANY);
     step::advance_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
@@ -85,8 +143,9 @@ pub(crate) fn advance(
         state.position.clone().into_buffer_arg(),
         state.record.clone().into_buffer_arg(),
         state.fraction.clone().into_buffer_arg(),
-        into_contiguous(grid.velocity).into_buffer_arg(),
-        into_contiguous(grid.nodes).into_buffer_arg(),
+        into_contiguous(field.velocity).into_buffer_arg(),
+        into_contiguous(field.places).into_buffer_arg(),
+        into_contiguous(field.index).into_buffer_arg(),
         tables.reals,
         tables.wholes,
         form,
@@ -104,26 +163,27 @@ fn own(tensor: CubeTensor) -> CubeTensor {
 /// `TraceBackend::sample` on a CubeCL device.
 pub(crate) fn sample(
     position: CubeTensor,
-    grid: Grid<CubeBackend>,
+    field: Sampled<CubeBackend>,
     segment: &Segment,
 ) -> CubeTensor {
-    let form = Form::new(&grid, segment);
+    let form = Form::new(&field, segment);
     let position = into_contiguous(position);
     let client = position.client.clone();
     let shape = position.meta.shape().clone();
     let count = shape[0];
     let dtype = position.dtype;
-    let tables = Tables::new(&grid.shape, segment).upload(&client, dtype);
+    let tables = Tables::new(&field.shape, segment).upload(&client, dtype);
     let velocity = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
-    let dim = CubeDim::new(&client, count);
+    let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
         position.into_buffer_arg(),
         velocity.clone().into_buffer_arg(),
-        into_contiguous(grid.velocity).into_buffer_arg(),
-        into_contiguous(grid.nodes).into_buffer_arg(),
+        into_contiguous(field.velocity).into_buffer_arg(),
+        into_contiguous(field.places).into_buffer_arg(),
+        into_contiguous(field.index).into_buffer_arg(),
         tables.reals,
         tables.wholes,
         form,

@@ -1,7 +1,7 @@
 //! Which two frames a moment lies between, and their weights.
 
 use super::{
-    Form, cubecl,
+    Form, Vec4, cubecl,
     tables::{FRAME_SIZE, FRAMES, GAP_COUNT, GAPS, INTERVALS},
 };
 use crate::{InTime, Outside};
@@ -93,4 +93,19 @@ fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     } else {
         one
     }
+}
+
+/// The value of an index at a moment, read from its two frames.
+#[cube]
+pub(super) fn blend<F: Float>(
+    values: &[Vec4<F>],
+    index: usize,
+    moment: &Moment<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    let mut value = Vec4::<F>::new(moment.first_weight) * values[moment.first + index];
+    if comptime!(!form.steady) {
+        value += Vec4::<F>::new(moment.second_weight) * values[moment.second + index];
+    }
+    value
 }

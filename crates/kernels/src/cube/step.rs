@@ -1,9 +1,9 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    Form, Vec4, cubecl,
-    grid::sample,
-    moment::moment,
+    Form, Vec4, cubecl, grid,
+    moment::{Moment, moment},
+    points::{self, Hint},
     tables::{FIRST_STEP, GAP_COUNT, GAPS, STAGNANT, STEPS},
     vec4,
     walls::{contains, land, wrap},
@@ -21,7 +21,8 @@ pub(super) fn advance_kernel<F: Float>(
     record: &mut [i32],
     fraction: &mut [F],
     velocity: &[Vec4<F>],
-    nodes: &[F],
+    places: &[F],
+    index: &[i32],
     reals: &[F],
     wholes: &[i32],
     #[comptime] form: Form,
@@ -32,15 +33,26 @@ pub(super) fn advance_kernel<F: Float>(
         terminate!();
     }
     let mut particle = load::<F>(position, record, fraction, i);
+    let mut hint = points::no_hint::<F>();
     for j in 0..wholes[STEPS] as usize {
-        let index = wholes[FIRST_STEP] + j as i32;
-        let released = particle.status == WAITING && particle.step == index;
+        let number = wholes[FIRST_STEP] + j as i32;
+        let released = particle.status == WAITING && particle.step == number;
         if released || particle.status == ACTIVE {
             let start = select(released, particle.fraction, F::new(0.0_f32));
-            let step =
-                rk_step::<F>(velocity, nodes, reals, wholes, particle.position, j, start, form);
+            let step = rk_step::<F>(
+                velocity,
+                places,
+                index,
+                reals,
+                wholes,
+                particle.position,
+                j,
+                start,
+                &mut hint,
+                form,
+            );
             particle.status = ACTIVE;
-            settle::<F>(&mut particle, reals, wholes, &step, index, start);
+            settle::<F>(&mut particle, reals, wholes, &step, number, start);
         }
     }
     store::<F>(position, record, fraction, i, &particle);
@@ -52,7 +64,8 @@ pub(super) fn sample_kernel<F: Float>(
     position: &[F],
     output: &mut [F],
     velocity: &[Vec4<F>],
-    nodes: &[F],
+    places: &[F],
+    index: &[i32],
     reals: &[F],
     wholes: &[i32],
     #[comptime] form: Form,
@@ -65,10 +78,31 @@ pub(super) fn sample_kernel<F: Float>(
     let at = moment::<F>(reals, wholes, 0usize, F::new(0.0_f32), form);
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
     let p = wrap::<F>(reals, wholes, p, form);
-    let v = sample::<F>(velocity, nodes, reals, wholes, p, &at, form);
+    let mut hint = points::no_hint::<F>();
+    let v = sample::<F>(velocity, places, index, reals, wholes, p, &at, &mut hint, form);
     #[unroll]
     for d in 0..3usize {
         output[3 * i + d] = v.extract(d);
+    }
+}
+
+/// Velocity at a position and a moment.
+#[cube]
+fn sample<F: Float>(
+    velocity: &[Vec4<F>],
+    places: &[F],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    position: Vec4<F>,
+    moment: &Moment<F>,
+    hint: &mut Hint<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    if comptime!(form.kind.is_grid()) {
+        grid::sample::<F>(velocity, places, reals, wholes, position, moment, form)
+    } else {
+        points::sample::<F>(velocity, places, index, reals, wholes, position, moment, hint, form)
     }
 }
 
@@ -141,12 +175,14 @@ fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
 #[cube]
 fn rk_step<F: Float>(
     velocity: &[Vec4<F>],
-    nodes: &[F],
+    places: &[F],
+    index: &[i32],
     reals: &[F],
     wholes: &[i32],
     from: Vec4<F>,
     j: usize,
     start: F,
+    hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> Leap<F> {
     let tableau = comptime!(*form.scheme.tableau());
@@ -166,7 +202,7 @@ fn rk_step<F: Float>(
         let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
         let at = moment::<F>(reals, wholes, j, offset, form);
         let p = wrap::<F>(reals, wholes, stage, form);
-        k.push(sample::<F>(velocity, nodes, reals, wholes, p, &at, form));
+        k.push(sample::<F>(velocity, places, index, reals, wholes, p, &at, hint, form));
     }
     let mut slope = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]

@@ -1,0 +1,131 @@
+//! The lattice by which scattered nodes are found.
+
+use crate::{Domain, Precision};
+use burntrace_kernels::{PointShape, Weighting};
+
+/// Nodes that a cell holds on average: few enough to be looked at one by one, enough for cells to
+/// be fewer than nodes.
+const NODES_PER_CELL: f64 = 3.0;
+
+/// The most cells along an axis, so that their product is an `i32`.
+const MOST_CELLS: usize = 1024;
+
+/// Nodes sorted by the cells of a lattice.
+pub(super) struct Lattice {
+    cells: [usize; 3],
+    origin: [f64; 3],
+    per_length: [f64; 3],
+    /// The nodes, cell by cell; those of a cell in their own order.
+    pub order: Vec<usize>,
+    /// Where each cell begins in the order, and the end.
+    pub starts: Vec<i32>,
+}
+
+impl Lattice {
+    pub fn new(positions: &[[f64; 3]], domain: &Domain, precision: Precision) -> Self {
+        let cells = cells(domain.size(), positions.len());
+        let per = |d: usize| {
+            if domain.is_flat(d) { 0.0 } else { cells[d] as f64 / domain.size()[d] }
+        };
+        let mut lattice = Lattice {
+            cells,
+            origin: domain.low,
+            per_length: [0, 1, 2].map(per),
+            order: vec![0; positions.len()],
+            starts: vec![0; cells.iter().product::<usize>() + 1],
+        };
+        let homes: Vec<usize> = positions.iter().map(|p| lattice.home(p, precision)).collect();
+        lattice.sort(&homes);
+        lattice
+    }
+
+    pub fn shape(&self, weighting: Weighting) -> PointShape {
+        PointShape {
+            count: self.order.len(),
+            cells: self.cells,
+            origin: self.origin,
+            per_length: self.per_length,
+            weighting,
+        }
+    }
+
+    /// Sorts by counting.
+    fn sort(&mut self, homes: &[usize]) {
+        for home in homes {
+            self.starts[home + 1] += 1;
+        }
+        for cell in 1..self.starts.len() {
+            self.starts[cell] += self.starts[cell - 1];
+        }
+        let mut next = self.starts.clone();
+        for (node, home) in homes.iter().enumerate() {
+            self.order[next[*home] as usize] = node;
+            next[*home] += 1;
+        }
+    }
+
+    /// The cell of a position, by the arithmetic of the kernels: a node must be found in the cell
+    /// in which a kernel looks for it.
+    fn home(&self, p: &[f64; 3], precision: Precision) -> usize {
+        let index = [0, 1, 2].map(|d| {
+            let (x, origin, per) = (p[d], self.origin[d], self.per_length[d]);
+            let cell = match precision {
+                Precision::F32 => ((x as f32 - origin as f32) * per as f32) as usize,
+                Precision::F64 => ((x - origin) * per) as usize,
+            };
+            cell.min(self.cells[d] - 1)
+        });
+        (index[2] * self.cells[1] + index[1]) * self.cells[0] + index[0]
+    }
+}
+
+/// Cells per axis for so many nodes in a box: as near to cubes as can be.
+fn cells(size: [f64; 3], count: usize) -> [usize; 3] {
+    let wanted = (count as f64 / NODES_PER_CELL).max(1.0);
+    let mut thick = size.map(|length| length > 0.0);
+    // An axis shorter than a cell has one; the others then share the number among them.
+    for _ in 0..3 {
+        let axes = (0..3).filter(|d| thick[*d]);
+        let (volume, dimensions) = axes.fold((1.0, 0), |(v, n), d| (v * size[d], n + 1));
+        let edge = (volume / wanted).powf(1.0 / f64::from(dimensions.max(1)));
+        match (0..3).find(|d| thick[*d] && size[*d] < edge) {
+            Some(thin) => thick[thin] = false,
+            None => {
+                let along = |d: usize| if thick[d] { (size[d] / edge).round() as usize } else { 1 };
+                return [0, 1, 2].map(|d| along(d).clamp(1, MOST_CELLS));
+            }
+        }
+    }
+    [1; 3]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_near_to_cubes_and_hold_a_few_nodes() {
+        assert_eq!(cells([1.0; 3], 3000), [10; 3]);
+        assert_eq!(cells([4.0, 1.0, 0.0], 1200), [40, 10, 1]);
+        assert_eq!(cells([1000.0, 1.0, 1.0], 30), [10, 1, 1]);
+        assert_eq!(cells([0.0; 3], 5), [1; 3]);
+        assert_eq!(cells([1e-9, 1e9, 1.0], 1), [1; 3]);
+    }
+
+    #[test]
+    fn every_node_is_filed_once_in_its_cell() {
+        let positions: Vec<[f64; 3]> =
+            (0..500).map(|i| [0.618, 0.414, 0.732].map(|s| (i as f64 * s).fract())).collect();
+        let domain = Domain::new([0.0; 3], [1.0; 3]).unwrap();
+        let lattice = Lattice::new(&positions, &domain, Precision::F32);
+        let mut seen = lattice.order.clone();
+        seen.sort_unstable();
+        assert!(seen.iter().copied().eq(0..500));
+        assert_eq!(lattice.starts.last(), Some(&500));
+        for (cell, ends) in lattice.starts.windows(2).enumerate() {
+            for node in &lattice.order[ends[0] as usize..ends[1] as usize] {
+                assert_eq!(lattice.home(&positions[*node], Precision::F32), cell);
+            }
+        }
+    }
+}

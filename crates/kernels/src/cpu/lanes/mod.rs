@@ -1,0 +1,74 @@
+//! Numbers side by side: four hold a position or a velocity, eight two of them.
+//!
+//! A kernel is written once over [`Lanes`] and compiled for [`Portable`], plain arrays that any
+//! processor works on, and for the widest instructions that this crate knows for the processor;
+//! [`dispatch`] takes what the machine turns out to have.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub(crate) use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::Avx2;
+
+use super::Real;
+use std::ops::{Add, Mul, Sub};
+
+/// Arithmetic lane by lane.
+pub(crate) trait Vector<F>:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+{
+    /// The same number in all lanes.
+    fn splat(x: F) -> Self;
+    /// `self * factor + term`, rounded once where the processor can.
+    fn fma(self, factor: Self, term: Self) -> Self;
+}
+
+/// A position or a velocity: three lanes, and a fourth that is zero.
+pub(crate) trait Four<F>: Vector<F> {
+    fn new(lanes: [F; 4]) -> Self;
+    fn array(self) -> [F; 4];
+    /// Brought into a range; what is no number becomes `low`.
+    fn clamp(self, low: Self, high: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    /// Without the digits after the point; the lanes are within the range of `i32`.
+    fn trunc(self) -> Self;
+    /// The integers of lanes that hold such.
+    fn whole(self) -> [i32; 4];
+    /// Whether `low <= self <= high` in the first three lanes.
+    fn within(self, low: Self, high: Self) -> bool;
+}
+
+/// Two vectors of four side by side.
+pub(crate) trait Eight<F, V>: Vector<F> {
+    /// Reads two values that follow each other.
+    ///
+    /// # Safety
+    ///
+    /// Both can be read.
+    unsafe fn read(values: *const [F; 4]) -> Self;
+    fn halves(self) -> [V; 2];
+}
+
+/// A kind of vectors, as a processor has them.
+pub(crate) trait Lanes<F> {
+    type Four: Four<F>;
+    type Eight: Eight<F, Self::Four>;
+}
+
+/// Work to be compiled for a kind of vectors. All that it calls is inlined into it, because only
+/// the outermost function is compiled for the processor's instructions.
+pub(crate) trait Task<F: Real> {
+    fn run<L: Lanes<F>>(self);
+}
+
+/// Does a task with the widest vectors that the processor has.
+pub(crate) fn dispatch<F: Real>(task: impl Task<F>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has both features.
+        return unsafe { x86::run(task) };
+    }
+    task.run::<Portable>();
+}

@@ -1,0 +1,116 @@
+//! Plain arrays, which a compiler turns into the vectors that every processor of a kind has.
+
+use super::{Eight, Four, Lanes, Real, Vector};
+use std::ops::{Add, Mul, Sub};
+
+/// Vectors as plain arrays.
+pub(crate) struct Portable;
+
+impl<F: Real> Lanes<F> for Portable {
+    type Four = Array<F, 4>;
+    type Eight = Array<F, 8>;
+}
+
+/// Numbers side by side in an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<F, const N: usize>([F; N]);
+
+/// Whether every processor of the kind that this is compiled for multiplies and adds at once; on
+/// the others it would be a call of a function.
+const FUSES: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+impl<F: Real, const N: usize> Array<F, N> {
+    #[inline(always)]
+    fn lanes(self, other: Self, work: impl Fn(F, F) -> F) -> Self {
+        let mut out = self;
+        for l in 0..N {
+            out.0[l] = work(self.0[l], other.0[l]);
+        }
+        out
+    }
+}
+
+macro_rules! operator {
+    ($($name:ident $function:ident)*) => {$(
+        impl<F: Real, const N: usize> $name for Array<F, N> {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                self.lanes(other, |a, b| a.$function(b))
+            }
+        }
+    )*};
+}
+operator!(Add add  Sub sub  Mul mul);
+
+impl<F: Real, const N: usize> Vector<F> for Array<F, N> {
+    #[inline(always)]
+    fn splat(x: F) -> Self {
+        Array([x; N])
+    }
+
+    #[inline(always)]
+    fn fma(self, factor: Self, term: Self) -> Self {
+        if !FUSES {
+            return self * factor + term;
+        }
+        let mut out = self;
+        for l in 0..N {
+            out.0[l] = self.0[l].mul_add(factor.0[l], term.0[l]);
+        }
+        out
+    }
+}
+
+impl<F: Real> Four<F> for Array<F, 4> {
+    #[inline(always)]
+    fn new(lanes: [F; 4]) -> Self {
+        Array(lanes)
+    }
+
+    #[inline(always)]
+    fn array(self) -> [F; 4] {
+        self.0
+    }
+
+    #[inline(always)]
+    fn clamp(self, low: Self, high: Self) -> Self {
+        // `max` gives the number where one side is none.
+        self.lanes(low, |x, low| x.max(low)).min(high)
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.lanes(other, |a, b| a.min(b))
+    }
+
+    #[inline(always)]
+    fn trunc(self) -> Self {
+        Array(self.whole().map(F::of_whole))
+    }
+
+    #[inline(always)]
+    fn whole(self) -> [i32; 4] {
+        self.0.map(F::whole)
+    }
+
+    #[inline(always)]
+    fn within(self, low: Self, high: Self) -> bool {
+        let lane = |d: usize| low.0[d] <= self.0[d] && self.0[d] <= high.0[d];
+        lane(0) & lane(1) & lane(2)
+    }
+}
+
+impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
+    #[inline(always)]
+    unsafe fn read(values: *const [F; 4]) -> Self {
+        // SAFETY: two values of four numbers can be read, says the caller.
+        Array(unsafe { values.cast::<[F; 8]>().read() })
+    }
+
+    #[inline(always)]
+    fn halves(self) -> [Array<F, 4>; 2] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        [Array([a, b, c, d]), Array([e, f, g, h])]
+    }
+}

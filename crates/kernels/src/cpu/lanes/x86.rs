@@ -1,0 +1,185 @@
+//! AVX2 with fused multiplication and addition: x86 processors since 2013.
+//!
+//! The functions here are only called where [`super::dispatch`] has found both features, which is
+//! what makes every use of an instruction sound.
+
+use super::{Eight, Four, Lanes, Real, Task, Vector};
+use std::{
+    arch::x86_64::*,
+    ops::{Add, Mul, Sub},
+};
+
+/// Vectors of 256 bits.
+pub(crate) struct Avx2;
+
+impl Lanes<f32> for Avx2 {
+    type Four = Single4;
+    type Eight = Single8;
+}
+
+impl Lanes<f64> for Avx2 {
+    type Four = Double4;
+    type Eight = Double8;
+}
+
+/// Compiles a task for these instructions.
+///
+/// # Safety
+///
+/// The processor has them.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run<F: Real>(task: impl Task<F>) {
+    task.run::<F::Widest>();
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Single4(__m128);
+#[derive(Clone, Copy)]
+pub(crate) struct Single8(__m256);
+#[derive(Clone, Copy)]
+pub(crate) struct Double4(__m256d);
+#[derive(Clone, Copy)]
+pub(crate) struct Double8([__m256d; 2]);
+
+macro_rules! vector {
+    ($name:ident $float:ident: $add:ident $sub:ident $mul:ident $splat:ident $fma:ident) => {
+        vector!(@operator $name Add add $add);
+        vector!(@operator $name Sub sub $sub);
+        vector!(@operator $name Mul mul $mul);
+
+        impl Vector<$float> for $name {
+            #[inline(always)]
+            fn splat(x: $float) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $splat(x) })
+            }
+            #[inline(always)]
+            fn fma(self, factor: Self, term: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $fma(self.0, factor.0, term.0) })
+            }
+        }
+    };
+    (@operator $name:ident $trait:ident $function:ident $instruction:ident) => {
+        impl $trait for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $instruction(self.0, other.0) })
+            }
+        }
+    };
+}
+vector!(Single4 f32: _mm_add_ps _mm_sub_ps _mm_mul_ps _mm_set1_ps _mm_fmadd_ps);
+vector!(Single8 f32: _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_set1_ps _mm256_fmadd_ps);
+vector!(Double4 f64: _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_set1_pd _mm256_fmadd_pd);
+vector!(Double8 f64: add_pair sub_pair mul_pair splat_pair fma_pair);
+
+macro_rules! pair {
+    ($($name:ident $instruction:ident)*) => {$(
+        #[inline(always)]
+        unsafe fn $name(a: [__m256d; 2], b: [__m256d; 2]) -> [__m256d; 2] {
+            // SAFETY: the module's.
+            unsafe { [$instruction(a[0], b[0]), $instruction(a[1], b[1])] }
+        }
+    )*};
+}
+pair!(add_pair _mm256_add_pd  sub_pair _mm256_sub_pd  mul_pair _mm256_mul_pd);
+
+#[inline(always)]
+unsafe fn splat_pair(x: f64) -> [__m256d; 2] {
+    // SAFETY: the module's.
+    [unsafe { _mm256_set1_pd(x) }; 2]
+}
+
+#[inline(always)]
+unsafe fn fma_pair(a: [__m256d; 2], b: [__m256d; 2], c: [__m256d; 2]) -> [__m256d; 2] {
+    // SAFETY: the module's.
+    unsafe { [_mm256_fmadd_pd(a[0], b[0], c[0]), _mm256_fmadd_pd(a[1], b[1], c[1])] }
+}
+
+macro_rules! four {
+    ($name:ident $float:ident: $load:ident $store:ident $min:ident $max:ident $round:ident
+     $whole:ident $compare:ident $and:ident $mask:ident) => {
+        impl Four<$float> for $name {
+            #[inline(always)]
+            fn new(lanes: [$float; 4]) -> Self {
+                // SAFETY: the module's; four numbers are read from four.
+                $name(unsafe { $load(lanes.as_ptr()) })
+            }
+            #[inline(always)]
+            fn array(self) -> [$float; 4] {
+                let mut lanes = [0.0; 4];
+                // SAFETY: the module's; four numbers are written to four.
+                unsafe { $store(lanes.as_mut_ptr(), self.0) };
+                lanes
+            }
+            #[inline(always)]
+            fn clamp(self, low: Self, high: Self) -> Self {
+                // SAFETY: the module's. `max` gives its second operand where one is no number.
+                $name(unsafe { $min($max(self.0, low.0), high.0) })
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $min(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $round::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(self.0) })
+            }
+            #[inline(always)]
+            fn whole(self) -> [i32; 4] {
+                let mut whole = [0; 4];
+                // SAFETY: the module's; four integers are written to four.
+                unsafe { _mm_storeu_si128(whole.as_mut_ptr().cast(), $whole(self.0)) };
+                whole
+            }
+            #[inline(always)]
+            fn within(self, low: Self, high: Self) -> bool {
+                // SAFETY: the module's.
+                let inside = unsafe {
+                    let above = $compare::<_CMP_LE_OQ>(low.0, self.0);
+                    let below = $compare::<_CMP_LE_OQ>(self.0, high.0);
+                    $mask($and(above, below))
+                };
+                inside & 0b111 == 0b111
+            }
+        }
+    };
+}
+four!(Single4 f32: _mm_loadu_ps _mm_storeu_ps _mm_min_ps _mm_max_ps _mm_round_ps
+      _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps);
+four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd _mm256_round_pd
+      _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd);
+
+impl Eight<f32, Single4> for Single8 {
+    #[inline(always)]
+    unsafe fn read(values: *const [f32; 4]) -> Self {
+        // SAFETY: the module's; two values can be read, says the caller.
+        Single8(unsafe { _mm256_loadu_ps(values.cast()) })
+    }
+
+    #[inline(always)]
+    fn halves(self) -> [Single4; 2] {
+        // SAFETY: the module's.
+        unsafe {
+            [Single4(_mm256_castps256_ps128(self.0)), Single4(_mm256_extractf128_ps::<1>(self.0))]
+        }
+    }
+}
+
+impl Eight<f64, Double4> for Double8 {
+    #[inline(always)]
+    unsafe fn read(values: *const [f64; 4]) -> Self {
+        // SAFETY: the module's; two values can be read, says the caller.
+        unsafe { Double8([_mm256_loadu_pd(values.cast()), _mm256_loadu_pd(values.add(1).cast())]) }
+    }
+
+    #[inline(always)]
+    fn halves(self) -> [Double4; 2] {
+        self.0.map(Double4)
+    }
+}

@@ -1,0 +1,182 @@
+//! The loop: a tile of particles, a few of them at a time, through all steps of a segment.
+
+use super::{
+    Arrays, Method, Real, Sampler, TILE,
+    lanes::{Four, Lanes, Task},
+    step::{Leap, Run, rk_step, settle},
+    three,
+};
+use crate::status::{ACTIVE, WAITING};
+use std::{marker::PhantomData, ops::Range};
+
+/// Particles that are followed together.
+const GROUP: usize = 4;
+
+/// Steps that a group takes before the next one has its turn: enough for the field around it to
+/// stay close at hand, few enough that groups are made up again soon after some have ended.
+const BLOCK: usize = 32;
+
+/// A tile of particles on its way through a segment.
+pub(super) struct Tile<'a, F, S, M> {
+    arrays: Arrays<'a, F>,
+    run: &'a Run<'a, F>,
+    sampler: &'a S,
+    method: PhantomData<fn() -> M>,
+}
+
+/// Particles that go on alone from a step.
+struct Singles {
+    list: [(u16, u16); TILE],
+    count: usize,
+}
+
+impl Singles {
+    #[inline(always)]
+    fn push(&mut self, i: usize, j: usize, block: &Range<usize>) {
+        self.list[self.count] = (i as u16, (j - block.start) as u16);
+        self.count += 1;
+    }
+}
+
+impl<'a, F, S, M> Tile<'a, F, S, M> {
+    pub fn new(arrays: Arrays<'a, F>, run: &'a Run<'a, F>, sampler: &'a S) -> Self {
+        Tile { arrays, run, sampler, method: PhantomData }
+    }
+}
+
+impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(mut self) {
+        let steps = self.run.segment.steps.len();
+        for start in (0..steps).step_by(BLOCK) {
+            self.block::<L>(start..steps.min(start + BLOCK));
+        }
+    }
+}
+
+impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
+    /// All particles through a block of steps: those that are active in groups, then the rest.
+    #[inline(always)]
+    fn block<L: Lanes<F>>(&mut self, block: Range<usize>) {
+        let mut singles = Singles { list: [(0, 0); TILE], count: 0 };
+        let mut group = [0; GROUP];
+        let mut filled = 0;
+        for i in 0..self.arrays.position.len() {
+            let record = &self.arrays.record[i];
+            if record.status == WAITING {
+                if let Some(j) = self.release(record.step, &block) {
+                    singles.push(i, j, &block);
+                }
+            } else if record.status == ACTIVE {
+                group[filled] = i;
+                filled += 1;
+            }
+            if filled == GROUP {
+                filled = 0;
+                let next = self.follow::<L, GROUP>(&group, block.clone());
+                if next < block.end {
+                    for i in group {
+                        singles.push(i, next, &block);
+                    }
+                }
+            }
+        }
+        for i in &group[..filled] {
+            singles.push(*i, block.start, &block);
+        }
+        for (i, j) in &singles.list[..singles.count] {
+            let from = block.start + *j as usize;
+            self.follow::<L, 1>(&[*i as usize], from..block.end);
+        }
+    }
+
+    /// The step of the segment in which a waiting particle is released, if it is in the block.
+    #[inline(always)]
+    fn release(&self, step: i32, block: &Range<usize>) -> Option<usize> {
+        let j = usize::try_from(step - self.run.segment.first_step).ok()?;
+        block.contains(&j).then_some(j)
+    }
+
+    /// Takes particles through steps until one of them ends; returns the step that is next for
+    /// the others. A particle that waits is released in the first one.
+    #[inline(always)]
+    fn follow<L: Lanes<F>, const G: usize>(
+        &mut self,
+        who: &[usize; G],
+        steps: Range<usize>,
+    ) -> usize {
+        let mut start = F::zero();
+        if G == 1 {
+            let record = &mut self.arrays.record[who[0]];
+            match record.status {
+                WAITING => start = self.arrays.fraction[who[0]],
+                ACTIVE => {}
+                _ => return steps.end,
+            }
+            record.status = ACTIVE;
+        }
+        let mut hints = [S::Hint::default(); G];
+        let mut at = who.map(|i| super::four::<F, L>(&self.arrays.position[i]));
+        for j in steps.clone() {
+            let whole = F::of(self.run.segment.steps[j].h);
+            let part;
+            let (h, moments) = if start == F::zero() {
+                (whole, self.run.moments(j))
+            } else {
+                let h = (F::one() - start) * whole;
+                part = self.run.part::<M>(j, start * whole, h);
+                (h, &part)
+            };
+            let leap =
+                rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
+            let mut is_plain = true;
+            for g in 0..G {
+                is_plain &= self.run.walls.contain::<L>(leap.to[g]) & !leap.slow[g];
+            }
+            if is_plain {
+                at = leap.to;
+            } else if self.settle::<L, G>(who, &mut at, &leap, (j, start)) {
+                return j + 1;
+            }
+            start = F::zero();
+        }
+        self.keep::<L, G>(who, &at);
+        steps.end
+    }
+
+    /// Writes positions back.
+    #[inline(always)]
+    fn keep<L: Lanes<F>, const G: usize>(&mut self, who: &[usize; G], at: &[L::Four; G]) {
+        for g in 0..G {
+            self.arrays.position[who[g]] = three(at[g].array());
+        }
+    }
+
+    /// Writes what became of particles of which some met a face or came to an end; returns
+    /// whether any has ended.
+    #[inline(always)]
+    fn settle<L: Lanes<F>, const G: usize>(
+        &mut self,
+        who: &[usize; G],
+        at: &mut [L::Four; G],
+        leap: &Leap<L::Four, G>,
+        (j, start): (usize, F),
+    ) -> bool {
+        let index = self.run.segment.first_step + j as i32;
+        self.keep::<L, G>(who, at);
+        let mut has_ended = false;
+        for g in 0..G {
+            let i = who[g];
+            if self.run.walls.contain::<L>(leap.to[g]) & !leap.slow[g] {
+                self.arrays.position[i] = three(leap.to[g].array());
+            } else {
+                let to = three(leap.to[g].array());
+                let walls = &self.run.walls;
+                settle(&mut self.arrays, i, walls, (to, leap.slow[g]), (index, start));
+                has_ended |= self.arrays.record[i].status != ACTIVE;
+            }
+            at[g] = super::four::<F, L>(&self.arrays.position[i]);
+        }
+        has_ended
+    }
+}
