@@ -24,6 +24,8 @@ pub enum Command {
     Run(Run),
     /// List the devices that can be used, and why others cannot
     Devices(Devices),
+    /// Measure how fast and how right every device is
+    Bench(Bench),
 }
 
 #[derive(ClapArgs)]
@@ -93,4 +95,41 @@ pub struct Devices {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub struct Bench {
+    /// Devices, or `all`; the first is what the others are compared with
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    pub devices: Vec<String>,
+    /// Workloads: w1, w2, w2-sorted, w2-steady
+    #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
+    pub workload: Vec<String>,
+    /// Numbers of particles, as `1e4,1e6`, in place of each workload's own
+    #[arg(long, value_delimiter = ',')]
+    pub particles: Vec<f64>,
+    /// Steps, in place of each workload's own
+    #[arg(long)]
+    pub steps: Option<u64>,
+    /// Precision on the devices
+    #[arg(long, default_value = "f32", value_parser = ["f32", "f64"])]
+    pub precision: String,
+    /// Calls whose median is the speed, after the first one
+    #[arg(long, default_value_t = 5)]
+    pub repeats: usize,
+    /// Particles in one call: a number, `whole`, or `auto` for the fastest
+    #[arg(long, default_value = "whole")]
+    pub batch: String,
+    /// Read the fields and seeds that the peers' scripts wrote from this folder
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Write what was measured to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the tables to this file, in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Compare with an earlier JSON file, and fail where a speed fell by more than its spread
+    #[arg(long, value_name = "OLD.json")]
+    pub compare: Option<PathBuf>,
 }

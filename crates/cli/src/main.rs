@@ -1,6 +1,7 @@
 //! The burntrace program: turns a case file into a run, and errors into exit codes.
 
 mod args;
+mod bench;
 mod case;
 mod demo;
 mod devices;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
         args::Command::Devices(devices) => devices::execute(&devices),
+        args::Command::Bench(bench) => bench::execute(&bench),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,5 +3,6 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bench;
 mod program;
 mod real_data;

@@ -41,7 +41,7 @@ pub fn text(bytes: &[u8]) -> String {
 }
 
 /// Asserts that a call is refused with a code, and with a message that has all of these parts.
-fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
+pub fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{message}");
     for part in parts {

@@ -1,0 +1,69 @@
+//! Workloads from the arrays that the peers trace.
+
+use super::{
+    npy,
+    workload::{GRID_FRAMES, GRID_SEEDS, Kind, LATTICE, NODES, POINT_FRAMES, POINTS},
+};
+use anyhow::Result;
+use std::path::Path;
+
+/// The scattered nodes of `w1`.
+pub fn points(folder: &Path) -> Result<Vec<[f64; 3]>> {
+    places(folder, "w1_pos.npy", POINTS)
+}
+
+/// The seeds of `w1`.
+pub fn lattice(folder: &Path) -> Result<Vec<[f64; 3]>> {
+    places(folder, "seeds_7500.npy", LATTICE.iter().product())
+}
+
+/// The seeds of `w2`.
+pub fn seeds(folder: &Path) -> Result<Vec<[f64; 3]>> {
+    places(folder, "seeds_100k.npy", GRID_SEEDS)
+}
+
+fn places(folder: &Path, name: &str, count: usize) -> Result<Vec<[f64; 3]>> {
+    let numbers = npy::read(&folder.join(name), &[count, 3])?;
+    Ok(numbers.as_chunks().0.iter().map(|place: &[f32; 3]| place.map(f64::from)).collect())
+}
+
+/// The first frames of a workload, in the order of its nodes.
+pub fn frames(folder: &Path, kind: Kind, count: usize) -> Result<Vec<Vec<f32>>> {
+    if kind == Kind::W1 {
+        let all = npy::read(&folder.join("w1_vel.npy"), &[POINT_FRAMES, POINTS, 3])?;
+        return Ok(all.chunks_exact(3 * POINTS).take(count).map(<[f32]>::to_vec).collect());
+    }
+    let n = NODES;
+    let all = npy::read(&folder.join("w2_vel.npy"), &[GRID_FRAMES, n, n, n, 3])?;
+    let frames = all.chunks_exact(3 * n.pow(3)).take(count);
+    Ok(frames.map(|frame| x_fastest(frame, n)).collect())
+}
+
+/// Turns an array `[x, y, z, component]`, whose last index varies fastest, into
+/// `[z, y, x, component]`.
+fn x_fastest(frame: &[f32], n: usize) -> Vec<f32> {
+    let (nodes, _) = frame.as_chunks::<3>();
+    let node = |i: usize| nodes[(i % n * n + i / n % n) * n + i / (n * n)];
+    (0..n.pow(3)).flat_map(node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_change_places() {
+        let (n, mut frame) = (2, Vec::new());
+        for x in 0..n {
+            for y in 0..n {
+                for z in 0..n {
+                    frame.extend([x, y, z].map(|i| i as f32));
+                }
+            }
+        }
+        let turned = x_fastest(&frame, n);
+        assert_eq!(turned[3..6], [1.0, 0.0, 0.0]);
+        assert_eq!(turned[6..9], [0.0, 1.0, 0.0]);
+        assert_eq!(turned[12..15], [0.0, 0.0, 1.0]);
+    }
+}

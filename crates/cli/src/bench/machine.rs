@@ -1,0 +1,99 @@
+//! The machine, the day, and the memory of this process.
+
+use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What measured.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Name of its processor, where the system tells.
+    pub cpu: Option<String>,
+    /// Threads that the CPU devices use.
+    pub threads: usize,
+    pub os: String,
+    pub arch: String,
+}
+
+impl Machine {
+    /// The machine that this program runs on.
+    pub fn this() -> Self {
+        Machine {
+            cpu: line_of("/proc/cpuinfo", "model name"),
+            threads: rayon::current_num_threads(),
+            os: std::env::consts::OS.into(),
+            arch: std::env::consts::ARCH.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cpu = self.cpu.as_deref().unwrap_or("CPU of unknown name");
+        write!(f, "{cpu}, {} threads, {} {}", self.threads, self.os, self.arch)
+    }
+}
+
+/// The value of a line `name : value` of one of the system's files, where there is one.
+fn line_of(file: &str, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let value = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    });
+    value
+}
+
+/// Lets the peak of this process's memory begin anew, where the system can.
+pub fn forget_peak() {
+    // Where it cannot, the peak is that since the program began, as the guide says.
+    std::fs::write("/proc/self/clear_refs", "5").ok();
+}
+
+/// The most bytes of memory that this process has had, where the system tells.
+pub fn peak() -> Option<u64> {
+    let value = line_of("/proc/self/status", "VmHWM")?;
+    let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
+    Some(1024 * kilobytes)
+}
+
+/// Now, as `2026-11-21T10:51:00Z`.
+pub fn date() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let [year, month, day] = civil(since / 86_400);
+    let (hour, minute, second) = (since / 3600 % 24, since / 60 % 60, since % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Year, month and day of a number of days since 1970-01-01.
+fn civil(mut days: u64) -> [u64; 3] {
+    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    [year, month, days + 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(civil(0), [1970, 1, 1]);
+        assert_eq!(civil(11_016), [2000, 2, 29]);
+        assert_eq!(civil(11_017), [2000, 3, 1]);
+        assert_eq!(civil(20_818), [2026, 12, 31]);
+        assert_eq!(civil(20_819), [2027, 1, 1]);
+    }
+}

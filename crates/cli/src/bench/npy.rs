@@ -1,0 +1,94 @@
+//! Whole NumPy arrays of single precision, as the peers' scripts write them.
+//!
+//! The store of tracks reads its own arrays piece by piece, with headers that it wrote itself;
+//! these come from elsewhere and are read at once.
+
+use crate::case::Misuse;
+use anyhow::{Result, anyhow};
+use std::path::Path;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Reads an array that must have this shape; its numbers in the order of the file.
+///
+/// # Errors
+///
+/// Where it cannot be read, or is no array of single precision and this shape in C order.
+pub fn read(path: &Path, shape: &[usize]) -> Result<Vec<f32>> {
+    let problem = |what: String| {
+        Misuse::error(format!(
+            "{}: {what}; --data needs the arrays that the peers' workloads.py writes",
+            path.display()
+        ))
+    };
+    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
+    let (header, body) = split(&bytes).ok_or_else(|| problem("it is no NumPy array".into()))?;
+    let found = shape_of(header).map_err(|error| problem(error.to_string()))?;
+    if found != shape {
+        return Err(problem(format!("its shape is {found:?} in place of {shape:?}")));
+    }
+    let (numbers, rest) = body.as_chunks::<4>();
+    if numbers.len() != shape.iter().product::<usize>() || !rest.is_empty() {
+        return Err(problem(format!("it has {} bytes after its header", body.len())));
+    }
+    Ok(numbers.iter().map(|&number| f32::from_le_bytes(number)).collect())
+}
+
+/// Header and numbers of a file of format 1, 2 or 3.
+fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (version, rest) = rest.split_at_checked(2)?;
+    let (length, rest) = if version[0] == 1 {
+        let (length, rest) = rest.split_first_chunk()?;
+        (usize::from(u16::from_le_bytes(*length)), rest)
+    } else {
+        let (length, rest) = rest.split_first_chunk()?;
+        (u32::from_le_bytes(*length) as usize, rest)
+    };
+    let (header, body) = rest.split_at_checked(length)?;
+    Some((std::str::from_utf8(header).ok()?, body))
+}
+
+/// The shape that a header gives, of an array that can be used here.
+fn shape_of(header: &str) -> Result<Vec<usize>> {
+    let flat: String = header.chars().filter(|c| !c.is_whitespace()).collect();
+    if !flat.contains("'descr':'<f4'") || !flat.contains("'fortran_order':False") {
+        return Err(anyhow!("its header is {}, not '<f4' in C order", header.trim()));
+    }
+    let (_, rest) =
+        flat.split_once("'shape':(").ok_or_else(|| anyhow!("its header has no shape"))?;
+    let (shape, _) = rest.split_once(')').unwrap_or((rest, ""));
+    let lengths = shape.split(',').filter(|length| !length.is_empty()).map(str::parse);
+    lengths.collect::<Result<_, _>>().map_err(|_| anyhow!("its shape is ({shape})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, numbers: &[f32]) -> tempfile::NamedTempFile {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn an_array_is_read_and_others_are_refused() {
+        let good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n";
+        let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5];
+        let array = file(good, &numbers);
+        assert_eq!(read(array.path(), &[2, 3]).unwrap(), numbers);
+        let message = |shape: &[usize], header: &str| {
+            read(file(header, &numbers).path(), shape).unwrap_err().to_string()
+        };
+        assert!(message(&[3, 2], good).contains("[2, 3] in place of [3, 2]"));
+        assert!(message(&[2, 3], &good.replace("f4", "f8")).contains("'<f4' in C order"));
+        assert!(message(&[2, 2], &good.replace("3)", "2)")).contains("24 bytes"));
+        assert!(read(Path::new("no-such.npy"), &[1]).is_err());
+    }
+}

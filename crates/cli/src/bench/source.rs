@@ -1,0 +1,54 @@
+//! A workload's field as the library reads it.
+
+use super::workload::{Nodes, Workload};
+use anyhow::Result;
+use burntrace::{
+    Field, FieldOptions, FrameSource, GridField, GridSource, Placement, Precision, Velocity,
+    burn::tensor::Device,
+};
+
+/// A field on a device, and the bytes that it takes there.
+pub struct OnDevice {
+    pub field: Box<dyn Field>,
+    pub bytes: u64,
+}
+
+/// Puts a workload's field on a device.
+pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Result<OnDevice> {
+    let options = FieldOptions { precision, ..FieldOptions::default() };
+    match &workload.nodes {
+        Nodes::Grid(axis) => {
+            let mut source = Grid { workload, axes: [axis.clone(), axis.clone(), axis.clone()] };
+            let field = GridField::load(&mut source, device, &options)?;
+            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+        }
+        Nodes::Points(_) => anyhow::bail!("scattered points cannot be traced yet"),
+    }
+}
+
+type Read = Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+
+struct Grid<'a> {
+    workload: &'a Workload,
+    axes: [Vec<f64>; 3],
+}
+
+impl FrameSource for Grid<'_> {
+    fn times(&self) -> &[f64] {
+        &self.workload.times
+    }
+
+    fn read(&mut self, frame: usize) -> Read {
+        Ok(Velocity::F32(self.workload.frames[frame].clone()))
+    }
+}
+
+impl GridSource for Grid<'_> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Nodes
+    }
+}

@@ -1,0 +1,132 @@
+//! `burntrace bench`: what it measures, keeps, compares and refuses.
+
+use super::program::{assert_refused, burntrace, text};
+use serde_json::Value;
+use std::path::Path;
+
+/// Measures something small on one device, with more arguments, and gives the JSON.
+fn measure(folder: &Path, more: &[&str]) -> Value {
+    let mut args = vec!["bench", "--devices", "flex", "--repeats", "2", "--json", "now.json"];
+    args.extend(more);
+    let output = burntrace(folder, &args);
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    json(&folder.join("now.json"))
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+const SMALL: [&str; 6] = ["--workload", "w2", "--particles", "300", "--steps", "5"];
+
+#[test]
+fn every_device_is_measured_and_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = burntrace(
+        folder.path(),
+        &[
+            "bench",
+            "--devices=flex,ndarray",
+            "--workload=w2,w2-sorted,w2-steady",
+            "--particles=200,1e3",
+            "--steps=5",
+            "--repeats=3",
+            "--json=bench.json",
+            "--markdown=bench.md",
+        ],
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    let markdown = std::fs::read_to_string(folder.path().join("bench.md")).unwrap();
+    for part in ["w2-sorted: 1000 particles x 5 steps, f32", "particle-steps/s", "bounds: median"] {
+        assert!(printed.contains(part) && markdown.contains(part), "`{part}`: {printed}");
+    }
+    let json = json(&folder.path().join("bench.json"));
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2 * 3 * 2);
+    for result in results {
+        assert_eq!(result["outcome"], "right");
+        assert!(result["errors"][0]["median"].as_f64().unwrap() < 1e-6);
+        assert_eq!(result["seconds"]["steady"].as_array().unwrap().len(), 3);
+        let particles = result["particles"].as_u64().unwrap();
+        assert_eq!(result["speed"]["particle_steps"], 5 * particles);
+        let is_first = result["device"] == "flex";
+        assert_eq!(is_first, result["ratio_to_first_device"] == 1.0, "{result}");
+    }
+}
+
+#[test]
+fn double_precision_is_compared_as_closely_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut args = SMALL.to_vec();
+    args.extend(["--precision", "f64"]);
+    let json = measure(folder.path(), &args);
+    let errors = &json["results"][0]["errors"][0];
+    assert!(errors["max"].as_f64().unwrap() < 1e-13, "{errors}");
+}
+
+#[test]
+fn the_fastest_batch_is_found_among_those_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--workload=w2-steady", "--particles=4000", "--steps=3", "--batch=auto"];
+    let json = measure(folder.path(), &args);
+    let result = &json["results"][0];
+    let tried = result["batches_tried"].as_array().unwrap();
+    assert_eq!(tried.len(), 2);
+    assert_eq!(result["batch"], tried[0]["batch"]);
+    assert!(tried[0]["seconds"].as_f64() <= tried[1]["seconds"].as_f64());
+    // Batches that do not divide the particles evenly lose none of them.
+    let json =
+        measure(folder.path(), &["--workload=w2", "--particles=1e3", "--steps=3", "--batch=300"]);
+    assert_eq!(json["results"][0]["speed"]["particle_steps"], 3000);
+}
+
+#[test]
+fn a_speed_that_fell_by_more_than_its_spread_ends_with_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let measured = measure(folder.path(), &SMALL);
+    let compared_with = |edit: &dyn Fn(&mut Value)| {
+        let mut old = measured.clone();
+        edit(&mut old["results"][0]);
+        std::fs::write(folder.path().join("old.json"), old.to_string()).unwrap();
+        let mut args = vec!["bench", "--devices", "flex", "--compare", "old.json"];
+        args.extend(SMALL);
+        burntrace(folder.path(), &args)
+    };
+    let slow = compared_with(&|old| old["speed"]["per_second"] = 1.0.into());
+    assert!(slow.status.success(), "{}", text(&slow.stderr));
+    assert!(text(&slow.stdout).contains("ratio"));
+    let fast = |old: &mut Value| {
+        old["speed"]["per_second"] = 1e15.into();
+        old["speed"]["spread"] = 1e3.into();
+    };
+    assert_refused(&compared_with(&fast), 1, &["1 of 1 figures fell"]);
+    let other = compared_with(&|old| old["steps"] = 6.into());
+    assert_refused(&other, 1, &["nothing measured now was measured then"]);
+}
+
+#[test]
+fn misuse_is_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("no.json"), "{}").unwrap();
+    let cases: [(&[&str], &[&str]); 10] = [
+        (&["--devices", "abacus"], &["abacus", "flex"]),
+        (&["--workload", "w9"], &["w9", "w2-sorted"]),
+        (&["--particles", "0.5"], &["0.5", "1e4"]),
+        (&["--workload", "w2", "--steps", "201"], &["201", "1 to 200 steps"]),
+        (&["--steps", "0"], &["--steps 0"]),
+        (&["--repeats", "0"], &["--repeats 0", "1 or more"]),
+        (&["--batch", "0"], &["--batch 0", "auto"]),
+        (&["--compare", "no.json"], &["no.json", "burntrace bench --json"]),
+        (&["--json", "no/such/folder.json"], &["no/such", "make it first"]),
+        (
+            &["--devices", "flex", "--workload", "w2", "--data", "."],
+            &["w2_vel.npy", "workloads.py"],
+        ),
+    ];
+    for (args, parts) in cases {
+        let mut all = vec!["bench"];
+        all.extend(args);
+        assert_refused(&burntrace(folder.path(), &all), 2, parts);
+    }
+}
