@@ -109,10 +109,11 @@ pub enum Error {
 
     /// The data set is not on a grid with axes.
     #[error(
-        "`{}` holds {kind}{detail}: not yet: needs mesh fields; resample it to image data or a \
+        "`{}` holds {kind}{detail}, which is no grid with axes; set `field.interpolation = \
+         \"nearest\"` or `\"inverse-distance\"` to use its points, or resample it to image data or a \
          rectilinear grid", path.display()
     )]
-    NeedsMesh {
+    NoGrid {
         /// The file.
         path: PathBuf,
         /// The kind of its data set.
@@ -132,10 +133,10 @@ pub enum Error {
         reason: String,
     },
 
-    /// A frame is on another grid than the first one.
+    /// A frame is on another grid, or on other points, than the first one.
     #[error(
-        "frame {frame} (`{}`) is not on the grid of the first one (`{}`): {difference}; a series \
-         needs one grid for all frames",
+        "frame {frame} (`{}`) is not on the {on} of the first one (`{}`): {difference}; a series \
+         needs the same {on} for all frames",
         path.display(), first.display()
     )]
     FrameDiffers {
@@ -145,6 +146,8 @@ pub enum Error {
         path: PathBuf,
         /// The file of the first frame.
         first: PathBuf,
+        /// `grid` or `points`.
+        on: &'static str,
         /// How it differs.
         difference: String,
     },

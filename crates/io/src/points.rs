@@ -3,6 +3,8 @@
 mod csv_file;
 mod vtk_file;
 
+pub(crate) use vtk_file::positions;
+
 use crate::Result;
 use std::path::Path;
 

@@ -7,18 +7,25 @@ use std::path::Path;
 
 pub(super) fn read(path: &Path) -> Result<SeedPoints> {
     let file = burntrace_vtk::open(path)?;
-    let position = match file.geometry() {
+    let position = positions(&file)?;
+    let time = times(&file, position.len())?;
+    Ok(SeedPoints { position, time })
+}
+
+/// The points of any data set, at least one, all finite; those of a grid are its nodes.
+pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
+    let positions = match file.geometry() {
         Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(&file.coordinates()?),
         _ => file.points()?.values.into_f64().as_chunks().0.to_vec(),
     };
-    if position.is_empty() {
-        return Err(wrong(path, "its points", "there are none; give a file with at least one"));
+    let wrong = |place: &str, reason| wrong(file.path(), place, reason);
+    if positions.is_empty() {
+        return Err(wrong("its points", "there are none; give a file with at least one"));
     }
-    if let Some(point) = position.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
-        return Err(wrong(path, &format!("point {point}"), "a coordinate is no finite number"));
+    if let Some(point) = positions.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
+        return Err(wrong(&format!("point {point}"), "a coordinate is no finite number"));
     }
-    let time = times(&file, position.len())?;
-    Ok(SeedPoints { position, time })
+    Ok(positions)
 }
 
 /// The nodes of a grid, x varying fastest.

@@ -29,7 +29,7 @@ impl Grid {
             Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
             Geometry::Structured { dims, .. } => separate(file, *dims)?,
             Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
-                return Err(needs_mesh(file, String::new()));
+                return Err(no_grid(file, String::new()));
             }
         };
         let mut flipped = [false; 3];
@@ -113,15 +113,15 @@ fn separate(file: &VtkFile, dims: [usize; 3]) -> Result<[Vec<f64>; 3]> {
             // Written so that a coordinate that is not a number is refused too.
             if !matches!(axes[d].get(index), Some(x) if (point[d] - x).abs() <= most[d]) {
                 let detail = format!(" whose nodes do not lie along axes (node {node} does not)");
-                return Err(needs_mesh(file, detail));
+                return Err(no_grid(file, detail));
             }
         }
     }
     Ok(axes)
 }
 
-fn needs_mesh(file: &VtkFile, detail: String) -> Error {
-    Error::NeedsMesh { path: file.path().into(), kind: file.kind(), detail }
+fn no_grid(file: &VtkFile, detail: String) -> Error {
+    Error::NoGrid { path: file.path().into(), kind: file.kind(), detail }
 }
 
 /// Velocities of a grid with `counts` values along its axes, three components each, with some of

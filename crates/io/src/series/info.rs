@@ -1,6 +1,7 @@
 //! What there is to know about a series before it is read.
 
 use super::grid::Grid;
+use super::points::Nodes;
 use super::times::TimesFrom;
 use super::velocity::{Association, VelocityInfo};
 use burntrace_vtk::{ArrayInfo, VtkFile};
@@ -9,6 +10,15 @@ use std::path::PathBuf;
 
 /// A device keeps four numbers for each velocity.
 const NUMBERS_ON_DEVICE: u64 = 4;
+
+/// And for each point its place.
+const COORDINATES: u64 = 3;
+
+/// The interpolation that needs a grid.
+const ON_GRIDS: &str = "grid";
+
+/// The interpolations that need a velocity on points.
+const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 
 /// A series in numbers and words, for people and for other programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,6 +39,13 @@ pub struct SeriesInfo {
     pub dims: Option<[usize; 3]>,
     /// The x, y and z axes; empty if there is no usable grid.
     pub axes: Vec<AxisInfo>,
+    /// The least and the greatest corner of the box around the points, if they are usable; in the
+    /// data's unit of length.
+    pub bounds: Option<[[f64; 3]; 2]>,
+    /// Points of a frame, those at one place counted once; only where there is no usable grid.
+    pub distinct_points: Option<usize>,
+    /// The values of `field.interpolation` in a case file that the data set can be used with.
+    pub interpolations: Vec<&'static str>,
     /// The arrays of the first file.
     pub arrays: Vec<ArrayEntry>,
     /// Times of the selected frames, in the data's unit of time; empty if they are not known.
@@ -92,6 +109,9 @@ impl SeriesInfo {
             cells: geometry.num_cells(),
             dims: geometry.dims(),
             axes: Vec::new(),
+            bounds: None,
+            distinct_points: None,
+            interpolations: Vec::new(),
             arrays: file.arrays().iter().map(entry).collect(),
             times: Vec::new(),
             times_from: None,
@@ -102,18 +122,44 @@ impl SeriesInfo {
         }
     }
 
-    /// Adds what follows from the grid, the velocity and the number of frames.
-    pub(super) fn settle(&mut self, grid: Option<&Grid>, velocity: Option<&VelocityInfo>) {
-        self.axes = grid.map(axes).unwrap_or_default();
+    /// Adds what follows from the grid, the velocity and the number of frames; `on_points`:
+    /// whether the points have the velocity.
+    pub(super) fn settle(&mut self, grid: &Grid, velocity: Option<&VelocityInfo>, on_points: bool) {
+        self.axes = axes(grid);
+        self.bounds = Some([
+            grid.axes.each_ref().map(|axis| axis[0]),
+            grid.axes.each_ref().map(|axis| axis[axis.len() - 1]),
+        ]);
         self.velocity = velocity.cloned();
-        let (Some(grid), Some(velocity)) = (grid, velocity) else { return };
-        let counts = match velocity.association {
-            Association::Point => grid.nodes(),
-            Association::Cell => grid.cells(),
-        };
-        let numbers = counts.iter().fold(self.files.len() as u64 * NUMBERS_ON_DEVICE, |all, &n| {
-            all.saturating_mul(n as u64)
-        });
+        if let Some(velocity) = velocity {
+            self.interpolations.push(ON_GRIDS);
+            let counts = match velocity.association {
+                Association::Point => grid.nodes(),
+                Association::Cell => grid.cells(),
+            };
+            let velocities = counts.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
+            self.settle_bytes(velocities, 0);
+        }
+        if on_points {
+            self.interpolations.extend(ON_POINTS);
+        }
+    }
+
+    /// Adds what follows from the points, the velocity and the number of frames.
+    pub(super) fn settle_points(&mut self, nodes: &Nodes, velocity: Option<&VelocityInfo>) {
+        self.bounds = Some(nodes.bounds());
+        self.distinct_points = Some(nodes.positions.len());
+        self.velocity = velocity.cloned();
+        if velocity.is_some() {
+            self.interpolations.extend(ON_POINTS);
+            self.settle_bytes(nodes.positions.len() as u64, COORDINATES);
+        }
+    }
+
+    /// Memory for velocities of each frame, and `fixed` numbers beside each.
+    fn settle_bytes(&mut self, velocities: u64, fixed: u64) {
+        let each = fixed + self.files.len() as u64 * NUMBERS_ON_DEVICE;
+        let numbers = velocities.saturating_mul(each);
         self.device_bytes_f32 = numbers.saturating_mul(4);
         self.device_bytes_f64 = numbers.saturating_mul(8);
     }

@@ -3,19 +3,24 @@
 mod frames;
 mod grid;
 mod info;
+mod inspect;
 mod names;
+mod points;
 mod pvd;
 mod times;
 mod velocity;
 
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
+pub use inspect::inspect;
 pub use names::Files;
+pub use points::PointSeries;
 pub use times::{CaseTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::{Error, Result};
 use burntrace_core::{FrameSource, GridSource, Placement, Velocity};
+use burntrace_vtk::VtkFile;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -35,7 +40,7 @@ pub struct SeriesOptions {
     pub prefer: Option<Association>,
 }
 
-/// A velocity field over one or many VTK files, one frame each.
+/// A velocity field on a grid over one or many VTK files, one frame each.
 ///
 /// [`open`](Series::open) reads the structure of the files, so that whatever would keep a frame
 /// from being read is known before a run; the velocities stay in the files until
@@ -75,15 +80,13 @@ impl Series {
     /// selected, it is not clear which array is the velocity, or the frames are not all on one
     /// grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
-        let (line, found) = timeline(&files.into(), options)?;
-        let file = burntrace_vtk::open(&line.paths[0])?;
+        let (line, file, mut info) = begin(&files.into(), options)?;
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?;
         velocity.locate(&file)?;
-        check_others(&line.paths, &grid, &velocity)?;
-        let mut info = SeriesInfo::of(&file);
-        describe_times(&mut info, &line, found);
-        info.settle(Some(&grid), Some(&velocity));
+        check_grids(&line.paths, &grid, &velocity)?;
+        let on_points = velocity.association == Association::Point;
+        info.settle(&grid, Some(&velocity), on_points);
         let Timeline { paths, times, from: times_from } = line;
         Ok(Series { paths, times, times_from, grid, velocity, info })
     }
@@ -119,10 +122,8 @@ impl Series {
     /// If there is no such frame, or its file has been removed, damaged or replaced by one of
     /// another shape.
     pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
-        let Some(path) = self.paths.get(frame) else {
-            return Err(Error::Index { what: "frame", index: frame, count: self.paths.len() });
-        };
-        self.velocity.read(&burntrace_vtk::open(path)?, &self.grid)
+        let file = burntrace_vtk::open(frame_path(&self.paths, frame)?)?;
+        self.velocity.read(&file, &self.grid)
     }
 }
 
@@ -149,41 +150,13 @@ impl FrameSource for Series {
     }
 }
 
-/// Describes the files of a series, also such that cannot be traced: what stands in the way is
-/// among the [`problems`](SeriesInfo::problems).
-///
-/// # Errors
-///
-/// If there are no such files, or the first one cannot be read.
-pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
-    let files = files.into();
-    let (line, problem) = match timeline(&files, options) {
-        Ok(line) => (Some(line), None),
-        Err(problem) => (None, Some(problem)),
-    };
-    let first = match &line {
-        Some((line, _)) => line.paths[0].clone(),
-        None => find(&files)?.0.swap_remove(0),
-    };
-    let file = burntrace_vtk::open(&first)?;
+/// The selected files with their times, the first file, and what is known of them so far.
+fn begin(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
+    let (line, found) = timeline(files, options)?;
+    let file = burntrace_vtk::open(&line.paths[0])?;
     let mut info = SeriesInfo::of(&file);
-    match &line {
-        Some((line, found)) => describe_times(&mut info, line, *found),
-        None => {
-            info.files = find(&files)?.0;
-            info.files_found = info.files.len();
-        }
-    }
-    info.problems.extend(problem.map(|problem| problem.to_string()));
-    let mut keep = |problem: Error| info.problems.push(problem.to_string());
-    let grid = Grid::read(&file).map_err(&mut keep).ok();
-    let velocity =
-        VelocityInfo::choose(&file, &options.velocity, options.prefer).map_err(&mut keep).ok();
-    if let (Some((line, _)), Some(grid), Some(velocity)) = (&line, &grid, &velocity) {
-        let _ = check_others(&line.paths, grid, velocity).map_err(&mut keep);
-    }
-    info.settle(grid.as_ref(), velocity.as_ref());
-    Ok(info)
+    describe_times(&mut info, &line, found);
+    Ok((line, file, info))
 }
 
 fn describe_times(info: &mut SeriesInfo, line: &Timeline, found: usize) {
@@ -226,14 +199,31 @@ fn is_pvd(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvd"))
 }
 
+/// The file of a frame.
+fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
+    let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
+    paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
+}
+
 /// Makes sure that all frames after the first one are on its grid and have the velocity.
-fn check_others(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
+fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
+    check_others(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
+}
+
+/// Makes sure that all frames after the first one have the velocity, `on` the same as the first
+/// one: `difference` says how a file is not.
+fn check_others(
+    paths: &[PathBuf],
+    velocity: &VelocityInfo,
+    on: &'static str,
+    difference: impl Fn(&VtkFile) -> Result<Option<String>>,
+) -> Result<()> {
     for (frame, path) in paths.iter().enumerate().skip(1) {
         let file = burntrace_vtk::open(path)?;
         velocity.locate(&file)?;
-        if let Some(difference) = grid.difference(&Grid::read(&file)?) {
-            let first = paths[0].clone();
-            return Err(Error::FrameDiffers { frame, path: path.clone(), first, difference });
+        if let Some(difference) = difference(&file)? {
+            let (path, first) = (path.clone(), paths[0].clone());
+            return Err(Error::FrameDiffers { frame, path, first, on, difference });
         }
     }
     Ok(())

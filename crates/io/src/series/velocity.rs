@@ -77,15 +77,28 @@ impl VelocityInfo {
         name: &VelocityName,
         prefer: Option<Association>,
     ) -> Result<VelocityInfo> {
-        let arrays = file.arrays();
-        let chosen = match name {
-            VelocityName::Auto => only_vector(arrays, prefer),
-            VelocityName::Array(name) => {
-                associated(arrays, std::slice::from_ref(name), prefer, |n| n == 2 || n == 3)
-            }
-            VelocityName::Components(names) => associated(arrays, names, prefer, |n| n == 1),
-        };
-        chosen.map_err(|problem| error(file, problem))
+        find(file.arrays(), name, prefer).map_err(|problem| error(file, problem))
+    }
+
+    /// Finds the velocity among the arrays of the points of a file.
+    pub(super) fn choose_on_points(
+        file: &VtkFile,
+        name: &VelocityName,
+        prefer: Option<Association>,
+    ) -> Result<VelocityInfo> {
+        let arrays = file.arrays().iter();
+        let on_points = arrays.filter(|a| Association::of(a) == Some(Association::Point));
+        let on_points: Vec<ArrayInfo> = on_points.cloned().collect();
+        match find(&on_points, name, None) {
+            Ok(velocity) if prefer != Some(Association::Cell) => return Ok(velocity),
+            _ => {}
+        }
+        // What else there is says why.
+        let velocity = VelocityInfo::choose(file, name, prefer)?;
+        match velocity.association {
+            Association::Point => Ok(velocity),
+            Association::Cell => Err(error(file, in_cells(&velocity))),
+        }
     }
 
     /// Where on a grid the velocities are.
@@ -117,12 +130,19 @@ impl VelocityInfo {
 
     /// Reads the velocities of a file that has the given grid.
     pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<Velocity> {
-        let infos = self.locate(file)?;
         let counts = match self.association {
             Association::Point => grid.nodes(),
             Association::Cell => grid.cells(),
         };
-        let expected: usize = counts.iter().product();
+        Ok(match self.values(file, counts.iter().product())? {
+            Velocity::F32(values) => Velocity::F32(flip(values, counts, grid.flipped)),
+            Velocity::F64(values) => Velocity::F64(flip(values, counts, grid.flipped)),
+        })
+    }
+
+    /// Reads the velocities of a file with so many points, or cells, in their order.
+    pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Velocity> {
+        let infos = self.locate(file)?;
         if let Some(info) = infos.iter().find(|info| info.tuples != expected) {
             let problem = format!(
                 "`{}` has {} values for {expected} {}s",
@@ -136,10 +156,10 @@ impl VelocityInfo {
             infos.iter().map(|info| Ok(file.read(info)?.values)).collect::<Result<_>>()?;
         Ok(if is_single {
             let arrays = arrays.into_iter().map(Values::into_f32).collect();
-            Velocity::F32(flip(triples(arrays, components), counts, grid.flipped))
+            Velocity::F32(triples(arrays, components))
         } else {
             let arrays = arrays.into_iter().map(Values::into_f64).collect();
-            Velocity::F64(flip(triples(arrays, components), counts, grid.flipped))
+            Velocity::F64(triples(arrays, components))
         })
     }
 }
@@ -160,6 +180,21 @@ fn triples<T: Copy + Default>(mut arrays: Vec<Vec<T>>, components: usize) -> Vec
     match components {
         2 => array.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect(),
         _ => array,
+    }
+}
+
+/// The velocity among some arrays of a file.
+fn find(
+    arrays: &[ArrayInfo],
+    name: &VelocityName,
+    prefer: Option<Association>,
+) -> std::result::Result<VelocityInfo, String> {
+    match name {
+        VelocityName::Auto => only_vector(arrays, prefer),
+        VelocityName::Array(name) => {
+            associated(arrays, std::slice::from_ref(name), prefer, |n| n == 2 || n == 3)
+        }
+        VelocityName::Components(names) => associated(arrays, names, prefer, |n| n == 1),
     }
 }
 
@@ -237,6 +272,15 @@ fn preferred(
             found[0].arrays.join("`, `")
         )
     })
+}
+
+fn in_cells(velocity: &VelocityInfo) -> String {
+    format!(
+        "its velocity `{}` is in the cells, and a field on points needs it on the points; convert \
+         it (in ParaView: Cell Data to Point Data); fields on meshes, which will read cells, are \
+         not there yet",
+        velocity.arrays.join("`, `")
+    )
 }
 
 fn wrong_components(array: &ArrayInfo, is_component: bool) -> String {
