@@ -17,17 +17,16 @@ pub struct Bounds {
 /// Steps within which few paths of `w1` have gone astray.
 const EARLY: u64 = 50;
 
-/// Bounds of a workload's errors after so many steps: some three to ten times what single
-/// precision makes of it on a CPU, and a hundred times for double precision, whose errors nobody
-/// notices.
+/// Bounds of a workload's errors after so many steps: three to ten times what a CPU's single
+/// precision makes of it, and some ten times for double precision.
 ///
 /// Where the nearest node's velocity holds, a rounding error next to the face between two nodes
 /// changes the velocity by a node's distance, and the path goes astray by 1e-5. This is rare: after
-/// 50 steps it has happened to one path in a thousand, after 1500 to one in five. An error in the
+/// 50 steps it has happened to one path in a thousand, after 1500 to one in six. An error in the
 /// search shows after 50 steps in the 99th percentile, and after 1500 in the median.
 fn bounds(kind: Kind, precision: Precision, steps: u64) -> Bounds {
     match (kind, precision) {
-        (_, Precision::F64) => Bounds { median: 1e-13, p99: 1e-12 },
+        (_, Precision::F64) => Bounds { median: 1e-14, p99: 1e-13 },
         (Kind::W1, Precision::F32) if steps <= EARLY => Bounds { median: 1e-6, p99: 4e-6 },
         (Kind::W1, Precision::F32) => Bounds { median: 1e-5, p99: 3e-3 },
         (_, Precision::F32) => Bounds { median: 1e-6, p99: 1e-5 },

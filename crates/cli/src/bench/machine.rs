@@ -36,11 +36,10 @@ impl std::fmt::Display for Machine {
 /// The value of a line `name : value` of one of the system's files, where there is one.
 fn line_of(file: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
-    let value = text.lines().find_map(|line| {
+    text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
         (key.trim() == name).then(|| value.trim().to_owned())
-    });
-    value
+    })
 }
 
 /// Lets the peak of this process's memory begin anew, where the system can.
@@ -66,7 +65,9 @@ pub fn date() -> String {
 
 /// Year, month and day of a number of days since 1970-01-01.
 fn civil(mut days: u64) -> [u64; 3] {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));

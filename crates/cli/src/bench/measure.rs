@@ -9,7 +9,7 @@ use super::{
     source,
     workload::Workload,
 };
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use burntrace::{
     Condition, Precision, Seeds, Span, Tracer, burn::tensor::TensorData, device::Usable,
 };
@@ -29,7 +29,6 @@ pub struct Run {
     steps: u64,
     particle_steps: u64,
     active: usize,
-    kernels: usize,
     data: Vec<TensorData>,
 }
 
@@ -45,8 +44,7 @@ impl Subject<'_> {
     /// host, so that the device has finished.
     pub fn run(&self, batches: &[Seeds], steps: u64) -> Result<Run> {
         let tracer = self.tracer(steps);
-        let mut run =
-            Run { seconds: 0.0, steps, particle_steps: 0, active: 0, kernels: 0, data: Vec::new() };
+        let mut run = Run { seconds: 0.0, steps, particle_steps: 0, active: 0, data: Vec::new() };
         let begin = Instant::now();
         for seeds in batches {
             let tracks = tracer.trace(seeds)?;
@@ -54,7 +52,6 @@ impl Subject<'_> {
             let summary = tracks.summary().ok_or_else(|| anyhow!("a run gave no summary"))?;
             run.particle_steps += summary.particle_steps;
             run.active += summary.active();
-            run.kernels += summary.kernels;
         }
         run.seconds = begin.elapsed().as_secs_f64();
         Ok(run)
@@ -86,60 +83,48 @@ pub struct Task<'a> {
 impl Task<'_> {
     /// Measures on a device. A device that fails is recorded, so that the others are measured.
     pub fn on(&self, device: &Usable) -> Record {
+        machine::forget_peak();
         let mut record = Record::new(device, self);
         if let Err(error) = self.fill(device, &mut record) {
             record.outcome = Outcome::Failed;
             record.message = Some(crate::chain(&error));
-            record.speed = None;
+        }
+        record.host_peak_bytes = machine::peak();
+        if record.outcome != Outcome::Right {
+            record.forget_times();
         }
         record
     }
 
     fn fill(&self, device: &Usable, record: &mut Record) -> Result<()> {
-        machine::forget_peak();
+        let Plan { precision, batch, .. } = *self.plan;
+        let count = self.seeds.len();
         let begin = Instant::now();
-        let field = source::load(self.workload, &device.device, self.plan.precision)?;
+        let field = source::load(self.workload, &device.device, precision)?;
         let load = begin.elapsed().as_secs_f64();
-        record.bytes = Some(bytes(field.bytes, self.seeds.len(), self.plan.precision));
         let subject = Subject { workload: self.workload, field, steps: self.steps };
-        let size = self.plan.batch.first(self.seeds.len());
-        let compile = 0.0;
-        let mut batches = batch::divide(self.seeds, size)?;
-        record.batch = size;
-        let first = self.first(&subject, &batches, record)?;
-        let mut seconds = Seconds { load, compile, first, steady: Vec::new() };
-        if record.outcome == Outcome::Right && self.plan.batch == Batch::Auto {
+        record.batch = batch.first(count);
+        let compile = subject.tracer(self.steps).warm_up(record.batch)?;
+        let first = self.first(&subject, record)?;
+        if record.outcome == Outcome::Right && batch == Batch::Auto {
             record.batches_tried = self.try_batches(&subject, record)?;
-            record.batch = record.batches_tried.first().map_or(size, |tried| tried.batch);
-            batches = batch::divide(self.seeds, record.batch)?;
+            record.batch = record.batches_tried.first().map_or(count, |tried| tried.batch);
         }
-        let mut particle_steps = 0;
-        for _ in 0..self.plan.repeats {
-            if record.outcome != Outcome::Right {
-                break;
-            }
-            let run = subject.run(&batches, self.steps)?;
-            seconds.steady.push(run.seconds);
-            particle_steps = run.particle_steps;
-            self.examine(run, record)?;
-        }
-        if record.outcome == Outcome::Right {
-            record.speed = Some(Speed::of(particle_steps, &seconds.steady));
-            record.seconds = Some(seconds);
-        }
-        record.host_peak_bytes = machine::peak();
+        let steady = self.steady(&subject, record)?;
+        record.seconds = Some(Seconds { load, compile, first, steady });
+        record.bytes = Some(bytes(subject.field.bytes, count, record.batch, precision));
         Ok(())
     }
 
     /// The first call, and shorter runs that are compared, too. Gives the seconds of the first
     /// call.
-    fn first(&self, subject: &Subject, batches: &[Seeds], record: &mut Record) -> Result<f64> {
-        let run = subject.run(batches, self.steps)?;
+    fn first(&self, subject: &Subject, record: &mut Record) -> Result<f64> {
+        let batches = batch::divide(self.seeds, record.batch)?;
+        let run = subject.run(&batches, self.steps)?;
         let seconds = run.seconds;
-        record.kernels = run.kernels;
         self.examine(run, record)?;
         for &steps in self.check.earlier() {
-            self.examine(subject.run(batches, steps)?, record)?;
+            self.examine(subject.run(&batches, steps)?, record)?;
         }
         Ok(seconds)
     }
@@ -149,10 +134,26 @@ impl Task<'_> {
         batch::try_all(subject, self.seeds, &mut see)
     }
 
+    /// The later calls, as long as they are right. Gives their seconds.
+    fn steady(&self, subject: &Subject, record: &mut Record) -> Result<Vec<f64>> {
+        let batches = batch::divide(self.seeds, record.batch)?;
+        let mut seconds = Vec::with_capacity(self.plan.repeats);
+        while record.outcome == Outcome::Right && seconds.len() < self.plan.repeats {
+            let run = subject.run(&batches, self.steps)?;
+            seconds.push(run.seconds);
+            record.speed = Some(Speed::of(run.particle_steps, &seconds));
+            self.examine(run, record)?;
+        }
+        Ok(seconds)
+    }
+
     /// Looks at the positions of a run, and notes in the record what is wrong with them.
     fn examine(&self, run: Run, record: &mut Record) -> Result<()> {
         let (active, steps) = (run.active, run.steps);
         let positions = run.positions()?;
+        if positions.len() != self.seeds.len() {
+            bail!("{} particles gave {} positions", self.seeds.len(), positions.len());
+        }
         if let Some(errors) = self.check.errors(&positions, steps) {
             record.note(errors);
         }
@@ -164,11 +165,12 @@ impl Task<'_> {
     }
 }
 
-/// What lies on the device and what goes there and back, computed from the shapes of the tensors.
-fn bytes(field: u64, particles: usize, precision: Precision) -> Bytes {
+/// What lies on the device at once, and what all batches of a call move there and back, computed
+/// from the shapes of the tensors.
+fn bytes(field: u64, particles: usize, batch: usize, precision: Precision) -> Bytes {
     let number = precision.bytes() as u64;
     // A position, the fraction of a step, and a record of five 32-bit integers.
     let one = 3 * number + number + 5 * 4;
-    let particles = particles as u64 * one;
-    Bytes { field, particles, to_device: particles, from_device: particles }
+    let moved = particles as u64 * one;
+    Bytes { field, particles: batch as u64 * one, to_device: moved, from_device: moved }
 }

@@ -113,3 +113,26 @@ fn judge(report: &Report, comparison: Option<&compare::Comparison>) -> Result<()
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{record::Outcome, *};
+
+    #[test]
+    fn a_wrong_result_does_not_end_well() {
+        let mut report = Report {
+            burntrace: "",
+            date: String::new(),
+            machine: machine::Machine::default(),
+            devices: Vec::new(),
+            devices_left_out: Vec::new(),
+            workloads: Vec::new(),
+            results: vec![Record::default()],
+        };
+        assert!(judge(&report, None).is_ok());
+        for outcome in [Outcome::Wrong, Outcome::Failed] {
+            report.results.push(Record { outcome, ..Record::default() });
+        }
+        assert!(judge(&report, None).unwrap_err().to_string().contains("2 of 3"));
+    }
+}

@@ -41,7 +41,7 @@ impl Plan {
         }
         let precision = if args.precision == "f64" { Precision::F64 } else { Precision::F32 };
         let (devices, left_out) = devices(&args.devices, precision)?;
-        let workloads = unique(&args.workload, |name| workload(name))?;
+        let workloads = unique(&args.workload, workload)?;
         check_steps(args.steps, &workloads)?;
         Ok(Plan {
             devices,
@@ -90,7 +90,7 @@ fn workload(name: &String) -> Result<Kind> {
 }
 
 fn particles(count: f64) -> Result<usize> {
-    if count >= 1.0 && count <= MOST && count.fract() == 0.0 {
+    if (1.0..=MOST).contains(&count) && count.fract() == 0.0 {
         return Ok(count as usize);
     }
     Err(Misuse::error(format!(

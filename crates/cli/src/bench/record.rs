@@ -85,8 +85,6 @@ pub struct Record {
     pub bytes: Option<Bytes>,
     /// The most memory that the process has had since this measurement began.
     pub host_peak_bytes: Option<u64>,
-    /// Kernels that were compiled.
-    pub kernels: usize,
 }
 
 /// Wall time in seconds.
@@ -119,7 +117,7 @@ pub struct Speed {
 pub struct Bytes {
     /// The field on the device.
     pub field: u64,
-    /// The particles on the device.
+    /// The particles on the device, those of one batch.
     pub particles: u64,
     /// What one call moves to the device.
     pub to_device: u64,
@@ -200,6 +198,13 @@ impl Record {
             batch: particles,
             ..Record::default()
         }
+    }
+
+    /// Takes away what would say how fast a result is that cannot be used.
+    pub fn forget_times(&mut self) {
+        self.seconds = None;
+        self.speed = None;
+        self.batches_tried.clear();
     }
 
     /// Notes the errors of another run. Those that are not within bounds make the result wrong.

@@ -3,8 +3,8 @@
 use super::workload::{Nodes, Workload};
 use anyhow::Result;
 use burntrace::{
-    Field, FieldOptions, FrameSource, GridField, GridSource, Placement, Precision, Velocity,
-    burn::tensor::Device,
+    Field, FieldOptions, FrameSource, GridField, GridSource, Placement, PointField, PointSource,
+    Precision, Velocity, Weighting, burn::tensor::Device,
 };
 
 /// A field on a device, and the bytes that it takes there.
@@ -22,11 +22,20 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
             let field = GridField::load(&mut source, device, &options)?;
             Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
         }
-        Nodes::Points(_) => anyhow::bail!("scattered points cannot be traced yet"),
+        Nodes::Points(positions) => {
+            let mut source = Points { workload, positions };
+            let field = PointField::load(&mut source, device, &options, Weighting::Nearest)?;
+            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+        }
     }
 }
 
 type Read = Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+
+/// A frame of a workload, as its source gives it.
+fn velocity(workload: &Workload, frame: usize) -> Read {
+    Ok(Velocity::F32(workload.frames[frame].clone()))
+}
 
 struct Grid<'a> {
     workload: &'a Workload,
@@ -39,7 +48,7 @@ impl FrameSource for Grid<'_> {
     }
 
     fn read(&mut self, frame: usize) -> Read {
-        Ok(Velocity::F32(self.workload.frames[frame].clone()))
+        velocity(self.workload, frame)
     }
 }
 
@@ -50,5 +59,26 @@ impl GridSource for Grid<'_> {
 
     fn placement(&self) -> Placement {
         Placement::Nodes
+    }
+}
+
+struct Points<'a> {
+    workload: &'a Workload,
+    positions: &'a [[f64; 3]],
+}
+
+impl FrameSource for Points<'_> {
+    fn times(&self) -> &[f64] {
+        &self.workload.times
+    }
+
+    fn read(&mut self, frame: usize) -> Read {
+        velocity(self.workload, frame)
+    }
+}
+
+impl PointSource for Points<'_> {
+    fn positions(&self) -> &[[f64; 3]] {
+        self.positions
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     check::Errors,
-    record::{Outcome, Record, Report},
+    record::{Outcome, Record, Report, Speed},
 };
 use crate::progress::in_words;
 use std::fmt::Write;
@@ -10,17 +10,17 @@ use std::fmt::Write;
 const COLUMNS: [&str; 13] = [
     "device",
     "compile",
-    "first call",
+    "first",
     "steady",
     "particle-steps/s",
     "spread",
     "ratio",
-    "error: median",
+    "error median",
     "p99",
     "max",
-    "on device",
-    "moved",
-    "host peak",
+    "device MB",
+    "moved MB",
+    "host MB",
 ];
 
 type Row = [String; COLUMNS.len()];
@@ -123,6 +123,7 @@ fn row(record: &Record) -> Row {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     let seconds = record.seconds.as_ref();
     let speed = record.speed.as_ref();
+    let calls = seconds.map_or(0, |seconds| seconds.steady.len());
     let in_error = |pick: fn(&Errors) -> f64| {
         or_dash(record.errors.last().map(|errors| format!("{:.1e}", pick(errors))))
     };
@@ -137,7 +138,7 @@ fn row(record: &Record) -> Row {
             (Outcome::Failed, _) => "failed".into(),
             _ => "wrong".into(),
         },
-        or_dash(speed.map(|speed| format!("{:.1} %", 100.0 * speed.spread / speed.per_second))),
+        or_dash(speed.filter(|_| calls > 1).map(spread)),
         or_dash(record.ratio_to_first_device.map(|ratio| format!("{ratio:.2}"))),
         in_error(|errors| errors.median),
         in_error(|errors| errors.p99),
@@ -170,14 +171,18 @@ fn time(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
 
+fn spread(speed: &Speed) -> String {
+    format!("{:.1} %", 100.0 * speed.spread / speed.per_second)
+}
+
 fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    format!("{:.1}", bytes as f64 / 1e6)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{check::Bounds, record::Speed},
+        super::{check::Bounds, record::Seconds},
         *,
     };
 
@@ -185,10 +190,13 @@ mod tests {
         let bounds = Bounds { median: 1e-6, p99: 1e-5 };
         let errors =
             Errors { steps: 200, compared: 100, median: 2e-7, p99: 3e-6, max: 4e-6, bounds };
-        let speed = Speed::of(2_000_000, &[0.5, 0.4, 0.5]);
+        let steady = vec![0.5, 0.4, 0.5];
+        let speed = Speed::of(2_000_000, &steady);
+        let seconds = Seconds { load: 0.1, compile: 0.0, first: 1.5, steady };
         let mut record = Record { device: device.into(), workload: "w2", ..Record::default() };
         record.steps = 200;
         record.speed = Some(speed);
+        record.seconds = Some(seconds);
         record.note(errors);
         record
     }

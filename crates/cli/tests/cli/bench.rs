@@ -66,6 +66,18 @@ fn double_precision_is_compared_as_closely_as_it_is() {
 }
 
 #[test]
+fn scattered_nodes_are_compared_early_and_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--workload", "w1", "--particles", "60", "--steps", "55"];
+    let result = &measure(folder.path(), &args)["results"][0];
+    let errors = result["errors"].as_array().unwrap();
+    let steps: Vec<_> = errors.iter().map(|errors| errors["steps"].as_u64().unwrap()).collect();
+    assert_eq!(steps, [50, 55]);
+    assert!(errors[0]["median"].as_f64().unwrap() < 1e-6);
+    assert_eq!(result["outcome"], "right");
+}
+
+#[test]
 fn the_fastest_batch_is_found_among_those_tried() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["--workload=w2-steady", "--particles=4000", "--steps=3", "--batch=auto"];
