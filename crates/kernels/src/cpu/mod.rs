@@ -4,6 +4,7 @@
 mod grid;
 mod lanes;
 mod moment;
+mod order;
 mod points;
 mod step;
 mod tile;
@@ -13,6 +14,7 @@ use crate::{FieldShape, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
 use moment::{Frames, Moment};
+use order::Order;
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
 use walls::Walls;
@@ -112,6 +114,12 @@ pub(crate) struct Arrays<'a, F> {
     pub fraction: &'a mut [F],
 }
 
+impl<F> Arrays<'_, F> {
+    fn reborrow(&mut self) -> Arrays<'_, F> {
+        Arrays { position: self.position, record: self.record, fraction: self.fraction }
+    }
+}
+
 /// A row of [`Particles::record`](crate::Particles).
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -145,9 +153,20 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let run = step::Run::<F>::new::<M>(self.segment);
-        tiles(self.arrays).for_each(|arrays| {
-            lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
-        });
+        let advance = |arrays: Arrays<F>| {
+            tiles(arrays).for_each(|arrays| {
+                lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
+            });
+        };
+        let mut arrays = self.arrays;
+        match Order::new(&arrays, self.segment.steps.len()) {
+            None => advance(arrays),
+            Some(order) => {
+                let mut ordered = order.gather(&arrays);
+                advance(ordered.arrays());
+                order.scatter(&ordered, &mut arrays);
+            }
+        }
     }
 }
 
@@ -167,7 +186,7 @@ macro_rules! methods {
 methods!(Euler Midpoint Heun Rk4);
 
 /// Splits the particles into tiles.
-fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl ParallelIterator<Item = Arrays<'_, F>> {
+fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
     let position = arrays.position.par_chunks_mut(TILE);
     let record = arrays.record.par_chunks_mut(TILE);
     let fraction = arrays.fraction.par_chunks_mut(TILE);

@@ -73,8 +73,56 @@ pub(super) struct Leap<V, const G: usize> {
     pub slow: [bool; G],
 }
 
-/// One Runge-Kutta step of `G` particles, stage by stage: while one waits for its corners to come
-/// from memory, the others are computed.
+/// A step of `G` particles in the making.
+struct Stages<'a, F, V, S: Sampler<F>, const G: usize>
+where
+    F: Real,
+{
+    from: &'a [V; G],
+    h: F,
+    moments: &'a Moments<F>,
+    walls: &'a Walls<F>,
+    sampler: &'a S,
+    hints: &'a mut [S::Hint; G],
+    k: [[V; G]; MAX_STAGES],
+}
+
+impl<F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'_, F, V, S, G> {
+    /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop.
+    /// While one particle waits for its corners to come from memory, the others are computed.
+    #[inline(always)]
+    fn stage<L: Lanes<F, Four = V>, M: Method, const N: usize>(&mut self) {
+        if N >= M::TABLEAU.stages {
+            return;
+        }
+        for g in 0..G {
+            let mut stage = self.from[g];
+            for r in 0..N {
+                let a = M::TABLEAU.a[N][r];
+                if !a.is_zero() {
+                    stage = self.k[r][g].fma(V::splat(F::of(a.value()) * self.h), stage);
+                }
+            }
+            let at = self.walls.wrap::<L>(stage);
+            self.k[N][g] = self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
+        }
+    }
+
+    /// The mean of the stages' slopes for particle `g`.
+    #[inline(always)]
+    fn slope<M: Method>(&self, g: usize) -> V {
+        let mut slope = V::splat(F::zero());
+        for s in 0..MAX_STAGES {
+            let b = M::TABLEAU.b[s];
+            if !b.is_zero() {
+                slope = self.k[s][g].fma(V::splat(F::of(b.value())), slope);
+            }
+        }
+        slope
+    }
+}
+
+/// One Runge-Kutta step of `G` particles.
 #[inline(always)]
 pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
     from: &[L::Four; G],
@@ -83,33 +131,18 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
     sampler: &S,
     hints: &mut [S::Hint; G],
 ) -> Leap<L::Four, G> {
-    let tableau = M::TABLEAU;
-    let mut k = [[L::Four::splat(F::zero()); G]; MAX_STAGES];
-    for s in 0..tableau.stages {
-        for g in 0..G {
-            let mut stage = from[g];
-            for r in 0..s {
-                let a = tableau.a[s][r];
-                if !a.is_zero() {
-                    stage = k[r][g].fma(L::Four::splat(F::of(a.value()) * h), stage);
-                }
-            }
-            let at = run.walls.wrap::<L>(stage);
-            k[s][g] = sampler.sample::<L>(at, &moments[s], &mut hints[g]);
-        }
-    }
+    let k = [[L::Four::splat(F::zero()); G]; MAX_STAGES];
+    let mut stages = Stages { from, h, moments, walls: &run.walls, sampler, hints, k };
+    const { assert!(MAX_STAGES == 4) };
+    stages.stage::<L, M, 0>();
+    stages.stage::<L, M, 1>();
+    stages.stage::<L, M, 2>();
+    stages.stage::<L, M, 3>();
     let mut leap = Leap { to: *from, slow: [false; G] };
     for g in 0..G {
-        let mut slope = L::Four::splat(F::zero());
-        for s in 0..tableau.stages {
-            let b = tableau.b[s];
-            if !b.is_zero() {
-                slope = k[s][g].fma(L::Four::splat(F::of(b.value())), slope);
-            }
-        }
-        leap.to[g] = slope.fma(L::Four::splat(h), from[g]);
+        leap.to[g] = stages.slope::<M>(g).fma(L::Four::splat(h), from[g]);
         if run.stagnant > F::zero() {
-            let [u, v, w, _] = k[0][g].array();
+            let [u, v, w, _] = stages.k[0][g].array();
             leap.slow[g] = u * u + v * v + w * w < run.stagnant;
         }
     }

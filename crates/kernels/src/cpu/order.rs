@@ -1,0 +1,208 @@
+//! Particles in the order of the space they are in, while a launch lasts: those that a thread
+//! takes one after another then read the same part of the field, which stays in its cache.
+
+use super::{Arrays, Real, Record, TILE};
+use crate::status::{ACTIVE, WAITING};
+use rayon::prelude::*;
+
+/// Fewer particles than this leave most of the field unread in any order.
+const WORTH_PARTICLES: usize = 2048;
+
+/// Fewer steps than this do not pay for putting particles into order.
+const WORTH_STEPS: usize = 8;
+
+/// Particles that a bin holds on average.
+const PER_BIN: usize = 16;
+
+/// The most bins along an axis, as a power of two.
+const MOST_BITS: u32 = 7;
+
+/// Which particle of the original arrays each one of the ordered arrays is.
+pub(super) struct Order {
+    from: Vec<u32>,
+}
+
+/// Copies of the particles' arrays in an order of their own.
+pub(super) struct Ordered<F> {
+    position: Vec<[F; 3]>,
+    record: Vec<Record>,
+    fraction: Vec<F>,
+}
+
+impl Order {
+    /// The order for a launch of so many steps, where it pays. Particles that have ended are left
+    /// out.
+    pub fn new<F: Real>(arrays: &Arrays<F>, steps: usize) -> Option<Self> {
+        let count = arrays.position.len();
+        if count < WORTH_PARTICLES || steps < WORTH_STEPS || u32::try_from(count).is_err() {
+            return None;
+        }
+        let bins = Bins::new(arrays.position);
+        let goes_on = |record: &Record| record.status == ACTIVE || record.status == WAITING;
+        let particles = arrays.position.par_iter().zip(&*arrays.record);
+        let homes: Vec<u32> = particles
+            .map(|(p, record)| if goes_on(record) { bins.of(p) } else { bins.count })
+            .collect();
+        Some(Order { from: sort(&homes, bins.count as usize) })
+    }
+
+    /// The particles in this order.
+    pub fn gather<F: Real>(&self, arrays: &Arrays<F>) -> Ordered<F> {
+        let from = self.from.par_iter().map(|i| *i as usize);
+        Ordered {
+            position: from.clone().map(|i| arrays.position[i]).collect(),
+            record: from.clone().map(|i| arrays.record[i]).collect(),
+            fraction: from.map(|i| arrays.fraction[i]).collect(),
+        }
+    }
+
+    /// Puts the particles back where they came from.
+    pub fn scatter<F: Real>(&self, ordered: &Ordered<F>, arrays: &mut Arrays<F>) {
+        let mut to = vec![u32::MAX; arrays.position.len()];
+        for (rank, i) in self.from.iter().enumerate() {
+            to[*i as usize] = rank as u32;
+        }
+        let ranks = to.par_chunks(TILE).zip(super::tiles(arrays.reborrow()));
+        ranks.for_each(|(ranks, tile)| {
+            for (i, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != u32::MAX) {
+                let rank = *rank as usize;
+                tile.position[i] = ordered.position[rank];
+                tile.record[i] = ordered.record[rank];
+                tile.fraction[i] = ordered.fraction[rank];
+            }
+        });
+    }
+}
+
+impl<F> Ordered<F> {
+    pub fn arrays(&mut self) -> Arrays<'_, F> {
+        Arrays {
+            position: &mut self.position,
+            record: &mut self.record,
+            fraction: &mut self.fraction,
+        }
+    }
+}
+
+/// The bounding box of the particles, cut into bins along a Z-order curve, so that bins that
+/// follow each other lie near each other.
+struct Bins<F> {
+    low: [F; 3],
+    per_length: [F; 3],
+    bits: [u32; 3],
+    count: u32,
+}
+
+impl<F: Real> Bins<F> {
+    fn new(positions: &[[F; 3]]) -> Self {
+        let (low, high) = bounds(positions);
+        let is_wide = [0, 1, 2].map(|d| high[d] > low[d]);
+        let axes = is_wide.iter().filter(|wide| **wide).count().max(1) as u32;
+        let bits = ((positions.len() / PER_BIN).max(1).ilog2() / axes).min(MOST_BITS);
+        let last = F::of(f64::from((1_u32 << bits) - 1));
+        Bins {
+            low,
+            per_length: [0, 1, 2]
+                .map(|d| if is_wide[d] { last / (high[d] - low[d]) } else { F::zero() }),
+            bits: is_wide.map(|wide| if wide { bits } else { 0 }),
+            count: 1 << (bits * axes),
+        }
+    }
+
+    /// The bin of a position: the bits of its place on each axis, taken in turn.
+    fn of(&self, p: &[F; 3]) -> u32 {
+        let place = [0, 1, 2].map(|d| {
+            let place = ((p[d] - self.low[d]) * self.per_length[d]).whole();
+            (place.max(0) as u32).min((1 << self.bits[d]) - 1)
+        });
+        let mut bin = 0;
+        for bit in (0..MOST_BITS).rev() {
+            for d in (0..3).filter(|d| bit < self.bits[*d]) {
+                bin = bin << 1 | place[d] >> bit & 1;
+            }
+        }
+        bin
+    }
+}
+
+/// Least and greatest coordinates.
+fn bounds<F: Real>(positions: &[[F; 3]]) -> ([F; 3], [F; 3]) {
+    let nothing = || ([F::max_value(); 3], [F::min_value(); 3]);
+    let both = |a: ([F; 3], [F; 3]), b: ([F; 3], [F; 3])| {
+        let axis = [0, 1, 2];
+        (axis.map(|d| a.0[d].min(b.0[d])), axis.map(|d| a.1[d].max(b.1[d])))
+    };
+    let chunk = |chunk: &[[F; 3]]| chunk.iter().fold(nothing(), |box_, p| both(box_, (*p, *p)));
+    positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
+}
+
+/// Numbers of particles by bin, those of the bin after the last one left out; by counting.
+fn sort(homes: &[u32], bins: usize) -> Vec<u32> {
+    let mut next = vec![0_u32; bins + 1];
+    for home in homes {
+        next[*home as usize] += 1;
+    }
+    let mut start = 0;
+    for count in &mut next {
+        start += std::mem::replace(count, start);
+    }
+    let mut sorted = vec![0; next[bins] as usize];
+    for (i, home) in homes.iter().enumerate().filter(|(_, home)| (**home as usize) < bins) {
+        let at = &mut next[*home as usize];
+        sorted[*at as usize] = i as u32;
+        *at += 1;
+    }
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrays(count: usize) -> Ordered<f32> {
+        let coordinate = |i: usize, step: f32| (i as f32 * step).fract();
+        let record = |i: usize| Record { status: ACTIVE, step: i as i32, image: [0; 3] };
+        Ordered {
+            position: (0..count)
+                .map(|i| [coordinate(i, 0.618), coordinate(i, 0.414), 0.5])
+                .collect(),
+            record: (0..count).map(record).collect(),
+            fraction: (0..count).map(|i| i as f32).collect(),
+        }
+    }
+
+    #[test]
+    fn neighbours_in_order_are_neighbours_in_space() {
+        let mut original = arrays(10_000);
+        let order = Order::new(&original.arrays(), 100).unwrap();
+        let ordered = order.gather(&original.arrays());
+        let mean_step = |p: &[[f32; 3]]| {
+            let way = |a: &[f32; 3], b: &[f32; 3]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
+            p.windows(2).map(|pair| way(&pair[0], &pair[1])).sum::<f32>() / p.len() as f32
+        };
+        assert!(mean_step(&ordered.position) < 0.2 * mean_step(&original.position));
+    }
+
+    #[test]
+    fn particles_come_back_to_their_places_and_ended_ones_stay() {
+        let mut original = arrays(5000);
+        original.record[7].status = crate::status::STAGNANT;
+        let order = Order::new(&original.arrays(), 100).unwrap();
+        let mut ordered = order.gather(&original.arrays());
+        assert_eq!(ordered.position.len(), 4999);
+        for (p, fraction) in ordered.position.iter_mut().zip(&ordered.fraction) {
+            p[2] = *fraction;
+        }
+        order.scatter(&ordered, &mut original.arrays());
+        for (i, p) in original.position.iter().enumerate() {
+            assert_eq!(p[2], if i == 7 { 0.5 } else { i as f32 });
+            assert_eq!(original.record[i].step, i as i32);
+        }
+    }
+
+    #[test]
+    fn positions_that_are_nowhere_have_a_bin_too() {
+        let bins = Bins::new(&vec![[f32::NAN, f32::INFINITY, 1.0]; 5000]);
+        assert!(bins.of(&[f32::NAN, f32::INFINITY, 1.0]) < bins.count);
+    }
+}
