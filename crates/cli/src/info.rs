@@ -63,6 +63,14 @@ fn text(info: &SeriesInfo) -> String {
         };
         line(&format!("{} axis", axis.name), format!("{} to {}, {spacing}", axis.low, axis.high));
     }
+    if let (Some(distinct), Some([low, high])) = (info.distinct_points, info.bounds) {
+        for (d, name) in ["x", "y", "z"].into_iter().enumerate() {
+            line(name, format!("{} to {}", low[d], high[d]));
+        }
+        if distinct < info.points {
+            line("nodes", format!("{distinct}: points at the same place are one"));
+        }
+    }
     for (i, array) in info.arrays.iter().enumerate() {
         line(
             if i == 0 { "arrays" } else { "" },
@@ -73,6 +81,7 @@ fn text(info: &SeriesInfo) -> String {
         );
     }
     line("velocity", info.velocity.as_ref().map_or("not clear".into(), |v| v.to_string()));
+    line("use", uses(info));
     line("frames", frames(info));
     line(
         "memory",
@@ -86,6 +95,15 @@ fn text(info: &SeriesInfo) -> String {
         line("problem", problem.clone());
     }
     text
+}
+
+/// What a case file says to use the data set.
+fn uses(info: &SeriesInfo) -> String {
+    if info.interpolations.is_empty() {
+        return "see the problem".into();
+    }
+    let quoted: Vec<String> = info.interpolations.iter().map(|name| format!("{name:?}")).collect();
+    format!("field.interpolation = {}", quoted.join(" or "))
 }
 
 fn frames(info: &SeriesInfo) -> String {

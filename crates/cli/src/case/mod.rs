@@ -50,6 +50,11 @@ pub struct Field {
     pub flow: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
+    pub interpolation: Interpolation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<f64>,
     pub in_time: InTime,
     pub outside_time: OutsideTime,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +139,16 @@ names!(Placement -> burntrace::BoxPoints {
     Centres => burntrace::BoxPoints::Centres,
     Corners => burntrace::BoxPoints::Corners,
 });
+
+/// What lies between the places of the values in files; `neighbours` and `power` stand beside it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    #[default]
+    Grid,
+    Nearest,
+    InverseDistance,
+}
 
 /// What a field is worth outside its frames; `period` stands beside it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]

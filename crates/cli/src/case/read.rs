@@ -117,6 +117,9 @@ mod tests {
             "frames",
             "flow",
             "sample",
+            "interpolation",
+            "neighbours",
+            "power",
             "in_time",
             "outside_time",
             "period",
@@ -158,6 +161,7 @@ mod tests {
     fn the_templates_defaults_are_the_programs_defaults() {
         let case = from_text(TEMPLATE, &[]).unwrap();
         let bare = from_text("[seeds]\nkind = \"uniform\"\ncount = 10000\n", &[]).unwrap();
+        assert_eq!(case.field.interpolation, bare.field.interpolation);
         assert_eq!(case.field.in_time, bare.field.in_time);
         assert_eq!(case.field.outside_time, bare.field.outside_time);
         assert_eq!(case.field.not_finite, bare.field.not_finite);

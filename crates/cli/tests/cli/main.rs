@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod points;
 mod program;
 mod real_data;

@@ -55,7 +55,7 @@ fn summary(folder: &Path) -> serde_json::Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
 }
 
@@ -149,7 +149,11 @@ fn the_fused_path_is_refused_where_it_cannot_be_taken() {
     let args =
         ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
     let fused = [&args[..], &["--set", "trace.path=fused"]].concat();
-    assert_refused(&burntrace(folder.path(), &fused), 2, &["fused", "not a grid"]);
+    assert_refused(
+        &burntrace(folder.path(), &fused),
+        2,
+        &["fused", "neither on a grid nor on points"],
+    );
     let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
 }

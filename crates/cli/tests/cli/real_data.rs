@@ -55,29 +55,38 @@ impl Oracle {
     }
 
     /// Where a particle is after some RK4 steps; `None` where it has left the grid.
-    fn follow(&self, mut p: [f64; 3], h: f64, steps: usize) -> Option<[f64; 3]> {
-        for _ in 0..steps {
-            let go = |k: [f64; 3], c: f64| std::array::from_fn(|d| p[d] + c * h * k[d]);
-            let k1 = self.velocity(p);
-            let k2 = self.velocity(go(k1, 0.5));
-            let k3 = self.velocity(go(k2, 0.5));
-            let k4 = self.velocity(go(k3, 1.0));
-            p = std::array::from_fn(|d| {
-                p[d] + h / 6.0 * (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d])
-            });
-            let is_inside =
-                |d: usize| self.axes[d][0] <= p[d] && p[d] <= *self.axes[d].last().unwrap();
-            if !(0..3).all(is_inside) {
-                return None;
-            }
-        }
-        Some(p)
+    fn follow(&self, p: [f64; 3], h: f64, steps: usize) -> Option<[f64; 3]> {
+        let low = self.axes.each_ref().map(|axis| axis[0]);
+        let high = self.axes.each_ref().map(|axis| *axis.last().unwrap());
+        rk4(|p| self.velocity(p), [low, high], p, h, steps)
     }
 
     /// The greatest coordinate.
     fn extent(&self) -> f64 {
         self.axes.iter().flatten().fold(0.0, |most, x| f64::max(most, x.abs()))
     }
+}
+
+/// Where a particle is after some RK4 steps; `None` where it has left the box.
+pub fn rk4(
+    velocity: impl Fn([f64; 3]) -> [f64; 3],
+    [low, high]: [[f64; 3]; 2],
+    mut p: [f64; 3],
+    h: f64,
+    steps: usize,
+) -> Option<[f64; 3]> {
+    for _ in 0..steps {
+        let go = |k: [f64; 3], c: f64| std::array::from_fn(|d| p[d] + c * h * k[d]);
+        let k1 = velocity(p);
+        let k2 = velocity(go(k1, 0.5));
+        let k3 = velocity(go(k2, 0.5));
+        let k4 = velocity(go(k3, 1.0));
+        p = std::array::from_fn(|d| p[d] + h / 6.0 * (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d]));
+        if !(0..3).all(|d| low[d] <= p[d] && p[d] <= high[d]) {
+            return None;
+        }
+    }
+    Some(p)
 }
 
 const STEPS: usize = 200;
