@@ -34,6 +34,10 @@ pub(crate) trait Real:
     fn whole(self) -> i32;
     /// The float of an integer.
     fn of_whole(whole: i32) -> Self;
+    /// A number of a node as bits, to be carried along in a lane.
+    fn of_bits(bits: u32) -> Self;
+    /// The bits of [`of_bits`](Real::of_bits).
+    fn bits(self) -> u32;
 }
 
 macro_rules! real {
@@ -54,6 +58,14 @@ macro_rules! real {
             #[inline(always)]
             fn of_whole(whole: i32) -> Self {
                 whole as $float
+            }
+            #[inline(always)]
+            fn of_bits(bits: u32) -> Self {
+                <$float>::from_bits(bits.into())
+            }
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
             }
         }
     )*};

@@ -7,7 +7,7 @@
 
 use super::{
     FieldArrays, Real, Sampler,
-    lanes::{Four, Lanes, Vector},
+    lanes::{Eight, Four, Lanes, Vector},
     moment::{Moment, blend},
     three,
 };
@@ -66,6 +66,14 @@ impl<'a, F: Real> Cloud<'a, F> {
         (cell.whole() as usize).min(self.cells[d] - 1)
     }
 
+    /// Coordinates of eight nodes on an axis, from one on; the last ones of all are padded.
+    #[inline(always)]
+    fn eight<L: Lanes<F>>(&self, d: usize, start: usize) -> L::Eight {
+        let axis = &self.axes[d][start..start + WIDTH];
+        // SAFETY: so many numbers are in the slice.
+        unsafe { L::Eight::read(axis.as_ptr().cast()) }
+    }
+
     /// Looks at the nodes in all cells that a ball reaches, row by row; returns whether those are
     /// all cells.
     #[inline(always)]
@@ -91,13 +99,13 @@ impl<'a, F: Real> Cloud<'a, F> {
 
     /// Finds the nodes nearest to a place, given the radius of a ball that probably holds them.
     #[inline(always)]
-    fn find<T: Finder<F> + Copy>(&self, place: &[F; 3], mut reach: F, nothing: T) -> T {
+    fn find<T: Finder<F>>(&self, place: &[F; 3], mut reach: F, nothing: T) -> T::Found {
         loop {
             let mut finder = nothing;
             let is_all = self.look(place, reach, &mut finder);
-            let bound = finder.bound();
+            let (found, bound) = finder.found();
             if bound <= reach * reach || is_all {
-                return finder;
+                return found;
             }
             reach =
                 if bound.is_finite() { roundly(bound.sqrt()) } else { reach + reach.max(F::one()) };
@@ -118,12 +126,14 @@ fn square_distance<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
 }
 
 /// What a search looks for.
-trait Finder<F> {
+trait Finder<F>: Copy {
+    /// What it finds.
+    type Found;
     /// Looks at a run of nodes.
     fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>);
-    /// Square of the distance of the farthest node that is needed; infinite until enough are
-    /// found.
-    fn bound(&self) -> F;
+    /// What it has found, and the square of the distance of the farthest node that is needed;
+    /// infinite until enough are found.
+    fn found(&self) -> (Self::Found, F);
 }
 
 /// Nodes that are looked at together.
@@ -131,63 +141,75 @@ const WIDTH: usize = NODE_PADDING;
 
 /// The nearest node and the distance of the second, apart for each lane of the vectors by which
 /// nodes are looked at.
-#[derive(Clone, Copy)]
-struct NearestTwo<F> {
-    first: [F; WIDTH],
-    second: [F; WIDTH],
-    node: [u32; WIDTH],
+struct NearestTwo<F, L: Lanes<F>> {
+    first: L::Eight,
+    second: L::Eight,
+    /// Where the vector with the nearest node begins, as bits.
+    start: L::Eight,
 }
 
-impl<F: Real> NearestTwo<F> {
+impl<F, L: Lanes<F>> Clone for NearestTwo<F, L> {
     #[inline(always)]
-    fn nothing() -> Self {
-        let far = [F::infinity(); WIDTH];
-        NearestTwo { first: far, second: far, node: [0; WIDTH] }
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-impl<F: Real> Finder<F> for NearestTwo<F> {
+impl<F, L: Lanes<F>> Copy for NearestTwo<F, L> {}
+
+/// The nearest node, the square of its distance and that of the second.
+type Nearer<F> = (u32, F, F);
+
+impl<F: Real, L: Lanes<F>> NearestTwo<F, L> {
+    #[inline(always)]
+    fn nothing() -> Self {
+        let far = L::Eight::splat(F::infinity());
+        NearestTwo { first: far, second: far, start: L::Eight::splat(F::zero()) }
+    }
+}
+
+impl<F: Real, L: Lanes<F>> Finder<F> for NearestTwo<F, L> {
+    type Found = Nearer<F>;
+
     #[inline(always)]
     fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>) {
+        let lane = L::Eight::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(F::of_whole));
+        let far = L::Eight::splat(F::infinity());
         let mut start = nodes.start;
         while start < nodes.end {
-            let [x, y, z] = cloud.axes.map(|axis| &axis[start..start + WIDTH]);
-            for l in 0..WIDTH {
-                let d = square_distance(place, &[x[l], y[l], z[l]]);
-                let d = if start + l < nodes.end { d } else { F::infinity() };
-                let is_nearer = d < self.first[l];
-                self.second[l] = self.second[l].min(d.max(self.first[l]));
-                self.first[l] = if is_nearer { d } else { self.first[l] };
-                self.node[l] = if is_nearer { (start + l) as u32 } else { self.node[l] };
+            let mut square = L::Eight::splat(F::zero());
+            for d in 0..3 {
+                let way = cloud.eight::<L>(d, start) - L::Eight::splat(place[d]);
+                square = way.fma(way, square);
             }
+            let rest = (nodes.end - start).min(WIDTH) as i32;
+            let square = lane.where_less(L::Eight::splat(F::of_whole(rest)), square, far);
+            let here = L::Eight::splat(F::of_bits(start as u32));
+            self.start = square.where_less(self.first, here, self.start);
+            self.second = self.second.min(square.max(self.first));
+            self.first = self.first.min(square);
             start += WIDTH;
         }
     }
 
     #[inline(always)]
-    fn bound(&self) -> F {
-        self.merged().2
-    }
-}
-
-impl<F: Real> NearestTwo<F> {
-    /// The nearest node, the square of its distance and that of the second.
-    #[inline(always)]
-    fn merged(&self) -> (u32, F, F) {
+    fn found(&self) -> (Nearer<F>, F) {
+        let (first, second, start) = (self.first.array(), self.second.array(), self.start.array());
+        let node = |l: usize| start[l].bits() + l as u32;
         let mut best = 0;
         for l in 1..WIDTH {
-            let is_tie = self.first[l] == self.first[best] && self.node[l] < self.node[best];
-            if self.first[l] < self.first[best] || is_tie {
+            let is_tie = first[l] == first[best] && node(l) < node(best);
+            if first[l] < first[best] || is_tie {
                 best = l;
             }
         }
-        let mut second = self.second[best];
+        let mut next = second[best];
         for l in 0..WIDTH {
-            if l != best {
-                second = second.min(self.first[l]);
+            if l != best && first[l] < next {
+                next = first[l];
             }
         }
-        (self.node[best], self.first[best], second)
+        ((node(best), first[best], next), next)
     }
 }
 
@@ -215,14 +237,14 @@ impl<'a, F: Real> Nearest<'a, F> {
     }
 
     #[inline(always)]
-    fn node(&self, place: [F; 3], last: &mut LastSearch<F>) -> usize {
+    fn node<L: Lanes<F>>(&self, place: [F; 3], last: &mut LastSearch<F>) -> usize {
         let moved = square_distance(&last.place, &place);
         if moved < last.safe {
             return last.node as usize;
         }
         let known = roundly(last.second + moved.sqrt());
         let reach = if last.second > F::zero() { known } else { self.cloud.first_reach };
-        let (node, first, second) = self.cloud.find(&place, reach, NearestTwo::nothing()).merged();
+        let (node, first, second) = self.cloud.find(&place, reach, NearestTwo::<F, L>::nothing());
         let (first, second) = (first.sqrt(), second.sqrt());
         let slack = F::of(32.0) * F::epsilon() * second;
         let half = (F::of(0.5) * (second - first) - slack).max(F::zero());
@@ -242,7 +264,7 @@ impl<F: Real> Sampler<F> for Nearest<'_, F> {
         hint: &mut LastSearch<F>,
     ) -> L::Four {
         let place = self.cloud.place(three(position.array()));
-        let node = self.node(place, hint);
+        let node = self.node::<L>(place, hint);
         blend::<F, L>(self.velocity, self.cloud.count, node, moment)
     }
 }
@@ -277,19 +299,21 @@ impl<F: Real> Neighbours<F> {
 }
 
 impl<F: Real> Finder<F> for Neighbours<F> {
+    type Found = Self;
+
     #[inline(always)]
     fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>) {
         for node in nodes {
             let square = square_distance(place, &cloud.axes.map(|axis| axis[node]));
-            if square < self.bound() {
+            if square < self.square[self.needed - 1] {
                 self.insert(square, node as u32);
             }
         }
     }
 
     #[inline(always)]
-    fn bound(&self) -> F {
-        self.square[self.needed - 1]
+    fn found(&self) -> (Self, F) {
+        (*self, self.square[self.needed - 1])
     }
 }
 
@@ -337,7 +361,7 @@ impl<'a, F: Real> InverseDistance<'a, F> {
         let is_first = last.reach == F::zero();
         let reach = if is_first { self.cloud.first_reach } else { roundly(last.reach + moved) };
         let found = self.cloud.find(&place, reach, Neighbours::nothing(self.neighbours));
-        *last = LastReach { place, reach: found.bound().sqrt() };
+        *last = LastReach { place, reach: found.square[self.neighbours - 1].sqrt() };
         found
     }
 

@@ -40,7 +40,7 @@ pub(crate) trait Four<F>: Vector<F> {
     fn within(self, low: Self, high: Self) -> bool;
 }
 
-/// Two vectors of four side by side.
+/// Eight numbers: two vectors of four side by side, or a coordinate of eight nodes.
 pub(crate) trait Eight<F, V>: Vector<F> {
     /// Reads two values that follow each other.
     ///
@@ -49,6 +49,12 @@ pub(crate) trait Eight<F, V>: Vector<F> {
     /// Both can be read.
     unsafe fn read(values: *const [F; 4]) -> Self;
     fn halves(self) -> [V; 2];
+    fn new(lanes: &[F; 8]) -> Self;
+    fn array(self) -> [F; 8];
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// Lanes of `yes` where `self < bound`, of `no` elsewhere, bit by bit.
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
 }
 
 /// A kind of vectors, as a processor has them.

@@ -113,4 +113,33 @@ impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
         let [a, b, c, d, e, f, g, h] = self.0;
         [Array([a, b, c, d]), Array([e, f, g, h])]
     }
+
+    #[inline(always)]
+    fn new(lanes: &[F; 8]) -> Self {
+        Array(*lanes)
+    }
+
+    #[inline(always)]
+    fn array(self) -> [F; 8] {
+        self.0
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.lanes(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.lanes(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let mut out = no;
+        for l in 0..8 {
+            out.0[l] = if self.0[l] < bound.0[l] { yes.0[l] } else { no.0[l] };
+        }
+        out
+    }
 }

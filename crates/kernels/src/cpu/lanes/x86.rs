@@ -85,7 +85,8 @@ macro_rules! pair {
         }
     )*};
 }
-pair!(add_pair _mm256_add_pd  sub_pair _mm256_sub_pd  mul_pair _mm256_mul_pd);
+pair!(add_pair _mm256_add_pd  sub_pair _mm256_sub_pd  mul_pair _mm256_mul_pd
+      min_pair _mm256_min_pd  max_pair _mm256_max_pd);
 
 #[inline(always)]
 unsafe fn splat_pair(x: f64) -> [__m256d; 2] {
@@ -155,31 +156,99 @@ four!(Single4 f32: _mm_loadu_ps _mm_storeu_ps _mm_min_ps _mm_max_ps _mm_round_ps
 four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd _mm256_round_pd
       _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd);
 
-impl Eight<f32, Single4> for Single8 {
-    #[inline(always)]
-    unsafe fn read(values: *const [f32; 4]) -> Self {
-        // SAFETY: the module's; two values can be read, says the caller.
-        Single8(unsafe { _mm256_loadu_ps(values.cast()) })
-    }
-
-    #[inline(always)]
-    fn halves(self) -> [Single4; 2] {
-        // SAFETY: the module's.
-        unsafe {
-            [Single4(_mm256_castps256_ps128(self.0)), Single4(_mm256_extractf128_ps::<1>(self.0))]
+macro_rules! eight {
+    ($name:ident $float:ident $four:ident: $read:ident $store:ident $min:ident $max:ident
+     $where_less:ident $halves:ident) => {
+        impl Eight<$float, $four> for $name {
+            #[inline(always)]
+            unsafe fn read(values: *const [$float; 4]) -> Self {
+                // SAFETY: the module's; two values can be read, says the caller.
+                $name(unsafe { $read(values.cast()) })
+            }
+            #[inline(always)]
+            fn halves(self) -> [$four; 2] {
+                // SAFETY: the module's.
+                unsafe { $halves(self.0) }.map($four)
+            }
+            #[inline(always)]
+            fn new(lanes: &[$float; 8]) -> Self {
+                // SAFETY: the module's; eight numbers are read from eight.
+                $name(unsafe { $read(lanes.as_ptr()) })
+            }
+            #[inline(always)]
+            fn array(self) -> [$float; 8] {
+                let mut lanes = [0.0; 8];
+                // SAFETY: the module's; eight numbers are written to eight.
+                unsafe { $store(lanes.as_mut_ptr(), self.0) };
+                lanes
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $min(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $max(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $where_less(self.0, bound.0, yes.0, no.0) })
+            }
         }
+    };
+}
+eight!(Single8 f32 Single4: _mm256_loadu_ps _mm256_storeu_ps _mm256_min_ps _mm256_max_ps
+       where_less halves);
+eight!(Double8 f64 Double4: read_pair store_pair min_pair max_pair where_less_pair halves_pair);
+
+#[inline(always)]
+unsafe fn where_less(x: __m256, bound: __m256, yes: __m256, no: __m256) -> __m256 {
+    // SAFETY: the module's.
+    unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)) }
+}
+
+#[inline(always)]
+unsafe fn halves(x: __m256) -> [__m128; 2] {
+    // SAFETY: the module's.
+    unsafe { [_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x)] }
+}
+
+#[inline(always)]
+unsafe fn read_pair(from: *const f64) -> [__m256d; 2] {
+    // SAFETY: the module's; eight numbers can be read, says the caller.
+    unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))] }
+}
+
+#[inline(always)]
+unsafe fn store_pair(to: *mut f64, x: [__m256d; 2]) {
+    // SAFETY: the module's; eight numbers can be written, says the caller.
+    unsafe {
+        _mm256_storeu_pd(to, x[0]);
+        _mm256_storeu_pd(to.add(4), x[1]);
     }
 }
 
-impl Eight<f64, Double4> for Double8 {
-    #[inline(always)]
-    unsafe fn read(values: *const [f64; 4]) -> Self {
-        // SAFETY: the module's; two values can be read, says the caller.
-        unsafe { Double8([_mm256_loadu_pd(values.cast()), _mm256_loadu_pd(values.add(1).cast())]) }
+#[inline(always)]
+unsafe fn where_less_pair(
+    x: [__m256d; 2],
+    bound: [__m256d; 2],
+    yes: [__m256d; 2],
+    no: [__m256d; 2],
+) -> [__m256d; 2] {
+    // SAFETY: the module's.
+    unsafe {
+        let less = [
+            _mm256_cmp_pd::<_CMP_LT_OQ>(x[0], bound[0]),
+            _mm256_cmp_pd::<_CMP_LT_OQ>(x[1], bound[1]),
+        ];
+        [_mm256_blendv_pd(no[0], yes[0], less[0]), _mm256_blendv_pd(no[1], yes[1], less[1])]
     }
+}
 
-    #[inline(always)]
-    fn halves(self) -> [Double4; 2] {
-        self.0.map(Double4)
-    }
+#[inline(always)]
+unsafe fn halves_pair(x: [__m256d; 2]) -> [__m256d; 2] {
+    x
 }
