@@ -15,8 +15,6 @@ pub(super) struct Cells;
 
 pub(super) struct GridSampler<'a, F, P> {
     velocity: &'a [[F; 4]],
-    /// Values per frame.
-    frame: usize,
     strides: [usize; 3],
     axes: Axes<'a, F>,
     placement: PhantomData<fn() -> P>,
@@ -27,30 +25,43 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
     ///
     /// Where the arrays are not of the shape's size, on which every reading below relies.
     pub fn new(field: &FieldArrays<'a, F>, shape: &GridShape, frames: usize) -> Self {
-        let frame = shape.values_per_frame();
-        assert_eq!(field.velocity.len(), frames * frame + 1, "velocities of a grid");
+        assert_eq!(
+            field.velocity.len(),
+            frames * shape.values_per_frame() + 1,
+            "velocities of a grid"
+        );
         GridSampler {
             velocity: field.velocity,
-            frame,
             strides: shape.strides(),
             axes: Axes::new(field.places, shape),
             placement: PhantomData,
         }
     }
+}
 
-    /// A value at a moment, and the one after it.
+/// A value of each of two frames and its place among the corners of a cell.
+#[derive(Clone, Copy)]
+struct Corner<F> {
+    frames: [*const [F; 4]; 2],
+}
+
+impl<F: Real> Corner<F> {
+    /// The corner so many bytes farther on.
+    #[inline(always)]
+    fn at(self, bytes: usize) -> Self {
+        Corner { frames: self.frames.map(|value| value.wrapping_byte_add(bytes)) }
+    }
+
+    /// Its value at a moment, and the one after it.
     ///
     /// # Safety
     ///
-    /// The index is that of a value of a frame.
+    /// Both values can be read in both frames.
     #[inline(always)]
-    unsafe fn row<L: Lanes<F>>(&self, index: usize, moment: &Moment<F>) -> L::Eight {
+    unsafe fn row<L: Lanes<F>>(self, moment: &Moment<F>) -> L::Eight {
         let [w0, w1] = moment.weights;
-        // SAFETY: the frame is one of the field's, the index one of the frame's, says the caller,
-        // and there is one value more than the frames have.
-        let read = |k: usize| unsafe {
-            L::Eight::read(self.velocity.as_ptr().add(moment.frames[k] * self.frame + index))
-        };
+        // SAFETY: the caller's.
+        let read = |k: usize| unsafe { L::Eight::read(self.frames[k]) };
         let first = read(0) * L::Eight::splat(w0);
         if w1 == F::zero() { first } else { read(1).fma(L::Eight::splat(w1), first) }
     }
@@ -67,15 +78,19 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
         let ([i, j, k], w) = self.axes.locate::<L>(p);
         let [wx, wy, wz, _] = w.array();
         let base = i + j * sy + k * sz;
-        // SAFETY: the cell is one of the grid's, so that its corners are values of the frame; on
-        // a flat x axis the second one of a row is the next value, or the one after the last.
-        // Its weight is zero.
+        let corner = Corner {
+            frames: moment.frames.map(|frame| self.velocity.as_ptr().wrapping_add(frame + base)),
+        };
+        let [sy, sz] = [sy, sz].map(|stride| stride * size_of::<[F; 4]>());
+        // SAFETY: the frames are the field's and the cell is one of the grid's, so that its corners
+        // are values of the frames. On a flat x axis the second one of a row is the next value, or
+        // the one after the last; its weight is zero.
         let rows = unsafe {
             [
-                self.row::<L>(base, moment),
-                self.row::<L>(base + sy, moment),
-                self.row::<L>(base + sz, moment),
-                self.row::<L>(base + sz + sy, moment),
+                corner.row::<L>(moment),
+                corner.at(sy).row::<L>(moment),
+                corner.at(sz).row::<L>(moment),
+                corner.at(sz + sy).row::<L>(moment),
             ]
         };
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
@@ -92,7 +107,7 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
     fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, _: &mut ()) -> L::Four {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], _) = self.axes.locate::<L>(p);
-        super::moment::blend::<F, L>(self.velocity, self.frame, i + j * sy + k * sz, moment)
+        super::moment::blend::<F, L>(self.velocity, i + j * sy + k * sz, moment)
     }
 }
 
@@ -139,10 +154,11 @@ impl<'a, F: Real> Axes<'a, F> {
         }
         let zero = L::Four::splat(F::zero());
         let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
+        // Two clamps, so that the way to the cell is short: the next thing is a wait for memory.
+        let cell = g.clamp(zero, L::Four::new(self.last_cell));
         let g = g.clamp(zero, L::Four::new(self.last_node));
-        let cell = g.min(L::Four::new(self.last_cell)).trunc();
         let [i, j, k, _] = cell.whole();
-        ([i as usize, j as usize, k as usize], g - cell)
+        ([i as usize, j as usize, k as usize], g - cell.trunc())
     }
 }
 

@@ -143,12 +143,14 @@ pub(crate) struct Record {
 
 /// Advances all particles through a segment.
 pub(crate) fn advance<F: Real>(arrays: Arrays<F>, field: &FieldArrays<F>, segment: &Segment) {
-    field.with_sampler(segment.clock.frames, Advance { arrays, segment });
+    let frame_size = field.shape.values_per_frame();
+    field.with_sampler(segment.clock.frames, Advance { arrays, segment, frame_size });
 }
 
 struct Advance<'a, F> {
     arrays: Arrays<'a, F>,
     segment: &'a Segment,
+    frame_size: usize,
 }
 
 impl<F: Real> WithSampler<F> for Advance<'_, F> {
@@ -164,7 +166,7 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
-        let run = step::Run::<F>::new::<M>(self.segment);
+        let run = step::Run::<F>::new::<M>(self.segment, self.frame_size);
         let advance = |arrays: Arrays<F>| {
             tiles(arrays).for_each(|arrays| {
                 lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
@@ -216,13 +218,16 @@ pub(crate) fn sample<F: Real>(
     field: &FieldArrays<F>,
     segment: &Segment,
 ) {
-    field.with_sampler(segment.clock.frames, Sample { position, velocity, segment });
+    let frame_size = field.shape.values_per_frame();
+    let work = Sample { position, velocity, segment, frame_size };
+    field.with_sampler(segment.clock.frames, work);
 }
 
 struct Sample<'a, F> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
     segment: &'a Segment,
+    frame_size: usize,
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
@@ -230,7 +235,7 @@ impl<F: Real> WithSampler<F> for Sample<'_, F> {
         let Some(step) = self.segment.steps.first() else {
             return;
         };
-        let moment = Frames::new(&self.segment.clock).moment(step, F::zero());
+        let moment = Frames::new(&self.segment.clock, self.frame_size).moment(step, F::zero());
         let walls = Walls::<F>::new(&self.segment.boundary);
         let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
         tiles.for_each(|(position, velocity)| {

@@ -9,6 +9,7 @@ use crate::{Clock, InTime, Outside, Step};
 /// Two frames and their weights; a weight of zero means that the frame need not be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<F> {
+    /// Where the two frames begin among the values.
     pub frames: [usize; 2],
     pub weights: [F; 2],
 }
@@ -17,11 +18,13 @@ pub(crate) struct Moment<F> {
 pub(crate) struct Frames<'a, F> {
     clock: &'a Clock,
     gaps: Vec<F>,
+    /// Values per frame.
+    size: usize,
 }
 
 impl<'a, F: Real> Frames<'a, F> {
-    pub fn new(clock: &'a Clock) -> Self {
-        Frames { clock, gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect() }
+    pub fn new(clock: &'a Clock, size: usize) -> Self {
+        Frames { clock, gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect(), size }
     }
 
     /// The moment that is `offset` after the beginning of a step.
@@ -44,7 +47,7 @@ impl<'a, F: Real> Frames<'a, F> {
             since = since + self.gaps[k];
         }
         Moment {
-            frames: [k, (k + 1) % self.clock.frames],
+            frames: [k, (k + 1) % self.clock.frames].map(|frame| frame * self.size),
             weights: self.weights(since / self.gaps[k]),
         }
     }
@@ -69,12 +72,11 @@ impl<'a, F: Real> Frames<'a, F> {
 #[inline(always)]
 pub(super) fn blend<F: Real, L: Lanes<F>>(
     values: &[[F; 4]],
-    frame: usize,
     index: usize,
     moment: &Moment<F>,
 ) -> L::Four {
     let [w0, w1] = moment.weights;
-    let read = |k: usize| L::Four::new(values[moment.frames[k] * frame + index]);
+    let read = |k: usize| L::Four::new(values[moment.frames[k] + index]);
     let first = read(0) * L::Four::splat(w0);
     if w1 == F::zero() { first } else { read(1).fma(L::Four::splat(w1), first) }
 }

@@ -265,7 +265,7 @@ impl<F: Real> Sampler<F> for Nearest<'_, F> {
     ) -> L::Four {
         let place = self.cloud.place(three(position.array()));
         let node = self.node::<L>(place, hint);
-        blend::<F, L>(self.velocity, self.cloud.count, node, moment)
+        blend::<F, L>(self.velocity, node, moment)
     }
 }
 
@@ -394,7 +394,7 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
         for n in 0..self.neighbours {
             let weight = self.weight(found.square[0], found.square[n]);
             let node = found.node[n] as usize;
-            let velocity = blend::<F, L>(self.velocity, self.cloud.count, node, moment);
+            let velocity = blend::<F, L>(self.velocity, node, moment);
             sum = velocity.fma(L::Four::splat(weight), sum);
             weights = weights + weight;
         }

@@ -27,8 +27,8 @@ pub(super) struct Run<'a, F> {
 }
 
 impl<'a, F: Real> Run<'a, F> {
-    pub fn new<M: Method>(segment: &'a Segment) -> Self {
-        let frames = Frames::new(&segment.clock);
+    pub fn new<M: Method>(segment: &'a Segment, frame_size: usize) -> Self {
+        let frames = Frames::new(&segment.clock, frame_size);
         let whole = |step: &Step| stage_moments::<F, M>(&frames, step, F::zero(), F::of(step.h));
         let moments = segment.steps.iter().map(whole).collect();
         Run {
@@ -141,7 +141,9 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
     let mut leap = Leap { to: *from, slow: [false; G] };
     for g in 0..G {
         leap.to[g] = stages.slope::<M>(g).fma(L::Four::splat(h), from[g]);
-        if run.stagnant > F::zero() {
+    }
+    if run.stagnant > F::zero() {
+        for g in 0..G {
             let [u, v, w, _] = stages.k[0][g].array();
             leap.slow[g] = u * u + v * v + w * w < run.stagnant;
         }

@@ -129,10 +129,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             };
             let leap =
                 rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
-            let mut is_plain = true;
-            for g in 0..G {
-                is_plain &= self.run.walls.contain::<L>(leap.to[g]) & !leap.slow[g];
-            }
+            let is_plain = self.run.walls.contain_all::<L, G>(&leap.to) && leap.slow == [false; G];
             if is_plain {
                 at = leap.to;
             } else if self.settle::<L, G>(who, &mut at, &leap, (j, start)) {

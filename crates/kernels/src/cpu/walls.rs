@@ -46,7 +46,18 @@ impl<F: Real> Walls<F> {
     /// Whether a point lies in the box. A point that is not finite does not.
     #[inline(always)]
     pub fn contain<L: Lanes<F>>(&self, p: L::Four) -> bool {
-        p.within(L::Four::new(self.low), L::Four::new(self.high))
+        self.contain_all::<L, 1>(&[p])
+    }
+
+    /// Whether all of some points lie in the box.
+    #[inline(always)]
+    pub fn contain_all<L: Lanes<F>, const G: usize>(&self, points: &[L::Four; G]) -> bool {
+        let (low, high) = (L::Four::new(self.low), L::Four::new(self.high));
+        let mut inside = points[0].inside(low, high);
+        for g in 1..G {
+            inside = inside.and(points[g].inside(low, high));
+        }
+        inside.has_three()
     }
 
     /// The point where the field is read for a stage at `p`: its image in the box on periodic

@@ -31,13 +31,16 @@ pub(crate) trait Four<F>: Vector<F> {
     fn array(self) -> [F; 4];
     /// Brought into a range; what is no number becomes `low`.
     fn clamp(self, low: Self, high: Self) -> Self;
-    fn min(self, other: Self) -> Self;
     /// Without the digits after the point; the lanes are within the range of `i32`.
     fn trunc(self) -> Self;
-    /// The integers of lanes that hold such.
+    /// The same as integers.
     fn whole(self) -> [i32; 4];
-    /// Whether `low <= self <= high` in the first three lanes.
-    fn within(self, low: Self, high: Self) -> bool;
+    /// A mask of the lanes in which `low <= self <= high`.
+    fn inside(self, low: Self, high: Self) -> Self;
+    /// The lanes that are in two masks.
+    fn and(self, mask: Self) -> Self;
+    /// Whether a mask has the first three lanes.
+    fn has_three(self) -> bool;
 }
 
 /// Eight numbers: two vectors of four side by side, or a coordinate of eight nodes.

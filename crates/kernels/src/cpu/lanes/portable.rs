@@ -76,12 +76,7 @@ impl<F: Real> Four<F> for Array<F, 4> {
     #[inline(always)]
     fn clamp(self, low: Self, high: Self) -> Self {
         // `max` gives the number where one side is none.
-        self.lanes(low, |x, low| x.max(low)).min(high)
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.lanes(other, |a, b| a.min(b))
+        self.lanes(low, |x, low| x.max(low)).lanes(high, |x, high| x.min(high))
     }
 
     #[inline(always)]
@@ -95,9 +90,23 @@ impl<F: Real> Four<F> for Array<F, 4> {
     }
 
     #[inline(always)]
-    fn within(self, low: Self, high: Self) -> bool {
-        let lane = |d: usize| low.0[d] <= self.0[d] && self.0[d] <= high.0[d];
-        lane(0) & lane(1) & lane(2)
+    fn inside(self, low: Self, high: Self) -> Self {
+        let mut mask = self;
+        for l in 0..4 {
+            let is_inside = low.0[l] <= self.0[l] && self.0[l] <= high.0[l];
+            mask.0[l] = if is_inside { F::one() } else { F::zero() };
+        }
+        mask
+    }
+
+    #[inline(always)]
+    fn and(self, mask: Self) -> Self {
+        self * mask
+    }
+
+    #[inline(always)]
+    fn has_three(self) -> bool {
+        self.0[0] * self.0[1] * self.0[2] != F::zero()
     }
 }
 

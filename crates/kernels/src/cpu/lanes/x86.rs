@@ -122,11 +122,6 @@ macro_rules! four {
                 $name(unsafe { $min($max(self.0, low.0), high.0) })
             }
             #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                // SAFETY: the module's.
-                $name(unsafe { $min(self.0, other.0) })
-            }
-            #[inline(always)]
             fn trunc(self) -> Self {
                 // SAFETY: the module's.
                 $name(unsafe { $round::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(self.0) })
@@ -139,14 +134,23 @@ macro_rules! four {
                 whole
             }
             #[inline(always)]
-            fn within(self, low: Self, high: Self) -> bool {
+            fn inside(self, low: Self, high: Self) -> Self {
                 // SAFETY: the module's.
-                let inside = unsafe {
+                $name(unsafe {
                     let above = $compare::<_CMP_LE_OQ>(low.0, self.0);
                     let below = $compare::<_CMP_LE_OQ>(self.0, high.0);
-                    $mask($and(above, below))
-                };
-                inside & 0b111 == 0b111
+                    $and(above, below)
+                })
+            }
+            #[inline(always)]
+            fn and(self, mask: Self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $and(self.0, mask.0) })
+            }
+            #[inline(always)]
+            fn has_three(self) -> bool {
+                // SAFETY: the module's.
+                unsafe { $mask(self.0) & 0b111 == 0b111 }
             }
         }
     };
