@@ -4,6 +4,7 @@
 //! makes the absence of one of those an error, where else it is skipped with a message.
 
 mod physics {
+    mod cloud;
     mod common;
     mod oracle;
 
@@ -12,9 +13,11 @@ mod physics {
     mod analytic;
     mod faces;
     mod gradients;
+    mod groups;
     mod order;
     mod outside_time;
     mod paths;
+    mod points;
     mod rotation;
     mod schedule;
     mod time;

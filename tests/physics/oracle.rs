@@ -3,14 +3,23 @@
 //! and a path is followed from wall to wall, event by event.
 
 use super::common::{Frames, Run};
-use burntrace::{Condition, Face, InTime, OutsideTime, Placement, Scheme, Status};
+use burntrace::{Condition, Face, FrameSource, InTime, OutsideTime, Placement, Scheme, Status};
 
 pub type Point = [f64; 3];
 
+/// Where velocities are given, and what they are in between.
+pub trait Space: FrameSource {
+    /// The least and the greatest corner of the box; equal on a flat axis.
+    fn corners(&self) -> [Point; 2];
+
+    /// Velocity in a frame.
+    fn in_frame(&self, frame: usize, p: Point) -> Point;
+}
+
 /// What is traced, and how.
 #[derive(Clone, Debug)]
-pub struct Case {
-    pub frames: Frames,
+pub struct Case<S = Frames> {
+    pub frames: S,
     pub in_time: InTime,
     pub outside: OutsideTime,
     pub scheme: Scheme,
@@ -29,17 +38,17 @@ pub struct Fate {
     pub end_time: f64,
 }
 
-impl Case {
+impl<S: Space> Case<S> {
     pub fn low(&self) -> Point {
-        self.frames.axes.each_ref().map(|axis| axis[0])
+        self.frames.corners()[0]
     }
 
     pub fn high(&self) -> Point {
-        self.frames.axes.each_ref().map(|axis| axis[axis.len() - 1])
+        self.frames.corners()[1]
     }
 
     fn is_flat(&self, d: usize) -> bool {
-        self.frames.axes[d].len() == 1
+        self.low()[d] == self.high()[d]
     }
 
     /// Follows a particle that is released at a time.
@@ -204,7 +213,7 @@ impl Case {
         });
         let mut sum = [0.0; 3];
         for (frame, weight) in self.frames_at(t) {
-            let v = self.in_frame(frame, p);
+            let v = self.frames.in_frame(frame, p);
             for d in (0..3).filter(|d| !self.is_flat(*d)) {
                 sum[d] += weight * v[d];
             }
@@ -214,10 +223,9 @@ impl Case {
 
     /// The frames that a time lies between, and how much each counts.
     fn frames_at(&self, t: f64) -> Vec<(usize, f64)> {
-        let times = &self.frames.times;
+        let mut times = self.frames.times().to_vec();
         let last = times.len() - 1;
         let mut t = t;
-        let mut times = times.clone();
         if let OutsideTime::Periodic { period } = self.outside {
             let period = period.unwrap_or(times[last] - times[0]);
             times.push(times[0] + period);
@@ -243,13 +251,19 @@ impl Case {
             InTime::Nearest => vec![(if part < 0.5 { k } else { next }, 1.0)],
         }
     }
+}
 
-    /// Velocity in a frame: a weighted sum over the eight corners, or the cell's value.
+impl Space for Frames {
+    fn corners(&self) -> [Point; 2] {
+        [self.axes.each_ref().map(|axis| axis[0]), self.axes.each_ref().map(|a| a[a.len() - 1])]
+    }
+
+    /// A weighted sum over the eight corners, or the cell's value.
     fn in_frame(&self, frame: usize, p: Point) -> Point {
-        let values = &self.frames.values[frame];
-        let places: [(usize, f64); 3] = std::array::from_fn(|d| place(&self.frames.axes[d], p[d]));
-        let is_cells = self.frames.placement == Placement::Cells;
-        let counts = self.frames.axes.each_ref().map(|axis| match is_cells {
+        let values = &self.values[frame];
+        let places: [(usize, f64); 3] = std::array::from_fn(|d| place(&self.axes[d], p[d]));
+        let is_cells = self.placement == Placement::Cells;
+        let counts = self.axes.each_ref().map(|axis| match is_cells {
             true => (axis.len() - 1).max(1),
             false => axis.len(),
         });

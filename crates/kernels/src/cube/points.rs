@@ -248,9 +248,12 @@ fn insert<F: Float>(
     if square < squares[needed - 1] {
         let mut square = square;
         let mut node = node;
+        let mut is_in = false;
         #[unroll]
         for n in 0..needed {
-            if square < squares[n] {
+            // What has moved down comes before those that are as far.
+            is_in = is_in || square < squares[n];
+            if is_in {
                 let (other_square, other_node) = (squares[n], nodes[n]);
                 squares[n] = square;
                 nodes[n] = node;
@@ -269,9 +272,40 @@ fn weight<F: Float>(reals: &[F], nearest: F, square: F, #[comptime] form: Form) 
         let ratio = nearest / square;
         if comptime!(form.kind.is_square()) {
             weight = ratio;
-        } else {
+        } else if F::size_bits().comptime() <= 32 {
             weight = ratio.powf(reals[HALF_POWER]);
+        } else {
+            weight = power_by_roots::<F>(ratio, reals[HALF_POWER]);
         }
     }
     weight
+}
+
+/// A number from 0 to 1 to a power above 0. Vulkan has no powers in double precision, but roots.
+#[cube]
+fn power_by_roots<F: Float>(base: F, exponent: F) -> F {
+    let one = F::new(1.0_f32);
+    let whole = min(exponent.floor(), F::new(1e9_f32));
+    let mut power = one;
+    let mut square = base;
+    let mut left = i32::cast_from(whole);
+    while left > 0 {
+        if left % 2 == 1 {
+            power *= square;
+        }
+        square *= square;
+        left /= 2;
+    }
+    // A root for each binary digit after the point.
+    let mut root = base;
+    let mut part = exponent - whole;
+    while part > F::new(0.0_f32) && root < one {
+        root = root.sqrt();
+        part += part;
+        if part >= one {
+            power *= root;
+            part -= one;
+        }
+    }
+    power
 }

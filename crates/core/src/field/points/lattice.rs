@@ -86,8 +86,9 @@ fn cells(size: [f64; 3], count: usize) -> [usize; 3] {
     // An axis shorter than a cell has one; the others then share the number among them.
     for _ in 0..3 {
         let axes = (0..3).filter(|d| thick[*d]);
-        let (volume, dimensions) = axes.fold((1.0, 0), |(v, n), d| (v * size[d], n + 1));
-        let edge = (volume / wanted).powf(1.0 / f64::from(dimensions.max(1)));
+        let root = 1.0 / axes.clone().count().max(1) as f64;
+        // Roots come before the product: a volume may be beyond all numbers.
+        let edge = axes.map(|d| size[d].powf(root)).product::<f64>() / wanted.powf(root);
         match (0..3).find(|d| thick[*d] && size[*d] < edge) {
             Some(thin) => thick[thin] = false,
             None => {
@@ -110,6 +111,8 @@ mod tests {
         assert_eq!(cells([1000.0, 1.0, 1.0], 30), [10, 1, 1]);
         assert_eq!(cells([0.0; 3], 5), [1; 3]);
         assert_eq!(cells([1e-9, 1e9, 1.0], 1), [1; 3]);
+        assert_eq!(cells([1e-120; 3], 3000), [10; 3]);
+        assert_eq!(cells([1e120; 3], 3000), [10; 3]);
     }
 
     #[test]
