@@ -1,6 +1,6 @@
 //! Single or double precision.
 
-use burn::tensor::DType;
+use burn::tensor::{DType, TensorData};
 
 /// The precision of positions, velocities and all arithmetic on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -18,6 +18,19 @@ impl Precision {
         match self {
             Precision::F32 => DType::F32,
             Precision::F64 => DType::F64,
+        }
+    }
+
+    /// Numbers in this precision, for a tensor of a shape.
+    pub(crate) fn data<const D: usize>(
+        self,
+        numbers: impl IntoIterator<Item = f64>,
+        shape: [usize; D],
+    ) -> TensorData {
+        let numbers = numbers.into_iter();
+        match self {
+            Precision::F32 => TensorData::new(numbers.map(|x| x as f32).collect::<Vec<_>>(), shape),
+            Precision::F64 => TensorData::new(numbers.collect::<Vec<_>>(), shape),
         }
     }
 

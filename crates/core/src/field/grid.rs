@@ -47,7 +47,7 @@ impl GridField {
         let dtype = options.precision.dtype();
         let nodes = axes.concat();
         let count = nodes.len();
-        let nodes = TensorData::new(nodes, [count]).convert_dtype(dtype);
+        let nodes = options.precision.data(nodes, [count]);
         let index = TensorData::new(vec![0_i32], [1]);
         let sampled = Sampled {
             tensors: FieldTensors {

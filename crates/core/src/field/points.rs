@@ -59,11 +59,12 @@ impl PointField {
         let velocity = layout.load(source, &time, device, options)?;
         let dtype = options.precision.dtype();
         let places = places(&positions, &lattice.order, &shape);
+        let places = options.precision.data(places, [shape.axis(3)]);
         let starts = TensorData::new(lattice.starts.clone(), [lattice.starts.len()]);
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
-                places: Tensor::from_data(places.convert_dtype(dtype), (device, dtype)),
+                places: Tensor::from_data(places, (device, dtype)),
                 index: Tensor::from_data(starts, (device, DType::I32)),
                 shape: FieldShape::Points(shape),
             },
@@ -251,12 +252,12 @@ fn bounding_box(positions: &[[f64; 3]]) -> Result<Domain> {
 }
 
 /// The nodes' coordinates as kernels read them.
-fn places(positions: &[[f64; 3]], order: &[usize], shape: &PointShape) -> TensorData {
+fn places(positions: &[[f64; 3]], order: &[usize], shape: &PointShape) -> Vec<f64> {
     let mut places = Vec::with_capacity(shape.axis(3));
     for d in 0..3 {
         let coordinate = |i: &usize| if shape.is_flat(d) { 0.0 } else { positions[*i][d] };
         places.extend(order.iter().map(coordinate));
         places.extend([f64::from(f32::MAX); NODE_PADDING]);
     }
-    TensorData::new(places, [shape.axis(3)])
+    places
 }

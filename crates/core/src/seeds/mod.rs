@@ -8,7 +8,7 @@ mod sobol;
 pub use boxes::BoxPoints;
 
 use crate::{Error, Precision, Result};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 /// Particles of a run before it begins: positions, and times of release.
 ///
@@ -137,8 +137,8 @@ impl Seeds {
             Some(given) if given.device() == *device => given.clone().cast(precision.dtype()),
             Some(given) => given.clone().to_device(device).cast(precision.dtype()),
             None => {
-                let numbers = self.position.as_flattened().to_vec();
-                let data = TensorData::new(numbers, [self.len(), 3]);
+                let numbers = self.position.as_flattened().iter().copied();
+                let data = precision.data(numbers, [self.len(), 3]);
                 Tensor::from_data(data, (device, precision.dtype()))
             }
         }

@@ -13,17 +13,17 @@ pub(super) struct Account {
     pub particle_steps: u64,
 }
 
-/// Reads the particles' records back and counts.
+/// Reads the particles' records back and counts. A tensor that nobody else holds is not copied.
 pub(super) fn account(
-    particles: &Particles,
+    particles: Particles,
     schedule: &Schedule,
     start: &Start,
     steps: u64,
 ) -> Result<Account> {
     let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
-    let records = particles.record.clone().into_data().convert::<i32>();
+    let records = particles.record.into_data().convert::<i32>();
     let records = records.try_to_vec::<i32>().map_err(|e| failed(&e))?;
-    let fractions = particles.fraction.clone().into_data().convert::<f64>();
+    let fractions = particles.fraction.into_data().convert::<f64>();
     let fractions = fractions.try_to_vec::<f64>().map_err(|e| failed(&e))?;
     let mut ends = Ends::default();
     let mut counts = Status::ALL.map(|status| (status, 0));

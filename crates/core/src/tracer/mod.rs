@@ -195,7 +195,7 @@ impl<'a> Tracer<'a> {
         }))?;
         let mut run = Run::new(self, &schedule, stepper);
         let particles = run.all_chunks(particles, sink, observer)?;
-        run.finish(&particles, sink, &start)
+        run.finish(particles, sink, &start)
     }
 
     /// Checks that seeds can be traced, and says by which path, without tracing them.

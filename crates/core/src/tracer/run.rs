@@ -113,10 +113,11 @@ impl<'a> Run<'a> {
     /// Counts what has become of the particles, and closes the sink.
     pub fn finish(
         mut self,
-        particles: &Particles,
+        particles: Particles,
         sink: &mut dyn TrackSink,
         start: &Start,
     ) -> Result<Summary> {
+        let count = particles.count();
         let begin = Instant::now();
         let account = ends::account(particles, self.schedule, start, self.steps)?;
         self.trace_seconds += begin.elapsed().as_secs_f64();
@@ -129,7 +130,7 @@ impl<'a> Run<'a> {
             path: self.stepper.path,
             device: name.unwrap_or_else(|| format!("{device:?}")),
             precision: self.tracer.field.precision(),
-            particles: particles.count(),
+            particles: count,
             steps: self.steps,
             particle_steps: account.particle_steps,
             launches: self.launches,

@@ -51,10 +51,10 @@ pub(super) fn start(
         };
         records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
     }
-    let fractions: Vec<f64> = events.iter().map(|event| event.1).collect();
+    let fractions = events.iter().map(|event| event.1);
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
-    let fractions = TensorData::new(fractions, [count]).convert_dtype(dtype);
+    let fractions = field.precision().data(fractions, [count]);
     let particles = Particles {
         position: seeds.tensor(&field.device(), field.precision()),
         record: Tensor::from_data(TensorData::new(records, [count, RECORD]), (&device, DType::I32)),
@@ -77,7 +77,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     });
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
-    let position = TensorData::new(middle.repeat(count), [count, 3]).convert_dtype(dtype);
+    let position = field.precision().data(middle.repeat(count), [count, 3]);
     let record = [Status::NotLocated.code(), 0, 0, 0, 0].repeat(count);
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
