@@ -2,11 +2,13 @@
 //!
 //! Every time is that of a whole call of [`Tracer::trace`] and of reading the positions back, so
 //! that the device has finished. The harness is divan because it adds no feature to a crate that
-//! Burn uses: a benchmark does not build Burn again.
+//! Burn uses: a benchmark does not build Burn again. `burntrace bench` compares devices, and says
+//! whether the answers are right.
 
 use burntrace::{
-    Condition, Domain, FieldOptions, FrameSource, GridField, GridSource, Path, Placement, SaveAt,
-    Scheme, Seeds, Span, Tracer, Velocity, burn::tensor::Device, device,
+    Condition, Domain, Field, FieldOptions, FrameSource, GridField, GridSource, Path, Placement,
+    PointField, PointSource, SaveAt, Scheme, Seeds, Span, Tracer, Velocity, Weighting,
+    burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -28,20 +30,6 @@ fn main() {
 /// v = -a(t) cos(pi x) sin(pi y)  + b(t) sin(2 pi y) cos(2 pi z)
 /// w =  c(t) cos(pi x) sin(pi z)  - b(t) cos(2 pi y) sin(2 pi z)
 /// ```
-struct Cube {
-    axes: [Vec<f64>; 3],
-    times: Vec<f64>,
-}
-
-impl Cube {
-    fn new() -> Self {
-        let even = |n: usize, end: f64| -> Vec<f64> {
-            (0..n).map(|i| end * i as f64 / (n - 1) as f64).collect()
-        };
-        Cube { axes: std::array::from_fn(|_| even(NODES, 1.0)), times: even(FRAMES, SPAN) }
-    }
-}
-
 fn velocity([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     let a = 0.5 * (1.0 + 0.3 * (TAU * t / 4.0).sin());
     let b = 0.25 * (1.0 + 0.5 * (TAU * t / 2.0).cos());
@@ -52,37 +40,86 @@ fn velocity([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     [a * sx * cy - c * sx * cz, b * s2y * c2z - a * cx * sy, c * cx * sz - b * c2y * s2z]
 }
 
-impl GridSource for Cube {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        &self.axes
+fn even(n: usize, end: f64) -> Vec<f64> {
+    (0..n).map(|i| end * i as f64 / (n - 1) as f64).collect()
+}
+
+/// The flow at points, on a grid or scattered.
+struct Sampled {
+    axes: [Vec<f64>; 3],
+    placement: Placement,
+    points: Vec<[f64; 3]>,
+    times: Vec<f64>,
+}
+
+impl Sampled {
+    /// Nodes of a grid, along even axes or along ones that are a little compressed at an end.
+    fn grid(is_even: bool, placement: Placement) -> Self {
+        let bend = |x: f64| if is_even { x } else { x.powf(1.1) };
+        let axis: Vec<f64> = even(NODES, 1.0).into_iter().map(bend).collect();
+        let values = if placement == Placement::Cells { NODES - 1 } else { NODES };
+        let coordinates = &axis[..values];
+        let mut points = Vec::with_capacity(values.pow(3));
+        for &z in coordinates {
+            for &y in coordinates {
+                points.extend(coordinates.iter().map(|&x| [x, y, z]));
+            }
+        }
+        let axes = [axis.clone(), axis.clone(), axis];
+        Sampled { axes, placement, points, times: even(FRAMES, SPAN) }
     }
 
-    fn placement(&self) -> Placement {
-        Placement::Nodes
+    /// So many random points in a cube of a side, of the flow in the unit cube repeated.
+    fn cloud(count: usize, side: f64) -> Self {
+        let seeds = Seeds::uniform([0.0; 3], [side; 3], count, 1).expect("points");
+        let points = seeds.positions().to_vec();
+        let axes = [vec![], vec![], vec![]];
+        Sampled { axes, placement: Placement::Nodes, points, times: even(FRAMES, SPAN) }
     }
 }
 
-impl FrameSource for Cube {
+impl FrameSource for Sampled {
     fn times(&self) -> &[f64] {
         &self.times
     }
 
     fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        let [xs, ys, zs] = &self.axes;
-        let mut values = Vec::with_capacity(3 * NODES.pow(3));
-        for &z in zs {
-            for &y in ys {
-                for &x in xs {
-                    values.extend(velocity([x, y, z], self.times[frame]).map(|u| u as f32));
-                }
-            }
-        }
-        Ok(Velocity::F32(values))
+        let time = self.times[frame];
+        let single = |p: &[f64; 3]| velocity(*p, time).map(|u| u as f32);
+        Ok(Velocity::F32(self.points.iter().flat_map(single).collect()))
     }
 }
 
+impl GridSource for Sampled {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        self.placement
+    }
+}
+
+impl PointSource for Sampled {
+    fn positions(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+}
+
+fn grid(device: &Device, is_even: bool, placement: Placement) -> GridField {
+    let mut source = Sampled::grid(is_even, placement);
+    GridField::load(&mut source, device, &FieldOptions::default()).expect("a field")
+}
+
+/// The field of the headline.
 fn field(device: &Device) -> GridField {
-    GridField::load(&mut Cube::new(), device, &FieldOptions::default()).expect("a field")
+    grid(device, true, Placement::Nodes)
+}
+
+fn cloud(count: usize, side: f64, weighting: Weighting) -> PointField {
+    let mut source = Sampled::cloud(count, side);
+    PointField::load(&mut source, &Device::flex(), &FieldOptions::default(), weighting)
+        .expect("a field")
 }
 
 fn box_of(low: f64, high: f64) -> Domain {
@@ -90,7 +127,7 @@ fn box_of(low: f64, high: f64) -> Domain {
 }
 
 /// A tracer of so many steps from the first frame on.
-fn tracer(field: &GridField, steps: u64) -> Tracer<'_> {
+fn tracer(field: &dyn Field, steps: u64) -> Tracer<'_> {
     Tracer::new(field).span(Span { dt: Some(DT), steps: Some(steps), ..Span::default() })
 }
 
@@ -116,14 +153,60 @@ fn rk4_200_steps(bencher: Bencher, name: &str) {
     measure(bencher, &tracer(&field, 200), PARTICLES, EVERYWHERE);
 }
 
-#[divan::bench(args = Scheme::ALL, sample_count = 5, sample_size = 1)]
-fn scheme(bencher: Bencher, scheme: Scheme) {
-    let field = field(&Device::flex());
-    measure(bencher, &tracer(&field, 40).scheme(scheme), PARTICLES, EVERYWHERE);
+/// A sampler, a scheme and a condition at all faces.
+struct Kernel {
+    sampler: &'static str,
+    scheme: Scheme,
+    faces: &'static str,
+}
+
+impl std::fmt::Display for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {:?}, {}", self.sampler, self.scheme, self.faces)
+    }
+}
+
+/// Samplers that are benchmarked.
+const SAMPLERS: [&str; 6] =
+    ["even nodes", "even cells", "table nodes", "table cells", "nearest", "8 neighbours"];
+
+/// Conditions that are benchmarked; `off` is a box that nothing reaches.
+const FACES: [&str; 5] = ["off", "exit", "clamp", "reflect", "periodic"];
+
+fn kernels() -> Vec<Kernel> {
+    let mut kernels = Vec::new();
+    for sampler in SAMPLERS {
+        for scheme in Scheme::ALL {
+            kernels.extend(FACES.map(|faces| Kernel { sampler, scheme, faces }));
+        }
+    }
+    kernels
+}
+
+fn sampled(name: &str) -> Box<dyn Field> {
+    let weighting = Weighting::InverseDistance { neighbours: 8, power: 2.0 };
+    let flex = Device::flex();
+    match name {
+        "even nodes" => Box::new(grid(&flex, true, Placement::Nodes)),
+        "even cells" => Box::new(grid(&flex, true, Placement::Cells)),
+        "table nodes" => Box::new(grid(&flex, false, Placement::Nodes)),
+        "table cells" => Box::new(grid(&flex, false, Placement::Cells)),
+        "nearest" => Box::new(cloud(NODES.pow(3), 1.0, Weighting::Nearest)),
+        _ => Box::new(cloud(NODES.pow(3), 1.0, weighting)),
+    }
+}
+
+/// The kernels one by one: sampler x scheme x condition at the faces.
+#[divan::bench(args = kernels(), sample_count = 3, sample_size = 1)]
+fn kernel(bencher: Bencher, kernel: &Kernel) {
+    let field = sampled(kernel.sampler);
+    let domain = if kernel.faces == "off" { box_of(-1e6, 1e6) } else { box_of(0.0, 1.0) };
+    let tracer = tracer(&*field, 20).scheme(kernel.scheme).domain(domain);
+    measure(bencher, &tracer.all_faces(condition(kernel.faces)), PARTICLES, EVERYWHERE);
 }
 
 /// What faces cost: none within reach, and those of the flow's own box, which few paths meet.
-#[divan::bench(args = ["off", "exit", "clamp", "reflect", "periodic"], sample_count = 9, sample_size = 1)]
+#[divan::bench(args = FACES, sample_count = 9, sample_size = 1)]
 fn faces(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
     let domain = if name == "off" { box_of(-1e6, 1e6) } else { box_of(0.0, 1.0) };
@@ -148,12 +231,34 @@ fn condition(name: &str) -> Condition {
     }
 }
 
-/// What saves cost: the end only, or every step kept.
-#[divan::bench(args = ["end", "every step"], sample_count = 5, sample_size = 1)]
+/// Whether a step of a long run costs what one of a short run does.
+#[divan::bench(args = [100, 1_000, 10_000, 100_000], sample_count = 3, sample_size = 1)]
+fn steps(bencher: Bencher, steps: u64) {
+    let field = field(&Device::flex());
+    let dt = SPAN / steps as f64;
+    let span = Span { dt: Some(dt), steps: Some(steps), ..Span::default() };
+    measure(bencher, &tracer(&field, steps).span(span), 2048, EVERYWHERE);
+}
+
+/// Nodes at the same density: twice as many fill twice the volume.
+#[divan::bench(args = [65_536, 131_072, 262_144, 524_288], sample_count = 3, sample_size = 1)]
+fn nearest_of_nodes(bencher: Bencher, nodes: usize) {
+    let side = (nodes as f64 / 65_536.0).cbrt();
+    let field = cloud(nodes, side, Weighting::Nearest);
+    measure(bencher, &tracer(&field, 40), PARTICLES / 4, [0.02 * side, 0.98 * side]);
+}
+
+/// What saves and statuses cost: the end only, every tenth step, every step, with velocities.
+#[divan::bench(args = ["end", "every 10", "every step", "every step, with velocity"], sample_count = 5, sample_size = 1)]
 fn saves(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
-    let save = if name == "end" { SaveAt::End } else { SaveAt::EverySteps(1) };
-    measure(bencher, &tracer(&field, 40).save(save), PARTICLES, EVERYWHERE);
+    let save = match name {
+        "end" => SaveAt::End,
+        "every 10" => SaveAt::EverySteps(10),
+        _ => SaveAt::EverySteps(1),
+    };
+    let tracer = tracer(&field, 40).save(save).save_velocity(name.ends_with("velocity"));
+    measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
 /// The same step in tensor operations.
