@@ -1,0 +1,116 @@
+//! What the machine could do at most, to hold the speed of a step against: `cargo bench --bench
+//! machine`. One benchmark for each resource that a step uses, on all threads at once.
+
+use divan::{Bencher, black_box, counter::BytesCount, counter::ItemsCount};
+
+fn main() {
+    divan::main();
+}
+
+/// Does work on as many threads as there are.
+fn on_all_threads(work: impl Fn(usize) + Sync) -> usize {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let work = &work;
+            scope.spawn(move || work(thread));
+        }
+    });
+    threads
+}
+
+const ROUNDS: usize = 20_000_000;
+
+/// Additions that wait for each other: one a cycle, so that this is the clock of one thread.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn clock(bencher: Bencher) {
+    bencher.counter(ItemsCount::new(8 * ROUNDS)).bench_local(|| {
+        let mut sum = 0_u64;
+        for _ in 0..ROUNDS {
+            for _ in 0..8 {
+                sum = black_box_free(sum + 1);
+            }
+        }
+        sum
+    });
+}
+
+/// Keeps the compiler from adding up beforehand, at no cost.
+#[inline(always)]
+fn black_box_free(mut x: u64) -> u64 {
+    // SAFETY: an empty instruction that claims to change a register.
+    unsafe { std::arch::asm!("/* {0} */", inout(reg) x, options(nomem, nostack, preserves_flags)) };
+    x
+}
+
+/// Single-precision operations a second: fused multiplications and additions of eight lanes, each
+/// counted as two operations a lane.
+#[cfg(target_arch = "x86_64")]
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn operations(bencher: Bencher) {
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn chains(rounds: usize) -> f32 {
+        use std::arch::x86_64::*;
+        let (factor, term) = (_mm256_set1_ps(0.999), _mm256_set1_ps(0.5));
+        let mut sums = [_mm256_setzero_ps(); CHAINS];
+        for _ in 0..rounds {
+            for sum in &mut sums {
+                *sum = _mm256_fmadd_ps(*sum, factor, term);
+            }
+        }
+        sums.iter().map(|sum| _mm256_cvtss_f32(*sum)).sum()
+    }
+    const CHAINS: usize = 12;
+    let threads = on_all_threads(|_| {});
+    bencher.counter(ItemsCount::new(threads * ROUNDS * CHAINS * 16)).bench_local(|| {
+        // SAFETY: a machine without these instructions has no business with this benchmark.
+        on_all_threads(|_| _ = black_box(unsafe { chains(ROUNDS) }))
+    });
+}
+
+/// Bytes a second from a cache or the memory, read 32 at a time, one after the other.
+#[cfg(target_arch = "x86_64")]
+#[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
+fn reads(bencher: Bencher, bytes: usize) {
+    #[target_feature(enable = "avx2")]
+    unsafe fn sum(numbers: &[f32]) -> f32 {
+        use std::arch::x86_64::*;
+        let mut sums = [_mm256_setzero_ps(); 8];
+        for chunk in numbers.chunks_exact(64) {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: 64 numbers are in a chunk.
+                let eight = unsafe { _mm256_loadu_ps(chunk.as_ptr().add(8 * k)) };
+                *sum = _mm256_add_ps(*sum, eight);
+            }
+        }
+        sums.iter().map(|sum| _mm256_cvtss_f32(*sum)).sum()
+    }
+    let numbers = vec![1.0_f32; bytes / 4];
+    let threads = on_all_threads(|_| {});
+    let times = (4 << 30) / bytes;
+    bencher.counter(BytesCount::new(threads * times * bytes)).bench_local(|| {
+        on_all_threads(|_| {
+            for _ in 0..times {
+                // SAFETY: as above.
+                black_box(unsafe { sum(black_box(&numbers)) });
+            }
+        })
+    });
+}
+
+/// Reads a second of lines of 64 bytes at random places, which do not wait for each other.
+#[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
+fn random_lines(bencher: Bencher, bytes: usize) {
+    let lines = vec![[1_u64; 8]; bytes / 64];
+    let threads = on_all_threads(|_| {});
+    bencher.counter(ItemsCount::new(threads * ROUNDS)).bench_local(|| {
+        on_all_threads(|thread| {
+            let (mut state, mut sum) = (thread as u64 + 1, 0_u64);
+            for _ in 0..ROUNDS {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                sum = sum.wrapping_add(lines[(state >> 33) as usize & (lines.len() - 1)][0]);
+            }
+            black_box(sum);
+        })
+    });
+}
