@@ -381,6 +381,30 @@ fn at_a_node_its_own_velocity_counts() {
     }
 }
 
+/// A search begins where the last one ended; it must not find other nodes for that, not even of
+/// those that are equally far.
+#[test]
+fn a_sample_does_not_depend_on_the_one_before_it() {
+    let mut places = middles();
+    places.extend(points(65, [-0.2; 3], [1.7; 3], 1000));
+    let mut dice = Dice(66);
+    let mut shuffled: Vec<usize> = (0..places.len()).collect();
+    shuffled.sort_by_cached_key(|_| dice.bits());
+    let others: Vec<Point> = shuffled.iter().map(|i| places[*i]).collect();
+    for nodes in [lattice(), clustered(300), collinear(100), points(67, [0.0; 3], [1.5; 3], 300)] {
+        for weighting in [Weighting::Nearest, mean(3, 2.0), mean(5, 1.0)] {
+            let cloud = Cloud::numbered(nodes.clone(), weighting);
+            for machine in machines().iter().filter(|machine| machine.name == "flex") {
+                let found = cloud.sample(machine, &places);
+                let again = cloud.sample(machine, &others);
+                for (i, v) in shuffled.iter().zip(again) {
+                    assert_eq!(found[*i], v, "{machine}, {weighting:?}, {:?}", places[*i]);
+                }
+            }
+        }
+    }
+}
+
 /// What is found for each of many points, by two threads.
 fn for_each<'a, T: Send>(points: &'a [Point], find: impl Fn(Point) -> T + Sync) -> Vec<T> {
     let halves: Vec<&'a [Point]> = points.chunks(points.len().div_ceil(2)).collect();
@@ -513,7 +537,8 @@ fn random_cloud(dice: &mut Dice) -> Cloud {
     }
     let neighbours = 1 + (dice.bits() % count.min(16) as u64) as usize;
     let power = dice.pick(&[0.5, 1.0, 2.0, 3.5, 8.0]);
-    let weighting = if dice.bits() % 3 == 0 { Weighting::Nearest } else { mean(neighbours, power) };
+    let weighting =
+        if dice.bits().is_multiple_of(3) { Weighting::Nearest } else { mean(neighbours, power) };
     let mut velocities = Dice(dice.bits());
     Cloud::new(single(nodes), &[0.0], weighting, |_, _| {
         std::array::from_fn(|_| velocities.between(-1.0, 1.0))

@@ -254,7 +254,7 @@ fn bounding_box(positions: &[[f64; 3]]) -> Result<Domain> {
 /// The nodes' coordinates as kernels read them.
 fn places(positions: &[[f64; 3]], order: &[usize], shape: &PointShape) -> Vec<f64> {
     let mut places = Vec::with_capacity(shape.axis(3));
-    for d in 0..3 {
+    for d in [0, 1, 2] {
         let coordinate = |i: &usize| if shape.is_flat(d) { 0.0 } else { positions[*i][d] };
         places.extend(order.iter().map(coordinate));
         places.extend([f64::from(f32::MAX); NODE_PADDING]);

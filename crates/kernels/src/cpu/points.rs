@@ -178,6 +178,8 @@ impl<F: Real, L: Lanes<F>> Finder<F> for NearestTwo<F, L> {
         let mut start = nodes.start;
         while start < nodes.end {
             let mut square = L::Eight::splat(F::zero());
+            // By index: an iterator might be called where it should be inlined and unrolled.
+            #[allow(clippy::needless_range_loop)]
             for d in 0..3 {
                 let way = cloud.eight::<L>(d, start) - L::Eight::splat(place[d]);
                 square = way.fma(way, square);
@@ -204,6 +206,8 @@ impl<F: Real, L: Lanes<F>> Finder<F> for NearestTwo<F, L> {
             }
         }
         let mut next = second[best];
+        // By index: an iterator might be called where it should be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
         for l in 0..WIDTH {
             if l != best && first[l] < next {
                 next = first[l];

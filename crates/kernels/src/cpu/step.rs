@@ -139,6 +139,8 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
     stages.stage::<L, M, 2>();
     stages.stage::<L, M, 3>();
     let mut leap = Leap { to: *from, slow: [false; G] };
+    // By index: an iterator might be called where it should be inlined and unrolled.
+    #[allow(clippy::needless_range_loop)]
     for g in 0..G {
         leap.to[g] = stages.slope::<M>(g).fma(L::Four::splat(h), from[g]);
     }

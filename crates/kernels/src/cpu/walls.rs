@@ -54,6 +54,8 @@ impl<F: Real> Walls<F> {
     pub fn contain_all<L: Lanes<F>, const G: usize>(&self, points: &[L::Four; G]) -> bool {
         let (low, high) = (L::Four::new(self.low), L::Four::new(self.high));
         let mut inside = points[0].inside(low, high);
+        // By index: an iterator might be called where it should be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
         for g in 1..G {
             inside = inside.and(points[g].inside(low, high));
         }
