@@ -240,6 +240,15 @@ fn steps(bencher: Bencher, steps: u64) {
     measure(bencher, &tracer(&field, steps).span(span), 2048, EVERYWHERE);
 }
 
+/// One particle: the time from a position to the next one, which nothing else fills.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn alone(bencher: Bencher) {
+    let field = field(&Device::flex());
+    let steps = 100_000;
+    let span = Span { dt: Some(SPAN / steps as f64), steps: Some(steps), ..Span::default() };
+    measure(bencher, &tracer(&field, steps).span(span), 1, EVERYWHERE);
+}
+
 /// Nodes at the same density: twice as many fill twice the volume.
 #[divan::bench(args = [65_536, 131_072, 262_144, 524_288], sample_count = 3, sample_size = 1)]
 fn nearest_of_nodes(bencher: Bencher, nodes: usize) {

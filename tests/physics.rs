@@ -20,5 +20,6 @@ mod physics {
     mod points;
     mod rotation;
     mod schedule;
+    mod sinks;
     mod time;
 }

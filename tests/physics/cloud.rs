@@ -6,8 +6,8 @@ use super::{
     oracle::{Case, Fate, Point, Space},
 };
 use burntrace::{
-    Domain, Face, Field, FieldOptions, FrameSource, PointField, PointSource, SaveAt, Seeds, Tracer,
-    Velocity, Weighting,
+    Domain, Face, Field, FieldOptions, FrameSource, PointField, PointSource, SaveAt, Scheme, Seeds,
+    Tracer, Velocity, Weighting,
 };
 
 /// Velocity on scattered points, in memory.
@@ -62,7 +62,9 @@ impl Cloud {
     /// Velocities at points, as a run saves them before its first step.
     pub fn sample(&self, machine: &Machine, points: &[Point]) -> Vec<Point> {
         let field = self.load(machine);
+        // The step is of no interest: the scheme is the one that is compiled soonest.
         let tracer = Tracer::new(&field)
+            .scheme(Scheme::Euler)
             .domain(Domain::unbounded())
             .span(steps(self.times[0], self.times[0] + 1.0, 1))
             .save(SaveAt::EverySteps(1))

@@ -143,7 +143,7 @@ fn a_track_does_not_depend_on_company() {
                 let some = trace(&tracer, &part(&seeds, first..MANY.min(first + 7)));
                 assert_same_bits(&format!("{what}, seven from {first}"), &all, first, &some);
             }
-            for i in (0..MANY).step_by(3) {
+            for i in (0..MANY).step_by(5) {
                 let alone = trace(&tracer, &part(&seeds, i..i + 1));
                 assert_same_bits(&format!("{what}, alone"), &all, i, &alone);
             }
@@ -154,8 +154,8 @@ fn a_track_does_not_depend_on_company() {
 #[test]
 fn a_track_does_not_depend_on_threads() {
     let seeds = crowd();
-    let pools = [1, 2, 5]
-        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let pools =
+        [1, 2].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     for machine in flexes() {
         for (name, field) in fields(&machine) {
             let field = field.as_ref();
@@ -362,7 +362,7 @@ fn a_warm_device_gives_the_same_tracks() {
     let nodes = single(Dice(1).points(LOW, HIGH, 60));
     let cloud = Cloud::new(nodes, &[0.0, 0.5, 1.0], Weighting::Nearest, velocities(5));
     let seeds = Seeds::list(cloud.positions.clone()).unwrap();
-    for machine in machines() {
+    for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = cloud.load(&machine);
         let tracer = Tracer::new(&field).span(steps(0.0, 0.9, 5)).save_velocity(true);
         let cold = trace(&tracer, &seeds);

@@ -3,7 +3,8 @@
 use crate::{Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 
-/// All particles at one time, on the device.
+/// All particles at one time: on the device, or on the host where a sink
+/// [wants that](TrackSink::on_host).
 #[derive(Clone, Debug)]
 pub struct Save {
     /// Its number, counted from 0.
@@ -49,6 +50,15 @@ pub struct Ends {
 
 /// Where saves go: memory, a file, a statistic.
 pub trait TrackSink {
+    /// Whether saves should come on the host, whichever device computed them.
+    ///
+    /// Where a graphics card computes, they are then read back as tensors of Flex, and the sink
+    /// works while the card takes the next steps. Other devices are on the host already, and
+    /// tensors of a device that tracks gradients stay where they are.
+    fn on_host(&self) -> bool {
+        false
+    }
+
     /// Called once, before the first save.
     ///
     /// # Errors
@@ -203,7 +213,8 @@ pub struct Summary {
     /// How many particles have each status; statuses that nobody has are left out. The counts
     /// add up to `particles`.
     pub counts: Vec<(Status, usize)>,
-    /// Wall time of the steps and of reading results back from the device, in seconds.
+    /// Wall time that the run waited for steps and for results read back from the device, in
+    /// seconds. What a device computed while the sink took a save is in `save_seconds`.
     pub trace_seconds: f64,
     /// Wall time that the sink took, in seconds.
     pub save_seconds: f64,
@@ -227,7 +238,7 @@ impl Summary {
         self.count(Status::has_ended)
     }
 
-    /// Steps of active particles per second of tracing.
+    /// Steps of active particles per second of tracing, that is of `trace_seconds`.
     pub fn particle_steps_per_second(&self) -> f64 {
         self.particle_steps as f64 / self.trace_seconds.max(f64::MIN_POSITIVE)
     }

@@ -2,6 +2,7 @@
 
 mod ends;
 mod fused;
+mod reading;
 mod run;
 mod start;
 mod stepper;
@@ -165,6 +166,9 @@ impl<'a> Tracer<'a> {
     /// Traces seeds into a sink, under the eyes of an observer, which is called after each
     /// launch and may cancel the run.
     ///
+    /// A sink that wants its saves [on the host](TrackSink::on_host) gets those of a graphics card
+    /// while the card takes the steps that follow, and so after the observer has heard of them.
+    ///
     /// # Errors
     ///
     /// As [`trace`](Tracer::trace), and where the sink fails.
@@ -193,7 +197,7 @@ impl<'a> Tracer<'a> {
             velocity: self.velocity,
             periods: periods(&boundary),
         }))?;
-        let mut run = Run::new(self, &schedule, stepper);
+        let mut run = Run::new(self, &schedule, stepper, sink.on_host());
         let particles = run.all_chunks(particles, sink, observer)?;
         run.finish(particles, sink, &start)
     }

@@ -2,14 +2,16 @@
 
 use super::{
     Tracer, ends,
+    reading::Reading,
     start::Start,
     stepper::{self, Stepper},
 };
 use crate::{
-    Control, Error, Progress, Result, Save, Summary, TrackSink,
+    Control, Error, Progress, Result, Save, Summary, TrackSink, device,
     schedule::{Chunk, Schedule},
     tracks::sunk,
 };
+use burn::tensor::{ExecutionError, Tensor};
 use burntrace_kernels::Particles;
 use std::time::Instant;
 
@@ -18,6 +20,10 @@ pub(super) struct Run<'a> {
     tracer: &'a Tracer<'a>,
     schedule: &'a Schedule,
     stepper: Stepper<'a>,
+    /// Whether saves are read back while the device goes on.
+    overlaps: bool,
+    /// The save that is being read back.
+    reading: Option<Reading>,
     steps: u64,
     launches: u64,
     saves: usize,
@@ -27,11 +33,21 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(tracer: &'a Tracer<'a>, schedule: &'a Schedule, stepper: Stepper<'a>) -> Self {
+    /// A run into a sink that wants its saves on the host, or takes them where they are.
+    pub fn new(
+        tracer: &'a Tracer<'a>,
+        schedule: &'a Schedule,
+        stepper: Stepper<'a>,
+        on_host: bool,
+    ) -> Self {
+        let device = tracer.field.device();
+        let is_card = device::compiles_kernels(&device) && !device.is_autodiff();
         Run {
             tracer,
             schedule,
             stepper,
+            overlaps: on_host && is_card,
+            reading: None,
             steps: 0,
             launches: 0,
             saves: 0,
@@ -51,9 +67,16 @@ impl<'a> Run<'a> {
     ) -> Result<Particles> {
         let count = particles.count();
         for chunk in self.schedule.chunks(stepper::most_steps(count)) {
-            particles = self.advance(particles, &chunk)?;
-            if let Some(index) = chunk.save {
-                self.save(&particles, index, chunk.end(), sink)?;
+            particles = self.launch(particles, &chunk)?;
+            self.hand_over(sink)?;
+            match chunk.save {
+                Some(index) if self.overlaps => self.start_reading(&particles, index, chunk.end()),
+                save => {
+                    self.sync()?;
+                    if let Some(index) = save {
+                        self.save(&particles, index, chunk.end(), sink)?;
+                    }
+                }
             }
             let progress = Progress {
                 fraction: self.schedule.span.fraction(chunk.end()),
@@ -65,16 +88,20 @@ impl<'a> Run<'a> {
                 break;
             }
         }
+        self.hand_over(sink)?;
         Ok(particles)
     }
 
-    fn advance(&mut self, particles: Particles, chunk: &Chunk) -> Result<Particles> {
+    fn launch(&mut self, particles: Particles, chunk: &Chunk) -> Result<Particles> {
         if chunk.steps() == 0 {
             return Ok(particles);
         }
         let begin = Instant::now();
         let particles = self.stepper.advance(particles, chunk);
-        self.sync()?;
+        if self.reading.is_some() {
+            // Some devices gather launches before they begin; the sink's time should not be lost.
+            self.tracer.field.device().flush().map_err(failed)?;
+        }
         self.trace_seconds += begin.elapsed().as_secs_f64();
         self.steps += chunk.steps() as u64;
         self.launches += self.stepper.launches(chunk);
@@ -82,9 +109,34 @@ impl<'a> Run<'a> {
     }
 
     /// Waits for the device, so that times are those of the work and failures are seen.
-    fn sync(&self) -> Result<()> {
-        let device = self.tracer.field.device();
-        device.sync().map_err(|error| Error::Execution(format!("{error:?}")))
+    fn sync(&mut self) -> Result<()> {
+        let begin = Instant::now();
+        self.tracer.field.device().sync().map_err(failed)?;
+        self.trace_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn velocity(&self, particles: &Particles, time: f64) -> Option<Tensor<2>> {
+        self.tracer.velocity.then(|| self.stepper.velocity(particles, time))
+    }
+
+    /// Begins to read a save back. The next launch comes after that in the device's queue, and
+    /// may thus write to the same memory.
+    fn start_reading(&mut self, particles: &Particles, index: usize, time: f64) {
+        let begin = Instant::now();
+        let velocity = self.velocity(particles, time);
+        let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
+        self.reading = Some(Reading::start(particles, velocity, has_image, (index, time)));
+        self.trace_seconds += begin.elapsed().as_secs_f64();
+    }
+
+    /// Gives the sink the save that is being read back, if there is one.
+    fn hand_over(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
+        let Some(reading) = self.reading.take() else { return Ok(()) };
+        let begin = Instant::now();
+        let save = reading.finish()?;
+        self.trace_seconds += begin.elapsed().as_secs_f64();
+        self.give(save, sink, Instant::now())
     }
 
     fn save(
@@ -95,15 +147,18 @@ impl<'a> Run<'a> {
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
         let begin = Instant::now();
-        let velocity = self.tracer.velocity.then(|| self.stepper.velocity(particles, time));
         let save = Save {
             index,
             time,
             position: particles.position.clone(),
             status: particles.status(),
             image: particles.image(),
-            velocity,
+            velocity: self.velocity(particles, time),
         };
+        self.give(save, sink, begin)
+    }
+
+    fn give(&mut self, save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
         sunk(sink.save(save))?;
         self.saves += 1;
         self.save_seconds += begin.elapsed().as_secs_f64();
@@ -142,4 +197,8 @@ impl<'a> Run<'a> {
             cancelled: self.cancelled,
         })
     }
+}
+
+fn failed(error: ExecutionError) -> Error {
+    Error::Execution(format!("{error:?}"))
 }

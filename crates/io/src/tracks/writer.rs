@@ -13,7 +13,7 @@ const OPTIONAL: [&str; 2] = ["image", "velocity"];
 /// Writes the tracks of a run into a folder, each save as it comes.
 ///
 /// Until the run has ended, the names of the files end in `.part`: what looks complete is
-/// complete. Each save is read from the device at once.
+/// complete. Saves of a graphics card are written while it takes the next steps.
 #[derive(Debug)]
 pub struct TrackWriter {
     folder: PathBuf,
@@ -218,6 +218,10 @@ fn rename(part: &Path) -> Result<String> {
 }
 
 impl TrackSink for TrackWriter {
+    fn on_host(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
         Ok(self.begin_store(plan)?)
     }

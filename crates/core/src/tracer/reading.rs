@@ -1,0 +1,83 @@
+//! A save on its way from the device to the host, while the device goes on.
+
+use crate::{Error, Result, Save};
+use burn::tensor::{DType, Device, ExecutionError, Int, Tensor, TensorData, Transaction};
+use burntrace_kernels::Particles;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+type Read = std::result::Result<Vec<TensorData>, ExecutionError>;
+
+/// A save whose copies are in the queue of the device.
+pub(super) struct Reading {
+    index: usize,
+    time: f64,
+    has_image: bool,
+    copies: Copies,
+}
+
+enum Copies {
+    Underway(Pin<Box<dyn Future<Output = Read>>>),
+    Done(Read),
+}
+
+impl Reading {
+    /// Puts the copies of a save into the device's queue, ahead of whatever is launched next.
+    /// Images are read where there are any, which is in a box with a periodic axis.
+    ///
+    /// A transaction, because it copies when it is first polled; `Tensor::into_data_async` leaves
+    /// that to whoever looks at the data first, and by then the particles have moved on.
+    pub fn start(
+        particles: &Particles,
+        velocity: Option<Tensor<2>>,
+        has_image: bool,
+        (index, time): (usize, f64),
+    ) -> Self {
+        let mut transaction = Transaction::default()
+            .register(particles.position.clone())
+            .register(particles.status());
+        if has_image {
+            transaction = transaction.register(particles.image());
+        }
+        if let Some(velocity) = velocity {
+            transaction = transaction.register(velocity);
+        }
+        let mut copies: Pin<Box<dyn Future<Output = Read>>> = Box::pin(transaction.execute_async());
+        let copies = match copies.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(read) => Copies::Done(read),
+            Poll::Pending => Copies::Underway(copies),
+        };
+        Reading { index, time, has_image, copies }
+    }
+
+    /// Waits until the copies have been made; the save then is on the host.
+    pub fn finish(self) -> Result<Save> {
+        let read = match self.copies {
+            Copies::Underway(copies) => burn::tensor::read_sync(copies),
+            Copies::Done(read) => read,
+        };
+        let mut data = read.map_err(|error| Error::Execution(format!("{error:?}")))?.into_iter();
+        let mut next =
+            || data.next().ok_or_else(|| Error::Execution("it lost a part of a save".into()));
+        let position = reals(next()?);
+        let status = wholes(next()?);
+        let image = match self.has_image {
+            true => wholes(next()?),
+            false => Tensor::zeros(position.dims(), (&Device::flex(), DType::I32)),
+        };
+        let velocity = data.next().map(reals);
+        Ok(Save { index: self.index, time: self.time, position, status, image, velocity })
+    }
+}
+
+/// A tensor on the host. The data are not copied once more.
+fn reals<const D: usize>(data: TensorData) -> Tensor<D> {
+    let dtype = data.dtype();
+    Tensor::from_data(data, (&Device::flex(), dtype))
+}
+
+/// As [`reals`].
+fn wholes<const D: usize>(data: TensorData) -> Tensor<D, Int> {
+    let dtype = data.dtype();
+    Tensor::from_data(data, (&Device::flex(), dtype))
+}
