@@ -73,26 +73,29 @@ fn operations(bencher: Bencher) {
 #[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
 fn reads(bencher: Bencher, bytes: usize) {
     #[target_feature(enable = "avx2")]
-    unsafe fn sum(numbers: &[f32]) -> f32 {
+    unsafe fn sum(lines: &[Line]) -> f32 {
         use std::arch::x86_64::*;
         let mut sums = [_mm256_setzero_ps(); 8];
-        for chunk in numbers.chunks_exact(64) {
+        for chunk in lines.chunks_exact(4) {
             for (k, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: 64 numbers are in a chunk.
-                let eight = unsafe { _mm256_loadu_ps(chunk.as_ptr().add(8 * k)) };
+                // SAFETY: eight times eight numbers are in a chunk.
+                let eight = unsafe { _mm256_load_ps(chunk.as_ptr().cast::<f32>().add(8 * k)) };
                 *sum = _mm256_add_ps(*sum, eight);
             }
         }
         sums.iter().map(|sum| _mm256_cvtss_f32(*sum)).sum()
     }
-    let numbers = vec![1.0_f32; bytes / 4];
+    #[derive(Clone)]
+    #[repr(align(64))]
+    struct Line(#[expect(dead_code, reason = "read by address")] [f32; 16]);
+    let lines = vec![Line([1.0; 16]); bytes / 64];
     let threads = on_all_threads(|_| {});
     let times = (4 << 30) / bytes;
     bencher.counter(BytesCount::new(threads * times * bytes)).bench_local(|| {
         on_all_threads(|_| {
             for _ in 0..times {
                 // SAFETY: as above.
-                black_box(unsafe { sum(black_box(&numbers)) });
+                black_box(unsafe { sum(black_box(&lines)) });
             }
         })
     });

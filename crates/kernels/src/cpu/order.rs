@@ -12,7 +12,7 @@ const WORTH_PARTICLES: usize = 2048;
 const WORTH_STEPS: usize = 8;
 
 /// Particles that a bin holds on average.
-const PER_BIN: usize = 16;
+const PER_BIN: usize = 2;
 
 /// The most bins along an axis, as a power of two.
 const MOST_BITS: u32 = 7;
