@@ -39,6 +39,10 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
     }
 }
 
+/// Places of a cell along the axes. Where they are tables, the last cell of a particle is where the
+/// search for the next one begins.
+type Cell = [usize; 3];
+
 /// A value of each of two frames and its place among the corners of a cell.
 #[derive(Clone, Copy)]
 struct Corner<F> {
@@ -68,14 +72,14 @@ impl<F: Real> Corner<F> {
 }
 
 impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
-    type Hint = ();
+    type Hint = Cell;
 
     /// Time first, then y and z; x comes last, because nodes that follow each other along x lie
     /// side by side in memory and are read as one vector.
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, _: &mut ()) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
-        let ([i, j, k], w) = self.axes.locate::<L>(p);
+        let ([i, j, k], w) = self.axes.locate::<L>(p, last);
         let [wx, wy, wz, _] = w.array();
         let base = i + j * sy + k * sz;
         let corner = Corner {
@@ -101,12 +105,12 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
 }
 
 impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
-    type Hint = ();
+    type Hint = Cell;
 
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, _: &mut ()) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
-        let ([i, j, k], _) = self.axes.locate::<L>(p);
+        let ([i, j, k], _) = self.axes.locate::<L>(p, last);
         super::moment::blend::<F, L>(self.velocity, i + j * sy + k * sz, moment)
     }
 }
@@ -145,12 +149,14 @@ impl<'a, F: Real> Axes<'a, F> {
     }
 
     #[inline(always)]
-    fn locate<L: Lanes<F>>(&self, p: L::Four) -> ([usize; 3], L::Four) {
+    fn locate<L: Lanes<F>>(&self, p: L::Four, last: &mut Cell) -> (Cell, L::Four) {
         if let Some(tables) = &self.tables {
-            let [x, y, z, _] = p.array();
-            let ((i, wx), (j, wy), (k, wz)) =
-                (bisect(tables[0], x), bisect(tables[1], y), bisect(tables[2], z));
-            return ([i, j, k], L::Four::new([wx, wy, wz, F::zero()]));
+            let x = p.array();
+            let mut w = [F::zero(); 4];
+            for d in 0..3 {
+                w[d] = find(tables[d], x[d], &mut last[d]);
+            }
+            return (*last, L::Four::new(w));
         }
         let zero = L::Four::splat(F::zero());
         let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
@@ -166,14 +172,53 @@ fn padded<F: Real>(of: impl Fn(usize) -> f64) -> [F; 4] {
     [F::of(of(0)), F::of(of(1)), F::of(of(2)), F::zero()]
 }
 
-#[inline(never)]
-fn bisect<F: Real>(nodes: &[F], x: F) -> (usize, F) {
-    let count = nodes.len();
-    if count == 1 {
-        return (0, F::zero());
+/// The fraction of its cell at which a coordinate lies, and in `cell` that cell, which is tried
+/// first.
+#[inline(always)]
+fn find<F: Real>(nodes: &[F], x: F, cell: &mut usize) -> F {
+    let Some(last) = nodes.len().checked_sub(2) else {
+        return F::zero();
+    };
+    let c = *cell;
+    let is_there = (c == 0 || nodes[c] <= x) && (c == last || x < nodes[c + 1]);
+    if !is_there {
+        *cell = bisect(nodes, x);
     }
-    let cell = nodes[1..count - 1].partition_point(|&node| node <= x);
-    let (a, b) = (nodes[cell], nodes[cell + 1]);
+    let (a, b) = (nodes[*cell], nodes[*cell + 1]);
     let fraction = (x - a) / (b - a);
-    (cell, fraction.max(F::zero()).min(F::one()))
+    fraction.max(F::zero()).min(F::one())
+}
+
+/// The cell of a coordinate on an axis of two nodes or more.
+#[inline(never)]
+fn bisect<F: Real>(nodes: &[F], x: F) -> usize {
+    nodes[1..nodes.len() - 1].partition_point(|&node| node <= x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    #[test]
+    fn a_cell_does_not_depend_on_the_one_before() {
+        let nodes = [0.0_f32, 0.5, 0.75, 2.0];
+        let cells = [
+            (-1.0, 0, 0.0),
+            (0.0, 0, 0.0),
+            (0.25, 0, 0.5),
+            (0.5, 1, 0.0),
+            (0.75, 2, 0.0),
+            (2.0, 2, 1.0),
+            (9.0, 2, 1.0),
+            (f32::INFINITY, 2, 1.0),
+            (f32::NAN, 0, 0.0),
+        ];
+        for (x, cell, fraction) in cells {
+            for last in 0..3 {
+                let mut found = last;
+                assert_eq!((find(&nodes, x, &mut found), found), (fraction, cell), "{x}, {last}");
+            }
+        }
+        assert_eq!(find(&[1.0_f32], 5.0, &mut 0), 0.0);
+    }
 }
