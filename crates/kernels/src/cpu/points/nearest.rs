@@ -1,0 +1,137 @@
+//! The velocity of the nearest node.
+
+use super::{Cloud, Finder, WIDTH, roundly, square_distance};
+use crate::{
+    PointShape,
+    cpu::{
+        FieldArrays, Real, Sampler,
+        lanes::{Eight, Four, Lanes, Vector},
+        moment::{Moment, blend},
+        three,
+    },
+};
+use std::ops::Range;
+
+/// The nearest node and the distance of the second, apart for each lane of the vectors by which
+/// nodes are looked at.
+struct NearestTwo<F, L: Lanes<F>> {
+    first: L::Eight,
+    second: L::Eight,
+    /// Where the vector with the nearest node begins, as bits.
+    start: L::Eight,
+}
+
+impl<F, L: Lanes<F>> Clone for NearestTwo<F, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, L: Lanes<F>> Copy for NearestTwo<F, L> {}
+
+/// The nearest node, the square of its distance and that of the second.
+type Nearer<F> = (u32, F, F);
+
+impl<F: Real, L: Lanes<F>> NearestTwo<F, L> {
+    #[inline(always)]
+    fn nothing() -> Self {
+        let far = L::Eight::splat(F::infinity());
+        NearestTwo { first: far, second: far, start: L::Eight::splat(F::zero()) }
+    }
+}
+
+impl<F: Real, L: Lanes<F>> Finder<F, L> for NearestTwo<F, L> {
+    type Found = Nearer<F>;
+
+    #[inline(always)]
+    fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>) {
+        let mut start = nodes.start;
+        while start < nodes.end {
+            let square = cloud.squares::<L>(place, start..nodes.end);
+            let here = L::Eight::splat(F::of_bits(start as u32));
+            self.start = square.where_less(self.first, here, self.start);
+            self.second = self.second.min(square.max(self.first));
+            self.first = self.first.min(square);
+            start += WIDTH;
+        }
+    }
+
+    #[inline(always)]
+    fn found(&self) -> (Nearer<F>, F) {
+        let (first, second, start) = (self.first.array(), self.second.array(), self.start.array());
+        let node = |l: usize| start[l].bits() + l as u32;
+        let mut best = 0;
+        for l in 1..WIDTH {
+            let is_tie = first[l] == first[best] && node(l) < node(best);
+            if first[l] < first[best] || is_tie {
+                best = l;
+            }
+        }
+        let mut next = second[best];
+        // By index: an iterator might be called where it should be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
+        for l in 0..WIDTH {
+            if l != best && first[l] < next {
+                next = first[l];
+            }
+        }
+        ((node(best), first[best], next), next)
+    }
+}
+
+/// The velocity of the nearest node.
+pub(in crate::cpu) struct Nearest<'a, F> {
+    cloud: Cloud<'a, F>,
+    velocity: &'a [[F; 4]],
+}
+
+/// The last search of a particle.
+#[derive(Clone, Copy, Default)]
+pub(in crate::cpu) struct LastSearch<F> {
+    place: [F; 3],
+    node: u32,
+    /// Distance of the second node; 0 before the first search.
+    second: F,
+    /// Square of the way within which the nearest node remains the nearest: half of what the
+    /// second one is farther away.
+    safe: F,
+}
+
+impl<'a, F: Real> Nearest<'a, F> {
+    pub fn new(field: &FieldArrays<'a, F>, shape: &PointShape, frames: usize) -> Self {
+        Nearest { cloud: Cloud::new(field, shape, frames), velocity: field.velocity }
+    }
+
+    #[inline(always)]
+    fn node<L: Lanes<F>>(&self, place: [F; 3], last: &mut LastSearch<F>) -> usize {
+        let moved = square_distance(&last.place, &place);
+        if moved < last.safe {
+            return last.node as usize;
+        }
+        let known = roundly(last.second + moved.sqrt());
+        let reach = if last.second > F::zero() { known } else { self.cloud.first_reach };
+        let (node, first, second) = self.cloud.find(&place, reach, NearestTwo::<F, L>::nothing());
+        let (first, second) = (first.sqrt(), second.sqrt());
+        let slack = F::of(32.0) * F::epsilon() * second;
+        let half = (F::of(0.5) * (second - first) - slack).max(F::zero());
+        *last = LastSearch { place, node, second, safe: half * half };
+        node as usize
+    }
+}
+
+impl<F: Real> Sampler<F> for Nearest<'_, F> {
+    type Hint = LastSearch<F>;
+
+    #[inline(always)]
+    fn sample<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        moment: &Moment<F>,
+        hint: &mut LastSearch<F>,
+    ) -> L::Four {
+        let place = self.cloud.place(three(position.array()));
+        let node = self.node::<L>(place, hint);
+        blend::<F, L>(self.velocity, node, moment)
+    }
+}
