@@ -10,6 +10,7 @@
 
 mod backends;
 mod boundary;
+mod cells;
 mod clock;
 mod cpu;
 #[cfg(feature = "cube")]
@@ -24,6 +25,7 @@ mod segment;
 pub mod status;
 
 pub use boundary::{Boundary, Condition, Face};
+pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
 pub use field::FieldShape;
 pub use functions::{FieldTensors, Particles, RECORD, advance, sample};
