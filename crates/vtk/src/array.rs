@@ -92,6 +92,16 @@ pub(crate) enum Placement {
     Box(GridBox),
 }
 
+impl Placement {
+    /// What is added to each value.
+    pub(crate) fn index_offset(self) -> usize {
+        match self {
+            Self::Append { index_offset } => usize::try_from(index_offset).unwrap_or(0),
+            Self::Box(_) => 0,
+        }
+    }
+}
+
 /// A box inside a larger grid of tuples, in numbers of tuples along x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GridBox {

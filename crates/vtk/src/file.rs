@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::array::{Array, ArrayInfo, Association};
+use crate::cells::{self, Cells};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind, dims_of};
 use crate::pieces::read_values;
@@ -177,6 +178,21 @@ impl VtkFile {
             Some(points) => self.decode(points),
             None => Err(self.absent("explicit points", "ask for `coordinates()`")),
         }
+    }
+
+    /// Reads the cells of an unstructured grid, or makes those that lie between the nodes of a
+    /// structured grid: hexahedra, or quads where one axis has a single node.
+    ///
+    /// The cells of a file in pieces, and those of the files of an index, follow each other, and
+    /// their indices count the points of the pieces before. Of a polyhedron there are the points,
+    /// not the faces. Arrays on the cells are in the same order.
+    ///
+    /// # Errors
+    ///
+    /// If the data set is of another kind or has lines or a vertex only, there are 2^32 points or more,
+    /// the cells cannot be read, or they are no cells of its points.
+    pub fn cells(&self) -> Result<Cells, Error> {
+        cells::read(&self.sources, &self.structure)
     }
 
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {

@@ -5,6 +5,7 @@
 //! arrays. The numbers stay in the file until [`VtkFile::read`] asks for one array, which then
 //! reads that array's bytes only. Files may be damaged or hostile: the result is an [`Error`] that
 //! names the place, never a panic, and no memory is taken on the word of a number in the file.
+//! [`VtkFile::cells`] reads the cells of a mesh.
 //!
 //! ```no_run
 //! let file = burntrace_vtk::open("flow.vti")?;
@@ -18,6 +19,7 @@
 mod array;
 mod base64;
 mod block;
+mod cells;
 mod error;
 mod file;
 mod geometry;
@@ -32,6 +34,7 @@ mod values;
 mod xml;
 
 pub use array::{Array, ArrayInfo, Association, Attribute};
+pub use cells::Cells;
 pub use error::{Error, Place};
 pub use file::{VtkFile, open};
 pub use geometry::{Geometry, Kind};

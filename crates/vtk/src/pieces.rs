@@ -20,10 +20,19 @@ pub(crate) fn read_values(sources: &Sources, info: &ArrayInfo) -> Result<Values,
     }
 }
 
-fn read_part(spot: Spot<'_>, info: &ArrayInfo, part: &Part) -> Result<Values, Error> {
+/// Reads the numbers of a part as they stand in the file, indices not yet moved.
+pub(crate) fn stored_values(
+    spot: Spot<'_>,
+    info: &ArrayInfo,
+    part: &Part,
+) -> Result<Values, Error> {
     let count =
         part.tuples.checked_mul(info.components).ok_or_else(|| spot.out_of_memory(usize::MAX))?;
-    let mut values = part.block.decode(spot, info.scalar, count)?;
+    part.block.decode(spot, info.scalar, count)
+}
+
+fn read_part(spot: Spot<'_>, info: &ArrayInfo, part: &Part) -> Result<Values, Error> {
+    let mut values = stored_values(spot, info, part)?;
     if let Placement::Append { index_offset: offset @ 1.. } = part.placement {
         values.offset_by(offset).ok_or_else(|| {
             spot.malformed(

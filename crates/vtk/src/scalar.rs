@@ -105,7 +105,7 @@ pub(crate) enum ByteOrder {
 }
 
 /// A number that an array can hold.
-pub(crate) trait Scalar: Sized + Copy + Default {
+pub(crate) trait Scalar: Sized + Copy + Default + fmt::Display {
     /// Appends the numbers in `bytes`; a last, incomplete one is left out.
     fn extend(out: &mut Vec<Self>, bytes: &[u8], order: ByteOrder);
     /// Reads a number as an ASCII file writes it.
@@ -114,12 +114,14 @@ pub(crate) trait Scalar: Sized + Copy + Default {
     fn to_f32(self) -> f32;
     /// Rounds to the nearest `f64`.
     fn to_f64(self) -> f64;
+    /// The number as an index; `None` if it is negative or no integer.
+    fn to_index(self) -> Option<usize>;
     /// Adds an index offset; `None` if it overflows or the number is no integer.
     fn offset_by(self, by: i64) -> Option<Self>;
 }
 
 macro_rules! implement_scalar {
-    ($type:ty, $text:ident => $parse:expr, $self:ident, $by:ident => $offset:expr) => {
+    ($type:ty, $text:ident => $parse:expr, $self:ident => $index:expr, $by:ident => $offset:expr) => {
         impl Scalar for $type {
             fn extend(out: &mut Vec<Self>, bytes: &[u8], order: ByteOrder) {
                 let (numbers, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
@@ -141,6 +143,10 @@ macro_rules! implement_scalar {
                 self as f64
             }
 
+            fn to_index($self) -> Option<usize> {
+                $index
+            }
+
             fn offset_by($self, $by: i64) -> Option<Self> {
                 $offset
             }
@@ -150,7 +156,7 @@ macro_rules! implement_scalar {
 
 macro_rules! implement_integers {
     ($($type:ty),*) => {
-        $(implement_scalar!($type, text => text.parse().ok(), self, by =>
+        $(implement_scalar!($type, text => text.parse().ok(), self => self.try_into().ok(), by =>
             i64::try_from(self).ok()?.checked_add(by)?.try_into().ok());)*
     };
 }
@@ -159,7 +165,7 @@ macro_rules! implement_floats {
     ($($type:ty),*) => {
         $(implement_scalar!($type,
             text => text.parse().ok().or_else(|| special_float(text).map(|value| value as $type)),
-            self, _by => None);)*
+            self => None, _by => None);)*
     };
 }
 

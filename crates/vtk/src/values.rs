@@ -118,6 +118,20 @@ impl Values {
         }))
     }
 
+    /// Appends the numbers as `convert` makes them from indices. Where one is no index, or `convert`
+    /// refuses it: how many came before, and the number.
+    pub(crate) fn append_indices<T>(
+        &self,
+        out: &mut Vec<T>,
+        convert: impl Fn(usize) -> Option<T>,
+    ) -> Result<(), (usize, String)> {
+        with_vector!(self, v => for (before, number) in v.iter().enumerate() {
+            let index = number.to_index().and_then(&convert);
+            out.push(index.ok_or_else(|| (before, number.to_string()))?);
+        });
+        Ok(())
+    }
+
     /// Copies `count` numbers from `from` on in `other` to `to` on here. `None`, with nothing
     /// copied, if the types differ or one of the ranges lies outside.
     pub(crate) fn copy_run(

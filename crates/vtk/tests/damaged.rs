@@ -6,11 +6,11 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use burntrace_vtk::{Error, VtkFile, open};
-use common::fixtures;
+use burntrace_vtk::{Cells, Error, VtkFile, open};
+use common::{fixtures, mixed};
 use proptest::prelude::*;
 
 /// Remembers the largest allocation.
@@ -39,13 +39,30 @@ unsafe impl GlobalAlloc for Watched {
 /// of an image are eight bytes each.
 const MOST_BYTES: usize = 8 * 1032 * 8192;
 
+/// The small files, and those with cells of many types.
+fn all() -> Vec<PathBuf> {
+    fixtures().into_iter().chain(mixed()).collect()
+}
+
 fn read_everything(file: &VtkFile) -> Result<(), Error> {
     for array in file.arrays().iter().chain(file.topology()) {
         let _ = file.read(array);
     }
     let _ = file.coordinates();
     let _ = file.points();
+    if let Ok(cells) = file.cells() {
+        check(&cells, file.geometry().num_points());
+    }
     file.time_value().map(|_| ())
+}
+
+/// Checks that cells are what their documentation says, so that who uses them need not.
+fn check(cells: &Cells, points: usize) {
+    let (offsets, len) = (cells.offsets(), cells.connectivity().len());
+    assert!(cells.connectivity().iter().all(|point| (*point as usize) < points));
+    assert_eq!((offsets.len(), offsets[0]), (cells.len() + 1, 0));
+    assert_eq!(*offsets.last().unwrap() as usize, len);
+    assert!(offsets.is_sorted());
 }
 
 /// Overwrites a file in place. To empty it first makes some file systems wait for the disk.
@@ -68,7 +85,7 @@ fn survives(path: &Path, bytes: &[u8]) {
 fn files_that_end_anywhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut");
-    for fixture in fixtures() {
+    for fixture in all() {
         let bytes = std::fs::read(&fixture).unwrap();
         let is_dense = fixture.to_str().unwrap().contains("hand-");
         let step = if is_dense { 1 } else { 97 };
@@ -82,7 +99,7 @@ fn files_that_end_anywhere() {
 fn files_with_one_changed_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flipped");
-    for (index, fixture) in fixtures().into_iter().enumerate() {
+    for (index, fixture) in all().into_iter().enumerate() {
         let mut bytes = std::fs::read(&fixture).unwrap();
         for position in (index % 97..bytes.len()).step_by(97) {
             for mask in [0x01, 0x80, 0xff] {
@@ -131,7 +148,7 @@ proptest! {
         file in any::<proptest::sample::Index>(),
         damages in proptest::collection::vec((damage(), any::<proptest::sample::Index>()), 1..4),
     ) {
-        let mut bytes = std::fs::read(file.get(&fixtures())).unwrap();
+        let mut bytes = std::fs::read(file.get(&all())).unwrap();
         for (damage, at) in &damages {
             if !bytes.is_empty() {
                 let at = at.index(bytes.len());
@@ -148,7 +165,7 @@ proptest! {
 fn files_with_absurd_sizes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("absurd");
-    for fixture in fixtures() {
+    for fixture in all() {
         let bytes = std::fs::read(&fixture).unwrap();
         let starts_number = |i: &usize| {
             bytes[*i].is_ascii_digit() && !bytes[i.saturating_sub(1)].is_ascii_alphanumeric()

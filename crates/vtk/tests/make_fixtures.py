@@ -194,6 +194,31 @@ def write_pieces(data, suffix, folder):
     (folder / f"two-pieces.{suffix}").write_text(text)
 
 
+MIXED = [
+    (vtk.VTK_HEXAHEDRON, [0, 1, 5, 4, 12, 13, 17, 16]),
+    (vtk.VTK_WEDGE, [1, 2, 5, 13, 14, 17]),
+    (vtk.VTK_PYRAMID, [4, 5, 9, 8, 16]),
+    (vtk.VTK_TETRA, [2, 3, 6, 15]),
+    (vtk.VTK_POLY_LINE, [20, 21, 22]),
+    (vtk.VTK_TRIANGLE, [9, 10, 6]),
+    (vtk.VTK_QUADRATIC_TETRA, [2, 3, 6, 15, 7, 10, 11, 19, 22, 23]),
+    (vtk.VTK_VERTEX, [23]),
+]
+
+
+def write_mixed(folder):
+    """Cells of many types, with marks of ghosts."""
+    data = vtk.vtkUnstructuredGrid()
+    data.SetPoints(sheared_points(Z))
+    for kind, corners in MIXED:
+        data.InsertNextCell(kind, len(corners), corners)
+    add_array(data.GetPointData(), "vtkGhostType", np.arange(24) % 5 == 0, np.uint8)
+    add_array(data.GetCellData(), "vtkGhostType", [0, 0, 1, 0, 32, 0, 0, 1], np.uint8)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_legacy(data, "mixed", folder)
+    write_xml(data, "vtu", folder)
+
+
 def write_parallel(data, folder):
     """An index with two pieces in files of their own, written in two ways."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -229,6 +254,7 @@ def main():
     for suffix in ("vti", "vtr", "vts", "vtu"):
         write_pieces(sets[suffix][1], suffix, folder)
     write_parallel(sets["vtu"][1], folder.parent / "parallel")
+    write_mixed(folder.parent / "cells")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 //! Shared by the tests: the fixtures and the formulas that check them (see `make_fixtures.py`).
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stderr)]
 
+pub mod mesh;
+
 use std::path::{Path, PathBuf};
 
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
@@ -12,11 +14,23 @@ pub fn folder() -> PathBuf {
 
 /// All small files, sorted.
 pub fn fixtures() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder()).unwrap();
+    let files = files(&folder());
+    assert!(files.len() > 80, "fixtures are missing");
+    files
+}
+
+/// The small files of one mesh with cells of many types, sorted.
+pub fn mixed() -> Vec<PathBuf> {
+    let files = files(&folder().join("../cells"));
+    assert_eq!(files.len(), 15);
+    files
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension != "md"));
     files.sort();
-    assert!(files.len() > 80, "fixtures are missing");
     files
 }
 

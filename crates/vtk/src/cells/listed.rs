@@ -1,0 +1,211 @@
+//! The cells that an unstructured grid lists, in the layouts of XML files and of legacy files.
+
+use super::indices::IndexArray;
+use super::{Cells, check_count};
+use crate::error::Error;
+use crate::file::Structure;
+use crate::source::{Sources, Spot};
+
+/// The type of a polyhedron.
+const POLYHEDRON: u8 = 42;
+
+/// The number of points of cells of a type, where the type fixes it.
+fn points_of(kind: u8) -> Option<usize> {
+    Some(match kind {
+        1 => 1,       // vertex
+        3 => 2,       // line
+        5 => 3,       // triangle
+        8..=10 => 4,  // pixel, quad, tetrahedron
+        11 | 12 => 8, // voxel, hexahedron
+        13 => 6,      // wedge
+        14 => 5,      // pyramid
+        15 => 10,     // pentagonal prism
+        16 => 12,     // hexagonal prism
+        21 => 3,      // quadratic edge
+        22 => 6,      // quadratic triangle
+        23 => 8,      // quadratic quad
+        24 => 10,     // quadratic tetrahedron
+        25 => 20,     // quadratic hexahedron
+        26 => 15,     // quadratic wedge
+        27 => 13,     // quadratic pyramid
+        28 => 9,      // biquadratic quad
+        29 => 27,     // triquadratic hexahedron
+        30 => 6,      // quadratic linear quad
+        31 => 12,     // quadratic linear wedge
+        32 => 18,     // biquadratic quadratic wedge
+        33 => 24,     // biquadratic quadratic hexahedron
+        34 => 7,      // biquadratic triangle
+        35 => 4,      // cubic line
+        37 => 19,     // triquadratic pyramid
+        _ => return None,
+    })
+}
+
+/// Reads the cells.
+pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<Cells, Error> {
+    let (points, count) = (structure.geometry.num_points(), structure.geometry.num_cells());
+    let find = |name: &str| structure.topology.iter().find(|array| array.name == name);
+    if count == 0 && find("types").is_none_or(|types| types.tuples == 0) {
+        // Writers differ in what they leave of the other arrays.
+        return Ok(Cells::none());
+    }
+    let array = |name: &str| match find(name) {
+        Some(info) => {
+            check_count(sources.main(), info.tuples, "corners of cells")?;
+            IndexArray::new(sources, info)
+        }
+        None => {
+            let found = format!("`{count}` cells without the array `{name}`");
+            Err(sources.main().spot(0, "the cells").malformed(found, "one"))
+        }
+    };
+    let types = array("types")?;
+    types.expect_numbers(count)?;
+    if find("cells").is_some() {
+        return read_counted(&types, &array("cells")?, points);
+    }
+    let offsets = array("offsets")?;
+    // Legacy files begin with the start of the first cell, XML files with its end.
+    let is_legacy = offsets.len() > count;
+    offsets.expect_numbers(count + usize::from(is_legacy))?;
+    read_pieces(&types, &offsets, &array("connectivity")?, points, usize::from(is_legacy))
+}
+
+/// Reads cells piece by piece: their arrays are cut at the same cells. There are `points`, and the
+/// offsets have `starts` numbers before the first end.
+fn read_pieces(
+    types: &IndexArray<'_>,
+    offsets: &IndexArray<'_>,
+    connectivity: &IndexArray<'_>,
+    points: usize,
+    starts: usize,
+) -> Result<Cells, Error> {
+    let mut cells = Cells::none();
+    for piece in 0..types.pieces() {
+        let first = cells.types.len();
+        read_types(types, piece, &mut cells)?;
+        if starts > 0 {
+            refuse_polyhedra(types, &cells)?;
+        }
+        let next = connectivity.index_offset(piece + 1).unwrap_or(points);
+        read_points(connectivity, piece, next, &mut cells)?;
+        read_ends(offsets, piece, starts, &mut cells)?;
+        check_sizes(offsets.spot(piece), &cells, first)?;
+    }
+    Ok(cells)
+}
+
+/// Reads cells that are each their number of points, then the points, in legacy files.
+fn read_counted(
+    types: &IndexArray<'_>,
+    array: &IndexArray<'_>,
+    points: usize,
+) -> Result<Cells, Error> {
+    let mut cells = Cells::none();
+    read_types(types, 0, &mut cells)?;
+    refuse_polyhedra(types, &cells)?;
+    let mut numbers = Vec::new();
+    array.read(0, &mut numbers, |number| u32::try_from(number).ok(), "a size or an index")?;
+    let spot = array.spot(0);
+    cells.reserve(numbers.len(), spot)?;
+    let mut rest = numbers.as_slice();
+    for cell in 0..cells.types.len() {
+        let split = rest.split_first().and_then(|(n, rest)| rest.split_at_checked(*n as usize));
+        let Some((corners, after)) = split else {
+            let found = format!("`{}` numbers from cell `{cell}` on", rest.len());
+            return Err(spot.malformed(found, "the number of its points, then the points"));
+        };
+        if let Some(point) = corners.iter().find(|point| **point as usize >= points) {
+            let found = format!("point `{point}` in cell `{cell}`");
+            return Err(spot.malformed(found, one_of(points)));
+        }
+        cells.connectivity.extend_from_slice(corners);
+        cells.offsets.push(cells.connectivity.len() as u32);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        return Err(spot.malformed(format!("`{}` numbers after the last cell", rest.len()), "none"));
+    }
+    check_sizes(spot, &cells, 0)?;
+    Ok(cells)
+}
+
+fn read_types(array: &IndexArray<'_>, piece: usize, cells: &mut Cells) -> Result<(), Error> {
+    array.read(piece, &mut cells.types, |kind| u8::try_from(kind).ok(), "a type of cells")
+}
+
+/// Reads the points of cells; those of the next piece begin at `next`.
+fn read_points(
+    array: &IndexArray<'_>,
+    piece: usize,
+    next: usize,
+    cells: &mut Cells,
+) -> Result<(), Error> {
+    let before = array.index_offset(piece).unwrap_or(0);
+    let own = next.saturating_sub(before);
+    let index = |point| if point < own { u32::try_from(before + point).ok() } else { None };
+    array.read(piece, &mut cells.connectivity, index, &one_of(own))
+}
+
+/// Reads the ends of the cells whose points were read last, after `starts` zeros.
+fn read_ends(
+    array: &IndexArray<'_>,
+    piece: usize,
+    starts: usize,
+    cells: &mut Cells,
+) -> Result<(), Error> {
+    let known = cells.offsets.len();
+    let before = cells.offsets.last().copied().unwrap_or(0);
+    let end = |end| u32::try_from(end).ok()?.checked_add(before);
+    array.read(piece, &mut cells.offsets, end, "the end of a cell")?;
+    let spot = array.spot(piece);
+    let zeros = known..(known + starts).min(cells.offsets.len());
+    if let Some(start) = cells.offsets.drain(zeros).find(|start| *start != 0) {
+        return Err(spot.malformed(format!("a first cell that starts at `{start}`"), "`0`"));
+    }
+    let mut bounds = cells.offsets.get(known - 1..).unwrap_or_default().array_windows().enumerate();
+    if let Some((cell, [start, end])) = bounds.find(|(_, [start, end])| end < start) {
+        let found = format!("an end of cell `{cell}` at `{}`", end - before);
+        return Err(spot.malformed(found, format!("`{}` or more, its start", start - before)));
+    }
+    let (end, len) = (cells.offsets.last().copied().unwrap_or(0), cells.connectivity.len() as u32);
+    if end != len {
+        let found = format!("an end of the last cell at `{}`", end - before);
+        return Err(spot.malformed(found, format!("`{}`, the end of the points", len - before)));
+    }
+    Ok(())
+}
+
+/// In legacy files the points of a polyhedron are mixed with the sizes of its faces.
+fn refuse_polyhedra(types: &IndexArray<'_>, cells: &Cells) -> Result<(), Error> {
+    match cells.types.iter().position(|kind| *kind == POLYHEDRON) {
+        None => Ok(()),
+        Some(cell) => Err(types.spot(0).unsupported(
+            format!("cell `{cell}`, a polyhedron in a legacy file,"),
+            "write the data set as .vtu",
+        )),
+    }
+}
+
+/// Checks the number of points of the cells from `first` on, where the type fixes it. Messages
+/// count them from there, as their piece does.
+fn check_sizes(spot: Spot<'_>, cells: &Cells, first: usize) -> Result<(), Error> {
+    let types = cells.types.get(first..).unwrap_or_default();
+    let bounds = cells.offsets.get(first..).unwrap_or_default().array_windows();
+    for (cell, (kind, [start, end])) in types.iter().zip(bounds).enumerate() {
+        let points = (end - start) as usize;
+        if let Some(expected) = points_of(*kind).filter(|expected| *expected != points) {
+            let found = format!("cell `{cell}` of type `{kind}` with `{points}` points");
+            return Err(spot.malformed(found, format!("`{expected}`, as its type has")));
+        }
+    }
+    Ok(())
+}
+
+/// What a message expects of the index of a point.
+fn one_of(points: usize) -> String {
+    match points.checked_sub(1) {
+        Some(last) => format!("a point from `0` to `{last}`"),
+        None => "no point, as there are none".to_owned(),
+    }
+}
