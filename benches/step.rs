@@ -257,6 +257,20 @@ fn nearest_of_nodes(bencher: Bencher, nodes: usize) {
     measure(bencher, &tracer(&field, 40), PARTICLES / 4, [0.02 * side, 0.98 * side]);
 }
 
+/// Scattered nodes where a particle's last search says little about the next one: in a periodic
+/// box whose faces many paths go through, and where a save asks for the velocity of one particle
+/// after another.
+#[divan::bench(args = ["plain", "periodic", "velocity saved"], sample_count = 3, sample_size = 1)]
+fn nearest_from_afar(bencher: Bencher, name: &str) {
+    let field = cloud(65_536, 1.0, Weighting::Nearest);
+    let tracer = match name {
+        "plain" => tracer(&field, 40),
+        "periodic" => tracer(&field, 40).domain(box_of(0.3, 0.7)).all_faces(Condition::Periodic),
+        _ => tracer(&field, 40).save(SaveAt::EverySteps(20)).save_velocity(true),
+    };
+    measure(bencher, &tracer, PARTICLES / 4, [0.3, 0.7]);
+}
+
 /// What saves and statuses cost: the end only, every tenth step, every step, with velocities.
 #[divan::bench(args = ["end", "every 10", "every step", "every step, with velocity"], sample_count = 5, sample_size = 1)]
 fn saves(bencher: Bencher, name: &str) {

@@ -6,6 +6,7 @@ use super::{
     common::*,
     oracle::{Case, Point, nudge},
 };
+use burn::tensor::{Tensor, TensorData};
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
     Domain, Error, Face, Field, FieldFn, InTime, OutsideTime, Path, Placement, SaveAt, Scheme,
@@ -148,6 +149,23 @@ fn a_track_does_not_depend_on_company() {
                 assert_same_bits(&format!("{what}, alone"), &all, i, &alone);
             }
         }
+    }
+}
+
+/// The first rows of a tensor may share its memory.
+#[test]
+fn seeds_may_be_a_part_of_a_tensor() {
+    let points = single(Dice(5).points(LOW, HIGH, 50));
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0], velocities(1));
+    for machine in machines() {
+        let field = machine.field(&frames);
+        let tracer = Tracer::new(&field).span(steps(0.0, 0.5, 12));
+        let options = (&machine.device, machine.precision.dtype());
+        let all = Tensor::<2>::from_data(TensorData::new(points.concat(), [50, 3]), options);
+        let rows = Seeds::from_tensor(all.slice([0..10, 0..3])).unwrap();
+        let list = Seeds::list(points[..10].to_vec()).unwrap();
+        assert_same_bits(&machine.to_string(), &trace(&tracer, &list), 0, &trace(&tracer, &rows));
     }
 }
 

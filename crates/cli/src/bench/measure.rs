@@ -48,7 +48,8 @@ impl Subject<'_> {
         let begin = Instant::now();
         for seeds in batches {
             let tracks = tracer.trace(seeds)?;
-            run.data.push(tracks.positions().into_data());
+            let data = tracks.positions().try_into_data();
+            run.data.push(data.map_err(|error| anyhow!("positions are lost: {error:?}"))?);
             let summary = tracks.summary().ok_or_else(|| anyhow!("a run gave no summary"))?;
             run.particle_steps += summary.particle_steps;
             run.active += summary.active();

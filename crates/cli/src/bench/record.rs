@@ -67,6 +67,10 @@ pub struct Record {
     pub particles: usize,
     pub precision: String,
     pub steps: u64,
+    /// Where the field came from: `generated`, or a folder.
+    pub data: String,
+    /// The first seed, by which random ones are told from those on a lattice or of a file.
+    pub first_seed: [f64; 3],
     /// Particles in one run.
     pub batch: usize,
     pub batches_tried: Vec<Tried>,
@@ -177,12 +181,14 @@ impl Described {
             nodes: workload.nodes.count(),
             frames: workload.frames.len(),
             dt: workload.kind.dt(),
-            data: match &plan.data {
-                Some(folder) => folder.display().to_string(),
-                None => "generated".into(),
-            },
+            data: origin(plan),
         }
     }
+}
+
+/// Where a plan's fields come from.
+fn origin(plan: &Plan) -> String {
+    plan.data.as_ref().map_or("generated".into(), |folder| folder.display().to_string())
 }
 
 impl Record {
@@ -195,6 +201,8 @@ impl Record {
             particles,
             precision: task.plan.precision.to_string(),
             steps: task.steps,
+            data: origin(task.plan),
+            first_seed: task.seeds.first().copied().unwrap_or_default(),
             batch: particles,
             ..Record::default()
         }

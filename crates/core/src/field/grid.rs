@@ -41,6 +41,7 @@ impl GridField {
             order: None,
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: name(&shape),
+            other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: &|value| value_position(value, &shape, &axes),
         };
         let velocity = layout.load(source, &time, device, options)?;

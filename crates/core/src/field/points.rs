@@ -54,6 +54,8 @@ impl PointField {
             order: Some(&lattice.order),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: format!("{} points", positions.len()),
+            other_bytes: (shape.axis(3) * options.precision.bytes()
+                + lattice.starts.len() * size_of::<i32>()) as u64,
             position: &|value| positions[value],
         };
         let velocity = layout.load(source, &time, device, options)?;

@@ -117,6 +117,8 @@ pub(super) struct Layout<'a> {
     pub flat: [bool; 3],
     /// The values that there should be, as `64 x 64 x 64 nodes`.
     pub name: String,
+    /// Bytes of the places and the index beside the velocities.
+    pub other_bytes: u64,
     /// Where a value is, given its index in the source.
     pub position: &'a dyn Fn(usize) -> [f64; 3],
 }
@@ -146,7 +148,7 @@ impl Layout<'_> {
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
-        let needed = velocity_bytes(&self.shape, frames, options.precision);
+        let needed = velocity_bytes(&self.shape, frames, options.precision) + self.other_bytes;
         match options.memory {
             Some(available) if needed > available => Err(Error::Memory {
                 what: format!(

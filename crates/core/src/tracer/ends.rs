@@ -21,10 +21,10 @@ pub(super) fn account(
     steps: u64,
 ) -> Result<Account> {
     let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
-    let records = particles.record.into_data().convert::<i32>();
-    let records = records.try_to_vec::<i32>().map_err(|e| failed(&e))?;
-    let fractions = particles.fraction.into_data().convert::<f64>();
-    let fractions = fractions.try_to_vec::<f64>().map_err(|e| failed(&e))?;
+    let records = particles.record.try_into_data().map_err(|e| failed(&e))?;
+    let records = records.convert::<i32>().try_to_vec::<i32>().map_err(|e| failed(&e))?;
+    let fractions = particles.fraction.try_into_data().map_err(|e| failed(&e))?;
+    let fractions = fractions.convert::<f64>().try_to_vec::<f64>().map_err(|e| failed(&e))?;
     let mut ends = Ends::default();
     let mut counts = Status::ALL.map(|status| (status, 0));
     let mut particle_steps = 0;

@@ -26,7 +26,9 @@ impl Reading {
     /// Images are read where there are any, which is in a box with a periodic axis.
     ///
     /// A transaction, because it copies when it is first polled; `Tensor::into_data_async` leaves
-    /// that to whoever looks at the data first, and by then the particles have moved on.
+    /// that to whoever looks at the data first, and by then the particles have moved on. On Vulkan
+    /// and wgpu the copies are underway then; CUDA's and ROCm's servers (cubecl 0.11) wait for them
+    /// at that point, so that it is the sink's work only that the card does not wait for.
     pub fn start(
         particles: &Particles,
         velocity: Option<Tensor<2>>,

@@ -25,11 +25,9 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
     ///
     /// Where the arrays are not of the shape's size, on which every reading below relies.
     pub fn new(field: &FieldArrays<'a, F>, shape: &GridShape, frames: usize) -> Self {
-        assert_eq!(
-            field.velocity.len(),
-            frames * shape.values_per_frame() + 1,
-            "velocities of a grid"
-        );
+        let values = shape.values_per_frame();
+        assert!(values > 0 && shape.nodes.iter().all(|nodes| *nodes > 0), "nodes of a grid");
+        assert_eq!(field.velocity.len(), frames * values + 1, "velocities of a grid");
         GridSampler {
             velocity: field.velocity,
             strides: shape.strides(),
@@ -140,10 +138,10 @@ impl<'a, F: Real> Axes<'a, F> {
         let per = |d: usize| if shape.is_flat(d) { 0.0 } else { 1.0 / shape.pitch[d] };
         let count = |d: usize| shape.nodes[d] as f64;
         Axes {
-            origin: padded(|d| shape.origin[d]),
-            per_pitch: padded(per),
-            last_node: padded(|d| count(d) - 1.0),
-            last_cell: padded(|d| (count(d) - 2.0).max(0.0)),
+            origin: padded(|d| shape.origin[d]).map(F::of),
+            per_pitch: padded(per).map(F::of),
+            last_node: padded(|d| count(d) - 1.0).map(F::of),
+            last_cell: padded(|d| (count(d) - 2.0).max(0.0)).map(at_most),
             tables: (shape.spacing == Spacing::Table).then(|| [table(0), table(1), table(2)]),
         }
     }
@@ -168,8 +166,15 @@ impl<'a, F: Real> Axes<'a, F> {
     }
 }
 
-fn padded<F: Real>(of: impl Fn(usize) -> f64) -> [F; 4] {
-    [F::of(of(0)), F::of(of(1)), F::of(of(2)), F::zero()]
+fn padded(of: impl Fn(usize) -> f64) -> [f64; 4] {
+    [of(0), of(1), of(2), 0.0]
+}
+
+/// A number, rounded down: of 2^24 nodes and more, a cell must not be rounded beyond the last one.
+fn at_most<F: Real>(value: f64) -> F {
+    let rounded = F::of(value);
+    let is_more = num_traits::ToPrimitive::to_f64(&rounded).is_some_and(|rounded| rounded > value);
+    if is_more { rounded * (F::one() - F::epsilon()) } else { rounded }
 }
 
 /// The fraction of its cell at which a coordinate lies, and in `cell` that cell, which is tried
@@ -197,7 +202,14 @@ fn bisect<F: Real>(nodes: &[F], x: F) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{at_most, find};
+
+    #[test]
+    fn the_last_of_many_cells_is_not_rounded_up() {
+        assert_eq!(at_most::<f32>(16_777_219.0), 16_777_218.0);
+        assert_eq!(at_most::<f64>(16_777_219.0), 16_777_219.0);
+        assert_eq!(at_most::<f32>(62.0), 62.0);
+    }
 
     #[test]
     fn a_cell_does_not_depend_on_the_one_before() {

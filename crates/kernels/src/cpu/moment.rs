@@ -23,7 +23,11 @@ pub(crate) struct Frames<'a, F> {
 }
 
 impl<'a, F: Real> Frames<'a, F> {
+    /// # Panics
+    ///
+    /// Where there are more intervals than frames: samplers rely on frames that are there.
     pub fn new(clock: &'a Clock, size: usize) -> Self {
+        assert!(clock.frames >= 1 && clock.gaps.len() <= clock.frames, "frames of a clock");
         Frames { clock, gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect(), size }
     }
 

@@ -95,6 +95,14 @@ impl<'a, F: Real> Cloud<'a, F> {
         lane.where_less(L::Eight::splat(F::of_whole(rest)), square, far)
     }
 
+    /// The radius of a ball that probably holds the nodes that are needed, after a search that had
+    /// to go so `far` (0 where there was none) and a way since: surely, where the way is short. What
+    /// has gone farther begins anew, as its ball would hold much of the cloud.
+    #[inline(always)]
+    fn reach_after(&self, far: F, moved: F) -> F {
+        if moved < far { roundly(far + moved) } else { self.first_reach }
+    }
+
     /// Looks at the nodes in all cells that a ball reaches, row by row; returns whether those are
     /// all cells.
     #[inline(always)]

@@ -111,6 +111,12 @@ fn roundly<F: Float>(distance: F) -> F {
     distance * (F::new(1.0_f32) + F::new(8.0_f32) * F::EPSILON)
 }
 
+/// How far a search looks first: as `Cloud::reach_after` of `cpu/points.rs`.
+#[cube]
+fn reach_after<F: Float>(reals: &[F], far: F, moved: F) -> F {
+    select(moved < far, roundly::<F>(far + moved), reals[REACH])
+}
+
 /// How far a search looks that comes after one within `reach` in which the farthest node that is
 /// needed has this square distance.
 #[cube]
@@ -140,8 +146,7 @@ fn nearest<F: Float>(
     let moved = moved::<F>(hint.place, place);
     if moved >= hint.safe {
         let zero = F::new(0.0_f32);
-        let mut reach =
-            select(hint.far > zero, roundly::<F>(hint.far + moved.sqrt()), reals[REACH]);
+        let mut reach = reach_after::<F>(reals, hint.far, moved.sqrt());
         let mut first = F::max_value();
         let mut second = F::max_value();
         let mut node = 0i32;
@@ -196,8 +201,7 @@ fn mean<F: Float>(
     let needed = comptime!(form.kind.neighbours());
     let mut squares = Array::<F>::new(needed);
     let mut nodes = Array::<i32>::new(needed);
-    let known = roundly::<F>(hint.far + moved::<F>(hint.place, place).sqrt());
-    let mut reach = select(hint.far > F::new(0.0_f32), known, reals[REACH]);
+    let mut reach = reach_after::<F>(reals, hint.far, moved::<F>(hint.place, place).sqrt());
     let mut goes_on = true;
     while goes_on {
         #[unroll]

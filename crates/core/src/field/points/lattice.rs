@@ -7,8 +7,9 @@ use burntrace_kernels::{PointShape, Weighting};
 /// be fewer than nodes.
 const NODES_PER_CELL: f64 = 3.0;
 
-/// The most cells along an axis, so that their product is an `i32`.
-const MOST_CELLS: usize = 1024;
+/// The most cells along an axis, so that each has a number in single precision. Their product is
+/// about a third of the nodes, and so an `i32`.
+const MOST_CELLS: usize = 1 << 20;
 
 /// Nodes sorted by the cells of a lattice.
 pub(super) struct Lattice {
@@ -109,6 +110,8 @@ mod tests {
         assert_eq!(cells([1.0; 3], 3000), [10; 3]);
         assert_eq!(cells([4.0, 1.0, 0.0], 1200), [40, 10, 1]);
         assert_eq!(cells([1000.0, 1.0, 1.0], 30), [10, 1, 1]);
+        assert_eq!(cells([1.0, 0.0, 0.0], 30_000), [10_000, 1, 1]);
+        assert_eq!(cells([1.0, 1.0, 0.0], 12_000_000), [2000, 2000, 1]);
         assert_eq!(cells([0.0; 3], 5), [1; 3]);
         assert_eq!(cells([1e-9, 1e9, 1.0], 1), [1; 3]);
         assert_eq!(cells([1e-120; 3], 3000), [10; 3]);

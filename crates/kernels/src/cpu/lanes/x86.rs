@@ -27,7 +27,7 @@ impl Lanes<f64> for Avx2 {
 /// # Safety
 ///
 /// The processor has them.
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn run<F: Real>(task: impl Task<F>) {
     task.run::<F::Widest>();
 }

@@ -1,6 +1,6 @@
 //! The mean of the nearest nodes, weighted by a power of the inverse distance.
 
-use super::{Cloud, Finder, WIDTH, roundly, square_distance};
+use super::{Cloud, Finder, WIDTH, square_distance};
 use crate::{
     MAX_NEIGHBOURS, PointShape,
     cpu::{
@@ -107,8 +107,7 @@ impl<'a, F: Real> InverseDistance<'a, F> {
     #[inline(always)]
     fn neighbours<L: Lanes<F>>(&self, place: [F; 3], last: &mut LastReach<F>) -> Neighbours<F> {
         let moved = square_distance(&last.place, &place).sqrt();
-        let is_first = last.reach == F::zero();
-        let reach = if is_first { self.cloud.first_reach } else { roundly(last.reach + moved) };
+        let reach = self.cloud.reach_after(last.reach, moved);
         let found = self.cloud.find::<L, _>(&place, reach, Neighbours::nothing(self.neighbours));
         *last = LastReach { place, reach: found.square[self.neighbours - 1].sqrt() };
         found

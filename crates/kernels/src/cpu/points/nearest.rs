@@ -1,6 +1,6 @@
 //! The velocity of the nearest node.
 
-use super::{Cloud, Finder, WIDTH, roundly, square_distance};
+use super::{Cloud, Finder, WIDTH, square_distance};
 use crate::{
     PointShape,
     cpu::{
@@ -109,8 +109,7 @@ impl<'a, F: Real> Nearest<'a, F> {
         if moved < last.safe {
             return last.node as usize;
         }
-        let known = roundly(last.second + moved.sqrt());
-        let reach = if last.second > F::zero() { known } else { self.cloud.first_reach };
+        let reach = self.cloud.reach_after(last.second, moved.sqrt());
         let (node, first, second) = self.cloud.find(&place, reach, NearestTwo::<F, L>::nothing());
         let (first, second) = (first.sqrt(), second.sqrt());
         let slack = F::of(32.0) * F::epsilon() * second;
