@@ -52,6 +52,10 @@ pub enum Error {
     #[error("the points of the field cannot be used: {0}")]
     Points(String),
 
+    /// A mesh, or what is asked of it, cannot be used.
+    #[error("the mesh cannot be used: {0}")]
+    Mesh(String),
+
     /// A frame has a wrong number of values.
     #[error(
         "frame {frame} has {found} numbers where the grid asks for {expected} ({placement} x 3 components)"

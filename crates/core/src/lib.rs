@@ -6,6 +6,7 @@
 pub mod device;
 mod error;
 mod field;
+pub mod mesh;
 mod precision;
 mod random;
 mod schedule;
@@ -14,7 +15,7 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Weighting,
+    CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{

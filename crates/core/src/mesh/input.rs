@@ -1,0 +1,133 @@
+//! Cells as they are given, and what can be wrong with them.
+
+use crate::{Error, Result};
+use burntrace_kernels::CellKind;
+
+/// The cells of a mesh: kinds, and nodes in VTK's order, those of a cell after those of the one
+/// before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// The kind of each of `n` cells.
+    pub kinds: Vec<CellKind>,
+    /// Where each cell's nodes begin in `connectivity`, and the end: `n + 1` numbers, the first 0.
+    pub offsets: Vec<u32>,
+    /// Numbers of points.
+    pub connectivity: Vec<u32>,
+}
+
+/// The most cells and the most points: numbers of faces, and of cells in bins, are `i32` on a
+/// device, and there may be eight of them for each cell.
+const MOST: usize = i32::MAX as usize / 8;
+
+impl Cells {
+    /// Numbers of the points of one cell.
+    pub fn nodes(&self, cell: usize) -> &[u32] {
+        &self.connectivity[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
+    }
+
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// The dimension of all cells, where they go with so many points and with each other.
+    pub(super) fn check(&self, points: usize) -> Result<usize> {
+        if self.is_empty() {
+            return refuse("it has no cells; at least one is needed".into());
+        }
+        let most = self.len().max(points);
+        if most > MOST {
+            return refuse(format!("it has {most} cells or points; at most {MOST} can be"));
+        }
+        self.check_offsets()?;
+        match self.connectivity.iter().position(|node| *node as usize >= points) {
+            None => self.dimension(),
+            Some(k) => {
+                let cell = self.offsets.partition_point(|start| *start as usize <= k) - 1;
+                refuse(format!(
+                    "cell {cell} has a node at point {}, of {points} points, whose numbers begin at 0",
+                    self.connectivity[k]
+                ))
+            }
+        }
+    }
+
+    fn check_offsets(&self) -> Result<()> {
+        let (cells, offsets) = (self.len(), self.offsets.len());
+        if offsets != cells + 1 {
+            return refuse(format!(
+                "{offsets} offsets are given for {cells} cells; there must be {}, with the end",
+                cells + 1
+            ));
+        }
+        let mut end = 0_usize;
+        for (cell, kind) in self.kinds.iter().enumerate() {
+            let [from, to] = [self.offsets[cell], self.offsets[cell + 1]].map(|x| x as usize);
+            if from != end || to != from + kind.nodes() {
+                return refuse(format!(
+                    "cell {cell}, a {}, has its nodes at {from} to {to} of the connectivity; they \
+                     should be at {end} to {}",
+                    kind.table().name,
+                    end + kind.nodes()
+                ));
+            }
+            end = to;
+        }
+        let given = self.connectivity.len();
+        if end != given {
+            return refuse(format!("the connectivity has {given} numbers; the cells use {end}"));
+        }
+        Ok(())
+    }
+
+    fn dimension(&self) -> Result<usize> {
+        let flat = self.kinds.iter().filter(|kind| kind.dimension() == 2).count();
+        let solid = self.len() - flat;
+        if flat > 0 && solid > 0 {
+            return refuse(format!(
+                "{flat} cells are two-dimensional and {solid} three-dimensional; all must have one \
+                 dimension"
+            ));
+        }
+        Ok(if flat > 0 { 2 } else { 3 })
+    }
+}
+
+pub(super) fn refuse<T>(reason: String) -> Result<T> {
+    Err(Error::Mesh(reason))
+}
+
+pub(super) fn check_points(points: &[[f64; 3]]) -> Result<()> {
+    match points.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
+        None => Ok(()),
+        Some(i) => refuse(format!("point {i} is at {:?}, which is no place", points[i])),
+    }
+}
+
+/// How far a flat mesh may be from a plane, as a fraction of its extent.
+const FLATNESS: f64 = 1e-6;
+
+/// Whether the nodes of two-dimensional cells lie in one plane z = const.
+pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for node in &cells.connectivity {
+        for d in 0..3 {
+            low[d] = low[d].min(points[*node as usize][d]);
+            high[d] = high[d].max(points[*node as usize][d]);
+        }
+    }
+    let extent = (high[0] - low[0]).max(high[1] - low[1]);
+    if high[2] - low[2] > FLATNESS * extent {
+        return refuse(format!(
+            "its cells are two-dimensional and go from z = {} to z = {}; they must lie in one plane \
+             z = const",
+            low[2], high[2]
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! A lattice of bins by which the cells near a position are found.
+
+use super::{Bounds, threads::in_parts};
+use crate::Precision;
+
+/// Entries for each cell, at most: memory is bounded however sizes of cells differ.
+const ENTRIES: f64 = 8.0;
+/// Bins for each cell, at most.
+const BINS: f64 = 2.0;
+/// The most bins along an axis: whole numbers up to here are exact in f32.
+const MOST_BINS: f64 = 1_048_576.0;
+/// Edge of the first bins that are tried, in the mean extent of the boxes on the axis.
+const FIRST: f64 = 0.8;
+
+/// Bins of one size over the box of a mesh. A cell is listed in every bin that its box reaches, so
+/// that the bin of a position lists every cell that the position can be in.
+///
+/// A position `x` is in bin `floor((x - origin) * per_length)` of an axis, computed in the
+/// locator's precision and brought into `0 .. bins`. The ends of boxes are filed by the same
+/// arithmetic. As each of its operations is monotone, rounding cannot put a position outside of
+/// the bins of a box that it is in. A box has a margin of a part in 10^9 of its size (10^4 in f32)
+/// and a few units in the last place of its coordinates.
+///
+/// Bins are as small as they can be with at most 8 entries for each cell, and 2 bins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Locator {
+    /// Bins per axis, x first; 1 on z for flat meshes.
+    pub bins: [usize; 3],
+    /// The least corner, in the data's unit of length.
+    pub origin: [f64; 3],
+    /// Bins per unit of length; 0 where there is one bin.
+    pub per_length: [f64; 3],
+    /// Where each bin begins in `cells`, x varying fastest, and the end.
+    pub starts: Vec<i32>,
+    /// Numbers of cells, increasing in each bin.
+    pub cells: Vec<i32>,
+    /// The precision in which bins are computed.
+    pub precision: Precision,
+}
+
+impl Locator {
+    /// Files cells by their boxes, on the first `dimension` axes.
+    pub(super) fn new(boxes: &[Bounds], dimension: usize, precision: Precision) -> Self {
+        let (all, mean) = extents(boxes, precision);
+        let mut edge: [f64; 3] = std::array::from_fn(|d| FIRST * mean[d]);
+        let mut locator = Locator {
+            bins: [1; 3],
+            origin: all.low,
+            per_length: [0.0; 3],
+            starts: Vec::new(),
+            cells: Vec::new(),
+            precision,
+        };
+        // Bins grow by a fifth at least: from a float's least to its greatest in 8000 rounds, and
+        // in a few where cells are of one size.
+        loop {
+            locator.divide(&all, &edge, dimension);
+            let excess = locator.excess(boxes);
+            if excess <= 1.0 || locator.bins == [1; 3] {
+                break;
+            }
+            let factor = excess.powf(0.5 / dimension as f64).clamp(1.1, 1e3);
+            edge = edge.map(|length| length.max(f64::MIN_POSITIVE) * factor);
+        }
+        locator.fill(boxes);
+        locator
+    }
+
+    /// The cells that a position can be in, in increasing order.
+    pub fn near(&self, point: [f64; 3]) -> &[i32] {
+        let bin = self.number([0, 1, 2].map(|d| self.bin(point[d], d)));
+        &self.cells[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+    }
+
+    /// The bin of a coordinate on an axis; the first or the last one beyond the box.
+    pub fn bin(&self, x: f64, d: usize) -> usize {
+        let (origin, per) = (self.origin[d], self.per_length[d]);
+        let bin = match self.precision {
+            Precision::F32 => ((x as f32 - origin as f32) * per as f32) as usize,
+            Precision::F64 => ((x - origin) * per) as usize,
+        };
+        bin.min(self.bins[d] - 1)
+    }
+
+    fn number(&self, bin: [usize; 3]) -> usize {
+        (bin[2] * self.bins[1] + bin[1]) * self.bins[0] + bin[0]
+    }
+
+    /// Bins with edges of about these lengths.
+    fn divide(&mut self, all: &Bounds, edge: &[f64; 3], dimension: usize) {
+        for (d, edge) in edge.iter().enumerate().take(dimension) {
+            let extent = all.high[d] - all.low[d];
+            let count = (extent / edge).clamp(1.0, MOST_BINS).floor();
+            let per = count / extent;
+            // Neither an axis without extent has bins, nor one that a float cannot divide.
+            let is_usable = count > 1.0 && self.holds(per);
+            self.bins[d] = if is_usable { count as usize } else { 1 };
+            self.per_length[d] = if is_usable { per } else { 0.0 };
+        }
+    }
+
+    fn holds(&self, per: f64) -> bool {
+        let per = match self.precision {
+            Precision::F32 => f64::from(per as f32),
+            Precision::F64 => per,
+        };
+        per.is_finite() && per > 0.0
+    }
+
+    /// How many times more bins or entries there would be than there may be.
+    fn excess(&self, boxes: &[Bounds]) -> f64 {
+        let bins: f64 = self.bins.iter().map(|n| *n as f64).product();
+        let count = boxes.len() as f64;
+        let of_bins = bins / (BINS * count);
+        if of_bins > 1.0 {
+            return of_bins;
+        }
+        let entries = in_parts(boxes.len(), |range| {
+            let reaches = boxes[range].iter().filter(|bounds| !bounds.is_empty());
+            reaches.map(|bounds| size(self.reach(bounds))).sum::<usize>()
+        });
+        entries.into_iter().sum::<usize>() as f64 / (ENTRIES * count)
+    }
+
+    /// First and last bin on each axis that a box reaches.
+    fn reach(&self, bounds: &Bounds) -> [[usize; 2]; 3] {
+        let bounds = padded(bounds, self.precision);
+        [0, 1, 2].map(|d| [self.bin(bounds.low[d], d), self.bin(bounds.high[d], d)])
+    }
+
+    /// Sorts by counting, in the order of cells.
+    fn fill(&mut self, boxes: &[Bounds]) {
+        let mut starts = vec![0_i32; self.bins.iter().product::<usize>() + 1];
+        for bounds in boxes {
+            self.for_each_bin(bounds, |bin| starts[bin + 1] += 1);
+        }
+        for bin in 1..starts.len() {
+            starts[bin] += starts[bin - 1];
+        }
+        let mut next = starts.clone();
+        let mut cells = vec![0; starts[starts.len() - 1] as usize];
+        for (cell, bounds) in boxes.iter().enumerate() {
+            self.for_each_bin(bounds, |bin| {
+                cells[next[bin] as usize] = cell as i32;
+                next[bin] += 1;
+            });
+        }
+        (self.starts, self.cells) = (starts, cells);
+    }
+
+    fn for_each_bin(&self, bounds: &Bounds, mut call: impl FnMut(usize)) {
+        if bounds.is_empty() {
+            return;
+        }
+        let [x, y, z] = self.reach(bounds);
+        for k in z[0]..=z[1] {
+            for j in y[0]..=y[1] {
+                let row = self.number([0, j, k]);
+                (row + x[0]..=row + x[1]).for_each(&mut call);
+            }
+        }
+    }
+}
+
+fn size(reach: [[usize; 2]; 3]) -> usize {
+    // What holds nothing ends before it begins.
+    reach.iter().map(|[first, last]| (last + 1).saturating_sub(*first)).product()
+}
+
+/// The box of all boxes, and their mean extent on each axis.
+fn extents(boxes: &[Bounds], precision: Precision) -> (Bounds, [f64; 3]) {
+    let (mut all, mut mean) = (Bounds::EMPTY, [0.0; 3]);
+    for bounds in boxes.iter().filter(|bounds| !bounds.is_empty()) {
+        all.join(&padded(bounds, precision));
+        for (d, mean) in mean.iter_mut().enumerate() {
+            *mean += (bounds.high[d] - bounds.low[d]) / boxes.len() as f64;
+        }
+    }
+    (all, mean)
+}
+
+/// Room for what rounding does to nodes and positions in the precision of a kernel.
+pub(super) fn padded(bounds: &Bounds, precision: Precision) -> Bounds {
+    let (of_size, of_magnitude) = match precision {
+        Precision::F32 => (1e-4, 4.0 * f64::from(f32::EPSILON)),
+        Precision::F64 => (1e-9, 4.0 * f64::EPSILON),
+    };
+    bounds.widened(of_size * bounds.size() + of_magnitude * bounds.magnitude())
+}

@@ -1,0 +1,66 @@
+//! Large meshes: `cargo test --release -p burntrace-core mesh::tests::speed -- --ignored --nocapture`.
+
+use super::super::*;
+use super::{check, random_point};
+use burntrace_kernels::CellKind;
+use std::time::Instant;
+
+/// A box of hexahedra, each cut into six tetrahedra; nodes lie on a lattice, as generated meshes
+/// have them.
+fn tets(count: usize) -> (Vec<[f64; 3]>, Cells) {
+    let side = count + 1;
+    let node = |i: usize, j: usize, k: usize| ((k * side + j) * side + i) as u32;
+    let points = (0..side * side * side)
+        .map(|n| [n % side, n / side % side, n / side / side].map(|i| i as f64 / count as f64));
+    let mut cells = Cells { offsets: vec![0], ..Cells::default() };
+    for n in 0..count * count * count {
+        let [i, j, k] = [n % count, n / count % count, n / count / count];
+        for [a, b] in [[1, 3], [1, 5], [2, 3], [2, 6], [4, 5], [4, 6]] {
+            let corner = |bits: usize| node(i + (bits & 1), j + (bits >> 1 & 1), k + (bits >> 2));
+            cells.connectivity.extend([corner(0), corner(a), corner(b), corner(7)]);
+            cells.kinds.push(CellKind::Tetra);
+            cells.offsets.push(cells.connectivity.len() as u32);
+        }
+    }
+    (points.collect(), cells)
+}
+
+fn measure(count: usize, points: usize) {
+    let (nodes, cells) = tets(count);
+    let begin = Instant::now();
+    let mesh = Mesh::new(&nodes, cells).unwrap();
+    println!("{} tets: {:.2} s", mesh.cells().len(), begin.elapsed().as_secs_f64());
+    let begin = Instant::now();
+    let locator = mesh.locator_in(Precision::F32);
+    println!(
+        "locator alone: {:.2} s, {:?} bins, {:.2} entries a cell",
+        begin.elapsed().as_secs_f64(),
+        locator.bins,
+        locator.cells.len() as f64 / mesh.cells().len() as f64
+    );
+    assert!(locator.cells.len() <= 8 * mesh.cells().len());
+    let begin = Instant::now();
+    let mut cell = 0;
+    for k in 0..points {
+        let point = random_point(k, &mesh);
+        check(&mesh, point, 1.0, "tets");
+    }
+    println!("{points} located: {:.2} s", begin.elapsed().as_secs_f64());
+    let begin = Instant::now();
+    for k in 0..points {
+        let x = 0.5 + 0.45 * (1e-4 * k as f64).sin();
+        cell = mesh.walk(cell, [x, 0.3 + 0.3 * x, 0.7 - 0.2 * x]).unwrap().cell;
+    }
+    println!("{points} walked: {:.2} s", begin.elapsed().as_secs_f64());
+}
+
+#[test]
+fn random_points_in_a_box_of_tets_are_located() {
+    measure(20, 20_000);
+}
+
+#[test]
+#[ignore = "takes seconds, and measures"]
+fn a_million_tets() {
+    measure(56, 1_000_000);
+}
