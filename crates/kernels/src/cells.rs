@@ -141,62 +141,51 @@ impl CellKind {
         if self == CellKind::Pyramid { [0.5, 0.5, centre[2]] } else { centre }
     }
 
-    /// Terms of the shape functions at a place in parametric coordinates.
-    pub fn terms(self, at: [f64; 3]) -> [f64; MAX_CELL_NODES] {
+    /// The terms of the shape functions at a place in parametric coordinates, in their order.
+    pub fn terms(self, at: [f64; 3]) -> impl Iterator<Item = f64> {
         let powers = at.map(|x| [1.0, x, x * x]);
-        let mut terms = [0.0; MAX_CELL_NODES];
-        for (term, exponents) in terms.iter_mut().zip(self.table().exponents) {
-            *term = power(&powers, exponents, 0) * power(&powers, exponents, 1);
-            *term *= power(&powers, exponents, 2);
-        }
-        terms
+        let factor = move |[a, b, c]: &[u8; 3]| {
+            powers[0][usize::from(*a)] * powers[1][usize::from(*b)] * powers[2][usize::from(*c)]
+        };
+        self.table().exponents.iter().map(factor)
     }
 
     /// Derivatives of the terms by r, s and t.
-    pub fn term_slopes(self, at: [f64; 3]) -> [[f64; 3]; MAX_CELL_NODES] {
+    pub fn term_slopes(self, at: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
         let powers = at.map(|x| [1.0, x, x * x]);
         let slopes = at.map(|x| [0.0, 1.0, 2.0 * x]);
-        let mut terms = [[0.0; 3]; MAX_CELL_NODES];
-        for (term, exponents) in terms.iter_mut().zip(self.table().exponents) {
-            for (d, term) in term.iter_mut().enumerate() {
-                let (u, v) = ((d + 1) % 3, (d + 2) % 3);
-                *term = power(&slopes, exponents, d) * power(&powers, exponents, u);
-                *term *= power(&powers, exponents, v);
-            }
-        }
-        terms
+        let factors = move |exponents: &[u8; 3]| {
+            let [a, b, c] = exponents.map(usize::from);
+            let [r, s, t] = [powers[0][a], powers[1][b], powers[2][c]];
+            [slopes[0][a] * s * t, r * slopes[1][b] * t, r * s * slopes[2][c]]
+        };
+        self.table().exponents.iter().map(factors)
     }
 
     /// Shape functions at a place in parametric coordinates: the weights of the nodes, which add up
     /// to 1; zeros beyond.
     pub fn weights(self, at: [f64; 3]) -> [f64; MAX_CELL_NODES] {
-        let (table, terms) = (self.table(), self.terms(at));
+        let rows = &self.table().coefficients[..self.nodes()];
         let mut weights = [0.0; MAX_CELL_NODES];
-        for (weight, row) in weights.iter_mut().zip(&table.coefficients[..table.nodes.len()]) {
-            let products = row.iter().zip(&terms[..table.exponents.len()]).map(|(c, m)| c * m);
-            *weight = products.sum();
+        for (j, term) in self.terms(at).enumerate() {
+            for (weight, row) in weights.iter_mut().zip(rows) {
+                *weight += row[j] * term;
+            }
         }
         weights
     }
 
     /// Derivatives of the shape functions by r, s and t.
     pub fn slopes(self, at: [f64; 3]) -> [[f64; 3]; MAX_CELL_NODES] {
-        let (table, terms) = (self.table(), self.term_slopes(at));
+        let rows = &self.table().coefficients[..self.nodes()];
         let mut slopes = [[0.0; 3]; MAX_CELL_NODES];
-        for (slope, row) in slopes.iter_mut().zip(&table.coefficients[..table.nodes.len()]) {
-            for (c, m) in row.iter().zip(&terms[..table.exponents.len()]) {
-                for d in 0..3 {
-                    slope[d] += c * m[d];
-                }
+        for (j, term) in self.term_slopes(at).enumerate() {
+            for (slope, row) in slopes.iter_mut().zip(rows) {
+                *slope = [0, 1, 2].map(|d| slope[d] + row[j] * term[d]);
             }
         }
         slopes
     }
-}
-
-/// One factor of a term.
-fn power(powers: &[[f64; 3]; 3], exponents: &[u8; 3], d: usize) -> f64 {
-    powers[d][usize::from(exponents[d])]
 }
 
 impl Side {

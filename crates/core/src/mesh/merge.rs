@@ -68,6 +68,8 @@ fn distance(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 /// Edge of a hash cell, in tolerances: most points then have their whole neighbourhood in one, and
 /// so few different points are in one that looking at all of them is nothing.
 const HASH_CELL: f64 = 16.0;
+/// Round coordinates, which are usual, are not where hash cells meet.
+const SHIFT: f64 = 0.381_966;
 const NONE: u32 = u32::MAX;
 
 /// A point within `tolerance` of an earlier one becomes that one.
@@ -137,7 +139,7 @@ impl Table {
     /// A cell of the lattice along an axis, as a whole float: it cannot overflow.
     fn cell(&self, x: f64) -> f64 {
         // Zero has two signs, which would be two cells.
-        if self.edge > 0.0 { (x / self.edge).floor() + 0.0 } else { x + 0.0 }
+        if self.edge > 0.0 { (x / self.edge + SHIFT).floor() + 0.0 } else { x + 0.0 }
     }
 
     fn head(&self, cell: [f64; 3]) -> usize {

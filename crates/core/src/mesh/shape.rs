@@ -168,11 +168,8 @@ impl Shape {
 
     fn position(&self, at: [f64; 3]) -> [f64; 3] {
         let mut place = [0.0; 3];
-        let factors = self.kind.terms(at);
-        for (term, factor) in self.terms[..self.count()].iter().zip(factors) {
-            for d in 0..3 {
-                place[d] += factor * term[d];
-            }
+        for (term, factor) in self.terms.iter().zip(self.kind.terms(at)) {
+            place = [0, 1, 2].map(|d| place[d] + factor * term[d]);
         }
         place
     }
@@ -181,8 +178,7 @@ impl Shape {
     /// axis is t, so that the same inverse serves.
     fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
-        let slopes = self.kind.term_slopes(at);
-        for (term, slope) in self.terms[..self.count()].iter().zip(slopes) {
+        for (term, slope) in self.terms.iter().zip(self.kind.term_slopes(at)) {
             for d in 0..3 {
                 for k in 0..3 {
                     jacobian[d][k] += slope[k] * term[d];
@@ -193,10 +189,6 @@ impl Shape {
             jacobian[2][2] = 1.0;
         }
         jacobian
-    }
-
-    fn count(&self) -> usize {
-        self.kind.table().exponents.len()
     }
 }
 

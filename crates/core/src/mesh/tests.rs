@@ -61,6 +61,19 @@ fn random_points_in_distorted_boxes_of_every_kind_are_located() {
     }
 }
 
+/// Some cells are folded: what they cover is found all the same.
+#[test]
+fn random_points_in_boxes_distorted_beyond_measure_are_located() {
+    for kind in SOLID.into_iter().chain(FLAT) {
+        let mesh = mesh(&Made::of(6, 0.4, kind));
+        for k in 0..1000 {
+            let point = random_point(k, &mesh);
+            check(&mesh, point, 1.0, &format!("{kind:?}"));
+            assert!(mesh.walk(k % mesh.cells().len(), point).is_some(), "{kind:?} {point:?}");
+        }
+    }
+}
+
 /// Cells of all kinds fit where faces are planar: a sheared box.
 #[test]
 fn random_points_in_mixed_meshes_are_located() {
@@ -219,6 +232,30 @@ fn walks_end_where_the_locator_looks() {
             assert!(found.is_none(), "{kind:?} {outside:?}");
         }
         assert!(mesh.walk(usize::MAX, [0.5, 0.5, 0.0]).is_some());
+    }
+}
+
+/// Pieces of a file with cells of different sizes: faces do not match, and nothing is lost there.
+#[test]
+fn walks_cross_an_interface_with_hanging_nodes() {
+    let (coarse, fine) =
+        (Made::of(3, 0.2, CellKind::Hexahedron), Made::of(5, 0.2, CellKind::Tetra));
+    let mut both = coarse.points.clone();
+    both.extend(fine.points.iter().map(|[x, y, z]| [x + 1.0, *y, *z]));
+    let mut cells = coarse.cells.clone();
+    cells.kinds.extend(&fine.cells.kinds);
+    let shift = coarse.cells.connectivity.len() as u32;
+    cells.offsets.extend(fine.cells.offsets[1..].iter().map(|start| start + shift));
+    let shift = coarse.points.len() as u32;
+    cells.connectivity.extend(fine.cells.connectivity.iter().map(|node| node + shift));
+    let mesh = Mesh::new(&both, cells).unwrap();
+    let mut cell = 0;
+    for k in 0..4000 {
+        let [x, y, z] = random_point(k, &mesh);
+        // Every fourth on the interface itself.
+        let x = if k % 4 == 0 { 1.0 } else { 2.0 * x };
+        check(&mesh, [x, y, z], 1.0, "interface");
+        cell = mesh.walk(cell, [x, y, z]).unwrap().cell;
     }
 }
 
