@@ -6,6 +6,8 @@ Needs the `vtk` package. Each line begins with what it holds and VTK's code of t
     face,code,f,n0,n1,...      the corners of face f (of edge f in two dimensions)
     shape,code,r,s,t,N0,...    shape functions at random places in and around the cell
     slope,code,r,s,t,d0,...    their derivatives: all by r, then all by s, then all by t
+    place,code,x0,y0,z0,...,x,y,z,N0,...
+                               nodes of a distorted cell, a position in it, and its weights
 """
 
 import random
@@ -41,6 +43,26 @@ def corners(side):
     return [side.GetPointId(i) for i in range(count)]
 
 
+def distorted(cell, parametric, nodes):
+    """Nodes moved by some 15 %; pixels and voxels remain boxes, for VTK takes them for such."""
+    is_box = cell.GetCellType() in (vtk.VTK_PIXEL, vtk.VTK_VOXEL)
+    scale = [random.uniform(0.5, 2.0) for _ in range(3)]
+    for i in range(nodes):
+        place = [2.0 + scale[d] * parametric[3 * i + d] for d in range(3)]
+        for d in range(0 if is_box else cell.GetCellDimension()):
+            place[d] += random.uniform(-0.15, 0.15) * scale[d]
+        cell.GetPoints().SetPoint(i, place)
+
+
+def inside(code, dimension):
+    """Random parametric coordinates in a cell."""
+    simplex = {5: 2, 22: 2, 10: 3, 24: 3, 13: 2}.get(code, 0)
+    while True:
+        place = [random.uniform(0.02, 0.98) for _ in range(dimension)] + [0.0] * (3 - dimension)
+        if sum(place[:simplex]) < 0.98:
+            return place
+
+
 def main():
     random.seed(4)
     print(f"# VTK {vtk.vtkVersion().GetVTKVersion()}, tests/peers/cells.py")
@@ -65,6 +87,20 @@ def main():
             slopes = [0.0] * (dimension * nodes)
             cell.InterpolateDerivs(place, slopes)
             line("slope", code, *place, *slopes)
+        for _ in range(PLACES):
+            distorted(cell, parametric, nodes)
+            made = [0.0] * nodes
+            cell.InterpolateFunctions(inside(code, dimension), made)
+            points = [cell.GetPoints().GetPoint(i) for i in range(nodes)]
+            place = [sum(w * p[d] for w, p in zip(made, points)) for d in range(3)]
+            found, number, apart = [0.0] * 3, vtk.reference(0), vtk.reference(0.0)
+            nearest, weights = [0.0] * 3, [0.0] * nodes
+            status = cell.EvaluatePosition(place, nearest, number, found, apart, weights)
+            assert status == 1, (code, place)
+            # VTK finds a place in a quadratic triangle as if it were four straight ones.
+            if code == vtk.VTK_QUADRATIC_TRIANGLE:
+                weights = made
+            line("place", code, *sum(map(list, points), []), *place, *weights)
 
 
 if __name__ == "__main__":

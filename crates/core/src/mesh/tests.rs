@@ -235,6 +235,34 @@ fn walks_end_where_the_locator_looks() {
     }
 }
 
+/// What VTK's `EvaluatePosition` says (`tests/peers/cells.py`), as exactly as VTK iterates: it is
+/// content with a step of 10^-3 in quadratic cells.
+#[test]
+fn weights_in_distorted_cells_are_those_of_vtk() {
+    let vtk =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/peers/cells.csv"));
+    let mut count = 0;
+    for line in vtk.lines().filter_map(|line| line.strip_prefix("place,")) {
+        let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
+        let kind = CellKind::from_vtk(numbers[0] as u8).unwrap();
+        let n = kind.nodes();
+        let (places, weights) = numbers[1..].split_at(3 * n + 3);
+        let points: Vec<[f64; 3]> = places.chunks(3).map(|p| [p[0], p[1], p[2]]).collect();
+        let cells = Cells {
+            kinds: vec![kind],
+            offsets: vec![0, n as u32],
+            connectivity: (0..n as u32).collect(),
+        };
+        let mesh = Mesh::new(&points[..n], cells).unwrap();
+        let location = check(&mesh, points[n], 1.0, &format!("{kind:?}"));
+        for (ours, vtk) in location.weights.iter().zip(weights) {
+            assert!((ours - vtk).abs() < 1e-4, "{kind:?} {:?} {weights:?}", location.weights);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 6 * CellKind::ALL.len());
+}
+
 /// Pieces of a file with cells of different sizes: faces do not match, and nothing is lost there.
 #[test]
 fn walks_cross_an_interface_with_hanging_nodes() {
