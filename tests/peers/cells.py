@@ -7,7 +7,7 @@ Needs the `vtk` package. Each line begins with what it holds and VTK's code of t
     shape,code,r,s,t,N0,...    shape functions at random places in and around the cell
     slope,code,r,s,t,d0,...    their derivatives: all by r, then all by s, then all by t
     place,code,x0,y0,z0,...,x,y,z,N0,...
-                               nodes of a distorted cell, a position in it, and its weights
+                               nodes of a distorted cell, and a position with these weights
 """
 
 import random
@@ -97,10 +97,11 @@ def main():
             nearest, weights = [0.0] * 3, [0.0] * nodes
             status = cell.EvaluatePosition(place, nearest, number, found, apart, weights)
             assert status == 1, (code, place)
-            # VTK finds a place in a quadratic triangle as if it were four straight ones.
-            if code == vtk.VTK_QUADRATIC_TRIANGLE:
-                weights = made
-            line("place", code, *sum(map(list, points), []), *place, *weights)
+            # VTK's search finds these weights again, but not to the last digits: it ends with a
+            # step of 0.001, and takes a quadratic triangle for four straight ones.
+            off = max(abs(a - b) for a, b in zip(weights, made))
+            assert off < 1e-3 or code == vtk.VTK_QUADRATIC_TRIANGLE, (code, off)
+            line("place", code, *sum(map(list, points), []), *place, *made)
 
 
 if __name__ == "__main__":
