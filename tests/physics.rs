@@ -14,6 +14,7 @@ mod physics {
     mod faces;
     mod gradients;
     mod groups;
+    mod long;
     mod order;
     mod outside_time;
     mod paths;

@@ -30,17 +30,17 @@ fn formula(machine: &Machine) -> impl Field {
 fn launches_are_counted_in_saves_not_in_steps() {
     for machine in machines() {
         let field = machine.field(&shear());
-        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 100)).device_name("this one");
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 12)).device_name("this one");
         for (save, saves, launches) in [
-            (SaveAt::EverySteps(20), 6, 5),
+            (SaveAt::EverySteps(3), 5, 4),
             (SaveAt::End, 1, 1),
-            (SaveAt::EverySteps(30), 5, 4),
+            (SaveAt::EverySteps(5), 4, 3),
             (SaveAt::EveryTime(0.25), 5, 4),
             (SaveAt::Times(vec![0.5]), 1, 2),
         ] {
             let summary = trace(&tracer.clone().save(save), &points(30)).summary;
             assert_eq!((summary.saves, summary.launches), (saves, launches), "{machine}");
-            assert_eq!((summary.steps, summary.particles), (100, 30), "{machine}");
+            assert_eq!((summary.steps, summary.particles), (12, 30), "{machine}");
             assert_eq!(summary.path, Path::Fused, "{machine}");
             assert_eq!(
                 (summary.device.as_str(), summary.precision),
@@ -51,12 +51,13 @@ fn launches_are_counted_in_saves_not_in_steps() {
         }
         if machine.is_cpu() {
             let tensor = trace(&tracer.path(Path::Tensor), &points(30)).summary;
-            assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 100, 0));
+            assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 12, 0));
         }
     }
 }
 
-/// No launch is so long that an observer would wait for minutes.
+/// No launch is so long that an observer would wait for minutes. On a software rasteriser it is
+/// much shorter.
 #[test]
 fn long_runs_are_cut_into_launches_of_a_thousand_steps() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {

@@ -169,6 +169,11 @@ pub(crate) fn compiles_kernels(device: &Device) -> bool {
     !is_cpu(Device::flex()) && !is_cpu(ndarray)
 }
 
+/// Whether a device is no card but computed by the CPU, through a card's interface.
+pub(crate) fn is_software(device: &Device) -> bool {
+    compiles_kernels(device) && identity(device).is_some_and(|(_, is_software)| is_software)
+}
+
 /// The device's own name, and whether it is no card but computed by the CPU.
 #[cfg(any(feature = "vulkan", feature = "cuda", feature = "metal", feature = "rocm"))]
 fn identity(device: &Device) -> Option<(String, bool)> {

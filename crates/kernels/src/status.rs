@@ -74,6 +74,8 @@ impl std::fmt::Display for Status {
     }
 }
 
+/// Code of a particle whose steps a device has broken off; what it then has is worth nothing.
+pub const BROKEN_OFF: i32 = -1;
 /// Code of [`Status::Waiting`].
 pub const WAITING: i32 = 0;
 /// Code of [`Status::Active`].

@@ -5,7 +5,7 @@ use crate::{
     Ends, Error, Result, Status,
     schedule::{NEVER, Schedule},
 };
-use burntrace_kernels::{Particles, RECORD};
+use burntrace_kernels::{Particles, RECORD, status::BROKEN_OFF};
 
 pub(super) struct Account {
     pub ends: Ends,
@@ -30,8 +30,7 @@ pub(super) fn account(
     let mut particle_steps = 0;
     let mut events = Vec::with_capacity(fractions.len());
     for (i, record) in records.chunks_exact(RECORD).enumerate() {
-        let status = Status::from_code(record[0])
-            .ok_or_else(|| Error::Execution(format!("particle {i} has status {}", record[0])))?;
+        let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
         ends.status.push(status);
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
@@ -55,5 +54,15 @@ pub(super) fn account(
         ends,
         counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         particle_steps,
+    })
+}
+
+fn no_status(particle: usize, code: i32) -> Error {
+    Error::Execution(match code {
+        BROKEN_OFF => format!(
+            "the device broke off the steps of particle {particle}: its loops are too short for \
+             this field (software rasterisers end them after 65,535 rounds); use another device"
+        ),
+        _ => format!("particle {particle} has status {code}, which there is none of"),
     })
 }

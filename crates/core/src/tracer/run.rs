@@ -66,7 +66,8 @@ impl<'a> Run<'a> {
         observer: &mut dyn FnMut(Progress) -> Control,
     ) -> Result<Particles> {
         let count = particles.count();
-        for chunk in self.schedule.chunks(stepper::most_steps(count)) {
+        let most_steps = stepper::most_steps(count, &self.tracer.field.device());
+        for chunk in self.schedule.chunks(most_steps) {
             particles = self.launch(particles, &chunk)?;
             self.hand_over(sink)?;
             match chunk.save {

@@ -1,14 +1,19 @@
 //! The choice between the fused operation and tensor operations.
 
 use super::{fused, start::Release, tensor};
-use crate::{Field, Path, Scheme, schedule::Chunk};
-use burn::tensor::Tensor;
+use crate::{Field, Path, Scheme, device, schedule::Chunk};
+use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Boundary, Particles};
 
 /// How many steps a launch may take, so that an observer hears of a run within a second or two
 /// even where a device is slow.
-pub(super) fn most_steps(particles: usize) -> usize {
-    (20_000_000 / particles.max(1)).clamp(8, 1024)
+///
+/// A software rasteriser (Mesa's llvmpipe) breaks all loops off after 65,535 rounds altogether, in
+/// which the search for a cell or a node counts; a kernel notices that. So few steps leave a
+/// thousand rounds to each search.
+pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
+    let most = if device::is_software(device) { 16 } else { 1024 };
+    (20_000_000 / particles.max(1)).clamp(8, most)
 }
 
 /// Takes particles through chunks of steps.

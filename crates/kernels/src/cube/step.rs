@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     RECORD, Ratio,
-    status::{ACTIVE, EXITED, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING},
+    status::{ACTIVE, BROKEN_OFF, EXITED, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -34,10 +34,15 @@ pub(super) fn advance_kernel<F: Float>(
     }
     let mut particle = load::<F>(position, record, fraction, i);
     let mut hint = points::no_hint::<F>();
-    for j in 0..wholes[STEPS] as usize {
+    let steps = wholes[STEPS] as usize;
+    // Once more than there are steps, to see that it gets so far: a device may break loops off.
+    let mut is_done = false;
+    for j in 0..steps + 1 {
         let number = wholes[FIRST_STEP] + j as i32;
         let released = particle.status == WAITING && particle.step == number;
-        if released || particle.status == ACTIVE {
+        if j == steps {
+            is_done = true;
+        } else if released || particle.status == ACTIVE {
             let start = select(released, particle.fraction, F::new(0.0_f32));
             let step = rk_step::<F>(
                 velocity,
@@ -54,6 +59,9 @@ pub(super) fn advance_kernel<F: Float>(
             particle.status = ACTIVE;
             settle::<F>(&mut particle, reals, wholes, &step, number, start);
         }
+    }
+    if !is_done {
+        particle.status = BROKEN_OFF;
     }
     store::<F>(position, record, fraction, i, &particle);
 }
