@@ -2,7 +2,7 @@
 
 use crate::{args, case::Misuse, progress::in_words};
 use anyhow::Result;
-use burntrace::io::{self, SeriesInfo};
+use burntrace::io::{self, SeriesInfo, series::MeshInfo};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -71,6 +71,12 @@ fn text(info: &SeriesInfo) -> String {
             line("nodes", format!("{distinct}: points at the same place are one"));
         }
     }
+    if let Some(mesh) = &info.mesh {
+        line("cells", cells(mesh));
+        if let Some(problem) = &mesh.problem {
+            line("no mesh", problem.clone());
+        }
+    }
     for (i, array) in info.arrays.iter().enumerate() {
         line(
             if i == 0 { "arrays" } else { "" },
@@ -95,6 +101,24 @@ fn text(info: &SeriesInfo) -> String {
         line("problem", problem.clone());
     }
     text
+}
+
+/// What lies between the points: how many cells of each kind, and what is not plain about them.
+fn cells(mesh: &MeshInfo) -> String {
+    let mut text: Vec<String> = mesh.kinds.iter().map(|count| count.to_string()).collect();
+    if let Some(all) = &mesh.counts {
+        let counts = [
+            (all.merged_points, "points merged"),
+            (all.degenerate, "degenerate"),
+            (all.inverted, "inverted"),
+            (all.folded, "folded"),
+            (all.open_faces, "open faces"),
+            (all.crowded_faces, "faces of more than two cells"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        text.extend(counts.map(|(count, what)| format!("{count} {what}")));
+    }
+    text.join("; ")
 }
 
 /// What a case file says to use the data set.

@@ -133,6 +133,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// The cells of a file make no mesh.
+    #[error("`{}`: {reason}", path.display())]
+    Mesh {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+
     /// A frame is on another grid, or on other points, than the first one.
     #[error(
         "frame {frame} (`{}`) is not on the {on} of the first one (`{}`): {difference}; a series \

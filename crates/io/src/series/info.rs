@@ -1,6 +1,7 @@
 //! What there is to know about a series before it is read.
 
 use super::grid::Grid;
+use super::mesh::MeshInfo;
 use super::points::Nodes;
 use super::times::TimesFrom;
 use super::velocity::{Association, VelocityInfo};
@@ -44,6 +45,9 @@ pub struct SeriesInfo {
     pub bounds: Option<[[f64; 3]; 2]>,
     /// Points of a frame, those at one place counted once; only where there is no usable grid.
     pub distinct_points: Option<usize>,
+    /// What lies between the points, in unstructured and structured grids that are not read as
+    /// grids with axes.
+    pub mesh: Option<MeshInfo>,
     /// The values of `field.interpolation` in a case file that the data set can be used with.
     pub interpolations: Vec<&'static str>,
     /// The arrays of the first file.
@@ -111,6 +115,7 @@ impl SeriesInfo {
             axes: Vec::new(),
             bounds: None,
             distinct_points: None,
+            mesh: None,
             interpolations: Vec::new(),
             arrays: file.arrays().iter().map(entry).collect(),
             times: Vec::new(),

@@ -1,6 +1,7 @@
 //! What a series holds, and what stands in the way of tracing it.
 
 use super::grid::Grid;
+use super::mesh::MeshInfo;
 use super::points::Nodes;
 use super::velocity::VelocityInfo;
 use super::{Files, SeriesInfo, SeriesOptions, check_grids, describe_times, find, timeline};
@@ -66,6 +67,7 @@ fn describe_points(
     paths: &[PathBuf],
     options: &SeriesOptions,
 ) {
+    info.mesh = MeshInfo::of(file);
     let mut keep = |problem: Error| info.problems.push(problem.to_string());
     let nodes = Nodes::read(file).map_err(&mut keep).ok();
     let velocity = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer);
