@@ -5,15 +5,15 @@ use crate::{Field, Path, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Boundary, Particles};
 
-/// How many steps a launch may take, so that an observer hears of a run within a second or two
-/// even where a device is slow.
+/// How many steps a launch may take: so few that an observer hears of a run within a second or two
+/// even where a device is slow, but enough to pay for putting particles into order.
 ///
 /// A software rasteriser (Mesa's llvmpipe) breaks all loops off after 65,535 rounds altogether, in
 /// which the search for a cell or a node counts; a kernel notices that. So few steps leave a
 /// thousand rounds to each search.
 pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
     let most = if device::is_software(device) { 16 } else { 1024 };
-    (20_000_000 / particles.max(1)).clamp(8, most)
+    (20_000_000 / particles.max(1)).clamp(16, most)
 }
 
 /// Takes particles through chunks of steps.
