@@ -34,6 +34,15 @@ impl Precision {
         }
     }
 
+    /// The cell of a lattice in which a coordinate is, by the arithmetic of kernels in this
+    /// precision: what is filed in a cell must be where a kernel looks for it. 0 below the origin.
+    pub(crate) fn cell(self, x: f64, origin: f64, per_length: f64) -> usize {
+        match self {
+            Precision::F32 => ((x as f32 - origin as f32) * per_length as f32) as usize,
+            Precision::F64 => ((x - origin) * per_length) as usize,
+        }
+    }
+
     /// Bytes of one number.
     pub fn bytes(self) -> usize {
         match self {

@@ -74,11 +74,7 @@ impl Locator {
 
     /// The bin of a coordinate on an axis; the first or the last one beyond the box.
     pub fn bin(&self, x: f64, d: usize) -> usize {
-        let (origin, per) = (self.origin[d], self.per_length[d]);
-        let bin = match self.precision {
-            Precision::F32 => ((x as f32 - origin as f32) * per as f32) as usize,
-            Precision::F64 => ((x - origin) * per) as usize,
-        };
+        let bin = self.precision.cell(x, self.origin[d], self.per_length[d]);
         bin.min(self.bins[d] - 1)
     }
 

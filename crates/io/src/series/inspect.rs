@@ -5,7 +5,7 @@ use super::mesh::MeshInfo;
 use super::points::Nodes;
 use super::velocity::VelocityInfo;
 use super::{Files, SeriesInfo, SeriesOptions, check_grids, describe_times, find, timeline};
-use crate::{Error, Result};
+use crate::{Error, Result, points::positions};
 use burntrace_vtk::VtkFile;
 use std::path::PathBuf;
 
@@ -67,9 +67,10 @@ fn describe_points(
     paths: &[PathBuf],
     options: &SeriesOptions,
 ) {
-    info.mesh = MeshInfo::of(file);
     let mut keep = |problem: Error| info.problems.push(problem.to_string());
-    let nodes = Nodes::read(file).map_err(&mut keep).ok();
+    let positions = positions(file).map_err(&mut keep).ok();
+    info.mesh = positions.as_deref().and_then(|positions| MeshInfo::of(file, positions));
+    let nodes = positions.map(Nodes::of);
     let velocity = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer);
     let velocity = velocity.map_err(&mut keep).ok();
     if let (Some(nodes), Some(velocity)) = (&nodes, &velocity) {

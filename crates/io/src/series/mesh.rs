@@ -1,6 +1,6 @@
 //! What lies between the points of a data set.
 
-use crate::{Error, Result, points::positions};
+use crate::{Error, Result};
 use burntrace_core::{
     CellKind,
     mesh::{Cells, Mesh},
@@ -49,8 +49,9 @@ pub struct MeshCounts {
 }
 
 impl MeshInfo {
-    /// The cells of a file, where its kind has cells that do not follow from axes.
-    pub(super) fn of(file: &VtkFile) -> Option<Self> {
+    /// The cells of a file between its points, where its kind has cells that do not follow from
+    /// axes.
+    pub(super) fn of(file: &VtkFile, positions: &[[f64; 3]]) -> Option<Self> {
         if !matches!(file.kind(), Kind::UnstructuredGrid | Kind::StructuredGrid) {
             return None;
         }
@@ -60,7 +61,7 @@ impl MeshInfo {
             }
             Ok(cells) => {
                 let kinds = count(cells.types());
-                let (counts, problem) = match mesh(file, cells) {
+                let (counts, problem) = match mesh(file, positions, cells) {
                     Ok(mesh) => (Some(MeshCounts::of(&mesh)), None),
                     Err(problem) => (None, Some(problem.to_string())),
                 };
@@ -86,13 +87,13 @@ impl MeshCounts {
 }
 
 /// The mesh that the cells of a file make.
-fn mesh(file: &VtkFile, cells: burntrace_vtk::Cells) -> Result<Mesh> {
+fn mesh(file: &VtkFile, positions: &[[f64; 3]], cells: burntrace_vtk::Cells) -> Result<Mesh> {
     let refused = |reason| Error::Mesh { path: file.path().to_owned(), reason };
     let (types, offsets, connectivity) = cells.into_parts();
     let kinds: Option<Vec<_>> = types.iter().map(|code| CellKind::from_vtk(*code)).collect();
     let kinds = kinds.ok_or_else(|| refused(no_mesh(&types)))?;
     let cells = Cells { kinds, offsets, connectivity };
-    Mesh::new(&positions(file)?, cells).map_err(|error| refused(error.to_string()))
+    Mesh::new(positions, cells).map_err(|error| refused(error.to_string()))
 }
 
 /// Why cells of some kinds make no mesh.

@@ -126,13 +126,17 @@ impl Nodes {
     ///
     /// If it has none, or one that is not finite.
     pub fn read(file: &VtkFile) -> Result<Nodes> {
-        let mut positions = positions(file)?;
+        Ok(Nodes::of(positions(file)?))
+    }
+
+    /// The points of a file, which are `positions`.
+    pub fn of(mut positions: Vec<[f64; 3]>) -> Nodes {
         let count = positions.len();
         let kept = first_of_each(&positions);
         if let Some(kept) = &kept {
             positions = kept.iter().map(|&point| positions[point]).collect();
         }
-        Ok(Nodes { count, positions, kept })
+        Nodes { count, positions, kept }
     }
 
     /// Makes sure that all frames after the first one are on its points and have the velocity.

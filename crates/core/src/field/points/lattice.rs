@@ -65,15 +65,10 @@ impl Lattice {
         }
     }
 
-    /// The cell of a position, by the arithmetic of the kernels: a node must be found in the cell
-    /// in which a kernel looks for it.
+    /// The cell of a position.
     fn home(&self, p: &[f64; 3], precision: Precision) -> usize {
         let index = [0, 1, 2].map(|d| {
-            let (x, origin, per) = (p[d], self.origin[d], self.per_length[d]);
-            let cell = match precision {
-                Precision::F32 => ((x as f32 - origin as f32) * per as f32) as usize,
-                Precision::F64 => ((x - origin) * per) as usize,
-            };
+            let cell = precision.cell(p[d], self.origin[d], self.per_length[d]);
             cell.min(self.cells[d] - 1)
         });
         (index[2] * self.cells[1] + index[1]) * self.cells[0] + index[0]
