@@ -20,7 +20,7 @@ pub use burntrace_kernels::{
 pub use error::{Error, Result};
 pub use field::{
     Analytic, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource, GridField,
-    GridSource, NotFinite, OutsideTime, PointField, PointSource, Sampled, Velocity,
+    GridSource, MeshSource, NotFinite, OutsideTime, PointField, PointSource, Sampled, Velocity,
 };
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};

@@ -1,6 +1,6 @@
 //! Where a field's frames come from, and where they lie in time.
 
-use crate::{Error, Result};
+use crate::{Error, Result, mesh::Cells};
 use burntrace_kernels::{Clock, InTime, Outside, Placement, Step};
 
 /// A source of frames: a series of files, a simulation that runs beside the tracer, a test.
@@ -34,6 +34,18 @@ pub trait GridSource: FrameSource {
 pub trait PointSource: FrameSource {
     /// Positions of the nodes, in the data's unit of length.
     fn positions(&self) -> &[[f64; 3]];
+}
+
+/// Frames on a mesh that does not change.
+pub trait MeshSource: FrameSource {
+    /// Where the points are, in the data's unit of length. Points that no cell has do not count.
+    fn points(&self) -> &[[f64; 3]];
+
+    /// The cells, by numbers of points.
+    fn cells(&self) -> &Cells;
+
+    /// Whether the velocity is given at the points ([`Placement::Nodes`]) or in the cells.
+    fn placement(&self) -> Placement;
 }
 
 /// The velocities of a frame, `u, v, w` of each node or cell, in the precision of their source.

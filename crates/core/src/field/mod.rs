@@ -10,7 +10,7 @@ mod sampled;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
-pub use frames::{FrameSource, GridSource, OutsideTime, PointSource, Velocity};
+pub use frames::{FrameSource, GridSource, MeshSource, OutsideTime, PointSource, Velocity};
 pub use function::FieldFn;
 pub use grid::GridField;
 pub use points::PointField;
