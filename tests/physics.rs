@@ -6,6 +6,7 @@
 mod physics {
     mod cloud;
     mod common;
+    mod meshes;
     mod oracle;
 
     mod account;
@@ -15,6 +16,8 @@ mod physics {
     mod gradients;
     mod groups;
     mod long;
+    mod mesh;
+    mod mesh_edges;
     mod order;
     mod outside_time;
     mod paths;

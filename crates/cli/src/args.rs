@@ -51,6 +51,9 @@ pub struct Info {
     /// Time between files that carry no time, times the numbers in their names
     #[arg(long)]
     pub file_dt: Option<f64>,
+    /// Cells of which no mesh can be made: an error, or passed over
+    #[arg(long, default_value = "error", value_parser = ["error", "skip"])]
+    pub other_cells: String,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -102,7 +105,7 @@ pub struct Bench {
     /// Devices, or `all`; the first is what the others are compared with
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub devices: Vec<String>,
-    /// Workloads: w1, w2, w2-sorted, w2-steady
+    /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
     pub workload: Vec<String>,
     /// Numbers of particles, as `1e4,1e6`, in place of each workload's own

@@ -10,6 +10,10 @@ pub fn execute(args: &args::Info) -> Result<()> {
     let options = io::SeriesOptions {
         velocity: velocity(args.velocity.as_deref())?,
         time: io::TimeOptions { file_dt: args.file_dt, ..Default::default() },
+        other_cells: match args.other_cells.as_str() {
+            "skip" => io::OtherCells::Skip,
+            _ => io::OtherCells::Error,
+        },
         ..Default::default()
     };
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
@@ -106,18 +110,19 @@ fn text(info: &SeriesInfo) -> String {
 /// What lies between the points: how many cells of each kind, and what is not plain about them.
 fn cells(mesh: &MeshInfo) -> String {
     let mut text: Vec<String> = mesh.kinds.iter().map(|count| count.to_string()).collect();
+    let mut counts = vec![(mesh.hidden, "ghosts or hidden"), (mesh.skipped, "passed over")];
     if let Some(all) = &mesh.counts {
-        let counts = [
+        counts.extend([
             (all.merged_points, "points merged"),
             (all.degenerate, "degenerate"),
             (all.inverted, "inverted"),
             (all.folded, "folded"),
             (all.open_faces, "open faces"),
             (all.crowded_faces, "faces of more than two cells"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        text.extend(counts.map(|(count, what)| format!("{count} {what}")));
+        ]);
     }
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    text.extend(counts.map(|(count, what)| format!("{count} {what}")));
     text.join("; ")
 }
 

@@ -1,6 +1,8 @@
 //! What a case asks for, checked and made: the field, the seeds, the tracer's settings.
 
 mod field;
+mod interpolation;
+mod timed;
 
 pub use field::{LoadedField, field};
 
@@ -27,6 +29,7 @@ pub fn tracer<'a>(case: &Case, field: &'a dyn Field, device: &str) -> Result<Tra
         .span(Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps })
         .save(save_at(&case.save)?)
         .save_velocity(case.save.velocity)
+        .mesh_wall(case.boundary.mesh.into())
         .stagnant_speed(trace.stagnant_speed)
         .seeds_outside(case.seeds.outside.into())
         .device_name(device);

@@ -5,6 +5,21 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
 
+/// Says on standard error what goes on before a run.
+#[derive(Clone, Copy)]
+pub struct Notes {
+    pub quiet: bool,
+}
+
+impl Notes {
+    /// Prints a line, unless nothing is to be printed.
+    pub fn say(self, name: &str, value: String) {
+        if !self.quiet {
+            eprintln!("{name:<10} {value}");
+        }
+    }
+}
+
 /// Shows a run's progress on standard error.
 pub enum Display {
     /// Nothing.

@@ -4,7 +4,7 @@ use crate::{
     args,
     case::{self, Case, Misuse, VtkOutput},
     job, log,
-    progress::Display,
+    progress::{Display, Notes},
     summary,
 };
 use anyhow::{Context, Result, bail};
@@ -33,7 +33,7 @@ pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) ->
     let begin = Instant::now();
     use_threads(case.run.threads)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
-    let loaded = job::field(case, base, &device)?;
+    let loaded = job::field(case, base, &device, Notes { quiet: output.quiet })?;
     let domain = job::domain(case, loaded.field.domain())?;
     let seeds = job::seeds(&case.seeds, domain, base)?;
     let tracer = job::tracer(case, &*loaded.field, &device.name)?;

@@ -58,7 +58,7 @@ pub enum Error {
 
     /// A frame has a wrong number of values.
     #[error(
-        "frame {frame} has {found} numbers where the grid asks for {expected} ({placement} x 3 components)"
+        "frame {frame} has {found} numbers where the field asks for {expected} ({placement} x 3 components)"
     )]
     FrameSize {
         /// Index of the frame.
@@ -157,12 +157,14 @@ pub enum Error {
 
     /// Seeds lie where they cannot be released.
     #[error(
-        "{outside} of {count} seeds lie outside the domain ({}, {}, {}) to ({}, {}, {}), the first \
+        "{outside} of {count} seeds lie outside the {what} within ({}, {}, {}) to ({}, {}, {}), the first \
          (number {first}) at ({}, {}, {}); move them, or let them end as not located \
          (`seeds.outside = \"not-located\"`)",
         low[0], low[1], low[2], high[0], high[1], high[2], position[0], position[1], position[2]
     )]
     SeedsOutside {
+        /// What they lie outside of: the domain, or the mesh in it.
+        what: &'static str,
         /// How many seeds lie outside.
         outside: usize,
         /// How many there are.

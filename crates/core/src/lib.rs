@@ -15,17 +15,18 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Weighting,
+    CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Wall, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource, GridField,
-    GridSource, MeshSource, NotFinite, OutsideTime, PointField, PointSource, Sampled, Velocity,
+    Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource,
+    GridField, GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PointField, PointSource,
+    Sampled, Velocity,
 };
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
 pub use tracer::{SeedsOutside, Tracer};
 pub use tracks::{
-    Control, Ends, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
+    Control, Ends, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
 };

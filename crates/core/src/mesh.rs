@@ -9,6 +9,8 @@ mod locate;
 mod locator;
 mod merge;
 mod neighbours;
+mod order;
+pub(crate) mod records;
 mod shape;
 mod survey;
 mod threads;
@@ -17,6 +19,7 @@ pub use bounds::Bounds;
 pub use input::Cells;
 pub use locate::Location;
 pub use locator::Locator;
+pub use order::Origins;
 
 use crate::{Precision, Result};
 use input::{check_plane, check_points};
@@ -70,7 +73,12 @@ impl Mesh {
     /// [`Error::Mesh`](crate::Error::Mesh) where there are no cells, offsets or connectivity do not
     /// fit, a point is nowhere, cells have different dimensions, or two-dimensional cells are not
     /// in one plane z = const. Damaged cells are no error: they are [counted](Mesh::counts).
-    pub fn new(points: &[[f64; 3]], mut cells: Cells) -> Result<Self> {
+    pub fn new(points: &[[f64; 3]], cells: Cells) -> Result<Self> {
+        Mesh::build(points, cells, Precision::F64)
+    }
+
+    /// A mesh for positions that have been rounded to a precision: on a face is who may be there.
+    fn build(points: &[[f64; 3]], mut cells: Cells, precision: Precision) -> Result<Self> {
         let dimension = cells.check(points.len())?;
         check_points(points)?;
         if dimension == 2 {
@@ -84,8 +92,8 @@ impl Mesh {
         }
         let neighbours = neighbours::neighbours(&cells, merged.points.len());
         tracing::debug!(open = neighbours.open, "neighbours");
-        let survey = survey::survey(&merged.points, &cells);
-        let locator = Locator::new(&survey.boxes, dimension, Precision::F64);
+        let survey = survey::survey(&merged.points, &cells, precision);
+        let locator = Locator::new(&survey.boxes, dimension, precision);
         tracing::debug!(bins = ?locator.bins, entries = locator.cells.len(), "locator");
         let counts = MeshCounts {
             merged: points.len() - merged.points.len(),
@@ -162,17 +170,22 @@ impl Mesh {
         &self.boxes
     }
 
-    /// The locator that [`Mesh::locate`] uses, in f64.
+    /// The locator that [`Mesh::locate`] uses.
     pub fn locator(&self) -> &Locator {
         &self.locator
     }
 
     /// A locator for kernels that compute in a precision.
     pub fn locator_in(&self, precision: Precision) -> Locator {
-        match precision {
-            Precision::F64 => self.locator.clone(),
-            Precision::F32 => Locator::new(&self.boxes, self.dimension, precision),
+        if precision == self.locator.precision {
+            return self.locator.clone();
         }
+        Locator::new(&self.boxes, self.dimension, precision)
+    }
+
+    /// The most nodes of any of its cells.
+    pub fn widest(&self) -> usize {
+        self.cells.kinds.iter().map(|kind| kind.nodes()).max().unwrap_or(0)
     }
 
     /// What there is to say about its points, cells and faces.

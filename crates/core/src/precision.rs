@@ -43,6 +43,14 @@ impl Precision {
         }
     }
 
+    /// Distance from 1 to the next number.
+    pub(crate) fn epsilon(self) -> f64 {
+        match self {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        }
+    }
+
     /// Bytes of one number.
     pub fn bytes(self) -> usize {
         match self {

@@ -46,6 +46,18 @@ pub struct Ends {
     pub release_time: Vec<f64>,
     /// Time of its end; NaN where it has not ended.
     pub end_time: Vec<f64>,
+    /// Where it left the mesh of the field, if it did; empty for fields without one.
+    pub mesh_face: Vec<Option<MeshFace>>,
+}
+
+/// A face of a mesh's cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MeshFace {
+    /// The cell, by the number that the source of the field gives it.
+    pub cell: usize,
+    /// The face (the edge, in two dimensions), in VTK's order for this kind of cell
+    /// (`vtkCell::GetFace`).
+    pub face: usize,
 }
 
 /// Where saves go: memory, a file, a statistic.

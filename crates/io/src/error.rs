@@ -110,8 +110,8 @@ pub enum Error {
     /// The data set is not on a grid with axes.
     #[error(
         "`{}` holds {kind}{detail}, which is no grid with axes; set `field.interpolation = \
-         \"nearest\"` or `\"inverse-distance\"` to use its points, or resample it to image data or a \
-         rectilinear grid", path.display()
+         \"nearest\"` or `\"inverse-distance\"` to use its points{}, or resample it to image data or \
+         a rectilinear grid", path.display(), or_cells(*kind)
     )]
     NoGrid {
         /// The file.
@@ -142,7 +142,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// A frame is on another grid, or on other points, than the first one.
+    /// A frame is on another grid or mesh, or on other points, than the first one.
     #[error(
         "frame {frame} (`{}`) is not on the {on} of the first one (`{}`): {difference}; a series \
          needs the same {on} for all frames",
@@ -155,7 +155,7 @@ pub enum Error {
         path: PathBuf,
         /// The file of the first frame.
         first: PathBuf,
-        /// `grid` or `points`.
+        /// `grid`, `points` or `mesh`.
         on: &'static str,
         /// How it differs.
         difference: String,
@@ -250,5 +250,13 @@ impl Error {
     pub(crate) fn system(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
+    }
+}
+
+/// What else a data set without axes can be used by.
+fn or_cells(kind: Kind) -> &'static str {
+    match kind {
+        Kind::PolyData => "",
+        _ => ", or `\"mesh\"` to use its cells",
     }
 }

@@ -1,7 +1,7 @@
 //! Files in, files out.
 //!
-//! * [`series`]: a velocity field over one or many VTK files, on a grid or on scattered points, as
-//!   a [`FrameSource`](burntrace_core::FrameSource).
+//! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
+//!   points, as a [`FrameSource`](burntrace_core::FrameSource).
 //! * [`points`]: seeds from CSV and VTK files.
 //! * [`tracks`]: the tracks of a run as a folder of NumPy files, written save by save and read
 //!   back lazily.
@@ -19,8 +19,8 @@ pub mod vtp;
 pub use error::{Error, Result};
 pub use points::{SeedPoints, read_points};
 pub use series::{
-    Association, At, CaseTimes, Files, Frames, PointSeries, Series, SeriesInfo, SeriesOptions,
-    TimeOptions, TimesFrom, VelocityName, inspect,
+    Association, At, CaseTimes, Files, Frames, MeshSeries, OtherCells, PointSeries, Series,
+    SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use tracks::{Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

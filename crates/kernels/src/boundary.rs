@@ -1,5 +1,7 @@
 //! The domain box and what happens at its six faces.
 
+use crate::Wall;
+
 /// A face of the domain box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -85,7 +87,7 @@ pub const REFLECT: i32 = 1;
 /// Code of [`Condition::Exit`].
 pub const EXIT: i32 = 3;
 
-/// The domain box with a condition for each face.
+/// The domain box with a condition for each face, and one for the edge of a mesh.
 ///
 /// An axis that is not bounded has `low = f64::NEG_INFINITY` and `high = f64::INFINITY`, and its
 /// conditions are never met.
@@ -97,6 +99,8 @@ pub struct Boundary {
     pub high: [f64; 3],
     /// Conditions at the low and the high face of each axis. Periodic faces come in pairs.
     pub faces: [[Condition; 2]; 3],
+    /// What happens at the edge of a mesh.
+    pub wall: Wall,
 }
 
 impl Boundary {

@@ -141,6 +141,14 @@ impl CellKind {
         if self == CellKind::Pyramid { [0.5, 0.5, centre[2]] } else { centre }
     }
 
+    /// Of the faces that a place is beyond, the farthest one that counts.
+    pub fn beyond(self, at: [f64; 3], counts: impl Fn(usize) -> bool) -> Option<usize> {
+        let sides = self.table().sides.iter().filter(|side| counts(side.face));
+        let beyond =
+            sides.map(|side| (side.value(at), side.face)).filter(|(value, _)| *value < 0.0);
+        beyond.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, face)| face)
+    }
+
     /// The terms of the shape functions at a place in parametric coordinates, in their order.
     pub fn terms(self, at: [f64; 3]) -> impl Iterator<Item = f64> {
         let powers = at.map(|x| [1.0, x, x * x]);

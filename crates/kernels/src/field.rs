@@ -1,6 +1,6 @@
 //! The kinds of fields that the fused operation follows.
 
-use crate::{GridShape, PointShape};
+use crate::{GridShape, MeshShape, PointShape};
 
 /// The shape of a field: what a kernel must know beside the tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,6 +9,8 @@ pub enum FieldShape {
     Grid(GridShape),
     /// Scattered points.
     Points(PointShape),
+    /// The cells of a mesh.
+    Mesh(MeshShape),
 }
 
 impl FieldShape {
@@ -17,6 +19,7 @@ impl FieldShape {
         match self {
             FieldShape::Grid(grid) => grid.values_per_frame(),
             FieldShape::Points(points) => points.count,
+            FieldShape::Mesh(mesh) => mesh.values,
         }
     }
 }

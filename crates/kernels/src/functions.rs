@@ -28,17 +28,19 @@ pub struct FieldTensors {
 pub struct Particles {
     /// Positions `[n, 3]`, in the field's precision.
     pub position: Tensor<2>,
-    /// A row of five `i32` for each particle `[n, 5]`: its [`Status`](crate::Status) code; the
+    /// A row of six `i32` for each particle `[n, 6]`: its [`Status`](crate::Status) code; the
     /// number of the step of its event, which is its release while it waits and its end once it
-    /// has ended; and the boxes it has crossed through periodic faces of each axis (position +
-    /// image x width is the free path).
+    /// has ended; the boxes it has crossed through periodic faces of each axis (position +
+    /// image x width is the free path); and in a mesh, while it goes on, one more than the
+    /// number of a cell that it was in, or 0; where it has left the mesh, eight times the number
+    /// of its last cell and the face of that cell (in its kind's order).
     pub record: Tensor<2, Int>,
     /// The fraction of its event's step at which the event takes place `[n]`.
     pub fraction: Tensor<1>,
 }
 
 /// Columns of [`Particles::record`].
-pub const RECORD: usize = 5;
+pub const RECORD: usize = 6;
 
 impl Particles {
     /// [`Status`](crate::Status) codes `[n]`.
@@ -53,7 +55,12 @@ impl Particles {
 
     /// Boxes crossed through periodic faces `[n, 3]`.
     pub fn image(&self) -> Tensor<2, Int> {
-        self.record.clone().slice([0..self.count(), 2..RECORD])
+        self.record.clone().slice([0..self.count(), 2..5])
+    }
+
+    /// Cells of particles in a mesh, or where they have left it `[n]`; see the record.
+    pub fn cell(&self) -> Tensor<1, Int> {
+        self.record.clone().slice([0..self.count(), 5..6]).squeeze_dim(1)
     }
 
     /// How many particles there are.
@@ -93,6 +100,19 @@ pub fn sample(position: Tensor<2>, field: &FieldTensors, segment: Segment) -> Te
         position.into_dispatch(),
         primitive(field),
         segment,
+    ))
+}
+
+/// The number of the cell of a mesh in which each of the positions `[n, 3]` is, or -1 `[n]`. A
+/// position on a face, an edge or a vertex is in the cell of the lowest number there.
+///
+/// # Panics
+///
+/// As [`advance`], and on fields that are not on a mesh.
+pub fn locate(position: Tensor<2>, field: &FieldTensors) -> Tensor<1, Int> {
+    Tensor::from_dispatch(<Dispatch as TraceBackend>::locate(
+        position.into_dispatch(),
+        primitive(field),
     ))
 }
 

@@ -15,7 +15,7 @@ pub struct Sampled<B: Backend> {
     pub velocity: FloatTensor<B>,
     /// Coordinates of nodes.
     pub places: FloatTensor<B>,
-    /// Where the nodes of each cell begin.
+    /// Where the nodes of each cell begin; or what there is to know of a mesh.
     pub index: IntTensor<B>,
     /// The field's shape.
     pub shape: FieldShape,
@@ -48,4 +48,10 @@ pub trait TraceBackend: Backend {
         #[extension_type] field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self>;
+
+    /// The cell of a mesh in which each of the positions `[n, 3]` is, or -1 `[n]`.
+    fn locate(
+        position: FloatTensor<Self>,
+        #[extension_type] field: Sampled<Self>,
+    ) -> IntTensor<Self>;
 }

@@ -17,18 +17,21 @@ pub enum Status {
     NotLocated,
     /// It moved slower than the threshold speed.
     Stagnant,
+    /// It left the mesh, within the domain box; its position is the last one in the mesh.
+    LeftMesh,
     /// It left the domain through a face; its position is on that face.
     Exited(Face),
 }
 
 impl Status {
     /// Every status, in order of code.
-    pub const ALL: [Status; 11] = [
+    pub const ALL: [Status; 12] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
         Status::NotLocated,
         Status::Stagnant,
+        Status::LeftMesh,
         Status::Exited(Face::XLow),
         Status::Exited(Face::XHigh),
         Status::Exited(Face::YLow),
@@ -38,7 +41,7 @@ impl Status {
     ];
 
     /// The integer kept on devices and in files: waiting 0, active 1, non-finite 2,
-    /// not located 3, stagnant 4, exited through face `f` [`EXITED`]` + f`.
+    /// not located 3, stagnant 4, left the mesh 5, exited through face `f` [`EXITED`]` + f`.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -46,6 +49,7 @@ impl Status {
             Status::NonFinite => NON_FINITE,
             Status::NotLocated => 3,
             Status::Stagnant => STAGNANT,
+            Status::LeftMesh => LEFT_MESH,
             Status::Exited(face) => EXITED + face as i32,
         }
     }
@@ -69,6 +73,7 @@ impl std::fmt::Display for Status {
             Status::NonFinite => f.write_str("non-finite"),
             Status::NotLocated => f.write_str("not located"),
             Status::Stagnant => f.write_str("stagnant"),
+            Status::LeftMesh => f.write_str("left the mesh"),
             Status::Exited(face) => write!(f, "exited {face}"),
         }
     }
@@ -84,6 +89,8 @@ pub const ACTIVE: i32 = 1;
 pub const NON_FINITE: i32 = 2;
 /// Code of [`Status::Stagnant`].
 pub const STAGNANT: i32 = 4;
+/// Code of [`Status::LeftMesh`].
+pub const LEFT_MESH: i32 = 5;
 /// Code of [`Status::Exited`] through face 0; face `f` is `EXITED + f`.
 pub const EXITED: i32 = 8;
 

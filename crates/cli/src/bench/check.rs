@@ -14,7 +14,7 @@ pub struct Bounds {
     pub p99: f64,
 }
 
-/// Steps within which few paths of `w1` have gone astray.
+/// Steps within which few paths of long workloads have gone astray.
 const EARLY: u64 = 50;
 
 /// Bounds of a workload's errors after so many steps: three to ten times what a CPU's single
@@ -24,18 +24,26 @@ const EARLY: u64 = 50;
 /// changes the velocity by a node's distance, and the path goes astray by 1e-5. This is rare: after
 /// 50 steps it has happened to one path in a thousand, after 1500 to one in six. An error in the
 /// search shows after 50 steps in the 99th percentile, and after 1500 in the median.
+///
+/// In tetrahedra the velocity has no jumps, but neighbouring paths part as they do in any flow that
+/// mixes: within 1500 steps rounding errors have grown tenfold in the median (to 1.3e-6) and
+/// fiftyfold in the 99th percentile (to 2e-5), and likewise in double precision. After
+/// 50 steps they are next to those of a grid.
 fn bounds(kind: Kind, precision: Precision, steps: u64) -> Bounds {
     match (kind, precision) {
         (_, Precision::F64) => Bounds { median: 1e-14, p99: 1e-13 },
-        (Kind::W1, Precision::F32) if steps <= EARLY => Bounds { median: 1e-6, p99: 4e-6 },
+        (_, Precision::F32) if kind.is_long() && steps <= EARLY => {
+            Bounds { median: 1e-6, p99: 4e-6 }
+        }
         (Kind::W1, Precision::F32) => Bounds { median: 1e-5, p99: 3e-3 },
+        (Kind::W3 | Kind::W3Double, Precision::F32) => Bounds { median: 1e-5, p99: 1e-4 },
         (_, Precision::F32) => Bounds { median: 1e-6, p99: 1e-5 },
     }
 }
 
 /// The numbers of steps after which a run of so many is compared; the last is the run's own.
 fn stops(kind: Kind, steps: u64) -> Vec<u64> {
-    if kind == Kind::W1 && steps > EARLY { vec![EARLY, steps] } else { vec![steps] }
+    if kind.is_long() && steps > EARLY { vec![EARLY, steps] } else { vec![steps] }
 }
 
 /// Distances to the reference after so many steps, in sides of the box.
@@ -132,7 +140,8 @@ impl Check {
         if active != count {
             return Some(format!("{} of {count} particles ended on their way", count - active));
         }
-        let is_out = |p: &&[f64; 3]| !p.iter().all(|x| (0.0..=1.0).contains(x));
+        let size = self.kind.size();
+        let is_out = |p: &&[f64; 3]| !(0..3).all(|d| (0.0..=size[d]).contains(&p[d]));
         let outside = positions.iter().filter(is_out).count();
         (outside > 0).then(|| format!("{outside} of {count} particles left the box"))
     }
@@ -174,9 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_through_scattered_nodes_is_compared_twice() {
+    fn a_long_run_is_compared_twice() {
         assert_eq!(stops(Kind::W1, 1500), [50, 1500]);
         assert_eq!(stops(Kind::W1, 50), [50]);
+        assert_eq!(stops(Kind::W3, 1500), [50, 1500]);
         assert_eq!(stops(Kind::W2, 200), [200]);
     }
 }

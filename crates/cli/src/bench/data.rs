@@ -1,9 +1,11 @@
 //! Workloads from the arrays that the peers trace.
 
 use super::{
-    npy,
-    workload::{GRID_FRAMES, GRID_SEEDS, Kind, LATTICE, NODES, POINT_FRAMES, POINTS},
+    npy, tetrahedra,
+    tetrahedra::Tetrahedra,
+    workload::{GRID_FRAMES, GRID_SEEDS, Kind, LATTICE, MESH_FRAMES, NODES, POINT_FRAMES, POINTS},
 };
+use crate::case::Misuse;
 use anyhow::Result;
 use std::path::Path;
 
@@ -12,7 +14,20 @@ pub fn points(folder: &Path) -> Result<Vec<[f64; 3]>> {
     places(folder, "w1_pos.npy", POINTS)
 }
 
-/// The seeds of `w1`.
+/// The mesh of `w3`.
+pub fn tetrahedra(folder: &Path) -> Result<Tetrahedra> {
+    let [nodes, count] = tetrahedra::counts(Kind::W3.cubes());
+    let points = places(folder, "w3_57_pos.npy", nodes)?;
+    let numbers: Vec<i32> = npy::read(&folder.join("w3_57_teto.npy"), &[count, 4])?;
+    let node = |&number: &i32| u32::try_from(number).ok().filter(|&i| (i as usize) < nodes);
+    let numbers: Option<Vec<u32>> = numbers.iter().map(node).collect();
+    let numbers = numbers.ok_or_else(|| {
+        Misuse::error(format!("w3_57_teto.npy has numbers that are none of {nodes} nodes"))
+    })?;
+    Ok(Tetrahedra { points, cells: numbers.as_chunks().0.to_vec() })
+}
+
+/// The seeds of `w1` and `w3`.
 pub fn lattice(folder: &Path) -> Result<Vec<[f64; 3]>> {
     places(folder, "seeds_7500.npy", LATTICE.iter().product())
 }
@@ -29,9 +44,17 @@ fn places(folder: &Path, name: &str, count: usize) -> Result<Vec<[f64; 3]>> {
 
 /// The first frames of a workload, in the order of its nodes.
 pub fn frames(folder: &Path, kind: Kind, count: usize) -> Result<Vec<Vec<f32>>> {
-    if kind == Kind::W1 {
-        let all = npy::read(&folder.join("w1_vel.npy"), &[POINT_FRAMES, POINTS, 3])?;
-        return Ok(all.chunks_exact(3 * POINTS).take(count).map(<[f32]>::to_vec).collect());
+    let scattered = |name: &str, frames: usize, nodes: usize| {
+        let all = npy::read(&folder.join(name), &[frames, nodes, 3])?;
+        Ok(all.chunks_exact(3 * nodes).take(count).map(<[f32]>::to_vec).collect())
+    };
+    match kind {
+        Kind::W1 => return scattered("w1_vel.npy", POINT_FRAMES, POINTS),
+        Kind::W3 => {
+            let [nodes, _] = tetrahedra::counts(kind.cubes());
+            return scattered("w3_57_vel.npy", MESH_FRAMES, nodes);
+        }
+        _ => {}
     }
     let n = NODES;
     let all = npy::read(&folder.join("w2_vel.npy"), &[GRID_FRAMES, n, n, n, 3])?;

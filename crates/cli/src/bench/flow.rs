@@ -2,7 +2,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// Velocity of a divergence-free flow in the unit cube that no wall lets through, periodic in time:
+/// Velocity of a divergence-free flow in the unit cube that no wall lets through, periodic in time;
+/// beyond a wall is its mirror image:
 ///
 /// ```text
 /// u =  a(t) sin(pi x) cos(pi y)  - c(t) sin(pi x) cos(pi z)
@@ -18,7 +19,7 @@ pub fn velocity(place: [f64; 3], t: f64) -> [f64; 3] {
     let (s2z, c2z) = (TAU * place[2]).sin_cos();
     let v = [a * sx * cy - c * sx * cz, b * s2y * c2z - a * cx * sy, c * cx * sz - b * c2y * s2z];
     // The sine of pi is not quite zero in floating point.
-    std::array::from_fn(|d| if place[d] == 0.0 || place[d] == 1.0 { 0.0 } else { v[d] })
+    std::array::from_fn(|d| if place[d].fract() == 0.0 { 0.0 } else { v[d] })
 }
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod tests {
             assert_eq!(velocity([1.0, 0.3, 0.6], t)[0], 0.0);
             assert_eq!(velocity([0.2, 0.0, 0.6], t)[1], 0.0);
             assert_eq!(velocity([0.2, 0.3, 1.0], t)[2], 0.0);
+            assert_eq!(velocity([2.0, 0.3, 0.6], t)[0], 0.0);
             let p = [0.2, 0.3, 0.6];
             let slope = |d: usize| {
                 let at = |sign: f64| {

@@ -1,6 +1,7 @@
 //! `burntrace bench`: what every device makes of the same work, and whether it is right.
 
 mod batch;
+mod bins;
 mod buckets;
 mod check;
 mod compare;
@@ -15,6 +16,7 @@ mod record;
 mod reference;
 mod source;
 mod table;
+mod tetrahedra;
 mod workload;
 
 use crate::args;

@@ -1,4 +1,4 @@
-//! Whole NumPy arrays of single precision, as the peers' scripts write them.
+//! Whole NumPy arrays of numbers of four bytes, as the peers' scripts write them.
 //!
 //! The store of tracks reads its own arrays piece by piece, with headers that it wrote itself;
 //! these come from elsewhere and are read at once.
@@ -7,14 +7,38 @@ use crate::case::Misuse;
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
+/// A number that arrays can have.
+pub trait Number: Sized {
+    /// What a header calls it.
+    const NAME: &str;
+
+    fn of(bytes: [u8; 4]) -> Self;
+}
+
+impl Number for f32 {
+    const NAME: &str = "<f4";
+
+    fn of(bytes: [u8; 4]) -> Self {
+        f32::from_le_bytes(bytes)
+    }
+}
+
+impl Number for i32 {
+    const NAME: &str = "<i4";
+
+    fn of(bytes: [u8; 4]) -> Self {
+        i32::from_le_bytes(bytes)
+    }
+}
+
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Reads an array that must have this shape; its numbers in the order of the file.
 ///
 /// # Errors
 ///
-/// Where it cannot be read, or is no array of single precision and this shape in C order.
-pub fn read(path: &Path, shape: &[usize]) -> Result<Vec<f32>> {
+/// Where it cannot be read, or is no array of such numbers and this shape in C order.
+pub fn read<T: Number>(path: &Path, shape: &[usize]) -> Result<Vec<T>> {
     let problem = |what: String| {
         Misuse::error(format!(
             "{}: {what}; --data needs the arrays that the peers' workloads.py writes",
@@ -23,7 +47,7 @@ pub fn read(path: &Path, shape: &[usize]) -> Result<Vec<f32>> {
     };
     let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
     let (header, body) = split(&bytes).ok_or_else(|| problem("it is no NumPy array".into()))?;
-    let found = shape_of(header).map_err(|error| problem(error.to_string()))?;
+    let found = shape_of(header, T::NAME).map_err(|error| problem(error.to_string()))?;
     if found != shape {
         return Err(problem(format!("its shape is {found:?} in place of {shape:?}")));
     }
@@ -31,7 +55,7 @@ pub fn read(path: &Path, shape: &[usize]) -> Result<Vec<f32>> {
     if numbers.len() != shape.iter().product::<usize>() || !rest.is_empty() {
         return Err(problem(format!("it has {} bytes after its header", body.len())));
     }
-    Ok(numbers.iter().map(|&number| f32::from_le_bytes(number)).collect())
+    Ok(numbers.iter().map(|&number| T::of(number)).collect())
 }
 
 /// Header and numbers of a file of format 1, 2 or 3.
@@ -49,11 +73,12 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, body))
 }
 
-/// The shape that a header gives, of an array that can be used here.
-fn shape_of(header: &str) -> Result<Vec<usize>> {
+/// The shape that a header gives, of an array of these numbers.
+fn shape_of(header: &str, number: &str) -> Result<Vec<usize>> {
     let flat: String = header.chars().filter(|c| !c.is_whitespace()).collect();
-    if !flat.contains("'descr':'<f4'") || !flat.contains("'fortran_order':False") {
-        return Err(anyhow!("its header is {}, not '<f4' in C order", header.trim()));
+    let is_such = flat.contains(&format!("'descr':'{number}'"));
+    if !is_such || !flat.contains("'fortran_order':False") {
+        return Err(anyhow!("its header is {}, not '{number}' in C order", header.trim()));
     }
     let (_, rest) =
         flat.split_once("'shape':(").ok_or_else(|| anyhow!("its header has no shape"))?;
@@ -82,13 +107,15 @@ mod tests {
         let good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n";
         let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5];
         let array = file(good, &numbers);
-        assert_eq!(read(array.path(), &[2, 3]).unwrap(), numbers);
+        assert_eq!(read::<f32>(array.path(), &[2, 3]).unwrap(), numbers);
+        let whole = file(&good.replace("f4", "i4"), &numbers.map(|x| f32::from_bits(x as u32)));
+        assert_eq!(read::<i32>(whole.path(), &[2, 3]).unwrap(), [1, 2, 3, 4, 5, 6]);
         let message = |shape: &[usize], header: &str| {
-            read(file(header, &numbers).path(), shape).unwrap_err().to_string()
+            read::<f32>(file(header, &numbers).path(), shape).unwrap_err().to_string()
         };
         assert!(message(&[3, 2], good).contains("[2, 3] in place of [3, 2]"));
         assert!(message(&[2, 3], &good.replace("f4", "f8")).contains("'<f4' in C order"));
         assert!(message(&[2, 2], &good.replace("3)", "2)")).contains("24 bytes"));
-        assert!(read(Path::new("no-such.npy"), &[1]).is_err());
+        assert!(read::<f32>(Path::new("no-such.npy"), &[1]).is_err());
     }
 }

@@ -43,6 +43,7 @@ impl Plan {
         let (devices, left_out) = devices(&args.devices, precision)?;
         let workloads = unique(&args.workload, workload)?;
         check_steps(args.steps, &workloads)?;
+        check_data(args.data.as_deref(), &workloads)?;
         Ok(Plan {
             devices,
             left_out,
@@ -107,6 +108,17 @@ fn check_steps(steps: Option<u64>, workloads: &[Kind]) -> Result<()> {
             "--steps {steps} is not what {} can take: its field is given for 1 to {} steps",
             kind.name(),
             kind.steps()
+        ))),
+    }
+}
+
+/// Some workloads are the program's own.
+fn check_data(data: Option<&Path>, workloads: &[Kind]) -> Result<()> {
+    match workloads.iter().find(|kind| data.is_some() && !kind.has_data()) {
+        None => Ok(()),
+        Some(kind) => Err(Misuse::error(format!(
+            "--data has no arrays of {}; measure it by a call of its own, without --data",
+            kind.name()
         ))),
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! It shares no code with the library. A grid is read by a weighted sum over eight corners, where
 //! the kernels interpolate along one axis after the other; the nearest node is searched in buckets
-//! of nodes, ring by ring; steps know their time, where the kernels know their time since a frame.
+//! of nodes, ring by ring, and the tetrahedron in bins, by volumes in place of planes; steps know their time, where the kernels know their time since a frame.
 
 use super::{
+    bins::Bins,
     buckets::Buckets,
     workload::{Nodes, Workload},
 };
@@ -20,6 +21,7 @@ pub struct Reference<'a> {
 enum Place<'a> {
     Corners(&'a [f64]),
     Nearest(Buckets),
+    Inside(Bins<'a>),
 }
 
 impl<'a> Reference<'a> {
@@ -28,6 +30,7 @@ impl<'a> Reference<'a> {
         let place = match &workload.nodes {
             Nodes::Grid(axis) => Place::Corners(axis),
             Nodes::Points(points) => Place::Nearest(Buckets::new(points)),
+            Nodes::Tetrahedra(mesh) => Place::Inside(Bins::new(mesh)),
         };
         Reference { workload, place }
     }
@@ -90,6 +93,13 @@ impl<'a> Reference<'a> {
         match &self.place {
             Place::Nearest(buckets) => add(buckets.nearest(x), 1.0),
             Place::Corners(axis) => corners(x, axis, &mut add),
+            Place::Inside(bins) => {
+                let (nodes, weights) = bins.find(x);
+                nodes
+                    .into_iter()
+                    .zip(weights)
+                    .for_each(|(node, weight)| add(node as usize, weight));
+            }
         }
         v
     }

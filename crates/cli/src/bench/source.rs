@@ -1,10 +1,14 @@
 //! A workload's field as the library reads it.
 
-use super::workload::{Nodes, Workload};
+use super::{
+    tetrahedra::Tetrahedra,
+    workload::{Nodes, Workload},
+};
 use anyhow::Result;
 use burntrace::{
-    Field, FieldOptions, FrameSource, GridField, GridSource, Placement, PointField, PointSource,
-    Precision, Velocity, Weighting, burn::tensor::Device,
+    CellKind, CellVelocity, Field, FieldOptions, FrameSource, GridField, GridSource, MeshField,
+    MeshSource, Placement, PointField, PointSource, Precision, Velocity, Weighting,
+    burn::tensor::Device, mesh::Cells,
 };
 
 /// A field on a device, and the bytes that it takes there.
@@ -25,6 +29,11 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
         Nodes::Points(positions) => {
             let mut source = Points { workload, positions };
             let field = PointField::load(&mut source, device, &options, Weighting::Nearest)?;
+            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+        }
+        Nodes::Tetrahedra(mesh) => {
+            let mut source = Mesh { workload, points: &mesh.points, cells: cells(mesh) };
+            let field = MeshField::load(&mut source, device, &options, CellVelocity::default())?;
             Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
         }
     }
@@ -80,5 +89,45 @@ impl FrameSource for Points<'_> {
 impl PointSource for Points<'_> {
     fn positions(&self) -> &[[f64; 3]] {
         self.positions
+    }
+}
+
+struct Mesh<'a> {
+    workload: &'a Workload,
+    points: &'a [[f64; 3]],
+    cells: Cells,
+}
+
+/// Tetrahedra as the library takes cells of any kind.
+fn cells(mesh: &Tetrahedra) -> Cells {
+    let count = mesh.cells.len();
+    Cells {
+        kinds: vec![CellKind::Tetra; count],
+        offsets: (0..=count as u32).map(|cell| 4 * cell).collect(),
+        connectivity: mesh.cells.as_flattened().to_vec(),
+    }
+}
+
+impl FrameSource for Mesh<'_> {
+    fn times(&self) -> &[f64] {
+        &self.workload.times
+    }
+
+    fn read(&mut self, frame: usize) -> Read {
+        velocity(self.workload, frame)
+    }
+}
+
+impl MeshSource for Mesh<'_> {
+    fn points(&self) -> &[[f64; 3]] {
+        self.points
+    }
+
+    fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Nodes
     }
 }

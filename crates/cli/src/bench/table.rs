@@ -7,8 +7,9 @@ use super::{
 use crate::progress::in_words;
 use std::fmt::Write;
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "device",
+    "load",
     "compile",
     "first",
     "steady",
@@ -130,6 +131,7 @@ fn row(record: &Record) -> Row {
     let size = |bytes: Option<u64>| or_dash(bytes.map(megabytes));
     [
         record.device.clone(),
+        or_dash(seconds.map(|seconds| time(seconds.load))),
         or_dash(seconds.map(|seconds| time(seconds.compile))),
         or_dash(seconds.map(|seconds| time(seconds.first))),
         or_dash(speed.map(|speed| time(speed.median_seconds))),
@@ -204,13 +206,13 @@ mod tests {
     #[test]
     fn a_right_result_has_a_speed_and_a_wrong_one_has_not() {
         let right = row(&record("flex"));
-        assert_eq!((right[4].as_str(), right[5].as_str()), ("4.00 M", "25.0 %"));
-        assert_eq!(right[7..10], ["2.0e-7", "3.0e-6", "4.0e-6"]);
+        assert_eq!((right[5].as_str(), right[6].as_str()), ("4.00 M", "25.0 %"));
+        assert_eq!(right[8..11], ["2.0e-7", "3.0e-6", "4.0e-6"]);
         let mut wrong = record("vulkan:0");
         let errors = Errors { p99: 1e-4, ..wrong.errors[0] };
         wrong.note(errors);
         let wrong = row(&wrong);
-        assert_eq!((wrong[4].as_str(), wrong[8].as_str()), ("wrong", "1.0e-4"));
+        assert_eq!((wrong[5].as_str(), wrong[9].as_str()), ("wrong", "1.0e-4"));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What is traced: fields and seeds that other programs trace, too.
 
-use super::{data, flow, random};
+use super::{
+    data, flow, random,
+    tetrahedra::{CUBES, Tetrahedra},
+};
 use anyhow::Result;
 use rayon::prelude::*;
 use std::path::Path;
@@ -16,17 +19,23 @@ pub enum Kind {
     W2Sorted,
     /// The same with its first frame only.
     W2Steady,
+    /// Tetrahedra, linear in each of them and between frames.
+    W3,
+    /// Twice as many of the same size.
+    W3Double,
 }
 
 /// Nodes of `w1`.
 pub const POINTS: usize = 185_865;
 /// Frames of `w1`.
 pub const POINT_FRAMES: usize = 40;
+/// Frames of `w3`.
+pub const MESH_FRAMES: usize = 40;
 /// Nodes of `w2` along an axis.
 pub const NODES: usize = 64;
 /// Frames of `w2`.
 pub const GRID_FRAMES: usize = 10;
-/// Seeds of `w1` along each axis, unless the command line says how many.
+/// Seeds of `w1` and `w3` along each axis, unless the command line says how many.
 pub const LATTICE: [usize; 3] = [30, 25, 10];
 /// Seeds of `w2`, unless the command line says how many.
 pub const GRID_SEEDS: usize = 100_000;
@@ -39,7 +48,8 @@ const SEEDS_FROM: u64 = 7;
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::W1, Kind::W2, Kind::W2Sorted, Kind::W2Steady];
+    pub const ALL: [Kind; 6] =
+        [Kind::W1, Kind::W2, Kind::W2Sorted, Kind::W2Steady, Kind::W3, Kind::W3Double];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -48,6 +58,8 @@ impl Kind {
             Kind::W2 => "w2",
             Kind::W2Sorted => "w2-sorted",
             Kind::W2Steady => "w2-steady",
+            Kind::W3 => "w3",
+            Kind::W3Double => "w3-double",
         }
     }
 
@@ -58,23 +70,34 @@ impl Kind {
             Kind::W2 => "64^3 grid x 10 frames, trilinear, linear in time",
             Kind::W2Sorted => "64^3 grid x 10 frames, trilinear, seeds in spatial order",
             Kind::W2Steady => "64^3 grid, one frame, trilinear",
+            Kind::W3 => "1,053,696 tetrahedra x 40 frames, linear in space and time",
+            Kind::W3Double => "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2",
         }
+    }
+
+    /// Whether its seeds lie on a lattice, and are followed for four units of time.
+    pub fn is_long(self) -> bool {
+        matches!(self, Kind::W1 | Kind::W3 | Kind::W3Double)
     }
 
     /// RK4 steps of a whole run.
     pub fn steps(self) -> u64 {
-        match self {
-            Kind::W1 => 1500,
-            _ => 200,
-        }
+        if self.is_long() { 1500 } else { 200 }
     }
 
     /// Length of a step.
     pub fn dt(self) -> f64 {
-        match self {
-            Kind::W1 => 4.0 / 1500.0,
-            _ => 0.01,
-        }
+        if self.is_long() { 4.0 / 1500.0 } else { 0.01 }
+    }
+
+    /// The greatest corner of its box; the least is the origin.
+    pub fn size(self) -> [f64; 3] {
+        if self == Kind::W3Double { [2.0, 1.0, 1.0] } else { [1.0; 3] }
+    }
+
+    /// Whether the peers' scripts have its arrays.
+    pub fn has_data(self) -> bool {
+        self != Kind::W3Double
     }
 
     /// Whether walls at the sides of the unit cube reflect.
@@ -82,9 +105,15 @@ impl Kind {
         self == Kind::W1
     }
 
+    /// Cubes along each axis that are split into tetrahedra.
+    pub fn cubes(self) -> [usize; 3] {
+        self.size().map(|length| length as usize * CUBES)
+    }
+
     fn times(self) -> Vec<f64> {
         match self {
             Kind::W1 => even(POINT_FRAMES, 4.0),
+            Kind::W3 | Kind::W3Double => even(MESH_FRAMES, 4.0),
             Kind::W2Steady => vec![0.0],
             _ => even(GRID_FRAMES, 2.0),
         }
@@ -97,6 +126,8 @@ pub enum Nodes {
     Grid(Vec<f64>),
     /// At scattered points in the unit cube.
     Points(Vec<[f64; 3]>),
+    /// At the nodes of tetrahedra that fill the box.
+    Tetrahedra(Tetrahedra),
 }
 
 /// A workload with its field on the host.
@@ -115,6 +146,8 @@ impl Workload {
         let nodes = match (kind, data) {
             (Kind::W1, Some(folder)) => Nodes::Points(data::points(folder)?),
             (Kind::W1, None) => Nodes::Points(scattered()),
+            (Kind::W3, Some(folder)) => Nodes::Tetrahedra(data::tetrahedra(folder)?),
+            (Kind::W3 | Kind::W3Double, _) => Nodes::Tetrahedra(Tetrahedra::new(kind.cubes())),
             _ => Nodes::Grid(even(NODES, 1.0)),
         };
         let frames = match data {
@@ -131,12 +164,13 @@ impl Workload {
     pub fn seeds(&self, count: Option<usize>, data: Option<&Path>) -> Result<Vec<[f64; 3]>> {
         let [low, high] = SEEDS_WITHIN;
         let random = |count| random::points(SEEDS_FROM, count, low, high);
-        if self.kind == Kind::W1 {
-            return match (count, data) {
-                (Some(count), _) => Ok(random(count)),
-                (None, Some(folder)) => data::lattice(folder),
-                (None, None) => Ok(lattice()),
+        if self.kind.is_long() {
+            let seeds = match (count, data) {
+                (Some(count), _) => random(count),
+                (None, Some(folder)) => data::lattice(folder)?,
+                (None, None) => lattice(),
             };
+            return Ok(self.spread(seeds));
         }
         let count = count.unwrap_or(GRID_SEEDS);
         let mut seeds = match data {
@@ -149,6 +183,13 @@ impl Workload {
         }
         Ok(seeds)
     }
+
+    /// Stretches places in the unit cube over the box.
+    fn spread(&self, mut places: Vec<[f64; 3]>) -> Vec<[f64; 3]> {
+        let size = self.kind.size();
+        places.iter_mut().for_each(|place| *place = std::array::from_fn(|d| place[d] * size[d]));
+        places
+    }
 }
 
 impl Nodes {
@@ -157,6 +198,7 @@ impl Nodes {
         match self {
             Nodes::Grid(axis) => axis.len().pow(3),
             Nodes::Points(points) => points.len(),
+            Nodes::Tetrahedra(mesh) => mesh.points.len(),
         }
     }
 
@@ -164,6 +206,7 @@ impl Nodes {
     fn places(&self) -> Vec<[f64; 3]> {
         match self {
             Nodes::Points(points) => points.clone(),
+            Nodes::Tetrahedra(mesh) => mesh.points.clone(),
             Nodes::Grid(axis) => {
                 let n = axis.len();
                 let place = |i: usize| [axis[i % n], axis[i / n % n], axis[i / (n * n)]];

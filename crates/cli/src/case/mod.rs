@@ -55,6 +55,10 @@ pub struct Field {
     pub neighbours: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_velocity: Option<CellVelocity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_cells: Option<io::OtherCells>,
     pub in_time: InTime,
     pub outside_time: OutsideTime,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +126,15 @@ names!(Condition -> burntrace::Condition {
     Clamp => burntrace::Condition::Clamp,
     Periodic => burntrace::Condition::Periodic,
 });
+names!(Wall -> burntrace::Wall {
+    Leave => burntrace::Wall::Leave,
+    Reflect => burntrace::Wall::Reflect,
+    Slide => burntrace::Wall::Slide,
+});
+names!(CellVelocity -> burntrace::CellVelocity {
+    Constant => burntrace::CellVelocity::Constant,
+    Averaged => burntrace::CellVelocity::Averaged,
+});
 names!(SeedsOutside -> burntrace::SeedsOutside {
     Error => burntrace::SeedsOutside::Error,
     NotLocated => burntrace::SeedsOutside::NotLocated,
@@ -140,12 +153,14 @@ names!(Placement -> burntrace::BoxPoints {
     Corners => burntrace::BoxPoints::Corners,
 });
 
-/// What lies between the places of the values in files; `neighbours` and `power` stand beside it.
+/// What lies between the places of the values in files; `neighbours` and `power`, `cell_velocity`
+/// and `other_cells` stand beside it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interpolation {
     #[default]
     Grid,
+    Mesh,
     Nearest,
     InverseDistance,
 }
@@ -170,13 +185,14 @@ pub struct Domain {
     pub high: Option<[f64; 3]>,
 }
 
-/// Conditions at the low and the high face of each axis.
+/// Conditions at the low and the high face of each axis, and at the edge of a mesh.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
     pub x: [Condition; 2],
     pub y: [Condition; 2],
     pub z: [Condition; 2],
+    pub mesh: Wall,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

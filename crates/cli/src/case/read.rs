@@ -120,6 +120,8 @@ mod tests {
             "interpolation",
             "neighbours",
             "power",
+            "cell_velocity",
+            "other_cells",
             "in_time",
             "outside_time",
             "period",
@@ -129,6 +131,7 @@ mod tests {
             "x",
             "y",
             "z",
+            "mesh",
             "kind",
             "count",
             "seed",
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(case.field.in_time, bare.field.in_time);
         assert_eq!(case.field.outside_time, bare.field.outside_time);
         assert_eq!(case.field.not_finite, bare.field.not_finite);
+        assert_eq!(case.boundary.mesh, bare.boundary.mesh);
         assert_eq!(case.trace.scheme, bare.trace.scheme);
         assert_eq!(case.trace.path, bare.trace.path);
         assert_eq!(case.trace.stagnant_speed, bare.trace.stagnant_speed);

@@ -1,21 +1,18 @@
 //! The field of a case, from files or from a formula.
 
-use super::domain;
-use crate::case::{self, Case, Interpolation, Misuse};
+use super::{domain, interpolation, timed::Timed};
+use crate::{
+    case::{self, Case, Interpolation, Misuse},
+    progress::Notes,
+};
 use anyhow::Result;
 use burntrace::{
-    Analytic, Field, FieldOptions, Flow, FrameSource, GridField, GridSource, OutsideTime,
-    PointField, PointSource, Weighting, device::Usable, io,
+    Analytic, Field, FieldOptions, Flow, FrameSource, GridField, GridSource, MeshField, MeshSource,
+    OutsideTime, PointField, PointSource, device::Usable, io,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
-
-/// The nodes that count in a mean, unless a case says it; fewer where there are fewer.
-const NEIGHBOURS: usize = 8;
-
-/// The power of the distance, unless a case says it.
-const POWER: f64 = 2.0;
 
 /// A field with what is known of its making.
 pub struct LoadedField {
@@ -29,10 +26,10 @@ pub struct LoadedField {
 }
 
 /// Makes the field of a case on a device. Relative file names start at `base`.
-pub fn field(case: &Case, base: &Path, device: &Usable) -> Result<LoadedField> {
-    check_interpolation(&case.field)?;
+pub fn field(case: &Case, base: &Path, device: &Usable, notes: Notes) -> Result<LoadedField> {
+    interpolation::check(case)?;
     match (&case.field.files, &case.field.flow) {
-        (Some(files), None) => file_field(case, files.clone().within(base), device),
+        (Some(files), None) => file_field(case, files.clone().within(base), device, notes),
         (None, Some(name)) => flow_field(case, name, device),
         (Some(_), Some(_)) => {
             Err(Misuse::error("the case has both field.files and field.flow; keep one of them"))
@@ -41,17 +38,32 @@ pub fn field(case: &Case, base: &Path, device: &Usable) -> Result<LoadedField> {
     }
 }
 
-fn file_field(case: &Case, files: io::Files, device: &Usable) -> Result<LoadedField> {
+fn file_field(case: &Case, files: io::Files, device: &Usable, notes: Notes) -> Result<LoadedField> {
     let options = series_options(&case.field);
-    let mut loaded = if case.field.interpolation == Interpolation::Grid {
-        let mut series = io::Series::open(files, &options).map_err(Misuse::of)?;
-        let info = serde_json::to_value(series.info())?;
-        load_grid(&mut series, case, device, info)?
-    } else {
-        let mut series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
-        let info = serde_json::to_value(series.info())?;
-        load_points(&mut series, case, device, info)?
+    let begin = Instant::now();
+    let opened = || begin.elapsed().as_secs_f64();
+    let (mut loaded, open_seconds) = match case.field.interpolation {
+        Interpolation::Grid => {
+            let mut series = io::Series::open(files, &options).map_err(Misuse::of)?;
+            let (info, seconds) = (serde_json::to_value(series.info())?, opened());
+            (load_grid(&mut series, case, device, info)?, seconds)
+        }
+        Interpolation::Mesh => {
+            let mut series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
+            let (info, seconds) = (serde_json::to_value(series.info())?, opened());
+            (load_mesh(&mut series, case, device, info, notes)?, seconds)
+        }
+        Interpolation::Nearest | Interpolation::InverseDistance => {
+            let mut series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
+            let (info, seconds) = (serde_json::to_value(series.info())?, opened());
+            (load_points(&mut series, case, device, info)?, seconds)
+        }
     };
+    loaded.read_seconds += open_seconds;
+    if case.field.interpolation == Interpolation::Mesh {
+        let LoadedField { read_seconds, upload_seconds, .. } = loaded;
+        notes.say("", format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
+    }
     loaded.description["interpolation"] = serde_json::to_value(case.field.interpolation)?;
     Ok(loaded)
 }
@@ -116,47 +128,7 @@ fn series_options(field: &case::Field) -> io::SeriesOptions {
         frames: field.frames.unwrap_or_default(),
         velocity: field.velocity.clone().unwrap_or_default(),
         prefer: field.prefer,
-    }
-}
-
-/// Refuses keys of the interpolation that do not belong together, or cannot be.
-fn check_interpolation(field: &case::Field) -> Result<()> {
-    let is_mean = field.interpolation == Interpolation::InverseDistance;
-    let keys = [("neighbours", field.neighbours.is_some()), ("power", field.power.is_some())];
-    for (key, is_given) in keys {
-        if is_given && !is_mean {
-            return Err(Misuse::error(format!(
-                "field.{key} goes with field.interpolation = \"inverse-distance\""
-            )));
-        }
-    }
-    if field.interpolation != Interpolation::Grid && field.files.is_none() {
-        return Err(Misuse::error(
-            "field.interpolation goes with field.files; a flow is a formula or on a grid",
-        ));
-    }
-    match (field.neighbours, field.power) {
-        (Some(count), _) if !(1..=burntrace::MAX_NEIGHBOURS).contains(&count) => {
-            Err(Misuse::error(format!(
-                "field.neighbours is {count}; 1 to {} nodes can count, and 8 is usual",
-                burntrace::MAX_NEIGHBOURS
-            )))
-        }
-        (_, Some(power)) if !(power.is_finite() && power > 0.0) => Err(Misuse::error(format!(
-            "field.power is {power}; it must be a number above 0, and 2 is usual"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// How the velocity between the points of a field follows from them.
-fn weighting(field: &case::Field, points: usize) -> Weighting {
-    match field.interpolation {
-        Interpolation::Grid | Interpolation::Nearest => Weighting::Nearest,
-        Interpolation::InverseDistance => Weighting::InverseDistance {
-            neighbours: field.neighbours.unwrap_or(NEIGHBOURS.min(points)),
-            power: field.power.unwrap_or(POWER),
-        },
+        other_cells: field.other_cells.unwrap_or_default(),
     }
 }
 
@@ -169,7 +141,7 @@ fn load_grid(
     let options = field_options(case)?;
     load(source, description, |source| {
         let field = GridField::load(source, &device.device, &options)?;
-        Ok((field.nodes().to_vec().into(), field.bytes(), Box::new(field)))
+        Ok((json!({ "nodes": field.nodes(), "bytes": field.bytes() }), Box::new(field)))
     })
 }
 
@@ -180,34 +152,75 @@ fn load_points(
     description: Value,
 ) -> Result<LoadedField> {
     let options = field_options(case)?;
-    let weighting = weighting(&case.field, source.positions().len());
+    let weighting = interpolation::weighting(&case.field, source.positions().len());
     load(source, description, |source| {
         let field = PointField::load(source, &device.device, &options, weighting)?;
-        Ok((field.nodes().into(), field.bytes(), Box::new(field)))
+        Ok((json!({ "nodes": field.nodes(), "bytes": field.bytes() }), Box::new(field)))
     })
 }
 
-/// Reads a source onto a device. `make` gives the number of nodes, the bytes, and the field.
+fn load_mesh(
+    source: &mut dyn MeshSource,
+    case: &Case,
+    device: &Usable,
+    description: Value,
+    notes: Notes,
+) -> Result<LoadedField> {
+    let options = field_options(case)?;
+    let cell_velocity = case.field.cell_velocity.unwrap_or_default();
+    notes.say("mesh", format!("{} cells, {} points", source.cells().len(), source.points().len()));
+    let mut loaded = load(source, description, |source| {
+        let field = MeshField::load(source, &device.device, &options, cell_velocity.into())?;
+        Ok((mesh_facts(&field), Box::new(field)))
+    })?;
+    if loaded.description["velocity"]["association"] == "cell" {
+        loaded.description["cell_velocity"] = serde_json::to_value(cell_velocity)?;
+    }
+    Ok(loaded)
+}
+
+/// What a field on a mesh consists of: nodes after points that coincide became one, and cells
+/// without ghosts and others.
+fn mesh_facts(field: &MeshField) -> Value {
+    let counts = field.counts();
+    json!({
+        "nodes": field.mesh().points().len(),
+        "cells": field.mesh().cells().len(),
+        "dimension": field.mesh().dimension(),
+        "merged_points": counts.merged,
+        "degenerate": counts.degenerate,
+        "inverted": counts.inverted,
+        "folded": counts.folded,
+        "open_faces": counts.open_faces,
+        "crowded_faces": counts.crowded_faces,
+        "bytes": field.bytes(),
+    })
+}
+
+/// Reads a source onto a device. `make` gives what the field consists of, for the description,
+/// and the field.
 fn load<S: FrameSource + ?Sized>(
     source: &mut S,
     mut description: Value,
-    make: impl FnOnce(&mut Timed<'_, S>) -> burntrace::Result<(Value, u64, Box<dyn Field>)>,
+    make: impl FnOnce(&mut Timed<'_, S>) -> burntrace::Result<(Value, Box<dyn Field>)>,
 ) -> Result<LoadedField> {
     let begin = Instant::now();
     let mut timed = Timed { source, seconds: 0.0 };
-    let (nodes, bytes, field) = make(&mut timed).map_err(|error| with_file(error, &description))?;
+    let (facts, field) = make(&mut timed).map_err(|error| with_file(error, &description))?;
     let read_seconds = timed.seconds;
-    description["nodes"] = nodes;
-    description["bytes"] = bytes.into();
+    for (name, fact) in facts.as_object().into_iter().flatten() {
+        description[name] = fact.clone();
+    }
     let upload_seconds = begin.elapsed().as_secs_f64() - read_seconds;
     Ok(LoadedField { field, description, read_seconds, upload_seconds })
 }
 
-/// The error of a frame, with the name of its file.
+/// The error of a frame or of the mesh, with the name of its file.
 fn with_file(error: burntrace::Error, description: &Value) -> anyhow::Error {
-    use burntrace::Error::{FrameSize, NotFinite};
+    use burntrace::Error::{FrameSize, Mesh, NotFinite};
     let file = match &error {
         NotFinite { frame, .. } | FrameSize { frame, .. } => description["files"][*frame].as_str(),
+        Mesh(_) => description["files"][0].as_str(),
         _ => None,
     };
     match file {
@@ -241,42 +254,4 @@ fn available_memory() -> u64 {
     system.refresh_memory();
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
     system.available_memory().min(limit)
-}
-
-/// A source that is timed.
-struct Timed<'a, S: ?Sized> {
-    source: &'a mut S,
-    seconds: f64,
-}
-
-impl<S: GridSource + ?Sized> GridSource for Timed<'_, S> {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        self.source.axes()
-    }
-
-    fn placement(&self) -> burntrace::Placement {
-        self.source.placement()
-    }
-}
-
-impl<S: PointSource + ?Sized> PointSource for Timed<'_, S> {
-    fn positions(&self) -> &[[f64; 3]] {
-        self.source.positions()
-    }
-}
-
-impl<S: FrameSource + ?Sized> FrameSource for Timed<'_, S> {
-    fn times(&self) -> &[f64] {
-        self.source.times()
-    }
-
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> std::result::Result<burntrace::Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        let begin = Instant::now();
-        let velocity = self.source.read(frame);
-        self.seconds += begin.elapsed().as_secs_f64();
-        velocity
-    }
 }

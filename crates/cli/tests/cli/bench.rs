@@ -78,6 +78,25 @@ fn scattered_nodes_are_compared_early_and_at_the_end() {
 }
 
 #[test]
+fn tetrahedra_are_right_and_so_are_twice_as_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["--particles", "60", "--steps", "20", "--workload"];
+    let double = ["w3", "--precision", "f64"];
+    for (more, most) in [(&["w3,w3-double"][..], 1e-6), (&double[..], 1e-14)] {
+        let json = measure(folder.path(), &[&small[..], more].concat());
+        for result in json["results"].as_array().unwrap() {
+            assert_eq!(result["outcome"], "right");
+            assert!(result["errors"][0]["max"].as_f64().unwrap() < most, "{result}");
+            assert!(result["seconds"]["load"].as_f64().unwrap() > 0.0);
+            // Seeds lie all over the longer box.
+            let is_double = result["workload"] == "w3-double";
+            let first = json["results"][0]["first_seed"][0].as_f64().unwrap();
+            assert_eq!(result["first_seed"][0], if is_double { 2.0 * first } else { first });
+        }
+    }
+}
+
+#[test]
 fn the_fastest_batch_is_found_among_those_tried() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["--workload=w2-steady", "--particles=4000", "--steps=3", "--batch=auto"];
@@ -121,7 +140,7 @@ fn a_speed_that_fell_by_more_than_its_spread_ends_with_code_1() {
 fn misuse_is_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("no.json"), "{}").unwrap();
-    let cases: [(&[&str], &[&str]); 10] = [
+    let cases: [(&[&str], &[&str]); 12] = [
         (&["--devices", "abacus"], &["abacus", "flex"]),
         (&["--workload", "w9"], &["w9", "w2-sorted"]),
         (&["--particles", "0.5"], &["0.5", "1e4"]),
@@ -135,6 +154,11 @@ fn misuse_is_refused_before_anything_is_measured() {
             &["--devices", "flex", "--workload", "w2", "--data", "."],
             &["w2_vel.npy", "workloads.py"],
         ),
+        (
+            &["--devices", "flex", "--workload", "w3", "--data", "."],
+            &["w3_57_pos.npy", "workloads.py"],
+        ),
+        (&["--workload", "w2,w3-double", "--data", "."], &["w3-double", "without --data"]),
     ];
     for (args, parts) in cases {
         let mut all = vec!["bench"];

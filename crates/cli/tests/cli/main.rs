@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod meshes;
 mod points;
 mod program;
 mod real_data;

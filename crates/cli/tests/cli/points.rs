@@ -230,7 +230,7 @@ fn info_tells_how_points_can_be_used() {
         "in 2 files",
         "x          -0.5 to 5\n",
         "24: points at the same place are one",
-        "field.interpolation = \"nearest\" or \"inverse-distance\"\n",
+        "field.interpolation = \"mesh\" or \"nearest\" or \"inverse-distance\"\n",
         "t = 0.75",
     ] {
         assert!(printed.contains(part), "`{part}` is not in: {printed}");

@@ -92,14 +92,14 @@ pub fn rk4(
 const STEPS: usize = 200;
 
 /// Traces a file on a grid of seeds from the command line, and compares with the oracle.
-fn check(name: &str, array: &str, dt: f64, precision: &str) {
+fn check(name: &str, array: &str, dt: f64, precision: &str, interpolation: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     let Ok(path) = path.canonicalize() else {
         eprintln!("skipped: {} is not there", path.display());
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), &path, dt, precision);
+    run(folder.path(), &path, dt, precision, interpolation);
     let tracks = Tracks::open(folder.path().join("results/run/tracks")).unwrap();
     let oracle = Oracle::read(&path, array);
     let starts = tracks.position(0).unwrap();
@@ -141,9 +141,9 @@ fn check(name: &str, array: &str, dt: f64, precision: &str) {
     assert!(disagree * 1000 <= starts.len(), "{disagree} of {} disagree", starts.len());
 }
 
-fn run(folder: &Path, path: &PathBuf, dt: f64, precision: &str) {
+fn run(folder: &Path, path: &PathBuf, dt: f64, precision: &str, interpolation: &str) {
     let case = format!(
-        "[field]\nfiles = {path:?}\n\
+        "[field]\nfiles = {path:?}\ninterpolation = {interpolation:?}\n\
          [seeds]\nkind = \"grid\"\ncounts = [17, 13, 11]\n\
          [trace]\nt0 = 0.0\ndt = {dt:?}\nsteps = {STEPS}\n\
          [save]\nevery = {STEPS}\n\
@@ -157,13 +157,20 @@ fn run(folder: &Path, path: &PathBuf, dt: f64, precision: &str) {
 #[test]
 fn the_carotid_artery_agrees_with_the_oracle() {
     for precision in ["f32", "f64"] {
-        check("carotid.vtk", "vectors", 0.02, precision);
+        check("carotid.vtk", "vectors", 0.02, precision, "grid");
     }
 }
 
 #[test]
 fn the_kitchen_agrees_with_the_oracle() {
     for precision in ["f32", "f64"] {
-        check("kitchen.vtk", "velocity", 0.2, precision);
+        check("kitchen.vtk", "velocity", 0.2, precision, "grid");
+    }
+}
+
+#[test]
+fn the_kitchen_as_a_mesh_agrees_with_the_oracle() {
+    for precision in ["f32", "f64"] {
+        check("kitchen.vtk", "velocity", 0.2, precision, "mesh");
     }
 }

@@ -38,6 +38,7 @@ impl GridField {
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let layout = Layout {
             shape: FieldShape::Grid(shape),
+            given: shape.values_per_frame(),
             order: None,
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: name(&shape),

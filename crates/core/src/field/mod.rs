@@ -5,6 +5,7 @@ mod flows;
 pub(crate) mod frames;
 mod function;
 mod grid;
+mod mesh;
 mod points;
 mod sampled;
 
@@ -13,17 +14,19 @@ pub use flows::Flow;
 pub use frames::{FrameSource, GridSource, MeshSource, OutsideTime, PointSource, Velocity};
 pub use function::FieldFn;
 pub use grid::GridField;
+pub(crate) use mesh::to_host;
+pub use mesh::{CellVelocity, MeshField};
 pub use points::PointField;
 pub use sampled::{FieldOptions, NotFinite, Sampled};
 
-use crate::{Error, Precision, Result};
+use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Device, Tensor};
 
 /// A velocity field: what a tracer follows.
 ///
 /// Write this trait, or give a closure to [`FieldFn`], to trace a field of your own: a formula, a
 /// neural network. It is traced by tensor operations, on any device, and can be differentiated.
-/// A [`GridField`] and a [`PointField`] are traced by the fused operation.
+/// A [`GridField`], a [`MeshField`] and a [`PointField`] are traced by the fused operation.
 pub trait Field {
     /// Velocity `[n, 3]` at positions `[n, 3]`, at one time; lengths and times in the data's
     /// units. It is asked within the domain and a little beyond it, by no more than a step's
@@ -48,6 +51,17 @@ pub trait Field {
     /// frame.
     fn span(&self) -> [f64; 2] {
         [0.0, 0.0]
+    }
+
+    /// The mesh in which the field is known, where that does not fill the domain. Particles that
+    /// leave it end, or meet its walls.
+    fn mesh(&self) -> Option<&Mesh> {
+        None
+    }
+
+    /// The number that the source of the field's mesh gives to a cell.
+    fn source_cell(&self, cell: usize) -> usize {
+        cell
     }
 
     /// The field's frames on its device, if the fused operation can follow it.

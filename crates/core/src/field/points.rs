@@ -51,6 +51,7 @@ impl PointField {
         let shape = lattice.shape(weighting);
         let layout = Layout {
             shape: FieldShape::Points(shape),
+            given: positions.len(),
             order: Some(&lattice.order),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: format!("{} points", positions.len()),

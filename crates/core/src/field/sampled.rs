@@ -70,7 +70,7 @@ impl Sampled {
 /// Implements [`Field`](super::Field) for a type that holds a `sampled`, given how it is read in
 /// tensor operations.
 macro_rules! sampled_field {
-    ($field:ty) => {
+    ($field:ty $(, $more:item)*) => {
         impl $crate::Field for $field {
             fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                 let places = self.locate_all(position);
@@ -100,6 +100,8 @@ macro_rules! sampled_field {
             fn sampled(&self) -> Option<&$crate::Sampled> {
                 Some(&self.sampled)
             }
+
+            $($more)*
         }
     };
 }
@@ -111,6 +113,8 @@ pub(super) const LANES: usize = 4;
 /// How the values of a source's frames come to lie in a field.
 pub(super) struct Layout<'a> {
     pub shape: FieldShape,
+    /// Values of a frame of the source.
+    pub given: usize,
     /// The source's index of each value, where they are put into another order.
     pub order: Option<&'a [usize]>,
     /// Axes along which nothing moves, so that their component is dropped.
@@ -177,8 +181,9 @@ impl Layout<'_> {
         for frame in 0..frames {
             tracing::debug!(frame, frames, "reading");
             let velocity = source.read(frame).map_err(|source| Error::Source { frame, source })?;
-            if velocity.len() != 3 * size {
-                let (found, expected, placement) = (velocity.len(), 3 * size, self.name.clone());
+            if velocity.len() != 3 * self.given {
+                let (found, expected) = (velocity.len(), 3 * self.given);
+                let placement = self.name.clone();
                 return Err(Error::FrameSize { frame, found, expected, placement });
             }
             let bad = match velocity {

@@ -19,7 +19,8 @@ const HOPS: usize = 64;
 
 impl Mesh {
     /// The cell of a position, or nothing outside of the mesh. A position within 1e-10 of a cell's
-    /// size from it, and the rounding of coordinates, is in it: one on a face, an edge or a
+    /// size from it, and the rounding of coordinates (those of positions in single precision, where
+    /// the mesh is that of a field in single precision), is in it: one on a face, an edge or a
     /// vertex is in each of the cells there, and of these the one with the lowest number counts. In
     /// two dimensions z does not matter.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
@@ -46,6 +47,42 @@ impl Mesh {
         self.locate(point)
     }
 
+    /// Derivatives of the weights by x, y and z, for a location in this mesh; none by z in two
+    /// dimensions.
+    pub fn slopes(&self, location: &Location) -> [[f64; 3]; MAX_CELL_NODES] {
+        let mut slopes = [[0.0; 3]; MAX_CELL_NODES];
+        let map = self.shape(location.cell).and_then(|shape| shape.slopes(location.coordinates));
+        if let Some(map) = map {
+            let of_kind = self.cells.kinds[location.cell].slopes(location.coordinates);
+            for (slope, by_coordinates) in slopes.iter_mut().zip(of_kind) {
+                for d in 0..self.dimension {
+                    slope[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
+                }
+            }
+        }
+        slopes
+    }
+
+    /// The cell and the face at which a walk from a cell to a position beyond the mesh ends, and a
+    /// way from there into the cell, normal to the face and so short that it is next to nothing.
+    pub(crate) fn edge(&self, cell: usize, point: [f64; 3]) -> (usize, usize, [f64; 3]) {
+        let mut cell = cell;
+        for _ in 0..HOPS {
+            let Some(shape) = self.shape(cell) else { break };
+            let (answer, neighbours) = (shape.locate(point), self.neighbours(cell));
+            // In a corner the face that a position is farthest beyond may be that of a neighbour.
+            let is_open = |face: usize| neighbours[face] < 0;
+            if let Some(face) = self.cells.kinds[cell].beyond(answer.at, is_open) {
+                return (cell, face, shape.inward(answer.at, face));
+            }
+            match usize::try_from(neighbours[answer.face]) {
+                Ok(next) => cell = next,
+                Err(_) => return (cell, answer.face, shape.inward(answer.at, answer.face)),
+            }
+        }
+        (cell, 0, [0.0; 3])
+    }
+
     fn search(
         &self,
         point: [f64; 3],
@@ -67,7 +104,8 @@ impl Mesh {
             return None;
         }
         let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
-        Shape::new(self.cells.kinds[cell], nodes(&self.points, &self.cells, cell, &mut buffer))
+        let nodes = nodes(&self.points, &self.cells, cell, &mut buffer);
+        Shape::new(self.cells.kinds[cell], nodes, self.locator.precision)
     }
 
     fn location(&self, cell: usize, answer: &Answer) -> Location {

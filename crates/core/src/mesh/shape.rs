@@ -1,6 +1,7 @@
 //! The map of one cell between parametric coordinates and positions, and back.
 
 use super::Bounds;
+use crate::Precision;
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 
 /// How far beyond a side a position still belongs to a cell, in the cell's size.
@@ -38,11 +39,12 @@ pub(super) struct Answer {
     pub face: usize,
 }
 
-type Matrix = [[f64; 3]; 3];
+pub(super) type Matrix = [[f64; 3]; 3];
 
 impl Shape {
     /// Nothing where the nodes are all in one place, or too far apart for a float.
-    pub fn new(kind: CellKind, nodes: &[[f64; 3]]) -> Option<Self> {
+    /// Positions are rounded to a precision.
+    pub fn new(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> Option<Self> {
         let mut bounds = Bounds::EMPTY;
         nodes.iter().for_each(|node| bounds.add(*node));
         let size = bounds.size();
@@ -63,7 +65,8 @@ impl Shape {
                 }
             }
         }
-        let slack = SLACK + ROUNDING * bounds.magnitude() / size;
+        let rounding = ROUNDING * precision.epsilon() / f64::EPSILON;
+        let slack = SLACK + rounding * (1.0 + bounds.magnitude() / size);
         Some(Shape { kind, origin, size, slack, terms })
     }
 
@@ -74,6 +77,9 @@ impl Shape {
 
     /// The same from several starts, for cells so distorted that one may miss.
     pub fn locate_patiently(&self, point: [f64; 3]) -> Answer {
+        if self.kind.is_affine() {
+            return self.locate(point);
+        }
         let (table, centre) = (self.kind.table(), self.kind.centre());
         let half = |node: &[f64; 3]| [0, 1, 2].map(|d| 0.5 * (node[d] + centre[d]));
         let starts = table.nodes.iter().map(half);
@@ -142,6 +148,28 @@ impl Shape {
         if self.kind == CellKind::Pyramid { allowance } else { allowance.min(MOST_SLACK) }
     }
 
+    /// A way into the cell from near one of its faces: normal to it, and as long as twice what a
+    /// position may be beyond it.
+    pub fn inward(&self, at: [f64; 3], face: usize) -> [f64; 3] {
+        let sides = self.kind.table().sides;
+        let side = sides.iter().find(|side| side.face == face).unwrap_or(&sides[0]);
+        let Some(inverse) = inverse(&self.jacobian(at)) else { return [0.0; 3] };
+        let axes = self.kind.dimension();
+        let slope: [f64; 3] = std::array::from_fn(|d| {
+            let along = (0..3).map(|k| side.plane[k + 1] * inverse[k][d]).sum();
+            if d < axes { along } else { 0.0 }
+        });
+        let square: f64 = slope.iter().map(|x| x * x).sum();
+        let gradient = slope.iter().map(|x| x.abs()).sum();
+        slope.map(|x| 2.0 * self.allowance(gradient) * self.size * x / square)
+    }
+
+    /// Derivatives of the parametric coordinates by x, y and z, a row for each coordinate; nothing
+    /// where the cell has no extent.
+    pub fn slopes(&self, at: [f64; 3]) -> Option<Matrix> {
+        Some(inverse(&self.jacobian(at))?.map(|row| row.map(|x| x / self.size)))
+    }
+
     /// Determinants of the Jacobian at the centre and at all nodes, in units of the size.
     pub fn determinants(&self) -> impl Iterator<Item = f64> {
         let nodes = self.kind.table().nodes;
@@ -154,7 +182,7 @@ impl Shape {
 
     /// What rounding can make of a determinant that should be zero.
     pub fn determinant_slack(&self) -> f64 {
-        self.slack - SLACK + 16.0 * f64::EPSILON
+        self.slack - SLACK + 12.0 * f64::EPSILON
     }
 
     fn relative(&self, point: [f64; 3]) -> [f64; 3] {
@@ -203,7 +231,7 @@ fn norm(m: &Matrix) -> f64 {
     m.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
 
-fn apply(m: &Matrix, v: [f64; 3]) -> [f64; 3] {
+pub(super) fn apply(m: &Matrix, v: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|k| m[k][0] * v[0] + m[k][1] * v[1] + m[k][2] * v[2])
 }
 

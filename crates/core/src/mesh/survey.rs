@@ -28,11 +28,12 @@ enum Nature {
 }
 
 /// Looks at all cells.
-pub(super) fn survey(points: &[[f64; 3]], cells: &Cells) -> Survey {
+pub(super) fn survey(points: &[[f64; 3]], cells: &Cells, precision: Precision) -> Survey {
     let parts = in_parts(cells.len(), |range| {
         let looks = range.map(|cell| {
             let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
-            look(cells.kinds[cell], nodes(points, cells, cell, &mut buffer))
+            let nodes = nodes(points, cells, cell, &mut buffer);
+            look(cells.kinds[cell], nodes, precision)
         });
         looks.collect::<Vec<_>>()
     });
@@ -67,15 +68,15 @@ pub(super) fn nodes<'a>(
     &buffer[..numbers.len()]
 }
 
-fn look(kind: CellKind, nodes: &[[f64; 3]]) -> (Bounds, Nature) {
+fn look(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Nature) {
     match nature(kind, nodes) {
         Nature::Degenerate => (Bounds::EMPTY, Nature::Degenerate),
-        nature => (padded(&Bounds::of_cell(kind, nodes), Precision::F64), nature),
+        nature => (padded(&Bounds::of_cell(kind, nodes), precision), nature),
     }
 }
 
 fn nature(kind: CellKind, nodes: &[[f64; 3]]) -> Nature {
-    let Some(shape) = Shape::new(kind, nodes) else {
+    let Some(shape) = Shape::new(kind, nodes, Precision::F64) else {
         return Nature::Degenerate;
     };
     let (mut low, mut high, mut sum) = (0.0, 0.0, 0.0);

@@ -2,7 +2,7 @@
 
 use super::start::Start;
 use crate::{
-    Ends, Error, Result, Status,
+    Ends, Error, Field, MeshFace, Result, Status,
     schedule::{NEVER, Schedule},
 };
 use burntrace_kernels::{Particles, RECORD, status::BROKEN_OFF};
@@ -18,7 +18,7 @@ pub(super) fn account(
     particles: Particles,
     schedule: &Schedule,
     start: &Start,
-    steps: u64,
+    (field, steps): (&dyn Field, u64),
 ) -> Result<Account> {
     let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
     let records = particles.record.try_into_data().map_err(|e| failed(&e))?;
@@ -32,6 +32,9 @@ pub(super) fn account(
     for (i, record) in records.chunks_exact(RECORD).enumerate() {
         let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
         ends.status.push(status);
+        if field.mesh().is_some() {
+            ends.mesh_face.push(mesh_face(status, record[5] as usize, field));
+        }
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
@@ -55,6 +58,13 @@ pub(super) fn account(
         counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
         particle_steps,
     })
+}
+
+/// The face through which a particle left the mesh, from what its record keeps.
+fn mesh_face(status: Status, kept: usize, field: &dyn Field) -> Option<MeshFace> {
+    // What others keep there is no cell.
+    (status == Status::LeftMesh)
+        .then(|| MeshFace { cell: field.source_cell(kept / 8), face: kept % 8 })
 }
 
 fn no_status(particle: usize, code: i32) -> Error {

@@ -1,5 +1,6 @@
 //! The one loop: field, seeds, scheme and boundary in, tracks out.
 
+mod edge;
 mod ends;
 mod fused;
 mod reading;
@@ -11,7 +12,7 @@ mod walls;
 
 use crate::{
     Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, SaveAt, SavePlan,
-    Scheme, Seeds, Span, Summary, TrackSink, Tracks,
+    Scheme, Seeds, Span, Summary, TrackSink, Tracks, Wall,
     field::AXES,
     schedule::{Chunk, Schedule},
     tracks::sunk,
@@ -61,6 +62,7 @@ pub struct Tracer<'a> {
     save: SaveAt,
     velocity: bool,
     path: Option<Path>,
+    wall: Wall,
     stagnant_speed: f64,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
@@ -74,6 +76,7 @@ impl<'a> Tracer<'a> {
             field,
             scheme: Scheme::default(),
             faces: Default::default(),
+            wall: Wall::default(),
             domain: field.domain(),
             span: Span::default(),
             save: SaveAt::default(),
@@ -100,6 +103,13 @@ impl<'a> Tracer<'a> {
     /// The condition at one face.
     pub fn face(mut self, face: Face, condition: Condition) -> Self {
         self.faces[face as usize / 2][face as usize % 2] = condition;
+        self
+    }
+
+    /// What happens at the edge of a field on a mesh; elsewhere it does not matter. Particles leave
+    /// it unless this says something else.
+    pub fn mesh_wall(mut self, wall: Wall) -> Self {
+        self.wall = wall;
         self
     }
 
@@ -181,7 +191,7 @@ impl<'a> Tracer<'a> {
         let path = self.check(seeds)?;
         let schedule = self.schedule()?;
         let boundary = self.boundary()?;
-        let (particles, start) = start::start(seeds, &schedule, &self.domain, self.field);
+        let (particles, start) = start::start(seeds, &schedule, &self.domain, self.field)?;
         let stepper = Stepper {
             field: self.field,
             path,
@@ -211,7 +221,7 @@ impl<'a> Tracer<'a> {
         self.schedule()?;
         self.boundary()?;
         if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &self.domain)?;
+            start::check_inside(seeds, &self.domain, self.field)?;
         }
         self.choose_path(seeds.is_tracked())
     }
@@ -259,8 +269,12 @@ impl<'a> Tracer<'a> {
     /// The box and its faces, checked; flat axes are open. A side that lies nowhere is an exit that
     /// nobody reaches, so that the conditions' arithmetic meets no infinite width.
     fn boundary(&self) -> Result<Boundary> {
-        let mut boundary =
-            Boundary { low: self.domain.low, high: self.domain.high, faces: self.faces };
+        let mut boundary = Boundary {
+            low: self.domain.low,
+            high: self.domain.high,
+            faces: self.faces,
+            wall: self.wall,
+        };
         for d in 0..3 {
             if self.domain.is_flat(d) {
                 boundary.low[d] = f64::NEG_INFINITY;

@@ -175,7 +175,8 @@ impl<'a> Run<'a> {
     ) -> Result<Summary> {
         let count = particles.count();
         let begin = Instant::now();
-        let account = ends::account(particles, self.schedule, start, self.steps)?;
+        let account =
+            ends::account(particles, self.schedule, start, (self.tracer.field, self.steps))?;
         self.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         sunk(sink.end(&account.ends))?;

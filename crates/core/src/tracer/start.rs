@@ -32,7 +32,7 @@ pub(super) fn start(
     schedule: &Schedule,
     domain: &Domain,
     field: &dyn Field,
-) -> (Particles, Start) {
+) -> Result<(Particles, Start)> {
     let count = seeds.len();
     let span = &schedule.span;
     let release_times = match seeds.release() {
@@ -41,15 +41,16 @@ pub(super) fn start(
     };
     let events = release_events(schedule, &release_times);
     let mut records = Vec::with_capacity(count * RECORD);
-    for (i, position) in seeds.positions().iter().enumerate() {
-        let status = if !domain.contains(*position) {
+    let inside = inside(seeds, domain, field)?;
+    for (i, inside) in inside.iter().enumerate() {
+        let status = if !inside {
             Status::NotLocated
         } else if is_late(span, release_times[i]) {
             Status::Waiting
         } else {
             Status::Active
         };
-        records.extend([status.code(), events[i].0 as i32, 0, 0, 0]);
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, 0]);
     }
     let fractions = events.iter().map(|event| event.1);
     let device = plain(&field.device());
@@ -65,7 +66,7 @@ pub(super) fn start(
         releases: distinct(&events, span, &release_times),
         release_times,
     };
-    (particles, start)
+    Ok((particles, start))
 }
 
 /// Particles that take part in nothing, in the middle of the domain, for trying a run out.
@@ -78,7 +79,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
-    let record = [Status::NotLocated.code(), 0, 0, 0, 0].repeat(count);
+    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0].repeat(count);
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
@@ -96,15 +97,38 @@ fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
-/// Refuses seeds outside the domain.
-pub(super) fn check_inside(seeds: &Seeds, domain: &Domain) -> Result<()> {
+/// Which seeds lie in the domain, and in the mesh of a field that has one.
+fn inside(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<Vec<bool>> {
+    let mut inside: Vec<bool> = seeds.positions().iter().map(|p| domain.contains(*p)).collect();
+    if let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) {
+        let cells = if field.device().is_autodiff() {
+            let cells = seeds.positions().iter().map(|p| mesh.locate(*p).map_or(-1, |_| 0));
+            cells.collect()
+        } else {
+            let position = seeds.tensor(&field.device(), field.precision()).detach();
+            let cells = burntrace_kernels::locate(position, &sampled.tensors).try_into_data();
+            let cells = cells.map_err(|error| Error::Execution(format!("{error:?}")))?;
+            let cells = cells.convert::<i32>().try_into_vec::<i32>();
+            cells.map_err(|error| Error::Execution(format!("{error:?}")))?
+        };
+        for (inside, cell) in inside.iter_mut().zip(cells) {
+            *inside &= cell >= 0;
+        }
+    }
+    Ok(inside)
+}
+
+/// Refuses seeds outside the domain, or outside the mesh of a field that has one.
+pub(super) fn check_inside(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<()> {
     let positions = seeds.positions();
-    let is_outside = |p: &&[f64; 3]| !domain.contains(**p);
-    let Some(first) = positions.iter().position(|p| is_outside(&p)) else {
+    let inside = inside(seeds, domain, field)?;
+    let Some(first) = inside.iter().position(|inside| !inside) else {
         return Ok(());
     };
+    let what = if domain.contains(positions[first]) { "mesh" } else { "domain" };
     Err(Error::SeedsOutside {
-        outside: positions.iter().filter(is_outside).count(),
+        what,
+        outside: inside.iter().filter(|inside| !**inside).count(),
         count: positions.len(),
         first,
         position: positions[first],

@@ -3,11 +3,12 @@
 //! It follows any field, and can be differentiated. It is the reference for the fused operation.
 
 use super::{
+    edge,
     stepper::Stepper,
     walls::{self, column},
 };
 use crate::{Status, schedule::Chunk};
-use burn::tensor::{Bool, DType, Int, Tensor};
+use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, status::EXITED};
 
 pub(super) fn advance(stepper: &Stepper, particles: Particles, chunk: &Chunk) -> Particles {
@@ -31,6 +32,7 @@ struct State {
     status: Tensor<2, Int>,
     step: Tensor<2, Int>,
     image: Tensor<2, Int>,
+    cell: Tensor<2, Int>,
     fraction: Tensor<2>,
 }
 
@@ -41,6 +43,7 @@ impl State {
             status: particles.status().reshape([n, 1]),
             step: particles.event_step().reshape([n, 1]),
             image: particles.image(),
+            cell: particles.cell().reshape([n, 1]),
             fraction: particles.fraction.reshape([n, 1]),
             position: particles.position,
         }
@@ -49,7 +52,7 @@ impl State {
     fn pack(self) -> Particles {
         let [n, _] = self.position.dims();
         Particles {
-            record: Tensor::cat(vec![self.status, self.step, self.image], 1),
+            record: Tensor::cat(vec![self.status, self.step, self.image, self.cell], 1),
             fraction: self.fraction.reshape([n]),
             position: self.position,
         }
@@ -84,13 +87,16 @@ fn step_of(
     let lost = finite(&to).bool_not();
     // Whoever is lost stays, so that no gradient meets what is no number.
     let to = to.mask_where(spread(&lost), from.clone());
-    let landing = walls::land(&stepper.boundary, &from, &to);
+    let mut landing = walls::land(&stepper.boundary, &from, &to);
+    let leaving = Leaving::new(stepper, &from, &mut landing);
     let stays = lost.clone().bool_or(slow.clone());
     let moves = who.clone().bool_and(stays.bool_not());
     let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
+    let leaves = moves.clone().bool_and(leaving.who);
     let ended = who.clone().bool_and(lost.clone().bool_or(slow.clone())).bool_or(exits.clone());
 
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
+    let status = face.mask_fill(leaves.clone(), Status::LeftMesh.code());
     let when = landing.fraction.mul_scalar(1.0 - start).add_scalar(start).detach();
     let begin = state.fraction.clone().zeros_like().add_scalar(start);
     let image = state.image.clone() + landing.image.cast(DType::I32);
@@ -102,9 +108,43 @@ fn step_of(
             .mask_fill(who.clone(), Status::Active.code())
             .mask_fill(who.clone().bool_and(slow), Status::Stagnant.code())
             .mask_fill(who.clone().bool_and(lost), Status::NonFinite.code())
-            .mask_where(exits.clone(), face),
+            .mask_where(exits.clone(), status),
+        cell: state.cell.mask_where(moves.clone(), leaving.cell),
         step: state.step.mask_fill(ended.clone(), index as i32),
         fraction: state.fraction.mask_where(ended, begin).mask_where(exits, when),
+    }
+}
+
+/// Who leaves the mesh of a field, if it has one.
+struct Leaving {
+    /// `[n, 1]`
+    who: Tensor<2, Bool>,
+    /// What the records keep of cells `[n, 1]`.
+    cell: Tensor<2, Int>,
+}
+
+impl Leaving {
+    /// Holds ways that end in the box against the mesh of the field: who leaves it exits there.
+    fn new(stepper: &Stepper, from: &Tensor<2>, landing: &mut walls::Landing) -> Self {
+        let [n, _] = from.dims();
+        let Some(mesh) = stepper.field.mesh() else {
+            let who = landing.fraction.clone().lower_elem(0.0);
+            return Leaving { cell: who.clone().int().cast(DType::I32), who };
+        };
+        let part = landing.fraction.clone().clamp(0.0, 1.0);
+        // Where it began, seen from behind the periodic faces that it has gone through.
+        let width = super::periods(&stepper.boundary).map(|width| width as f32);
+        let width = Tensor::<2>::from_data([width], (&part.device(), part.dtype()));
+        let crossed = landing.image.clone().float().cast(part.dtype());
+        let begin = from.clone() - crossed * width;
+        let edge = edge::pass(mesh, stepper.boundary.wall, &begin, &landing.position);
+        let fraction = TensorData::new(edge.fraction, [n, 1]);
+        let fraction = Tensor::<2>::from_data(fraction, (&part.device(), part.dtype()));
+        let who = fraction.clone().lower_equal_elem(1.0);
+        landing.position = edge.position;
+        landing.fraction = landing.fraction.clone().mask_where(who.clone(), fraction * part);
+        let cell = TensorData::new(edge.cell, [n, 1]);
+        Leaving { cell: Tensor::from_data(cell, (&who.device(), DType::I32)), who }
     }
 }
 
@@ -117,7 +157,10 @@ fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, T
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + k.clone().mul_scalar(a.value() * h);
         }
-        let stage = walls::wrap(&stepper.boundary, stage);
+        let mut stage = walls::wrap(&stepper.boundary, stage);
+        if let Some(mesh) = stepper.field.mesh() {
+            stage = edge::keep_in(mesh, from, stage);
+        }
         k.push(stepper.field.velocity(stage, t + tableau.c[s].value() * h));
     }
     let weighed = tableau.b.iter().zip(&k).filter(|(b, _)| !b.is_zero());

@@ -1,8 +1,8 @@
 //! What there is to know about a series before it is read.
 
 use super::grid::Grid;
-use super::mesh::MeshInfo;
-use super::points::Nodes;
+use super::mesh::{MeshInfo, Selection};
+use super::points::{Nodes, bounds};
 use super::times::TimesFrom;
 use super::velocity::{Association, VelocityInfo};
 use burntrace_vtk::{ArrayInfo, VtkFile};
@@ -15,8 +15,17 @@ const NUMBERS_ON_DEVICE: u64 = 4;
 /// And for each point its place.
 const COORDINATES: u64 = 3;
 
+/// Of a cell of a mesh it keeps the numbers that lead from a position to its place in the cell,
+const NUMBERS_OF_CELL: u64 = 16;
+
+/// its nodes, and its entries in the locator: two bins, and eight bins at most that it is in.
+const INTEGERS_OF_CELL: u64 = 8 + 2 + 8;
+
 /// The interpolation that needs a grid.
 const ON_GRIDS: &str = "grid";
+
+/// The interpolation that needs cells that make a mesh.
+const ON_MESHES: &str = "mesh";
 
 /// The interpolations that need a velocity on points.
 const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
@@ -43,12 +52,14 @@ pub struct SeriesInfo {
     /// The least and the greatest corner of the box around the points, if they are usable; in the
     /// data's unit of length.
     pub bounds: Option<[[f64; 3]; 2]>,
-    /// Points of a frame, those at one place counted once; only where there is no usable grid.
+    /// Points of a frame, those at one place counted once; only where there is no usable grid, and
+    /// not for a [`MeshSeries`](super::MeshSeries).
     pub distinct_points: Option<usize>,
     /// What lies between the points, in unstructured and structured grids that are not read as
     /// grids with axes.
     pub mesh: Option<MeshInfo>,
-    /// The values of `field.interpolation` in a case file that the data set can be used with.
+    /// The values of `field.interpolation` in a case file that the data set can be used with, a
+    /// grid or a mesh first.
     pub interpolations: Vec<&'static str>,
     /// The arrays of the first file.
     pub arrays: Vec<ArrayEntry>,
@@ -58,7 +69,8 @@ pub struct SeriesInfo {
     pub times_from: Option<TimesFrom>,
     /// The arrays taken as the velocity, if that is clear.
     pub velocity: Option<VelocityInfo>,
-    /// Bytes of all selected frames on a device in single precision; 0 if they cannot be read.
+    /// Bytes of all selected frames on a device in single precision, with the first of the
+    /// interpolations; 0 if they cannot be read. For a mesh it is an estimate.
     pub device_bytes_f32: u64,
     /// The same in double precision.
     pub device_bytes_f64: u64,
@@ -143,30 +155,69 @@ impl SeriesInfo {
                 Association::Cell => grid.cells(),
             };
             let velocities = counts.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
-            self.settle_bytes(velocities, 0);
+            self.settle_bytes(self.on_device(velocities), 0);
         }
         if on_points {
             self.interpolations.extend(ON_POINTS);
         }
     }
 
-    /// Adds what follows from the points, the velocity and the number of frames.
-    pub(super) fn settle_points(&mut self, nodes: &Nodes, velocity: Option<&VelocityInfo>) {
-        self.bounds = Some(nodes.bounds());
+    /// Adds what follows from the points.
+    pub(super) fn settle_points(&mut self, nodes: &Nodes) {
+        self.bounds = Some(bounds(&nodes.positions));
         self.distinct_points = Some(nodes.positions.len());
-        self.velocity = velocity.cloned();
-        if velocity.is_some() {
-            self.interpolations.extend(ON_POINTS);
-            self.settle_bytes(nodes.positions.len() as u64, COORDINATES);
-        }
     }
 
-    /// Memory for velocities of each frame, and `fixed` numbers beside each.
-    fn settle_bytes(&mut self, velocities: u64, fixed: u64) {
-        let each = fixed + self.files.len() as u64 * NUMBERS_ON_DEVICE;
-        let numbers = velocities.saturating_mul(each);
-        self.device_bytes_f32 = numbers.saturating_mul(4);
-        self.device_bytes_f64 = numbers.saturating_mul(8);
+    /// Adds what follows from a velocity on the points and the number of frames.
+    pub(super) fn settle_on_points(&mut self, nodes: &Nodes, velocity: &VelocityInfo) {
+        let count = nodes.positions.len() as u64;
+        let numbers = self.on_device(count).saturating_add(count.saturating_mul(COORDINATES));
+        self.settle_way(&ON_POINTS, velocity, numbers, 0);
+    }
+
+    /// Adds what follows from the mesh, the velocity and the number of frames.
+    pub(super) fn settle_mesh(
+        &mut self,
+        points: &[[f64; 3]],
+        mesh: &Selection,
+        velocity: &VelocityInfo,
+    ) {
+        self.bounds = Some(bounds(points));
+        let cells = mesh.cells.len() as u64;
+        let velocities = match velocity.association {
+            Association::Point => points.len() as u64,
+            Association::Cell => cells,
+        };
+        let of_cells = cells.saturating_mul(NUMBERS_OF_CELL);
+        let numbers = self.on_device(velocities).saturating_add(of_cells);
+        self.settle_way(&[ON_MESHES], velocity, numbers, cells.saturating_mul(INTEGERS_OF_CELL));
+    }
+
+    /// Adds a way to interpolate the velocity; the first one says what it takes on a device.
+    fn settle_way(
+        &mut self,
+        interpolations: &[&'static str],
+        velocity: &VelocityInfo,
+        numbers: u64,
+        integers: u64,
+    ) {
+        if self.interpolations.is_empty() {
+            self.velocity = Some(velocity.clone());
+            self.settle_bytes(numbers, integers);
+        }
+        self.interpolations.extend(interpolations);
+    }
+
+    /// How many numbers the velocities of all frames are on a device.
+    fn on_device(&self, velocities: u64) -> u64 {
+        velocities.saturating_mul(self.files.len() as u64 * NUMBERS_ON_DEVICE)
+    }
+
+    /// Memory for so many numbers in the precision of the run, and integers of four bytes.
+    fn settle_bytes(&mut self, numbers: u64, integers: u64) {
+        let integers = integers.saturating_mul(4);
+        self.device_bytes_f32 = numbers.saturating_mul(4).saturating_add(integers);
+        self.device_bytes_f64 = numbers.saturating_mul(8).saturating_add(integers);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a series holds, and what stands in the way of tracing it.
 
 use super::grid::Grid;
-use super::mesh::MeshInfo;
+use super::mesh::{MeshInfo, Selection};
 use super::points::Nodes;
 use super::velocity::VelocityInfo;
 use super::{Files, SeriesInfo, SeriesOptions, check_grids, describe_times, find, timeline};
@@ -67,16 +67,49 @@ fn describe_points(
     paths: &[PathBuf],
     options: &SeriesOptions,
 ) {
+    let on_points = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer);
+    let positions = match positions(file) {
+        Ok(positions) => positions,
+        Err(problem) => {
+            let problems = [Some(problem), on_points.err()];
+            return info.problems.extend(problems.iter().flatten().map(Error::to_string));
+        }
+    };
+    let cells = MeshInfo::of(file, &positions, options.other_cells);
+    let (cells, mesh) = cells.map_or((None, None), |(cells, mesh)| (Some(cells), mesh));
+    info.mesh = cells;
+    if let Some(mesh) = &mesh {
+        describe_mesh(info, file, mesh, &positions, paths, options);
+    }
+    let nodes = Nodes::of(positions);
+    info.settle_points(&nodes);
     let mut keep = |problem: Error| info.problems.push(problem.to_string());
-    let positions = positions(file).map_err(&mut keep).ok();
-    info.mesh = positions.as_deref().and_then(|positions| MeshInfo::of(file, positions));
-    let nodes = positions.map(Nodes::of);
-    let velocity = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer);
-    let velocity = velocity.map_err(&mut keep).ok();
-    if let (Some(nodes), Some(velocity)) = (&nodes, &velocity) {
-        let _ = nodes.check_others(paths, velocity).map_err(&mut keep);
+    match on_points {
+        Ok(velocity) => {
+            // A mesh with the same velocity has been held against all files, points included.
+            if info.velocity.as_ref() != Some(&velocity) {
+                let _ = nodes.check_others(paths, &velocity).map_err(&mut keep);
+            }
+            info.settle_on_points(&nodes, &velocity);
+        }
+        // What is wrong with the velocity of the mesh has been said.
+        Err(_) if mesh.is_some() => {}
+        Err(problem) => keep(problem),
     }
-    if let Some(nodes) = nodes {
-        info.settle_points(&nodes, velocity.as_ref());
-    }
+}
+
+/// Adds what there is to say about a velocity on a mesh.
+fn describe_mesh(
+    info: &mut SeriesInfo,
+    file: &VtkFile,
+    mesh: &Selection,
+    points: &[[f64; 3]],
+    paths: &[PathBuf],
+    options: &SeriesOptions,
+) {
+    let mut keep = |problem: Error| info.problems.push(problem.to_string());
+    let velocity = VelocityInfo::choose(file, &options.velocity, options.prefer);
+    let Ok(velocity) = velocity.map_err(&mut keep) else { return };
+    let _ = mesh.check_others(paths, &velocity, points).map_err(&mut keep);
+    info.settle_mesh(points, mesh, &velocity);
 }

@@ -14,14 +14,14 @@ mod velocity;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
 pub use inspect::inspect;
-pub use mesh::{CellCount, MeshCounts, MeshInfo};
+pub use mesh::{CellCount, MeshCounts, MeshInfo, MeshSeries, OtherCells};
 pub use names::Files;
 pub use points::PointSeries;
 pub use times::{CaseTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
-use crate::{Error, Result};
-use burntrace_core::{FrameSource, GridSource, Placement, Velocity};
+use crate::{Error, Result, listing::counted};
+use burntrace_core::{GridSource, Placement, Velocity};
 use burntrace_vtk::VtkFile;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,51 @@ pub struct SeriesOptions {
     pub velocity: VelocityName,
     /// Which one to take where the same name is there for the points and for the cells.
     pub prefer: Option<Association>,
+    /// What becomes of cells of which no mesh can be made; only a [`MeshSeries`] looks at cells.
+    pub other_cells: OtherCells,
 }
+
+/// What every series says of itself, and how the tracer reads it: the series holds a `line`, a
+/// `velocity` and an `info`, and reads a frame by its number.
+macro_rules! tell {
+    ($series:ident) => {
+        impl $series {
+            /// Where the times come from.
+            pub fn times_from(&self) -> TimesFrom {
+                self.line.from
+            }
+
+            /// The file of each frame.
+            pub fn paths(&self) -> &[std::path::PathBuf] {
+                &self.line.paths
+            }
+
+            /// The arrays that are the velocity.
+            pub fn velocity(&self) -> &VelocityInfo {
+                &self.velocity
+            }
+
+            /// What there is to know about the series.
+            pub fn info(&self) -> &SeriesInfo {
+                &self.info
+            }
+        }
+
+        impl burntrace_core::FrameSource for $series {
+            fn times(&self) -> &[f64] {
+                &self.line.times
+            }
+
+            fn read(
+                &mut self,
+                frame: usize,
+            ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+                Ok(self.read_frame(frame)?)
+            }
+        }
+    };
+}
+use tell;
 
 /// A velocity field on a grid over one or many VTK files, one frame each.
 ///
@@ -62,9 +106,7 @@ pub struct SeriesOptions {
 /// ```
 #[derive(Debug)]
 pub struct Series {
-    paths: Vec<PathBuf>,
-    times: Vec<f64>,
-    times_from: TimesFrom,
+    line: Timeline,
     grid: Grid,
     velocity: VelocityInfo,
     info: SeriesInfo,
@@ -89,28 +131,7 @@ impl Series {
         check_grids(&line.paths, &grid, &velocity)?;
         let on_points = velocity.association == Association::Point;
         info.settle(&grid, Some(&velocity), on_points);
-        let Timeline { paths, times, from: times_from } = line;
-        Ok(Series { paths, times, times_from, grid, velocity, info })
-    }
-
-    /// Where the times come from.
-    pub fn times_from(&self) -> TimesFrom {
-        self.times_from
-    }
-
-    /// The file of each frame.
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
-    }
-
-    /// The arrays that are the velocity.
-    pub fn velocity(&self) -> &VelocityInfo {
-        &self.velocity
-    }
-
-    /// What there is to know about the series.
-    pub fn info(&self) -> &SeriesInfo {
-        &self.info
+        Ok(Series { line, grid, velocity, info })
     }
 
     /// Reads the velocities of a frame: `u, v, w` of each node or cell, x varying fastest. Only
@@ -124,7 +145,7 @@ impl Series {
     /// If there is no such frame, or its file has been removed, damaged or replaced by one of
     /// another shape.
     pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
-        let file = burntrace_vtk::open(frame_path(&self.paths, frame)?)?;
+        let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
         self.velocity.read(&file, &self.grid)
     }
 }
@@ -139,18 +160,7 @@ impl GridSource for Series {
     }
 }
 
-impl FrameSource for Series {
-    fn times(&self) -> &[f64] {
-        &self.times
-    }
-
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.read_frame(frame)?)
-    }
-}
+tell!(Series);
 
 /// The selected files with their times, the first file, and what is known of them so far.
 fn begin(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
@@ -224,9 +234,19 @@ fn check_others(
         let file = burntrace_vtk::open(path)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
-            let (path, first) = (path.clone(), paths[0].clone());
-            return Err(Error::FrameDiffers { frame, path, first, on, difference });
+            return Err(differs(paths, frame, on, difference));
         }
     }
     Ok(())
+}
+
+/// Says that a frame is not `on` the same as the first one.
+fn differs(paths: &[PathBuf], frame: usize, on: &'static str, difference: String) -> Error {
+    let [path, first] = [frame, 0].map(|frame| paths.get(frame).cloned().unwrap_or_default());
+    Error::FrameDiffers { frame, path, first, on, difference }
+}
+
+/// How a number of points or cells is not that of the first file.
+fn other_count(found: usize, expected: usize, thing: &str) -> Option<String> {
+    (found != expected).then(|| format!("it has {}, not {expected}", counted(found, thing)))
 }

@@ -1,11 +1,12 @@
 //! A velocity on the points of files, whatever lies between them.
 
 use super::times::Timeline;
-use super::velocity::VelocityInfo;
-use super::{Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, frame_path};
-use crate::listing::counted;
+use super::velocity::{VelocityInfo, pick};
+use super::{
+    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, frame_path, other_count, tell,
+};
 use crate::{Result, points::positions};
-use burntrace_core::{FrameSource, PointSource, Velocity};
+use burntrace_core::{PointSource, Velocity};
 use burntrace_vtk::VtkFile;
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -47,28 +48,9 @@ impl PointSeries {
         velocity.locate(&file)?;
         let nodes = Nodes::read(&file)?;
         nodes.check_others(&line.paths, &velocity)?;
-        info.settle_points(&nodes, Some(&velocity));
+        info.settle_points(&nodes);
+        info.settle_on_points(&nodes, &velocity);
         Ok(PointSeries { line, nodes, velocity, info })
-    }
-
-    /// Where the times come from.
-    pub fn times_from(&self) -> TimesFrom {
-        self.line.from
-    }
-
-    /// The file of each frame.
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.line.paths
-    }
-
-    /// The arrays that are the velocity.
-    pub fn velocity(&self) -> &VelocityInfo {
-        &self.velocity
-    }
-
-    /// What there is to know about the series.
-    pub fn info(&self) -> &SeriesInfo {
-        &self.info
     }
 
     /// Reads the velocities of a frame: `u, v, w` at each of the
@@ -82,10 +64,7 @@ impl PointSeries {
     /// another number of points.
     pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
         let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
-        Ok(match self.velocity.values(&file, self.nodes.count)? {
-            Velocity::F32(values) => Velocity::F32(self.nodes.pick(values)),
-            Velocity::F64(values) => Velocity::F64(self.nodes.pick(values)),
-        })
+        Ok(self.nodes.pick(self.velocity.values(&file, self.nodes.count)?))
     }
 }
 
@@ -95,18 +74,7 @@ impl PointSource for PointSeries {
     }
 }
 
-impl FrameSource for PointSeries {
-    fn times(&self) -> &[f64] {
-        &self.line.times
-    }
-
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.read_frame(frame)?)
-    }
-}
+tell!(PointSeries);
 
 /// The points of a file, each place once.
 #[derive(Debug)]
@@ -146,36 +114,38 @@ impl Nodes {
 
     /// How the points of another file differ from these, if they do.
     fn difference(&self, others: &[[f64; 3]]) -> Option<String> {
-        if others.len() != self.count {
-            return Some(format!("it has {}, not {}", counted(others.len(), "point"), self.count));
-        }
         let point = |node: usize| self.kept.as_ref().map_or(node, |kept| kept[node]);
-        let moved = |(node, here): &(usize, &[f64; 3])| others[point(*node)] != **here;
-        let (node, here) = self.positions.iter().enumerate().find(moved)?;
-        let point = point(node);
-        let [there, here] = [others[point], *here].map(|[x, y, z]| format!("({x}, {y}, {z})"));
-        Some(format!("its point {point} is at {there}, not at {here}"))
+        let nodes = self.positions.iter().enumerate();
+        other_count(others.len(), self.count, "point")
+            .or_else(|| moved(nodes.map(|(node, here)| (point(node), *here, others[point(node)]))))
     }
 
     /// The velocities at the nodes, from those of all points.
-    fn pick<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+    fn pick(&self, velocity: Velocity) -> Velocity {
         match &self.kept {
-            None => values,
-            Some(kept) => {
-                kept.iter().flat_map(|&point| &values[3 * point..][..3]).copied().collect()
-            }
+            None => velocity,
+            Some(kept) => pick(velocity, kept),
         }
     }
+}
 
-    /// The least and the greatest corner of the box around the nodes.
-    pub fn bounds(&self) -> [[f64; 3]; 2] {
-        let corner = |limit: f64, choose: fn(f64, f64) -> f64| {
-            self.positions.iter().fold([limit; 3], |corner, point| {
-                std::array::from_fn(|d| choose(corner[d], point[d]))
-            })
-        };
-        [corner(f64::INFINITY, f64::min), corner(f64::NEG_INFINITY, f64::max)]
-    }
+/// Which of some points, each with its place in the first file and in another one, has moved first.
+pub(super) fn moved(
+    mut points: impl Iterator<Item = (usize, [f64; 3], [f64; 3])>,
+) -> Option<String> {
+    let (point, here, there) = points.find(|(_, here, there)| here != there)?;
+    let [there, here] = [there, here].map(|[x, y, z]| format!("({x}, {y}, {z})"));
+    Some(format!("its point {point} is at {there}, not at {here}"))
+}
+
+/// The least and the greatest corner of the box around points.
+pub(super) fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
+    let corner = |limit: f64, choose: fn(f64, f64) -> f64| {
+        points
+            .iter()
+            .fold([limit; 3], |corner, point| std::array::from_fn(|d| choose(corner[d], point[d])))
+    };
+    [corner(f64::INFINITY, f64::min), corner(f64::NEG_INFINITY, f64::max)]
 }
 
 /// The points that are the first ones at their places; `None` if all are.
@@ -208,9 +178,9 @@ mod tests {
         assert_eq!(first_of_each(&[]), None);
         assert_eq!(first_of_each(&[b, a, c, b, a]), Some(vec![0, 1]));
         let nodes = Nodes { count: 5, positions: vec![b, a], kept: Some(vec![0, 3]) };
-        let values: Vec<usize> = (0..15).collect();
-        assert_eq!(nodes.pick(values), [0, 1, 2, 9, 10, 11]);
-        assert_eq!(nodes.bounds(), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
+        let values = Velocity::F32((0..15_u8).map(f32::from).collect());
+        assert_eq!(nodes.pick(values), Velocity::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
+        assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }
 
     #[test]

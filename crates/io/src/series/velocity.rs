@@ -4,7 +4,7 @@ use super::grid::{Grid, flip};
 use crate::listing::row;
 use crate::{Error, Result};
 use burntrace_core::{Placement, Velocity};
-use burntrace_vtk::{ArrayInfo, Attribute, ScalarType, Values, VtkFile};
+use burntrace_vtk::{ArrayInfo, Attribute, Kind, ScalarType, Values, VtkFile};
 use serde::{Deserialize, Serialize};
 
 /// How the velocity array is called.
@@ -97,11 +97,11 @@ impl VelocityInfo {
         let velocity = VelocityInfo::choose(file, name, prefer)?;
         match velocity.association {
             Association::Point => Ok(velocity),
-            Association::Cell => Err(error(file, in_cells(&velocity))),
+            Association::Cell => Err(error(file, in_cells(file.kind(), &velocity))),
         }
     }
 
-    /// Where on a grid the velocities are.
+    /// Where on a grid or a mesh the velocities are.
     pub(super) fn placement(&self) -> Placement {
         match self.association {
             Association::Point => Placement::Nodes,
@@ -161,6 +161,17 @@ impl VelocityInfo {
             let arrays = arrays.into_iter().map(Values::into_f64).collect();
             Velocity::F64(triples(arrays, components))
         })
+    }
+}
+
+/// The velocities of some nodes or cells, by their numbers, from those of all.
+pub(super) fn pick(velocity: Velocity, kept: &[usize]) -> Velocity {
+    fn of<T: Copy>(values: Vec<T>, kept: &[usize]) -> Vec<T> {
+        kept.iter().flat_map(|&value| &values[3 * value..][..3]).copied().collect()
+    }
+    match velocity {
+        Velocity::F32(values) => Velocity::F32(of(values, kept)),
+        Velocity::F64(values) => Velocity::F64(of(values, kept)),
     }
 }
 
@@ -274,11 +285,17 @@ fn preferred(
     })
 }
 
-fn in_cells(velocity: &VelocityInfo) -> String {
+fn in_cells(kind: Kind, velocity: &VelocityInfo) -> String {
+    let within = match kind {
+        Kind::ImageData | Kind::RectilinearGrid => "set `field.interpolation = \"grid\"`, or ",
+        Kind::StructuredGrid | Kind::UnstructuredGrid => {
+            "set `field.interpolation = \"mesh\"`, or "
+        }
+        Kind::PolyData => "",
+    };
     format!(
-        "its velocity `{}` is in the cells, and a field on points needs it on the points; convert \
-         it (in ParaView: Cell Data to Point Data); fields on meshes, which will read cells, are \
-         not there yet",
+        "its velocity `{}` is in the cells, and a field on points needs it on the points; {within}\
+         convert it (in ParaView: Cell Data to Point Data)",
         velocity.arrays.join("`, `")
     )
 }
@@ -290,7 +307,12 @@ fn wrong_components(array: &ArrayInfo, is_component: bool) -> String {
     format!("`{}` has {} component{plural}, {needs}", array.name, array.components)
 }
 
-fn with_name<'a>(arrays: &'a [ArrayInfo], name: &str, on: Association) -> Option<&'a ArrayInfo> {
+/// The array of the points or the cells with a name.
+pub(super) fn with_name<'a>(
+    arrays: &'a [ArrayInfo],
+    name: &str,
+    on: Association,
+) -> Option<&'a ArrayInfo> {
     arrays.iter().find(|array| array.name == name && Association::of(array) == Some(on))
 }
 

@@ -10,9 +10,12 @@
 //! | `release_time.npy` | `[particles]` | f64 | time of release; NaN where it has not come |
 //! | `end_time.npy` | `[particles]` | f64 | time of the end; NaN where there is none |
 //! | `end_status.npy` | `[particles]` | u8 | what has become of the particle |
+//! | `mesh_cell.npy` | `[particles]` | i64 | the cell out of which it left the mesh, or -1 |
+//! | `mesh_face.npy` | `[particles]` | i32 | the face of that cell, or -1 |
 //! | `tracks.json` | | | counts, precision, periods, names of the status codes |
 //!
-//! Particles are in the order of the seeds. `tracks.json` is written last: a folder that has it
+//! The two about meshes are there for fields on meshes only; see
+//! [`MeshFace`](burntrace_core::MeshFace). Particles are in the order of the seeds. `tracks.json` is written last: a folder that has it
 //! is complete.
 //!
 //! ```no_run

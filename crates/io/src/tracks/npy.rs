@@ -46,7 +46,7 @@ macro_rules! implement_scalar {
     )*};
 }
 
-implement_scalar!(f32: "<f4", f64: "<f8", i32: "<i4", u8: "|u1");
+implement_scalar!(f32: "<f4", f64: "<f8", i32: "<i4", i64: "<i8", u8: "|u1");
 
 /// An array that grows by rows.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::manifest::Manifest;
 use super::npy::{NpyFile, Scalar};
 use crate::{Error, Result};
-use burntrace_core::{Ends, Precision, Status};
+use burntrace_core::{Ends, MeshFace, Precision, Status};
 use std::path::{Path, PathBuf};
 
 /// The tracks of a run in a folder.
@@ -23,6 +23,14 @@ pub struct Tracks {
     end_status: NpyFile,
     end_time: NpyFile,
     release_time: NpyFile,
+    mesh: Option<MeshFiles>,
+}
+
+/// Where particles left the mesh.
+#[derive(Debug, Clone)]
+struct MeshFiles {
+    cell: NpyFile,
+    face: NpyFile,
 }
 
 /// The way of one particle.
@@ -58,6 +66,11 @@ impl Tracks {
             Precision::F32 => NpyFile::open::<f32>(path(name), all),
             Precision::F64 => NpyFile::open::<f64>(path(name), all),
         };
+        let mesh = || {
+            let cell = NpyFile::open::<i64>(path("mesh_cell"), of_particles)?;
+            let face = NpyFile::open::<i32>(path("mesh_face"), of_particles)?;
+            Result::Ok(MeshFiles { cell, face })
+        };
         let images = || NpyFile::open::<i32>(path("image"), all);
         Ok(Tracks {
             times: NpyFile::open::<f64>(path("time"), of_saves)?.read(0, saves)?,
@@ -68,6 +81,7 @@ impl Tracks {
             end_status: NpyFile::open::<u8>(path("end_status"), of_particles)?,
             end_time: NpyFile::open::<f64>(path("end_time"), of_particles)?,
             release_time: NpyFile::open::<f64>(path("release_time"), of_particles)?,
+            mesh: manifest.has("mesh_cell").then(mesh).transpose()?,
             folder,
             manifest,
         })
@@ -180,6 +194,10 @@ impl Tracks {
             status: statuses(&self.folder, self.end_status.read(0, n)?)?,
             release_time: self.release_time.read(0, n)?,
             end_time: self.end_time.read(0, n)?,
+            mesh_face: match &self.mesh {
+                Some(files) => files.read(n)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -232,6 +250,17 @@ impl Tracks {
             }
             Precision::F64 => Ok(triples(file.read_strided(first, count, stride, times)?)),
         }
+    }
+}
+
+impl MeshFiles {
+    /// The faces of so many particles; none where the numbers are negative.
+    fn read(&self, n: usize) -> Result<Vec<Option<MeshFace>>> {
+        let pairs = self.cell.read::<i64>(0, n)?.into_iter().zip(self.face.read::<i32>(0, n)?);
+        let face = |(cell, face): (i64, i32)| {
+            Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
+        };
+        Ok(pairs.map(face).collect())
     }
 }
 

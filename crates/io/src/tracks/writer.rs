@@ -4,11 +4,11 @@ use super::manifest::{self, Manifest};
 use super::npy::{self, NpyWriter, partial};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
-use burntrace_core::{Ends, Precision, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{Ends, MeshFace, Precision, Save, SavePlan, SinkError, TrackSink};
 use std::path::{Path, PathBuf};
 
 /// Arrays that only some runs have.
-const OPTIONAL: [&str; 2] = ["image", "velocity"];
+const OPTIONAL: [&str; 4] = ["image", "velocity", "mesh_cell", "mesh_face"];
 
 /// Writes the tracks of a run into a folder, each save as it comes.
 ///
@@ -85,8 +85,8 @@ impl TrackWriter {
     fn end_store(&mut self, ends: &Ends) -> Result<()> {
         let Some(store) = self.open.take() else { return Err(not_begun(&self.folder, 0)) };
         let n = store.plan.particles;
-        if [ends.status.len(), ends.release_time.len(), ends.end_time.len()] != [n; 3] {
-            let reason = format!("the ends are those of {} particles, not {n}", ends.status.len());
+        if let Some(found) = other_count(ends, n) {
+            let reason = format!("the ends are those of {found} particles, not {n}");
             return Err(Error::Save { path: self.folder.clone(), save: store.saves, reason });
         }
         let path = |name: &str| partial(&self.folder.join(format!("{name}.npy")));
@@ -97,6 +97,11 @@ impl TrackWriter {
             npy::write(path("end_time"), &ends.end_time)?,
             npy::write(path("release_time"), &ends.release_time)?,
         ];
+        if !ends.mesh_face.is_empty() {
+            let (cells, faces) = numbers(&ends.mesh_face);
+            parts.push(npy::write(path("mesh_cell"), &cells)?);
+            parts.push(npy::write(path("mesh_face"), &faces)?);
+        }
         let OpenStore { plan, saves, time, position, status, image, velocity } = store;
         for array in
             [Some(time), Some(position), Some(status), image, velocity].into_iter().flatten()
@@ -123,6 +128,23 @@ impl TrackWriter {
     fn code(&self, code: i32, save: usize) -> Result<u8> {
         status_code(&self.folder, code, save)
     }
+}
+
+/// A number of particles in the ends that is not the one that was announced.
+fn other_count(ends: &Ends, particles: usize) -> Option<usize> {
+    let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
+    let counts = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
+    counts.into_iter().chain(faces).find(|count| *count != particles)
+}
+
+/// The cells and faces through which particles left the mesh, as integers; -1 for those that did
+/// not.
+fn numbers(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
+    let pair = |face: &Option<MeshFace>| match face {
+        Some(face) => (face.cell as i64, face.face as i32),
+        None => (-1, -1),
+    };
+    faces.iter().map(pair).unzip()
 }
 
 impl OpenStore {

@@ -45,21 +45,66 @@ pub fn image(
         .unwrap();
     }
     write!(text, "<Piece Extent=\"{extent}\">").unwrap();
+    text + &sections(arrays) + "</Piece></ImageData></VTKFile>"
+}
+
+/// The arrays of points and cells, as XML.
+fn sections(arrays: &[ArrayText<'_>]) -> String {
+    let mut text = String::new();
     for (section, on) in [("PointData", "point"), ("CellData", "cell")] {
         write!(text, "<{section}>").unwrap();
         for (_, kind, name, components, values) in arrays.iter().filter(|array| array.0 == on) {
-            let values: Vec<String> = values.iter().map(f64::to_string).collect();
             write!(
                 text,
                 "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
                  format=\"ascii\">{}</DataArray>",
-                values.join(" ")
+                words(values)
             )
             .unwrap();
         }
         write!(text, "</{section}>").unwrap();
     }
-    text + "</Piece></ImageData></VTKFile>"
+    text
+}
+
+fn words<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A cell for [`unstructured`]: VTK's code, and its points.
+pub type CellText = (u8, Vec<u32>);
+
+/// An unstructured grid in ASCII.
+pub fn unstructured(points: &[[f64; 3]], cells: &[CellText], arrays: &[ArrayText<'_>]) -> String {
+    let mut text = format!(
+        "<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" byte_order=\"LittleEndian\">\
+         <UnstructuredGrid><Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\
+         <Points><DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">{}\
+         </DataArray></Points><Cells>",
+        points.len(),
+        cells.len(),
+        words(points.as_flattened())
+    );
+    let types: Vec<u8> = cells.iter().map(|cell| cell.0).collect();
+    let connectivity: Vec<u32> = cells.iter().flat_map(|cell| cell.1.clone()).collect();
+    let mut end = 0;
+    let ends = cells.iter().map(|cell| {
+        end += cell.1.len();
+        end
+    });
+    let ends: Vec<usize> = ends.collect();
+    for (kind, name, values) in [
+        ("Int64", "connectivity", words(&connectivity)),
+        ("Int64", "offsets", words(&ends)),
+        ("UInt8", "types", words(&types)),
+    ] {
+        write!(
+            text,
+            "<DataArray type=\"{kind}\" Name=\"{name}\" format=\"ascii\">{values}</DataArray>"
+        )
+        .unwrap();
+    }
+    text + "</Cells>" + &sections(arrays) + "</Piece></UnstructuredGrid></VTKFile>"
 }
 
 /// A frame of 2 x 2 x 1 nodes with the velocity `U` = (value, 0, 0).
@@ -115,6 +160,7 @@ pub fn ends() -> Ends {
         status: vec![Status::Active, Status::Active, exited],
         release_time: vec![0.0, 0.75, 0.0],
         end_time: vec![f64::NAN, f64::NAN, 1.25],
+        mesh_face: Vec::new(),
     }
 }
 

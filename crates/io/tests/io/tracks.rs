@@ -1,5 +1,5 @@
 use crate::support::{ends, plan, run, save};
-use burntrace_core::{Face, Precision, Status, TrackSink};
+use burntrace_core::{Ends, Face, MeshFace, Precision, Status, TrackSink};
 use burntrace_io::TrackWriter;
 use burntrace_io::tracks::Tracks;
 use std::path::Path;
@@ -48,6 +48,38 @@ fn what_was_not_asked_for_is_not_stored() {
     assert_eq!((tracks.image(0).unwrap(), tracks.velocity(0).unwrap()), (None, None));
     assert!(!folder.path().join("image.npy").exists());
     assert_eq!(tracks.unwrapped(2).unwrap(), tracks.position(2).unwrap());
+}
+
+#[test]
+fn where_particles_left_the_mesh_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(Precision::F32, false, [0.0; 3]);
+    let left = Ends {
+        status: vec![Status::Active, Status::LeftMesh, Status::NotLocated],
+        mesh_face: vec![None, Some(MeshFace { cell: 70_000, face: 5 }), None],
+        ..ends()
+    };
+    let write = |ends: &Ends| {
+        let mut writer = TrackWriter::new(folder.path()).overwrite(true);
+        writer.begin(&plan).unwrap();
+        writer.save(save(&plan, 0)).unwrap();
+        writer.end(ends)
+    };
+    write(&left).unwrap();
+    let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
+    assert_eq!((read.status, read.mesh_face), (left.status.clone(), left.mesh_face.clone()));
+    let manifest = std::fs::read_to_string(folder.path().join("tracks.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    for array in ["mesh_cell", "mesh_face"] {
+        assert!(manifest["arrays"].as_array().unwrap().contains(&array.into()), "{manifest}");
+    }
+    let few = Ends { mesh_face: vec![None], ..left };
+    let message = write(&few).unwrap_err().to_string();
+    assert!(message.contains("the ends are those of 1 particles, not 3"), "{message}");
+    // A run without a mesh in the same place leaves none of it.
+    write(&ends()).unwrap();
+    assert!(Tracks::open(folder.path()).unwrap().ends().unwrap().mesh_face.is_empty());
+    assert!(!folder.path().join("mesh_cell.npy").exists());
 }
 
 #[test]
@@ -129,7 +161,7 @@ fn saves_that_break_their_word_are_refused() {
     let lacking = save(&plan(Precision::F32, false, [0.0; 3]), 0);
     assert!(writer.save(lacking).unwrap_err().to_string().contains("no velocities"));
     writer.begin(&promised).unwrap();
-    let message = writer.end(&burntrace_core::Ends::default()).unwrap_err().to_string();
+    let message = writer.end(&Ends::default()).unwrap_err().to_string();
     assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
     let mut more = promised;
     more.particles = 4;

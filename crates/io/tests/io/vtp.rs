@@ -146,6 +146,7 @@ fn vtp_large() {
         status: vec![Status::Active; n],
         release_time: vec![0.0; n],
         end_time: vec![f64::NAN; n],
+        mesh_face: Vec::new(),
     };
     writer.end(&ends).unwrap();
     println!("store: {:?}", start.elapsed());

@@ -4,7 +4,7 @@ use crate::{
     Segment, TraceBackend, cube,
     ops::{Sampled, State},
 };
-use burn::backend::tensor::FloatTensor;
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
 
 impl TraceBackend for CubeBackend {
@@ -18,5 +18,9 @@ impl TraceBackend for CubeBackend {
         segment: Segment,
     ) -> FloatTensor<Self> {
         cube::sample(position, field, &segment)
+    }
+
+    fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
+        cube::locate(position, field)
     }
 }

@@ -5,8 +5,12 @@ use crate::{
     Segment, TraceBackend,
     ops::{Sampled, State},
 };
-use burn::backend::{Flex, TensorMetadata, flex::FlexTensor, tensor::FloatTensor};
-use burn::tensor::Element;
+use burn::backend::{
+    Flex, TensorMetadata,
+    flex::FlexTensor,
+    tensor::{FloatTensor, IntTensor},
+};
+use burn::tensor::{Element, TensorData};
 use bytemuck::Pod;
 
 impl TraceBackend for Flex {
@@ -20,6 +24,10 @@ impl TraceBackend for Flex {
         segment: Segment,
     ) -> FloatTensor<Self> {
         host::sample(position, field, &segment)
+    }
+
+    fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
+        host::locate(position, field)
     }
 }
 
@@ -39,5 +47,10 @@ impl HostTensor for FlexTensor {
 
     fn zeros_like(&self) -> Self {
         FlexTensor::zeros(self.shape(), self.dtype())
+    }
+
+    fn of_integers(integers: Vec<i32>) -> Self {
+        let count = integers.len();
+        FlexTensor::from_data(TensorData::new(integers, [count]))
     }
 }

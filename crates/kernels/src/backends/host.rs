@@ -19,6 +19,8 @@ pub(super) trait HostTensor: TensorMetadata {
     fn values_mut<E: Element + Pod>(&mut self) -> &mut [E];
     /// Zeros of this tensor's shape and type.
     fn zeros_like(&self) -> Self;
+    /// A tensor `[n]` of integers.
+    fn of_integers(integers: Vec<i32>) -> Self;
 }
 
 /// `TraceBackend::advance` on a CPU backend.
@@ -80,6 +82,32 @@ where
         cpu::sample(cast_slice(from), cast_slice_mut(to), field, segment)
     });
     velocity
+}
+
+/// `TraceBackend::locate` on a CPU backend.
+pub(super) fn locate<B, T>(position: T, field: Sampled<B>) -> T
+where
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    match position.dtype() {
+        DType::F32 => locate_in::<f32, B, T>(position, field),
+        DType::F64 => locate_in::<f64, B, T>(position, field),
+        dtype => panic!("locate: positions of type {dtype:?}; f32 and f64 are supported"),
+    }
+}
+
+fn locate_in<F, B, T>(position: T, field: Sampled<B>) -> T
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let position = position.contiguous();
+    let positions: &[[F; 3]] = cast_slice(position.values::<F>());
+    let mut cells = vec![-1; positions.len()];
+    with_arrays::<F, B, T>(field, |field| cpu::locate(positions, field, &mut cells));
+    T::of_integers(cells)
 }
 
 /// Borrows a field's tensors for some work.

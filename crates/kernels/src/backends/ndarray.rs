@@ -6,7 +6,10 @@ use crate::{
     Segment, TraceBackend,
     ops::{Sampled, State},
 };
-use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
+use burn::backend::{
+    DType, TensorMetadata,
+    tensor::{FloatTensor, IntTensor},
+};
 use burn::tensor::{Element, TensorData};
 use burn_ndarray::{NdArray, NdArrayTensor};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -22,6 +25,10 @@ impl TraceBackend for NdArray {
         segment: Segment,
     ) -> FloatTensor<Self> {
         host::sample(position, field, &segment)
+    }
+
+    fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
+        host::locate(position, field)
     }
 }
 
@@ -64,5 +71,10 @@ impl HostTensor for NdArrayTensor {
             _ => TensorData::zeros::<f32, _>(self.shape()),
         };
         NdArrayTensor::from_data(zeros)
+    }
+
+    fn of_integers(integers: Vec<i32>) -> Self {
+        let count = integers.len();
+        NdArrayTensor::from_data(TensorData::new(integers, [count]))
     }
 }

@@ -1,8 +1,10 @@
 //! The fused step on a CPU: plain loops over tiles of particles, on all threads of the current
 //! rayon pool, compiled for the widest vectors that the machine turns out to have.
 
+mod edge;
 mod grid;
 mod lanes;
+mod mesh;
 mod moment;
 mod order;
 mod points;
@@ -10,9 +12,10 @@ mod step;
 mod tile;
 mod walls;
 
-use crate::{FieldShape, Placement, Scheme, Segment, Weighting, scheme::Tableau};
+use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
+use mesh::{General, MeshSampler, Simplices};
 use moment::{Frames, Moment};
 use order::Order;
 use points::{InverseDistance, Nearest};
@@ -94,6 +97,43 @@ pub(crate) trait Sampler<F: Real>: Sync {
         moment: &Moment<F>,
         hint: &mut Self::Hint,
     ) -> L::Four;
+
+    /// Whether the field can end within its box. Where it cannot, nothing below is called but
+    /// `recall` and `note`.
+    const ENDS: bool = false;
+
+    /// The hint that a particle's record keeps.
+    #[inline(always)]
+    fn recall(&self, _note: i32) -> Self::Hint {
+        Self::Hint::default()
+    }
+
+    /// What a particle's record keeps of a hint.
+    #[inline(always)]
+    fn note(_hint: &Self::Hint) -> i32 {
+        0
+    }
+
+    /// Whether a step that has sampled with a hint leads to a position without leaving the field,
+    /// as far as can be seen at once. If so, the next step begins there.
+    #[inline(always)]
+    fn holds<L: Lanes<F>>(&self, _position: L::Four, _hint: &mut Self::Hint) -> bool {
+        true
+    }
+
+    /// Goes back to where the step began.
+    fn turn_back(_hint: &mut Self::Hint) {}
+
+    /// Whether the field holds a position, wherever the hint is; if so, it is there now.
+    fn find(&self, _position: [F; 3], _hint: &mut Self::Hint) -> bool {
+        true
+    }
+
+    /// The face of the field at which a way leaves it, given a position right behind that face,
+    /// and a way from there into the field, normal to the face and next to nothing in length.
+    fn edge(&self, _position: [F; 3], _hint: &Self::Hint) -> (i32, [F; 3]) {
+        (0, [F::zero(); 3])
+    }
 }
 
 /// Work to be compiled apart for each kind of sampler.
@@ -113,6 +153,16 @@ impl<F: Real> FieldArrays<'_, F> {
                 Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
                 Weighting::InverseDistance { neighbours, power } => {
                     work.run(InverseDistance::new(self, points, frames, neighbours, power))
+                }
+            },
+            FieldShape::Mesh(mesh) => match mesh.form {
+                MeshForm::Simplices => {
+                    let cells = Simplices::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+                MeshForm::General => {
+                    let cells = General::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
                 }
             },
         }
@@ -139,6 +189,7 @@ pub(crate) struct Record {
     pub status: i32,
     pub step: i32,
     pub image: [i32; 3],
+    pub place: i32,
 }
 
 /// Advances all particles through a segment.
@@ -245,6 +296,24 @@ impl<F: Real> WithSampler<F> for Sample<'_, F> {
     }
 }
 
+/// The cell of each position in a mesh, or -1.
+///
+/// # Panics
+///
+/// On a field that is not on a mesh.
+pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells: &mut [i32]) {
+    let FieldShape::Mesh(shape) = field.shape else {
+        panic!("locate: the field is not on a mesh");
+    };
+    let frames = (field.velocity.len() - 1) / shape.values.max(1);
+    match shape.form {
+        MeshForm::Simplices => MeshSampler::new(field, shape, frames, Simplices::new(field, shape))
+            .locate(position, cells),
+        MeshForm::General => MeshSampler::new(field, shape, frames, General::new(field, shape))
+            .locate(position, cells),
+    }
+}
+
 struct SampleTile<'a, F, S> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
@@ -258,6 +327,10 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
     fn run<L: Lanes<F>>(self) {
         let mut hint = S::Hint::default();
         for (p, v) in self.position.iter().zip(self.velocity) {
+            if S::ENDS {
+                // What a hint knows of one particle must not change the value of another.
+                hint = S::Hint::default();
+            }
             let at = self.walls.wrap::<L>(four::<F, L>(p));
             *v = three(self.sampler.sample::<L>(at, self.moment, &mut hint).array());
         }

@@ -161,7 +161,7 @@ mod tests {
 
     fn arrays(count: usize) -> Ordered<f32> {
         let coordinate = |i: usize, step: f32| (i as f32 * step).fract();
-        let record = |i: usize| Record { status: ACTIVE, step: i as i32, image: [0; 3] };
+        let record = |i: usize| Record { status: ACTIVE, step: i as i32, image: [0; 3], place: 0 };
         Ordered {
             position: (0..count)
                 .map(|i| [coordinate(i, 0.618), coordinate(i, 0.414), 0.5])

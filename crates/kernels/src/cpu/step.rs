@@ -2,6 +2,7 @@
 
 use super::{
     Arrays, Method, Real, Sampler,
+    edge::{Passage, pass},
     lanes::{Four, Lanes, Vector},
     moment::{Frames, Moment},
     walls::Walls,
@@ -9,7 +10,7 @@ use super::{
 use crate::{
     Segment, Step,
     scheme::MAX_STAGES,
-    status::{EXITED, NON_FINITE, STAGNANT},
+    status::{NON_FINITE, STAGNANT},
 };
 
 /// The moments of a step's stages.
@@ -157,10 +158,11 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
 /// fraction `start` on; the step counts from the beginning of the run.
 #[cold]
 #[inline(never)]
-pub(super) fn settle<F: Real>(
+pub(super) fn settle<F: Real, S: Sampler<F>>(
     tile: &mut Arrays<F>,
     i: usize,
-    walls: &Walls<F>,
+    (walls, sampler): (&Walls<F>, &S),
+    hint: &mut S::Hint,
     (to, slow): ([F; 3], bool),
     (step, start): (i32, F),
 ) {
@@ -170,14 +172,20 @@ pub(super) fn settle<F: Real>(
     if slow {
         return end(tile, i, STAGNANT, (step, start));
     }
-    let landing = walls.land(&tile.position[i], &to);
-    tile.position[i] = landing.position;
-    for (image, crossed) in tile.record[i].image.iter_mut().zip(landing.image) {
+    let from = tile.position[i];
+    let passage = if S::ENDS {
+        pass(walls, sampler, hint, &from, &to)
+    } else {
+        Passage::of(walls.land(&from, &to))
+    };
+    tile.position[i] = passage.position;
+    for (image, crossed) in tile.record[i].image.iter_mut().zip(passage.image) {
         *image = image.saturating_add(crossed);
     }
-    if let Some((face, fraction)) = landing.exit {
+    tile.record[i].place = passage.face.unwrap_or(S::note(hint));
+    if let Some((status, fraction)) = passage.end {
         let when = start + fraction * (F::one() - start);
-        end(tile, i, EXITED + face as i32, (step, when));
+        end(tile, i, status, (step, when));
     }
 }
 

@@ -115,7 +115,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             }
             record.status = ACTIVE;
         }
-        let mut hints = [S::Hint::default(); G];
+        let mut hints = who.map(|i| self.sampler.recall(self.arrays.record[i].place));
         let mut at = who.map(|i| super::four::<F, L>(&self.arrays.position[i]));
         for j in steps.clone() {
             let whole = F::of(self.run.segment.steps[j].h);
@@ -129,23 +129,47 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             };
             let leap =
                 rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
-            let is_plain = self.run.walls.contain_all::<L, G>(&leap.to) && leap.slow == [false; G];
+            let is_plain = self.run.walls.contain_all::<L, G>(&leap.to)
+                && leap.slow == [false; G]
+                && self.holds::<L, G>(&leap.to, &mut hints);
             if is_plain {
                 at = leap.to;
-            } else if self.settle::<L, G>(who, &mut at, &leap, (j, start)) {
+            } else if self.settle::<L, G>(who, &mut at, &mut hints, &leap, (j, start)) {
                 return j + 1;
             }
             start = F::zero();
         }
-        self.keep::<L, G>(who, &at);
+        self.keep::<L, G>(who, &at, &hints);
         steps.end
+    }
+
+    /// Whether the field holds all of some positions.
+    #[inline(always)]
+    fn holds<L: Lanes<F>, const G: usize>(
+        &self,
+        to: &[L::Four; G],
+        hints: &mut [S::Hint; G],
+    ) -> bool {
+        let mut holds = true;
+        if S::ENDS {
+            for g in 0..G {
+                holds &= self.sampler.holds::<L>(to[g], &mut hints[g]);
+            }
+        }
+        holds
     }
 
     /// Writes positions back.
     #[inline(always)]
-    fn keep<L: Lanes<F>, const G: usize>(&mut self, who: &[usize; G], at: &[L::Four; G]) {
+    fn keep<L: Lanes<F>, const G: usize>(
+        &mut self,
+        who: &[usize; G],
+        at: &[L::Four; G],
+        hints: &[S::Hint; G],
+    ) {
         for g in 0..G {
             self.arrays.position[who[g]] = three(at[g].array());
+            self.arrays.record[who[g]].place = S::note(&hints[g]);
         }
     }
 
@@ -156,20 +180,26 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         &mut self,
         who: &[usize; G],
         at: &mut [L::Four; G],
+        hints: &mut [S::Hint; G],
         leap: &Leap<L::Four, G>,
         (j, start): (usize, F),
     ) -> bool {
         let index = self.run.segment.first_step + j as i32;
-        self.keep::<L, G>(who, at);
+        self.keep::<L, G>(who, at, hints);
         let mut has_ended = false;
         for g in 0..G {
             let i = who[g];
-            if self.run.walls.contain::<L>(leap.to[g]) & !leap.slow[g] {
-                self.arrays.position[i] = three(leap.to[g].array());
+            let to = three(leap.to[g].array());
+            let is_plain = self.run.walls.contain::<L>(leap.to[g])
+                && !leap.slow[g]
+                && (!S::ENDS || self.sampler.holds::<L>(leap.to[g], &mut hints[g]));
+            if is_plain {
+                self.arrays.position[i] = to;
+                self.arrays.record[i].place = S::note(&hints[g]);
             } else {
-                let to = three(leap.to[g].array());
-                let walls = &self.run.walls;
-                settle(&mut self.arrays, i, walls, (to, leap.slow[g]), (index, start));
+                let field = (&self.run.walls, self.sampler);
+                let leap = (to, leap.slow[g]);
+                settle(&mut self.arrays, i, field, &mut hints[g], leap, (index, start));
                 has_ended |= self.arrays.record[i].status != ACTIVE;
             }
             at[g] = super::four::<F, L>(&self.arrays.position[i]);

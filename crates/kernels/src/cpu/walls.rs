@@ -5,7 +5,7 @@ use super::{
     lanes::{Four, Lanes},
     three,
 };
-use crate::{Boundary, Condition};
+use crate::{Boundary, Condition, Wall};
 
 /// A boundary in the kernel's precision.
 pub(crate) struct Walls<F> {
@@ -13,6 +13,8 @@ pub(crate) struct Walls<F> {
     low: [F; 4],
     high: [F; 4],
     any_periodic: bool,
+    /// What happens at the edge of the field.
+    pub wall: Wall,
 }
 
 struct Axis<F> {
@@ -22,6 +24,7 @@ struct Axis<F> {
 }
 
 /// Where a path ended.
+#[derive(Clone, Copy)]
 pub(crate) struct Landing<F> {
     pub position: [F; 3],
     /// Boxes crossed through periodic faces, per axis.
@@ -40,6 +43,7 @@ impl<F: Real> Walls<F> {
             low: [low(0), low(1), low(2), F::zero()],
             high: [high(0), high(1), high(2), F::zero()],
             any_periodic: (0..3).any(|d| boundary.is_periodic(d)),
+            wall: boundary.wall,
         }
     }
 
@@ -111,6 +115,11 @@ impl<F: Real> Walls<F> {
             position[face / 2] = [axis.low, axis.high][face % 2];
         }
         Landing { position, image, exit }
+    }
+
+    /// The part of a path that ends after a fraction of it.
+    pub fn land_at(&self, from: &[F; 3], to: &[F; 3], fraction: F) -> Landing<F> {
+        self.land(from, &[0, 1, 2].map(|d| from[d] + fraction * (to[d] - from[d])))
     }
 }
 

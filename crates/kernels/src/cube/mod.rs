@@ -1,7 +1,9 @@
 //! The fused step on a CubeCL device: one particle a thread, all steps of a segment in one
 //! launch, the particle's state in registers.
 
+mod edge;
 mod grid;
+mod mesh;
 mod moment;
 mod points;
 mod step;
@@ -20,6 +22,7 @@ use burn_cubecl::{
     ops::numeric::empty_device_dtype,
     tensor::CubeTensor,
 };
+use mesh::MeshKind;
 use tables::Tables;
 
 /// Position or velocity in a register; the fourth lane is not used.
@@ -32,6 +35,18 @@ fn vec4<F: Float>(x: F, y: F, z: F) -> Vec4<F> {
     v.insert(1usize, y);
     v.insert(2usize, z);
     v
+}
+
+/// The distance from 1 to the next number. `F::EPSILON` is that of half precision, whatever `F` is.
+#[cube]
+fn rounding<F: Float>() -> F {
+    let single = F::new(f32::EPSILON);
+    if F::size_bits().comptime() <= 32 {
+        single
+    } else {
+        let root = single / F::new(8.0_f32);
+        root * root
+    }
 }
 
 /// The number of particles for which a cube's size is chosen, whatever their number: a kernel is
@@ -62,6 +77,7 @@ enum Kind {
         neighbours: usize,
         is_square: bool,
     },
+    Mesh(MeshKind),
 }
 
 impl Kind {
@@ -74,6 +90,7 @@ impl Kind {
                     Kind::InverseDistance { neighbours, is_square: power == 2.0 }
                 }
             },
+            FieldShape::Mesh(mesh) => Kind::Mesh(MeshKind::of(mesh)),
         }
     }
 
@@ -87,6 +104,23 @@ impl Kind {
 
     fn is_cells(self) -> bool {
         matches!(self, Kind::Grid(_, Placement::Cells))
+    }
+
+    fn is_mesh(self) -> bool {
+        matches!(self, Kind::Mesh(_))
+    }
+
+    /// What is known of a mesh; of another field, what a mesh without cells would be.
+    fn mesh(self) -> MeshKind {
+        match self {
+            Kind::Mesh(mesh) => mesh,
+            _ => MeshKind::NONE,
+        }
+    }
+
+    /// Places that are read at once: those of a mesh come in fours.
+    fn places_at_once(self) -> usize {
+        if self.is_mesh() { 4 } else { 1 }
     }
 
     fn is_nearest(self) -> bool {
@@ -140,6 +174,7 @@ pub(crate) fn advance(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
+        form.kind.places_at_once(),
         state.position.clone().into_buffer_arg(),
         state.record.clone().into_buffer_arg(),
         state.fraction.clone().into_buffer_arg(),
@@ -152,6 +187,40 @@ pub(crate) fn advance(
         dtype_to_storage_type(dtype),
     );
     state
+}
+
+/// `TraceBackend::locate` on a CubeCL device.
+///
+/// # Panics
+///
+/// On a field that is not on a mesh.
+pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeTensor {
+    let Kind::Mesh(mesh) = Kind::of(&field.shape) else {
+        panic!("locate: the field is not on a mesh");
+    };
+    let position = into_contiguous(position);
+    let client = position.client.clone();
+    let count = position.meta.shape()[0];
+    let dtype = position.dtype;
+    let tables = Tables::of_field(&field.shape).upload(&client, dtype);
+    let index = into_contiguous(field.index);
+    let device = position.device.clone();
+    let cells = empty_device_dtype(client.clone(), device, [count].into(), index.dtype);
+    let dim = CubeDim::new(&client, MANY);
+    mesh::locate_kernel::launch(
+        &client,
+        calculate_cube_count_elemwise(&client, count, dim),
+        dim,
+        position.into_buffer_arg(),
+        cells.clone().into_buffer_arg(),
+        into_contiguous(field.places).into_buffer_arg(),
+        index.into_buffer_arg(),
+        tables.reals,
+        tables.wholes,
+        mesh,
+        dtype_to_storage_type(dtype),
+    );
+    cells
 }
 
 /// A tensor that nothing else refers to, so that the kernel may write to it.
@@ -179,6 +248,7 @@ pub(crate) fn sample(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
+        form.kind.places_at_once(),
         position.into_buffer_arg(),
         velocity.clone().into_buffer_arg(),
         into_contiguous(field.velocity).into_buffer_arg(),

@@ -1,27 +1,40 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    Form, Vec4, cubecl, grid,
+    Form, Vec4, cubecl,
+    edge::pass,
+    grid,
+    mesh::{self, Whereabouts},
     moment::{Moment, moment},
-    points::{self, Hint},
+    points,
     tables::{FIRST_STEP, GAP_COUNT, GAPS, STAGNANT, STEPS},
     vec4,
     walls::{contains, land, wrap},
 };
 use crate::{
     RECORD, Ratio,
-    status::{ACTIVE, BROKEN_OFF, EXITED, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING},
+    status::{
+        ACTIVE, BROKEN_OFF, EXITED, LEFT_MESH, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING,
+    },
 };
 use burn_cubecl::cubecl::prelude::*;
 
+/// What helps with the next sample of a particle, and never changes its value. A kernel keeps what
+/// its kind of field uses.
+#[derive(CubeType)]
+struct Hint<F: Float> {
+    points: points::Hint<F>,
+    mesh: Whereabouts<F>,
+}
+
 /// Takes every particle through all steps of a segment.
 #[cube(launch)]
-pub(super) fn advance_kernel<F: Float>(
+pub(super) fn advance_kernel<F: Float, N: Size>(
     position: &mut [F],
     record: &mut [i32],
     fraction: &mut [F],
     velocity: &[Vec4<F>],
-    places: &[F],
+    places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
     wholes: &[i32],
@@ -32,8 +45,11 @@ pub(super) fn advance_kernel<F: Float>(
     if i >= fraction.len() {
         terminate!();
     }
-    let mut particle = load::<F>(position, record, fraction, i);
-    let mut hint = points::no_hint::<F>();
+    let mut particle = load::<F>(position, record, fraction, i, form);
+    let mut hint = Hint::<F> {
+        points: points::no_hint::<F>(),
+        mesh: mesh::recall::<F>(wholes, particle.place),
+    };
     let steps = wholes[STEPS] as usize;
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
@@ -44,7 +60,7 @@ pub(super) fn advance_kernel<F: Float>(
             is_done = true;
         } else if released || particle.status == ACTIVE {
             let start = select(released, particle.fraction, F::new(0.0_f32));
-            let step = rk_step::<F>(
+            let step = rk_step::<F, N>(
                 velocity,
                 places,
                 index,
@@ -57,22 +73,37 @@ pub(super) fn advance_kernel<F: Float>(
                 form,
             );
             particle.status = ACTIVE;
-            settle::<F>(&mut particle, reals, wholes, &step, number, start);
+            if comptime!(form.kind.is_mesh()) {
+                settle_in_mesh::<F>(
+                    &mut particle,
+                    places.downcast::<Vec4<F>>(),
+                    index,
+                    reals,
+                    wholes,
+                    &step,
+                    number,
+                    start,
+                    &mut hint.mesh,
+                    form,
+                );
+            } else {
+                settle::<F>(&mut particle, reals, wholes, &step, number, start);
+            }
         }
     }
     if !is_done {
         particle.status = BROKEN_OFF;
     }
-    store::<F>(position, record, fraction, i, &particle);
+    store::<F>(position, record, fraction, i, &particle, form);
 }
 
 /// Velocity at positions, at the beginning of the first step.
 #[cube(launch)]
-pub(super) fn sample_kernel<F: Float>(
+pub(super) fn sample_kernel<F: Float, N: Size>(
     position: &[F],
     output: &mut [F],
     velocity: &[Vec4<F>],
-    places: &[F],
+    places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
     wholes: &[i32],
@@ -86,8 +117,9 @@ pub(super) fn sample_kernel<F: Float>(
     let at = moment::<F>(reals, wholes, 0usize, F::new(0.0_f32), form);
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
     let p = wrap::<F>(reals, wholes, p, form);
-    let mut hint = points::no_hint::<F>();
-    let v = sample::<F>(velocity, places, index, reals, wholes, p, &at, &mut hint, form);
+    let mut hint =
+        Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(wholes, 0i32) };
+    let v = sample::<F, N>(velocity, places, index, reals, wholes, p, &at, &mut hint, form);
     #[unroll]
     for d in 0..3usize {
         output[3 * i + d] = v.extract(d);
@@ -96,9 +128,9 @@ pub(super) fn sample_kernel<F: Float>(
 
 /// Velocity at a position and a moment.
 #[cube]
-fn sample<F: Float>(
+fn sample<F: Float, N: Size>(
     velocity: &[Vec4<F>],
-    places: &[F],
+    places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
     wholes: &[i32],
@@ -108,8 +140,13 @@ fn sample<F: Float>(
     #[comptime] form: Form,
 ) -> Vec4<F> {
     if comptime!(form.kind.is_grid()) {
+        let places = places.downcast::<F>();
         grid::sample::<F>(velocity, places, reals, wholes, position, moment, form)
+    } else if comptime!(form.kind.is_mesh()) {
+        let (places, hint) = (places.downcast::<Vec4<F>>(), &mut hint.mesh);
+        mesh::sample::<F>(velocity, places, index, reals, wholes, position, moment, hint, form)
     } else {
+        let (places, hint) = (places.downcast::<F>(), &mut hint.points);
         points::sample::<F>(velocity, places, index, reals, wholes, position, moment, hint, form)
     }
 }
@@ -123,6 +160,8 @@ struct Particle<F: Float> {
     image_x: i32,
     image_y: i32,
     image_z: i32,
+    /// The last column of its record.
+    place: i32,
     fraction: F,
 }
 
@@ -139,8 +178,13 @@ fn load<F: Float>(
     record: &mut [i32],
     fraction: &mut [F],
     i: usize,
+    #[comptime] form: Form,
 ) -> Particle<F> {
     let row = i * RECORD;
+    let mut place = 0i32;
+    if comptime!(form.kind.is_mesh()) {
+        place = record[row + 5];
+    }
     Particle::<F> {
         position: vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]),
         status: record[row],
@@ -148,6 +192,7 @@ fn load<F: Float>(
         image_x: record[row + 2],
         image_y: record[row + 3],
         image_z: record[row + 4],
+        place,
         fraction: fraction[i],
     }
 }
@@ -159,6 +204,7 @@ fn store<F: Float>(
     fraction: &mut [F],
     i: usize,
     particle: &Particle<F>,
+    #[comptime] form: Form,
 ) {
     let row = i * RECORD;
     #[unroll]
@@ -170,20 +216,23 @@ fn store<F: Float>(
     record[row + 2] = particle.image_x;
     record[row + 3] = particle.image_y;
     record[row + 4] = particle.image_z;
+    if comptime!(form.kind.is_mesh()) {
+        record[row + 5] = particle.place;
+    }
     fraction[i] = particle.fraction;
 }
 
 /// A scheme's coefficient.
 #[cube]
-fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
+pub(super) fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
     F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
 }
 
 /// One Runge-Kutta step from the fraction `start` of step `j` to its end.
 #[cube]
-fn rk_step<F: Float>(
+fn rk_step<F: Float, N: Size>(
     velocity: &[Vec4<F>],
-    places: &[F],
+    places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
     wholes: &[i32],
@@ -210,7 +259,7 @@ fn rk_step<F: Float>(
         let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
         let at = moment::<F>(reals, wholes, j, offset, form);
         let p = wrap::<F>(reals, wholes, stage, form);
-        k.push(sample::<F>(velocity, places, index, reals, wholes, p, &at, hint, form));
+        k.push(sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form));
     }
     let mut slope = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
@@ -238,13 +287,9 @@ fn settle<F: Float>(
     start: F,
 ) {
     if !finite::<F>(leap.to) {
-        particle.status = NON_FINITE;
-        particle.step = index;
-        particle.fraction = start;
+        end::<F>(particle, NON_FINITE, index, start);
     } else if leap.slow {
-        particle.status = STAGNANT_STATUS;
-        particle.step = index;
-        particle.fraction = start;
+        end::<F>(particle, STAGNANT_STATUS, index, start);
     } else if contains::<F>(reals, leap.to) {
         particle.position = leap.to;
     } else {
@@ -254,11 +299,60 @@ fn settle<F: Float>(
         particle.image_y += landing.image_y;
         particle.image_z += landing.image_z;
         if landing.face >= 0 {
-            particle.status = EXITED + landing.face;
-            particle.step = index;
-            particle.fraction = start + landing.fraction * (F::new(1.0_f32) - start);
+            let fraction = start + landing.fraction * (F::new(1.0_f32) - start);
+            end::<F>(particle, EXITED + landing.face, index, fraction);
         }
     }
+}
+
+/// As [`settle`], in a mesh, which may end within its box.
+#[cube]
+fn settle_in_mesh<F: Float>(
+    particle: &mut Particle<F>,
+    places: &[Vec4<F>],
+    cells: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    leap: &Leap<F>,
+    index: i32,
+    start: F,
+    hint: &mut Whereabouts<F>,
+    #[comptime] form: Form,
+) {
+    let mesh = comptime!(form.kind.mesh());
+    let to = leap.to;
+    let mut is_plain = false;
+    if !finite::<F>(to) {
+        end::<F>(particle, NON_FINITE, index, start);
+    } else if leap.slow {
+        end::<F>(particle, STAGNANT_STATUS, index, start);
+    } else if contains::<F>(reals, to) {
+        is_plain = mesh::holds::<F>(places, cells, reals, wholes, to, hint, mesh);
+    }
+    if is_plain {
+        particle.position = to;
+    } else if particle.status == ACTIVE {
+        let passage = pass::<F>(places, cells, reals, wholes, particle.position, to, hint, mesh);
+        particle.position = passage.position;
+        particle.image_x += passage.image_x;
+        particle.image_y += passage.image_y;
+        particle.image_z += passage.image_z;
+        if passage.status != ACTIVE {
+            let fraction = start + passage.fraction * (F::new(1.0_f32) - start);
+            end::<F>(particle, passage.status, index, fraction);
+        }
+        particle.place = passage.face;
+    }
+    if particle.status != LEFT_MESH {
+        particle.place = hint.base;
+    }
+}
+
+#[cube]
+fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: F) {
+    particle.status = status;
+    particle.step = index;
+    particle.fraction = fraction;
 }
 
 /// Whether all coordinates are finite.

@@ -1,7 +1,7 @@
 //! What is the same for all particles, packed into two small buffers: one place says where each
 //! number lies, for the host that writes and the kernel that reads.
 
-use crate::{FieldShape, GridShape, PointShape, Segment, Weighting};
+use crate::{FieldShape, GridShape, MeshShape, PointShape, Segment, Weighting};
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
 
@@ -9,7 +9,7 @@ use burn_cubecl::cubecl::prelude::*;
 pub(super) const LOW: usize = 0;
 pub(super) const HIGH: usize = 3;
 pub(super) const ORIGIN: usize = 6;
-/// Cells per unit of length; 0 on a flat axis.
+/// Cells or bins per unit of length; 0 on a flat axis.
 pub(super) const PER_LENGTH: usize = 9;
 /// Square of the threshold speed.
 pub(super) const STAGNANT: usize = 12;
@@ -26,14 +26,23 @@ pub(super) const FIRST_STEP: usize = 1;
 pub(super) const FRAMES: usize = 2;
 pub(super) const GAP_COUNT: usize = 3;
 pub(super) const FRAME_SIZE: usize = 4;
-/// Nodes of a grid per axis, or cells of the lattice that points are sorted by.
+/// Nodes of a grid per axis, cells of the lattice that points are sorted by, or a mesh's bins.
 pub(super) const NODES: usize = 5;
-/// Distance in memory from a value, or a cell of the lattice, to the next one along each axis.
+/// Distance in memory from a value, a cell of the lattice, or a bin to the next one along each axis.
 pub(super) const STRIDES: usize = 8;
 /// Condition codes of the six faces.
 pub(super) const FACES: usize = 11;
+/// How many cells a mesh has.
+pub(super) const CELLS: usize = 17;
+/// Where parts of a mesh's index begin: nodes of cells, neighbours, beginnings of bins, entries.
+pub(super) const NODES_AT: usize = 18;
+pub(super) const NEIGHBOURS_AT: usize = 19;
+pub(super) const BINS_AT: usize = 20;
+pub(super) const ENTRIES_AT: usize = 21;
+/// What happens at the edge of a mesh.
+pub(super) const WALL: usize = 22;
 /// The interval in which each step begins.
-pub(super) const INTERVALS: usize = 17;
+pub(super) const INTERVALS: usize = 23;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
@@ -48,29 +57,53 @@ pub(super) struct DeviceTables {
 }
 
 impl Tables {
+    /// All that a launch needs.
     pub fn new(shape: &FieldShape, segment: &Segment) -> Self {
-        let layout = Layout::of(shape);
-        let mut reals = Vec::new();
-        reals.extend(segment.boundary.low);
-        reals.extend(segment.boundary.high);
-        reals.extend(layout.origin);
-        reals.extend(layout.per_length);
-        reals.push(segment.stagnant_speed * segment.stagnant_speed);
-        reals.extend([layout.reach, layout.half_power]);
+        let Tables { mut reals, mut wholes } = Tables::of_field(shape);
+        let boundary = &segment.boundary;
+        reals[LOW..HIGH].copy_from_slice(&boundary.low);
+        reals[HIGH..ORIGIN].copy_from_slice(&boundary.high);
+        reals[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         reals.extend(&segment.clock.gaps);
         reals.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
 
-        let mut wholes = vec![
-            segment.steps.len() as i32,
-            segment.first_step,
-            segment.clock.frames as i32,
-            segment.clock.gaps.len() as i32,
-            shape.values_per_frame() as i32,
-        ];
-        wholes.extend(layout.nodes.map(|n| n as i32));
-        wholes.extend(layout.strides.map(|n| n as i32));
-        wholes.extend(segment.boundary.faces.iter().flatten().map(|c| c.code()));
+        wholes[STEPS] = segment.steps.len() as i32;
+        wholes[FIRST_STEP] = segment.first_step;
+        wholes[FRAMES] = segment.clock.frames as i32;
+        wholes[GAP_COUNT] = segment.clock.gaps.len() as i32;
+        for (place, condition) in wholes[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
+            *place = condition.code();
+        }
+        wholes[WALL] = boundary.wall.code();
         wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
+        Tables { reals, wholes }
+    }
+
+    /// What there is to know about a field; zeros in the other places.
+    pub fn of_field(shape: &FieldShape) -> Self {
+        let layout = Layout::of(shape);
+        let mut reals = vec![0.0; GAPS];
+        reals[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
+        reals[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
+        reals[REACH] = layout.reach;
+        reals[HALF_POWER] = layout.half_power;
+
+        let mut wholes = vec![0; INTERVALS];
+        let mut put = |at: usize, numbers: &[usize]| {
+            for (place, number) in wholes[at..].iter_mut().zip(numbers) {
+                *place = *number as i32;
+            }
+        };
+        put(FRAME_SIZE, &[shape.values_per_frame()]);
+        put(NODES, &layout.nodes);
+        put(STRIDES, &layout.strides);
+        if let FieldShape::Mesh(mesh) = shape {
+            put(CELLS, &[mesh.cells]);
+            put(NODES_AT, &[mesh.connectivity_at()]);
+            put(NEIGHBOURS_AT, &[mesh.neighbours_at()]);
+            put(BINS_AT, &[mesh.bins_at()]);
+            put(ENTRIES_AT, &[mesh.entries_at()]);
+        }
         Tables { reals, wholes }
     }
 
@@ -111,6 +144,7 @@ impl Layout {
         match shape {
             FieldShape::Grid(grid) => Layout::of_grid(grid),
             FieldShape::Points(points) => Layout::of_points(points),
+            FieldShape::Mesh(mesh) => Layout::of_mesh(mesh),
         }
     }
 
@@ -139,6 +173,18 @@ impl Layout {
             strides: [1, nx, nx * ny],
             reach: points.reach(),
             half_power,
+        }
+    }
+
+    fn of_mesh(mesh: &MeshShape) -> Self {
+        let [nx, ny, _] = mesh.bins;
+        Layout {
+            origin: mesh.origin,
+            per_length: mesh.per_length,
+            nodes: mesh.bins,
+            strides: [1, nx, nx * ny],
+            reach: 0.0,
+            half_power: 0.0,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Meshes made for tests: a unit box (a unit square) cut into cells of the kinds that are asked for.
 
-use super::super::Cells;
-use crate::random::uniform;
-use burntrace_kernels::CellKind;
+// Names that whoever includes this file has: also the tests of the whole library do.
+use super::{CellKind, Cells, uniform};
 use std::collections::HashMap;
 
 /// A node by its place, in halves of a hexahedron's edge.
 type Key = [i64; 3];
 
+#[derive(Clone)]
 pub struct Made {
     pub points: Vec<[f64; 3]>,
     pub cells: Cells,

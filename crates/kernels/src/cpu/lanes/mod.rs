@@ -41,6 +41,12 @@ pub(crate) trait Four<F>: Vector<F> {
     fn and(self, mask: Self) -> Self;
     /// Whether a mask has the first three lanes.
     fn has_three(self) -> bool;
+    /// One lane in all of them.
+    fn spread<const LANE: i32>(self) -> Self;
+    /// Whether `self >= bound` in all four lanes.
+    fn reaches(self, bound: Self) -> bool;
+    /// The number of a lane that is the least.
+    fn least(self) -> usize;
 }
 
 /// Eight numbers: two vectors of four side by side, or a coordinate of eight nodes.

@@ -108,6 +108,28 @@ impl<F: Real> Four<F> for Array<F, 4> {
     fn has_three(self) -> bool {
         self.0[0] * self.0[1] * self.0[2] != F::zero()
     }
+
+    #[inline(always)]
+    fn spread<const LANE: i32>(self) -> Self {
+        Array([self.0[LANE as usize]; 4])
+    }
+
+    #[inline(always)]
+    fn reaches(self, bound: Self) -> bool {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|l| self.0[l] >= bound.0[l]);
+        a & b & c & d
+    }
+
+    #[inline(always)]
+    fn least(self) -> usize {
+        let mut least = 0;
+        for l in 1..4 {
+            if self.0[l] < self.0[least] {
+                least = l;
+            }
+        }
+        least
+    }
 }
 
 impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {

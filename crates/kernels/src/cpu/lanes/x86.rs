@@ -102,7 +102,7 @@ unsafe fn fma_pair(a: [__m256d; 2], b: [__m256d; 2], c: [__m256d; 2]) -> [__m256
 
 macro_rules! four {
     ($name:ident $float:ident: $load:ident $store:ident $min:ident $max:ident $round:ident
-     $whole:ident $compare:ident $and:ident $mask:ident) => {
+     $whole:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident) => {
         impl Four<$float> for $name {
             #[inline(always)]
             fn new(lanes: [$float; 4]) -> Self {
@@ -152,13 +152,66 @@ macro_rules! four {
                 // SAFETY: the module's.
                 unsafe { $mask(self.0) & 0b111 == 0b111 }
             }
+            #[inline(always)]
+            fn spread<const LANE: i32>(self) -> Self {
+                // SAFETY: the module's.
+                $name(unsafe { $spread::<LANE>(self.0) })
+            }
+            #[inline(always)]
+            fn reaches(self, bound: Self) -> bool {
+                // SAFETY: the module's.
+                unsafe { $mask($compare::<_CMP_GE_OQ>(self.0, bound.0)) == 0b1111 }
+            }
+            #[inline(always)]
+            fn least(self) -> usize {
+                // SAFETY: the module's. What is no number is equal to nothing: then it is lane 0.
+                unsafe {
+                    let two = $min(self.0, $turn::<0b10_11_00_01>(self.0));
+                    let least = $min(two, $turn::<0b01_00_11_10>(two));
+                    let mask = $mask($compare::<_CMP_EQ_OQ>(self.0, least));
+                    (mask | 0b1_0000).trailing_zeros() as usize & 0b11
+                }
+            }
         }
     };
 }
 four!(Single4 f32: _mm_loadu_ps _mm_storeu_ps _mm_min_ps _mm_max_ps _mm_round_ps
-      _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps);
+      _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps spread turn);
 four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd _mm256_round_pd
-      _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd);
+      _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd
+      spread_wide _mm256_permute4x64_pd);
+
+#[inline(always)]
+unsafe fn turn<const LANES: i32>(x: __m128) -> __m128 {
+    // SAFETY: the module's.
+    unsafe { _mm_shuffle_ps::<LANES>(x, x) }
+}
+
+#[inline(always)]
+unsafe fn spread<const LANE: i32>(x: __m128) -> __m128 {
+    // SAFETY: the module's.
+    unsafe {
+        match LANE {
+            0 => turn::<0b00_00_00_00>(x),
+            1 => turn::<0b01_01_01_01>(x),
+            2 => turn::<0b10_10_10_10>(x),
+            _ => turn::<0b11_11_11_11>(x),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn spread_wide<const LANE: i32>(x: __m256d) -> __m256d {
+    // SAFETY: the module's.
+    unsafe {
+        match LANE {
+            0 => _mm256_permute4x64_pd::<0b00_00_00_00>(x),
+            1 => _mm256_permute4x64_pd::<0b01_01_01_01>(x),
+            2 => _mm256_permute4x64_pd::<0b10_10_10_10>(x),
+            _ => _mm256_permute4x64_pd::<0b11_11_11_11>(x),
+        }
+    }
+}
 
 macro_rules! eight {
     ($name:ident $float:ident $four:ident: $read:ident $store:ident $min:ident $max:ident

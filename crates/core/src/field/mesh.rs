@@ -1,0 +1,210 @@
+//! A velocity field on a mesh, on a device.
+
+mod averaged;
+mod shares;
+
+use super::{
+    Domain, FieldOptions, MeshSource, Sampled,
+    frames::TimeAxis,
+    sampled::{Layout, sampled_field},
+};
+use crate::{
+    Precision, Result,
+    mesh::{Mesh, MeshCounts, Origins, records},
+};
+use averaged::Averaged;
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burntrace_kernels::{FieldShape, FieldTensors, Placement};
+use shares::Shares;
+pub(crate) use shares::to_host;
+use std::sync::Arc;
+
+/// How the velocity in a mesh follows from velocities that are given in its cells. Velocities at
+/// points are interpolated by the shape functions of the cells (VTK's).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CellVelocity {
+    /// It is constant in each cell. On a face, an edge or a vertex that of one of the cells there
+    /// counts, always the same one.
+    #[default]
+    Constant,
+    /// Each point gets the mean of the cells that have it, as by ParaView's *Cell Data to Point
+    /// Data*.
+    Averaged,
+}
+
+/// Velocity on a mesh at one or more times.
+///
+/// The mesh is that of [`Mesh::in_order`]: points that coincide are one, with the velocity of the
+/// first of them. In two dimensions nothing moves along z. Beyond the mesh there is no field:
+/// particles leave it, or are kept in by [`Tracer::mesh_wall`](crate::Tracer::mesh_wall). A stage
+/// of a step that lies beyond has the velocity at the last place in the mesh on the straight way from
+/// where the step began.
+///
+/// The tensor path finds cells on the host, in f64 (gradients are those of the shape functions at
+/// the positions; velocities that are constant in each cell have none there).
+#[derive(Clone, Debug)]
+pub struct MeshField {
+    sampled: Sampled,
+    mesh: Arc<Mesh>,
+    origins: Arc<Origins>,
+    placement: Placement,
+}
+
+impl MeshField {
+    /// Reads a mesh and all frames of a source, arranges the cells as they are found, and puts them
+    /// on a device.
+    ///
+    /// # Errors
+    ///
+    /// Where the cells make no mesh ([`Mesh::new`]), times do not increase, a frame has a wrong
+    /// size, velocities are not finite or cannot be read, the field does not fit into
+    /// `options.memory`, or the device lacks the precision.
+    pub fn load(
+        source: &mut dyn MeshSource,
+        device: &Device,
+        options: &FieldOptions,
+        in_cells: CellVelocity,
+    ) -> Result<Self> {
+        let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
+        let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
+        let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
+        let placement = if averages { Placement::Nodes } else { source.placement() };
+        let records = mesh.records(placement, options.precision);
+        let given = match source.placement() {
+            Placement::Nodes => (source.points().len(), "points"),
+            Placement::Cells => (source.cells().len(), "cells"),
+        };
+        let order = match placement {
+            Placement::Nodes => &origins.points,
+            Placement::Cells => &origins.cells,
+        };
+        let layout = Layout {
+            shape: FieldShape::Mesh(records.shape),
+            given: if averages { mesh.points().len() } else { given.0 },
+            order: (!averages).then_some(order),
+            flat: [false, false, mesh.dimension() == 2],
+            name: format!("{} {}", given.0, given.1),
+            other_bytes: (records.places.len() * options.precision.bytes()
+                + records.index.len() * size_of::<i32>()) as u64,
+            position: &|value| place(&mesh, placement, order.iter().position(|i| *i == value)),
+        };
+        let velocity = if averages {
+            let mut averaged = Averaged::new(source, &mesh, &origins);
+            layout.load(&mut averaged, &time, device, options)?
+        } else {
+            layout.load(source, &time, device, options)?
+        };
+        let domain = domain(&mesh)?;
+        let tensors = tensors(velocity, records, device, options.precision);
+        Ok(MeshField {
+            sampled: Sampled {
+                tensors,
+                domain,
+                time,
+                device: device.clone(),
+                precision: options.precision,
+            },
+            mesh: mesh.into(),
+            origins: origins.into(),
+            placement,
+        })
+    }
+
+    /// Bytes that the field takes on its device.
+    pub fn bytes(&self) -> u64 {
+        self.sampled.bytes()
+    }
+
+    /// Its mesh, cells and points in the order in which they lie on the device.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// Which of the source's points and cells those of its mesh are.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    /// What there is to say about its points, cells and faces.
+    pub fn counts(&self) -> MeshCounts {
+        self.mesh.counts()
+    }
+
+    /// The cells of [`mesh`](MeshField::mesh) in which positions `[n, 3]` on the field's device
+    /// are, or -1 `[n]`, as the fused operation finds them. A position on a face, an edge or a
+    /// vertex is in the cell of the lowest number there.
+    ///
+    /// # Panics
+    ///
+    /// On positions of another device or precision, and on a device that tracks gradients.
+    pub fn locate(&self, position: Tensor<2>) -> Tensor<1, Int> {
+        burntrace_kernels::locate(position, &self.sampled.tensors)
+    }
+
+    /// Values and their weights for positions `[n, 3]`, found on the host.
+    fn locate_all(&self, position: Tensor<2>) -> Shares {
+        Shares::new(&self.mesh, self.placement, position)
+    }
+
+    /// Velocity `[n, 4]` of one frame, given its values.
+    fn read(&self, values: Tensor<2>, shares: &Shares) -> Tensor<2> {
+        let [n, k] = shares.weights.dims();
+        let velocity = values.select(0, shares.values.clone()).reshape([n, k, 4]);
+        let weighed = velocity * shares.weights.clone().reshape([n, k, 1]);
+        weighed.sum_dim(1).reshape([n, 4])
+    }
+}
+
+sampled_field!(
+    MeshField,
+    fn mesh(&self) -> Option<&Mesh> {
+        Some(&self.mesh)
+    },
+    fn source_cell(&self, cell: usize) -> usize {
+        self.origins.cells[cell]
+    }
+);
+
+/// The box around a mesh; flat in two dimensions.
+fn domain(mesh: &Mesh) -> Result<Domain> {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for p in mesh.points() {
+        for d in 0..3 {
+            low[d] = low[d].min(p[d]);
+            high[d] = high[d].max(p[d]);
+        }
+    }
+    if mesh.dimension() == 2 {
+        high[2] = low[2];
+    }
+    Domain::new(low, high)
+}
+
+/// Where a value of a mesh is given.
+fn place(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f64; 3] {
+    let Some(value) = value else {
+        return [f64::NAN; 3];
+    };
+    match placement {
+        Placement::Nodes => mesh.points()[value],
+        Placement::Cells => mesh.points()[mesh.cells().nodes(value)[0] as usize],
+    }
+}
+
+fn tensors(
+    velocity: Tensor<2>,
+    records: records::Records,
+    device: &Device,
+    precision: Precision,
+) -> FieldTensors {
+    let places = records.places.len();
+    let places = precision.data(records.places, [places]);
+    let entries = records.index.len();
+    let index = TensorData::new(records.index, [entries]);
+    FieldTensors {
+        velocity,
+        places: Tensor::from_data(places, (device, precision.dtype())),
+        index: Tensor::from_data(index, (device, DType::I32)),
+        shape: FieldShape::Mesh(records.shape),
+    }
+}

@@ -1,0 +1,69 @@
+//! Velocities in cells as velocities at points.
+
+use crate::{
+    FrameSource, MeshSource, Velocity,
+    mesh::{Mesh, Origins},
+};
+
+/// A source of velocities at the points of a mesh: the means of those in the cells around each.
+pub(super) struct Averaged<'a> {
+    source: &'a mut dyn MeshSource,
+    /// Where the cells of each point begin, and the end.
+    starts: Vec<usize>,
+    /// The source's numbers of cells.
+    cells: Vec<usize>,
+}
+
+impl<'a> Averaged<'a> {
+    pub fn new(source: &'a mut dyn MeshSource, mesh: &Mesh, origins: &Origins) -> Self {
+        let connectivity = &mesh.cells().connectivity;
+        let mut starts = vec![0; mesh.points().len() + 1];
+        for node in connectivity {
+            starts[*node as usize + 1] += 1;
+        }
+        for point in 1..starts.len() {
+            starts[point] += starts[point - 1];
+        }
+        let mut next = starts.clone();
+        let mut cells = vec![0; connectivity.len()];
+        for (cell, origin) in origins.cells.iter().enumerate() {
+            for node in mesh.cells().nodes(cell) {
+                let at = &mut next[*node as usize];
+                cells[*at] = *origin;
+                *at += 1;
+            }
+        }
+        Averaged { source, starts, cells }
+    }
+
+    fn means(&self, velocity: impl Fn(usize) -> f64) -> Vec<f64> {
+        let means = self.starts.windows(2).flat_map(|ends| {
+            let around = &self.cells[ends[0]..ends[1]];
+            let sum = |d: usize| around.iter().map(|cell| velocity(3 * cell + d)).sum::<f64>();
+            [0, 1, 2].map(|d| sum(d) / around.len() as f64)
+        });
+        means.collect()
+    }
+}
+
+impl FrameSource for Averaged<'_> {
+    fn times(&self) -> &[f64] {
+        self.source.times()
+    }
+
+    fn read(
+        &mut self,
+        frame: usize,
+    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        let velocity = self.source.read(frame)?;
+        let (found, expected) = (velocity.len(), 3 * self.source.cells().len());
+        if found != expected {
+            // The caller says how many there should be.
+            return Ok(velocity);
+        }
+        Ok(Velocity::F64(match velocity {
+            Velocity::F32(v) => self.means(|i| f64::from(v[i])),
+            Velocity::F64(v) => self.means(|i| v[i]),
+        }))
+    }
+}

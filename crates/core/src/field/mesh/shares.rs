@@ -1,0 +1,103 @@
+//! Which values the velocities at positions come from, found on the host: the reference for the
+//! fused operation, and what gradients go through.
+
+use crate::mesh::{Location, Mesh};
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burntrace_kernels::{MAX_CELL_NODES, Placement};
+
+/// Which values the velocities at `n` positions come from `[n k]`, and in which shares `[n, k]`.
+pub(super) struct Shares {
+    pub values: Tensor<1, Int>,
+    pub weights: Tensor<2>,
+}
+
+/// The share of each value for one position, and its slopes along each axis.
+struct Row {
+    values: [i32; MAX_CELL_NODES],
+    weights: [f64; MAX_CELL_NODES],
+    slopes: [[f64; 3]; MAX_CELL_NODES],
+}
+
+impl Row {
+    fn nothing() -> Self {
+        Row {
+            values: [0; MAX_CELL_NODES],
+            weights: [0.0; MAX_CELL_NODES],
+            slopes: [[0.0; 3]; MAX_CELL_NODES],
+        }
+    }
+
+    fn at_nodes(mesh: &Mesh, location: &Location) -> Self {
+        let mut row = Row::nothing();
+        for (value, node) in row.values.iter_mut().zip(mesh.cells().nodes(location.cell)) {
+            *value = *node as i32;
+        }
+        row.weights = location.weights;
+        row.slopes = mesh.slopes(location);
+        row
+    }
+
+    fn in_cell(location: &Location) -> Self {
+        let mut row = Row::nothing();
+        (row.values[0], row.weights[0]) = (location.cell as i32, 1.0);
+        row
+    }
+}
+
+impl Shares {
+    /// The shares for positions `[n, 3]`; those beyond the mesh have none.
+    pub fn new(mesh: &Mesh, placement: Placement, position: Tensor<2>) -> Self {
+        let places = to_host(&position);
+        let mut last = 0;
+        let rows: Vec<Row> = places
+            .iter()
+            .map(|place| {
+                // Most are near the one before: a walk finds them at once.
+                let Some(location) = mesh.walk(last, *place) else { return Row::nothing() };
+                last = location.cell;
+                match placement {
+                    Placement::Nodes => Row::at_nodes(mesh, &location),
+                    Placement::Cells => Row::in_cell(&location),
+                }
+            })
+            .collect();
+        let width = match placement {
+            Placement::Nodes => mesh.widest(),
+            Placement::Cells => 1,
+        };
+        Shares { values: values(&rows, width, &position), weights: weights(&rows, width, position) }
+    }
+}
+
+fn values(rows: &[Row], width: usize, position: &Tensor<2>) -> Tensor<1, Int> {
+    let values: Vec<i32> = rows.iter().flat_map(|row| &row.values[..width]).copied().collect();
+    let data = TensorData::new(values, [rows.len() * width]);
+    let device = position.device();
+    let device = if device.is_autodiff() { device.inner() } else { device };
+    Tensor::from_data(data, (&device, DType::I32))
+}
+
+/// Weights that know how they change with the position.
+fn weights(rows: &[Row], width: usize, position: Tensor<2>) -> Tensor<2> {
+    let n = rows.len();
+    let constant = |numbers: Vec<f64>| {
+        let data = TensorData::new(numbers, [n, width]);
+        Tensor::<2>::from_data(data, (&position.device(), position.dtype()))
+    };
+    let mut weights =
+        constant(rows.iter().flat_map(|row| &row.weights[..width]).copied().collect());
+    let way = position.clone() - position.clone().detach();
+    for d in 0..3 {
+        let slopes = rows.iter().flat_map(|row| row.slopes[..width].iter().map(|slope| slope[d]));
+        let along = way.clone().slice([0..n, d..d + 1]);
+        weights = weights + constant(slopes.collect()) * along;
+    }
+    weights
+}
+
+/// Positions `[n, 3]` on the host.
+pub(crate) fn to_host(position: &Tensor<2>) -> Vec<[f64; 3]> {
+    let data = position.clone().detach().into_data().convert::<f64>();
+    let numbers = data.try_into_vec::<f64>().unwrap_or_default();
+    numbers.as_chunks().0.to_vec()
+}

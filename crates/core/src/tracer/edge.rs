@@ -1,0 +1,134 @@
+//! The edge of a mesh for the tensor path: on the host, in f64, one particle after another. It is
+//! the reference for the fused operation's edge, and simpler: what counts is whether positions are
+//! in the mesh, and not whether a walk leads there.
+//!
+//! Gradients go through where a particle would be without the edge; what the edge adds is taken as
+//! a constant.
+
+use crate::{Precision, field::to_host, mesh::Mesh};
+use burn::tensor::{Tensor, TensorData};
+use burntrace_kernels::{MOST_BOUNCES, Wall};
+
+/// What the edge of a mesh makes of ways; rows for each particle.
+pub(super) struct Edge {
+    /// Where they are then `[n, 3]`.
+    pub position: Tensor<2>,
+    /// The fraction of the way at which it left `[n, 1]`; 2 where it did not.
+    pub fraction: Vec<f64>,
+    /// Eight times its last cell and the face, where it left `[n]`; else one more than its cell.
+    pub cell: Vec<i32>,
+}
+
+/// The positions at which stages of steps from `from` read the field: beyond the mesh the last
+/// place in it on the straight way there.
+pub(super) fn keep_in(mesh: &Mesh, from: &Tensor<2>, stage: Tensor<2>) -> Tensor<2> {
+    let (begins, places) = (to_host(from), to_host(&stage));
+    let kept = begins.iter().zip(&places).flat_map(|(begin, place)| {
+        if mesh.locate(*place).is_some() || mesh.locate(*begin).is_none() {
+            return *place;
+        }
+        let way = Way { mesh, wall: Wall::Leave, from: *begin, to: *place };
+        way.at(way.reach()[0])
+    });
+    let kept = constant(kept.collect(), &stage);
+    kept + (stage.clone() - stage.detach())
+}
+
+/// What becomes of ways `from -> to` at the edge of a mesh, `to` being in the box.
+pub(super) fn pass(mesh: &Mesh, wall: Wall, from: &Tensor<2>, to: &Tensor<2>) -> Edge {
+    let (begins, ends) = (to_host(from), to_host(to));
+    let mut edge = Edge { position: to.clone(), fraction: Vec::new(), cell: Vec::new() };
+    let mut positions = Vec::with_capacity(3 * ends.len());
+    for (begin, end) in begins.iter().zip(&ends) {
+        let passed = Way { mesh, wall, from: *begin, to: *end }.follow();
+        positions.extend(passed.position);
+        edge.fraction.push(passed.left.unwrap_or(2.0));
+        edge.cell.push(passed.cell);
+    }
+    edge.position = constant(positions, to) + (to.clone() - to.clone().detach());
+    edge
+}
+
+/// A straight way in a mesh.
+struct Way<'a> {
+    mesh: &'a Mesh,
+    wall: Wall,
+    from: [f64; 3],
+    to: [f64; 3],
+}
+
+/// Where a way led.
+struct Passed {
+    position: [f64; 3],
+    /// The fraction of the way at which it left the mesh.
+    left: Option<f64>,
+    cell: i32,
+}
+
+impl Way<'_> {
+    /// A part of the way, rounded as tensors of its precision are.
+    fn at(&self, part: f64) -> [f64; 3] {
+        let round = |x: f64| match self.mesh.locator().precision {
+            Precision::F32 => f64::from(x as f32),
+            Precision::F64 => x,
+        };
+        [0, 1, 2].map(|d| round(self.from[d] + part * (self.to[d] - self.from[d])))
+    }
+
+    fn follow(mut self) -> Passed {
+        let mut begun = 0.0;
+        let mut cell = self.mesh.locate(self.from).map_or(0, |begin| begin.cell);
+        for _ in 0..=MOST_BOUNCES {
+            if let Some(there) = self.mesh.locate(self.at(1.0)) {
+                return Passed { position: self.at(1.0), left: None, cell: there.cell as i32 + 1 };
+            }
+            let [reached, beyond] = self.reach();
+            cell = self.mesh.locate(self.at(reached)).map_or(cell, |last| last.cell);
+            let (at_wall, face, inward) = self.mesh.edge(cell, self.at(beyond));
+            begun += reached * (1.0 - begun);
+            let position = self.at(reached);
+            if self.wall == Wall::Leave {
+                return Passed { position, left: Some(begun), cell: (8 * at_wall + face) as i32 };
+            }
+            let rest = [0, 1, 2].map(|d| self.to[d] - position[d]);
+            let rest = turned(rest, inward, self.wall);
+            self.to = [0, 1, 2].map(|d| position[d] + inward[d] + rest[d]);
+            // Not on the wall, where rounding would have it leave again.
+            self.from = [0, 1, 2].map(|d| position[d] + inward[d]);
+        }
+        Passed { position: self.from, left: None, cell: cell as i32 + 1 }
+    }
+
+    /// The last part of the way in the mesh, and one right behind it.
+    fn reach(&self) -> [f64; 2] {
+        let (mut reached, mut beyond) = (0.0, 1.0);
+        loop {
+            let middle = 0.5 * (reached + beyond);
+            if middle <= reached || middle >= beyond || self.at(reached) == self.at(beyond) {
+                return [reached, beyond];
+            }
+            match self.mesh.locate(self.at(middle)) {
+                Some(_) => reached = middle,
+                None => beyond = middle,
+            }
+        }
+    }
+}
+
+/// What remains of a way at a wall.
+fn turned(rest: [f64; 3], inward: [f64; 3], wall: Wall) -> [f64; 3] {
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let square = dot(inward, inward);
+    if square == 0.0 {
+        return [0.0; 3];
+    }
+    let share = (dot(rest, inward) / square).min(0.0);
+    let factor = if wall == Wall::Reflect { 2.0 * share } else { share };
+    [0, 1, 2].map(|d| rest[d] - factor * inward[d])
+}
+
+/// Numbers `[n, 3]` beside a tensor.
+fn constant(numbers: Vec<f64>, beside: &Tensor<2>) -> Tensor<2> {
+    let data = TensorData::new(numbers, beside.dims());
+    Tensor::from_data(data, (&beside.device(), beside.dtype()))
+}

@@ -1,0 +1,221 @@
+//! Cells of any kinds, by the tables of their kinds.
+//!
+//! A cell's record maps positions linearly to coordinates `y` that are parametric coordinates
+//! relative to the centre as far as a linear map can tell. That is all where the cell is a linear
+//! image of its kind's. Elsewhere Newton's method solves `Y(r, s, t) = y`, where `Y` is near the
+//! identity whatever the size and shape of the cell.
+
+mod kinds;
+
+use super::{Look, Shapes, Standing};
+use crate::{
+    CELL_RECORD, MeshShape,
+    cpu::{
+        FieldArrays, Real,
+        lanes::{Four, Lanes, Portable, Vector},
+        moment::Moment,
+    },
+};
+use kinds::Kind;
+
+/// Newton's steps; two or three are usual.
+const STEPS: usize = 16;
+/// Beyond here, in parametric coordinates, nothing is looked for.
+const FAR: f64 = 64.0;
+
+/// Cells of any kinds.
+pub(in crate::cpu) struct General<'a, F> {
+    records: &'a [[[F; 4]; 4]],
+    /// Kind, and where nodes, neighbours and terms begin.
+    heads: &'a [[i32; 4]],
+    nodes: &'a [i32],
+    neighbours: &'a [i32],
+    places: &'a [F],
+    kinds: Vec<Kind<F>>,
+    is_flat: bool,
+    /// A step as short as this is the last one: what remains is about its square.
+    short: F,
+}
+
+/// A place in a cell, and whether it was found.
+struct Solved<F> {
+    at: [F; 4],
+    is_sound: bool,
+}
+
+/// The value of a cell's polynomial and its derivatives by r, s and t.
+type Jet<F> = [[F; 4]; 4];
+
+impl<'a, F: Real> General<'a, F> {
+    pub fn new(field: &FieldArrays<'a, F>, shape: &MeshShape) -> Self {
+        General {
+            records: bytemuck::cast_slice(&field.places[..CELL_RECORD * shape.cells]),
+            heads: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
+            nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
+            neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
+            places: field.places,
+            kinds: Kind::all(),
+            is_flat: shape.dimension == 2,
+            short: F::of(0.25) * F::epsilon().sqrt(),
+        }
+    }
+
+    #[inline(always)]
+    fn kind(&self, cell: usize) -> &Kind<F> {
+        &self.kinds[self.heads[cell][0] as usize]
+    }
+
+    /// The linear coordinates of a position, and the border of the cell.
+    #[inline(always)]
+    fn linear<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, F) {
+        let [origin, x, y, z] = &self.records[cell];
+        let d = p - L::Four::new(*origin);
+        let linear = L::Four::new(*x) * d.spread::<0>();
+        let linear = L::Four::new(*y).fma(d.spread::<1>(), linear);
+        (L::Four::new(*z).fma(d.spread::<2>(), linear), d.array()[3])
+    }
+
+    /// A cell's polynomial and its derivatives.
+    #[inline(always)]
+    fn jet<L: Lanes<F>>(&self, cell: usize, at: &[F; 4]) -> Jet<F> {
+        let (kind, start) = (self.kind(cell), self.heads[cell][3] as usize);
+        let mut jet = [L::Four::splat(F::zero()); 4];
+        for (j, [m, r, s, t]) in kind.term_jets(at).enumerate() {
+            let from = start + 4 * j;
+            let [a, b, c, d] = self.places[from..from + 4] else { break };
+            let term = L::Four::new([a, b, c, d]);
+            jet[0] = term.fma(L::Four::splat(m), jet[0]);
+            jet[1] = term.fma(L::Four::splat(r), jet[1]);
+            jet[2] = term.fma(L::Four::splat(s), jet[2]);
+            jet[3] = term.fma(L::Four::splat(t), jet[3]);
+        }
+        let mut jet = [jet[0].array(), jet[1].array(), jet[2].array(), jet[3].array()];
+        if self.is_flat {
+            jet[3][2] = F::one();
+        }
+        jet
+    }
+
+    /// The place in a cell with these linear coordinates.
+    #[inline(always)]
+    fn solve<L: Lanes<F>>(&self, cell: usize, linear: &[F; 4], border: F) -> Solved<F> {
+        let kind = self.kind(cell);
+        let mut at = add(&kind.centre, linear);
+        if self.heads[cell][3] == 0 {
+            return Solved { at, is_sound: true };
+        }
+        for _ in 0..STEPS {
+            let [place, jr, js, jt] = self.jet::<L>(cell, &at);
+            let rest = [linear[0] - place[0], linear[1] - place[1], linear[2] - place[2]];
+            let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
+            let per = F::one() / (jr[0] * st[0] + jr[1] * st[1] + jr[2] * st[2]);
+            let step = [dot(&rest, &st) * per, dot(&rest, &tr) * per, dot(&rest, &rs) * per];
+            if !(step[0].abs() + step[1].abs() + step[2].abs()).is_finite() {
+                // Where r and s say nothing: the apex of a pyramid, or what has collapsed.
+                return Solved { at, is_sound: greatest(&rest) <= border };
+            }
+            for d in 0..3 {
+                at[d] = at[d] + step[d];
+            }
+            let room = kind.room(at[2]);
+            if step[0].abs().max(step[1].abs()) <= self.short * room && step[2].abs() <= self.short
+            {
+                return Solved { at, is_sound: true };
+            }
+            if greatest(&[at[0], at[1], at[2]]) > F::of(FAR) * room {
+                break;
+            }
+        }
+        Solved { at: add(&kind.centre, linear), is_sound: false }
+    }
+}
+
+impl<F: Real> Shapes<F> for General<'_, F> {
+    #[inline(always)]
+    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Look<L::Four> {
+        let (linear, border) = self.linear::<L>(cell, p);
+        let Solved { at, is_sound } = self.solve::<L>(cell, &linear.array(), border);
+        let (face, margin) = self.kind(cell).least_side(&at);
+        let standing = if is_sound && margin >= border {
+            Standing::Inside
+        } else if is_sound && margin >= -border {
+            Standing::Border
+        } else {
+            Standing::Outside
+        };
+        Look { at: L::Four::new(at), standing, face }
+    }
+
+    #[inline(always)]
+    fn beyond(&self, cell: usize, face: usize) -> i32 {
+        self.neighbours[self.heads[cell][2] as usize + face]
+    }
+
+    #[inline(always)]
+    fn mean<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        moment: &Moment<F>,
+    ) -> L::Four {
+        let kind = self.kind(cell);
+        let shares = kind.shares::<L>(&at.array());
+        let start = self.heads[cell][1] as usize;
+        let nodes = &self.nodes[start..start + kind.nodes];
+        let [w0, w1] = moment.weights;
+        let sum = |frame: usize| {
+            let mut sum = L::Four::splat(F::zero());
+            for (share, node) in shares.iter().zip(nodes) {
+                let value = L::Four::new(values[frame + *node as usize]);
+                sum = value.fma(L::Four::splat(*share), sum);
+            }
+            sum
+        };
+        let mean = sum(moment.frames[0]) * L::Four::splat(w0);
+        if w1 == F::zero() { mean } else { sum(moment.frames[1]).fma(L::Four::splat(w1), mean) }
+    }
+
+    fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
+        let (linear, border) = self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
+        let at = self.solve::<Portable>(cell, &linear.array(), border).at;
+        self.kind(cell).wall(&at, |face| self.beyond(cell, face) < 0)
+    }
+
+    fn slope(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
+        let (linear, border) = self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
+        let linear = linear.array();
+        let plane = self.kind(cell).plane(face);
+        let mut slope = [plane[1], plane[2], plane[3]];
+        if self.heads[cell][3] != 0 {
+            let at = self.solve::<Portable>(cell, &linear, border).at;
+            let [_, jr, js, jt] = self.jet::<Portable>(cell, &at);
+            let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
+            let per = F::one() / dot(&[jr[0], jr[1], jr[2]], &st);
+            let [a, b, c] = slope;
+            slope = [0, 1, 2].map(|d| (a * st[d] + b * tr[d] + c * rs[d]) * per);
+        }
+        let [_, x, y, z] = &self.records[cell];
+        ([x, y, z].map(|column| dot(&slope, &[column[0], column[1], column[2]])), border)
+    }
+}
+
+#[inline(always)]
+fn add<F: Real>(a: &[F; 4], b: &[F; 4]) -> [F; 4] {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2], F::zero()]
+}
+
+#[inline(always)]
+fn cross<F: Real>(a: &[F; 4], b: &[F; 4]) -> [F; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[inline(always)]
+fn dot<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn greatest<F: Real>(v: &[F; 3]) -> F {
+    v[0].abs().max(v[1].abs()).max(v[2].abs())
+}

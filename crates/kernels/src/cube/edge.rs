@@ -1,0 +1,238 @@
+//! A way that may lead out of a mesh within its box: where it ends, and what then. See
+//! `cpu/edge.rs`.
+
+use super::{
+    Vec4, cubecl,
+    mesh::{MeshKind, Sought, Whereabouts, inward, is_between, seek},
+    tables::WALL,
+    walls::{Landing, land},
+};
+use crate::{
+    MOST_BOUNCES, Wall,
+    status::{ACTIVE, EXITED, LEFT_MESH},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Places on a way at which a walk may break off and go on.
+const MOST_BREAKS: i32 = 64;
+
+/// What became of a particle on a way.
+#[derive(CubeType)]
+pub(super) struct Passage<F: Float> {
+    pub position: Vec4<F>,
+    /// Boxes crossed through periodic faces.
+    pub image_x: i32,
+    pub image_y: i32,
+    pub image_z: i32,
+    /// The status after it, and the fraction of the way at which it has ended, if it has.
+    pub status: i32,
+    pub fraction: F,
+    /// The face of the mesh at which it has ended.
+    pub face: i32,
+}
+
+/// How far a way goes in the field, as a part of its length.
+#[derive(CubeType)]
+struct Found<F: Float> {
+    reached: F,
+    /// Whether the whole way is in the field.
+    is_whole: bool,
+    /// Where a walk to right behind the edge of the field ends, if it is not.
+    edge: Sought<F>,
+}
+
+/// Follows a way from a position in the field, wall by wall.
+#[cube]
+pub(super) fn pass<F: Float>(
+    places: &[Vec4<F>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    hint: &mut Whereabouts<F>,
+    #[comptime] mesh: MeshKind,
+) -> Passage<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    hint.cell = hint.base;
+    hint.has_strayed = false;
+    let mut from = from;
+    let mut to = to;
+    let mut begun = zero;
+    let mut passage = Passage::<F> {
+        position: from,
+        image_x: 0i32,
+        image_y: 0i32,
+        image_z: 0i32,
+        status: ACTIVE,
+        fraction: zero,
+        face: 0i32,
+    };
+    let mut ways = 0i32;
+    let mut goes_on = true;
+    while goes_on {
+        let whole = land::<F>(reals, wholes, from, to);
+        let length = select(whole.face >= 0, whole.fraction, one);
+        let found = follow::<F>(places, index, reals, wholes, from, to, &whole, length, hint, mesh);
+        let end = land_at::<F>(reals, wholes, from, to, &whole, length, found.reached);
+        passage.position = end.position;
+        passage.image_x += end.image_x;
+        passage.image_y += end.image_y;
+        passage.image_z += end.image_z;
+        let left = one - begun;
+        ways += 1;
+        goes_on = !found.is_whole && ways <= comptime!(MOST_BOUNCES as i32);
+        if found.is_whole {
+            if whole.face >= 0 {
+                passage.status = EXITED + whole.face;
+                passage.fraction = begun + whole.fraction * left;
+            }
+        } else {
+            let inward = inward::<F>(places, index, &found.edge, mesh);
+            let fraction = found.reached * length;
+            begun += fraction * left;
+            if wholes[WALL] == comptime!(Wall::Leave.code()) {
+                passage.status = LEFT_MESH;
+                passage.fraction = begun;
+                passage.face = 8 * max(found.edge.cell - 1, 0i32) + found.edge.face;
+                goes_on = false;
+            }
+            let rest = Vec4::<F>::new(one - fraction) * (to - from);
+            // Not on the wall, where rounding would have it leave again.
+            from = passage.position + inward;
+            to = from + turned::<F>(wholes, rest, inward);
+        }
+    }
+    passage
+}
+
+/// What remains of a way at a wall.
+#[cube]
+fn turned<F: Float>(wholes: &[i32], rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
+    let zero = F::new(0.0_f32);
+    let (x, y, z) = (inward.extract(0usize), inward.extract(1usize), inward.extract(2usize));
+    let size = max(x.abs(), max(y.abs(), z.abs()));
+    let mut turned = Vec4::<F>::new(zero);
+    if size > zero {
+        let normal = inward / Vec4::<F>::new(size);
+        let share = min(dot::<F>(rest, normal) / dot::<F>(normal, normal), zero);
+        let reflects = wholes[WALL] == comptime!(Wall::Reflect.code());
+        let factor = select(reflects, share + share, share);
+        turned = rest - Vec4::<F>::new(factor) * normal;
+    }
+    turned
+}
+
+#[cube]
+pub(super) fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
+    a.extract(0usize) * b.extract(0usize)
+        + a.extract(1usize) * b.extract(1usize)
+        + a.extract(2usize) * b.extract(2usize)
+}
+
+/// Where a part of a way ends; `whole` is where all of it does, at the fraction `length` of the
+/// straight line.
+#[cube]
+fn land_at<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    whole: &Landing<F>,
+    length: F,
+    part: F,
+) -> Landing<F> {
+    let middle = from + Vec4::<F>::new(part * length) * (to - from);
+    let landing = land::<F>(reals, wholes, from, middle);
+    let is_all = part == F::new(1.0_f32);
+    let mut position = landing.position;
+    if is_all {
+        position = whole.position;
+    }
+    Landing::<F> {
+        position,
+        image_x: select(is_all, whole.image_x, landing.image_x),
+        image_y: select(is_all, whole.image_y, landing.image_y),
+        image_z: select(is_all, whole.image_z, landing.image_z),
+        face: landing.face,
+        fraction: landing.fraction,
+    }
+}
+
+/// What a round of [`follow`] asks for.
+const ALL: i32 = 0;
+const MIDDLE: i32 = 1;
+const CELL: i32 = 2;
+const EDGE: i32 = 3;
+
+/// Goes along a way. A walk may end where the way goes on: around a corner that points inwards,
+/// and where faces of neighbours do not match. There the way goes on where some cell does.
+///
+/// Each round asks for one part of the way: for all of it; for the middle between what has been
+/// reached and what lies beyond; when these have met, for a cell that goes on there; and, where
+/// none does, for the edge.
+#[cube]
+fn follow<F: Float>(
+    places: &[Vec4<F>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    whole: &Landing<F>,
+    length: F,
+    hint: &mut Whereabouts<F>,
+    #[comptime] mesh: MeshKind,
+) -> Found<F> {
+    let one = F::new(1.0_f32);
+    let zero = F::new(0.0_f32);
+    let mut reached = zero;
+    let mut beyond = one;
+    let mut part = one;
+    let mut asks = i32::new(0);
+    let mut is_whole = false;
+    let mut breaks = 0i32;
+    let mut edge = Sought::<F> {
+        is_there: false,
+        is_lost: false,
+        cell: 0i32,
+        at: Vec4::<F>::new(zero),
+        face: 0i32,
+    };
+    let mut goes_on = true;
+    while goes_on {
+        let position = land_at::<F>(reals, wholes, from, to, whole, length, part).position;
+        let cell = select(asks == CELL, 0i32, hint.base);
+        let next = seek::<F>(places, index, reals, wholes, position, cell, false, mesh);
+        let is_there = next.is_there && (asks == CELL || cell > 0);
+        if asks == EDGE {
+            edge.cell = next.cell;
+            edge.at = next.at;
+            edge.face = next.face;
+            goes_on = false;
+        } else if is_there {
+            hint.cell = next.cell;
+            hint.base = next.cell;
+            hint.from = position;
+            reached = part;
+            if asks == ALL {
+                is_whole = true;
+                goes_on = false;
+            } else if asks == CELL {
+                breaks += 1;
+                beyond = select(breaks < MOST_BREAKS, one, reached);
+            }
+        } else {
+            beyond = part;
+        }
+        let middle = F::new(0.5_f32) * (reached + beyond);
+        if asks == CELL {
+            asks = select(is_there && breaks < MOST_BREAKS, ALL, EDGE);
+        } else {
+            asks = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
+        }
+        part = select(asks == MIDDLE, middle, beyond);
+    }
+    Found::<F> { reached, is_whole, edge }
+}

@@ -1,0 +1,295 @@
+//! Cells of any kinds, by the tables of their kinds; see `cpu/mesh/general.rs`.
+//!
+//! A kernel has a branch for each kind that occurs, in which all numbers of its table are constants.
+
+use super::{
+    super::{
+        Form, Vec4, cubecl,
+        edge::dot,
+        moment::{Moment, blend},
+        rounding,
+        tables::NODES_AT,
+        vec4,
+    },
+    BORDER, INSIDE, Look, MeshKind, OUTSIDE,
+    kind::bit,
+    sides::{centre, is_of, least_side, per_room, slope_of},
+};
+use crate::MAX_CELL_NODES;
+use burn_cubecl::cubecl::prelude::*;
+
+/// Newton's steps; two or three are usual.
+const STEPS: i32 = 16;
+/// Beyond here, in parametric coordinates, nothing is looked for.
+const FAR: f32 = 64.0;
+
+/// A cell's kind, and where its terms begin among vectors of places; 0 where it has none.
+#[derive(CubeType)]
+struct Head {
+    kind: i32,
+    terms: usize,
+}
+
+/// A place in a cell, and whether it was found.
+#[derive(CubeType)]
+struct Solved<F: Float> {
+    at: Vec4<F>,
+    is_sound: bool,
+}
+
+/// A cell's polynomial and its derivatives.
+#[derive(CubeType)]
+struct Jet<F: Float> {
+    place: Vec4<F>,
+    by_r: Vec4<F>,
+    by_s: Vec4<F>,
+    by_t: Vec4<F>,
+}
+
+#[cube]
+fn head(index: &[i32], cell: usize) -> Head {
+    Head { kind: index[4 * cell], terms: (index[4 * cell + 3] / 4) as usize }
+}
+
+/// The linear coordinates of a position.
+#[cube]
+fn linear<F: Float>(places: &[Vec4<F>], cell: usize, p: Vec4<F>) -> Vec4<F> {
+    let d = p - places[4 * cell];
+    places[4 * cell + 1] * Vec4::<F>::new(d.extract(0usize))
+        + places[4 * cell + 2] * Vec4::<F>::new(d.extract(1usize))
+        + places[4 * cell + 3] * Vec4::<F>::new(d.extract(2usize))
+}
+
+/// A coordinate to a power.
+#[cube]
+fn power<F: Float>(x: F, #[comptime] exponent: u8) -> F {
+    if comptime!(exponent == 0) {
+        F::new(1.0_f32)
+    } else if comptime!(exponent == 1) {
+        x
+    } else {
+        x * x
+    }
+}
+
+/// A term at a place.
+#[cube]
+fn term<F: Float>(at: Vec4<F>, #[comptime] exponents: [u8; 3]) -> F {
+    power::<F>(at.extract(0usize), comptime!(exponents[0]))
+        * power::<F>(at.extract(1usize), comptime!(exponents[1]))
+        * power::<F>(at.extract(2usize), comptime!(exponents[2]))
+}
+
+/// A term's derivative along an axis of which it has a power.
+#[cube]
+fn term_slope<F: Float>(at: Vec4<F>, #[comptime] exponents: [u8; 3], #[comptime] d: usize) -> F {
+    let slope = term::<F>(at, comptime!(lowered(exponents, d)));
+    F::cast_from(comptime!(i32::from(exponents[d]))) * slope
+}
+
+#[cube]
+fn jet<F: Float>(
+    places: &[Vec4<F>],
+    head: &Head,
+    at: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> Jet<F> {
+    let zero = Vec4::<F>::new(F::new(0.0_f32));
+    let mut jet = Jet::<F> { place: zero, by_r: zero, by_s: zero, by_t: zero };
+    #[unroll]
+    for k in 0..comptime!(mesh.families().len()) {
+        let family = comptime!(mesh.families()[k]);
+        if is_of(head.kind, comptime!(family.0), comptime!(mesh.curved())) {
+            #[unroll]
+            for j in 0..comptime!(family.1.len()) {
+                let exponents = comptime!(family.1[j]);
+                let factor = places[head.terms + j];
+                jet.place += factor * Vec4::<F>::new(term::<F>(at, exponents));
+                if comptime!(exponents[0] > 0) {
+                    jet.by_r += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 0usize));
+                }
+                if comptime!(exponents[1] > 0) {
+                    jet.by_s += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 1usize));
+                }
+                if comptime!(exponents[2] > 0) {
+                    jet.by_t += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 2usize));
+                }
+            }
+        }
+    }
+    if comptime!(mesh.is_flat()) {
+        jet.by_t.insert(2usize, F::new(1.0_f32));
+    }
+    jet
+}
+
+#[cube]
+fn cross<F: Float>(a: Vec4<F>, b: Vec4<F>) -> Vec4<F> {
+    let (ax, ay, az) = (a.extract(0usize), a.extract(1usize), a.extract(2usize));
+    let (bx, by, bz) = (b.extract(0usize), b.extract(1usize), b.extract(2usize));
+    vec4::<F>(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
+}
+
+/// Whether no coordinate is farther from 0 than a bound. What is no number is.
+#[cube]
+fn is_within<F: Float>(v: Vec4<F>, bound: F) -> bool {
+    v.extract(0usize).abs() <= bound
+        && v.extract(1usize).abs() <= bound
+        && v.extract(2usize).abs() <= bound
+}
+
+/// The place in a cell with these linear coordinates, by Newton's method.
+#[cube]
+fn solve<F: Float>(
+    places: &[Vec4<F>],
+    head: &Head,
+    linear: Vec4<F>,
+    border: F,
+    #[comptime] mesh: MeshKind,
+) -> Solved<F> {
+    let first = centre::<F>(head.kind, mesh) + linear;
+    let mut at = first;
+    let mut is_sound = true;
+    if comptime!(mesh.curved() != 0) {
+        // A step as short as the root of this is the last one: what remains is about its square.
+        let short = F::new(0.0625_f32) * rounding::<F>();
+        let mut steps = 0i32;
+        let mut goes_on = head.terms > 0;
+        while goes_on {
+            let jet = jet::<F>(places, head, at, mesh);
+            let rest = linear - jet.place;
+            let st = cross::<F>(jet.by_s, jet.by_t);
+            let tr = cross::<F>(jet.by_t, jet.by_r);
+            let rs = cross::<F>(jet.by_r, jet.by_s);
+            let per = F::new(1.0_f32) / dot::<F>(jet.by_r, st);
+            let r = dot::<F>(rest, st) * per;
+            let s = dot::<F>(rest, tr) * per;
+            let t = dot::<F>(rest, rs) * per;
+            steps += 1;
+            if r.abs() + s.abs() + t.abs() <= F::max_value() {
+                at += vec4::<F>(r, s, t);
+                let per_room = per_room::<F>(head.kind, at, mesh);
+                let across = max(r.abs(), s.abs()) * per_room;
+                is_sound = across * across <= short && t * t <= short;
+                let is_near = is_within::<F>(at * Vec4::<F>::new(per_room), F::new(FAR));
+                goes_on = !is_sound && steps < STEPS && is_near;
+                if !is_sound && !goes_on {
+                    at = first;
+                }
+            } else {
+                // Where r and s say nothing: the apex of a pyramid, or what has collapsed.
+                is_sound = is_within::<F>(rest, border);
+                goes_on = false;
+            }
+        }
+    }
+    Solved::<F> { at, is_sound }
+}
+
+/// What a cell says about a position.
+#[cube]
+pub(super) fn look<F: Float>(
+    places: &[Vec4<F>],
+    index: &[i32],
+    cell: usize,
+    p: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> Look<F> {
+    let head = head(index, cell);
+    let border = -places[4 * cell].extract(3usize);
+    let linear = linear::<F>(places, cell, p);
+    let solved = solve::<F>(places, &head, linear, border, mesh);
+    let margin = least_side::<F>(head.kind, solved.at, mesh);
+    // What is no number has no least side.
+    let is_sound = solved.is_sound && is_within::<F>(solved.at, F::max_value());
+    let is_inside = is_sound && margin.least >= border;
+    let is_near = is_sound && margin.least >= -border;
+    let standing = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
+    Look::<F> { at: solved.at, standing, face: margin.face }
+}
+
+/// The mean of the values at the nodes of a cell, for a place in it.
+#[cube]
+pub(super) fn mean<F: Float>(
+    velocity: &[Vec4<F>],
+    index: &[i32],
+    wholes: &[i32],
+    cell: usize,
+    at: Vec4<F>,
+    moment: &Moment<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    let mesh = comptime!(form.kind.mesh());
+    let kind = index[4 * cell];
+    let nodes = (wholes[NODES_AT] + index[4 * cell + 1]) as usize;
+    let mut sum = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for k in 0..comptime!(mesh.tables().len()) {
+        let table = comptime!(mesh.tables()[k]);
+        if is_of(kind, comptime!(bit(table.kind)), comptime!(mesh.kinds())) {
+            let mut terms = Sequence::<F>::new();
+            #[unroll]
+            for j in 0..comptime!(table.exponents.len()) {
+                terms.push(term::<F>(at, comptime!(table.exponents[j])));
+            }
+            #[unroll]
+            for i in 0..comptime!(table.nodes.len()) {
+                let share = share::<F>(&terms, comptime!(table.coefficients[i]));
+                let value = blend::<F>(velocity, index[nodes + i] as usize, moment, form);
+                sum += Vec4::<F>::new(share) * value;
+            }
+        }
+    }
+    sum
+}
+
+/// The share of a node, from the terms of its kind.
+#[cube]
+fn share<F: Float>(terms: &Sequence<F>, #[comptime] coefficients: [f64; MAX_CELL_NODES]) -> F {
+    let mut share = F::new(0.0_f32);
+    #[unroll]
+    for j in 0..terms.len() {
+        let coefficient = comptime!(coefficients[j]);
+        if comptime!(coefficient != 0.0) {
+            share += F::new(comptime!(coefficient as f32)) * terms[j];
+        }
+    }
+    share
+}
+
+/// The slope in space of the coordinate that is 0 on a face of a cell and grows into it, at a place
+/// near that face.
+#[cube]
+pub(super) fn slope<F: Float>(
+    places: &[Vec4<F>],
+    index: &[i32],
+    cell: usize,
+    at: Vec4<F>,
+    face: i32,
+    #[comptime] mesh: MeshKind,
+) -> Vec4<F> {
+    let head = head(index, cell);
+    let mut slope = slope_of::<F>(head.kind, face, mesh);
+    if head.terms > 0 {
+        let jet = jet::<F>(places, &head, at, mesh);
+        let st = cross::<F>(jet.by_s, jet.by_t);
+        let tr = cross::<F>(jet.by_t, jet.by_r);
+        let rs = cross::<F>(jet.by_r, jet.by_s);
+        let per = F::new(1.0_f32) / dot::<F>(jet.by_r, st);
+        slope = (st * Vec4::<F>::new(slope.extract(0usize))
+            + tr * Vec4::<F>::new(slope.extract(1usize))
+            + rs * Vec4::<F>::new(slope.extract(2usize)))
+            * Vec4::<F>::new(per);
+    }
+    vec4::<F>(
+        dot::<F>(slope, places[4 * cell + 1]),
+        dot::<F>(slope, places[4 * cell + 2]),
+        dot::<F>(slope, places[4 * cell + 3]),
+    )
+}
+
+/// The exponents of a term's derivative.
+fn lowered(mut exponents: [u8; 3], d: usize) -> [u8; 3] {
+    exponents[d] -= 1;
+    exponents
+}

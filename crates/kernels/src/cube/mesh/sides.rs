@@ -1,0 +1,140 @@
+//! What bounds cells, by their kinds.
+
+use super::{
+    super::{Vec4, cubecl, rounding, step::ratio},
+    MeshKind,
+    kind::bit,
+};
+use crate::{CellKind, Side};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Whether a kind is one of a group, being one of those that could be.
+#[cube]
+pub(super) fn is_of(kind: i32, #[comptime] group: u32, #[comptime] all: u32) -> bool {
+    let mut is_one = true;
+    if comptime!(group != all) {
+        let bits = comptime!(group as i32).runtime();
+        is_one = ((bits >> kind) & 1i32) == 1i32;
+    }
+    is_one
+}
+
+/// The centre of a kind, in parametric coordinates.
+#[cube]
+pub(super) fn centre<F: Float>(kind: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {
+    let mut centre = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for k in 0..comptime!(mesh.outlines().len()) {
+        let outline = comptime!(mesh.outlines()[k]);
+        if is_of(kind, comptime!(outline.kinds), comptime!(mesh.kinds())) {
+            #[unroll]
+            for d in 0..3usize {
+                centre.insert(d, ratio::<F>(comptime!(outline.centre(d))));
+            }
+        }
+    }
+    centre
+}
+
+/// The inverse of how much r and s may grow towards the apex of a pyramid: a change of theirs is
+/// next to nothing in space.
+#[cube]
+pub(super) fn per_room<F: Float>(kind: i32, at: Vec4<F>, #[comptime] mesh: MeshKind) -> F {
+    let mut per_room = F::new(1.0_f32);
+    if comptime!(mesh.narrows()) {
+        let narrows = comptime!(bit(CellKind::Pyramid));
+        if is_of(kind, narrows, comptime!(mesh.kinds())) {
+            let one = F::new(1.0_f32);
+            per_room = max((one - at.extract(2usize)).abs(), rounding::<F>());
+        }
+    }
+    per_room
+}
+
+/// The value of a side's plane at a place, or how it changes in a direction.
+#[cube]
+fn along<F: Float>(at: Vec4<F>, begin: F, #[comptime] plane: [f64; 4]) -> F {
+    let mut value = begin;
+    #[unroll]
+    for d in 0..3usize {
+        if comptime!(plane[d + 1] != 0.0) {
+            value += F::new(comptime!(plane[d + 1] as f32)) * at.extract(d);
+        }
+    }
+    value
+}
+
+/// The face that a place is farthest beyond, or nearest to, and how far it is within it.
+#[derive(CubeType)]
+pub(super) struct Margin<F: Float> {
+    pub face: i32,
+    pub least: F,
+}
+
+#[cube]
+pub(super) fn least_side<F: Float>(
+    kind: i32,
+    at: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> Margin<F> {
+    let per_room = per_room::<F>(kind, at, mesh);
+    let mut face = 0i32;
+    let mut least = F::max_value();
+    #[unroll]
+    for k in 0..comptime!(mesh.outlines().len()) {
+        let outline = comptime!(mesh.outlines()[k]);
+        if is_of(kind, comptime!(outline.kinds), comptime!(mesh.kinds())) {
+            #[unroll]
+            for j in 0..comptime!(outline.sides.len()) {
+                let side = comptime!(outline.sides[j]);
+                let plane = comptime!(side.plane);
+                let begin = F::new(comptime!(plane[0] as f32));
+                let mut value = along::<F>(at, begin, plane);
+                if comptime!(outline.narrows && leans(&side)) {
+                    value *= per_room;
+                }
+                if value < least {
+                    face = comptime!(side.face as i32).runtime();
+                    least = value;
+                }
+            }
+        }
+    }
+    Margin::<F> { face, least }
+}
+
+/// How the distance from a face grows along r, s and t.
+#[cube]
+pub(super) fn slope_of<F: Float>(kind: i32, face: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {
+    let mut slope = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for k in 0..comptime!(mesh.outlines().len()) {
+        let outline = comptime!(mesh.outlines()[k]);
+        if is_of(kind, comptime!(outline.kinds), comptime!(mesh.kinds())) {
+            #[unroll]
+            for j in 0..comptime!(outline.sides.len()) {
+                let side = comptime!(outline.sides[j]);
+                // Of two sides of a face the first one counts.
+                let is_first = comptime!(first_of(outline.sides, side.face) == j);
+                let of = comptime!(if is_first { side.face as i32 } else { -1 });
+                if face == of {
+                    #[unroll]
+                    for d in 0..3usize {
+                        slope.insert(d, F::new(comptime!(side.plane[d + 1] as f32)));
+                    }
+                }
+            }
+        }
+    }
+    slope
+}
+
+/// Whether a side depends on r and s.
+fn leans(side: &Side) -> bool {
+    side.plane[1] != 0.0 || side.plane[2] != 0.0
+}
+
+/// The first side of a face.
+fn first_of(sides: &[Side], face: usize) -> usize {
+    sides.iter().position(|side| side.face == face).unwrap_or(0)
+}

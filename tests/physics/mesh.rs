@@ -1,0 +1,276 @@
+//! Velocity on meshes: cells of all kinds, whole and torn, against formulas and the tensor path.
+
+use super::{common::*, meshes::*};
+use burn::tensor::{Tensor, TensorData};
+use burntrace::{
+    CellKind, CellVelocity, Condition, MeshField, Path, SaveAt, Scheme, Seeds, Tracer,
+};
+
+/// The meshes on which a linear velocity must be exact.
+fn made() -> Vec<(String, Made)> {
+    let mut all = Vec::new();
+    for kind in SOLID.iter().chain(FLAT) {
+        let made = Made::of(5, shake(*kind), *kind);
+        all.push((format!("{} torn", kind.table().name), made.torn(3)));
+        all.push((kind.table().name.to_owned(), made));
+    }
+    all.push(("mixed torn".to_owned(), mixed(6).torn(4)));
+    all.push(("mixed".to_owned(), mixed(6)));
+    all
+}
+
+/// A linear velocity whose paths turn around the middle of the unit box.
+fn linear([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
+    let [x, y, z] = [x - 0.5, y - 0.5, z - 0.5];
+    let grows = 1.0 + 0.5 * t;
+    [grows * (-y + 0.3 * z), grows * (x - 0.2 * z), grows * (-0.3 * x + 0.2 * y)]
+}
+
+/// The same without z.
+fn flat([x, y, _]: [f64; 3], t: f64) -> [f64; 3] {
+    let grows = 1.0 + 0.5 * t;
+    [grows * (0.5 - y), grows * (x - 0.5), 7.0]
+}
+
+/// Classical Runge-Kutta steps of a formula.
+fn follow(
+    velocity: impl Fn([f64; 3], f64) -> [f64; 3],
+    mut p: [f64; 3],
+    (t0, h, steps): (f64, f64, usize),
+    moving: usize,
+) -> [f64; 3] {
+    let go = |p: [f64; 3], v: [f64; 3], h: f64| -> [f64; 3] {
+        std::array::from_fn(|d| if d < moving { p[d] + h * v[d] } else { p[d] })
+    };
+    for step in 0..steps {
+        let t = t0 + step as f64 * h;
+        let k1 = velocity(p, t);
+        let k2 = velocity(go(p, k1, 0.5 * h), t + 0.5 * h);
+        let k3 = velocity(go(p, k2, 0.5 * h), t + 0.5 * h);
+        let k4 = velocity(go(p, k3, h), t + h);
+        let k = std::array::from_fn(|d| (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d]) / 6.0);
+        p = go(p, k, h);
+    }
+    p
+}
+
+#[test]
+fn a_linear_velocity_is_exact_on_every_mesh() {
+    let seeds = Dice(5).points([0.3, 0.3, 0.3], [0.7, 0.7, 0.7], 60);
+    for (name, made) in made() {
+        let is_flat = made.cells.kinds[0].dimension() == 2;
+        let moving = if is_flat { 2 } else { 3 };
+        let velocity = if is_flat { flat } else { linear };
+        let frames = MeshFrames::new(&made, &[0.0, 1.0, 2.0], velocity);
+        let expected: Vec<_> =
+            seeds.iter().map(|p| follow(velocity, *p, (0.0, 0.05, 40), moving)).collect();
+        for machine in machines() {
+            let field = frames.field(&machine);
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 40));
+            let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+            let error = distance(run.last(), &expected);
+            assert_below(&format!("{name}, {machine}"), error, 100.0 * machine.eps());
+        }
+    }
+}
+
+/// Positions on and between the points of a mesh.
+fn places(made: &Made, count: usize) -> Vec<[f64; 3]> {
+    let mut dice = Dice(8);
+    let mut places = Vec::with_capacity(count);
+    for i in 0..count {
+        let cell = dice.bits() as usize % made.cells.len();
+        let kind = made.cells.kinds[cell];
+        let (table, nodes) = (kind.table(), made.cells.nodes(cell));
+        let mut at = [0.0; 3];
+        match i % 4 {
+            // A vertex, a place on an edge or a face, a place within.
+            0 => at = table.nodes[dice.bits() as usize % table.nodes.len()],
+            1 | 2 => {
+                let face = table.faces[dice.bits() as usize % table.faces.len()];
+                let count = if i % 4 == 1 { 2 } else { face.len() };
+                let mut shares: Vec<f64> = (0..count).map(|_| dice.between(0.0, 1.0)).collect();
+                let sum: f64 = shares.iter().sum();
+                shares.iter_mut().for_each(|share| *share /= sum);
+                for (share, corner) in shares.iter().zip(face) {
+                    for d in 0..3 {
+                        at[d] += share * table.nodes[*corner][d];
+                    }
+                }
+            }
+            _ => {
+                let shares: Vec<f64> = (0..table.corners).map(|_| dice.between(0.0, 1.0)).collect();
+                let sum: f64 = shares.iter().sum();
+                for (share, corner) in shares.iter().zip(table.nodes) {
+                    for d in 0..3 {
+                        at[d] += share / sum * corner[d];
+                    }
+                }
+            }
+        }
+        let weights = kind.weights(at);
+        let mut place = [0.0; 3];
+        for (weight, node) in weights.iter().zip(nodes) {
+            for d in 0..3 {
+                place[d] += weight * made.points[*node as usize][d];
+            }
+        }
+        places.push(place);
+    }
+    places
+}
+
+fn located(field: &MeshField, machine: &Machine, places: &[[f64; 3]]) -> Vec<i64> {
+    let data = TensorData::new(places.as_flattened().to_vec(), [places.len(), 3]);
+    let position = Tensor::<2>::from_data(data, (&machine.device, machine.precision.dtype()));
+    integers(field.locate(position))
+}
+
+#[test]
+fn every_position_in_a_mesh_is_found_wherever_and_however_large_it_is() {
+    for (name, made) in made() {
+        for (scale, shift) in [(1.0, 0.0), (1e-7, 0.0), (1e6, 3.0), (1.0, 20.0)] {
+            let mapped = made.clone().mapped(|p| p.map(|x| scale * (x + shift)));
+            let places = places(&mapped, 4000);
+            let frames = MeshFrames::new(&mapped, &[0.0], |_, _| [0.0; 3]);
+            for machine in machines() {
+                let cells = located(&frames.field(&machine), &machine, &places);
+                let lost: Vec<_> =
+                    cells.iter().zip(&places).filter(|(cell, _)| **cell < 0).collect();
+                assert!(
+                    lost.is_empty(),
+                    "{name}, {machine}, {scale}, {shift}: {} lost, {:?}",
+                    lost.len(),
+                    lost[0].1
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_positions_are_found() {
+    let made = Made::of(12, 0.15, CellKind::Tetra);
+    let hexahedra = Made::of(12, 0.15, CellKind::Hexahedron);
+    for made in [made, hexahedra] {
+        let frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
+        let places = places(&made, 1_000_000);
+        for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
+            let field = frames.field(&machine);
+            let lost = located(&field, &machine, &places).iter().filter(|cell| **cell < 0).count();
+            assert_eq!(lost, 0, "{machine}");
+        }
+    }
+}
+
+#[test]
+fn positions_beyond_a_mesh_are_in_no_cell() {
+    let made = mixed(4);
+    let frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
+    let beyond = [
+        [-0.01, 0.5, 0.5],
+        [1.01, 0.5, 0.5],
+        [0.5, 0.5, 2e9],
+        [f64::NAN, 0.5, 0.5],
+        [0.5, f64::INFINITY, 0.5],
+    ];
+    for machine in machines() {
+        assert_eq!(located(&frames.field(&machine), &machine, &beyond), [-1; 5], "{machine}");
+    }
+}
+
+/// A velocity that is not linear, unlike any symmetry of the meshes.
+fn wavy([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
+    let wave = |a: f64, b: f64| (5.0 * a + 1.0 + t).sin() * (4.0 * b).cos();
+    [wave(y, z) - 0.3, wave(z, x) + 0.2, wave(x, y)]
+}
+
+#[test]
+fn the_fused_step_is_that_of_tensor_operations() {
+    let seeds = Seeds::list(Dice(11).points([0.1; 3], [0.9; 3], 40)).unwrap();
+    for (name, made) in made().into_iter().step_by(2) {
+        let frames = MeshFrames::new(&made, &[0.0, 0.4, 1.0], wavy);
+        for machine in machines() {
+            let field = frames.field(&machine);
+            for scheme in [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4] {
+                let run = |path| {
+                    let tracer = Tracer::new(&field)
+                        .scheme(scheme)
+                        .path(path)
+                        .span(steps(0.0, 0.3, 4))
+                        .all_faces(Condition::Clamp);
+                    trace(&tracer, &seeds)
+                };
+                if !machine.is_cpu() && scheme != Scheme::Rk4 {
+                    continue;
+                }
+                let (fused, tensor) = (run(Path::Fused), run(Path::Tensor));
+                let error = distance(fused.last(), tensor.last());
+                let what = format!("{name}, {machine}, {scheme:?}");
+                // At walls the reference takes positions within 1e-10 of a cell's size as in it.
+                assert_below(&what, error, if machine.is_double() { 1e-9 } else { 2e-5 });
+                assert_eq!(fused.status, tensor.status, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tracks_do_not_depend_on_who_else_is_followed() {
+    // Seeds on faces and nodes, and a velocity along them, so that cells are a matter of choice.
+    let made = Made::of(4, 0.0, CellKind::Tetra);
+    let velocity = |cell: usize| [0.3, if cell % 2 == 0 { 0.1 } else { 0.0 }, 0.0];
+    let frames = MeshFrames::in_cells(&made, velocity);
+    let mut seeds = places(&made, 300);
+    seeds.iter_mut().for_each(|p| p[0] *= 0.5);
+    for machine in machines() {
+        let field = frames.field(&machine);
+        let run = |seeds: &[[f64; 3]], every: u64| {
+            let tracer =
+                Tracer::new(&field).span(steps(0.0, 1.0, 64)).save(SaveAt::EverySteps(every));
+            trace(&tracer, &Seeds::list(seeds.to_vec()).unwrap()).last().to_vec()
+        };
+        let all = run(&seeds, 64);
+        for (k, part) in seeds.chunks(77).enumerate() {
+            assert_eq!(run(part, 5), all[77 * k..][..part.len()], "{machine}");
+        }
+    }
+}
+
+#[test]
+fn velocities_in_cells_are_constant_or_averaged() {
+    let made = Made::of(3, 0.1, CellKind::Hexahedron);
+    let velocity = |cell: usize| [cell as f64, -(cell as f64), 1.0];
+    let frames = MeshFrames::in_cells(&made, velocity);
+    let middle = |cell: usize| {
+        let nodes = made.cells.nodes(cell).iter().map(|node| made.points[*node as usize]);
+        nodes.fold([0.0; 3], |sum, p| std::array::from_fn(|d| sum[d] + p[d] / 8.0))
+    };
+    for machine in machines() {
+        let sample = |in_cells, places: Vec<[f64; 3]>| {
+            let field = frames.field_of(&machine, in_cells);
+            let tracer = Tracer::new(&field)
+                .scheme(Scheme::Euler)
+                .span(steps(0.0, 1e-9, 1))
+                .save(SaveAt::EverySteps(1))
+                .save_velocity(true);
+            let run = trace(&tracer, &Seeds::list(places.clone()).unwrap());
+            let velocities: Vec<[f64; 3]> = run.velocities.unwrap().as_chunks().0.to_vec();
+            velocities[..places.len()].to_vec()
+        };
+        let count = made.cells.len();
+        let constant = sample(CellVelocity::Constant, (0..count).map(middle).collect());
+        let expected: Vec<_> = (0..count).map(velocity).collect();
+        assert_eq!(constant, expected, "{machine}");
+
+        let averaged = sample(CellVelocity::Averaged, made.points.clone());
+        let expected = made.points.iter().enumerate().map(|(point, _)| {
+            let around = (0..count).filter(|c| made.cells.nodes(*c).contains(&(point as u32)));
+            let around: Vec<usize> = around.collect();
+            let mean = around.iter().sum::<usize>() as f64 / around.len() as f64;
+            [mean, -mean, 1.0]
+        });
+        let error = distance(&averaged, &expected.collect::<Vec<_>>());
+        assert_below(&format!("{machine}"), error, 2000.0 * machine.eps());
+    }
+}

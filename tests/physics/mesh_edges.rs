@@ -1,0 +1,236 @@
+//! The edge of a mesh: leaving it, reflection and sliding, gaps, and faces that do not match.
+
+use super::{common::*, meshes::*};
+use burntrace::{CellKind, Domain, Path, Scheme, Seeds, Status, Tracer, Wall};
+
+/// A unit box, turned so that none of its faces lies along an axis.
+const TURN: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
+
+fn turned(p: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| (0..3).map(|k| TURN[d][k] * p[k]).sum())
+}
+
+fn back(p: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| (0..3).map(|k| TURN[k][d] * p[k]).sum())
+}
+
+const KINDS: [CellKind; 5] = [
+    CellKind::Tetra,
+    CellKind::Hexahedron,
+    CellKind::Wedge,
+    CellKind::Pyramid,
+    CellKind::QuadraticHexahedron,
+];
+
+/// A uniform velocity in the turned box, given in the box's own axes.
+fn box_of(kind: CellKind, velocity: [f64; 3]) -> MeshFrames {
+    let made = Made::of(4, 0.1, kind).mapped(turned);
+    MeshFrames::new(&made, &[0.0], |_, _| turned(velocity))
+}
+
+fn seeds(count: usize) -> Vec<[f64; 3]> {
+    Dice(3).points([0.05; 3], [0.95; 3], count).into_iter().map(turned).collect()
+}
+
+#[test]
+fn who_leaves_a_mesh_ends_where_and_when_it_does() {
+    let velocity = [0.7, -0.4, 0.1];
+    for kind in KINDS {
+        let frames = box_of(kind, velocity);
+        let seeds = seeds(50);
+        for machine in machines() {
+            let field = frames.field(&machine);
+            for path in machine.paths() {
+                let tracer = Tracer::new(&field)
+                    .path(*path)
+                    .domain(Domain::unbounded())
+                    .span(steps(0.0, 3.0, 7));
+                let tracks = tracer.trace(&Seeds::list(seeds.clone()).unwrap()).unwrap();
+                let run = read(&tracks);
+                for (i, seed) in seeds.iter().enumerate() {
+                    let seed = back(*seed);
+                    let time = (0..3).map(|d| {
+                        let side = if velocity[d] > 0.0 { 1.0 } else { 0.0 };
+                        (side - seed[d]) / velocity[d]
+                    });
+                    let time = time.fold(f64::INFINITY, f64::min);
+                    let end = turned([0, 1, 2].map(|d| seed[d] + time * velocity[d]));
+                    let what = format!("{kind:?}, {machine}, {path}, {i}");
+                    assert_eq!(run.status[i], Status::LeftMesh, "{what}");
+                    let bound = 100.0 * machine.eps().max(1e-11);
+                    assert_below(&what, distance(&[run.last()[i]], &[end]), bound);
+                    assert_below(&what, (run.end_time[i] - time).abs(), 4.0 * bound);
+                    let face = tracks.ends().mesh_face[i].unwrap();
+                    assert!(face.cell < frames.cells.len(), "{what}");
+                    assert_on_face(&frames, face.cell, face.face, end, &what);
+                }
+            }
+        }
+    }
+}
+
+/// All corners of the face lie in the plane of the box in which the position is.
+#[track_caller]
+fn assert_on_face(frames: &MeshFrames, cell: usize, face: usize, p: [f64; 3], what: &str) {
+    let corners = frames.cells.kinds[cell].table().faces[face];
+    let nodes = frames.cells.nodes(cell);
+    let corners: Vec<_> = corners.iter().map(|k| back(frames.points[nodes[*k] as usize])).collect();
+    let p = back(p);
+    let is_side = |d: usize, side: f64| {
+        (p[d] - side).abs() < 1e-3 && corners.iter().all(|corner| (corner[d] - side).abs() < 1e-9)
+    };
+    assert!((0..3).any(|d| is_side(d, 0.0) || is_side(d, 1.0)), "{what}: {corners:?}, {p:?}");
+}
+
+#[test]
+fn walls_reflect_or_let_slide() {
+    let velocity = [0.9, 0.5, -0.35];
+    for kind in KINDS {
+        let frames = box_of(kind, velocity);
+        let seeds = seeds(50);
+        for machine in machines() {
+            let field = frames.field(&machine);
+            for (path, wall) in machine
+                .paths()
+                .iter()
+                .flat_map(|path| [Wall::Reflect, Wall::Slide].map(|wall| (*path, wall)))
+            {
+                let tracer = Tracer::new(&field)
+                    .path(path)
+                    .scheme(Scheme::Euler)
+                    .mesh_wall(wall)
+                    .domain(Domain::unbounded())
+                    .span(steps(0.0, 1.0, 1));
+                let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+                for (i, seed) in seeds.iter().enumerate() {
+                    let seed = back(*seed);
+                    let end = [0, 1, 2].map(|d| {
+                        let x = seed[d] + velocity[d];
+                        match wall {
+                            Wall::Reflect => 1.0 - (1.0 - x.rem_euclid(2.0)).abs(),
+                            _ => x.clamp(0.0, 1.0),
+                        }
+                    });
+                    let what = format!("{kind:?}, {machine}, {path}, {wall:?}, {i}");
+                    assert_eq!(run.status[i], Status::Active, "{what}");
+                    let bound = 300.0 * machine.eps().max(1e-11);
+                    assert_below(&what, distance(&[run.last()[i]], &[turned(end)]), bound);
+                }
+            }
+        }
+    }
+}
+
+/// Two boxes side by side along x with a gap between them, the second one with other cells.
+fn two_boxes(gap: f64, second: usize, velocity: [f64; 3]) -> MeshFrames {
+    let first = Made::of(3, 0.1, CellKind::Hexahedron);
+    let other =
+        Made::of(second, 0.1, CellKind::Hexahedron).mapped(|[x, y, z]| [x + 1.0 + gap, y, z]);
+    let mut frames = MeshFrames::new(&first, &[0.0], |_, _| velocity);
+    let base = frames.points.len() as u32;
+    frames.points.extend(&other.points);
+    frames.cells.kinds.extend(&other.cells.kinds);
+    let end = frames.cells.connectivity.len() as u32;
+    frames.cells.offsets.extend(other.cells.offsets[1..].iter().map(|offset| end + offset));
+    frames.cells.connectivity.extend(other.cells.connectivity.iter().map(|node| base + node));
+    frames.values[0] = velocity.repeat(frames.points.len());
+    frames
+}
+
+#[test]
+fn no_step_leaps_over_a_gap() {
+    let seeds = Dice(4).points([0.55, 0.1, 0.1], [0.95, 0.9, 0.9], 30);
+    let frames = two_boxes(0.05, 3, [1.0, 0.0, 0.0]);
+    for machine in machines() {
+        let field = frames.field(&machine);
+        // One step would lead well into the second box.
+        let tracer = Tracer::new(&field).span(steps(0.0, 0.9, 1));
+        let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+        for (p, status) in run.last().iter().zip(&run.status) {
+            assert_eq!(*status, Status::LeftMesh, "{machine}");
+            assert_below(&format!("{machine}"), (p[0] - 1.0).abs(), 100.0 * machine.eps());
+        }
+    }
+}
+
+#[test]
+fn faces_that_do_not_match_lose_nobody() {
+    let seeds = Dice(4).points([0.1, 0.1, 0.1], [0.9, 0.9, 0.9], 300);
+    let velocity = [1.0, 0.02, -0.03];
+    let frames = two_boxes(0.0, 5, velocity);
+    for machine in machines() {
+        let field = frames.field(&machine);
+        for count in [1, 40] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, count));
+            let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+            assert_eq!(run.status, vec![Status::Active; seeds.len()], "{machine}");
+            let end = |p: &[f64; 3]| [0, 1, 2].map(|d| p[d] + velocity[d]);
+            let expected: Vec<_> = seeds.iter().map(end).collect();
+            assert_below(
+                &format!("{machine}"),
+                distance(run.last(), &expected),
+                50.0 * machine.eps(),
+            );
+        }
+    }
+}
+
+#[test]
+fn box_shaped_meshes_are_left_through_the_faces_of_their_box() {
+    let made = Made::of(3, 0.1, CellKind::Tetra);
+    let frames = MeshFrames::new(&made, &[0.0], |_, _| [1.0, 0.0, 0.0]);
+    for machine in machines() {
+        let field = frames.field(&machine);
+        for path in machine.paths() {
+            let tracer = Tracer::new(&field).path(*path).span(steps(0.0, 2.0, 9));
+            let seeds = Dice(2).points([0.1; 3], [0.9; 3], 20);
+            let run = trace(&tracer, &Seeds::list(seeds).unwrap());
+            for (p, status) in run.last().iter().zip(&run.status) {
+                assert_eq!(status.to_string(), "exited x-high", "{machine}, {path}");
+                assert_eq!(p[0], 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn seeds_outside_of_a_mesh_are_refused_or_not_located() {
+    use burntrace::SeedsOutside;
+    let frames = two_boxes(0.5, 3, [0.0; 3]);
+    let seeds = Seeds::list(vec![[0.5, 0.5, 0.5], [1.25, 0.5, 0.5]]).unwrap();
+    for machine in machines() {
+        let field = frames.field(&machine);
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 1));
+        let error = tracer.trace(&seeds).unwrap_err().to_string();
+        assert!(error.contains("1 of 2 seeds lie outside the mesh"), "{error}");
+        let run = trace(&tracer.seeds_outside(SeedsOutside::NotLocated), &seeds);
+        assert_eq!(run.status, [Status::Active, Status::NotLocated], "{machine}");
+    }
+}
+
+#[test]
+fn the_two_paths_agree_at_walls() {
+    let velocity = |[x, y, z]: [f64; 3]| [2.0 * y - 0.6, 1.5 * z + 0.2, 1.0 - 2.0 * x];
+    for kind in KINDS {
+        let made = Made::of(3, 0.1, kind).mapped(turned);
+        let frames = MeshFrames::new(&made, &[0.0], |p, _| turned(velocity(back(p))));
+        for machine in machines().into_iter().filter(Machine::is_cpu) {
+            let field = frames.field(&machine);
+            for wall in [Wall::Leave, Wall::Reflect, Wall::Slide] {
+                let run = |path| {
+                    let tracer = Tracer::new(&field)
+                        .path(path)
+                        .mesh_wall(wall)
+                        .domain(Domain::unbounded())
+                        .span(steps(0.0, 1.0, 8));
+                    trace(&tracer, &Seeds::list(seeds(40)).unwrap())
+                };
+                let (fused, tensor) = (run(Path::Fused), run(Path::Tensor));
+                let what = format!("{kind:?}, {machine}, {wall:?}");
+                assert_eq!(fused.status, tensor.status, "{what}");
+                let bound = 3e3 * machine.eps().max(1e-11);
+                assert_below(&what, distance(fused.last(), tensor.last()), bound);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the tests of fields on meshes share: meshes made for tests with velocities on them.
+
+// The meshes on which core tests how cells are found.
+#[path = "../../crates/core/src/mesh/tests/made.rs"]
+mod made;
+
+use super::common::*;
+use burntrace::{
+    CellKind, CellVelocity, FieldOptions, FrameSource, MeshField, MeshSource, Placement, Velocity,
+    mesh::Cells,
+};
+pub use made::Made;
+
+pub const SOLID: &[CellKind] = &[
+    CellKind::Tetra,
+    CellKind::Voxel,
+    CellKind::Hexahedron,
+    CellKind::Wedge,
+    CellKind::Pyramid,
+    CellKind::QuadraticTetra,
+    CellKind::QuadraticHexahedron,
+];
+pub const FLAT: &[CellKind] =
+    &[CellKind::Triangle, CellKind::Pixel, CellKind::Quad, CellKind::QuadraticTriangle];
+
+/// A random number from 0 to 1, as core has them.
+fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
+    let key = seed ^ slot.rotate_left(20) ^ u64::from(generation) << 50 ^ u64::from(draw) << 56;
+    Dice(key).between(0.0, 1.0)
+}
+
+/// How far nodes within a box may move: voxels and pixels lie along the axes.
+pub fn shake(kind: CellKind) -> f64 {
+    if matches!(kind, CellKind::Voxel | CellKind::Pixel) { 0.0 } else { 0.15 }
+}
+
+/// Cells of three kinds whose faces fit together, by the layer of the box that they are in.
+pub fn mixed(count: usize) -> Made {
+    let layers = [CellKind::Hexahedron, CellKind::Pyramid, CellKind::Hexahedron];
+    Made::new(count, 0.1, |k| layers[k % count % layers.len()])
+}
+
+/// Velocity on a mesh, in memory.
+#[derive(Clone, Debug)]
+pub struct MeshFrames {
+    pub points: Vec<[f64; 3]>,
+    pub cells: Cells,
+    pub placement: Placement,
+    pub times: Vec<f64>,
+    /// `u, v, w` of each point or cell, a vector for each frame.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl MeshFrames {
+    /// A formula at the points.
+    pub fn new(
+        made: &Made,
+        times: &[f64],
+        mut velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
+    ) -> Self {
+        let frame = |t: &f64| made.points.iter().flat_map(|p| velocity(*p, *t)).collect();
+        MeshFrames {
+            values: times.iter().map(frame).collect(),
+            points: made.points.clone(),
+            cells: made.cells.clone(),
+            placement: Placement::Nodes,
+            times: times.to_vec(),
+        }
+    }
+
+    /// A velocity for each cell by its number.
+    pub fn in_cells(made: &Made, velocity: impl Fn(usize) -> [f64; 3]) -> Self {
+        MeshFrames {
+            values: vec![(0..made.cells.len()).flat_map(velocity).collect()],
+            placement: Placement::Cells,
+            ..MeshFrames::new(made, &[0.0], |_, _| [0.0; 3])
+        }
+    }
+
+    pub fn field(&self, machine: &Machine) -> MeshField {
+        self.field_of(machine, CellVelocity::Constant)
+    }
+
+    pub fn field_of(&self, machine: &Machine, in_cells: CellVelocity) -> MeshField {
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        MeshField::load(&mut self.clone(), &machine.device, &options, in_cells).unwrap()
+    }
+}
+
+impl FrameSource for MeshFrames {
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Velocity::F64(self.values[frame].clone()))
+    }
+}
+
+impl MeshSource for MeshFrames {
+    fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    fn placement(&self) -> Placement {
+        self.placement
+    }
+}
