@@ -37,8 +37,8 @@ fn who_leaves_a_mesh_ends_where_and_when_it_does() {
     let velocity = [0.7, -0.4, 0.1];
     for kind in KINDS {
         let frames = box_of(kind, velocity);
-        let seeds = seeds(50);
-        for machine in machines() {
+        let seeds = seeds(25);
+        for machine in machines_for(kind) {
             let field = frames.field(&machine);
             for path in machine.paths() {
                 let tracer = Tracer::new(&field)
@@ -87,8 +87,8 @@ fn walls_reflect_or_let_slide() {
     let velocity = [0.9, 0.5, -0.35];
     for kind in KINDS {
         let frames = box_of(kind, velocity);
-        let seeds = seeds(50);
-        for machine in machines() {
+        let seeds = seeds(25);
+        for machine in machines_for(kind) {
             let field = frames.field(&machine);
             for (path, wall) in machine
                 .paths()

@@ -34,6 +34,18 @@ pub fn shake(kind: CellKind) -> f64 {
     if matches!(kind, CellKind::Voxel | CellKind::Pixel) { 0.0 } else { 0.15 }
 }
 
+/// The machines on which cells of a kind are tested. Software rasterisers take seconds to compile a
+/// kernel, and each kind has kernels of its own: there are tetrahedra, and hexahedra in single
+/// precision.
+pub fn machines_for(kind: CellKind) -> Vec<Machine> {
+    let is_tested = |machine: &Machine| match kind {
+        CellKind::Tetra => true,
+        CellKind::Hexahedron => machine.is_cpu() || !machine.is_double(),
+        _ => machine.is_cpu(),
+    };
+    machines().into_iter().filter(is_tested).collect()
+}
+
 /// Cells of three kinds whose faces fit together, by the layer of the box that they are in.
 pub fn mixed(count: usize) -> Made {
     let layers = [CellKind::Hexahedron, CellKind::Pyramid, CellKind::Hexahedron];

@@ -71,6 +71,9 @@ pub const MOST_BOUNCES: usize = 16;
 pub struct MeshShape {
     /// What the cells are.
     pub form: MeshForm,
+    /// The kinds of cells that occur: a bit for each, by its number in
+    /// [`CellKind::ALL`](crate::CellKind::ALL).
+    pub kinds: u32,
     /// 2 or 3. In two dimensions positions keep their z, and w is ignored.
     pub dimension: usize,
     /// How many cells there are.

@@ -13,8 +13,9 @@ pub(crate) struct Records {
 }
 
 /// How far positions and origins of cells may be from where they were meant to be, in units of
-/// rounding and of the greatest coordinate: half a unit each, and a little more.
-const OF_PLACES: f64 = 1.25;
+/// rounding and of the greatest coordinate: half a unit each, and what a short computation of a
+/// position adds.
+const OF_PLACES: f64 = 3.0;
 /// What rounding does to distances from an origin, in units of the cell's size.
 const OF_DISTANCES: f64 = 4.0;
 /// The least border, in units of rounding, for what rounding does to shares of nodes, and to
@@ -38,6 +39,7 @@ impl Mesh {
         let count = |numbers: usize| if is_general { numbers } else { 0 };
         let shape = MeshShape {
             form,
+            kinds: self.cells().kinds.iter().fold(0, |all, kind| all | 1 << *kind as u32),
             dimension: self.dimension(),
             cells: self.cells().len(),
             values: match placement {

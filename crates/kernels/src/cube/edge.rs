@@ -3,7 +3,7 @@
 
 use super::{
     Vec4, cubecl,
-    mesh::{MeshKind, Sought, Whereabouts, inward, is_between, seek},
+    mesh::{MeshKind, Whereabouts, edge, inward, is_between, seek},
     tables::WALL,
     walls::{Landing, land},
 };
@@ -37,8 +37,8 @@ struct Found<F: Float> {
     reached: F,
     /// Whether the whole way is in the field.
     is_whole: bool,
-    /// Where a walk to right behind the edge of the field ends, if it is not.
-    edge: Sought<F>,
+    /// A part that is right behind the edge of the field, if it is not.
+    beyond: F,
 }
 
 /// Follows a way from a position in the field, wall by wall.
@@ -89,13 +89,15 @@ pub(super) fn pass<F: Float>(
                 passage.fraction = begun + whole.fraction * left;
             }
         } else {
-            let inward = inward::<F>(places, index, &found.edge, mesh);
+            let behind = land_at::<F>(reals, wholes, from, to, &whole, length, found.beyond);
+            let edge = edge::<F>(places, index, wholes, behind.position, hint.base, mesh);
+            let inward = inward::<F>(places, index, &edge, mesh);
             let fraction = found.reached * length;
             begun += fraction * left;
             if wholes[WALL] == comptime!(Wall::Leave.code()) {
                 passage.status = LEFT_MESH;
                 passage.fraction = begun;
-                passage.face = 8 * max(found.edge.cell - 1, 0i32) + found.edge.face;
+                passage.face = 8 * max(edge.cell - 1, 0i32) + edge.face;
                 goes_on = false;
             }
             let rest = Vec4::<F>::new(one - fraction) * (to - from);
@@ -164,14 +166,12 @@ fn land_at<F: Float>(
 const ALL: i32 = 0;
 const MIDDLE: i32 = 1;
 const CELL: i32 = 2;
-const EDGE: i32 = 3;
 
 /// Goes along a way. A walk may end where the way goes on: around a corner that points inwards,
 /// and where faces of neighbours do not match. There the way goes on where some cell does.
 ///
 /// Each round asks for one part of the way: for all of it; for the middle between what has been
-/// reached and what lies beyond; when these have met, for a cell that goes on there; and, where
-/// none does, for the edge.
+/// reached and what lies beyond; and when these have met, for a cell that goes on there.
 #[cube]
 fn follow<F: Float>(
     places: &[Vec4<F>],
@@ -186,32 +186,19 @@ fn follow<F: Float>(
     #[comptime] mesh: MeshKind,
 ) -> Found<F> {
     let one = F::new(1.0_f32);
-    let zero = F::new(0.0_f32);
-    let mut reached = zero;
+    let mut reached = F::new(0.0_f32);
     let mut beyond = one;
     let mut part = one;
     let mut asks = i32::new(0);
     let mut is_whole = false;
     let mut breaks = 0i32;
-    let mut edge = Sought::<F> {
-        is_there: false,
-        is_lost: false,
-        cell: 0i32,
-        at: Vec4::<F>::new(zero),
-        face: 0i32,
-    };
     let mut goes_on = true;
     while goes_on {
         let position = land_at::<F>(reals, wholes, from, to, whole, length, part).position;
         let cell = select(asks == CELL, 0i32, hint.base);
         let next = seek::<F>(places, index, reals, wholes, position, cell, false, mesh);
         let is_there = next.is_there && (asks == CELL || cell > 0);
-        if asks == EDGE {
-            edge.cell = next.cell;
-            edge.at = next.at;
-            edge.face = next.face;
-            goes_on = false;
-        } else if is_there {
+        if is_there {
             hint.cell = next.cell;
             hint.base = next.cell;
             hint.from = position;
@@ -221,18 +208,20 @@ fn follow<F: Float>(
                 goes_on = false;
             } else if asks == CELL {
                 breaks += 1;
-                beyond = select(breaks < MOST_BREAKS, one, reached);
+                goes_on = breaks < MOST_BREAKS;
+                beyond = select(goes_on, one, reached);
             }
         } else {
             beyond = part;
+            goes_on = asks != CELL;
         }
         let middle = F::new(0.5_f32) * (reached + beyond);
         if asks == CELL {
-            asks = select(is_there && breaks < MOST_BREAKS, ALL, EDGE);
+            asks = i32::new(0);
         } else {
             asks = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
         }
         part = select(asks == MIDDLE, middle, beyond);
     }
-    Found::<F> { reached, is_whole, edge }
+    Found::<F> { reached, is_whole, beyond }
 }

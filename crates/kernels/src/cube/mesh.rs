@@ -209,8 +209,6 @@ pub(super) struct Sought<F: Float> {
     /// The number of a cell, one more than it is.
     pub cell: i32,
     pub at: Vec4<F>,
-    /// The face beyond which nothing is known, where the walk ended outside of its cell.
-    pub face: i32,
 }
 
 /// Walks from a cell to a position. A walk that ends on a face goes to the first cell there,
@@ -229,7 +227,6 @@ pub(super) fn seek<F: Float>(
 ) -> Sought<F> {
     let mut cell = from;
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
-    let mut face = 0i32;
     let mut hops = i32::new(HOPS);
     let mut is_there = false;
     let mut is_lost = true;
@@ -258,7 +255,6 @@ pub(super) fn seek<F: Float>(
             let is_outside = look.standing == OUTSIDE;
             if is_walking {
                 at = look.at;
-                face = look.face;
                 let mut next = i32::new(-1);
                 if is_outside && hops > 0 {
                     next = beyond(index, wholes, other as usize, look.face, mesh);
@@ -280,7 +276,68 @@ pub(super) fn seek<F: Float>(
             }
         }
     }
-    Sought::<F> { is_there, is_lost, cell, at, face }
+    Sought::<F> { is_there, is_lost, cell, at }
+}
+
+/// A face at the edge of a mesh.
+#[derive(CubeType)]
+pub(super) struct Edge<F: Float> {
+    /// The number of its cell, one more than it is.
+    pub cell: i32,
+    pub face: i32,
+    /// The place near it, as seen from the cell.
+    at: Vec4<F>,
+}
+
+/// The open face that a walk towards a position beyond the mesh leads to.
+#[cube]
+pub(super) fn edge<F: Float>(
+    places: &[Vec4<F>],
+    index: &[i32],
+    wholes: &[i32],
+    p: Vec4<F>,
+    from: i32,
+    #[comptime] mesh: MeshKind,
+) -> Edge<F> {
+    let mut edge = Edge::<F> { cell: from, face: 0i32, at: Vec4::<F>::new(F::new(0.0_f32)) };
+    let mut hops = i32::new(HOPS);
+    while hops > 0 && edge.cell > 0 {
+        hops -= 1;
+        let cell = (edge.cell - 1) as usize;
+        let look = look::<F>(places, index, cell, p, mesh);
+        edge.at = look.at;
+        // In a corner the face that a position is farthest beyond may be that of a neighbour.
+        edge.face = wall::<F>(index, wholes, cell, look.at, mesh);
+        let is_wall = edge.face >= 0;
+        if !is_wall {
+            edge.face = look.face;
+        }
+        let next = beyond(index, wholes, cell, look.face, mesh);
+        if is_wall || next < 0 {
+            hops = 0i32;
+        } else {
+            edge.cell = next + 1;
+        }
+    }
+    edge
+}
+
+/// The open face of a cell that a place is farthest beyond, or -1.
+#[cube]
+fn wall<F: Float>(
+    index: &[i32],
+    wholes: &[i32],
+    cell: usize,
+    at: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> i32 {
+    if comptime!(mesh.is_simple()) {
+        simplices::wall::<F>(index, cell, at, mesh)
+    } else {
+        let kind = index[4 * cell];
+        let first = (wholes[NEIGHBOURS_AT] + index[4 * cell + 2]) as usize;
+        sides::wall::<F>(index, kind, first, at, mesh)
+    }
 }
 
 /// The bin of a position, as the place of its beginning among the index.
@@ -337,14 +394,14 @@ fn beyond(
 pub(super) fn inward<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    sought: &Sought<F>,
+    edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     let zero = F::new(0.0_f32);
     let mut inward = Vec4::<F>::new(zero);
-    if sought.cell > 0 {
-        let cell = (sought.cell - 1) as usize;
-        let slope = slope::<F>(places, index, cell, sought, mesh);
+    if edge.cell > 0 {
+        let cell = (edge.cell - 1) as usize;
+        let slope = slope::<F>(places, index, cell, edge, mesh);
         let (x, y, z) = (slope.extract(0usize), slope.extract(1usize), slope.extract(2usize));
         let size = max(x.abs(), max(y.abs(), z.abs()));
         if size > zero {
@@ -364,12 +421,12 @@ fn slope<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
     cell: usize,
-    sought: &Sought<F>,
+    edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     if comptime!(mesh.is_simple()) {
-        simplices::slope::<F>(places, cell, sought.face)
+        simplices::slope::<F>(places, cell, edge.face)
     } else {
-        general::slope::<F>(places, index, cell, sought.at, sought.face, mesh)
+        general::slope::<F>(places, index, cell, edge.at, edge.face, mesh)
     }
 }

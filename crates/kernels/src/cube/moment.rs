@@ -1,7 +1,7 @@
 //! Which two frames a moment lies between, and their weights.
 
 use super::{
-    Form, Vec4, cubecl,
+    Form, Vec4, cubecl, rounding,
     tables::{FRAME_SIZE, FRAMES, GAP_COUNT, GAPS, INTERVALS},
 };
 use crate::{InTime, Outside};
@@ -87,7 +87,7 @@ fn weight<F: Float>(fraction: F, #[comptime] form: Form) -> F {
 fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     let one = F::new(1.0_f32);
     if comptime!(form.outside == Outside::Zero) {
-        let slack = F::new(8.0_f32) * F::EPSILON;
+        let slack = F::new(8.0_f32) * rounding::<F>();
         let outside = fraction < F::new(0.0_f32) - slack || fraction > one + slack;
         select(outside, F::new(0.0_f32), one)
     } else {

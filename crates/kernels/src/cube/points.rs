@@ -3,6 +3,7 @@
 use super::{
     Form, Vec4, cubecl,
     moment::{Moment, blend},
+    rounding,
     tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES},
     vec4,
 };
@@ -108,7 +109,7 @@ fn square_distance<F: Float>(places: &[F], wholes: &[i32], place: Vec4<F>, node:
 /// A distance, and what rounding may have taken from it.
 #[cube]
 fn roundly<F: Float>(distance: F) -> F {
-    distance * (F::new(1.0_f32) + F::new(8.0_f32) * F::EPSILON)
+    distance * (F::new(1.0_f32) + F::new(8.0_f32) * rounding::<F>())
 }
 
 /// How far a search looks first: as `Cloud::reach_after` of `cpu/points.rs`.
@@ -176,7 +177,7 @@ fn nearest<F: Float>(
             reach = farther::<F>(second, reach);
         }
         let far = second.sqrt();
-        let slack = F::new(32.0_f32) * F::EPSILON * far;
+        let slack = F::new(32.0_f32) * rounding::<F>() * far;
         let half = max(F::new(0.5_f32) * (far - first.sqrt()) - slack, zero);
         hint.place = place;
         hint.node = node;

@@ -16,7 +16,7 @@ use crate::{
         moment::Moment,
     },
 };
-use kinds::Kind;
+use kinds::{Kind, Powers};
 
 /// Newton's steps; two or three are usual.
 const STEPS: usize = 16;
@@ -30,7 +30,8 @@ pub(in crate::cpu) struct General<'a, F> {
     heads: &'a [[i32; 4]],
     nodes: &'a [i32],
     neighbours: &'a [i32],
-    places: &'a [F],
+    /// All places, in fours.
+    terms: &'a [[F; 4]],
     kinds: Vec<Kind<F>>,
     is_flat: bool,
     /// A step as short as this is the last one: what remains is about its square.
@@ -53,7 +54,7 @@ impl<'a, F: Real> General<'a, F> {
             heads: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
             nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
             neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
-            places: field.places,
+            terms: bytemuck::cast_slice(field.places),
             kinds: Kind::all(),
             is_flat: shape.dimension == 2,
             short: F::of(0.25) * F::epsilon().sqrt(),
@@ -80,10 +81,12 @@ impl<'a, F: Real> General<'a, F> {
     fn jet<L: Lanes<F>>(&self, cell: usize, at: &[F; 4]) -> Jet<F> {
         let (kind, start) = (self.kind(cell), self.heads[cell][3] as usize);
         let mut jet = [L::Four::splat(F::zero()); 4];
-        for (j, [m, r, s, t]) in kind.term_jets(at).enumerate() {
-            let from = start + 4 * j;
-            let [a, b, c, d] = self.places[from..from + 4] else { break };
-            let term = L::Four::new([a, b, c, d]);
+        let powers = Powers::new(at);
+        let terms = &self.terms[start / 4..start / 4 + kind.exponents.len()];
+        // By index: an iterator might be called where it should be inlined.
+        for j in 0..terms.len() {
+            let [m, r, s, t] = powers.jet(&kind.exponents[j]);
+            let term = L::Four::new(terms[j]);
             jet[0] = term.fma(L::Four::splat(m), jet[0]);
             jet[1] = term.fma(L::Four::splat(r), jet[1]);
             jet[2] = term.fma(L::Four::splat(s), jet[2]);
@@ -164,16 +167,11 @@ impl<F: Real> Shapes<F> for General<'_, F> {
         let start = self.heads[cell][1] as usize;
         let nodes = &self.nodes[start..start + kind.nodes];
         let [w0, w1] = moment.weights;
-        let sum = |frame: usize| {
-            let mut sum = L::Four::splat(F::zero());
-            for (share, node) in shares.iter().zip(nodes) {
-                let value = L::Four::new(values[frame + *node as usize]);
-                sum = value.fma(L::Four::splat(*share), sum);
-            }
-            sum
-        };
-        let mean = sum(moment.frames[0]) * L::Four::splat(w0);
-        if w1 == F::zero() { mean } else { sum(moment.frames[1]).fma(L::Four::splat(w1), mean) }
+        let mean = sum::<F, L>(values, nodes, &shares, moment.frames[0]) * L::Four::splat(w0);
+        if w1 == F::zero() {
+            return mean;
+        }
+        sum::<F, L>(values, nodes, &shares, moment.frames[1]).fma(L::Four::splat(w1), mean)
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
@@ -198,6 +196,24 @@ impl<F: Real> Shapes<F> for General<'_, F> {
         let [_, x, y, z] = &self.records[cell];
         ([x, y, z].map(|column| dot(&slope, &[column[0], column[1], column[2]])), border)
     }
+}
+
+/// The mean of the values at some nodes of one frame.
+#[inline(always)]
+fn sum<F: Real, L: Lanes<F>>(
+    values: &[[F; 4]],
+    nodes: &[i32],
+    shares: &[F],
+    frame: usize,
+) -> L::Four {
+    let mut sum = L::Four::splat(F::zero());
+    // By index: an iterator might be called where it should be inlined.
+    #[allow(clippy::needless_range_loop)]
+    for k in 0..nodes.len() {
+        let value = L::Four::new(values[frame + nodes[k] as usize]);
+        sum = value.fma(L::Four::splat(shares[k]), sum);
+    }
+    sum
 }
 
 #[inline(always)]

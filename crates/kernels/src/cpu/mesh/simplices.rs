@@ -33,6 +33,22 @@ impl<'a, F: Real> Simplices<'a, F> {
         }
     }
 
+    /// The mean of the values at some nodes of one frame.
+    #[inline(always)]
+    fn sum<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        nodes: &[i32; 4],
+        at: L::Four,
+        frame: usize,
+    ) -> L::Four {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| frame + nodes[k] as usize);
+        let sum = L::Four::new(values[a]) * at.spread::<0>();
+        let sum = L::Four::new(values[b]).fma(at.spread::<1>(), sum);
+        let sum = L::Four::new(values[c]).fma(at.spread::<2>(), sum);
+        if self.corners == 3 { sum } else { L::Four::new(values[d]).fma(at.spread::<3>(), sum) }
+    }
+
     #[inline(always)]
     fn shares<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, L::Four) {
         let [origin, x, y, z] = &self.records[cell];
@@ -71,15 +87,12 @@ impl<F: Real> Shapes<F> for Simplices<'_, F> {
         let nodes = &self.links[cell][0];
         let [first, second] = moment.frames;
         let [w0, w1] = moment.weights;
-        let value = |frame: usize, k: usize| L::Four::new(values[frame + nodes[k] as usize]);
-        let sum = |frame: usize| {
-            let sum = value(frame, 0) * at.spread::<0>();
-            let sum = value(frame, 1).fma(at.spread::<1>(), sum);
-            let sum = value(frame, 2).fma(at.spread::<2>(), sum);
-            if self.corners == 3 { sum } else { value(frame, 3).fma(at.spread::<3>(), sum) }
-        };
-        let mean = sum(first) * L::Four::splat(w0);
-        if w1 == F::zero() { mean } else { sum(second).fma(L::Four::splat(w1), mean) }
+        let mean = self.sum::<L>(values, nodes, at, first) * L::Four::splat(w0);
+        if w1 == F::zero() {
+            mean
+        } else {
+            self.sum::<L>(values, nodes, at, second).fma(L::Four::splat(w1), mean)
+        }
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {

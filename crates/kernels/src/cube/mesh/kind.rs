@@ -36,10 +36,10 @@ impl MeshKind {
         MeshKind { form: MeshForm::Simplices, placement: Placement::Nodes, dimension: 3, kinds: 0 };
 
     pub fn of(shape: &MeshShape) -> Self {
-        let MeshShape { form, placement, dimension, .. } = *shape;
+        let MeshShape { form, placement, dimension, kinds, .. } = *shape;
         let kinds = match form {
             MeshForm::Simplices => 0,
-            MeshForm::General => kinds_of(shape),
+            MeshForm::General => kinds,
         };
         MeshKind { form, placement, dimension, kinds }
     }
@@ -118,10 +118,4 @@ impl MeshKind {
 /// The bit of a kind.
 pub(super) fn bit(kind: CellKind) -> u32 {
     1 << kind as u32
-}
-
-/// The kinds that can occur in a mesh.
-fn kinds_of(shape: &MeshShape) -> u32 {
-    let can = |kind: &&CellKind| kind.dimension() == shape.dimension;
-    CellKind::ALL.iter().filter(can).fold(0, |kinds, kind| kinds | bit(*kind))
 }

@@ -103,6 +103,41 @@ pub(super) fn least_side<F: Float>(
     Margin::<F> { face, least }
 }
 
+/// The open face that a place is farthest beyond, or -1; the cell's neighbours begin at `first`.
+#[cube]
+pub(super) fn wall<F: Float>(
+    index: &[i32],
+    kind: i32,
+    first: usize,
+    at: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> i32 {
+    let per_room = per_room::<F>(kind, at, mesh);
+    let mut wall = i32::new(-1);
+    let mut least = F::new(0.0_f32);
+    #[unroll]
+    for k in 0..comptime!(mesh.outlines().len()) {
+        let outline = comptime!(mesh.outlines()[k]);
+        if is_of(kind, comptime!(outline.kinds), comptime!(mesh.kinds())) {
+            #[unroll]
+            for j in 0..comptime!(outline.sides.len()) {
+                let side = comptime!(outline.sides[j]);
+                let plane = comptime!(side.plane);
+                let begin = F::new(comptime!(plane[0] as f32));
+                let mut value = along::<F>(at, begin, plane);
+                if comptime!(outline.narrows && leans(&side)) {
+                    value *= per_room;
+                }
+                if value < least && index[first + comptime!(side.face)] < 0 {
+                    wall = comptime!(side.face as i32).runtime();
+                    least = value;
+                }
+            }
+        }
+    }
+    wall
+}
+
 /// How the distance from a face grows along r, s and t.
 #[cube]
 pub(super) fn slope_of<F: Float>(kind: i32, face: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {

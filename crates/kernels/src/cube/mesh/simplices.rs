@@ -49,6 +49,26 @@ pub(super) fn look<F: Float>(
     Look::<F> { at, standing, face }
 }
 
+/// The open face of a cell that a place is farthest beyond, or -1.
+#[cube]
+pub(super) fn wall<F: Float>(
+    index: &[i32],
+    cell: usize,
+    at: Vec4<F>,
+    #[comptime] mesh: MeshKind,
+) -> i32 {
+    let mut least = F::new(0.0_f32);
+    let mut wall = i32::new(-1);
+    #[unroll]
+    for k in 0..comptime!(mesh.corners()) {
+        if at.extract(k) < least && index[8 * cell + 4 + k] < 0 {
+            least = at.extract(k);
+            wall = comptime!(k as i32).runtime();
+        }
+    }
+    wall
+}
+
 /// The mean of the values at the nodes of a cell.
 #[cube]
 pub(super) fn mean<F: Float>(

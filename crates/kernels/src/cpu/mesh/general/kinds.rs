@@ -15,13 +15,54 @@ const WIDTH: usize = 8;
 /// Room for the shares of all nodes.
 const ROOM: usize = MAX_CELL_NODES.next_multiple_of(WIDTH);
 
+/// Powers of coordinates, and their derivatives.
+pub(super) struct Powers<F> {
+    powers: [[F; 3]; 3],
+    slopes: [[F; 3]; 3],
+}
+
+impl<F: Real> Powers<F> {
+    #[inline(always)]
+    pub fn new(at: &[F; 4]) -> Self {
+        let (zero, one) = (F::zero(), F::one());
+        let [r, s, t, _] = *at;
+        Powers {
+            powers: [[one, r, r * r], [one, s, s * s], [one, t, t * t]],
+            slopes: [[zero, one, r + r], [zero, one, s + s], [zero, one, t + t]],
+        }
+    }
+
+    /// A term.
+    #[inline(always)]
+    fn term(&self, exponents: &[u8; 3]) -> F {
+        let [a, b, c] = whole(exponents);
+        self.powers[0][a] * self.powers[1][b] * self.powers[2][c]
+    }
+
+    /// A term and its derivatives by r, s and t.
+    #[inline(always)]
+    pub fn jet(&self, exponents: &[u8; 3]) -> [F; 4] {
+        let [a, b, c] = whole(exponents);
+        let [r, s, t] = [self.powers[0][a], self.powers[1][b], self.powers[2][c]];
+        let st = s * t;
+        [r * st, self.slopes[0][a] * st, r * self.slopes[1][b] * t, r * s * self.slopes[2][c]]
+    }
+}
+
+/// Exponents, of which the compiler can see that they are no more than 2.
+#[inline(always)]
+fn whole(exponents: &[u8; 3]) -> [usize; 3] {
+    let [a, b, c] = *exponents;
+    [usize::from(a) % 3, usize::from(b) % 3, usize::from(c) % 3]
+}
+
 /// A kind of cells.
 pub(super) struct Kind<F> {
     pub nodes: usize,
     pub centre: [F; 4],
-    exponents: Vec<[u8; 3]>,
+    pub exponents: Vec<[u8; 3]>,
     /// For each term its coefficients in the shares of the nodes.
-    coefficients: Vec<[F; ROOM]>,
+    coefficients: Vec<[[F; WIDTH]; ROOM / WIDTH]>,
     planes: [[F; 4]; SIDES],
     faces: [usize; SIDES],
     sides: usize,
@@ -47,8 +88,9 @@ impl<F: Real> Kind<F> {
             leans[k] = side.plane[1] != 0.0 || side.plane[2] != 0.0;
         }
         let of_term = |j: usize| {
-            let mut row = [F::zero(); ROOM];
-            for (share, coefficients) in row.iter_mut().zip(&table.coefficients) {
+            let mut row = [[F::zero(); WIDTH]; ROOM / WIDTH];
+            for (share, coefficients) in row.as_flattened_mut().iter_mut().zip(&table.coefficients)
+            {
                 *share = F::of(coefficients[j]);
             }
             row
@@ -67,31 +109,22 @@ impl<F: Real> Kind<F> {
         }
     }
 
-    /// The terms at a place, each with its derivatives by r, s and t.
-    #[inline(always)]
-    pub fn term_jets(&self, at: &[F; 4]) -> impl Iterator<Item = [F; 4]> {
-        let (zero, one) = (F::zero(), F::one());
-        let two = one + one;
-        let powers = [0, 1, 2].map(|d| [one, at[d], at[d] * at[d]]);
-        let slopes = [0, 1, 2].map(|d| [zero, one, two * at[d]]);
-        self.exponents.iter().map(move |&[a, b, c]| {
-            let (a, b, c) = (usize::from(a) % 3, usize::from(b) % 3, usize::from(c) % 3);
-            let [r, s, t] = [powers[0][a], powers[1][b], powers[2][c]];
-            [r * s * t, slopes[0][a] * s * t, r * slopes[1][b] * t, r * s * slopes[2][c]]
-        })
-    }
-
     /// The shares of the nodes at a place, which add up to 1.
     #[inline(always)]
     pub fn shares<L: Lanes<F>>(&self, at: &[F; 4]) -> [F; ROOM] {
         let mut shares = [F::zero(); ROOM];
-        for start in (0..self.nodes).step_by(WIDTH) {
+        let powers = Powers::new(at);
+        let mut start = 0;
+        while start < self.nodes {
             let mut sum = L::Eight::splat(F::zero());
-            for ([term, ..], row) in self.term_jets(at).zip(&self.coefficients) {
-                let Some((row, _)) = row[start..].split_first_chunk::<WIDTH>() else { break };
+            // By index: an iterator might be called where it should be inlined.
+            for j in 0..self.exponents.len() {
+                let row = &self.coefficients[j][start / WIDTH];
+                let term = powers.term(&self.exponents[j]);
                 sum = L::Eight::new(row).fma(L::Eight::splat(term), sum);
             }
             shares[start..start + WIDTH].copy_from_slice(&sum.array());
+            start += WIDTH;
         }
         shares
     }

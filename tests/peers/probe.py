@@ -1,0 +1,266 @@
+"""What VTK's probe says of velocities on meshes, at random points.
+
+    python tests/peers/probe.py [FOLDER] [DATA]      writes the fixtures
+    python tests/peers/probe.py --check [FOLDER] [DATA]
+                                                     compares them with what it would write
+
+FOLDER is tests/data/peers/probe unless given, DATA (with blood_vessels/ and kitchen.vtk) is
+../shared/data. Needs the `vtk` and `numpy` packages. Of each data set it takes 10,000 points: random
+parametric coordinates from 0.01 to 0.99 in random cells, the position rounded to single precision.
+`NAME.npy` holds a row `x, y, z, u, v, w` of f32 for each; the velocities are those of
+vtkProbeFilter.
+
+    blood    blood_vessels/T0000000500.pvtu: voxels, velocity in the cells
+    kitchen  kitchen.vtk: a structured grid, velocity at the points
+    mixed    mixed.vtu, which this script makes: hexahedra, wedges, pyramids and tetrahedra whose
+             faces fit together, their nodes moved, velocity at the points
+
+VTK ends Newton's method for distorted cells at a step of 0.001. How far that is from shares of the
+nodes that give the position back to 1e-13 is printed, and is held below a fifth of the bound of
+tests/physics/probe.rs.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+import vtk
+from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+
+COUNT = 10_000
+# Of the largest speed.
+BOUND = 1e-5
+EXACT = BOUND / 5
+HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "data" / "peers" / "probe"
+DATA = HERE.parents[1].parent / "shared" / "data"
+
+HEXAHEDRON = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+# A hexahedron cut along y: two wedges whose triangles lie at its ends in y.
+WEDGES = [(0, 1, 4, 3, 2, 7), (1, 5, 4, 2, 6, 7)]
+# Its faces, with a pyramid of each and the centre inside.
+FACES = [(0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (3, 2, 6, 7), (0, 3, 7, 4), (1, 5, 6, 2)]
+COLUMNS = 4
+LAYERS = ["hexahedra", "wedges", "hexahedra", "pyramids", "to tetrahedra", "tetrahedra"]
+
+
+class Mixed:
+    """The mesh of several kinds: a box of COLUMNS x COLUMNS x len(LAYERS) hexahedra, cut up."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(9)
+        self.numbers, self.points, self.cells = {}, [], []
+        for k, layer in enumerate(LAYERS):
+            for j in range(COLUMNS):
+                for i in range(COLUMNS):
+                    self.cut(layer, np.array([i, j, k]))
+
+    def node(self, place):
+        """The number of a node by its place in halves of an edge; it moves unless at the border."""
+        key = tuple(int(x) for x in place)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.points)
+            size = 2 * np.array([COLUMNS, COLUMNS, len(LAYERS)])
+            within = (np.array(key) > 0) & (np.array(key) < size)
+            move = self.random.uniform(-0.15, 0.15, 3) * within
+            self.points.append(np.array(key) / 2 + move)
+        return self.numbers[key]
+
+    def cut(self, layer, at):
+        corners = [self.node(2 * (at + np.array(corner))) for corner in HEXAHEDRON]
+        if layer == "hexahedra":
+            self.cells.append((vtk.VTK_HEXAHEDRON, corners))
+            return
+        if layer == "wedges":
+            for wedge in WEDGES:
+                self.cells.append((vtk.VTK_WEDGE, [corners[k] for k in wedge]))
+            return
+        centre = self.node(2 * at + 1)
+        for face in FACES:
+            nodes = [corners[k] for k in face]
+            lower = face == FACES[0]
+            if layer == "pyramids" or (layer == "to tetrahedra" and lower):
+                self.cells.append((vtk.VTK_PYRAMID, nodes + [centre]))
+                continue
+            # Cut through the node whose place comes first, so that neighbours agree.
+            places = [tuple(at + np.array(HEXAHEDRON[k])) for k in face]
+            first = places.index(min(places))
+            a, b, c, d = nodes[first:] + nodes[:first]
+            self.cells.append((vtk.VTK_TETRA, [a, b, c, centre]))
+            self.cells.append((vtk.VTK_TETRA, [a, c, d, centre]))
+
+    def grid(self):
+        places = np.array(self.points, dtype=np.float32)
+        points = vtk.vtkPoints()
+        points.SetData(numpy_to_vtk(places, deep=True))
+        grid = vtk.vtkUnstructuredGrid()
+        grid.SetPoints(points)
+        for code, nodes in self.cells:
+            grid.InsertNextCell(code, len(nodes), nodes)
+        x, y, z = places.astype(float).T
+        velocity = np.stack(
+            [
+                np.sin(1.3 * y + 0.4) * np.cos(0.9 * z) - 0.3,
+                np.sin(1.1 * z + 0.2 * x * x) + 0.2,
+                np.cos(1.2 * x) * np.sin(0.8 * y * z / 4),
+            ],
+            axis=1,
+        )
+        named = numpy_to_vtk(velocity.astype(np.float32), deep=True)
+        named.SetName("velocity")
+        grid.GetPointData().SetVectors(named)
+        return grid
+
+
+def read(reader, path):
+    reader.SetFileName(str(path))
+    reader.Update()
+    return reader.GetOutput()
+
+
+def inside(random, code):
+    """Random parametric coordinates in a cell, away from its faces."""
+    sums = {vtk.VTK_TETRA: 3, vtk.VTK_WEDGE: 2}.get(code, 0)
+    while True:
+        place = random.uniform(0.01, 0.99, 3)
+        if place[:sums].sum() < 0.99:
+            return place
+
+
+def weights(cell, place):
+    values = [0.0] * cell.GetNumberOfPoints()
+    cell.InterpolateFunctions(list(place), values)
+    return np.array(values)
+
+
+def slopes(cell, place):
+    values = [0.0] * (3 * cell.GetNumberOfPoints())
+    cell.InterpolateDerivs(list(place), values)
+    return np.array(values).reshape(3, -1)
+
+
+def nodes_of(cell):
+    return np.array([cell.GetPoints().GetPoint(k) for k in range(cell.GetNumberOfPoints())])
+
+
+def solve(cell, place, target):
+    """Parametric coordinates of a position by Newton's method, to the last digits."""
+    nodes = nodes_of(cell)
+    place = np.array(place)
+    size = np.ptp(nodes, axis=0).max()
+    for _ in range(50):
+        off = weights(cell, place) @ nodes - target
+        if np.abs(off).max() <= 1e-14 * (size + np.abs(target).max()):
+            break
+        place = place - np.linalg.solve((slopes(cell, place) @ nodes).T, off)
+    # The shares of the nodes give the position back: these coordinates are right.
+    assert np.abs(weights(cell, place) @ nodes - target).max() <= 1e-13 * (size + np.abs(target).max())
+    return place
+
+
+def points_in(grid, seed):
+    """Random points in random cells: positions, and the cell and coordinates of each.
+
+    Rounding to single precision moves a point by less than 1e-4 of a cell here.
+    """
+    random = np.random.default_rng(seed)
+    positions, cells, coordinates = [], [], []
+    for number in random.integers(grid.GetNumberOfCells(), size=COUNT):
+        cell = grid.GetCell(int(number))
+        place = inside(random, cell.GetCellType())
+        exact = weights(cell, place) @ nodes_of(cell)
+        positions.append(exact.astype(np.float32))
+        cells.append(int(number))
+        coordinates.append(place)
+    return np.array(positions), cells, coordinates
+
+
+def probe(grid, positions):
+    """What vtkProbeFilter says; every point must be valid."""
+    points = vtk.vtkPoints()
+    points.SetData(numpy_to_vtk(positions.astype(np.float32), deep=True))
+    where = vtk.vtkPolyData()
+    where.SetPoints(points)
+    filter = vtk.vtkProbeFilter()
+    filter.SetInputData(where)
+    filter.SetSourceData(grid)
+    filter.Update()
+    found = filter.GetOutput().GetPointData()
+    valid = vtk_to_numpy(found.GetArray("vtkValidPointMask"))
+    assert valid.all(), f"{(valid == 0).sum()} points are in no cell"
+    return vtk_to_numpy(found.GetArray("velocity")).astype(np.float32)
+
+
+def exactly(grid, positions, cells, coordinates):
+    """Velocities in the cells that the points were drawn in, by shape functions, in f64."""
+    at_points = grid.GetPointData().GetArray("velocity")
+    if at_points is None:
+        return vtk_to_numpy(grid.GetCellData().GetArray("velocity")).astype(float)[cells]
+    values = vtk_to_numpy(at_points).astype(float)
+    velocities = []
+    for position, number, start in zip(positions.astype(float), cells, coordinates):
+        cell = grid.GetCell(number)
+        nodes = [cell.GetPointId(k) for k in range(cell.GetNumberOfPoints())]
+        velocities.append(weights(cell, solve(cell, start, position)) @ values[nodes])
+    return np.array(velocities)
+
+
+def fixture(name, grid, seed):
+    """Points and velocities; says how far VTK is from shape functions."""
+    positions, cells, coordinates = points_in(grid, seed)
+    velocities = probe(grid, positions)
+    exact = exactly(grid, positions, cells, coordinates)
+    largest = np.linalg.norm(exact, axis=1).max()
+    off = np.abs(velocities - exact).max(axis=1) / largest
+    kinds = np.array([grid.GetCellType(number) for number in cells])
+    print(f"{name}: {grid.GetNumberOfCells()} cells, {COUNT} points, largest speed {largest:.6g}")
+    for code in np.unique(kinds):
+        of_kind = off[kinds == code]
+        kind = vtk.vtkCellTypes.GetClassNameFromTypeId(int(code))
+        print(
+            f"    {kind}: {len(of_kind)} points, VTK off by {of_kind.max():.2e} of the largest "
+            f"speed at most, median {np.median(of_kind):.1e}"
+        )
+    assert off.max() <= EXACT, f"{name}: VTK is off by {off.max():.2e}"
+    return np.hstack([positions, velocities]).astype("<f4")
+
+
+def data_sets(folder, data):
+    mixed = folder / "mixed.vtu"
+    if not mixed.exists():
+        writer = vtk.vtkXMLUnstructuredGridWriter()
+        writer.SetFileName(str(mixed))
+        writer.SetInputData(Mixed().grid())
+        writer.SetCompressorTypeToZLib()
+        writer.SetDataModeToBinary()
+        assert writer.Write() == 1
+    yield "mixed", read(vtk.vtkXMLUnstructuredGridReader(), mixed)
+    blood = data / "blood_vessels" / "T0000000500.pvtu"
+    yield "blood", read(vtk.vtkXMLPUnstructuredGridReader(), blood)
+    yield "kitchen", read(vtk.vtkStructuredGridReader(), data / "kitchen.vtk")
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("folder", nargs="?", type=pathlib.Path, default=FIXTURES)
+    arguments.add_argument("data", nargs="?", type=pathlib.Path, default=DATA)
+    arguments.add_argument("--check", action="store_true")
+    given = arguments.parse_args()
+    print(f"VTK {vtk.vtkVersion().GetVTKVersion()}")
+    for seed, (name, grid) in enumerate(data_sets(given.folder, given.data)):
+        made = fixture(name, grid, seed)
+        path = given.folder / f"{name}.npy"
+        if given.check:
+            there = np.load(path)
+            largest = np.linalg.norm(made[:, 3:], axis=1).max()
+            assert np.array_equal(there[:, :3], made[:, :3]), f"{path}: other points"
+            off = np.abs(there[:, 3:] - made[:, 3:]).max() / largest
+            assert off <= 1e-7, f"{path}: velocities differ by {off:.2e} of the largest speed"
+            print(f"    {path.name} is what it should be")
+        else:
+            np.save(path, made)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
