@@ -28,7 +28,8 @@
 //! # }
 //! ```
 //!
-//! Fields come from files through [`io::Series`] and [`io::PointSeries`]; lengths and times are in
+//! Fields come from files through [`io::Series`] (grids), [`io::MeshSeries`] and
+//! [`io::PointSeries`]; lengths and times are in
 //! the data's own units.
 
 pub use burn;

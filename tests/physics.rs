@@ -12,6 +12,7 @@ mod physics {
     mod account;
     mod against_oracle;
     mod analytic;
+    mod damaged_meshes;
     mod faces;
     mod gradients;
     mod groups;
@@ -22,6 +23,7 @@ mod physics {
     mod outside_time;
     mod paths;
     mod points;
+    mod probe;
     mod rotation;
     mod schedule;
     mod sinks;

@@ -78,47 +78,39 @@ fn a_linear_velocity_is_exact_on_every_mesh() {
 /// Positions on and between the points of a mesh.
 fn places(made: &Made, count: usize) -> Vec<[f64; 3]> {
     let mut dice = Dice(8);
-    let mut places = Vec::with_capacity(count);
-    for i in 0..count {
+    let mut place = |i: usize| {
         let cell = dice.bits() as usize % made.cells.len();
         let kind = made.cells.kinds[cell];
-        let (table, nodes) = (kind.table(), made.cells.nodes(cell));
-        let mut at = [0.0; 3];
-        match i % 4 {
-            // A vertex, a place on an edge or a face, a place within.
-            0 => at = table.nodes[dice.bits() as usize % table.nodes.len()],
+        let table = kind.table();
+        let corners: Vec<[f64; 3]> = match i % 4 {
+            // A vertex; a place on an edge, on a face, within.
+            0 => vec![dice.pick(table.nodes)],
             1 | 2 => {
-                let face = table.faces[dice.bits() as usize % table.faces.len()];
+                let face = dice.pick(table.faces);
                 let count = if i % 4 == 1 { 2 } else { face.len() };
-                let mut shares: Vec<f64> = (0..count).map(|_| dice.between(0.0, 1.0)).collect();
-                let sum: f64 = shares.iter().sum();
-                shares.iter_mut().for_each(|share| *share /= sum);
-                for (share, corner) in shares.iter().zip(face) {
-                    for d in 0..3 {
-                        at[d] += share * table.nodes[*corner][d];
-                    }
-                }
+                face[..count].iter().map(|corner| table.nodes[*corner]).collect()
             }
-            _ => {
-                let shares: Vec<f64> = (0..table.corners).map(|_| dice.between(0.0, 1.0)).collect();
-                let sum: f64 = shares.iter().sum();
-                for (share, corner) in shares.iter().zip(table.nodes) {
-                    for d in 0..3 {
-                        at[d] += share / sum * corner[d];
-                    }
-                }
-            }
+            _ => table.nodes[..table.corners].to_vec(),
+        };
+        let shares: Vec<f64> = corners.iter().map(|_| dice.between(0.0, 1.0)).collect();
+        let sum: f64 = shares.iter().sum();
+        let weights = kind.weights(mean(&corners, shares.iter().map(|share| share / sum)));
+        let nodes: Vec<[f64; 3]> =
+            made.cells.nodes(cell).iter().map(|node| made.points[*node as usize]).collect();
+        mean(&nodes, weights)
+    };
+    (0..count).map(&mut place).collect()
+}
+
+/// A weighted mean, relative to the first point, so that it is rounded as little as can be.
+fn mean(points: &[[f64; 3]], weights: impl IntoIterator<Item = f64>) -> [f64; 3] {
+    let mut offset = [0.0; 3];
+    for (weight, point) in weights.into_iter().zip(points) {
+        for d in 0..3 {
+            offset[d] += weight * (point[d] - points[0][d]);
         }
-        let weights = kind.weights(at);
-        let mut place = [0.0; 3];
-        for (weight, node) in weights.iter().zip(nodes) {
-            for d in 0..3 {
-                place[d] += weight * made.points[*node as usize][d];
-            }
-        }
-        places.push(place);
     }
-    places
+    [0, 1, 2].map(|d| points[0][d] + offset[d])
 }
 
 fn located(field: &MeshField, machine: &Machine, places: &[[f64; 3]]) -> Vec<i64> {
@@ -220,7 +212,7 @@ fn the_fused_step_is_that_of_tensor_operations() {
 fn tracks_do_not_depend_on_who_else_is_followed() {
     // Seeds on faces and nodes, and a velocity along them, so that cells are a matter of choice.
     let made = Made::of(4, 0.0, CellKind::Tetra);
-    let velocity = |cell: usize| [0.3, if cell % 2 == 0 { 0.1 } else { 0.0 }, 0.0];
+    let velocity = |cell: usize| [0.3, if cell.is_multiple_of(2) { 0.1 } else { 0.0 }, 0.0];
     let frames = MeshFrames::in_cells(&made, velocity);
     let mut seeds = places(&made, 300);
     seeds.iter_mut().for_each(|p| p[0] *= 0.5);

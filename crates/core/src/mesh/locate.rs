@@ -25,7 +25,13 @@ impl Mesh {
     /// two dimensions z does not matter.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         let found = self.search(point, Shape::locate);
-        found.or_else(|| self.search(point, Shape::locate_patiently))
+        // Where Newton's method comes to an end, it has missed nothing but in folded cells.
+        found.or_else(|| {
+            self.search(point, |shape, point| {
+                let answer = shape.locate(point);
+                if answer.is_sound { answer } else { shape.locate_patiently(point) }
+            })
+        })
     }
 
     /// The same by a walk from cell to cell, from one on. Where it leaves the mesh, or leads

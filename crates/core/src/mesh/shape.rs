@@ -33,6 +33,8 @@ pub(super) struct Shape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub at: [f64; 3],
+    /// Whether Newton's method came to an end.
+    pub is_sound: bool,
     /// Whether it is in the cell, or so near that rounding could have moved it out.
     pub is_inside: bool,
     /// The face to go through towards it.
@@ -77,9 +79,6 @@ impl Shape {
 
     /// The same from several starts, for cells so distorted that one may miss.
     pub fn locate_patiently(&self, point: [f64; 3]) -> Answer {
-        if self.kind.is_affine() {
-            return self.locate(point);
-        }
         let (table, centre) = (self.kind.table(), self.kind.centre());
         let half = |node: &[f64; 3]| [0, 1, 2].map(|d| 0.5 * (node[d] + centre[d]));
         let starts = table.nodes.iter().map(half);
@@ -108,7 +107,7 @@ impl Shape {
                 break;
             }
         }
-        Answer { is_inside: false, ..self.judge(first.unwrap_or(start), &UNIT) }
+        Answer { is_sound: false, is_inside: false, ..self.judge(first.unwrap_or(start), &UNIT) }
     }
 
     fn without_slopes(&self, at: [f64; 3], target: &[f64; 3], first: Option<[f64; 3]>) -> Answer {
@@ -117,14 +116,14 @@ impl Shape {
         if greatest(&rest) <= self.slack {
             return self.judge(at, &UNIT);
         }
-        Answer { is_inside: false, ..self.judge(first.unwrap_or(at), &UNIT) }
+        Answer { is_sound: false, is_inside: false, ..self.judge(first.unwrap_or(at), &UNIT) }
     }
 
     /// Holds parametric coordinates against the sides. A distance from a side in space becomes one
     /// in parametric coordinates through the side's gradient, so that thin cells and the apex of a
     /// pyramid get the allowance that they need.
     fn judge(&self, at: [f64; 3], inverse: &Matrix) -> Answer {
-        let mut answer = Answer { at, is_inside: true, face: 0 };
+        let mut answer = Answer { at, is_sound: true, is_inside: true, face: 0 };
         let mut least = f64::INFINITY;
         for side in self.kind.table().sides {
             let value = side.value(at);

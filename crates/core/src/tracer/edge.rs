@@ -104,7 +104,12 @@ impl Way<'_> {
         let (mut reached, mut beyond) = (0.0, 1.0);
         loop {
             let middle = 0.5 * (reached + beyond);
-            if middle <= reached || middle >= beyond || self.at(reached) == self.at(beyond) {
+            let is_short = beyond - reached <= f64::EPSILON * f64::EPSILON;
+            if is_short
+                || middle <= reached
+                || middle >= beyond
+                || self.at(reached) == self.at(beyond)
+            {
                 return [reached, beyond];
             }
             match self.mesh.locate(self.at(middle)) {

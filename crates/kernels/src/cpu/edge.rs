@@ -40,11 +40,11 @@ pub(super) fn pass<F: Real, S: Sampler<F>>(
 ) -> Passage<F> {
     S::turn_back(hint);
     let (mut from, mut to) = (*from, *to);
-    let mut begun = F::zero();
+    let (mut begun, mut walks) = (F::zero(), MOST_WALKS);
     let mut passage = Passage { position: from, image: [0; 3], end: None, face: None };
     for _ in 0..=MOST_BOUNCES {
         let way = Way { walls, sampler, from, to, landing: walls.land(&from, &to) };
-        let found = way.follow(hint);
+        let found = way.follow(hint, &mut walks);
         let landing = way.landing_at(found.reached);
         passage.position = landing.position;
         for d in 0..3 {
@@ -131,32 +131,40 @@ impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
     /// Goes along the way. A walk may end where the way goes on: around a corner that points
     /// inwards, and where faces of neighbours do not match. There the way goes on where some cell
     /// does.
-    fn follow(&self, hint: &mut S::Hint) -> Found<F> {
+    fn follow(&self, hint: &mut S::Hint, walks: &mut usize) -> Found<F> {
         let (mut reached, half) = (F::zero(), F::of(0.5));
-        for _ in 0..MOST_BREAKS {
+        loop {
             if self.leads(F::one(), hint) {
                 return Found { reached: F::one(), beyond: None };
             }
             let mut beyond = F::one();
             loop {
                 let middle = half * (reached + beyond);
-                if middle <= reached || middle >= beyond {
+                if !is_between(middle, reached, beyond) {
                     break;
                 }
+                *walks = walks.saturating_sub(1);
                 if self.leads(middle, hint) {
                     reached = middle;
                 } else {
                     beyond = middle;
                 }
             }
-            if !self.sampler.find(self.landing_at(beyond).position, hint) {
+            if *walks == 0 || !self.sampler.find(self.landing_at(beyond).position, hint) {
                 return Found { reached, beyond: Some(beyond) };
             }
             reached = beyond;
         }
-        Found { reached, beyond: Some(reached) }
     }
 }
 
-/// Places on a way at which a walk may break off and go on.
-const MOST_BREAKS: usize = 64;
+/// Walks in a step after which a way that has broken off does not go on: enough for a wall at each
+/// bounce, or for some twenty faces that do not match.
+const MOST_WALKS: usize = 1024;
+
+/// Whether there is something between two parts of a way. Nothing is as short as the square of
+/// rounding, so that not even a way that leads nowhere takes many rounds.
+pub(super) fn is_between<F: Real>(part: F, reached: F, beyond: F) -> bool {
+    let is_long = beyond - reached > F::epsilon() * F::epsilon();
+    is_long && part > reached && part < beyond
+}

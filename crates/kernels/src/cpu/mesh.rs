@@ -14,6 +14,7 @@ pub(super) use simplices::Simplices;
 
 use super::{
     FieldArrays, Real, Sampler,
+    edge::is_between,
     lanes::{Four, Lanes, Portable, Vector},
     moment::{Moment, blend},
     three,
@@ -140,7 +141,7 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
     /// A walk from a cell to a position.
     #[inline(always)]
     fn walk<L: Lanes<F>>(&self, p: L::Four, from: u32) -> Walk<L::Four> {
-        let mut cell = from;
+        let (mut before, mut cell) = (0, from);
         let mut hops = HOPS;
         let mut is_settled = false;
         loop {
@@ -156,11 +157,12 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
                 continue;
             }
             let next = self.shapes.beyond(cell as usize - 1, face);
-            if next < 0 || hops == 0 {
+            // Cells that send a walk to and fro are folded, or too distorted to say where to go.
+            if next < 0 || hops == 0 || next as u32 + 1 == before {
                 return Walk { is_there: false, cell, at };
             }
             hops -= 1;
-            cell = next as u32 + 1;
+            (before, cell) = (cell, next as u32 + 1);
         }
     }
 
@@ -220,7 +222,7 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
         let (mut reached, mut beyond, half) = (F::zero(), F::one(), F::of(0.5));
         loop {
             let middle = half * (reached + beyond);
-            if cell == 0 || middle <= reached || middle >= beyond {
+            if cell == 0 || !is_between(middle, reached, beyond) {
                 return (cell, at);
             }
             let place = [0, 1, 2].map(|d| hint.from[d] + middle * (p[d] - hint.from[d]));

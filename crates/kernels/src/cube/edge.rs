@@ -13,8 +13,8 @@ use crate::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Places on a way at which a walk may break off and go on.
-const MOST_BREAKS: i32 = 64;
+/// Places in a step at which a walk may break off and go on.
+const MOST_BREAKS: i32 = 20;
 
 /// What became of a particle on a way.
 #[derive(CubeType)]
@@ -39,6 +39,8 @@ struct Found<F: Float> {
     is_whole: bool,
     /// A part that is right behind the edge of the field, if it is not.
     beyond: F,
+    /// Breaks of the step so far.
+    breaks: i32,
 }
 
 /// Follows a way from a position in the field, wall by wall.
@@ -70,11 +72,14 @@ pub(super) fn pass<F: Float>(
         face: 0i32,
     };
     let mut ways = 0i32;
+    let mut breaks = 0i32;
     let mut goes_on = true;
     while goes_on {
         let whole = land::<F>(reals, wholes, from, to);
         let length = select(whole.face >= 0, whole.fraction, one);
-        let found = follow::<F>(places, index, reals, wholes, from, to, &whole, length, hint, mesh);
+        let found =
+            follow::<F>(places, index, reals, wholes, from, to, &whole, length, breaks, hint, mesh);
+        breaks = found.breaks;
         let end = land_at::<F>(reals, wholes, from, to, &whole, length, found.reached);
         passage.position = end.position;
         passage.image_x += end.image_x;
@@ -182,6 +187,7 @@ fn follow<F: Float>(
     to: Vec4<F>,
     whole: &Landing<F>,
     length: F,
+    breaks: i32,
     hint: &mut Whereabouts<F>,
     #[comptime] mesh: MeshKind,
 ) -> Found<F> {
@@ -191,7 +197,7 @@ fn follow<F: Float>(
     let mut part = one;
     let mut asks = i32::new(0);
     let mut is_whole = false;
-    let mut breaks = 0i32;
+    let mut breaks = breaks;
     let mut goes_on = true;
     while goes_on {
         let position = land_at::<F>(reals, wholes, from, to, whole, length, part).position;
@@ -223,5 +229,5 @@ fn follow<F: Float>(
         }
         part = select(asks == MIDDLE, middle, beyond);
     }
-    Found::<F> { reached, is_whole, beyond }
+    Found::<F> { reached, is_whole, beyond, breaks }
 }

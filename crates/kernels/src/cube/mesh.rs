@@ -228,6 +228,7 @@ pub(super) fn seek<F: Float>(
     let mut cell = from;
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
     let mut hops = i32::new(HOPS);
+    let mut before = 0i32;
     let mut is_there = false;
     let mut is_lost = true;
     let mut is_walking = cell > 0;
@@ -259,8 +260,10 @@ pub(super) fn seek<F: Float>(
                 if is_outside && hops > 0 {
                     next = beyond(index, wholes, other as usize, look.face, mesh);
                 }
-                if next >= 0 {
+                // Cells that send a walk to and fro are folded, or too distorted to say where to go.
+                if next >= 0 && next + 1 != before {
                     hops -= 1;
+                    before = cell;
                     cell = next + 1;
                 } else {
                     is_walking = false;

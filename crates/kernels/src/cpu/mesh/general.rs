@@ -84,6 +84,7 @@ impl<'a, F: Real> General<'a, F> {
         let powers = Powers::new(at);
         let terms = &self.terms[start / 4..start / 4 + kind.exponents.len()];
         // By index: an iterator might be called where it should be inlined.
+        #[allow(clippy::needless_range_loop)]
         for j in 0..terms.len() {
             let [m, r, s, t] = powers.jet(&kind.exponents[j]);
             let term = L::Four::new(terms[j]);

@@ -51,15 +51,23 @@ pub(super) fn per_room<F: Float>(kind: i32, at: Vec4<F>, #[comptime] mesh: MeshK
     per_room
 }
 
-/// The value of a side's plane at a place, or how it changes in a direction.
+/// The value of a side's plane at a place; near the apex of a pyramid, in space.
 #[cube]
-fn along<F: Float>(at: Vec4<F>, begin: F, #[comptime] plane: [f64; 4]) -> F {
-    let mut value = begin;
+fn value<F: Float>(
+    at: Vec4<F>,
+    per_room: F,
+    #[comptime] plane: [f64; 4],
+    #[comptime] is_scaled: bool,
+) -> F {
+    let mut value = F::new(comptime!(plane[0] as f32));
     #[unroll]
     for d in 0..3usize {
         if comptime!(plane[d + 1] != 0.0) {
             value += F::new(comptime!(plane[d + 1] as f32)) * at.extract(d);
         }
+    }
+    if is_scaled {
+        value *= per_room;
     }
     value
 }
@@ -87,12 +95,8 @@ pub(super) fn least_side<F: Float>(
             #[unroll]
             for j in 0..comptime!(outline.sides.len()) {
                 let side = comptime!(outline.sides[j]);
-                let plane = comptime!(side.plane);
-                let begin = F::new(comptime!(plane[0] as f32));
-                let mut value = along::<F>(at, begin, plane);
-                if comptime!(outline.narrows && leans(&side)) {
-                    value *= per_room;
-                }
+                let is_scaled = comptime!(outline.narrows && leans(&side));
+                let value = value::<F>(at, per_room, comptime!(side.plane), is_scaled);
                 if value < least {
                     face = comptime!(side.face as i32).runtime();
                     least = value;
@@ -122,12 +126,8 @@ pub(super) fn wall<F: Float>(
             #[unroll]
             for j in 0..comptime!(outline.sides.len()) {
                 let side = comptime!(outline.sides[j]);
-                let plane = comptime!(side.plane);
-                let begin = F::new(comptime!(plane[0] as f32));
-                let mut value = along::<F>(at, begin, plane);
-                if comptime!(outline.narrows && leans(&side)) {
-                    value *= per_room;
-                }
+                let is_scaled = comptime!(outline.narrows && leans(&side));
+                let value = value::<F>(at, per_room, comptime!(side.plane), is_scaled);
                 if value < least && index[first + comptime!(side.face)] < 0 {
                     wall = comptime!(side.face as i32).runtime();
                     least = value;

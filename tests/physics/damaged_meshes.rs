@@ -1,0 +1,294 @@
+//! Damaged meshes, traced: a typed error or a run that ends, never a panic or a way without an end.
+//!
+//! `BURNTRACE_MESH=13` takes the mesh of this number only.
+
+use super::{common::*, meshes::*};
+use burntrace::{
+    CellVelocity, Condition, Domain, FieldOptions, MeshField, Path, Placement, SaveAt, Scheme,
+    Seeds, SeedsOutside, Tracer, Wall, mesh::Cells,
+};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::{Duration, Instant},
+};
+
+const MESHES: u64 = 40;
+/// A mesh, with its six or twelve runs of 50 particles, takes milliseconds, and one of folded cells
+/// a few seconds; what takes so long has no end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn below(dice: &mut Dice, most: usize) -> usize {
+    dice.bits() as usize % most.max(1)
+}
+
+fn one_in(dice: &mut Dice, many: usize) -> bool {
+    below(dice, many) == 0
+}
+
+/// A mesh of one kind, or of kinds that may not fit together, damaged in up to three ways.
+fn damaged(dice: &mut Dice) -> Made {
+    let count = 1 + below(dice, 4);
+    let family = dice.pick(&[SOLID, SOLID, FLAT]);
+    let (only, are_many, key) = (dice.pick(family), one_in(dice, 3), dice.bits());
+    let shake = dice.pick(&[0.0, 0.15]);
+    let mut made = Made::new(count, shake, |k| match are_many {
+        true => Dice(key ^ k as u64).pick(family),
+        false => only,
+    });
+    for _ in 0..below(dice, 4) {
+        damage(dice, &mut made, count, family[0].dimension());
+    }
+    made
+}
+
+fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
+    let points = made.points.len();
+    match below(dice, 16) {
+        // Inverted and folded cells.
+        0..4 => {
+            let (far, many) = (dice.pick(&[0.3, 1.0, 100.0]), dice.pick(&[1, 3, 10]));
+            for p in &mut made.points {
+                if one_in(dice, many) {
+                    for x in &mut p[..dimension] {
+                        *x += dice.between(-far, far) / count as f64;
+                    }
+                }
+            }
+        }
+        // Repeated nodes in a cell, or its nodes in another order.
+        4 | 5 => {
+            for cell in 0..made.cells.len() {
+                let [start, end] = [0, 1].map(|k| made.cells.offsets[cell + k] as usize);
+                let nodes = &mut made.cells.connectivity[start..end];
+                let [a, b] = [(); 2].map(|()| below(dice, nodes.len()));
+                match below(dice, 6) {
+                    0 => nodes[a] = nodes[b],
+                    1 => nodes.swap(a, b),
+                    _ => {}
+                }
+            }
+        }
+        // Cells dropped, some twice.
+        6..9 => {
+            let all = made.cells.clone();
+            let (drops, repeats) = (dice.pick(&[2, 3, 10]), dice.pick(&[2, 10, 1000]));
+            made.cells = Cells { offsets: vec![0], ..Cells::default() };
+            for cell in 0..all.len() {
+                let times = usize::from(!one_in(dice, drops)) + usize::from(one_in(dice, repeats));
+                for _ in 0..times {
+                    made.cells.kinds.push(all.kinds[cell]);
+                    made.cells.connectivity.extend(all.nodes(cell));
+                    made.cells.offsets.push(made.cells.connectivity.len() as u32);
+                }
+            }
+        }
+        // Nodes at any points.
+        9 | 10 => {
+            let many = dice.pick(&[1, 4, 30]);
+            for node in &mut made.cells.connectivity {
+                if one_in(dice, many) {
+                    *node = below(dice, points) as u32;
+                }
+            }
+        }
+        // Flat along an axis, or next to it.
+        11 => {
+            let (axis, factor) = (below(dice, dimension), dice.pick(&[0.0, 1e-14, 1e-7, 1e-3]));
+            made.points.iter_mut().for_each(|p| p[axis] *= factor);
+        }
+        // Very large, very small, far away.
+        12 => {
+            let (factor, shift) =
+                dice.pick(&[(1e25, 0.0), (1e-25, 0.0), (1e-300, 0.0), (1.0, 1e6)]);
+            made.points
+                .iter_mut()
+                .for_each(|p| p.iter_mut().for_each(|x| *x = factor * *x + shift));
+        }
+        // Many points at one place.
+        13 => {
+            let steps = dice.pick(&[1.0, 2.0, 3.0]);
+            for p in &mut made.points {
+                if one_in(dice, 2) {
+                    *p = p.map(|x| (steps * x).round() / steps);
+                }
+            }
+        }
+        // Points that are nowhere, or numbers of points that are none.
+        14 => {
+            let (k, d) = (below(dice, points), below(dice, 3));
+            made.points[k][d] = dice.pick(&[f64::NAN, f64::INFINITY, 1e300]);
+            if one_in(dice, 2) && !made.cells.is_empty() {
+                let k = below(dice, made.cells.connectivity.len());
+                made.cells.connectivity[k] = dice.pick(&[points as u32, u32::MAX]);
+            }
+        }
+        // Nothing, or an end too early.
+        _ => match below(dice, 3) {
+            0 => made.cells = Cells { offsets: vec![0], ..Cells::default() },
+            1 => made.cells = Cells::default(),
+            _ => drop(made.cells.connectivity.pop()),
+        },
+    }
+}
+
+/// A random velocity that crosses a few cells, none, or very many in a step.
+fn frames(dice: &mut Dice, made: &Made) -> MeshFrames {
+    let placement = dice.pick(&[Placement::Nodes, Placement::Nodes, Placement::Cells]);
+    let count = match placement {
+        Placement::Nodes => made.points.len(),
+        Placement::Cells => made.cells.len(),
+    };
+    let times = dice.pick(&[&[0.0][..], &[0.0, 0.3, 1.0]]).to_vec();
+    let fast = dice.pick(&[0.0, 1e-6, 0.3, 3.0, 3.0, 30.0, 1e6]) * extent(made);
+    let mut number = || dice.between(-fast, fast);
+    let values = times.iter().map(|_| (0..3 * count).map(|_| number()).collect()).collect();
+    let (points, cells) = (made.points.clone(), made.cells.clone());
+    MeshFrames { points, cells, placement, times, values }
+}
+
+/// The length of the longest side of the box around all finite points.
+fn extent(made: &Made) -> f64 {
+    let side = |d: usize| {
+        let along = || made.points.iter().map(|p| p[d]).filter(|x| x.is_finite());
+        along().fold(f64::MIN, f64::max) - along().fold(f64::MAX, f64::min)
+    };
+    (0..3).map(side).fold(0.0, f64::max)
+}
+
+/// Seeds in cells, at points, and anywhere in the box of the mesh or next to it.
+fn seeds(dice: &mut Dice, field: &MeshField) -> Vec<[f64; 3]> {
+    let mesh = field.mesh();
+    let (points, cells) = (mesh.points(), mesh.cells());
+    let middle = |cell: usize| {
+        let nodes = cells.nodes(cell);
+        let of = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
+        [0, 1, 2].map(|d| of(d) / nodes.len() as f64)
+    };
+    let mut all: Vec<_> = (0..25).map(|_| middle(below(dice, cells.len()))).collect();
+    all.extend((0..10).map(|_| points[below(dice, points.len())]));
+    all.extend((0..15).map(|_| {
+        let [p, q] = [(); 2].map(|()| points[below(dice, points.len())]);
+        [0, 1, 2].map(|d| p[d] + dice.between(-0.1, 1.1) * (q[d] - p[d]))
+    }));
+    all
+}
+
+/// What became of a case: runs that ended, and errors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    loaded: usize,
+    refused: usize,
+    runs: usize,
+    errors: usize,
+    /// Particles that a run released, and those that are active at its end.
+    released: usize,
+    active: usize,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.loaded += other.loaded;
+        self.refused += other.refused;
+        self.runs += other.runs;
+        self.errors += other.errors;
+        self.released += other.released;
+        self.active += other.active;
+    }
+}
+
+/// Loads and traces the mesh of a number; `doing` tells what is being done.
+fn attempt(number: u64, doing: &Mutex<String>) -> Count {
+    let mut dice = Dice(number);
+    let made = damaged(&mut dice);
+    let frames = frames(&mut dice, &made);
+    let in_cells = dice.pick(&[CellVelocity::Constant, CellVelocity::Averaged]);
+    let scheme = dice.pick(&[Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4]);
+    let condition =
+        dice.pick(&[Condition::Exit, Condition::Clamp, Condition::Reflect, Condition::Periodic]);
+    let (is_unbounded, rest) = (one_in(&mut dice, 2), dice.bits());
+    let mut count = Count::default();
+    for machine in machines().into_iter().filter(|machine| machine.name == "flex") {
+        let say = |what: &str| *doing.lock().unwrap() = format!("{machine}, {what}");
+        say("load");
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let loaded = MeshField::load(&mut frames.clone(), &machine.device, &options, in_cells);
+        let Ok(field) = loaded else {
+            count.refused += 1;
+            continue;
+        };
+        count.loaded += 1;
+        let most = frames.values.iter().flatten().fold(0.0, |most, x| f64::max(most, x.abs()));
+        let mesh = format!("{:.1e} extents a run, {:?}", most / extent(&made), field.counts());
+        let Ok(seeds) = Seeds::list(seeds(&mut Dice(rest), &field)) else { continue };
+        // The reference is slower, and takes its turns.
+        let paths = if number.is_multiple_of(20) { machine.paths() } else { &[Path::Fused] };
+        for (path, wall) in paths
+            .iter()
+            .flat_map(|path| [Wall::Leave, Wall::Reflect, Wall::Slide].map(|wall| (*path, wall)))
+        {
+            let domain = if is_unbounded { "unbounded".into() } else { format!("{condition:?}") };
+            say(&format!("{path}, {wall:?}, {scheme:?}, domain {domain}, {mesh}"));
+            let mut tracer = Tracer::new(&field)
+                .path(path)
+                .scheme(scheme)
+                .mesh_wall(wall)
+                .all_faces(condition)
+                .seeds_outside(SeedsOutside::NotLocated)
+                .span(steps(0.0, 1.0, 10))
+                .save(SaveAt::EverySteps(5))
+                .save_velocity(true);
+            if is_unbounded {
+                tracer = tracer.all_faces(Condition::Exit).domain(Domain::unbounded());
+            }
+            match tracer.trace(&seeds) {
+                // Also checks that all who were released are active or have ended.
+                Ok(tracks) => {
+                    let run = read(&tracks);
+                    assert_eq!(run.status.len(), 50);
+                    count.runs += 1;
+                    count.released += run.summary.released();
+                    count.active += run.summary.active();
+                }
+                Err(_) => count.errors += 1,
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn damaged_meshes_are_refused_or_traced_to_the_end() {
+    let (mut sum, mut slowest, mut bad) = (Count::default(), (Duration::ZERO, 0), Vec::new());
+    // Finds the devices, which is not to count as a case's time.
+    drop(machines());
+    let only = std::env::var("BURNTRACE_MESH").ok().map(|number| number.parse().unwrap());
+    for number in only.map_or(0..MESHES, |number| number..number + 1) {
+        let doing = Arc::new(Mutex::new(String::new()));
+        let (sender, receiver) = mpsc::channel();
+        let begin = Instant::now();
+        let thread = std::thread::spawn({
+            let doing = Arc::clone(&doing);
+            move || sender.send(attempt(number, &doing))
+        });
+        let what = || doing.lock().map_or_else(|e| e.into_inner().clone(), |text| text.clone());
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(count) => sum.add(count),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                bad.push(format!("mesh {number} has no end: {}", what()));
+                break;
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let _ = thread.join();
+                bad.push(format!("mesh {number} panics: {}", what()));
+            }
+        }
+        slowest = slowest.max((begin.elapsed(), number));
+    }
+    eprintln!("{sum:?}; the slowest is mesh {} with {:?}", slowest.1, slowest.0);
+    assert!(bad.is_empty(), "{bad:#?}");
+    if only.is_some() {
+        return;
+    }
+    assert!(sum.loaded > sum.refused && sum.refused > 5, "{sum:?}");
+    assert!(sum.runs > 3 * MESHES as usize && sum.released > sum.runs * 20, "{sum:?}");
+}

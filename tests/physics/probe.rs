@@ -1,0 +1,94 @@
+//! Velocities in meshes against vtkProbeFilter at random points (`tests/peers/probe.py`).
+
+use super::common::*;
+use burn::tensor::{Tensor, TensorData};
+use burntrace::{
+    CellVelocity, Field, FieldOptions, MeshField, SaveAt, Scheme, Seeds, Tracer,
+    io::{MeshSeries, SeriesOptions},
+};
+use std::path::{Path, PathBuf};
+
+/// Of the largest speed.
+const BOUND: f64 = 1e-5;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/peers/probe").join(name)
+}
+
+/// Points and velocities: rows of six numbers in a file of numpy's, version 1.
+fn rows_of_six(path: &Path) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
+    let bytes = std::fs::read(path).unwrap();
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let kind = String::from_utf8_lossy(&bytes[10..header]);
+    assert!(kind.contains("'<f4', 'fortran_order': False"), "{kind}");
+    let (numbers, rest) = bytes[header..].as_chunks();
+    assert!(rest.is_empty());
+    let numbers: Vec<f64> = numbers.iter().map(|four| f32::from_le_bytes(*four).into()).collect();
+    let (rows, rest) = numbers.as_chunks::<6>();
+    assert!(rest.is_empty());
+    rows.iter().map(|[x, y, z, u, v, w]| ([*x, *y, *z], [*u, *v, *w])).unzip()
+}
+
+/// Compares a file with VTK's fixture of this name, on cards where these are asked for too: there a
+/// mesh takes seconds to compile.
+fn check(name: &str, file: &Path, on_cards: bool) {
+    let (points, expected) = rows_of_six(&fixture(&format!("{name}.npy")));
+    assert_eq!(points.len(), 10_000);
+    let speed = |[u, v, w]: &[f64; 3]| (u * u + v * v + w * w).sqrt();
+    let largest = expected.iter().map(speed).fold(0.0, f64::max);
+    let mut series = MeshSeries::open(file, &SeriesOptions::default()).unwrap();
+    let seeds = Seeds::list(points.clone()).unwrap();
+    let is_asked_for = |machine: &Machine| machine.is_cpu() || (on_cards && !machine.is_double());
+    for machine in machines().into_iter().filter(is_asked_for) {
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let in_cells = CellVelocity::Constant;
+        let field = MeshField::load(&mut series, &machine.device, &options, in_cells).unwrap();
+        if machine.is_cpu() {
+            let data = TensorData::new(points.as_flattened().to_vec(), [points.len(), 3]);
+            let dtype = machine.precision.dtype();
+            let position = Tensor::<2>::from_data(data, (&machine.device, dtype));
+            let lost = integers(field.locate(position)).iter().filter(|cell| **cell < 0).count();
+            assert_eq!(lost, 0, "{name}, {machine}");
+        }
+        let begin = field.span()[0];
+        for path in machine.paths() {
+            // Refuses seeds that are in no cell.
+            let tracer = Tracer::new(&field)
+                .path(*path)
+                .scheme(Scheme::Euler)
+                .span(steps(begin, begin + 1e-3, 1))
+                .save(SaveAt::EverySteps(1))
+                .save_velocity(true);
+            let velocities = trace(&tracer, &seeds).velocities.unwrap();
+            let velocities = &velocities.as_chunks().0[..points.len()];
+            let error = distance(velocities, &expected) / largest;
+            eprintln!("{name}, {machine}, {path}: {error:.2e} of the largest speed");
+            assert_below(&format!("{name}, {machine}, {path}"), error, BOUND);
+        }
+    }
+}
+
+/// The same for a file of the shared data, where they are.
+fn check_shared(name: &str, file: &str, on_cards: bool) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(file);
+    if path.exists() {
+        check(name, &path, on_cards);
+    } else {
+        eprintln!("skipped: {} is not there", path.display());
+    }
+}
+
+#[test]
+fn a_mesh_of_many_kinds_agrees_with_the_probe_of_vtk() {
+    check("mixed", &fixture("mixed.vtu"), true);
+}
+
+#[test]
+fn blood_vessels_agree_with_the_probe_of_vtk() {
+    check_shared("blood", "blood_vessels/T0000000500.pvtu", true);
+}
+
+#[test]
+fn the_kitchen_agrees_with_the_probe_of_vtk() {
+    check_shared("kitchen", "kitchen.vtk", false);
+}
