@@ -1,10 +1,13 @@
 //! Derivatives of tracks: by where particles start, and by what the field is made of.
 
-use super::common::*;
+use super::{
+    common::*,
+    meshes::{MeshFrames, mixed},
+};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Condition, Domain, FieldFn, FieldOptions, GridField, Path, Placement, Precision, Scheme, Seeds,
-    Tracer,
+    Condition, Domain, Field, FieldFn, FieldOptions, GridField, Path, Placement, Precision, Scheme,
+    Seeds, Tracer,
 };
 use std::f64::consts::TAU;
 
@@ -60,14 +63,13 @@ fn gradient(tracer: &Tracer, start: &Tensor<2>, d: usize) -> Vec<[f64; 3]> {
     rows(start.grad(&gradients).unwrap())
 }
 
-fn check_rotation(device: &Device, precision: Precision, z: Vec<f64>, bound: f64) {
-    let device = device.clone().autodiff();
-    let is_flat = z.len() == 1;
-    let field = rotation(&device, precision, z);
+/// `field` is the rotation, on a device with gradients.
+fn check_rotation(field: &dyn Field, name: &str, bound: f64) {
+    let (device, precision) = (field.device(), field.precision());
     let points = Dice(31).points([-2.0, -2.0, 0.5], [2.0, 2.0, 0.5], 5);
     for scheme in Scheme::ALL {
         for condition in [Condition::Exit, Condition::Periodic] {
-            let tracer = Tracer::new(&field).scheme(scheme).all_faces(condition).span(steps(
+            let tracer = Tracer::new(field).scheme(scheme).all_faces(condition).span(steps(
                 0.0,
                 STEPS as f64,
                 STEPS,
@@ -78,8 +80,7 @@ fn check_rotation(device: &Device, precision: Precision, z: Vec<f64>, bound: f64
             for (d, row) in expected.iter().enumerate() {
                 let found = gradient(&tracer, &start, d);
                 let off = distance(&found, &[*row; 5]);
-                let what =
-                    format!("{device:?}, {scheme:?}, {condition:?}, flat {is_flat}, row {d}");
+                let what = format!("{name}, {device:?}, {scheme:?}, {condition:?}, row {d}");
                 assert_below(&what, off, bound);
             }
         }
@@ -89,8 +90,21 @@ fn check_rotation(device: &Device, precision: Precision, z: Vec<f64>, bound: f64
 #[test]
 fn the_flow_map_of_a_rotation_has_its_exact_gradient() {
     for machine in exact_machines() {
-        check_rotation(&machine.device, Precision::F64, vec![0.5], 1e-12);
-        check_rotation(&machine.device, Precision::F64, even_axis(0.0, 1.0, 2), 1e-12);
+        let device = machine.device.clone().autodiff();
+        let solid = even_axis(0.0, 1.0, 2);
+        check_rotation(&rotation(&device, Precision::F64, vec![0.5]), "flat grid", 1e-12);
+        check_rotation(&rotation(&device, Precision::F64, solid), "grid", 1e-12);
+    }
+}
+
+/// Cells are found on the host; gradients go through the shares of their nodes.
+#[test]
+fn the_flow_map_of_a_rotation_on_a_mesh_has_its_exact_gradient() {
+    let made = mixed(4).mapped(|p| p.map(|x| 16.0 * x - 8.0));
+    let frames = MeshFrames::new(&made, &[0.0], |p, _| [RATE * p[1], -RATE * p[0], 0.0]);
+    for machine in exact_machines() {
+        let device = machine.device.clone().autodiff();
+        check_rotation(&frames.field(&Machine { device, ..machine }), "mesh", 1e-11);
     }
 }
 

@@ -2,7 +2,7 @@
 //! `cpu/edge.rs`.
 
 use super::{
-    Vec4, cubecl,
+    Vec4, cubecl, dot,
     mesh::{MeshKind, Whereabouts, edge, inward, is_between, seek},
     tables::WALL,
     walls::{Landing, land},
@@ -129,13 +129,6 @@ fn turned<F: Float>(wholes: &[i32], rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
         turned = rest - Vec4::<F>::new(factor) * normal;
     }
     turned
-}
-
-#[cube]
-pub(super) fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
-    a.extract(0usize) * b.extract(0usize)
-        + a.extract(1usize) * b.extract(1usize)
-        + a.extract(2usize) * b.extract(2usize)
 }
 
 /// Where a part of a way ends; `whole` is where all of it does, at the fraction `length` of the

@@ -37,6 +37,13 @@ fn vec4<F: Float>(x: F, y: F, z: F) -> Vec4<F> {
     v
 }
 
+#[cube]
+fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
+    a.extract(0usize) * b.extract(0usize)
+        + a.extract(1usize) * b.extract(1usize)
+        + a.extract(2usize) * b.extract(2usize)
+}
+
 /// The distance from 1 to the next number. `F::EPSILON` is that of half precision, whatever `F` is.
 #[cube]
 fn rounding<F: Float>() -> F {

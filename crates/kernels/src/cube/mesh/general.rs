@@ -4,8 +4,7 @@
 
 use super::{
     super::{
-        Form, Vec4, cubecl,
-        edge::dot,
+        Form, Vec4, cubecl, dot,
         moment::{Moment, blend},
         rounding,
         tables::NODES_AT,
