@@ -26,10 +26,11 @@ impl Mesh {
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         let found = self.search(point, Shape::locate);
         // Where Newton's method comes to an end, it has missed nothing but in folded cells.
+        let may_miss = |answer: &Answer| !answer.is_sound || self.counts.folded > 0;
         found.or_else(|| {
             self.search(point, |shape, point| {
                 let answer = shape.locate(point);
-                if answer.is_sound { answer } else { shape.locate_patiently(point) }
+                if may_miss(&answer) { shape.locate_patiently(point) } else { answer }
             })
         })
     }
