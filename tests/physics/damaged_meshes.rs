@@ -218,7 +218,8 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
         };
         count.loaded += 1;
         let most = frames.values.iter().flatten().fold(0.0, |most, x| f64::max(most, x.abs()));
-        let mesh = format!("{:.1e} extents a run, {:?}", most / extent(&made), field.counts());
+        let mesh =
+            format!("{:.1e} extents a run, {:?}", most / extent(&made), field.mesh().counts());
         let Ok(seeds) = Seeds::list(seeds(&mut Dice(rest), &field)) else { continue };
         // The reference is slower, and takes its turns.
         let paths = if number.is_multiple_of(20) { machine.paths() } else { &[Path::Fused] };

@@ -9,19 +9,7 @@ use burntrace::{
     CellKind, CellVelocity, FieldOptions, FrameSource, MeshField, MeshSource, Placement, Velocity,
     mesh::Cells,
 };
-pub use made::Made;
-
-pub const SOLID: &[CellKind] = &[
-    CellKind::Tetra,
-    CellKind::Voxel,
-    CellKind::Hexahedron,
-    CellKind::Wedge,
-    CellKind::Pyramid,
-    CellKind::QuadraticTetra,
-    CellKind::QuadraticHexahedron,
-];
-pub const FLAT: &[CellKind] =
-    &[CellKind::Triangle, CellKind::Pixel, CellKind::Quad, CellKind::QuadraticTriangle];
+pub use made::{FLAT, Made, SOLID};
 
 /// A random number from 0 to 1, as core has them.
 fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {

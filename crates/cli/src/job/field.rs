@@ -182,7 +182,7 @@ fn load_mesh(
 /// What a field on a mesh consists of: nodes after points that coincide became one, and cells
 /// without ghosts and others.
 fn mesh_facts(field: &MeshField) -> Value {
-    let counts = field.counts();
+    let counts = field.mesh().counts();
     json!({
         "nodes": field.mesh().points().len(),
         "cells": field.mesh().cells().len(),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Precision, Result,
-    mesh::{Mesh, MeshCounts, Origins, records},
+    mesh::{Mesh, Origins, records},
 };
 use averaged::Averaged;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
@@ -123,11 +123,6 @@ impl MeshField {
     /// Which of the source's points and cells those of its mesh are.
     pub fn origins(&self) -> &Origins {
         &self.origins
-    }
-
-    /// What there is to say about its points, cells and faces.
-    pub fn counts(&self) -> MeshCounts {
-        self.mesh.counts()
     }
 
     /// The cells of [`mesh`](MeshField::mesh) in which positions `[n, 3]` on the field's device

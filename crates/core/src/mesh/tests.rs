@@ -5,19 +5,7 @@ mod speed;
 use super::*;
 use crate::random::uniform;
 use burntrace_kernels::CellKind;
-use made::Made;
-
-const SOLID: [CellKind; 7] = [
-    CellKind::Tetra,
-    CellKind::Voxel,
-    CellKind::Hexahedron,
-    CellKind::Wedge,
-    CellKind::Pyramid,
-    CellKind::QuadraticTetra,
-    CellKind::QuadraticHexahedron,
-];
-const FLAT: [CellKind; 4] =
-    [CellKind::Triangle, CellKind::Pixel, CellKind::Quad, CellKind::QuadraticTriangle];
+use made::{FLAT, Made, SOLID};
 
 fn mesh(made: &Made) -> Mesh {
     Mesh::new(&made.points, made.cells.clone()).unwrap()
@@ -50,7 +38,7 @@ fn check(mesh: &Mesh, point: [f64; 3], scale: f64, what: &str) -> Location {
 
 #[test]
 fn random_points_in_distorted_boxes_of_every_kind_are_located() {
-    for kind in SOLID.into_iter().chain(FLAT) {
+    for kind in SOLID.iter().chain(FLAT).copied() {
         let made = Made::of(5, 0.15, kind);
         for (mesh, what) in [(mesh(&made), "whole"), (mesh(&made.torn(3)), "torn")] {
             assert_eq!(mesh.counts().folded + mesh.counts().degenerate, 0, "{kind:?}");
@@ -64,7 +52,7 @@ fn random_points_in_distorted_boxes_of_every_kind_are_located() {
 /// Some cells are folded: what they cover is found all the same.
 #[test]
 fn random_points_in_boxes_distorted_beyond_measure_are_located() {
-    for kind in SOLID.into_iter().chain(FLAT) {
+    for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(6, 0.4, kind));
         for k in 0..1000 {
             let point = random_point(k, &mesh);
@@ -116,7 +104,7 @@ fn linear_functions_are_exact_in_mixed_and_distorted_meshes() {
 
 #[test]
 fn points_on_faces_edges_and_vertices_are_located_in_the_lowest_cell() {
-    for kind in SOLID.into_iter().chain(FLAT) {
+    for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(3, 0.2, kind));
         for cell in 0..mesh.cells().len() {
             for (k, at) in places_on_sides(kind, cell as u64).into_iter().enumerate() {
@@ -149,7 +137,7 @@ fn places_on_sides(kind: CellKind, seed: u64) -> Vec<[f64; 3]> {
 #[test]
 fn units_of_length_and_far_origins_make_no_difference() {
     for scale in [1e-150, 1e-3, 1e3, 1e150] {
-        for kind in SOLID {
+        for kind in SOLID.iter().copied() {
             let made = Made::of(3, 0.2, kind).mapped(|p| p.map(|x| scale * (x - 40.0)));
             let mesh = mesh(&made);
             assert_eq!(mesh.counts().degenerate, 0);
@@ -167,7 +155,7 @@ fn units_of_length_and_far_origins_make_no_difference() {
 
 #[test]
 fn thin_layers_keep_their_cells() {
-    for kind in SOLID {
+    for kind in SOLID.iter().copied() {
         // A part in 10^6 as thick as wide.
         let made = Made::of(4, 0.15, kind).mapped(|[x, y, z]| [x, y, 1e-6 * z]);
         let mesh = mesh(&made);
@@ -181,7 +169,7 @@ fn thin_layers_keep_their_cells() {
 
 #[test]
 fn torn_meshes_are_whole_again() {
-    for kind in SOLID.into_iter().chain(FLAT) {
+    for kind in SOLID.iter().chain(FLAT).copied() {
         let made = Made::of(4, 0.2, kind);
         let (whole, torn) = (mesh(&made), mesh(&made.torn(6)));
         assert_eq!(whole.counts().merged, 0);
@@ -213,7 +201,7 @@ fn neighbours_are_mutual() {
 
 #[test]
 fn walks_end_where_the_locator_looks() {
-    for kind in SOLID.into_iter().chain(FLAT) {
+    for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(5, 0.2, kind).torn(7));
         let cells = mesh.cells().len();
         for k in 0..2000 {

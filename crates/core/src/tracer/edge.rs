@@ -19,10 +19,10 @@ pub(super) struct Edge {
     pub cell: Vec<i32>,
 }
 
-/// The positions at which stages of steps from `from` read the field: beyond the mesh the last
+/// The positions at which stages of steps from `begins` read the field: beyond the mesh the last
 /// place in it on the straight way there.
-pub(super) fn keep_in(mesh: &Mesh, from: &Tensor<2>, stage: Tensor<2>) -> Tensor<2> {
-    let (begins, places) = (to_host(from), to_host(&stage));
+pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Tensor<2> {
+    let places = to_host(&stage);
     let kept = begins.iter().zip(&places).flat_map(|(begin, place)| {
         if mesh.locate(*place).is_some() || mesh.locate(*begin).is_none() {
             return *place;

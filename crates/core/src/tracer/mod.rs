@@ -188,10 +188,11 @@ impl<'a> Tracer<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn FnMut(Progress) -> Control,
     ) -> Result<Summary> {
-        let path = self.check(seeds)?;
         let schedule = self.schedule()?;
         let boundary = self.boundary()?;
-        let (particles, start) = start::start(seeds, &schedule, &self.domain, self.field)?;
+        let places = self.places(seeds)?;
+        let path = self.choose_path(seeds.is_tracked())?;
+        let (particles, start) = start::start(seeds, &places, &schedule, self.field);
         let stepper = Stepper {
             field: self.field,
             path,
@@ -221,9 +222,18 @@ impl<'a> Tracer<'a> {
         self.schedule()?;
         self.boundary()?;
         if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &self.domain, self.field)?;
+            self.places(seeds)?;
         }
         self.choose_path(seeds.is_tracked())
+    }
+
+    /// Where seeds are, and whether they may be there.
+    fn places(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
+        let places = start::places(seeds, &self.domain, self.field)?;
+        if self.seeds_outside == SeedsOutside::Error {
+            start::check_inside(seeds, &places, &self.domain)?;
+        }
+        Ok(places)
     }
 
     /// Compiles what a run of this tracer needs on its device, and returns the seconds that it

@@ -29,10 +29,10 @@ pub(super) struct Start {
 /// The particles before the first step, on the field's device.
 pub(super) fn start(
     seeds: &Seeds,
+    places: &[Option<i32>],
     schedule: &Schedule,
-    domain: &Domain,
     field: &dyn Field,
-) -> Result<(Particles, Start)> {
+) -> (Particles, Start) {
     let count = seeds.len();
     let span = &schedule.span;
     let release_times = match seeds.release() {
@@ -41,16 +41,15 @@ pub(super) fn start(
     };
     let events = release_events(schedule, &release_times);
     let mut records = Vec::with_capacity(count * RECORD);
-    let inside = inside(seeds, domain, field)?;
-    for (i, inside) in inside.iter().enumerate() {
-        let status = if !inside {
+    for (i, place) in places.iter().enumerate() {
+        let status = if place.is_none() {
             Status::NotLocated
         } else if is_late(span, release_times[i]) {
             Status::Waiting
         } else {
             Status::Active
         };
-        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, 0]);
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0)]);
     }
     let fractions = events.iter().map(|event| event.1);
     let device = plain(&field.device());
@@ -66,7 +65,7 @@ pub(super) fn start(
         releases: distinct(&events, span, &release_times),
         release_times,
     };
-    Ok((particles, start))
+    (particles, start)
 }
 
 /// Particles that take part in nothing, in the middle of the domain, for trying a run out.
@@ -97,38 +96,46 @@ fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
-/// Which seeds lie in the domain, and in the mesh of a field that has one.
-fn inside(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<Vec<bool>> {
-    let mut inside: Vec<bool> = seeds.positions().iter().map(|p| domain.contains(*p)).collect();
-    if let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) {
-        let cells = if field.device().is_autodiff() {
-            let cells = seeds.positions().iter().map(|p| mesh.locate(*p).map_or(-1, |_| 0));
-            cells.collect()
-        } else {
-            let position = seeds.tensor(&field.device(), field.precision()).detach();
-            let cells = burntrace_kernels::locate(position, &sampled.tensors).try_into_data();
-            let cells = cells.map_err(|error| Error::Execution(format!("{error:?}")))?;
-            let cells = cells.convert::<i32>().try_into_vec::<i32>();
-            cells.map_err(|error| Error::Execution(format!("{error:?}")))?
-        };
-        for (inside, cell) in inside.iter_mut().zip(cells) {
-            *inside &= cell >= 0;
-        }
-    }
-    Ok(inside)
+/// What the records of seeds keep of their cells, 0 where the field has no mesh; nothing for seeds
+/// outside the domain, or outside the mesh of a field that has one.
+pub(super) fn places(
+    seeds: &Seeds,
+    domain: &Domain,
+    field: &dyn Field,
+) -> Result<Vec<Option<i32>>> {
+    let cells = cells(seeds, field)?;
+    let place = |(i, p): (usize, &[f64; 3])| {
+        let cell = cells.as_ref().map_or(-1, |cells| cells[i]);
+        let is_inside = domain.contains(*p) && (cells.is_none() || cell >= 0);
+        is_inside.then_some(cell + 1)
+    };
+    Ok(seeds.positions().iter().enumerate().map(place).collect())
 }
 
-/// Refuses seeds outside the domain, or outside the mesh of a field that has one.
-pub(super) fn check_inside(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<()> {
+/// The cells of seeds in the mesh of a field that has one, or -1.
+fn cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
+    let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) else { return Ok(None) };
+    if field.device().is_autodiff() {
+        let cell = |p: &[f64; 3]| mesh.locate(*p).map_or(-1, |found| found.cell as i32);
+        return Ok(Some(seeds.positions().iter().map(cell).collect()));
+    }
+    let position = seeds.tensor(&field.device(), field.precision()).detach();
+    let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
+    let cells = burntrace_kernels::locate(position, &sampled.tensors).try_into_data();
+    let cells = cells.map_err(|error| failed(&error))?.convert::<i32>();
+    Ok(Some(cells.try_into_vec::<i32>().map_err(|error| failed(&error))?))
+}
+
+/// Refuses seeds without a place.
+pub(super) fn check_inside(seeds: &Seeds, places: &[Option<i32>], domain: &Domain) -> Result<()> {
     let positions = seeds.positions();
-    let inside = inside(seeds, domain, field)?;
-    let Some(first) = inside.iter().position(|inside| !inside) else {
+    let Some(first) = places.iter().position(Option::is_none) else {
         return Ok(());
     };
     let what = if domain.contains(positions[first]) { "mesh" } else { "domain" };
     Err(Error::SeedsOutside {
         what,
-        outside: inside.iter().filter(|inside| !**inside).count(),
+        outside: places.iter().filter(|place| place.is_none()).count(),
         count: positions.len(),
         first,
         position: positions[first],

@@ -7,7 +7,7 @@ use super::{
     stepper::Stepper,
     walls::{self, column},
 };
-use crate::{Status, schedule::Chunk};
+use crate::{Status, field::to_host, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, status::EXITED};
 
@@ -151,6 +151,7 @@ impl Leaving {
 /// One Runge-Kutta step, before the boundary, and who is slower than the threshold speed.
 fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, Tensor<2, Bool>) {
     let tableau = stepper.scheme.tableau();
+    let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
     let mut k: Vec<Tensor<2>> = Vec::with_capacity(tableau.stages);
     for s in 0..tableau.stages {
         let mut stage = from.clone();
@@ -158,8 +159,8 @@ fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, T
             stage = stage + k.clone().mul_scalar(a.value() * h);
         }
         let mut stage = walls::wrap(&stepper.boundary, stage);
-        if let Some(mesh) = stepper.field.mesh() {
-            stage = edge::keep_in(mesh, from, stage);
+        if let Some((mesh, begins)) = &mesh {
+            stage = edge::keep_in(mesh, begins, stage);
         }
         k.push(stepper.field.velocity(stage, t + tableau.c[s].value() * h));
     }

@@ -4,6 +4,18 @@
 use super::{CellKind, Cells, uniform};
 use std::collections::HashMap;
 
+pub const SOLID: &[CellKind] = &[
+    CellKind::Tetra,
+    CellKind::Voxel,
+    CellKind::Hexahedron,
+    CellKind::Wedge,
+    CellKind::Pyramid,
+    CellKind::QuadraticTetra,
+    CellKind::QuadraticHexahedron,
+];
+pub const FLAT: &[CellKind] =
+    &[CellKind::Triangle, CellKind::Pixel, CellKind::Quad, CellKind::QuadraticTriangle];
+
 /// A node by its place, in halves of a hexahedron's edge.
 type Key = [i64; 3];
 
