@@ -16,6 +16,7 @@ mod physics {
     mod faces;
     mod gradients;
     mod groups;
+    mod lives;
     mod long;
     mod mesh;
     mod mesh_edges;

@@ -110,7 +110,7 @@ fn counts_and_particle_steps_add_up() {
             ];
             assert_eq!(run.status, expected, "{machine}, {path}");
             let summary = &run.summary;
-            assert_eq!((summary.released(), summary.active(), summary.ended()), (4, 2, 2));
+            assert_eq!((summary.released, summary.active(), summary.ended()), (4, 2, 2));
             let total: usize = summary.counts.iter().map(|(_, count)| count).sum();
             assert_eq!(total, summary.particles);
             // The exit is at the end of step 2 but for rounding, which may make it the begin of 3.

@@ -259,7 +259,7 @@ pub fn read(tracks: &Tracks) -> Run {
         let has_changed = then != now && !summary.cancelled;
         assert!(!has_changed || !then.has_ended(), "{then} is an end, and became {now}");
     }
-    assert_eq!(summary.released(), summary.active() + summary.ended(), "{summary:?}");
+    assert_eq!(summary.released, summary.active() + summary.ended(), "{summary:?}");
     Run {
         times: tracks.times(),
         saves: tracks.saves().iter().map(|save| rows(save.position.clone())).collect(),

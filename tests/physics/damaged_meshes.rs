@@ -247,7 +247,7 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
                     let run = read(&tracks);
                     assert_eq!(run.status.len(), 50);
                     count.runs += 1;
-                    count.released += run.summary.released();
+                    count.released += run.summary.released;
                     count.active += run.summary.active();
                 }
                 Err(_) => count.errors += 1,

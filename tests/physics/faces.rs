@@ -249,7 +249,7 @@ fn seeds_outside_the_box_are_refused_or_counted() {
         let run = trace(&tracer.seeds_outside(SeedsOutside::NotLocated), &seeds(&points));
         assert_eq!(run.status, [Status::Active, Status::NotLocated, Status::NotLocated]);
         assert_eq!(run.last()[1..], points[1..], "{machine}");
-        assert_eq!((run.summary.released(), run.summary.active(), run.summary.ended()), (3, 1, 2));
+        assert_eq!((run.summary.released, run.summary.active(), run.summary.ended()), (3, 1, 2));
     }
 }
 

@@ -1,10 +1,13 @@
 //! What a case asks for, checked and made: the field, the seeds, the tracer's settings.
 
 mod field;
+mod inflow;
 mod interpolation;
+mod keys;
 mod timed;
 
 pub use field::{LoadedField, field};
+pub use inflow::check;
 
 use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
@@ -18,24 +21,32 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     Domain::new(low, high).map_err(Misuse::of)
 }
 
-/// The tracer of a case.
-pub fn tracer<'a>(case: &Case, field: &'a dyn Field, device: &str) -> Result<Tracer<'a>> {
+/// The tracer of a case. Relative file names start at `base`.
+pub fn tracer<'a>(
+    case: &Case,
+    base: &Path,
+    field: &'a dyn Field,
+    device: &str,
+) -> Result<Tracer<'a>> {
     use burntrace::Face;
     let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
     let trace = &case.trace;
+    let span = Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps };
     let mut tracer = Tracer::new(field)
         .scheme(trace.scheme.into())
         .domain(domain(case, field.domain())?)
-        .span(Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps })
+        .span(span)
         .save(save_at(&case.save)?)
         .save_velocity(case.save.velocity)
         .mesh_wall(case.boundary.mesh.into())
         .stagnant_speed(trace.stagnant_speed)
-        .seeds_outside(case.seeds.outside.into())
+        .seeds_outside(case.seeds.as_ref().map(|seeds| seeds.outside).unwrap_or_default().into())
         .device_name(device);
     for (face, condition) in Face::ALL.into_iter().zip(faces.into_iter().flatten()) {
         tracer = tracer.face(face, condition.into());
     }
+    let resolved = || span.resolve(field.span()).map_err(Misuse::of);
+    let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
         Some(path) => Ok(tracer.path(path)),
         None => Ok(tracer),
@@ -52,8 +63,9 @@ fn save_at(save: &case::Save) -> Result<SaveAt> {
     }
 }
 
-/// The seeds of a case, in a domain.
-pub fn seeds(seeds: &case::Seeds, domain: Domain, base: &Path) -> Result<Seeds> {
+/// The seeds of a case, in a domain; there may be none.
+pub fn seeds(case: &Case, domain: Domain, base: &Path) -> Result<Seeds> {
+    let Some(seeds) = &case.seeds else { return Ok(Seeds::none()) };
     check_keys(seeds)?;
     let made = make(seeds, domain, base)?.map_err(Misuse::of)?;
     match seeds.release {
@@ -105,7 +117,7 @@ fn from_file(path: &PathBuf) -> Result<burntrace::Result<Seeds>> {
 }
 
 fn need<T>(value: Option<T>, key: &str) -> Result<T> {
-    value.ok_or_else(|| Misuse::error(format!("seeds of this kind need the key seeds.{key}")))
+    keys::need(value, "seeds", key)
 }
 
 fn exactly<const N: usize>(counts: Vec<usize>) -> Result<[usize; N]> {
@@ -114,7 +126,7 @@ fn exactly<const N: usize>(counts: Vec<usize>) -> Result<[usize; N]> {
     })
 }
 
-/// Refuses keys that a kind of seeds does not use: they would be a misunderstanding.
+/// Refuses keys that a kind of seeds does not use.
 fn check_keys(seeds: &case::Seeds) -> Result<()> {
     let used: &[&str] = match seeds.kind {
         SeedKind::Grid => &["counts", "placement", "low", "high"],
@@ -129,16 +141,5 @@ fn check_keys(seeds: &case::Seeds) -> Result<()> {
         SeedKind::List => &["points"],
         SeedKind::File => &["path"],
     };
-    let table = toml::Table::try_from(seeds)?;
-    let always = ["kind", "release", "outside"];
-    let stray =
-        table.keys().find(|key| !always.contains(&key.as_str()) && !used.contains(&key.as_str()));
-    match stray {
-        Some(key) => Err(Misuse::error(format!(
-            "seeds of kind `{}` do not use the key seeds.{key}; they use {}",
-            table["kind"].as_str().unwrap_or_default(),
-            used.join(", ")
-        ))),
-        None => Ok(()),
-    }
+    keys::check("seeds", seeds, [used, &["release", "outside"]])
 }

@@ -8,6 +8,7 @@ mod devices;
 mod info;
 mod init;
 mod job;
+mod lives;
 mod log;
 mod progress;
 mod run;

@@ -3,12 +3,14 @@
 use crate::{
     args,
     case::{self, Case, Misuse, VtkOutput},
-    job, log,
+    job,
+    lives::{Stays, Watched},
+    log,
     progress::{Display, Notes},
     summary,
 };
-use anyhow::{Context, Result, bail};
-use burntrace::{Summary, Tracer, TrackSink, device, io};
+use anyhow::{Context, Result};
+use burntrace::{Summary, Tracer, device, io};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -31,23 +33,26 @@ pub fn execute(args: &args::Run) -> Result<()> {
 /// Runs a case: from its field to the files of its run folder.
 pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) -> Result<()> {
     let begin = Instant::now();
+    job::check(case)?;
     use_threads(case.run.threads)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
     let loaded = job::field(case, base, &device, Notes { quiet: output.quiet })?;
     let domain = job::domain(case, loaded.field.domain())?;
-    let seeds = job::seeds(&case.seeds, domain, base)?;
-    let tracer = job::tracer(case, &*loaded.field, &device.name)?;
+    let seeds = job::seeds(case, domain, base)?;
+    let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     tracer.check(&seeds).map_err(Misuse::of)?;
 
     let folder = Folder::create(&case.run.out, overwrite)?;
     folder.write_case(case, base)?;
     log::to_file(&folder.path("log.txt"))?;
     tracing::info!(device = device.name, field = %loaded.description, seeds = seeds.len(), "run begins");
-    let (run, write_seconds) = follow(&tracer, &seeds, &folder, case, output.quiet)?;
+    let (run, stays, write_seconds) = follow(&tracer, &seeds, &folder, case, output.quiet)?;
     tracing::info!(?run, "run ends");
 
     let report = summary::Report {
         run: &run,
+        seeds: seeds.len(),
+        stays: stays.as_deref(),
         device: &device,
         loaded: &loaded,
         write_seconds,
@@ -56,26 +61,26 @@ pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) ->
     };
     let json = report.json();
     folder.write("summary.json", &format!("{json:#}\n"))?;
-    print(&report, &json, output)?;
-    check_account(&run)
+    print(&report, &json, output)
 }
 
-/// Traces the seeds into the folder's store and writes what else the case asks for. Gives the
-/// seconds that writing took.
+/// Traces the seeds into the folder's store and writes what else the case asks for. Gives how long
+/// lives have lasted, where slots are used again, and the seconds that writing took.
 fn follow(
     tracer: &Tracer,
     seeds: &burntrace::Seeds,
     folder: &Folder,
     case: &Case,
     quiet: bool,
-) -> Result<(Summary, f64)> {
+) -> Result<(Summary, Option<Vec<Stays>>, f64)> {
     let store = folder.path("tracks");
     let mut writer = io::TrackWriter::new(&store);
     let mut display = Display::new(quiet);
-    let sink: &mut dyn TrackSink = &mut writer;
-    let run = tracer.trace_into(seeds, sink, &mut |progress| display.observe(progress));
+    let mut sink = Watched::new(&mut writer);
+    let run = tracer.trace_into(seeds, &mut sink, &mut |progress| display.observe(progress));
     display.finish();
     let run = run.map_err(as_misuse)?;
+    let stays = sink.into_stays();
     let begin = Instant::now();
     let tracks = io::Tracks::open(&store)?;
     for kind in &case.save.vtk {
@@ -87,7 +92,7 @@ fn follow(
         }
     }
     let write_seconds = run.save_seconds + begin.elapsed().as_secs_f64();
-    Ok((run, write_seconds))
+    Ok((run, stays, write_seconds))
 }
 
 /// Errors that the case is to blame for end the program with code 2, the others with code 1.
@@ -116,19 +121,6 @@ fn print(report: &summary::Report, json: &serde_json::Value, output: args::Outpu
         writeln!(out, "{json:#}")?;
     } else if !output.quiet {
         write!(out, "{}", report.text())?;
-    }
-    Ok(())
-}
-
-/// The sum rule: every seed is waiting, active or ended.
-fn check_account(run: &Summary) -> Result<()> {
-    if run.released() != run.active() + run.ended() {
-        bail!(
-            "the account does not add up: {} released, {} active, {} ended; this is a bug",
-            run.released(),
-            run.active(),
-            run.ended()
-        );
     }
     Ok(())
 }
@@ -175,11 +167,7 @@ impl Folder {
 
     /// Writes the case as it ran, with absolute file names, so that it runs from anywhere.
     fn write_case(&self, case: &Case, base: &Path) -> Result<()> {
-        let mut case = case.clone();
-        case.field.files = case.field.files.map(|files| files.within(base));
-        if let Some(path) = &mut case.seeds.path {
-            *path = base.join(&*path);
-        }
+        let case = case.clone().within(base);
         self.write("case.toml", &toml::to_string(&case)?)
     }
 }

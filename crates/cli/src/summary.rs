@@ -1,14 +1,18 @@
 //! The account of a run, for people and for programs.
 
-use crate::{job::LoadedField, progress::in_words};
+use crate::{job::LoadedField, lives::Stays, progress::in_words};
 use burntrace::{Status, Summary, device::Usable};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
 /// What a run has to say for itself.
 pub struct Report<'a> {
     pub run: &'a Summary,
+    /// How many seeds there were.
+    pub seeds: usize,
+    /// How long lives have lasted, where slots are used again.
+    pub stays: Option<&'a [Stays]>,
     pub device: &'a Usable,
     pub loaded: &'a LoadedField,
     /// Seconds spent on the store and the other files.
@@ -19,10 +23,10 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// `summary.json`: counts by status that add up, timings in seconds, throughput, device.
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         let run = self.run;
         let counts = run.counts.iter().map(|(status, count)| (status.to_string(), json!(count)));
-        json!({
+        let mut json = json!({
             "burntrace": env!("CARGO_PKG_VERSION"),
             "device": { "name": self.device.name, "description": self.device.description },
             "path": run.path.to_string(),
@@ -35,7 +39,9 @@ impl Report<'_> {
             "saves": run.saves,
             "cancelled": run.cancelled,
             "particles": run.particles,
-            "released": run.released(),
+            "seeds": self.seeds,
+            "released": run.released,
+            "dropped": run.dropped,
             "active": run.active(),
             "ended": run.ended(),
             "status": counts.collect::<serde_json::Map<_, _>>(),
@@ -48,7 +54,11 @@ impl Report<'_> {
                 "write": self.write_seconds,
                 "total": self.total_seconds,
             },
-        })
+        });
+        if let Some(stays) = self.stays {
+            json["residence_time"] = residence_times(stays);
+        }
+        json
     }
 
     /// The same in a few lines.
@@ -69,23 +79,44 @@ impl Report<'_> {
         );
         line("speed", self.speed());
         line("time", self.times());
-        line(
-            "particles",
-            format!(
-                "{} seeds, {} released = {} active + {} ended",
-                run.particles,
-                run.released(),
-                run.active(),
-                run.ended()
-            ),
-        );
-        for (status, count) in &run.counts {
-            if *status != Status::Active {
-                line("", format!("{count} {status}"));
-            }
+        line("particles", self.particles());
+        line("released", self.released());
+        for stays in self.stays.unwrap_or_default() {
+            line("", stay(stays));
+        }
+        if run.dropped > 0 {
+            line("dropped", self.dropped());
         }
         line("written", format!("{} ({} saves)", self.folder.display(), run.saves));
         text
+    }
+
+    fn particles(&self) -> String {
+        let (run, seeds) = (self.run, self.seeds);
+        let waiting = run.counts.iter().find(|(status, _)| *status == Status::Waiting);
+        let mut text = match run.particles - seeds {
+            0 => format!("{seeds} seeds"),
+            slots => format!("{seeds} seeds, {slots} slots of sources"),
+        };
+        if let Some((_, count)) = waiting {
+            let name = if run.particles == seeds { "waiting" } else { "waiting or empty" };
+            text = format!("{text}, {count} {name}");
+        }
+        text
+    }
+
+    /// The sum rule: what was released is active or has ended, one way or another.
+    fn released(&self) -> String {
+        let others = self.run.counts.iter().filter(|(status, _)| status.has_ended());
+        let ended: String = others.map(|(status, count)| format!(" + {count} {status}")).collect();
+        format!("{} = {} active{ended}", self.run.released, self.run.active())
+    }
+
+    fn dropped(&self) -> String {
+        format!(
+            "{} releases, as the slots of their source were taken; raise source.capacity",
+            self.run.dropped
+        )
     }
 
     fn speed(&self) -> String {
@@ -107,4 +138,24 @@ impl Report<'_> {
             self.total_seconds
         )
     }
+}
+
+/// Residence times by the status at the end.
+fn residence_times(stays: &[Stays]) -> Value {
+    let entry = |of: &Stays| {
+        let times = json!({ "count": of.count, "mean": of.mean(), "min": of.min, "max": of.max });
+        (of.status.to_string(), times)
+    };
+    Value::Object(stays.iter().map(entry).collect())
+}
+
+/// The same of one status, in words.
+fn stay(of: &Stays) -> String {
+    let [mean, min, max] = [of.mean(), of.min, of.max].map(in_six_digits);
+    format!("{} {}: after {mean} on average, {min} at least, {max} at most", of.count, of.status)
+}
+
+/// A number as it is printed: its first six digits.
+fn in_six_digits(x: f64) -> f64 {
+    format!("{x:.5e}").parse().unwrap_or(x)
 }

@@ -183,6 +183,14 @@ pub enum Error {
     #[error("the seeds cannot be made: {0}")]
     Seeds(String),
 
+    /// An inlet cannot be used as described, or not with this domain or flow.
+    #[error("the inlet cannot be used: {0}")]
+    Inlet(String),
+
+    /// A source of particles cannot be used.
+    #[error("the source of particles cannot be used: {0}")]
+    Release(String),
+
     /// The fused operation was required and cannot be used.
     #[error("the fused path cannot be used: {reason}; use `trace.path = \"auto\"` or `\"tensor\"`")]
     NotFused {

@@ -6,11 +6,13 @@
 pub mod device;
 mod error;
 mod field;
+mod inlet;
 pub mod mesh;
 mod precision;
 mod random;
 mod schedule;
 mod seeds;
+mod source;
 mod tracer;
 mod tracks;
 
@@ -23,10 +25,13 @@ pub use field::{
     GridField, GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PointField, PointSource,
     Sampled, Velocity,
 };
+pub use inlet::{Inlet, InletShape, Pattern};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
+pub use source::{Rate, Source};
 pub use tracer::{SeedsOutside, Tracer};
 pub use tracks::{
-    Control, Ends, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
+    Control, Ends, Life, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink,
+    Tracks,
 };

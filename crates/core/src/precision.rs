@@ -51,6 +51,14 @@ impl Precision {
         }
     }
 
+    /// The number of this precision that is nearest to one.
+    pub(crate) fn round(self, x: f64) -> f64 {
+        match self {
+            Precision::F32 => f64::from(x as f32),
+            Precision::F64 => x,
+        }
+    }
+
     /// Bytes of one number.
     pub fn bytes(self) -> usize {
         match self {

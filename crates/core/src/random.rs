@@ -1,36 +1,16 @@
-//! Counter-based random numbers: Philox4x32-10.
+//! Counter-based random numbers: Philox4x32-10 of [`burntrace_kernels::random`].
 //!
-//! J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: *Parallel random numbers: as easy as 1, 2,
-//! 3*, SC 2011. A number is a function of its address (seed, slot, generation, draw) and of
-//! nothing else: no state is carried along, so neither the order in which numbers are asked for
-//! nor the count of threads or batches can change them.
+//! A number is a function of its address (seed, slot, generation, draw) and of nothing else: no
+//! state is carried along, so neither the order in which numbers are asked for nor the count of
+//! threads or batches can change them.
 //!
 //! `slot` is the number of a particle. `generation` 0 makes the seeds; each later life of the
 //! same slot counts one up. `draw` tells apart the numbers of one generation.
 
-const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-const ROUNDS: usize = 10;
+use burntrace_kernels::random::{halves, philox};
 
 /// 2^-53: the distance between the doubles that [`uniform`] returns.
 const ULP: f64 = 1.0 / (1_u64 << 53) as f64;
-
-fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
-    for _ in 0..ROUNDS {
-        let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
-        let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
-        let [a_low, a_high] = halves(a);
-        let [b_low, b_high] = halves(b);
-        counter = [b_high ^ counter[1] ^ key[0], b_low, a_high ^ counter[3] ^ key[1], a_low];
-        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
-    }
-    counter
-}
-
-/// The low and the high half of a word.
-fn halves(word: u64) -> [u32; 2] {
-    [word as u32, (word >> 32) as u32]
-}
 
 /// 128 random bits.
 pub(crate) fn bits(seed: u64, slot: u64, generation: u32, draw: u32) -> [u32; 4] {
@@ -65,23 +45,6 @@ pub(crate) fn normals(seed: u64, slot: u64, generation: u32, draw: u32) -> [f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// `kat_vectors` of the authors' Random123 library.
-    #[test]
-    fn philox_gives_the_published_answers() {
-        let cases = [
-            ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
-            ([u32::MAX; 4], [u32::MAX; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]),
-            (
-                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
-                [0xa409_3822, 0x299f_31d0],
-                [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
-            ),
-        ];
-        for (counter, key, expected) in cases {
-            assert_eq!(philox(counter, key), expected);
-        }
-    }
 
     #[test]
     fn every_part_of_the_address_counts() {

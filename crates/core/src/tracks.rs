@@ -11,7 +11,8 @@ pub struct Save {
     pub index: usize,
     /// Its time, in the data's unit of time.
     pub time: f64,
-    /// Positions `[n, 3]` in the order of the seeds, in the box.
+    /// Positions `[n, 3]` in the order of the slots, in the box: the seeds first, then the slots of
+    /// sources. A slot of a source in which there is no particle is NaN.
     pub position: Tensor<2>,
     /// [`Status`] codes `[n]`.
     pub status: Tensor<1, Int>,
@@ -19,13 +20,17 @@ pub struct Save {
     pub image: Tensor<2, Int>,
     /// Velocities `[n, 3]` at the positions, where they were asked for.
     pub velocity: Option<Tensor<2>>,
+    /// How many lives the slots have had before these `[n]`, where slots are used again.
+    pub generation: Option<Tensor<1, Int>>,
 }
 
 /// What a sink is told before the first save.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavePlan {
-    /// How many particles there are.
+    /// How many slots there are: one for each seed, and those of sources.
     pub particles: usize,
+    /// Whether slots are used again, by one life after another.
+    pub lives: bool,
     /// How many saves there will be, unless the run is cancelled.
     pub saves: usize,
     /// Precision of positions and velocities.
@@ -37,7 +42,8 @@ pub struct SavePlan {
     pub periods: [f64; 3],
 }
 
-/// How each particle began and ended; on the host, in the order of the seeds.
+/// How each particle began and ended; on the host, in the order of the slots. Where slots are used
+/// again, this is about the last life of each; all are in [`Life`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends {
     /// What has become of it.
@@ -48,6 +54,34 @@ pub struct Ends {
     pub end_time: Vec<f64>,
     /// Where it left the mesh of the field, if it did; empty for fields without one.
     pub mesh_face: Vec<Option<MeshFace>>,
+    /// How many lives its slot has had before; empty where slots are not used again.
+    pub generation: Vec<u32>,
+}
+
+/// What a particle has been through, from its release to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Life {
+    /// The slot that it was in: its row in the tracks.
+    pub slot: usize,
+    /// How many lives that slot has had before.
+    pub generation: u32,
+    /// How it has ended, or [`Status::Active`].
+    pub status: Status,
+    /// Time of its release, in the data's unit.
+    pub release_time: f64,
+    /// Place of its release, in the data's unit of length.
+    pub release_place: [f64; 3],
+    /// Time of its end; NaN while it goes on.
+    pub end_time: f64,
+    /// Place of its end, in the box; where it is, while it goes on.
+    pub end_place: [f64; 3],
+}
+
+impl Life {
+    /// Time from its release to its end, positive in backward runs too; NaN while it goes on.
+    pub fn residence_time(&self) -> f64 {
+        (self.end_time - self.release_time).abs()
+    }
 }
 
 /// A face of a mesh's cell.
@@ -85,6 +119,18 @@ pub trait TrackSink {
     /// As [`begin`](TrackSink::begin).
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError>;
 
+    /// Called where slots are used again, for lives that have ended since the last call, and once
+    /// before [`end`](TrackSink::end) for the last life of each slot, which may go on. Every life
+    /// that was released comes once; those of a slot come in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](TrackSink::begin).
+    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+        let _ = lives;
+        Ok(())
+    }
+
     /// Called once, after the last save.
     ///
     /// # Errors
@@ -100,6 +146,7 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub struct Tracks {
     saves: Vec<Save>,
+    lives: Vec<Life>,
     ends: Ends,
     periods: [f64; 3],
     summary: Option<Summary>,
@@ -121,7 +168,8 @@ impl Tracks {
         self.saves.iter().map(|save| save.time).collect()
     }
 
-    /// Positions `[saves, particles, 3]`; an ended particle keeps its last position.
+    /// Positions `[saves, particles, 3]`; an ended particle keeps its last position, and a slot of a
+    /// source in which there is no particle is NaN.
     ///
     /// # Panics
     ///
@@ -154,6 +202,11 @@ impl Tracks {
         &self.saves
     }
 
+    /// All lives, where slots are used again: those of a slot in order.
+    pub fn lives(&self) -> &[Life] {
+        &self.lives
+    }
+
     /// How each particle began and ended.
     pub fn ends(&self) -> &Ends {
         &self.ends
@@ -174,6 +227,11 @@ impl TrackSink for Tracks {
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
         self.saves.push(save);
+        Ok(())
+    }
+
+    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+        self.lives.extend(lives);
         Ok(())
     }
 
@@ -210,8 +268,12 @@ pub struct Summary {
     pub device: String,
     /// Precision of the arithmetic.
     pub precision: Precision,
-    /// Seeds.
+    /// Slots: one for each seed, and those of sources.
     pub particles: usize,
+    /// Particles that were released, counted slot by slot.
+    pub released: usize,
+    /// Releases of sources that were dropped, as their slots were not free.
+    pub dropped: usize,
     /// Steps of the run, those split for a save counted as two.
     pub steps: u64,
     /// Steps taken by particles while they were active.
@@ -222,8 +284,8 @@ pub struct Summary {
     pub kernels: usize,
     /// Saves made.
     pub saves: usize,
-    /// How many particles have each status; statuses that nobody has are left out. The counts
-    /// add up to `particles`.
+    /// How many particles have each status; statuses that nobody has are left out. Waiting ones are
+    /// slots; the other counts are of lives, and add up to `released`, which every run checks.
     pub counts: Vec<(Status, usize)>,
     /// Wall time that the run waited for steps and for results read back from the device, in
     /// seconds. What a device computed while the sink took a save is in `save_seconds`.
@@ -235,11 +297,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Particles that were released: all but those still waiting.
-    pub fn released(&self) -> usize {
-        self.particles - self.count(|status| status == Status::Waiting)
-    }
-
     /// Particles that are still active.
     pub fn active(&self) -> usize {
         self.count(|status| status == Status::Active)

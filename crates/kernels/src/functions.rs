@@ -28,19 +28,20 @@ pub struct FieldTensors {
 pub struct Particles {
     /// Positions `[n, 3]`, in the field's precision.
     pub position: Tensor<2>,
-    /// A row of six `i32` for each particle `[n, 6]`: its [`Status`](crate::Status) code; the
+    /// A row of seven `i32` for each particle `[n, 7]`: its [`Status`](crate::Status) code; the
     /// number of the step of its event, which is its release while it waits and its end once it
     /// has ended; the boxes it has crossed through periodic faces of each axis (position +
     /// image x width is the free path); and in a mesh, while it goes on, one more than the
     /// number of a cell that it was in, or 0; where it has left the mesh, eight times the number
-    /// of its last cell and the face of that cell (in its kind's order).
+    /// of its last cell and the face of that cell (in its kind's order); and how many lives its
+    /// slot has had before this one.
     pub record: Tensor<2, Int>,
     /// The fraction of its event's step at which the event takes place `[n]`.
     pub fraction: Tensor<1>,
 }
 
 /// Columns of [`Particles::record`].
-pub const RECORD: usize = 6;
+pub const RECORD: usize = 7;
 
 impl Particles {
     /// [`Status`](crate::Status) codes `[n]`.
@@ -63,30 +64,75 @@ impl Particles {
         self.record.clone().slice([0..self.count(), 5..6]).squeeze_dim(1)
     }
 
+    /// How many lives the particles' slots have had before these `[n]`.
+    pub fn generation(&self) -> Tensor<1, Int> {
+        self.record.clone().slice([0..self.count(), 6..7]).squeeze_dim(1)
+    }
+
     /// How many particles there are.
     pub fn count(&self) -> usize {
         self.position.dims()[0]
     }
 }
 
+/// Lives that have ended in a launch and are followed by others in their slots, in no order.
+///
+/// The rows are in parts of equal size, as many as there are counts: one for all slots on a CPU, one
+/// for each slot on other devices.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// A row of five `i32` for each end: slot, generation, [`Status`](crate::Status) code, the
+    /// number of the step in which it ended, and what the particle's record said of cells.
+    pub index: Tensor<2, Int>,
+    /// A row for each of them: the fraction of that step, and the place x, y, z.
+    pub place: Tensor<2>,
+    /// How many rows of each part are ends. Where this is more than there are rows, an end waits
+    /// for a launch that [resumes](crate::Succession::resumes).
+    pub count: Tensor<1, Int>,
+}
+
+/// What a launch gives back.
+#[derive(Clone, Debug)]
+pub struct Launched {
+    /// The particles after the last step.
+    pub particles: Particles,
+    /// Who came to an end on the way and was followed by another life; rows without meaning where
+    /// the segment has no [`Succession`](crate::Succession).
+    pub log: Log,
+}
+
 /// Takes all particles through all steps of a segment, in one launch, on the device that holds
-/// them.
+/// them. Inlets have places `[rows, 3]`, in the field's precision; one row, which does not matter,
+/// where nothing follows the ends of lives.
 ///
 /// # Panics
 ///
 /// On tensors that are not on one device, not of one float precision, or not of the shapes that
 /// [`Particles`] and [`FieldTensors`] state; and on a device that tracks gradients.
-pub fn advance(particles: Particles, field: &FieldTensors, segment: Segment) -> Particles {
+pub fn advance(
+    particles: Particles,
+    field: &FieldTensors,
+    inlets: &Tensor<2>,
+    segment: Segment,
+) -> Launched {
     let state = ops::State {
         position: particles.position.into_dispatch(),
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     };
-    let state = <Dispatch as TraceBackend>::advance(state, primitive(field), segment);
-    Particles {
-        position: Tensor::from_dispatch(state.position),
-        record: Tensor::from_dispatch(state.record),
-        fraction: Tensor::from_dispatch(state.fraction),
+    let inlets = inlets.clone().into_dispatch();
+    let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), inlets, segment);
+    Launched {
+        particles: Particles {
+            position: Tensor::from_dispatch(advanced.position),
+            record: Tensor::from_dispatch(advanced.record),
+            fraction: Tensor::from_dispatch(advanced.fraction),
+        },
+        log: Log {
+            index: Tensor::from_dispatch(advanced.log_index),
+            place: Tensor::from_dispatch(advanced.log_place),
+            count: Tensor::from_dispatch(advanced.log_count),
+        },
     }
 }
 

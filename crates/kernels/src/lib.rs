@@ -18,9 +18,12 @@ mod cube;
 mod field;
 mod functions;
 mod grid;
+mod lives;
 mod mesh;
+mod obstacle;
 mod ops;
 mod points;
+pub mod random;
 mod scheme;
 mod segment;
 pub mod status;
@@ -29,9 +32,16 @@ pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
 pub use field::FieldShape;
-pub use functions::{FieldTensors, Particles, RECORD, advance, locate, sample};
+pub use functions::{FieldTensors, Launched, Log, Particles, RECORD, advance, locate, sample};
 pub use grid::{GridShape, Placement, Spacing};
+pub use lives::{
+    InletRows, LOG_INDEX, LOG_PLACE, Lives, MOST_LIVES_A_STEP, NEVER, Releases, SourceSlots,
+    Succession,
+};
 pub use mesh::{CELL_RECORD, MOST_BOUNCES, MeshForm, MeshShape, Wall};
+pub use obstacle::{
+    Allowed, MOST_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
+};
 pub use ops::TraceBackend;
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};

@@ -26,10 +26,27 @@ pub struct Sampled<B: Backend> {
 pub struct State<B: Backend> {
     /// Positions.
     pub position: FloatTensor<B>,
-    /// Statuses, events and periodic images.
+    /// Statuses, events, periodic images and generations.
     pub record: IntTensor<B>,
     /// Fractions of the events' steps.
     pub fraction: FloatTensor<B>,
+}
+
+/// What a launch gives back. See [`Launched`](crate::Launched) for shapes.
+#[derive(ExtensionType)]
+pub struct Advanced<B: Backend> {
+    /// Positions.
+    pub position: FloatTensor<B>,
+    /// Statuses, events, periodic images, generations.
+    pub record: IntTensor<B>,
+    /// Fractions of the events' steps.
+    pub fraction: FloatTensor<B>,
+    /// Integers of the log of lives.
+    pub log_index: IntTensor<B>,
+    /// Fractions and places of the log of lives.
+    pub log_place: FloatTensor<B>,
+    /// How many lives the log has.
+    pub log_count: IntTensor<B>,
 }
 
 /// The operations that burntrace adds to a Burn backend.
@@ -39,8 +56,9 @@ pub trait TraceBackend: Backend {
     fn advance(
         #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,
+        inlets: FloatTensor<Self>,
         segment: Segment,
-    ) -> State<Self>;
+    ) -> Advanced<Self>;
 
     /// Velocity at positions `[n, 3]` at the beginning of the segment's first step.
     fn sample(

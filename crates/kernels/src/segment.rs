@@ -1,6 +1,6 @@
 //! The work of one launch.
 
-use crate::{Boundary, Clock, Scheme, Step};
+use crate::{Boundary, Clock, Scheme, Step, Succession};
 use std::sync::Arc;
 
 /// A run of steps that all particles take in one launch, with all that is the same for them.
@@ -18,4 +18,6 @@ pub struct Segment {
     pub boundary: Boundary,
     /// Speed below which a particle ends as stagnant; 0 for no threshold.
     pub stagnant_speed: f64,
+    /// What follows the ends of lives, where slots are used again.
+    pub succession: Option<Succession>,
 }

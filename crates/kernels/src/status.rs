@@ -19,19 +19,25 @@ pub enum Status {
     Stagnant,
     /// It left the mesh, within the domain box; its position is the last one in the mesh.
     LeftMesh,
+    /// It is stuck on an obstacle.
+    Stuck,
+    /// It ended at an obstacle that takes particles away.
+    HitObstacle,
     /// It left the domain through a face; its position is on that face.
     Exited(Face),
 }
 
 impl Status {
     /// Every status, in order of code.
-    pub const ALL: [Status; 12] = [
+    pub const ALL: [Status; 14] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
         Status::NotLocated,
         Status::Stagnant,
         Status::LeftMesh,
+        Status::Stuck,
+        Status::HitObstacle,
         Status::Exited(Face::XLow),
         Status::Exited(Face::XHigh),
         Status::Exited(Face::YLow),
@@ -41,7 +47,8 @@ impl Status {
     ];
 
     /// The integer kept on devices and in files: waiting 0, active 1, non-finite 2,
-    /// not located 3, stagnant 4, left the mesh 5, exited through face `f` [`EXITED`]` + f`.
+    /// not located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited
+    /// through face `f` [`EXITED`]` + f`.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -50,6 +57,8 @@ impl Status {
             Status::NotLocated => 3,
             Status::Stagnant => STAGNANT,
             Status::LeftMesh => LEFT_MESH,
+            Status::Stuck => STUCK,
+            Status::HitObstacle => HIT,
             Status::Exited(face) => EXITED + face as i32,
         }
     }
@@ -74,6 +83,8 @@ impl std::fmt::Display for Status {
             Status::NotLocated => f.write_str("not located"),
             Status::Stagnant => f.write_str("stagnant"),
             Status::LeftMesh => f.write_str("left the mesh"),
+            Status::Stuck => f.write_str("stuck"),
+            Status::HitObstacle => f.write_str("hit an obstacle"),
             Status::Exited(face) => write!(f, "exited {face}"),
         }
     }
@@ -91,6 +102,10 @@ pub const NON_FINITE: i32 = 2;
 pub const STAGNANT: i32 = 4;
 /// Code of [`Status::LeftMesh`].
 pub const LEFT_MESH: i32 = 5;
+/// Code of [`Status::Stuck`].
+pub const STUCK: i32 = 6;
+/// Code of [`Status::HitObstacle`].
+pub const HIT: i32 = 7;
 /// Code of [`Status::Exited`] through face 0; face `f` is `EXITED + f`.
 pub const EXITED: i32 = 8;
 

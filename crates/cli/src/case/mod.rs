@@ -1,12 +1,16 @@
 //! The case file: what a run is asked to do.
 
+#[macro_use]
+mod names;
+mod inflow;
 mod read;
 
+pub use inflow::{Burst, Inlet, InletKind, Pattern, Source};
 pub use read::{Misuse, from_text, read};
 
 use burntrace::io;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 
 /// The case that `burntrace init` prints, with comments; its values are the defaults.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -21,13 +25,34 @@ pub struct Case {
     pub domain: Domain,
     #[serde(default)]
     pub boundary: Boundary,
-    pub seeds: Seeds,
+    /// Where particles come in that have left through an outlet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inlet: Option<Inlet>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Seeds>,
     #[serde(default)]
     pub trace: Trace,
     #[serde(default)]
     pub save: Save,
     #[serde(default)]
     pub run: Run,
+}
+
+impl Case {
+    /// The same case, with relative names of files in a folder.
+    pub fn within(mut self, folder: &FilePath) -> Self {
+        self.field.files = self.field.files.map(|files| files.within(folder));
+        let of_sources = self.source.iter_mut().map(|source| &mut source.inlet);
+        let inlets = self.inlet.iter_mut().chain(of_sources);
+        let of_inlets = inlets.filter_map(|inlet| inlet.path.as_mut());
+        let of_seeds = self.seeds.iter_mut().filter_map(|seeds| seeds.path.as_mut());
+        for path in of_seeds.chain(of_inlets) {
+            *path = folder.join(&*path);
+        }
+        self
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -83,29 +108,6 @@ fn one() -> usize {
     1
 }
 
-/// An enumeration of the case file, with the library's value for each name; the first is the
-/// default.
-macro_rules! names {
-    ($name:ident -> $to:ty { $first:ident => $first_value:expr, $($variant:ident => $value:expr),+ $(,)? }) => {
-        #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name {
-            #[default]
-            $first,
-            $($variant),+
-        }
-
-        impl From<$name> for $to {
-            fn from(name: $name) -> Self {
-                match name {
-                    $name::$first => $first_value,
-                    $($name::$variant => $value),+
-                }
-            }
-        }
-    };
-}
-
 names!(InTime -> burntrace::InTime {
     Linear => burntrace::InTime::Linear,
     Nearest => burntrace::InTime::Nearest,
@@ -120,16 +122,19 @@ names!(Scheme -> burntrace::Scheme {
     Midpoint => burntrace::Scheme::Midpoint,
     Heun => burntrace::Scheme::Heun,
 });
+// An outlet is an exit that an inlet goes with, and so is the edge of a mesh.
 names!(Condition -> burntrace::Condition {
     Exit => burntrace::Condition::Exit,
     Reflect => burntrace::Condition::Reflect,
     Clamp => burntrace::Condition::Clamp,
     Periodic => burntrace::Condition::Periodic,
+    Outlet => burntrace::Condition::Exit,
 });
 names!(Wall -> burntrace::Wall {
     Leave => burntrace::Wall::Leave,
     Reflect => burntrace::Wall::Reflect,
     Slide => burntrace::Wall::Slide,
+    Outlet => burntrace::Wall::Leave,
 });
 names!(CellVelocity -> burntrace::CellVelocity {
     Constant => burntrace::CellVelocity::Constant,

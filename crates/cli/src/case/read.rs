@@ -132,6 +132,16 @@ mod tests {
             "y",
             "z",
             "mesh",
+            "face",
+            "pattern",
+            "deviation",
+            "rate",
+            "table",
+            "burst",
+            "capacity",
+            "begin",
+            "end",
+            "inlet",
             "kind",
             "count",
             "seed",
@@ -202,6 +212,21 @@ mod tests {
     #[test]
     fn a_case_survives_being_written_and_read_again() {
         let case = from_text(TEMPLATE, &["save.vtk=[\"clouds\"]".into()]).unwrap();
+        let text = toml::to_string(&case).unwrap();
+        assert_eq!(from_text(&text, &[]).unwrap(), case);
+    }
+
+    #[test]
+    fn the_inlet_and_the_source_of_the_template_can_be_used() {
+        let begin = TEMPLATE.find("# [inlet]").unwrap();
+        let end = TEMPLATE.find("[seeds]\n#").unwrap();
+        let is_key =
+            |line: &&str| line.starts_with('[') || line.contains(" = ") && !line.contains(": ");
+        let lines = TEMPLATE[begin..end].lines().map(|line| line.trim_start_matches("# "));
+        let keys: Vec<&str> = lines.filter(is_key).collect();
+        let case = from_text(&keys.join("\n"), &[]).unwrap();
+        assert!(case.inlet.is_some() && case.seeds.is_none());
+        assert_eq!(case.source[0].capacity, Some(5000));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
     }

@@ -8,3 +8,4 @@ mod meshes;
 mod points;
 mod program;
 mod real_data;
+mod sources;

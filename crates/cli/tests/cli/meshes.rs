@@ -236,7 +236,26 @@ fn particles_leave_the_mesh_or_the_box() {
     let cells = std::fs::read(folder.path().join("out/tracks/mesh_cell.npy")).unwrap();
     let last: Vec<u8> = [2_i64, -1, -1].iter().flat_map(|cell| cell.to_le_bytes()).collect();
     assert!(cells.ends_with(&last));
-    assert!(text(&case.run(folder.path(), &[]).stdout).contains("1 left the mesh\n"));
+    assert!(text(&case.run(folder.path(), &[]).stdout).contains(" + 1 left the mesh + "));
+}
+
+#[test]
+fn the_edge_of_a_mesh_can_be_an_outlet() {
+    let folder = folder(&corner().file("POINT_DATA", |_| [1.0, 0.0, 0.0]));
+    let case = Case {
+        field: MESH,
+        boundary: "mesh = \"outlet\"\n[inlet]\nkind = \"points\"\npoints = [[0.25, 1.25, 0.75]]",
+        trace: "t0 = 0.0\ndt = 0.2\nsteps = 10",
+        seeds: "kind = \"list\"\npoints = [[0.25, 1.5, 0.5]]",
+    };
+    // It leaves at x = 1 after 0.75, once more after as long, and has then half a unit left.
+    let tracks = case.trace(folder.path());
+    let end = ends(&tracks)[0];
+    assert!((end[0] - 0.75).abs() < 1e-9, "{end:?}");
+    assert_eq!(end[1..], [1.25, 0.75]);
+    let summary = summary(folder.path());
+    assert_eq!(summary["status"]["left the mesh"], 2);
+    assert_eq!((&summary["active"], &summary["released"]), (&1.into(), &3.into()));
 }
 
 #[test]

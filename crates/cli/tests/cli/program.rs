@@ -77,7 +77,7 @@ fn the_case_of_init_runs_and_its_account_adds_up() {
         assert!(folder.path().join("out").join(name).exists(), "{name} is missing");
     }
     let printed = text(&output.stdout);
-    assert!(printed.contains("500 released = 500 active + 0 ended"), "{printed}");
+    assert!(printed.contains("released   500 = 500 active\n"), "{printed}");
     assert!(printed.contains("particle-steps/s"), "{printed}");
     assert!(text(&output.stderr).contains("100%"), "lines of progress where output is piped");
 }
@@ -152,7 +152,7 @@ fn the_fused_path_is_refused_where_it_cannot_be_taken() {
     assert_refused(
         &burntrace(folder.path(), &fused),
         2,
-        &["fused", "neither on a grid nor on points"],
+        &["fused", "neither on a grid or a mesh nor on points"],
     );
     let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));

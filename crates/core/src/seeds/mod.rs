@@ -6,6 +6,7 @@ mod shapes;
 mod sobol;
 
 pub use boxes::BoxPoints;
+pub(crate) use sobol::Sobol;
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{Device, Tensor};
@@ -52,6 +53,11 @@ impl Seeds {
         check_count(positions.len())?;
         check_positions(&positions)?;
         Ok(Seeds { position: positions, tensor: None, release: None })
+    }
+
+    /// No seeds: all particles of the run come from [sources](crate::Source).
+    pub fn none() -> Self {
+        Seeds { position: Vec::new(), tensor: None, release: None }
     }
 
     /// Positions `[n, 3]` on a device, of any float type. The tracks can be differentiated by
@@ -110,12 +116,12 @@ impl Seeds {
         self.with_release(times)
     }
 
-    /// How many there are; never 0.
+    /// How many there are.
     pub fn len(&self) -> usize {
         self.position.len()
     }
 
-    /// Whether there are none, which no constructor allows.
+    /// Whether there are none, as in [`none`](Seeds::none) only.
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }

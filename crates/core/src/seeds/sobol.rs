@@ -23,8 +23,22 @@ impl Seeds {
     /// count is 0 or too large.
     pub fn sobol(low: [f64; 3], high: [f64; 3], count: usize) -> Result<Self> {
         check_box(low, high)?;
-        let directions = TABLE.map(|(s, a, m)| directions(s, a, m));
-        Seeds::generate(count, |i| within(low, high, directions.each_ref().map(|v| point(i, v))))
+        let sobol = Sobol::new();
+        Seeds::generate(count, |i| within(low, high, sobol.point(i)))
+    }
+}
+
+/// The first three dimensions of the sequence.
+pub(crate) struct Sobol([[u32; BITS]; 3]);
+
+impl Sobol {
+    pub(crate) fn new() -> Self {
+        Sobol(TABLE.map(|(s, a, m)| directions(s, a, m)))
+    }
+
+    /// Point `i` in the unit cube, from 0, its low corner. No later one has a coordinate of 0.
+    pub(crate) fn point(&self, i: usize) -> [f64; 3] {
+        self.0.each_ref().map(|v| point(i, v))
     }
 }
 

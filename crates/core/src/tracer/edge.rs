@@ -5,7 +5,7 @@
 //! Gradients go through where a particle would be without the edge; what the edge adds is taken as
 //! a constant.
 
-use crate::{Precision, field::to_host, mesh::Mesh};
+use crate::{field::to_host, mesh::Mesh};
 use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{MOST_BOUNCES, Wall};
 
@@ -68,11 +68,8 @@ struct Passed {
 impl Way<'_> {
     /// A part of the way, rounded as tensors of its precision are.
     fn at(&self, part: f64) -> [f64; 3] {
-        let round = |x: f64| match self.mesh.locator().precision {
-            Precision::F32 => f64::from(x as f32),
-            Precision::F64 => x,
-        };
-        [0, 1, 2].map(|d| round(self.from[d] + part * (self.to[d] - self.from[d])))
+        let precision = self.mesh.locator().precision;
+        [0, 1, 2].map(|d| precision.round(self.from[d] + part * (self.to[d] - self.from[d])))
     }
 
     fn follow(mut self) -> Passed {

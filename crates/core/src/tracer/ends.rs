@@ -1,15 +1,27 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::start::Start;
+use super::{lives, start::Begun};
 use crate::{
-    Ends, Error, Field, MeshFace, Result, Status,
+    Ends, Error, Field, Life, MeshFace, Result, Status,
     schedule::{NEVER, Schedule},
 };
+use burn::tensor::TensorData;
 use burntrace_kernels::{Particles, RECORD, status::BROKEN_OFF};
 
+/// How lives began: those of the seeds, and of slots that are used again.
+pub(super) struct Slots<'a> {
+    pub begun: &'a Begun,
+    pub again: Option<&'a lives::Slots>,
+}
+
+#[derive(Default)]
 pub(super) struct Account {
     pub ends: Ends,
+    /// The last lives of slots that are used again.
+    pub lives: Vec<Life>,
     pub counts: Vec<(Status, usize)>,
+    pub released: usize,
+    pub dropped: usize,
     pub particle_steps: u64,
 }
 
@@ -17,47 +29,113 @@ pub(super) struct Account {
 pub(super) fn account(
     particles: Particles,
     schedule: &Schedule,
-    start: &Start,
+    slots: &Slots,
     (field, steps): (&dyn Field, u64),
 ) -> Result<Account> {
-    let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
-    let records = particles.record.try_into_data().map_err(|e| failed(&e))?;
-    let records = records.convert::<i32>().try_to_vec::<i32>().map_err(|e| failed(&e))?;
-    let fractions = particles.fraction.try_into_data().map_err(|e| failed(&e))?;
-    let fractions = fractions.convert::<f64>().try_to_vec::<f64>().map_err(|e| failed(&e))?;
-    let mut ends = Ends::default();
+    let positions = match slots.again {
+        Some(_) => reals(particles.position.try_into_data())?,
+        None => Vec::new(),
+    };
+    let records = particles.record.try_into_data().map_err(failed)?;
+    let records = records.convert::<i32>().try_to_vec::<i32>().map_err(failed)?;
+    let fractions = reals(particles.fraction.try_into_data())?;
+    let mut account = Account::default();
     let mut counts = Status::ALL.map(|status| (status, 0));
-    let mut particle_steps = 0;
     let mut events = Vec::with_capacity(fractions.len());
     for (i, record) in records.chunks_exact(RECORD).enumerate() {
         let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
-        ends.status.push(status);
+        account.ends.status.push(status);
         if field.mesh().is_some() {
-            ends.mesh_face.push(mesh_face(status, record[5] as usize, field));
+            account.ends.mesh_face.push(mesh_face(status, record[5] as usize, field));
         }
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
+        let (release, release_step) = slots.release(i);
         let is_timed = status.has_ended() && status != Status::NotLocated;
         let last = if is_timed { record[1] as u64 + 1 } else { steps };
         if status != Status::Waiting && status != Status::NotLocated {
-            particle_steps += last.saturating_sub(start.release_steps[i]);
+            account.particle_steps += last.saturating_sub(release_step);
         }
         events.push(if is_timed { (record[1] as u64, fractions[i]) } else { (NEVER, 0.0) });
         let was_released = status != Status::Waiting;
-        ends.release_time.push(if was_released { start.release_times[i] } else { f64::NAN });
+        account.released += usize::from(was_released) + record[6] as usize;
+        account.ends.release_time.push(if was_released { release } else { f64::NAN });
     }
-    ends.end_time = schedule.times_of(&events);
-    for (i, status) in ends.status.iter().enumerate() {
+    account.ends.end_time = schedule.times_of(&events);
+    for (i, status) in account.ends.status.iter().enumerate() {
         if *status == Status::NotLocated {
-            ends.end_time[i] = start.release_times[i];
+            account.ends.end_time[i] = account.ends.release_time[i];
         }
     }
-    Ok(Account {
-        ends,
-        counts: counts.into_iter().filter(|(_, count)| *count > 0).collect(),
-        particle_steps,
-    })
+    account.add_lives(slots, &positions, &mut counts);
+    account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+    account.check()?;
+    Ok(account)
+}
+
+impl Account {
+    /// The lives before the last ones, and the last ones one by one.
+    fn add_lives(&mut self, slots: &Slots, positions: &[f64], counts: &mut [(Status, usize)]) {
+        let Some(again) = slots.again else { return };
+        for (status, ended) in again.ended() {
+            if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
+                entry.1 += ended;
+            }
+        }
+        self.particle_steps += again.particle_steps();
+        for (slot, status) in self.ends.status.iter().enumerate() {
+            let (_, _, generation, release_place) = again.present(slot);
+            self.ends.generation.push(generation);
+            if *status != Status::Waiting {
+                self.lives.push(Life {
+                    slot,
+                    generation,
+                    status: *status,
+                    release_time: self.ends.release_time[slot],
+                    release_place,
+                    end_time: self.ends.end_time[slot],
+                    end_place: [0, 1, 2].map(|d| positions[3 * slot + d]),
+                });
+            }
+        }
+        self.dropped = again.dropped() as usize;
+    }
+
+    /// The sum rule: released = active + ended, each counted by itself.
+    fn check(&self) -> Result<()> {
+        let of = |(status, _): &&(Status, usize)| *status != Status::Waiting;
+        let counted: usize = self.counts.iter().filter(of).map(|(_, count)| count).sum();
+        if counted == self.released {
+            return Ok(());
+        }
+        Err(Error::Execution(format!(
+            "the account does not add up: {} particles were released, {counted} are active or have \
+             ended",
+            self.released
+        )))
+    }
+}
+
+impl Slots<'_> {
+    /// Time and step of the release of a slot's last life.
+    fn release(&self, slot: usize) -> (f64, u64) {
+        match self.again {
+            Some(again) => {
+                let (time, step, ..) = again.present(slot);
+                (time, step)
+            }
+            None => (self.begun.times[slot], self.begun.steps[slot]),
+        }
+    }
+}
+
+fn reals<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<f64>> {
+    data.map_err(failed)?.convert::<f64>().try_to_vec::<f64>().map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Execution(format!("{error:?}"))
 }
 
 /// The face through which a particle left the mesh, from what its record keeps.

@@ -1,19 +1,88 @@
 //! The fused path: a chunk of steps is one launch.
 
-use super::stepper::Stepper;
-use crate::{Sampled, schedule::Chunk};
-use burn::tensor::Tensor;
-use burntrace_kernels::{Particles, Segment, Step};
+use super::{
+    lives::{End, Following},
+    stepper::Stepper,
+};
+use crate::{Error, Result, Sampled, schedule::Chunk};
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burntrace_kernels::{LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
 
+/// Takes particles through a chunk. Returns the ends that other lives follow, too.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
-    particles: Particles,
+    mut particles: Particles,
     chunk: &Chunk,
-) -> Particles {
+    following: Option<&Following>,
+) -> Result<(Particles, Vec<End>)> {
     let steps = chunk.times.windows(2).map(|pair| field.time.place(pair[0], pair[1] - pair[0]));
-    let segment = segment(stepper, field, steps.collect(), chunk.first_step);
-    burntrace_kernels::advance(particles, &field.tensors, segment)
+    let mut segment = segment(stepper, field, steps.collect(), chunk.first_step);
+    let Some(following) = following else {
+        let nowhere =
+            Tensor::zeros([1, 3], (&particles.position.device(), particles.position.dtype()));
+        let Launched { particles, .. } =
+            burntrace_kernels::advance(particles, &field.tensors, &nowhere, segment);
+        return Ok((particles, Vec::new()));
+    };
+    let mut succession = following.succession.clone();
+    let mut ends = Vec::new();
+    loop {
+        segment.succession = Some(succession.clone());
+        let inlets = &following.inlets;
+        let launched =
+            burntrace_kernels::advance(particles, &field.tensors, inlets, segment.clone());
+        particles = launched.particles;
+        let had_room = read(launched.log, &mut ends)?;
+        if had_room {
+            return Ok((particles, ends));
+        }
+        succession.resumes = true;
+    }
+}
+
+/// Reads the ends that a launch has logged; returns whether there was room for all of them.
+fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
+    let counts = wholes(log.count.try_into_data())?;
+    let [rows, _] = log.index.dims();
+    let size = rows / counts.len().max(1);
+    let mut taken = Vec::new();
+    for (part, count) in counts.iter().enumerate() {
+        let first = part * size;
+        taken.extend((first..first + size.min(*count as usize)).map(|row| row as i32));
+    }
+    if taken.is_empty() {
+        return Ok(true);
+    }
+    let (mut index, mut place) = (log.index, log.place);
+    if taken.len() < rows {
+        let count = taken.len();
+        let taken = TensorData::new(taken, [count]);
+        let taken = Tensor::<1, Int>::from_data(taken, (&index.device(), DType::I32));
+        index = index.select(0, taken.clone());
+        place = place.select(0, taken);
+    }
+    let index = wholes(index.try_into_data())?;
+    let place = place.try_into_data().map_err(failed)?.convert::<f64>();
+    let place = place.try_into_vec::<f64>().map_err(failed)?;
+    let rows = index.chunks_exact(LOG_INDEX).zip(place.chunks_exact(LOG_PLACE));
+    ends.extend(rows.map(|(index, place)| End {
+        slot: index[0] as u32,
+        generation: index[1] as u32,
+        status: index[2],
+        step: index[3],
+        fraction: place[0],
+        place: [place[1], place[2], place[3]],
+    }));
+    Ok(counts.iter().all(|count| *count as usize <= size))
+}
+
+fn wholes<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<i32>> {
+    data.map_err(failed)?.convert::<i32>().try_into_vec::<i32>().map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Execution(format!("{error:?}"))
 }
 
 pub(super) fn velocity(
@@ -34,5 +103,6 @@ fn segment(stepper: &Stepper, field: &Sampled, steps: Vec<Step>, first_step: u64
         clock: field.time.clock().clone(),
         boundary: stepper.boundary,
         stagnant_speed: stepper.stagnant_speed,
+        succession: None,
     }
 }

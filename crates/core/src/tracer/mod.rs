@@ -1,24 +1,28 @@
 //! The one loop: field, seeds, scheme and boundary in, tracks out.
 
+mod boundary;
 mod edge;
 mod ends;
 mod fused;
+mod inflow;
+mod lives;
 mod reading;
 mod run;
 mod start;
 mod stepper;
+mod succession;
 mod tensor;
 mod walls;
 
 use crate::{
-    Condition, Control, Domain, Error, Face, Field, Path, Progress, Result, SaveAt, SavePlan,
-    Scheme, Seeds, Span, Summary, TrackSink, Tracks, Wall,
-    field::AXES,
+    Condition, Control, Domain, Error, Face, Field, Inlet, Path, Progress, Result, SaveAt,
+    SavePlan, Scheme, Seeds, Source, Span, Status, Summary, TrackSink, Tracks, Wall,
     schedule::{Chunk, Schedule},
     tracks::sunk,
 };
+use boundary::{boundary, periods};
 use burn::tensor::TensorData;
-use burntrace_kernels::Boundary;
+use lives::Slots;
 use run::Run;
 use std::time::Instant;
 use stepper::Stepper;
@@ -63,6 +67,9 @@ pub struct Tracer<'a> {
     velocity: bool,
     path: Option<Path>,
     wall: Wall,
+    /// The inlet that follows each way of ending.
+    outlets: Vec<(Status, Inlet)>,
+    sources: Vec<Source>,
     stagnant_speed: f64,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
@@ -77,6 +84,8 @@ impl<'a> Tracer<'a> {
             scheme: Scheme::default(),
             faces: Default::default(),
             wall: Wall::default(),
+            outlets: Vec::new(),
+            sources: Vec::new(),
             domain: field.domain(),
             span: Span::default(),
             save: SaveAt::default(),
@@ -110,6 +119,30 @@ impl<'a> Tracer<'a> {
     /// it unless this says something else.
     pub fn mesh_wall(mut self, wall: Wall) -> Self {
         self.wall = wall;
+        self
+    }
+
+    /// Makes a face an outlet: who crosses it ends there, and another particle comes in through the
+    /// inlet at the same time, in the same slot, and takes what is left of the step.
+    ///
+    /// What happens to particles that flow back out of an inlet is the condition of its face.
+    pub fn outlet(mut self, face: Face, inlet: Inlet) -> Self {
+        self.outlets.retain(|(status, _)| *status != Status::Exited(face));
+        self.outlets.push((Status::Exited(face), inlet));
+        self
+    }
+
+    /// Makes the edge of the field's mesh an outlet, as [`outlet`](Tracer::outlet) does for a face.
+    /// Its [wall](Tracer::mesh_wall) is then one that particles leave through.
+    pub fn mesh_outlet(mut self, inlet: Inlet) -> Self {
+        self.outlets.retain(|(status, _)| *status != Status::LeftMesh);
+        self.outlets.push((Status::LeftMesh, inlet));
+        self
+    }
+
+    /// Adds a source, which has slots of its own after those of the seeds.
+    pub fn source(mut self, source: Source) -> Self {
+        self.sources.push(source);
         self
     }
 
@@ -189,10 +222,12 @@ impl<'a> Tracer<'a> {
         observer: &mut dyn FnMut(Progress) -> Control,
     ) -> Result<Summary> {
         let schedule = self.schedule()?;
-        let boundary = self.boundary()?;
+        let boundary = boundary(self)?;
         let places = self.places(seeds)?;
         let path = self.choose_path(seeds.is_tracked())?;
-        let (particles, start) = start::start(seeds, &places, &schedule, self.field);
+        let slots = self.slots(seeds, &schedule)?;
+        let (particles, start) =
+            start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
         let stepper = Stepper {
             field: self.field,
             path,
@@ -203,14 +238,27 @@ impl<'a> Tracer<'a> {
         };
         sunk(sink.begin(&SavePlan {
             particles: particles.count(),
+            lives: slots.is_some(),
             saves: schedule.saves(),
             precision: self.field.precision(),
             velocity: self.velocity,
             periods: periods(&boundary),
         }))?;
-        let mut run = Run::new(self, &schedule, stepper, sink.on_host());
+        let begun = start.begun;
+        let mut run = Run::new(self, &schedule, stepper, (begun, slots), sink.on_host());
         let particles = run.all_chunks(particles, sink, observer)?;
-        run.finish(particles, sink, &start)
+        run.finish(particles, sink)
+    }
+
+    /// The slots that are used again, if any are.
+    fn slots(&self, seeds: &Seeds, schedule: &Schedule) -> Result<Option<Slots>> {
+        if self.outlets.is_empty() && self.sources.is_empty() {
+            return match seeds.is_empty() {
+                true => Err(Error::Seeds("there are none, and no source; give either".into())),
+                false => Ok(None),
+            };
+        }
+        Slots::new(self, seeds, schedule).map(Some)
     }
 
     /// Checks that seeds can be traced, and says by which path, without tracing them.
@@ -219,11 +267,12 @@ impl<'a> Tracer<'a> {
     ///
     /// As [`trace`](Tracer::trace).
     pub fn check(&self, seeds: &Seeds) -> Result<Path> {
-        self.schedule()?;
-        self.boundary()?;
+        let schedule = self.schedule()?;
+        boundary(self)?;
         if self.seeds_outside == SeedsOutside::Error {
             self.places(seeds)?;
         }
+        self.slots(seeds, &schedule)?;
         self.choose_path(seeds.is_tracked())
     }
 
@@ -248,13 +297,16 @@ impl<'a> Tracer<'a> {
             field: self.field,
             path: self.choose_path(false)?,
             scheme: self.scheme,
-            boundary: self.boundary()?,
+            boundary: boundary(self)?,
             stagnant_speed: self.stagnant_speed,
             releases: &[],
         };
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let idle = stepper.advance(start::idle(particles.max(1), self.field), &chunk);
+        let slots = (!self.outlets.is_empty() || !self.sources.is_empty())
+            .then(|| lives::nothing_follows(self.field));
+        let idle = start::idle(particles.max(1), self.field);
+        let (idle, _) = stepper.advance(idle, &chunk, slots.as_ref())?;
         if self.velocity {
             done(stepper.velocity(&idle, span.t0).try_into_data())?;
         }
@@ -276,37 +328,10 @@ impl<'a> Tracer<'a> {
         Schedule::new(span, self.save.clone())
     }
 
-    /// The box and its faces, checked; flat axes are open. A side that lies nowhere is an exit that
-    /// nobody reaches, so that the conditions' arithmetic meets no infinite width.
-    fn boundary(&self) -> Result<Boundary> {
-        let mut boundary = Boundary {
-            low: self.domain.low,
-            high: self.domain.high,
-            faces: self.faces,
-            wall: self.wall,
-        };
-        for d in 0..3 {
-            if self.domain.is_flat(d) {
-                boundary.low[d] = f64::NEG_INFINITY;
-                boundary.high[d] = f64::INFINITY;
-                boundary.faces[d] = [Condition::Exit; 2];
-            } else {
-                check_faces(d, &boundary)?;
-                let sides = [boundary.low[d], boundary.high[d]];
-                for (condition, side) in boundary.faces[d].iter_mut().zip(sides) {
-                    if side.is_infinite() {
-                        *condition = Condition::Exit;
-                    }
-                }
-            }
-        }
-        Ok(boundary)
-    }
-
     fn choose_path(&self, is_tracked: bool) -> Result<Path> {
         let obstacle = if self.field.sampled().is_none() {
             Some(
-                "the field is neither on a grid nor on points; only those are followed by the fused operation",
+                "the field is neither on a grid or a mesh nor on points; only those are followed by the fused operation",
             )
         } else if is_tracked || self.field.device().is_autodiff() {
             Some("gradients are tracked, which the tensor path does")
@@ -325,33 +350,4 @@ impl<'a> Tracer<'a> {
 /// An error of a device, as one of a run.
 fn done<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<()> {
     data.map(drop).map_err(|error| Error::Execution(format!("{error:?}")))
-}
-
-/// Widths of the box along periodic axes; 0 along the others.
-fn periods(boundary: &Boundary) -> [f64; 3] {
-    std::array::from_fn(|d| {
-        if boundary.is_periodic(d) { boundary.high[d] - boundary.low[d] } else { 0.0 }
-    })
-}
-
-fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
-    let [low, high] = boundary.faces[d];
-    let face = |side: usize| Face::ALL[2 * d + side];
-    let fail = |side, reason: String| Err(Error::Boundary { face: face(side), reason });
-    if (low == Condition::Periodic) != (high == Condition::Periodic) {
-        let side = usize::from(high == Condition::Periodic);
-        let other = boundary.faces[d][1 - side].name();
-        return fail(
-            side,
-            format!(
-                "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
-                face(1 - side)
-            ),
-        );
-    }
-    let is_finite = (boundary.high[d] - boundary.low[d]).is_finite();
-    if low == Condition::Periodic && !is_finite {
-        return fail(0, format!("a periodic {} axis needs a finite domain", AXES[d]));
-    }
-    Ok(())
 }

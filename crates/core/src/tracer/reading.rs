@@ -13,6 +13,7 @@ pub(super) struct Reading {
     index: usize,
     time: f64,
     has_image: bool,
+    has_generation: bool,
     copies: Copies,
 }
 
@@ -23,7 +24,8 @@ enum Copies {
 
 impl Reading {
     /// Puts the copies of a save into the device's queue, ahead of whatever is launched next.
-    /// Images are read where there are any, which is in a box with a periodic axis.
+    /// Images are read where there are any, which is in a box with a periodic axis, and generations
+    /// where slots are used again.
     ///
     /// A transaction, because it copies when it is first polled; `Tensor::into_data_async` leaves
     /// that to whoever looks at the data first, and by then the particles have moved on. On Vulkan
@@ -32,7 +34,7 @@ impl Reading {
     pub fn start(
         particles: &Particles,
         velocity: Option<Tensor<2>>,
-        has_image: bool,
+        [has_image, has_generation]: [bool; 2],
         (index, time): (usize, f64),
     ) -> Self {
         let mut transaction = Transaction::default()
@@ -40,6 +42,9 @@ impl Reading {
             .register(particles.status());
         if has_image {
             transaction = transaction.register(particles.image());
+        }
+        if has_generation {
+            transaction = transaction.register(particles.generation());
         }
         if let Some(velocity) = velocity {
             transaction = transaction.register(velocity);
@@ -49,7 +54,7 @@ impl Reading {
             Poll::Ready(read) => Copies::Done(read),
             Poll::Pending => Copies::Underway(copies),
         };
-        Reading { index, time, has_image, copies }
+        Reading { index, time, has_image, has_generation, copies }
     }
 
     /// Waits until the copies have been made; the save then is on the host.
@@ -67,8 +72,13 @@ impl Reading {
             true => wholes(next()?),
             false => Tensor::zeros(position.dims(), (&Device::flex(), DType::I32)),
         };
+        let generation = match self.has_generation {
+            true => Some(wholes(next()?)),
+            false => None,
+        };
         let velocity = data.next().map(reals);
-        Ok(Save { index: self.index, time: self.time, position, status, image, velocity })
+        let (index, time) = (self.index, self.time);
+        Ok(Save { index, time, position, status, image, velocity, generation })
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{
     Tracer, ends,
+    lives::Slots,
     reading::Reading,
-    start::Start,
+    start::Begun,
     stepper::{self, Stepper},
 };
 use crate::{
@@ -20,6 +21,10 @@ pub(super) struct Run<'a> {
     tracer: &'a Tracer<'a>,
     schedule: &'a Schedule,
     stepper: Stepper<'a>,
+    /// When seeds are released.
+    begun: Begun,
+    /// The slots, where they are used again.
+    slots: Option<Slots>,
     /// Whether saves are read back while the device goes on.
     overlaps: bool,
     /// The save that is being read back.
@@ -38,14 +43,20 @@ impl<'a> Run<'a> {
         tracer: &'a Tracer<'a>,
         schedule: &'a Schedule,
         stepper: Stepper<'a>,
+        (begun, mut slots): (Begun, Option<Slots>),
         on_host: bool,
     ) -> Self {
+        if let Some(slots) = &mut slots {
+            slots.seeds_begin(&begun.times, &begun.steps);
+        }
         let device = tracer.field.device();
         let is_card = device::compiles_kernels(&device) && !device.is_autodiff();
         Run {
             tracer,
             schedule,
             stepper,
+            begun,
+            slots,
             overlaps: on_host && is_card,
             reading: None,
             steps: 0,
@@ -68,7 +79,7 @@ impl<'a> Run<'a> {
         let count = particles.count();
         let most_steps = stepper::most_steps(count, &self.tracer.field.device());
         for chunk in self.schedule.chunks(most_steps) {
-            particles = self.launch(particles, &chunk)?;
+            particles = self.launch(particles, &chunk, sink)?;
             self.hand_over(sink)?;
             match chunk.save {
                 Some(index) if self.overlaps => self.start_reading(&particles, index, chunk.end()),
@@ -93,12 +104,18 @@ impl<'a> Run<'a> {
         Ok(particles)
     }
 
-    fn launch(&mut self, particles: Particles, chunk: &Chunk) -> Result<Particles> {
+    fn launch(
+        &mut self,
+        particles: Particles,
+        chunk: &Chunk,
+        sink: &mut dyn TrackSink,
+    ) -> Result<Particles> {
         if chunk.steps() == 0 {
             return Ok(particles);
         }
         let begin = Instant::now();
-        let particles = self.stepper.advance(particles, chunk);
+        let following = self.slots.as_mut().map(|slots| slots.prepare(chunk));
+        let (particles, ends) = self.stepper.advance(particles, chunk, following.as_ref())?;
         if self.reading.is_some() {
             // Some devices gather launches before they begin; the sink's time should not be lost.
             self.tracer.field.device().flush().map_err(failed)?;
@@ -106,6 +123,14 @@ impl<'a> Run<'a> {
         self.trace_seconds += begin.elapsed().as_secs_f64();
         self.steps += chunk.steps() as u64;
         self.launches += self.stepper.launches(chunk);
+        if let Some(slots) = self.slots.as_mut().filter(|_| !ends.is_empty()) {
+            let begin = Instant::now();
+            let lives = slots.absorb(ends, chunk)?;
+            self.trace_seconds += begin.elapsed().as_secs_f64();
+            let begin = Instant::now();
+            sunk(sink.lives(&lives))?;
+            self.save_seconds += begin.elapsed().as_secs_f64();
+        }
         Ok(particles)
     }
 
@@ -127,7 +152,8 @@ impl<'a> Run<'a> {
         let begin = Instant::now();
         let velocity = self.velocity(particles, time);
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
-        self.reading = Some(Reading::start(particles, velocity, has_image, (index, time)));
+        let has = [has_image, self.slots.is_some()];
+        self.reading = Some(Reading::start(particles, velocity, has, (index, time)));
         self.trace_seconds += begin.elapsed().as_secs_f64();
     }
 
@@ -155,11 +181,18 @@ impl<'a> Run<'a> {
             status: particles.status(),
             image: particles.image(),
             velocity: self.velocity(particles, time),
+            generation: self.slots.as_ref().map(|_| particles.generation()),
         };
         self.give(save, sink, begin)
     }
 
-    fn give(&mut self, save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
+    fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
+        if let Some(empty) = self.slots.as_ref().and_then(|slots| slots.empty(&save.status)) {
+            let empty = empty.expand(save.position.dims());
+            let without = |rows: Tensor<2>| rows.mask_fill(empty.clone(), f64::NAN);
+            save.position = without(save.position);
+            save.velocity = save.velocity.map(without);
+        }
         sunk(sink.save(save))?;
         self.saves += 1;
         self.save_seconds += begin.elapsed().as_secs_f64();
@@ -167,18 +200,17 @@ impl<'a> Run<'a> {
     }
 
     /// Counts what has become of the particles, and closes the sink.
-    pub fn finish(
-        mut self,
-        particles: Particles,
-        sink: &mut dyn TrackSink,
-        start: &Start,
-    ) -> Result<Summary> {
+    pub fn finish(mut self, particles: Particles, sink: &mut dyn TrackSink) -> Result<Summary> {
         let count = particles.count();
         let begin = Instant::now();
+        let slots = ends::Slots { begun: &self.begun, again: self.slots.as_ref() };
         let account =
-            ends::account(particles, self.schedule, start, (self.tracer.field, self.steps))?;
+            ends::account(particles, self.schedule, &slots, (self.tracer.field, self.steps))?;
         self.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
+        if self.slots.is_some() {
+            sunk(sink.lives(&account.lives))?;
+        }
         sunk(sink.end(&account.ends))?;
         self.save_seconds += begin.elapsed().as_secs_f64();
         let device = self.tracer.field.device();
@@ -188,6 +220,8 @@ impl<'a> Run<'a> {
             device: name.unwrap_or_else(|| format!("{device:?}")),
             precision: self.tracer.field.precision(),
             particles: count,
+            released: account.released,
+            dropped: account.dropped,
             steps: self.steps,
             particle_steps: account.particle_steps,
             launches: self.launches,

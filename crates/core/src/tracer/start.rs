@@ -1,11 +1,12 @@
 //! How a run starts: its particles on the device, and when each is released.
 
+use super::lives::Slots;
 use crate::{
     Domain, Error, Field, Result, Seeds, Status,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{Particles, RECORD};
+use burntrace_kernels::{NEVER, Particles, RECORD};
 
 /// A release that does not coincide with the begin of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,18 +19,22 @@ pub(super) struct Release {
 
 /// How the particles of a run began.
 pub(super) struct Start {
-    /// Release times in the order of the seeds.
-    pub release_times: Vec<f64>,
-    /// Steps of the releases in the order of the seeds.
-    pub release_steps: Vec<u64>,
+    pub begun: Begun,
     /// The distinct later releases, in order.
     pub releases: Vec<Release>,
 }
 
-/// The particles before the first step, on the field's device.
+/// When the seeds are released, in their order.
+pub(super) struct Begun {
+    pub times: Vec<f64>,
+    pub steps: Vec<u64>,
+}
+
+/// The particles before the first step, on the field's device: those of seeds, and after them the
+/// slots of sources, which are empty.
 pub(super) fn start(
-    seeds: &Seeds,
-    places: &[Option<i32>],
+    (seeds, places): (&Seeds, &[Option<i32>]),
+    slots: Option<&Slots>,
     schedule: &Schedule,
     field: &dyn Field,
 ) -> (Particles, Start) {
@@ -40,7 +45,8 @@ pub(super) fn start(
         None => vec![span.t0; count],
     };
     let events = release_events(schedule, &release_times);
-    let mut records = Vec::with_capacity(count * RECORD);
+    let empty = slots.map(Slots::first_places).unwrap_or_default();
+    let mut records = Vec::with_capacity((count + empty.len()) * RECORD);
     for (i, place) in places.iter().enumerate() {
         let status = if place.is_none() {
             Status::NotLocated
@@ -49,23 +55,38 @@ pub(super) fn start(
         } else {
             Status::Active
         };
-        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0)]);
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0), 0]);
     }
-    let fractions = events.iter().map(|event| event.1);
+    records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0].repeat(empty.len()));
+    let count = count + empty.len();
+    let fractions = events.iter().map(|event| event.1).chain(empty.iter().map(|_| 0.0));
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let fractions = field.precision().data(fractions, [count]);
     let particles = Particles {
-        position: seeds.tensor(&field.device(), field.precision()),
+        position: positions(seeds, &empty, field),
         record: Tensor::from_data(TensorData::new(records, [count, RECORD]), (&device, DType::I32)),
         fraction: Tensor::from_data(fractions, (&device, dtype)),
     };
     let start = Start {
-        release_steps: events.iter().map(|event| event.0).collect(),
         releases: distinct(&events, span, &release_times),
-        release_times,
+        begun: Begun { steps: events.iter().map(|event| event.0).collect(), times: release_times },
     };
     (particles, start)
+}
+
+/// Positions of the seeds, which stay in their graph, and of the slots of sources.
+fn positions(seeds: &Seeds, empty: &[[f64; 3]], field: &dyn Field) -> Tensor<2> {
+    let (device, precision) = (field.device(), field.precision());
+    if empty.is_empty() {
+        return seeds.tensor(&device, precision);
+    }
+    let data = precision.data(empty.as_flattened().iter().copied(), [empty.len(), 3]);
+    let empty = Tensor::from_data(data, (&device, precision.dtype()));
+    match seeds.is_empty() {
+        true => empty,
+        false => Tensor::cat(vec![seeds.tensor(&device, precision), empty], 0),
+    }
 }
 
 /// Particles that take part in nothing, in the middle of the domain, for trying a run out.
@@ -78,7 +99,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
-    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0].repeat(count);
+    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0, 0].repeat(count);
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
@@ -92,7 +113,7 @@ fn is_late(span: &TimeSpan, time: f64) -> bool {
 }
 
 /// The device without gradient tracking, for tensors that have none.
-fn plain(device: &Device) -> Device {
+pub(super) fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
@@ -115,6 +136,9 @@ pub(super) fn places(
 /// The cells of seeds in the mesh of a field that has one, or -1.
 fn cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) else { return Ok(None) };
+    if seeds.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     if field.device().is_autodiff() {
         let cell = |p: &[f64; 3]| mesh.locate(*p).map_or(-1, |found| found.cell as i32);
         return Ok(Some(seeds.positions().iter().map(cell).collect()));

@@ -1,7 +1,12 @@
 //! The choice between the fused operation and tensor operations.
 
-use super::{fused, start::Release, tensor};
-use crate::{Field, Path, Scheme, device, schedule::Chunk};
+use super::{
+    fused,
+    lives::{End, Following},
+    start::Release,
+    tensor,
+};
+use crate::{Field, Path, Result, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Boundary, Particles};
 
@@ -27,10 +32,18 @@ pub(super) struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    pub fn advance(&self, particles: Particles, chunk: &Chunk) -> Particles {
+    /// Takes particles through a chunk. Returns the ends that other lives follow, too.
+    pub fn advance(
+        &self,
+        particles: Particles,
+        chunk: &Chunk,
+        following: Option<&Following>,
+    ) -> Result<(Particles, Vec<End>)> {
         match (self.path, self.field.sampled()) {
-            (Path::Fused, Some(sampled)) => fused::advance(self, sampled, particles, chunk),
-            _ => tensor::advance(self, particles, chunk),
+            (Path::Fused, Some(sampled)) => {
+                fused::advance(self, sampled, particles, chunk, following)
+            }
+            _ => tensor::advance(self, particles, chunk, following),
         }
     }
 

@@ -4,36 +4,53 @@
 
 use super::{
     edge,
+    lives::{End, Following},
     stepper::Stepper,
+    succession,
     walls::{self, column},
 };
-use crate::{Status, field::to_host, schedule::Chunk};
+use crate::{Result, Status, field::to_host, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, status::EXITED};
 
-pub(super) fn advance(stepper: &Stepper, particles: Particles, chunk: &Chunk) -> Particles {
+/// Takes particles through a chunk. Returns the ends that other lives follow, too.
+pub(super) fn advance(
+    stepper: &Stepper,
+    particles: Particles,
+    chunk: &Chunk,
+    following: Option<&Following>,
+) -> Result<(Particles, Vec<End>)> {
     let mut state = State::unpack(particles);
+    let mut ends = Vec::new();
+    if let Some(following) = following {
+        state = succession::wake(state, following)?;
+    }
     for (j, pair) in chunk.times.windows(2).enumerate() {
         let step = chunk.first_step + j as u64;
+        let times = [pair[0], pair[1]];
         let active = state.is(Status::Active);
         let mut moves = vec![(active, 0.0)];
         let here = stepper.releases.iter().filter(|release| release.step == step);
-        moves.extend(here.map(|r| (state.released(step, r.fraction), r.fraction)));
+        moves.extend(here.map(|r| (state.released(step, r.fraction, 1e-6), r.fraction)));
         for (who, start) in moves {
-            state = step_of(stepper, state, &who, (step, start), [pair[0], pair[1]]);
+            state = step_of(stepper, state, &who, (step, start), times);
+        }
+        if let Some(following) = following {
+            state = succession::follow(stepper, state, following, (step, times), &mut ends)?;
         }
     }
-    state.pack()
+    Ok((state.pack(), ends))
 }
 
 /// Particles with their records taken apart; all tensors have a row for each particle.
-struct State {
-    position: Tensor<2>,
-    status: Tensor<2, Int>,
-    step: Tensor<2, Int>,
-    image: Tensor<2, Int>,
-    cell: Tensor<2, Int>,
-    fraction: Tensor<2>,
+pub(super) struct State {
+    pub position: Tensor<2>,
+    pub status: Tensor<2, Int>,
+    pub step: Tensor<2, Int>,
+    pub image: Tensor<2, Int>,
+    pub cell: Tensor<2, Int>,
+    pub generation: Tensor<2, Int>,
+    pub fraction: Tensor<2>,
 }
 
 impl State {
@@ -44,6 +61,7 @@ impl State {
             step: particles.event_step().reshape([n, 1]),
             image: particles.image(),
             cell: particles.cell().reshape([n, 1]),
+            generation: particles.generation().reshape([n, 1]),
             fraction: particles.fraction.reshape([n, 1]),
             position: particles.position,
         }
@@ -52,7 +70,10 @@ impl State {
     fn pack(self) -> Particles {
         let [n, _] = self.position.dims();
         Particles {
-            record: Tensor::cat(vec![self.status, self.step, self.image, self.cell], 1),
+            record: Tensor::cat(
+                vec![self.status, self.step, self.image, self.cell, self.generation],
+                1,
+            ),
             fraction: self.fraction.reshape([n]),
             position: self.position,
         }
@@ -63,16 +84,16 @@ impl State {
         self.status.clone().equal_elem(status.code())
     }
 
-    /// Who waits for a release at this fraction of this step `[n, 1]`.
-    fn released(&self, step: u64, fraction: f64) -> Tensor<2, Bool> {
+    /// Who waits for a release at this fraction of this step, to some slack `[n, 1]`.
+    pub fn released(&self, step: u64, fraction: f64, slack: f64) -> Tensor<2, Bool> {
         let in_step = self.step.clone().equal_elem(step as i32);
         let off = self.fraction.clone().sub_scalar(fraction).abs();
-        self.is(Status::Waiting).bool_and(in_step).bool_and(off.lower_elem(1e-6))
+        self.is(Status::Waiting).bool_and(in_step).bool_and(off.lower_equal_elem(slack))
     }
 }
 
 /// Takes some of the particles from the fraction `start` of a step to its end.
-fn step_of(
+pub(super) fn step_of(
     stepper: &Stepper,
     state: State,
     who: &Tensor<2, Bool>,
@@ -110,6 +131,7 @@ fn step_of(
             .mask_fill(who.clone().bool_and(lost), Status::NonFinite.code())
             .mask_where(exits.clone(), status),
         cell: state.cell.mask_where(moves.clone(), leaving.cell),
+        generation: state.generation,
         step: state.step.mask_fill(ended.clone(), index as i32),
         fraction: state.fraction.mask_where(ended, begin).mask_where(exits, when),
     }

@@ -23,6 +23,9 @@ pub(super) struct Manifest {
     pub precision: Number,
     /// Widths of the box along periodic axes; 0 along the others.
     pub periods: [f64; 3],
+    /// Rows of the table of lives, where slots are used again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lives: Option<usize>,
     /// Names of the arrays, without `.npy`.
     pub arrays: Vec<String>,
     pub statuses: Vec<StatusCode>,
@@ -43,7 +46,12 @@ pub(super) struct StatusCode {
 }
 
 impl Manifest {
-    pub fn new(plan: &SavePlan, saves: usize, arrays: Vec<String>) -> Manifest {
+    pub fn new(
+        plan: &SavePlan,
+        saves: usize,
+        lives: Option<usize>,
+        arrays: Vec<String>,
+    ) -> Manifest {
         let code = |status: Status| StatusCode { code: status.code(), name: status.to_string() };
         Manifest {
             format: FORMAT.into(),
@@ -56,6 +64,7 @@ impl Manifest {
                 Precision::F64 => Number::F64,
             },
             periods: plan.periods,
+            lives,
             arrays,
             statuses: Status::ALL.map(code).to_vec(),
         }

@@ -12,11 +12,25 @@
 //! | `end_status.npy` | `[particles]` | u8 | what has become of the particle |
 //! | `mesh_cell.npy` | `[particles]` | i64 | the cell out of which it left the mesh, or -1 |
 //! | `mesh_face.npy` | `[particles]` | i32 | the face of that cell, or -1 |
+//! | `generation.npy` | `[saves, particles]` | i32 | lives that the slot has had before |
+//! | `end_generation.npy` | `[particles]` | i32 | the same at the end of the run |
+//! | `life_slot.npy` | `[lives]` | i32 | the slot |
+//! | `life_generation.npy` | `[lives]` | i32 | lives that the slot has had before |
+//! | `life_status.npy` | `[lives]` | u8 | what has become of the particle |
+//! | `life_release_time.npy` | `[lives]` | f64 | time of release |
+//! | `life_end_time.npy` | `[lives]` | f64 | time of the end; NaN while it goes on |
+//! | `life_release_place.npy` | `[lives, 3]` | f64 | place of release |
+//! | `life_end_place.npy` | `[lives, 3]` | f64 | place of the end, in the box; or where it is |
 //! | `tracks.json` | | | counts, precision, periods, names of the status codes |
 //!
 //! The two about meshes are there for fields on meshes only; see
-//! [`MeshFace`](burntrace_core::MeshFace). Particles are in the order of the seeds. `tracks.json` is written last: a folder that has it
-//! is complete.
+//! [`MeshFace`](burntrace_core::MeshFace). Particles are in the order of the seeds. `tracks.json`
+//! is written last: a folder that has it is complete.
+//!
+//! Those about generations and lives are there where slots are used again, by one particle after
+//! another; see [`Life`](burntrace_core::Life). Slots of sources come after the seeds, and have NaN
+//! as position and velocity while there is no particle in them. `release_time.npy`, `end_time.npy`,
+//! `end_status.npy` and the two about meshes are about the last life of each slot.
 //!
 //! ```no_run
 //! use burntrace_io::tracks::Tracks;
@@ -29,10 +43,12 @@
 //! # Ok::<(), burntrace_io::Error>(())
 //! ```
 
+mod lives;
 mod manifest;
 mod npy;
 mod reader;
 mod writer;
 
+pub use lives::Lives;
 pub use reader::{Track, Tracks};
 pub use writer::TrackWriter;

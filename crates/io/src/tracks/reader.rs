@@ -1,5 +1,6 @@
 //! Reads a store, piece by piece.
 
+use super::lives::{LifeFiles, Lives};
 use super::manifest::Manifest;
 use super::npy::{NpyFile, Scalar};
 use crate::{Error, Result};
@@ -24,6 +25,7 @@ pub struct Tracks {
     end_time: NpyFile,
     release_time: NpyFile,
     mesh: Option<MeshFiles>,
+    again: Option<AgainFiles>,
 }
 
 /// Where particles left the mesh.
@@ -33,12 +35,21 @@ struct MeshFiles {
     face: NpyFile,
 }
 
-/// The way of one particle.
+/// What there is where slots are used again.
+#[derive(Debug, Clone)]
+struct AgainFiles {
+    generation: NpyFile,
+    end_generation: NpyFile,
+    lives: LifeFiles,
+}
+
+/// The way of one particle; where slots are used again, of those that were in one slot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
     /// Times of the saves, in the data's unit of time.
     pub time: Vec<f64>,
-    /// Positions in the box, one for each save; an ended particle keeps its last one.
+    /// Positions in the box, one for each save; an ended particle keeps its last one. NaN where
+    /// there is no particle in the slot of a source.
     pub position: Vec<[f64; 3]>,
     /// What has become of it, for each save.
     pub status: Vec<Status>,
@@ -46,6 +57,9 @@ pub struct Track {
     pub image: Option<Vec<[i32; 3]>>,
     /// Velocities, for each save, where they were stored.
     pub velocity: Option<Vec<[f64; 3]>>,
+    /// How many lives the slot has had before, for each save, where slots are used again. Saves
+    /// with different numbers are those of different particles, between which no line leads.
+    pub generation: Option<Vec<i32>>,
 }
 
 impl Tracks {
@@ -72,6 +86,12 @@ impl Tracks {
             Result::Ok(MeshFiles { cell, face })
         };
         let images = || NpyFile::open::<i32>(path("image"), all);
+        let again = |lives| {
+            let generation = NpyFile::open::<i32>(path("generation"), each)?;
+            let end_generation = NpyFile::open::<i32>(path("end_generation"), of_particles)?;
+            let lives = LifeFiles::open(path, lives, particles)?;
+            Result::Ok(AgainFiles { generation, end_generation, lives })
+        };
         Ok(Tracks {
             times: NpyFile::open::<f64>(path("time"), of_saves)?.read(0, saves)?,
             position: reals("position")?,
@@ -82,6 +102,7 @@ impl Tracks {
             end_time: NpyFile::open::<f64>(path("end_time"), of_particles)?,
             release_time: NpyFile::open::<f64>(path("release_time"), of_particles)?,
             mesh: manifest.has("mesh_cell").then(mesh).transpose()?,
+            again: manifest.lives.map(again).transpose()?,
             folder,
             manifest,
         })
@@ -107,7 +128,7 @@ impl Tracks {
         self.manifest.planned_saves
     }
 
-    /// How many particles there are.
+    /// How many slots there are: particles, where slots are not used again.
     pub fn num_particles(&self) -> usize {
         self.manifest.particles
     }
@@ -127,7 +148,13 @@ impl Tracks {
         self.velocity.is_some()
     }
 
-    /// Positions of all particles in a save, in the box; in the order of the seeds.
+    /// How many lives there are in the table of them; `None` where slots are not used again.
+    pub fn num_lives(&self) -> Option<usize> {
+        self.again.as_ref().map(|again| again.lives.count())
+    }
+
+    /// Positions of all particles in a save, in the box; in the order of the seeds, after which the
+    /// slots of sources come. They are NaN where there is no particle in the slot of a source.
     ///
     /// # Errors
     ///
@@ -183,7 +210,27 @@ impl Tracks {
         self.velocity.as_ref().map(|file| self.reals(file, save)).transpose()
     }
 
-    /// How each particle began and ended.
+    /// How many lives each slot has had before those in a save; `None` where slots are not used
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// As [`position`](Tracks::position).
+    pub fn generation(&self, save: usize) -> Result<Option<Vec<i32>>> {
+        let n = self.row(save)?;
+        self.again.as_ref().map(|again| again.generation.read(save * n, n)).transpose()
+    }
+
+    /// All lives, read in blocks as they are asked for; `None` where slots are not used again.
+    ///
+    /// They come about in the order of their ends, and those of a slot in order; those that were
+    /// the last ones of their slots come at the end, in the order of the slots. A life that was
+    /// never released is none.
+    pub fn lives(&self) -> Option<Lives<'_>> {
+        self.again.as_ref().map(|again| Lives::new(&again.lives, &self.folder))
+    }
+
+    /// How each particle began and ended; where slots are used again, the last one in each slot.
     ///
     /// # Errors
     ///
@@ -198,10 +245,14 @@ impl Tracks {
                 Some(files) => files.read(n)?,
                 None => Vec::new(),
             },
+            generation: match &self.again {
+                Some(again) => self.counts(again.end_generation.read(0, n)?)?,
+                None => Vec::new(),
+            },
         })
     }
 
-    /// The way of one particle.
+    /// The way of one particle, or of those that were in one slot.
     ///
     /// # Errors
     ///
@@ -213,12 +264,14 @@ impl Tracks {
         }
         let image = |file: &NpyFile| file.read_strided(3 * particle, 3, 3 * n, saves).map(triples);
         let velocity = |file| self.reals_of(file, 3 * particle, 3, 3 * n, saves);
+        let generation = |again: &AgainFiles| again.generation.read_strided(particle, 1, n, saves);
         Ok(Track {
             time: self.times.clone(),
             position: self.reals_of(&self.position, 3 * particle, 3, 3 * n, saves)?,
             status: statuses(&self.folder, self.status.read_strided(particle, 1, n, saves)?)?,
             image: self.image.as_ref().map(image).transpose()?,
             velocity: self.velocity.as_ref().map(velocity).transpose()?,
+            generation: self.again.as_ref().map(generation).transpose()?,
         })
     }
 
@@ -228,6 +281,18 @@ impl Tracks {
             true => Ok(self.num_particles()),
             false => Err(Error::Index { what: "save", index: save, count: self.num_saves() }),
         }
+    }
+
+    /// Numbers of lives, none of which is negative.
+    fn counts(&self, numbers: Vec<i32>) -> Result<Vec<u32>> {
+        let count = |number: i32| {
+            number.try_into().map_err(|_| Error::Store {
+                path: self.folder.join("end_generation.npy"),
+                found: format!("found {number} lives before the last one of a slot"),
+                expected: "0 or more".into(),
+            })
+        };
+        numbers.into_iter().map(count).collect()
     }
 
     fn reals(&self, file: &NpyFile, save: usize) -> Result<Vec<[f64; 3]>> {
@@ -282,11 +347,11 @@ fn unwrap(position: &mut [f64; 3], image: [i32; 3], periods: [f64; 3]) {
     }
 }
 
-fn triples<T: Scalar>(numbers: Vec<T>) -> Vec<[T; 3]> {
+pub(super) fn triples<T: Scalar>(numbers: Vec<T>) -> Vec<[T; 3]> {
     numbers.as_chunks().0.to_vec()
 }
 
-fn statuses(folder: &Path, codes: Vec<u8>) -> Result<Vec<Status>> {
+pub(super) fn statuses(folder: &Path, codes: Vec<u8>) -> Result<Vec<Status>> {
     let status = |code: u8| {
         Status::from_code(i32::from(code)).ok_or_else(|| Error::Store {
             path: folder.into(),

@@ -1,14 +1,16 @@
 //! Writes a store, save by save.
 
+use super::lives::{self, LifeWriter};
 use super::manifest::{self, Manifest};
 use super::npy::{self, NpyWriter, partial};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
-use burntrace_core::{Ends, MeshFace, Precision, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{Ends, Life, MeshFace, Precision, Save, SavePlan, SinkError, TrackSink};
 use std::path::{Path, PathBuf};
 
-/// Arrays that only some runs have.
-const OPTIONAL: [&str; 4] = ["image", "velocity", "mesh_cell", "mesh_face"];
+/// Arrays that only some runs have, besides the table of lives.
+const OPTIONAL: [&str; 6] =
+    ["image", "velocity", "generation", "end_generation", "mesh_cell", "mesh_face"];
 
 /// Writes the tracks of a run into a folder, each save as it comes.
 ///
@@ -30,6 +32,14 @@ struct OpenStore {
     status: NpyWriter,
     image: Option<NpyWriter>,
     velocity: Option<NpyWriter>,
+    again: Option<Again>,
+}
+
+/// What there is where slots are used again.
+#[derive(Debug)]
+struct Again {
+    generation: NpyWriter,
+    lives: LifeWriter,
 }
 
 impl TrackWriter {
@@ -63,6 +73,10 @@ impl TrackWriter {
         };
         let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
         let image = is_periodic.then(|| NpyWriter::create::<i32>(path("image"), saves, &row));
+        let again = || {
+            let generation = NpyWriter::create::<i32>(path("generation"), saves, &row[..1])?;
+            Result::Ok(Again { generation, lives: LifeWriter::create(path)? })
+        };
         self.open = Some(OpenStore {
             saves: 0,
             time: NpyWriter::create::<f64>(path("time"), saves, &[])?,
@@ -70,6 +84,7 @@ impl TrackWriter {
             status: NpyWriter::create::<u8>(path("status"), saves, &row[..1])?,
             image: image.transpose()?,
             velocity: plan.velocity.then(|| reals("velocity")).transpose()?,
+            again: plan.lives.then(again).transpose()?,
             plan: plan.clone(),
         });
         Ok(())
@@ -82,13 +97,43 @@ impl TrackWriter {
         }
     }
 
+    fn add_lives(&mut self, lives: &[Life]) -> Result<()> {
+        let Some(store) = &mut self.open else { return Err(not_begun(&self.folder, 0)) };
+        match &mut store.again {
+            Some(again) => again.lives.append(lives),
+            None => {
+                let reason = "lives of slots came with it, which were not announced".into();
+                Err(Error::Save { path: self.folder.clone(), save: store.saves, reason })
+            }
+        }
+    }
+
     fn end_store(&mut self, ends: &Ends) -> Result<()> {
         let Some(store) = self.open.take() else { return Err(not_begun(&self.folder, 0)) };
-        let n = store.plan.particles;
-        if let Some(found) = other_count(ends, n) {
+        if let Some(found) = other_count(ends, &store.plan) {
+            let n = store.plan.particles;
             let reason = format!("the ends are those of {found} particles, not {n}");
             return Err(Error::Save { path: self.folder.clone(), save: store.saves, reason });
         }
+        let mut parts = self.write_ends(ends, &store)?;
+        let OpenStore { plan, saves, time, position, status, image, velocity, again } = store;
+        let lives = again.as_ref().map(|again| again.lives.count());
+        let mut arrays = vec![time, position, status];
+        arrays.extend(image.into_iter().chain(velocity));
+        if let Some(again) = again {
+            arrays.push(again.generation);
+            arrays.extend(again.lives.into_columns());
+        }
+        for array in arrays {
+            parts.push(array.finish()?);
+        }
+        self.remove_former()?;
+        let arrays = parts.iter().map(|part| rename(part)).collect::<Result<_>>()?;
+        Manifest::new(&plan, saves, lives, arrays).write(&self.folder)
+    }
+
+    /// Writes the arrays that are known at the end only.
+    fn write_ends(&self, ends: &Ends, store: &OpenStore) -> Result<Vec<PathBuf>> {
         let path = |name: &str| partial(&self.folder.join(format!("{name}.npy")));
         let codes: Result<Vec<u8>> =
             ends.status.iter().map(|status| self.code(status.code(), store.saves)).collect();
@@ -97,26 +142,22 @@ impl TrackWriter {
             npy::write(path("end_time"), &ends.end_time)?,
             npy::write(path("release_time"), &ends.release_time)?,
         ];
+        if store.again.is_some() {
+            let generations: Vec<i32> = ends.generation.iter().map(|&n| n as i32).collect();
+            parts.push(npy::write(path("end_generation"), &generations)?);
+        }
         if !ends.mesh_face.is_empty() {
             let (cells, faces) = numbers(&ends.mesh_face);
             parts.push(npy::write(path("mesh_cell"), &cells)?);
             parts.push(npy::write(path("mesh_face"), &faces)?);
         }
-        let OpenStore { plan, saves, time, position, status, image, velocity } = store;
-        for array in
-            [Some(time), Some(position), Some(status), image, velocity].into_iter().flatten()
-        {
-            parts.push(array.finish()?);
-        }
-        self.remove_former()?;
-        let arrays = parts.iter().map(|part| rename(part)).collect::<Result<_>>()?;
-        Manifest::new(&plan, saves, arrays).write(&self.folder)
+        Ok(parts)
     }
 
     /// Removes what would make a half-replaced store look complete.
     fn remove_former(&self) -> Result<()> {
-        let arrays = OPTIONAL.map(|name| format!("{name}.npy"));
-        for name in std::iter::once(manifest::NAME).chain(arrays.iter().map(String::as_str)) {
+        let arrays = OPTIONAL.iter().chain(&lives::COLUMNS).map(|name| format!("{name}.npy"));
+        for name in std::iter::once(manifest::NAME.into()).chain(arrays) {
             let path = self.folder.join(name);
             if path.exists() {
                 std::fs::remove_file(&path).map_err(Error::system("remove", &path))?;
@@ -131,10 +172,11 @@ impl TrackWriter {
 }
 
 /// A number of particles in the ends that is not the one that was announced.
-fn other_count(ends: &Ends, particles: usize) -> Option<usize> {
+fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
+    let generations = plan.lives.then_some(ends.generation.len());
     let counts = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
-    counts.into_iter().chain(faces).find(|count| *count != particles)
+    counts.into_iter().chain(faces).chain(generations).find(|count| *count != plan.particles)
 }
 
 /// The cells and faces through which particles left the mesh, as integers; -1 for those that did
@@ -149,32 +191,46 @@ fn numbers(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
 
 impl OpenStore {
     fn add(&mut self, folder: &Path, save: Save) -> Result<()> {
-        let Save { index, time, position, status, image, velocity } = save;
+        let Save { index, time, position, status, image, velocity, generation } = save;
         let mut transaction = Transaction::default().register(position).register(status);
         if self.image.is_some() {
             transaction = transaction.register(image);
         }
-        if let (Some(velocity), true) = (velocity, self.velocity.is_some()) {
+        if self.again.is_some() {
+            let generation = generation.ok_or_else(|| lacks("generations", folder, index))?;
+            transaction = transaction.register(generation);
+        }
+        if self.velocity.is_some() {
+            let velocity = velocity.ok_or_else(|| lacks("velocities", folder, index))?;
             transaction = transaction.register(velocity);
         }
         let failed =
             |e: burn::tensor::ExecutionError| Error::Device { save: index, reason: e.to_string() };
-        let mut data = transaction.try_execute().map_err(failed)?.into_iter();
-        let mut next = || data.next().ok_or_else(|| lacks_velocity(folder, index));
-        let place = Place { folder, save: index, particles: self.plan.particles };
+        let data = transaction.try_execute().map_err(failed)?;
+        self.append(data, Place { folder, save: index, particles: self.plan.particles })?;
+        self.time.append(&[time])?;
+        self.saves += 1;
+        Ok(())
+    }
+
+    /// Appends the data of a save, in the order in which they were registered.
+    fn append(&mut self, data: Vec<TensorData>, place: Place<'_>) -> Result<()> {
+        let mut data = data.into_iter();
+        let mut next = || data.next().ok_or_else(|| lacks("data", place.folder, place.save));
         append_reals(&mut self.position, self.plan.precision, next()?, place)?;
         let codes: Vec<i32> = values(next()?, place, 1)?;
         let codes: Result<Vec<u8>> =
-            codes.into_iter().map(|code| status_code(folder, code, index)).collect();
+            codes.into_iter().map(|code| status_code(place.folder, code, place.save)).collect();
         self.status.append(&codes?)?;
         if let Some(image) = &mut self.image {
             image.append(&values::<i32>(next()?, place, 3)?)?;
         }
+        if let Some(again) = &mut self.again {
+            again.generation.append(&values::<i32>(next()?, place, 1)?)?;
+        }
         if let Some(velocity) = &mut self.velocity {
             append_reals(velocity, self.plan.precision, next()?, place)?;
         }
-        self.time.append(&[time])?;
-        self.saves += 1;
         Ok(())
     }
 }
@@ -222,8 +278,8 @@ fn status_code(folder: &Path, code: i32, save: usize) -> Result<u8> {
     })
 }
 
-fn lacks_velocity(folder: &Path, save: usize) -> Error {
-    let reason = "it has no velocities, which were announced".into();
+fn lacks(what: &str, folder: &Path, save: usize) -> Error {
+    let reason = format!("it has no {what}, which were announced");
     Error::Save { path: folder.into(), save, reason }
 }
 
@@ -250,6 +306,10 @@ impl TrackSink for TrackWriter {
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
         Ok(self.add(save)?)
+    }
+
+    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+        Ok(self.add_lives(lives)?)
     }
 
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {

@@ -1,5 +1,6 @@
 //! Tracks as poly data (`.vtp`), for ParaView and everything else that reads VTK.
 
+mod clock;
 mod clouds;
 mod file;
 mod lines;

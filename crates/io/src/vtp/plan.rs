@@ -1,9 +1,8 @@
 //! Which saves of a particle become points, and where its line is cut.
 
+use super::clock::{Moment, Moments};
 use crate::Result;
 use crate::tracks::Tracks;
-use burntrace_core::Status;
-
 /// The points of all particles, particle by particle, and the lines between them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan {
@@ -15,21 +14,24 @@ pub(super) struct Plan {
 
 /// Decides save by save which particles get a point.
 pub(super) struct Chooser {
-    has_ended: Vec<bool>,
+    /// The life of each slot that has got the point of its end.
+    ended: Vec<Option<i32>>,
 }
 
 impl Chooser {
     pub fn new(particles: usize) -> Chooser {
-        Chooser { has_ended: vec![false; particles] }
+        Chooser { ended: vec![None; particles] }
     }
 
-    /// Whether a particle gets a point: not while it waits, and once only after it has ended.
-    pub fn takes(&mut self, particle: usize, status: Status, position: [f64; 3]) -> bool {
-        if status == Status::Waiting || position.iter().any(|x| !x.is_finite()) {
+    /// Whether a particle gets a point: not while it waits, or its slot is empty, and once only
+    /// after it has ended.
+    pub fn takes(&mut self, moment: &Moment) -> bool {
+        if !moment.is_there() {
             return false;
         }
-        let had_ended = std::mem::replace(&mut self.has_ended[particle], status.has_ended());
-        !(had_ended && status.has_ended())
+        let ended = moment.status.has_ended().then_some(moment.generation);
+        let before = std::mem::replace(&mut self.ended[moment.slot], ended);
+        ended.is_none() || ended != before
     }
 }
 
@@ -39,20 +41,22 @@ impl Plan {
         let n = store.num_particles();
         let mut chooser = Chooser::new(n);
         let mut counts = vec![0_usize; n];
-        let mut last_image = vec![[0; 3]; n];
+        // A line leads neither across the box nor from one life to the next.
+        let mut last = vec![([0; 3], 0); n];
         // Particle, and number of the point within its track.
         let mut cuts: Vec<(usize, usize)> = Vec::new();
-        for save in 0..store.num_saves() {
-            let (status, position) = (store.status(save)?, store.position(save)?);
-            let image = store.image(save)?.unwrap_or_else(|| vec![[0; 3]; n]);
+        for (save, &time) in store.times().iter().enumerate() {
+            let (moments, image) = (Moments::read(store, save, time)?, store.image(save)?);
             for p in 0..n {
-                if !chooser.takes(p, status[p], position[p]) {
+                let moment = moments.of(p);
+                if !chooser.takes(&moment) {
                     continue;
                 }
-                if counts[p] == 0 || image[p] != last_image[p] {
+                let present = (image.as_ref().map_or([0; 3], |all| all[p]), moment.generation);
+                if counts[p] == 0 || present != last[p] {
                     cuts.push((p, counts[p]));
                 }
-                last_image[p] = image[p];
+                last[p] = present;
                 counts[p] += 1;
             }
         }
@@ -86,16 +90,23 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burntrace_core::Face;
+    use burntrace_core::{Face, Status};
 
     #[test]
     fn waiting_saves_are_left_out_and_an_end_has_one_point() {
         let mut chooser = Chooser::new(1);
         let exited = Status::Exited(Face::XHigh);
         let way = [Status::Waiting, Status::Active, Status::Active, exited, exited, Status::Active];
-        let taken = way.map(|status| chooser.takes(0, status, [0.0; 3]));
+        let position = [0.0; 3];
+        let moment =
+            |status, generation| Moment { slot: 0, generation, status, position, time: 0.0 };
+        let taken = way.map(|status| chooser.takes(&moment(status, 0)));
         assert_eq!(taken, [false, true, true, true, false, true]);
-        assert!(!chooser.takes(0, Status::Active, [0.0, f64::NAN, 0.0]));
+        let empty = Moment { position: [0.0, f64::NAN, 0.0], ..moment(Status::Active, 0) };
+        assert!(!chooser.takes(&empty));
+        // One life after another, each of which ends before its first save.
+        let taken = [0, 0, 1, 1].map(|life| chooser.takes(&moment(exited, life)));
+        assert_eq!(taken, [true, false, true, false]);
     }
 
     #[test]

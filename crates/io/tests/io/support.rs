@@ -124,7 +124,7 @@ pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
 
 /// The plan of [`run`].
 pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan {
-    SavePlan { particles: 3, saves: 5, precision, velocity, periods }
+    SavePlan { particles: 3, lives: false, saves: 5, precision, velocity, periods }
 }
 
 /// Save `index` of a run of three particles in a box of width 1: one goes through the periodic x
@@ -150,6 +150,7 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
         status: Tensor::from_data(TensorData::new(status, [3]), (&device, DType::I32)),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
         velocity: plan.velocity.then(|| reals(velocity)),
+        generation: None,
     }
 }
 
@@ -161,6 +162,7 @@ pub fn ends() -> Ends {
         release_time: vec![0.0, 0.75, 0.0],
         end_time: vec![f64::NAN, f64::NAN, 1.25],
         mesh_face: Vec::new(),
+        generation: Vec::new(),
     }
 }
 

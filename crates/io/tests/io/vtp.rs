@@ -113,6 +113,7 @@ fn vtp_large() {
     let folder = std::env::temp_dir().join("burntrace-vtp");
     let plan = SavePlan {
         particles: n,
+        lives: false,
         saves,
         precision: Precision::F32,
         velocity: true,
@@ -139,6 +140,7 @@ fn vtp_large() {
             position: reals(position),
             status: Tensor::from_data(TensorData::new(status, [n]), (&device, DType::I32)),
             image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
+            generation: None,
         };
         writer.save(save).unwrap();
     }
@@ -147,6 +149,7 @@ fn vtp_large() {
         release_time: vec![0.0; n],
         end_time: vec![f64::NAN; n],
         mesh_face: Vec::new(),
+        generation: Vec::new(),
     };
     writer.end(&ends).unwrap();
     println!("store: {:?}", start.elapsed());

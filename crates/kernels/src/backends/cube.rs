@@ -2,14 +2,19 @@
 
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Sampled, State},
+    ops::{Advanced, Sampled, State},
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
 
 impl TraceBackend for CubeBackend {
-    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
-        cube::advance(state, field, &segment)
+    fn advance(
+        state: State<Self>,
+        field: Sampled<Self>,
+        inlets: FloatTensor<Self>,
+        segment: Segment,
+    ) -> Advanced<Self> {
+        cube::advance(state, field, inlets, &segment)
     }
 
     fn sample(

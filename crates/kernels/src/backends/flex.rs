@@ -3,7 +3,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Sampled, State},
+    ops::{Advanced, Sampled, State},
 };
 use burn::backend::{
     Flex, TensorMetadata,
@@ -14,8 +14,13 @@ use burn::tensor::{Element, TensorData};
 use bytemuck::Pod;
 
 impl TraceBackend for Flex {
-    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
-        host::advance(state, field, &segment)
+    fn advance(
+        state: State<Self>,
+        field: Sampled<Self>,
+        inlets: FloatTensor<Self>,
+        segment: Segment,
+    ) -> Advanced<Self> {
+        host::advance(state, field, inlets, &segment)
     }
 
     fn sample(
@@ -49,8 +54,7 @@ impl HostTensor for FlexTensor {
         FlexTensor::zeros(self.shape(), self.dtype())
     }
 
-    fn of_integers(integers: Vec<i32>) -> Self {
-        let count = integers.len();
-        FlexTensor::from_data(TensorData::new(integers, [count]))
+    fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self {
+        FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
     }
 }

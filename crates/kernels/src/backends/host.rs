@@ -1,9 +1,9 @@
 //! What the CPU backends have in common: tensors that can be borrowed as slices.
 
 use crate::{
-    Segment,
-    cpu::{self, Arrays, FieldArrays, Real},
-    ops::{Sampled, State},
+    LOG_INDEX, LOG_PLACE, Segment,
+    cpu::{self, Arrays, Ended, FieldArrays, Real, Slots},
+    ops::{Advanced, Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
 use burn::tensor::Element;
@@ -19,24 +19,34 @@ pub(super) trait HostTensor: TensorMetadata {
     fn values_mut<E: Element + Pod>(&mut self) -> &mut [E];
     /// Zeros of this tensor's shape and type.
     fn zeros_like(&self) -> Self;
-    /// A tensor `[n]` of integers.
-    fn of_integers(integers: Vec<i32>) -> Self;
+    /// A tensor of values, of a shape.
+    fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self;
 }
 
 /// `TraceBackend::advance` on a CPU backend.
-pub(super) fn advance<B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> State<B>
+pub(super) fn advance<B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    inlets: T,
+    segment: &Segment,
+) -> Advanced<B>
 where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
     match state.position.dtype() {
-        DType::F32 => advance_in::<f32, B, T>(state, field, segment),
-        DType::F64 => advance_in::<f64, B, T>(state, field, segment),
+        DType::F32 => advance_in::<f32, B, T>(state, field, inlets, segment),
+        DType::F64 => advance_in::<f64, B, T>(state, field, inlets, segment),
         dtype => panic!("advance: positions of type {dtype:?}; f32 and f64 are supported"),
     }
 }
 
-fn advance_in<F, B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> State<B>
+fn advance_in<F, B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    inlets: T,
+    segment: &Segment,
+) -> Advanced<B>
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
@@ -51,9 +61,35 @@ where
         position: cast_slice_mut(state.position.values_mut::<F>()),
         record: cast_slice_mut(state.record.values_mut::<i32>()),
         fraction: state.fraction.values_mut(),
+        slots: Slots::From(0),
     };
-    with_arrays::<F, B, T>(field, |field| cpu::advance(arrays, field, segment));
-    state
+    let inlets = inlets.contiguous();
+    let places = cast_slice(inlets.values::<F>());
+    let mut log = Vec::new();
+    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, places, segment));
+    let State { position, record, fraction } = state;
+    let [log_index, log_place, log_count] = logged::<F, T>(&log);
+    Advanced { position, record, fraction, log_index, log_place, log_count }
+}
+
+/// The tensors of a log: integers, fractions and places, and how many there are. There is at least
+/// one row, as there are no empty tensors on some devices.
+fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
+    let rows = log.len().max(1);
+    let index = |ended: &Ended<F>| {
+        let record = &ended.record;
+        [ended.slot as i32, record.generation, record.status, record.step, record.place]
+    };
+    let place = |ended: &Ended<F>| {
+        let [x, y, z] = ended.position;
+        [ended.fraction, x, y, z]
+    };
+    let mut indices: Vec<i32> = log.iter().flat_map(index).collect();
+    let mut places: Vec<F> = log.iter().flat_map(place).collect();
+    indices.resize(rows * LOG_INDEX, 0);
+    places.resize(rows * LOG_PLACE, F::zero());
+    let count = vec![log.len() as i32];
+    [T::of(indices, &[rows, LOG_INDEX]), T::of(places, &[rows, LOG_PLACE]), T::of(count, &[1])]
 }
 
 /// `TraceBackend::sample` on a CPU backend.
@@ -107,7 +143,8 @@ where
     let positions: &[[F; 3]] = cast_slice(position.values::<F>());
     let mut cells = vec![-1; positions.len()];
     with_arrays::<F, B, T>(field, |field| cpu::locate(positions, field, &mut cells));
-    T::of_integers(cells)
+    let count = cells.len();
+    T::of(cells, &[count])
 }
 
 /// Borrows a field's tensors for some work.

@@ -4,7 +4,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Sampled, State},
+    ops::{Advanced, Sampled, State},
 };
 use burn::backend::{
     DType, TensorMetadata,
@@ -15,8 +15,13 @@ use burn_ndarray::{NdArray, NdArrayTensor};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 impl TraceBackend for NdArray {
-    fn advance(state: State<Self>, field: Sampled<Self>, segment: Segment) -> State<Self> {
-        host::advance(state, field, &segment)
+    fn advance(
+        state: State<Self>,
+        field: Sampled<Self>,
+        inlets: FloatTensor<Self>,
+        segment: Segment,
+    ) -> Advanced<Self> {
+        host::advance(state, field, inlets, &segment)
     }
 
     fn sample(
@@ -73,8 +78,7 @@ impl HostTensor for NdArrayTensor {
         NdArrayTensor::from_data(zeros)
     }
 
-    fn of_integers(integers: Vec<i32>) -> Self {
-        let count = integers.len();
-        NdArrayTensor::from_data(TensorData::new(integers, [count]))
+    fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self {
+        NdArrayTensor::from_data(TensorData::new(values, shape.to_vec()))
     }
 }

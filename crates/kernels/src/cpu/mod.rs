@@ -4,17 +4,23 @@
 mod edge;
 mod grid;
 mod lanes;
+mod lives;
 mod mesh;
 mod moment;
+pub(crate) mod obstacles;
 mod order;
 mod points;
+pub(crate) mod random;
 mod step;
 mod tile;
 mod walls;
 
+pub(crate) use lives::Ended;
+
 use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
+use lives::Slot;
 use mesh::{General, MeshSampler, Simplices};
 use moment::{Frames, Moment};
 use order::Order;
@@ -174,11 +180,45 @@ pub(crate) struct Arrays<'a, F> {
     pub position: &'a mut [[F; 3]],
     pub record: &'a mut [Record],
     pub fraction: &'a mut [F],
+    /// The slots of the particles.
+    pub slots: Slots<'a>,
+}
+
+/// The slots of particles, which are their rows in the tensors.
+#[derive(Clone, Copy)]
+pub(crate) enum Slots<'a> {
+    /// One after another, from this one on.
+    From(usize),
+    /// One by one.
+    Listed(&'a [u32]),
+}
+
+impl Slots<'_> {
+    fn get(&self, i: usize) -> u32 {
+        match self {
+            Slots::From(first) => (first + i) as u32,
+            Slots::Listed(slots) => slots[i],
+        }
+    }
 }
 
 impl<F> Arrays<'_, F> {
     fn reborrow(&mut self) -> Arrays<'_, F> {
-        Arrays { position: self.position, record: self.record, fraction: self.fraction }
+        Arrays {
+            position: self.position,
+            record: self.record,
+            fraction: self.fraction,
+            slots: self.slots,
+        }
+    }
+
+    fn slot(&mut self, i: usize) -> Slot<'_, F> {
+        Slot {
+            number: self.slots.get(i),
+            position: &mut self.position[i],
+            record: &mut self.record[i],
+            fraction: &mut self.fraction[i],
+        }
     }
 }
 
@@ -190,18 +230,34 @@ pub(crate) struct Record {
     pub step: i32,
     pub image: [i32; 3],
     pub place: i32,
+    pub generation: i32,
 }
 
-/// Advances all particles through a segment.
-pub(crate) fn advance<F: Real>(arrays: Arrays<F>, field: &FieldArrays<F>, segment: &Segment) {
-    let frame_size = field.shape.values_per_frame();
-    field.with_sampler(segment.clock.frames, Advance { arrays, segment, frame_size });
+/// Advances all particles through a segment. Returns the lives that have ended on the way and are
+/// followed by others, in no order.
+pub(crate) fn advance<F: Real>(
+    arrays: Arrays<F>,
+    field: &FieldArrays<F>,
+    inlets: &[[F; 3]],
+    segment: &Segment,
+) -> Vec<Ended<F>> {
+    // No launch before this one can have left anything: the log has room for all.
+    let resumes = segment.succession.as_ref().is_some_and(|succession| succession.resumes);
+    let mut log = Vec::new();
+    if !resumes {
+        let frame_size = field.shape.values_per_frame();
+        let work = Advance { arrays, segment, inlets, frame_size, log: &mut log };
+        field.with_sampler(segment.clock.frames, work);
+    }
+    log
 }
 
 struct Advance<'a, F> {
     arrays: Arrays<'a, F>,
     segment: &'a Segment,
+    inlets: &'a [[F; 3]],
     frame_size: usize,
+    log: &'a mut Vec<Ended<F>>,
 }
 
 impl<F: Real> WithSampler<F> for Advance<'_, F> {
@@ -217,7 +273,7 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
-        let run = step::Run::<F>::new::<M>(self.segment, self.frame_size);
+        let run = step::Run::<F>::new::<M>(self.segment, self.inlets, self.frame_size);
         let advance = |arrays: Arrays<F>| {
             tiles(arrays).for_each(|arrays| {
                 lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
@@ -232,6 +288,7 @@ impl<F: Real> Advance<'_, F> {
                 order.scatter(&ordered, &mut arrays);
             }
         }
+        *self.log = run.into_log();
     }
 }
 
@@ -255,10 +312,15 @@ fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl IndexedParallelIterator<Item = 
     let position = arrays.position.par_chunks_mut(TILE);
     let record = arrays.record.par_chunks_mut(TILE);
     let fraction = arrays.fraction.par_chunks_mut(TILE);
-    position.zip(record).zip(fraction).map(|((position, record), fraction)| Arrays {
-        position,
-        record,
-        fraction,
+    let slots = arrays.slots;
+    let tiles = position.zip(record).zip(fraction).enumerate();
+    tiles.map(move |(k, ((position, record), fraction))| {
+        let count = position.len();
+        let slots = match slots {
+            Slots::From(first) => Slots::From(first + k * TILE),
+            Slots::Listed(slots) => Slots::Listed(&slots[k * TILE..][..count]),
+        };
+        Arrays { position, record, fraction, slots }
     })
 }
 

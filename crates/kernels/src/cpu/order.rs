@@ -1,7 +1,7 @@
 //! Particles in the order of the space they are in, while a launch lasts: those that a thread
 //! takes one after another then read the same part of the field, which stays in its cache.
 
-use super::{Arrays, Real, Record, TILE};
+use super::{Arrays, Real, Record, Slots, TILE};
 use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
 
@@ -23,7 +23,8 @@ pub(super) struct Order {
 }
 
 /// Copies of the particles' arrays in an order of their own.
-pub(super) struct Ordered<F> {
+pub(super) struct Ordered<'a, F> {
+    slots: &'a [u32],
     position: Vec<[F; 3]>,
     record: Vec<Record>,
     fraction: Vec<F>,
@@ -47,9 +48,10 @@ impl Order {
     }
 
     /// The particles in this order.
-    pub fn gather<F: Real>(&self, arrays: &Arrays<F>) -> Ordered<F> {
+    pub fn gather<F: Real>(&self, arrays: &Arrays<F>) -> Ordered<'_, F> {
         let from = self.from.par_iter().map(|i| *i as usize);
         Ordered {
+            slots: &self.from,
             position: from.clone().map(|i| arrays.position[i]).collect(),
             record: from.clone().map(|i| arrays.record[i]).collect(),
             fraction: from.map(|i| arrays.fraction[i]).collect(),
@@ -57,7 +59,7 @@ impl Order {
     }
 
     /// Puts the particles back where they came from.
-    pub fn scatter<F: Real>(&self, ordered: &Ordered<F>, arrays: &mut Arrays<F>) {
+    pub fn scatter<F: Real>(&self, ordered: &Ordered<'_, F>, arrays: &mut Arrays<F>) {
         let mut to = vec![u32::MAX; arrays.position.len()];
         for (rank, i) in self.from.iter().enumerate() {
             to[*i as usize] = rank as u32;
@@ -74,12 +76,13 @@ impl Order {
     }
 }
 
-impl<F> Ordered<F> {
+impl<F> Ordered<'_, F> {
     pub fn arrays(&mut self) -> Arrays<'_, F> {
         Arrays {
             position: &mut self.position,
             record: &mut self.record,
             fraction: &mut self.fraction,
+            slots: Slots::Listed(self.slots),
         }
     }
 }
@@ -159,10 +162,12 @@ fn sort(homes: &[u32], bins: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn arrays(count: usize) -> Ordered<f32> {
+    fn arrays(count: usize) -> Ordered<'static, f32> {
         let coordinate = |i: usize, step: f32| (i as f32 * step).fract();
-        let record = |i: usize| Record { status: ACTIVE, step: i as i32, image: [0; 3], place: 0 };
+        let record =
+            |i: usize| Record { step: i as i32, status: ACTIVE, ..bytemuck::Zeroable::zeroed() };
         Ordered {
+            slots: (0..count as u32).collect::<Vec<_>>().leak(),
             position: (0..count)
                 .map(|i| [coordinate(i, 0.618), coordinate(i, 0.414), 0.5])
                 .collect(),

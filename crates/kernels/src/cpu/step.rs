@@ -1,16 +1,19 @@
 //! One Runge-Kutta step of a few particles at once, and what becomes of them.
 
 use super::{
-    Arrays, Method, Real, Sampler,
+    Arrays, Ended, Method, Real, Sampler,
     edge::{Passage, pass},
-    lanes::{Four, Lanes, Vector},
+    four,
+    lanes::{Four, Lanes, Portable, Vector},
+    lives::Followers,
     moment::{Frames, Moment},
+    three,
     walls::Walls,
 };
 use crate::{
-    Segment, Step,
+    MOST_LIVES_A_STEP, Segment, Step,
     scheme::MAX_STAGES,
-    status::{NON_FINITE, STAGNANT},
+    status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
 /// The moments of a step's stages.
@@ -25,10 +28,12 @@ pub(super) struct Run<'a, F> {
     moments: Vec<Moments<F>>,
     /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
     stagnant: F,
+    /// What follows the ends of lives, if anything does.
+    pub followers: Option<Followers<'a, F>>,
 }
 
 impl<'a, F: Real> Run<'a, F> {
-    pub fn new<M: Method>(segment: &'a Segment, frame_size: usize) -> Self {
+    pub fn new<M: Method>(segment: &'a Segment, inlets: &'a [[F; 3]], frame_size: usize) -> Self {
         let frames = Frames::new(&segment.clock, frame_size);
         let whole = |step: &Step| stage_moments::<F, M>(&frames, step, F::zero(), F::of(step.h));
         let moments = segment.steps.iter().map(whole).collect();
@@ -38,7 +43,13 @@ impl<'a, F: Real> Run<'a, F> {
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             moments,
             frames,
+            followers: segment.succession.as_ref().map(|next| Followers::new(next, inlets)),
         }
+    }
+
+    /// The lives that have ended and are followed by others.
+    pub fn into_log(self) -> Vec<Ended<F>> {
+        self.followers.map(Followers::into_log).unwrap_or_default()
     }
 
     /// The moments of step `j` for a particle that takes the whole of it.
@@ -154,43 +165,118 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
     leap
 }
 
-/// Writes what became of particle `i` on its way from where it is to `to`, in a step from its
-/// fraction `start` on; the step counts from the beginning of the run.
-#[cold]
-#[inline(never)]
-pub(super) fn settle<F: Real, S: Sampler<F>>(
-    tile: &mut Arrays<F>,
-    i: usize,
-    (walls, sampler): (&Walls<F>, &S),
-    hint: &mut S::Hint,
-    (to, slow): ([F; 3], bool),
-    (step, start): (i32, F),
-) {
-    if to.iter().any(|x| !x.is_finite()) {
-        return end(tile, i, NON_FINITE, (step, start));
-    }
-    if slow {
-        return end(tile, i, STAGNANT, (step, start));
-    }
-    let from = tile.position[i];
-    let passage = if S::ENDS {
-        pass(walls, sampler, hint, &from, &to)
-    } else {
-        Passage::of(walls.land(&from, &to))
-    };
-    tile.position[i] = passage.position;
-    for (image, crossed) in tile.record[i].image.iter_mut().zip(passage.image) {
-        *image = image.saturating_add(crossed);
-    }
-    tile.record[i].place = passage.face.unwrap_or(S::note(hint));
-    if let Some((status, fraction)) = passage.end {
-        let when = start + fraction * (F::one() - start);
-        end(tile, i, status, (step, when));
-    }
+/// A particle of a tile in a step of its own.
+pub(super) struct Single<'a, 'b, F, S: Sampler<F>>
+where
+    F: Real,
+{
+    pub tile: &'a mut Arrays<'b, F>,
+    /// Lives that have ended and are followed by others.
+    pub log: &'a mut Vec<Ended<F>>,
+    /// Its number in the tile.
+    pub i: usize,
+    pub run: &'a Run<'a, F>,
+    pub sampler: &'a S,
+    pub hint: &'a mut S::Hint,
+    /// The step in the segment.
+    pub j: usize,
 }
 
-fn end<F: Real>(tile: &mut Arrays<F>, i: usize, status: i32, (step, fraction): (i32, F)) {
-    tile.record[i].status = status;
-    tile.record[i].step = step;
-    tile.fraction[i] = fraction;
+impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
+    /// Writes what became of it on its way to `to`, in the step from its fraction `start` on. Where
+    /// another life follows at once, that takes the rest of the step.
+    #[cold]
+    #[inline(never)]
+    pub fn settle<M: Method>(&mut self, leap: ([F; 3], bool), start: F) {
+        self.land(leap, start);
+        let number = self.number();
+        for _ in 0..MOST_LIVES_A_STEP {
+            if !self.succeed() {
+                return;
+            }
+            let record = &self.tile.record[self.i];
+            if record.status != WAITING || record.step != number {
+                return;
+            }
+            self.remainder::<M>();
+        }
+        if self.succeed() {
+            self.tile.record[self.i].step = number + 1;
+            self.tile.fraction[self.i] = F::zero();
+        }
+    }
+
+    /// The number of the step in the run.
+    fn number(&self) -> i32 {
+        self.run.segment.first_step + self.j as i32
+    }
+
+    fn land(&mut self, (to, slow): ([F; 3], bool), start: F) {
+        let i = self.i;
+        if to.iter().any(|x| !x.is_finite()) {
+            return self.end(NON_FINITE, start);
+        }
+        if slow {
+            return self.end(STAGNANT, start);
+        }
+        let from = self.tile.position[i];
+        let passage = if S::ENDS {
+            pass(&self.run.walls, self.sampler, self.hint, &from, &to)
+        } else {
+            Passage::of(self.run.walls.land(&from, &to))
+        };
+        self.tile.position[i] = passage.position;
+        for (image, crossed) in self.tile.record[i].image.iter_mut().zip(passage.image) {
+            *image = image.saturating_add(crossed);
+        }
+        self.tile.record[i].place = passage.face.unwrap_or(S::note(self.hint));
+        if let Some((status, fraction)) = passage.end {
+            self.end(status, start + fraction * (F::one() - start));
+        }
+    }
+
+    fn end(&mut self, status: i32, fraction: F) {
+        self.tile.record[self.i].status = status;
+        self.tile.record[self.i].step = self.number();
+        self.tile.fraction[self.i] = fraction;
+    }
+
+    /// Whether it has ended and another life follows, which then waits for its release.
+    fn succeed(&mut self) -> bool {
+        let Some(followers) = &self.run.followers else { return false };
+        let ended = followers.succeed(&mut self.tile.slot(self.i));
+        self.log.extend(ended);
+        ended.is_some()
+    }
+
+    /// Takes the rest of the step from the release that it waits for. A few particles do so in a
+    /// step, and vectors of the processor would have the whole step compiled once more for them.
+    fn remainder<M: Method>(&mut self) {
+        let i = self.i;
+        let start = self.tile.fraction[i];
+        let whole = F::of(self.run.segment.steps[self.j].h);
+        let h = (F::one() - start) * whole;
+        let moments = self.run.part::<M>(self.j, start * whole, h);
+        self.tile.record[i].status = ACTIVE;
+        let mut hints = [self.sampler.recall(0)];
+        let from = [four::<F, Portable>(&self.tile.position[i])];
+        let leap = rk_step::<F, Portable, S, M, 1>(
+            &from,
+            (h, &moments),
+            self.run,
+            self.sampler,
+            &mut hints,
+        );
+        *self.hint = hints[0];
+        let [to] = leap.to;
+        let is_plain = self.run.walls.contain::<Portable>(to)
+            && !leap.slow[0]
+            && (!S::ENDS || self.sampler.holds::<Portable>(to, self.hint));
+        if is_plain {
+            self.tile.position[i] = three(to.array());
+            self.tile.record[i].place = S::note(self.hint);
+        } else {
+            self.land((three(to.array()), leap.slow[0]), start);
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! The loop: a tile of particles, a few of them at a time, through all steps of a segment.
 
 use super::{
-    Arrays, Method, Real, Sampler, TILE,
+    Arrays, Ended, Method, Real, Sampler, TILE,
     lanes::{Four, Lanes, Task},
-    step::{Leap, Run, rk_step, settle},
+    step::{Leap, Run, Single, rk_step},
     three,
 };
 use crate::status::{ACTIVE, WAITING};
@@ -21,6 +21,8 @@ pub(super) struct Tile<'a, F, S, M> {
     arrays: Arrays<'a, F>,
     run: &'a Run<'a, F>,
     sampler: &'a S,
+    /// Lives that have ended and are followed by others.
+    log: Vec<Ended<F>>,
     method: PhantomData<fn() -> M>,
 }
 
@@ -40,7 +42,26 @@ impl Singles {
 
 impl<'a, F, S, M> Tile<'a, F, S, M> {
     pub fn new(arrays: Arrays<'a, F>, run: &'a Run<'a, F>, sampler: &'a S) -> Self {
-        Tile { arrays, run, sampler, method: PhantomData }
+        Tile { arrays, run, sampler, log: Vec::new(), method: PhantomData }
+    }
+}
+
+impl<F: Real, S, M> Tile<'_, F, S, M> {
+    /// Slots that are used again: those of sources get their first release.
+    #[inline(never)]
+    fn wake(&mut self) {
+        if let Some(followers) = &self.run.followers {
+            for i in 0..self.arrays.position.len() {
+                followers.wake(&mut self.arrays.slot(i));
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn close(&mut self) {
+        if let Some(followers) = &self.run.followers {
+            followers.append(&mut self.log);
+        }
     }
 }
 
@@ -48,9 +69,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
         let steps = self.run.segment.steps.len();
+        self.wake();
         for start in (0..steps).step_by(BLOCK) {
             self.block::<L>(start..steps.min(start + BLOCK));
         }
+        self.close();
     }
 }
 
@@ -85,9 +108,23 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             singles.push(*i, block.start, &block);
         }
         for (i, j) in &singles.list[..singles.count] {
-            let from = block.start + *j as usize;
-            self.follow::<L, 1>(&[*i as usize], from..block.end);
+            let i = *i as usize;
+            let mut from = block.start + *j as usize;
+            while self.goes_on(i, &mut from, &block) {
+                from = self.follow::<L, 1>(&[i], from..block.end);
+            }
         }
+    }
+
+    /// Whether a particle takes part in what remains of a block, and from which step on.
+    #[inline(always)]
+    fn goes_on(&self, i: usize, from: &mut usize, block: &Range<usize>) -> bool {
+        let record = &self.arrays.record[i];
+        if record.status == WAITING {
+            let release = self.release(record.step, block);
+            *from = release.unwrap_or(block.end);
+        }
+        (record.status == WAITING || record.status == ACTIVE) && *from < block.end
     }
 
     /// The step of the segment in which a waiting particle is released, if it is in the block.
@@ -110,8 +147,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             let record = &mut self.arrays.record[who[0]];
             match record.status {
                 WAITING => start = self.arrays.fraction[who[0]],
-                ACTIVE => {}
-                _ => return steps.end,
+                _ => {}
             }
             record.status = ACTIVE;
         }
@@ -184,7 +220,6 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         leap: &Leap<L::Four, G>,
         (j, start): (usize, F),
     ) -> bool {
-        let index = self.run.segment.first_step + j as i32;
         self.keep::<L, G>(who, at, hints);
         let mut has_ended = false;
         for g in 0..G {
@@ -197,9 +232,16 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 self.arrays.position[i] = to;
                 self.arrays.record[i].place = S::note(&hints[g]);
             } else {
-                let field = (&self.run.walls, self.sampler);
-                let leap = (to, leap.slow[g]);
-                settle(&mut self.arrays, i, field, &mut hints[g], leap, (index, start));
+                let mut single = Single {
+                    tile: &mut self.arrays,
+                    log: &mut self.log,
+                    i,
+                    run: self.run,
+                    sampler: self.sampler,
+                    hint: &mut hints[g],
+                    j,
+                };
+                single.settle::<M>((to, leap.slow[g]), start);
                 has_ended |= self.arrays.record[i].status != ACTIVE;
             }
             at[g] = super::four::<F, L>(&self.arrays.position[i]);

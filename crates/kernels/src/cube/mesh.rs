@@ -65,6 +65,14 @@ pub(super) fn recall<F: Float>(wholes: &[i32], note: i32) -> Whereabouts<F> {
     }
 }
 
+/// Forgets where a particle was: its slot has another one now, elsewhere.
+#[cube]
+pub(super) fn forget<F: Float>(hint: &mut Whereabouts<F>) {
+    hint.cell = 0i32;
+    hint.base = 0i32;
+    hint.has_strayed = false;
+}
+
 /// The cell of each position, or -1.
 #[cube(launch)]
 pub(super) fn locate_kernel<F: Float>(

@@ -3,16 +3,20 @@
 
 mod edge;
 mod grid;
+mod lives;
 mod mesh;
 mod moment;
+mod obstacles;
 mod points;
+mod random;
 mod step;
 mod tables;
 mod walls;
 
 use crate::{
-    FieldShape, InTime, Outside, Placement, Scheme, Segment, Spacing, Weighting,
-    ops::{Sampled, State},
+    FieldShape, InTime, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing,
+    Weighting,
+    ops::{Advanced, Sampled, State},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -71,6 +75,8 @@ struct Form {
     steady: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
     periodic: bool,
+    /// Whether anything follows the ends of lives.
+    lives: bool,
 }
 
 /// A kind of field, and what of it is known when a kernel is compiled.
@@ -156,6 +162,7 @@ impl Form {
             in_time: segment.clock.in_time,
             steady: segment.clock.gaps.is_empty(),
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
+            lives: segment.succession.is_some(),
         }
     }
 }
@@ -164,8 +171,9 @@ impl Form {
 pub(crate) fn advance(
     state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
+    inlets: CubeTensor,
     segment: &Segment,
-) -> State<CubeBackend> {
+) -> Advanced<CubeBackend> {
     let form = Form::new(&field, segment);
     let state = State::<CubeBackend> {
         position: own(state.position),
@@ -176,6 +184,14 @@ pub(crate) fn advance(
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
     let tables = Tables::new(&field.shape, segment).upload(&client, dtype);
+    let room = segment.succession.as_ref().map(|succession| succession.room);
+    let rows = room.map_or(1, |room| room * count);
+    let empty = |shape: &[usize], like: &CubeTensor| {
+        empty_device_dtype(client.clone(), like.device.clone(), shape.into(), like.dtype)
+    };
+    let log_index = empty(&[rows, LOG_INDEX], &state.record);
+    let log_place = empty(&[rows, LOG_PLACE], &state.position);
+    let log_count = empty(&[room.map_or(1, |_| count)], &state.record);
     let dim = CubeDim::new(&client, MANY);
     step::advance_kernel::launch(
         &client,
@@ -185,6 +201,10 @@ pub(crate) fn advance(
         state.position.clone().into_buffer_arg(),
         state.record.clone().into_buffer_arg(),
         state.fraction.clone().into_buffer_arg(),
+        log_index.clone().into_buffer_arg(),
+        log_place.clone().into_buffer_arg(),
+        log_count.clone().into_buffer_arg(),
+        into_contiguous(inlets).into_buffer_arg(),
         into_contiguous(field.velocity).into_buffer_arg(),
         into_contiguous(field.places).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
@@ -193,7 +213,8 @@ pub(crate) fn advance(
         form,
         dtype_to_storage_type(dtype),
     );
-    state
+    let State { position, record, fraction } = state;
+    Advanced { position, record, fraction, log_index, log_place, log_count }
 }
 
 /// `TraceBackend::locate` on a CubeCL device.

@@ -28,6 +28,13 @@ pub(super) fn no_hint<F: Float>() -> Hint<F> {
     Hint::<F> { place: Vec4::<F>::new(zero), node: 0i32, far: zero, safe: zero }
 }
 
+/// Forgets the last search, as that was for a particle elsewhere.
+#[cube]
+pub(super) fn forget<F: Float>(hint: &mut Hint<F>) {
+    hint.far = F::new(0.0_f32);
+    hint.safe = F::new(0.0_f32);
+}
+
 /// Velocity at a position and a moment.
 #[cube]
 pub(super) fn sample<F: Float>(

@@ -4,15 +4,16 @@ use super::{
     Form, Vec4, cubecl,
     edge::pass,
     grid,
+    lives::{succeed, wake},
     mesh::{self, Whereabouts},
     moment::{Moment, moment},
     points,
-    tables::{FIRST_STEP, GAP_COUNT, GAPS, STAGNANT, STEPS},
+    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STAGNANT, STEPS},
     vec4,
     walls::{contains, land, wrap},
 };
 use crate::{
-    RECORD, Ratio,
+    MOST_LIVES_A_STEP, RECORD, Ratio,
     status::{
         ACTIVE, BROKEN_OFF, EXITED, LEFT_MESH, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING,
     },
@@ -33,6 +34,10 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     position: &mut [F],
     record: &mut [i32],
     fraction: &mut [F],
+    log_index: &mut [i32],
+    log_place: &mut [F],
+    log_count: &mut [i32],
+    inlets: &[F],
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -45,20 +50,36 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     if i >= fraction.len() {
         terminate!();
     }
+    let slot = i as u32;
     let mut particle = load::<F>(position, record, fraction, i, form);
     let mut hint = Hint::<F> {
         points: points::no_hint::<F>(),
         mesh: mesh::recall::<F>(wholes, particle.place),
     };
     let steps = wholes[STEPS] as usize;
+    let mut takes_part = true;
+    if comptime!(form.lives) {
+        if wholes[RESUMES] != 0 {
+            takes_part = particle.status > ACTIVE;
+        } else {
+            wake::<F>(&mut particle, inlets, reals, wholes, slot);
+        }
+        if takes_part {
+            succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
+            takes_part = particle.status <= ACTIVE;
+        }
+    }
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
-    for j in 0..steps + 1 {
+    let mut j = 0usize;
+    let mut lives = 0usize;
+    while j <= steps {
         let number = wholes[FIRST_STEP] + j as i32;
         let released = particle.status == WAITING && particle.step == number;
+        let mut again = false;
         if j == steps {
             is_done = true;
-        } else if released || particle.status == ACTIVE {
+        } else if takes_part && (released || particle.status == ACTIVE) {
             let start = select(released, particle.fraction, F::new(0.0_f32));
             let step = rk_step::<F, N>(
                 velocity,
@@ -89,12 +110,34 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
             } else {
                 settle::<F>(&mut particle, reals, wholes, &step, number, start);
             }
+            if comptime!(form.lives) {
+                again =
+                    succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
+                if again {
+                    points::forget::<F>(&mut hint.points);
+                    mesh::forget::<F>(&mut hint.mesh);
+                    lives += 1;
+                }
+                again = again && particle.step == number;
+                if again && lives > MOST_LIVES_A_STEP {
+                    again = false;
+                    particle.step = number + 1;
+                    particle.fraction = F::new(0.0_f32);
+                }
+            }
+        }
+        if !again {
+            j += 1;
+            lives = 0usize;
         }
     }
     if !is_done {
         particle.status = BROKEN_OFF;
     }
     store::<F>(position, record, fraction, i, &particle, form);
+    if comptime!(form.lives) {
+        log_count[i] = particle.logged;
+    }
 }
 
 /// Velocity at positions, at the beginning of the first step.
@@ -153,16 +196,20 @@ fn sample<F: Float, N: Size>(
 
 /// A particle's state in registers.
 #[derive(CubeType)]
-struct Particle<F: Float> {
-    position: Vec4<F>,
-    status: i32,
-    step: i32,
-    image_x: i32,
-    image_y: i32,
-    image_z: i32,
-    /// The last column of its record.
-    place: i32,
-    fraction: F,
+pub(super) struct Particle<F: Float> {
+    pub position: Vec4<F>,
+    pub status: i32,
+    pub step: i32,
+    pub image_x: i32,
+    pub image_y: i32,
+    pub image_z: i32,
+    /// What its record keeps of cells.
+    pub place: i32,
+    pub generation: i32,
+    /// Ends that it has logged in this launch; one more than there is room for where the last one
+    /// waits.
+    pub logged: i32,
+    pub fraction: F,
 }
 
 /// Where a step led, before the boundary.
@@ -193,6 +240,8 @@ fn load<F: Float>(
         image_y: record[row + 3],
         image_z: record[row + 4],
         place,
+        generation: record[row + 6],
+        logged: 0i32,
         fraction: fraction[i],
     }
 }
@@ -218,6 +267,9 @@ fn store<F: Float>(
     record[row + 4] = particle.image_z;
     if comptime!(form.kind.is_mesh()) {
         record[row + 5] = particle.place;
+    }
+    if comptime!(form.lives) {
+        record[row + 6] = particle.generation;
     }
     fraction[i] = particle.fraction;
 }

@@ -1,7 +1,10 @@
 //! What is the same for all particles, packed into two small buffers: one place says where each
 //! number lies, for the host that writes and the kernel that reads.
 
-use crate::{FieldShape, GridShape, MeshShape, PointShape, Segment, Weighting};
+use crate::{
+    FieldShape, GridShape, MeshShape, PointShape, Segment, Succession, Weighting,
+    lives::STATUS_CODES,
+};
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
 
@@ -41,8 +44,25 @@ pub(super) const BINS_AT: usize = 20;
 pub(super) const ENTRIES_AT: usize = 21;
 /// What happens at the edge of a mesh.
 pub(super) const WALL: usize = 22;
-/// The interval in which each step begins.
-pub(super) const INTERVALS: usize = 23;
+/// The inlet that follows each status, or -1.
+pub(super) const AFTER: usize = 23;
+/// Ends that the log has room for.
+pub(super) const ROOM: usize = AFTER + STATUS_CODES;
+/// Whether the launch goes on with what the one before had no room for.
+pub(super) const RESUMES: usize = ROOM + 1;
+/// How many sources there are.
+pub(super) const SOURCES: usize = ROOM + 2;
+/// Where the rows of sources begin: first slot, slots, inlet, number of the first release modulo
+/// the slots, releases, where their steps begin, and where among the fractions theirs do.
+pub(super) const SOURCES_AT: usize = ROOM + 3;
+pub(super) const SOURCE_COLUMNS: usize = 7;
+/// Where the rows of inlets begin: first row of the places, rows, scatter, stride.
+pub(super) const INLETS_AT: usize = ROOM + 4;
+pub(super) const INLET_COLUMNS: usize = 4;
+/// Where the fractions of releases begin among the reals.
+pub(super) const RELEASES_AT: usize = ROOM + 5;
+/// The interval in which each step begins; then sources, inlets, and steps of releases.
+pub(super) const INTERVALS: usize = ROOM + 6;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
@@ -76,7 +96,43 @@ impl Tables {
         }
         wholes[WALL] = boundary.wall.code();
         wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
-        Tables { reals, wholes }
+        let mut tables = Tables { reals, wholes };
+        if let Some(succession) = &segment.succession {
+            tables.put_lives(succession);
+        }
+        tables
+    }
+
+    /// What follows the ends of lives.
+    fn put_lives(&mut self, succession: &Succession) {
+        let Tables { reals, wholes } = self;
+        let lives = &succession.lives;
+        for (place, inlet) in wholes[AFTER..].iter_mut().zip(lives.after) {
+            *place = inlet.map_or(-1, |inlet| inlet as i32);
+        }
+        wholes[ROOM] = succession.room as i32;
+        wholes[RESUMES] = succession.resumes.into();
+        wholes[SOURCES] = lives.sources.len() as i32;
+        wholes[INLETS_AT] = wholes.len() as i32;
+        for rows in &lives.inlets {
+            wholes.extend([rows.first, rows.count, rows.scatter, rows.stride].map(|x| x as i32));
+        }
+        wholes[SOURCES_AT] = wholes.len() as i32;
+        wholes[RELEASES_AT] = reals.len() as i32;
+        let mut steps_at = wholes.len() + SOURCE_COLUMNS * lives.sources.len();
+        let mut fractions_at = 0;
+        for (source, releases) in lives.sources.iter().zip(&succession.releases) {
+            let count = releases.events.len();
+            wholes.extend([source.first, source.slots, source.inlet as u32].map(|x| x as i32));
+            wholes.push((releases.first % u64::from(source.slots)) as i32);
+            wholes.extend([count, steps_at, fractions_at].map(|x| x as i32));
+            steps_at += count;
+            fractions_at += count;
+        }
+        for releases in &succession.releases {
+            wholes.extend(releases.events.iter().map(|event| event.0));
+            reals.extend(releases.events.iter().map(|event| event.1));
+        }
     }
 
     /// What there is to know about a field; zeros in the other places.

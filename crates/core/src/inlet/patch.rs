@@ -1,0 +1,299 @@
+//! Inlets with an extent: plane figures, in coordinates of their own.
+
+use super::polygon::Polygon;
+use super::vectors::{across, cross, dot, length, minus, unit};
+use crate::field::AXES;
+use crate::{Domain, Error, Face, Result};
+
+/// A figure in a plane, or a segment of a line.
+///
+/// Its own coordinates are lengths along two vectors at right angles.
+pub(super) struct Patch {
+    /// Where its own coordinates are 0.
+    origin: [f64; 3],
+    /// Along which they are counted, of length 1.
+    axes: [[f64; 3]; 2],
+    /// Where the flow comes from points the other way; of length 1.
+    pub(super) normal: [f64; 3],
+    /// 2, or 1 for a segment and 0 for a single place: faces of flat domains.
+    pub(super) dims: usize,
+    /// A corner and the edges of the parallelogram around it, in its own coordinates.
+    corner: [f64; 2],
+    pub(super) edges: [[f64; 2]; 2],
+    /// Its centroid.
+    pub(super) centre: [f64; 2],
+    pub(super) rim: Rim,
+}
+
+/// What part of the parallelogram around it a figure is.
+pub(super) enum Rim {
+    /// All of it. Its corner is the origin and its first edge lies along the first axis.
+    Whole,
+    /// The circle of this radius about the origin.
+    Circle(f64),
+    Corners(Polygon),
+}
+
+impl Patch {
+    /// A face of a domain: a rectangle, or less where the domain is flat. There it has the
+    /// domain's coordinate, or the one given where that is not finite.
+    pub(super) fn face(face: Face, domain: &Domain, flat: [f64; 3]) -> Result<Self> {
+        let (axis, mut origin) = (face_axis(face), domain.low);
+        origin[axis] = face_coordinate(face, domain)?;
+        let across: Vec<usize> = (0..3).filter(|d| *d != axis && !domain.is_flat(*d)).collect();
+        for d in (0..3).filter(|d| domain.is_flat(*d)) {
+            if !origin[d].is_finite() {
+                origin[d] = flat[d];
+            }
+        }
+        let size = domain.size();
+        if let Some(d) = across.iter().copied().find(|d| !size[*d].is_finite()) {
+            return Err(Error::Inlet(format!(
+                "the face {face} has no end along {}: it goes from {} to {}; bound the domain \
+                 there, or give the inlet as a rectangle",
+                AXES[d], domain.low[d], domain.high[d]
+            )));
+        }
+        let along = |k: usize| across.get(k).map_or([0.0; 3], |d| axis_vector(*d));
+        let extent = |k: usize| across.get(k).map_or(0.0, |d| size[*d]);
+        let normal = axis_vector(axis).map(|x| if is_high(face) { 0.0 - x } else { x });
+        let edges = [[extent(0), 0.0], [0.0, extent(1)]];
+        Ok(Patch::whole(origin, [along(0), along(1)], normal, edges, across.len()))
+    }
+
+    pub(super) fn rectangle(origin: [f64; 3], edge1: [f64; 3], edge2: [f64; 3]) -> Result<Self> {
+        check_finite("the rectangle's origin", &origin)?;
+        check_finite("the rectangle's first edge", &edge1)?;
+        check_finite("the rectangle's second edge", &edge2)?;
+        let (Some(first), Some(normal)) = (unit(edge1), unit(cross(edge1, edge2))) else {
+            return Err(no_area(edge1, edge2));
+        };
+        // Narrower than this, its normal is made of rounding.
+        let height = dot(cross(normal, edge1), edge2) / length(edge1);
+        if height.is_nan() || height <= 1e-12 * length(edge2) {
+            return Err(no_area(edge1, edge2));
+        }
+        let axes = [first, cross(normal, first)];
+        let edges = [[length(edge1), 0.0], axes.map(|axis| dot(edge2, axis))];
+        Ok(Patch::whole(origin, axes, normal, edges, 2))
+    }
+
+    fn whole(
+        origin: [f64; 3],
+        axes: [[f64; 3]; 2],
+        normal: [f64; 3],
+        edges: [[f64; 2]; 2],
+        dims: usize,
+    ) -> Self {
+        let centre = [0, 1].map(|k| 0.5 * (edges[0][k] + edges[1][k]));
+        Patch { origin, axes, normal, dims, corner: [0.0; 2], edges, centre, rim: Rim::Whole }
+    }
+
+    pub(super) fn disc(centre: [f64; 3], normal: [f64; 3], radius: f64) -> Result<Self> {
+        check_finite("the disc's centre", &centre)?;
+        check_finite("the disc's normal", &normal)?;
+        check_finite("the disc's radius", &[radius])?;
+        if radius <= 0.0 {
+            return Err(Error::Inlet(format!(
+                "the disc's radius is {radius}; it must be positive"
+            )));
+        }
+        let normal = unit(normal).ok_or_else(|| {
+            Error::Inlet("the disc's normal (0, 0, 0) has no direction; give one".into())
+        })?;
+        Ok(Patch {
+            origin: centre,
+            axes: across(normal),
+            normal,
+            dims: 2,
+            corner: [-radius; 2],
+            edges: [[2.0 * radius, 0.0], [0.0, 2.0 * radius]],
+            centre: [0.0; 2],
+            rim: Rim::Circle(radius),
+        })
+    }
+
+    /// The normal is the right-hand one: seen from where it points, the corners go around
+    /// counter-clockwise (M. E. Newell's method: half the sum of the vector products of
+    /// successive corners; from the first corner, so that planes along the axes stay exact).
+    pub(super) fn polygon(corners: &[[f64; 3]]) -> Result<Self> {
+        let [origin, _, _, ..] = *corners else {
+            return Err(Error::Inlet(format!(
+                "the polygon has {} corners; it needs three or more",
+                corners.len()
+            )));
+        };
+        corners.iter().try_for_each(|p| check_finite("a corner of the polygon", p))?;
+        let from: Vec<[f64; 3]> = corners.iter().map(|p| minus(*p, origin)).collect();
+        let size = from.iter().fold(0.0, |m: f64, p| m.max(length(*p)));
+        let normal = newell(&from, size)?;
+        check_plane(&from, normal, size)?;
+        let axes = polygon_axes(&from, normal);
+        let flat = from.iter().map(|p| axes.map(|axis| dot(*p, axis))).collect();
+        let polygon = Polygon::new(flat, size)?;
+        let [low, high] = polygon.bounds();
+        let edges = [[high[0] - low[0], 0.0], [0.0, high[1] - low[1]]];
+        let share = polygon.area() / (edges[0][0] * edges[1][1]);
+        if share < 1e-3 {
+            return Err(Error::Inlet(format!(
+                "the polygon fills only {share:e} of the rectangle around it; places on it could \
+                 not be found; divide it into several polygons"
+            )));
+        }
+        let centre = polygon.centroid();
+        let rim = Rim::Corners(polygon);
+        Ok(Patch { origin, axes, normal, dims: 2, corner: low, edges, centre, rim })
+    }
+
+    /// Its own coordinates of a point of the unit square, which is the parallelogram around it.
+    pub(super) fn at(&self, [s, t]: [f64; 2]) -> [f64; 2] {
+        let [e, f] = self.edges;
+        [0, 1].map(|k| self.corner[k] + s * e[k] + t * f[k])
+    }
+
+    /// Where a point of it lies in space.
+    pub(super) fn place(&self, [a, b]: [f64; 2]) -> [f64; 3] {
+        let [e, f] = self.axes;
+        std::array::from_fn(|d| self.origin[d] + a * e[d] + b * f[d])
+    }
+
+    /// Whether a point, in its own coordinates, lies within its rim.
+    pub(super) fn contains(&self, p: [f64; 2]) -> bool {
+        let open = |x: f64| 0.0 < x && x < 1.0;
+        match &self.rim {
+            Rim::Whole => {
+                let [[width, _], [shift, height]] = self.edges;
+                let t = if self.dims == 2 { p[1] / height } else { 0.5 };
+                let s = if self.dims > 0 { (p[0] - t * shift) / width } else { 0.5 };
+                open(s) && open(t)
+            }
+            Rim::Circle(radius) => p[0] * p[0] + p[1] * p[1] < radius * radius,
+            Rim::Corners(polygon) => polygon.contains(p),
+        }
+    }
+
+    /// The box around it.
+    pub(super) fn bounds(&self) -> [[f64; 3]; 2] {
+        let corners: Vec<[f64; 3]> = match &self.rim {
+            Rim::Circle(radius) => {
+                let reach = self.normal.map(|n| radius * (1.0 - n * n).max(0.0).sqrt());
+                return [-1.0, 1.0]
+                    .map(|side| std::array::from_fn(|d| self.origin[d] + side * reach[d]));
+            }
+            Rim::Whole => {
+                let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+                square.map(|p| self.place(self.at(p))).to_vec()
+            }
+            Rim::Corners(polygon) => polygon.corners().iter().map(|p| self.place(*p)).collect(),
+        };
+        let over = |start, better: fn(f64, f64) -> f64| {
+            std::array::from_fn(|d| corners.iter().fold(start, |m, p| better(m, p[d])))
+        };
+        [over(f64::INFINITY, f64::min), over(f64::NEG_INFINITY, f64::max)]
+    }
+
+    /// Its own coordinates of a place.
+    #[cfg(test)]
+    pub(super) fn own(&self, place: [f64; 3]) -> [f64; 2] {
+        self.axes.map(|axis| dot(minus(place, self.origin), axis))
+    }
+
+    #[cfg(test)]
+    pub(super) fn area(&self) -> f64 {
+        match &self.rim {
+            Rim::Whole => self.edges[0][0] * self.edges[1][1],
+            Rim::Circle(radius) => std::f64::consts::PI * radius * radius,
+            Rim::Corners(polygon) => polygon.area(),
+        }
+    }
+}
+
+/// The axis that a face lies across.
+pub(super) fn face_axis(face: Face) -> usize {
+    face as usize / 2
+}
+
+fn is_high(face: Face) -> bool {
+    face as usize % 2 == 1
+}
+
+/// A face's coordinate along its axis.
+pub(super) fn face_coordinate(face: Face, domain: &Domain) -> Result<f64> {
+    let axis = face_axis(face);
+    if domain.is_flat(axis) {
+        return Err(Error::Inlet(format!(
+            "the domain is flat along {}, so it has no face {face}; choose a face across another \
+             axis",
+            AXES[axis]
+        )));
+    }
+    let coordinate = if is_high(face) { domain.high[axis] } else { domain.low[axis] };
+    if !coordinate.is_finite() {
+        return Err(Error::Inlet(format!(
+            "the face {face} is at {} = {coordinate}; bound the domain there, or choose another \
+             face",
+            AXES[axis]
+        )));
+    }
+    Ok(coordinate)
+}
+
+/// The normal of a polygon, from its corners relative to the first.
+fn newell(from: &[[f64; 3]], size: f64) -> Result<[f64; 3]> {
+    let mut sum = [0.0; 3];
+    for pair in from.windows(2) {
+        let product = cross(pair[0], pair[1]);
+        sum = std::array::from_fn(|d| sum[d] + product[d]);
+    }
+    // Less than this is rounding.
+    let enough = length(sum) > 1e-12 * size * size;
+    unit(sum).filter(|_| enough).ok_or_else(|| {
+        Error::Inlet(
+            "the polygon's corners enclose no area: they lie on a line, or its rim crosses \
+             itself; give them in order along the rim"
+                .into(),
+        )
+    })
+}
+
+fn check_plane(from: &[[f64; 3]], normal: [f64; 3], size: f64) -> Result<()> {
+    let off = from.iter().map(|p| dot(*p, normal).abs());
+    match off.enumerate().find(|(_, distance)| *distance > 1e-6 * size) {
+        None => Ok(()),
+        Some((corner, distance)) => Err(Error::Inlet(format!(
+            "the polygon is not plane: corner {corner} lies {distance} off the plane of its \
+             corners; at most a millionth of its size is allowed; divide it into triangles"
+        ))),
+    }
+}
+
+/// Axes in a polygon's plane, the first along its longest side.
+fn polygon_axes(from: &[[f64; 3]], normal: [f64; 3]) -> [[f64; 3]; 2] {
+    let next = from.iter().cycle().skip(1);
+    let sides = from.iter().zip(next).map(|(a, b)| minus(*b, *a));
+    let longest = sides.fold([0.0; 3], |m, s| if length(s) > length(m) { s } else { m });
+    // Corners may lie off the plane a little: no part of the axis may.
+    let second = unit(cross(normal, longest)).unwrap_or(across(normal)[1]);
+    [cross(second, normal), second]
+}
+
+fn axis_vector(axis: usize) -> [f64; 3] {
+    std::array::from_fn(|d| f64::from(u8::from(d == axis)))
+}
+
+fn no_area(edge1: [f64; 3], edge2: [f64; 3]) -> Error {
+    Error::Inlet(format!(
+        "the rectangle's edges {edge1:?} and {edge2:?} span no area; give two edges that are not \
+         parallel, one of them along the flat axis where the domain has one"
+    ))
+}
+
+/// Checks numbers of an inlet. Beyond 1e100, areas would not be finite.
+pub(super) fn check_finite(what: &str, numbers: &[f64]) -> Result<()> {
+    match numbers.iter().find(|x| x.is_nan() || x.abs() >= 1e100) {
+        None => Ok(()),
+        Some(bad) => Err(Error::Inlet(format!(
+            "{what} {numbers:?} has {bad} in it; its numbers must be finite, and less than 1e100"
+        ))),
+    }
+}

@@ -1,0 +1,62 @@
+//! Vectors of three components.
+
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+pub(super) fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|d| a[d] - b[d])
+}
+
+pub(super) fn length(a: [f64; 3]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// The vector of length 1 in the same direction; `None` where there is no direction.
+pub(super) fn unit(a: [f64; 3]) -> Option<[f64; 3]> {
+    let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return None;
+    }
+    // Squares of very large and very small numbers would not be finite.
+    let scaled = a.map(|x| x / largest);
+    let length = length(scaled);
+    Some(scaled.map(|x| x / length))
+}
+
+/// Two unit vectors at right angles to a unit vector and to each other; the three are
+/// right-handed in the order (first, second, given). A normal along an axis gives exact zeros.
+pub(super) fn across(normal: [f64; 3]) -> [[f64; 3]; 2] {
+    // The axis farthest from the normal: the vector product is then longest.
+    let far = (0..3).fold(0, |d, e| if normal[e].abs() < normal[d].abs() { e } else { d });
+    let axis = std::array::from_fn(|d| f64::from(u8::from(d == far)));
+    let first = cross(axis, normal);
+    let size = length(first);
+    let first = first.map(|x| x / size);
+    [first, cross(normal, first)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_vectors_are_orthonormal_and_right_handed() {
+        for v in [[1.0, 2.0, -3.0], [0.0, 0.0, -4.0], [1e200, 0.0, 1e200], [0.0, 1e-200, 0.0]] {
+            let n = unit(v).unwrap();
+            let [a, b] = across(n);
+            for (p, q, expected) in
+                [(n, n, 1.0), (a, a, 1.0), (b, b, 1.0), (a, b, 0.0), (a, n, 0.0), (b, n, 0.0)]
+            {
+                assert!((dot(p, q) - expected).abs() < 1e-15);
+            }
+            assert!((dot(cross(a, b), n) - 1.0).abs() < 1e-15);
+        }
+        assert_eq!(unit([0.0; 3]), None);
+        assert_eq!(unit([f64::INFINITY, 0.0, 0.0]), None);
+    }
+}

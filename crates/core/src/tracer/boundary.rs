@@ -1,0 +1,116 @@
+//! The box and its faces, checked.
+
+use super::Tracer;
+use crate::{Condition, Error, Face, InletShape, Result, Status, field::AXES};
+use burntrace_kernels::Boundary;
+
+/// The box and its faces; flat axes are open. A side that lies nowhere is an exit that nobody
+/// reaches, so that the conditions' arithmetic meets no infinite width.
+pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
+    let mut boundary = Boundary {
+        low: tracer.domain.low,
+        high: tracer.domain.high,
+        faces: tracer.faces,
+        wall: tracer.wall,
+    };
+    for d in 0..3 {
+        if tracer.domain.is_flat(d) {
+            boundary.low[d] = f64::NEG_INFINITY;
+            boundary.high[d] = f64::INFINITY;
+            boundary.faces[d] = [Condition::Exit; 2];
+        } else {
+            check_faces(d, &boundary)?;
+            let sides = [boundary.low[d], boundary.high[d]];
+            for (condition, side) in boundary.faces[d].iter_mut().zip(sides) {
+                if side.is_infinite() {
+                    *condition = Condition::Exit;
+                }
+            }
+        }
+    }
+    check_inflows(tracer)?;
+    Ok(boundary)
+}
+
+/// Widths of the box along periodic axes; 0 along the others.
+pub(super) fn periods(boundary: &Boundary) -> [f64; 3] {
+    std::array::from_fn(|d| {
+        if boundary.is_periodic(d) { boundary.high[d] - boundary.low[d] } else { 0.0 }
+    })
+}
+
+fn fail<T>(face: Face, reason: String) -> Result<T> {
+    Err(Error::Boundary { face, reason })
+}
+
+fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
+    let [low, high] = boundary.faces[d];
+    let face = |side: usize| Face::ALL[2 * d + side];
+    if (low == Condition::Periodic) != (high == Condition::Periodic) {
+        let side = usize::from(high == Condition::Periodic);
+        let other = boundary.faces[d][1 - side].name();
+        return fail(
+            face(side),
+            format!(
+                "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
+                face(1 - side)
+            ),
+        );
+    }
+    let is_finite = (boundary.high[d] - boundary.low[d]).is_finite();
+    if low == Condition::Periodic && !is_finite {
+        return fail(face(0), format!("a periodic {} axis needs a finite domain", AXES[d]));
+    }
+    Ok(())
+}
+
+/// Checks outlets, and the faces on which inlets lie.
+fn check_inflows(tracer: &Tracer) -> Result<()> {
+    for (status, inlet) in &tracer.outlets {
+        match status {
+            Status::Exited(face) => check_outlet(tracer, *face)?,
+            Status::LeftMesh if tracer.field.mesh().is_none() => {
+                return Err(Error::Inlet(
+                    "the edge of a mesh is an outlet, and the field has no mesh; make a face of the \
+                     box the outlet"
+                        .into(),
+                ));
+            }
+            _ => {}
+        }
+        check_inlet(tracer, inlet.shape())?;
+    }
+    tracer.sources.iter().try_for_each(|source| check_inlet(tracer, source.inlet().shape()))
+}
+
+fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
+    let (axis, side) = (face as usize / 2, face as usize % 2);
+    let at = [tracer.domain.low[axis], tracer.domain.high[axis]][side];
+    if tracer.domain.is_flat(axis) || at.is_infinite() {
+        return fail(
+            face,
+            format!("it is an outlet, but the {} axis does not end there", AXES[axis]),
+        );
+    }
+    match tracer.faces[axis][side] {
+        Condition::Exit => Ok(()),
+        other => fail(
+            face,
+            format!("it is an outlet and `{}` at once; leave out one of them", other.name()),
+        ),
+    }
+}
+
+/// Particles must not come in through a face that is none.
+fn check_inlet(tracer: &Tracer, shape: &InletShape) -> Result<()> {
+    let InletShape::Face(face) = shape else { return Ok(()) };
+    match tracer.faces[*face as usize / 2][*face as usize % 2] {
+        Condition::Periodic => fail(
+            *face,
+            "it is an inlet and `periodic`; say what happens to those that flow back out of it: \
+             `clamp`, `exit` or `reflect`"
+                .into(),
+        ),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,282 @@
+//! Slots that are used again: who is in them, since when, and what has become of those before.
+
+use super::{Tracer, inflow::Inflow};
+use crate::{
+    Error, Field, Life, Precision, Result, Seeds, Status,
+    schedule::{Chunk, Schedule, TimeSpan},
+    source::Timetable,
+};
+use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burntrace_kernels::{Lives, Succession, status::WAITING};
+use std::sync::Arc;
+
+/// An end that another life follows, as a launch has logged it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct End {
+    pub slot: u32,
+    pub generation: u32,
+    pub status: i32,
+    /// The number of the step in the run, and the fraction of it.
+    pub step: i32,
+    pub fraction: f64,
+    pub place: [f64; 3],
+}
+
+/// What a chunk's launches need to know of what follows the ends of lives.
+#[derive(Clone)]
+pub(super) struct Following {
+    /// Places of inlets `[rows, 3]`, on the field's device.
+    pub inlets: Tensor<2>,
+    /// The same on the host.
+    pub places: Arc<Vec<[f64; 3]>>,
+    pub succession: Succession,
+}
+
+/// How the present life of a slot began.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    time: f64,
+    step: u64,
+    generation: u32,
+    /// The inlet; none for a seed.
+    inlet: Option<u16>,
+    /// Whether it is a slot of a source in which there is no particle.
+    is_empty: bool,
+}
+
+/// The slots of a run in which they are used again.
+pub(super) struct Slots {
+    following: Following,
+    timetables: Vec<Timetable>,
+    span: TimeSpan,
+    precision: Precision,
+    seeds: Vec<[f64; 3]>,
+    begun: Vec<Begun>,
+    /// Lives that have ended and were followed by others, by the code of their status.
+    ended: Vec<(Status, usize)>,
+    /// Steps that those have taken.
+    particle_steps: u64,
+    /// Particles that sources have released.
+    from_sources: u64,
+}
+
+/// Ends of a slot that a launch has room for on devices where that must be known: few of many slots,
+/// so that the log stays small. A launch with more of a slot is followed by another one.
+fn room(slots: usize) -> usize {
+    ((1 << 21) / slots.max(1)).clamp(1, 64)
+}
+
+/// What there is to know where nothing follows, to compile kernels.
+pub(super) fn nothing_follows(field: &dyn Field) -> Following {
+    following(field, Inflow::default(), 1)
+}
+
+fn following(field: &dyn Field, inflow: Inflow, slots: usize) -> Following {
+    let Inflow { lives, mut places } = inflow;
+    if places.is_empty() {
+        places.push([0.0; 3]);
+    }
+    let numbers = places.as_flattened().iter().copied();
+    let precision = field.precision();
+    let data = precision.data(numbers, [places.len(), 3]);
+    let device = super::start::plain(&field.device());
+    Following {
+        inlets: Tensor::from_data(data, (&device, precision.dtype())),
+        places: Arc::new(places),
+        succession: Succession {
+            lives: Arc::new(lives),
+            releases: Vec::new(),
+            room: room(slots),
+            resumes: false,
+        },
+    }
+}
+
+impl Slots {
+    pub fn new(tracer: &Tracer, seeds: &Seeds, schedule: &Schedule) -> Result<Self> {
+        let span = schedule.span;
+        let inflow = Inflow::new(tracer, seeds, span.t0)?;
+        let sources = inflow.lives.sources.clone();
+        let precision = tracer.field.precision();
+        let mut begun = vec![Begun::seed(span.t0); seeds.len()];
+        for source in &sources {
+            let inlet = Some(source.inlet as u16);
+            let empty = Begun { inlet, is_empty: true, ..Begun::seed(f64::NAN) };
+            begun.extend(vec![empty; source.slots as usize]);
+        }
+        Ok(Slots {
+            following: following(tracer.field, inflow, begun.len()),
+            timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
+            span,
+            precision,
+            seeds: seeds.positions().iter().map(|p| p.map(|x| precision.round(x))).collect(),
+            begun,
+            ended: Status::ALL.map(|status| (status, 0)).to_vec(),
+            particle_steps: 0,
+            from_sources: 0,
+        })
+    }
+
+    fn lives(&self) -> &Lives {
+        &self.following.succession.lives
+    }
+
+    /// How many slots there are.
+    pub fn count(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// The places of the first lives in the slots of sources.
+    pub fn first_places(&self) -> Vec<[f64; 3]> {
+        (self.seeds.len()..self.count()).map(|slot| self.release_place(slot)).collect()
+    }
+
+    /// Tells when the seeds are released.
+    pub fn seeds_begin(&mut self, times: &[f64], steps: &[u64]) {
+        for ((begun, time), step) in self.begun.iter_mut().zip(times).zip(steps) {
+            (begun.time, begun.step) = (*time, *step);
+        }
+    }
+
+    /// What follows in a chunk. Slots of sources that are empty get their releases.
+    pub fn prepare(&mut self, chunk: &Chunk) -> Following {
+        let (span, precision) = (self.span, self.precision);
+        let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
+        self.following.succession.releases = releases.collect();
+        let lives = self.following.succession.lives.clone();
+        for (source, releases) in lives.sources.iter().zip(&self.following.succession.releases) {
+            for (k, event) in releases.events.iter().enumerate() {
+                let number = releases.first + k as u64;
+                let slot = source.first + (number % u64::from(source.slots)) as u32;
+                let begun = &mut self.begun[slot as usize];
+                if begun.is_empty {
+                    begun.release(*event, chunk);
+                    self.from_sources += 1;
+                }
+            }
+        }
+        self.following.clone()
+    }
+
+    /// Takes note of ends that a chunk's launches have logged, and returns those lives.
+    pub fn absorb(&mut self, mut ends: Vec<End>, chunk: &Chunk) -> Result<Vec<Life>> {
+        ends.sort_unstable_by_key(|end| (end.slot, end.generation));
+        ends.iter().map(|end| self.end(end, chunk)).collect()
+    }
+
+    fn end(&mut self, end: &End, chunk: &Chunk) -> Result<Life> {
+        let slot = end.slot as usize;
+        let status = Status::from_code(end.status);
+        let is_known = slot < self.count() && self.begun[slot].generation == end.generation;
+        let (Some(status), true) = (status, is_known) else {
+            return Err(Error::Execution(format!(
+                "it logged an end that there is none of: {end:?}"
+            )));
+        };
+        let life = Life {
+            slot,
+            generation: end.generation,
+            status,
+            release_time: self.begun[slot].time,
+            release_place: self.release_place(slot),
+            end_time: time_of((end.step, end.fraction), chunk),
+            end_place: end.place,
+        };
+        if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
+            entry.1 += 1;
+        }
+        self.particle_steps += (end.step as u64 + 1).saturating_sub(self.begun[slot].step);
+        self.follow(end, chunk);
+        Ok(life)
+    }
+
+    /// Begins the life that follows an end.
+    fn follow(&mut self, end: &End, chunk: &Chunk) {
+        let succession = &self.following.succession;
+        let begun = &mut self.begun[end.slot as usize];
+        begun.generation += 1;
+        let now = (end.step, end.fraction);
+        if let Some(inlet) = succession.lives.after[end.status as usize] {
+            begun.inlet = Some(inlet as u16);
+            begun.release(now, chunk);
+        } else if let Some(number) = succession.lives.source(end.slot) {
+            let source = &succession.lives.sources[number];
+            begun.inlet = Some(source.inlet as u16);
+            begun.is_empty = true;
+            if let Some(next) = succession.releases[number].next(source, end.slot, Some(now)) {
+                begun.release(next, chunk);
+                self.from_sources += 1;
+            }
+        }
+    }
+
+    /// Where the present life of a slot began.
+    fn release_place(&self, slot: usize) -> [f64; 3] {
+        let begun = &self.begun[slot];
+        let Some(inlet) = begun.inlet else { return self.seeds[slot] };
+        let lives = self.lives();
+        let after_end = lives.after.contains(&Some(inlet.into()));
+        let number = match lives.source(slot as u32) {
+            Some(source) if !after_end => lives.sources[source].local(slot as u32).unwrap_or(0),
+            _ => slot as u32,
+        };
+        let row = lives.inlets[usize::from(inlet)].row(number, begun.generation);
+        self.following.places[row as usize]
+    }
+
+    /// Lives that have ended so far and were followed by others.
+    pub fn ended(&self) -> &[(Status, usize)] {
+        &self.ended
+    }
+
+    /// Steps that those have taken.
+    pub fn particle_steps(&self) -> u64 {
+        self.particle_steps
+    }
+
+    /// Releases that were due so far, and were not made, as their slots were not free.
+    pub fn dropped(&self) -> u64 {
+        self.timetables.iter().map(Timetable::due).sum::<u64>().saturating_sub(self.from_sources)
+    }
+
+    /// Time and step at which the present life of a slot began, how many there were before, and
+    /// where it did.
+    pub fn present(&self, slot: usize) -> (f64, u64, u32, [f64; 3]) {
+        let Begun { time, step, generation, .. } = self.begun[slot];
+        (time, step, generation, self.release_place(slot))
+    }
+
+    /// Which of some slots `[n, 1]` are those of sources and have no particle in them, by their
+    /// statuses `[n]`; nothing where there are no sources.
+    pub fn empty(&self, status: &Tensor<1, Int>) -> Option<Tensor<2, Bool>> {
+        if self.timetables.is_empty() {
+            return None;
+        }
+        let [n] = status.dims();
+        let of_source: Vec<i32> = (0..n).map(|slot| i32::from(slot >= self.seeds.len())).collect();
+        let of_source = TensorData::new(of_source, [n, 1]);
+        let of_source = Tensor::<2, Int>::from_data(of_source, (&status.device(), DType::I32));
+        let waits = status.clone().reshape([n, 1]).equal_elem(WAITING);
+        Some(waits.bool_and(of_source.equal_elem(1)))
+    }
+}
+
+impl Begun {
+    fn seed(time: f64) -> Self {
+        Begun { time, step: 0, generation: 0, inlet: None, is_empty: false }
+    }
+
+    fn release(&mut self, event: (i32, f64), chunk: &Chunk) {
+        self.time = time_of(event, chunk);
+        self.step = event.0 as u64;
+        self.is_empty = false;
+    }
+}
+
+/// The time of an event in a chunk.
+fn time_of((step, fraction): (i32, f64), chunk: &Chunk) -> f64 {
+    let j = (step as u64).saturating_sub(chunk.first_step) as usize;
+    let j = j.min(chunk.steps().saturating_sub(1));
+    let [begin, end] = [chunk.times[j], chunk.times[j + 1]];
+    begin + fraction * (end - begin)
+}

@@ -1,0 +1,187 @@
+//! What follows the ends of lives, for the tensor path: on the host, one slot after another. It is
+//! the reference for the fused operation.
+
+use super::{
+    lives::{End, Following},
+    stepper::Stepper,
+    tensor::{State, step_of},
+};
+use crate::{Error, Result};
+use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burntrace_kernels::{
+    MOST_LIVES_A_STEP, NEVER,
+    status::{ACTIVE, WAITING},
+};
+
+/// Slots of sources that wait for nothing get their first releases in a chunk.
+pub(super) fn wake(state: State, following: &Following) -> Result<State> {
+    let mut rows = Rows::read(&state)?;
+    for slot in 0..rows.status.len() {
+        if rows.status[slot] == WAITING && rows.step[slot] == NEVER {
+            rows.wait(slot, None, following);
+        }
+    }
+    Ok(rows.write(state))
+}
+
+/// Logs the ends of a step that other lives follow, and takes those through what is left of it.
+pub(super) fn follow(
+    stepper: &Stepper,
+    mut state: State,
+    following: &Following,
+    (step, times): (u64, [f64; 2]),
+    ends: &mut Vec<End>,
+) -> Result<State> {
+    for round in 0..=MOST_LIVES_A_STEP {
+        let mut rows = Rows::read(&state)?;
+        for slot in 0..rows.status.len() {
+            ends.extend(rows.succeed(slot, following));
+        }
+        if round == MOST_LIVES_A_STEP {
+            rows.put_off(step);
+        }
+        let starts = rows.starts(step);
+        state = rows.write(state);
+        if starts.is_empty() {
+            break;
+        }
+        for start in starts {
+            let who = state.released(step, start, 0.0);
+            state = step_of(stepper, state, &who, (step, start), times);
+        }
+    }
+    Ok(state)
+}
+
+/// Particles on the host.
+struct Rows {
+    position: Vec<[f64; 3]>,
+    status: Vec<i32>,
+    step: Vec<i32>,
+    generation: Vec<i32>,
+    fraction: Vec<f64>,
+    /// Who has changed.
+    is_new: Vec<bool>,
+}
+
+impl Rows {
+    fn read(state: &State) -> Result<Self> {
+        let status = wholes(&state.status)?;
+        Ok(Rows {
+            position: reals(&state.position)?.as_chunks().0.to_vec(),
+            step: wholes(&state.step)?,
+            generation: wholes(&state.generation)?,
+            fraction: reals(&state.fraction)?,
+            is_new: vec![false; status.len()],
+            status,
+        })
+    }
+
+    /// Puts those who have changed into the tensors; the others stay in their graphs.
+    fn write(self, state: State) -> State {
+        if !self.is_new.contains(&true) {
+            return state;
+        }
+        let [n, _] = state.position.dims();
+        let device = state.status.device();
+        let who: Vec<i32> = self.is_new.iter().map(|is_new| i32::from(*is_new)).collect();
+        let column = |numbers: Vec<i32>| {
+            Tensor::<2, Int>::from_data(TensorData::new(numbers, [n, 1]), (&device, DType::I32))
+        };
+        let who: Tensor<2, Bool> = column(who).equal_elem(1);
+        let beside = (&state.position.device(), state.position.dtype());
+        let position = TensorData::new(self.position.into_flattened(), [n, 3]);
+        let position = Tensor::<2>::from_data(position, beside);
+        let fraction = Tensor::<2>::from_data(
+            TensorData::new(self.fraction, [n, 1]),
+            (&state.fraction.device(), state.fraction.dtype()),
+        );
+        let all = who.clone().expand([n, 3]);
+        State {
+            position: state.position.mask_where(all.clone(), position),
+            status: state.status.mask_where(who.clone(), column(self.status)),
+            step: state.step.mask_where(who.clone(), column(self.step)),
+            generation: state.generation.mask_where(who.clone(), column(self.generation)),
+            image: state.image.mask_fill(all, 0),
+            cell: state.cell.mask_fill(who.clone(), 0),
+            fraction: state.fraction.mask_where(who, fraction),
+        }
+    }
+
+    /// As `Followers::succeed` of the fused operation does.
+    fn succeed(&mut self, slot: usize, following: &Following) -> Option<End> {
+        let lives = &following.succession.lives;
+        let status = self.status[slot];
+        if status <= ACTIVE || !lives.goes_on(slot as u32, status) {
+            return None;
+        }
+        let end = End {
+            slot: slot as u32,
+            generation: self.generation[slot] as u32,
+            status,
+            step: self.step[slot],
+            fraction: self.fraction[slot],
+            place: self.position[slot],
+        };
+        self.is_new[slot] = true;
+        self.status[slot] = WAITING;
+        self.generation[slot] += 1;
+        match lives.after[status as usize] {
+            Some(inlet) => self.enter(slot, inlet, slot as u32, following),
+            None => self.wait(slot, Some((end.step, end.fraction)), following),
+        }
+        Some(end)
+    }
+
+    fn wait(&mut self, slot: usize, after: Option<(i32, f64)>, following: &Following) {
+        let succession = &following.succession;
+        self.step[slot] = NEVER;
+        let Some(number) = succession.lives.source(slot as u32) else { return };
+        let source = &succession.lives.sources[number];
+        let next = succession.releases[number].next(source, slot as u32, after);
+        if let Some((step, fraction)) = next {
+            self.is_new[slot] = true;
+            (self.step[slot], self.fraction[slot]) = (step, fraction);
+            self.enter(slot, source.inlet, slot as u32 - source.first, following);
+        }
+    }
+
+    fn enter(&mut self, slot: usize, inlet: usize, number: u32, following: &Following) {
+        let inlet = following.succession.lives.inlets[inlet];
+        let row = inlet.row(number, self.generation[slot] as u32);
+        self.position[slot] = following.places[row as usize];
+    }
+
+    /// Those who would be released once more in a step are in the next one.
+    fn put_off(&mut self, step: u64) {
+        for slot in 0..self.status.len() {
+            if self.is_new[slot] && self.step[slot] == step as i32 {
+                (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
+            }
+        }
+    }
+
+    /// The different fractions of a step at which slots that are used again are released in it.
+    fn starts(&self, step: u64) -> Vec<f64> {
+        let waits = |slot: &usize| self.status[*slot] == WAITING && self.step[*slot] == step as i32;
+        let mut starts: Vec<f64> =
+            (0..self.status.len()).filter(waits).map(|slot| self.fraction[slot]).collect();
+        starts.sort_by(f64::total_cmp);
+        starts.dedup();
+        starts
+    }
+}
+
+fn wholes(column: &Tensor<2, Int>) -> Result<Vec<i32>> {
+    let data = column.clone().try_into_data().map_err(failed)?;
+    data.convert::<i32>().try_into_vec::<i32>().map_err(failed)
+}
+
+fn reals(rows: &Tensor<2>) -> Result<Vec<f64>> {
+    let data = rows.clone().try_into_data().map_err(failed)?;
+    data.convert::<f64>().try_into_vec::<f64>().map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Execution(format!("{error:?}"))
+}

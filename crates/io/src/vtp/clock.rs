@@ -1,0 +1,128 @@
+//! Times of points, and ages of the particles at them.
+
+use crate::tracks::Tracks;
+use crate::{Error, Result};
+use burntrace_core::{Ends, Status};
+
+/// What is known about times: the ends of slots, and where they are used again, 8 to 16 bytes for
+/// each life.
+pub(super) struct Clock {
+    ends: Ends,
+    /// Times of release of the lives of each slot.
+    releases: Option<Vec<Vec<f64>>>,
+}
+
+/// All slots at a save.
+pub(super) struct Moments {
+    time: f64,
+    pub position: Vec<[f64; 3]>,
+    status: Vec<Status>,
+    generation: Option<Vec<i32>>,
+}
+
+/// A slot at a save.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub slot: usize,
+    /// 0 where slots are not used again.
+    pub generation: i32,
+    pub status: Status,
+    pub position: [f64; 3],
+    /// Time of the save.
+    pub time: f64,
+}
+
+impl Moments {
+    pub fn read(store: &Tracks, save: usize, time: f64) -> Result<Moments> {
+        Ok(Moments {
+            time,
+            position: store.position(save)?,
+            status: store.status(save)?,
+            generation: store.generation(save)?,
+        })
+    }
+
+    pub fn of(&self, slot: usize) -> Moment {
+        Moment {
+            slot,
+            generation: self.generation.as_ref().map_or(0, |all| all[slot]),
+            status: self.status[slot],
+            position: self.position[slot],
+            time: self.time,
+        }
+    }
+}
+
+impl Moment {
+    /// Whether there is a particle: it does not wait, and the slot is not empty.
+    pub fn is_there(&self) -> bool {
+        self.status != Status::Waiting && self.position.iter().all(|x| x.is_finite())
+    }
+}
+
+impl Clock {
+    /// Reads the ends and the table of lives.
+    pub fn of(store: &Tracks) -> Result<Clock> {
+        Ok(Clock { ends: store.ends()?, releases: releases(store)? })
+    }
+
+    /// Whether there are ages: where slots are used again.
+    pub fn has_ages(&self) -> bool {
+        self.releases.is_some()
+    }
+
+    /// The time of a particle's point: that of the save, or of the end before it.
+    pub fn time(&self, moment: &Moment) -> f64 {
+        let Moment { slot, generation, status, time, .. } = *moment;
+        // The ends are those of the last lives.
+        let last = self.ends.generation.get(slot).map_or(0, |last| i64::from(*last));
+        let end = self.ends.end_time[slot];
+        match status.has_ended() && i64::from(generation) == last && end.is_finite() {
+            true => end,
+            false => time,
+        }
+    }
+
+    /// Time since the release, positive in backward runs too; NaN where there is none in the table.
+    pub fn age(&self, moment: &Moment) -> f64 {
+        let of_slot = self.releases.as_ref().map(|releases| &releases[moment.slot]);
+        let generation = usize::try_from(moment.generation).ok();
+        let release = of_slot.zip(generation).and_then(|(of_slot, life)| of_slot.get(life));
+        release.map_or(f64::NAN, |release| (self.time(moment) - release).abs())
+    }
+}
+
+fn releases(store: &Tracks) -> Result<Option<Vec<Vec<f64>>>> {
+    let Some(lives) = store.lives() else { return Ok(None) };
+    let mut releases: Vec<Vec<f64>> = vec![Vec::new(); store.num_particles()];
+    for life in lives {
+        let life = life?;
+        let of_slot = &mut releases[life.slot];
+        if of_slot.len() != life.generation as usize {
+            return Err(Error::Store {
+                path: store.folder().join("life_generation.npy"),
+                found: format!("found life {} of slot {}", life.generation, life.slot),
+                expected: format!("life {}: those of a slot come one by one", of_slot.len()),
+            });
+        }
+        of_slot.push(life.release_time);
+    }
+    Ok(Some(releases))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backward_run_has_the_times_of_ends_and_ages_too() {
+        let ends = Ends { end_time: vec![1.75], generation: vec![1], ..Ends::default() };
+        let clock = Clock { ends, releases: Some(vec![vec![4.0, 3.0]]) };
+        let (slot, status, position) = (0, Status::Stagnant, [0.0; 3]);
+        let last = Moment { slot, generation: 1, status, position, time: 1.5 };
+        assert_eq!((clock.time(&last), clock.age(&last)), (1.75, 1.25));
+        let first = Moment { generation: 0, time: 3.5, ..last };
+        assert_eq!((clock.time(&first), clock.age(&first)), (3.5, 0.5));
+        assert!(clock.age(&Moment { generation: 2, ..last }).is_nan());
+    }
+}

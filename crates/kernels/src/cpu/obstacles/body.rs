@@ -1,0 +1,358 @@
+//! The surface of one obstacle in the kernel's precision.
+//!
+//! Every shape is convex: it is where all of one to three bounds are negative. A bound is a signed
+//! distance: from a round surface, or from the nearer of two parallel planes.
+
+use super::Real;
+use crate::{
+    Allowed, Obstacle, Surface,
+    obstacle::{BLOCK, CAPPED},
+};
+
+/// An obstacle in the kernel's precision; the numbers are those of
+/// [`Shape::numbers`](crate::Shape).
+pub(super) struct Body<F> {
+    code: i32,
+    is_vessel: bool,
+    pub surface: Surface,
+    base: [F; 3],
+    /// Direction of the axis; zero for a sphere and a box.
+    axis: [F; 3],
+    /// Greatest corner of a box.
+    top: [F; 3],
+    radius: F,
+    height: F,
+    size: F,
+}
+
+/// A straight line from a place.
+pub(super) struct Line<F> {
+    pub direction: [F; 3],
+    pub length: F,
+}
+
+impl<F: Real> Line<F> {
+    /// The line between two places; nothing where these are the same, or too far apart.
+    pub fn new(from: &[F; 3], to: &[F; 3]) -> Option<Self> {
+        let way = minus(to, from);
+        let size = way[0].abs().max(way[1].abs()).max(way[2].abs());
+        // Scaled, so that squares of short ways do not vanish.
+        let scaled = [way[0] / size, way[1] / size, way[2] / size];
+        let norm = dot(&scaled, &scaled).sqrt();
+        let length = size * norm;
+        let direction = [scaled[0] / norm, scaled[1] / norm, scaled[2] / norm];
+        (length > F::zero() && length <= F::max_value()).then_some(Line { direction, length })
+    }
+}
+
+/// Where a line meets a surface.
+pub(super) struct Meeting<F> {
+    pub distance: F,
+    /// The bound that it meets there.
+    pub bound: usize,
+}
+
+impl<F: Real> Body<F> {
+    pub fn new(obstacle: &Obstacle) -> Self {
+        let numbers = obstacle.shape.numbers();
+        let real = |i: usize| F::of(numbers[i]).max(F::min_value()).min(F::max_value());
+        let (base, second) = ([real(0), real(1), real(2)], [real(3), real(4), real(5)]);
+        let code = obstacle.shape.code();
+        let none = [F::zero(); 3];
+        let (axis, top) = if code == BLOCK { (none, second) } else { (second, none) };
+        Body {
+            code,
+            is_vessel: obstacle.allowed == Allowed::Inside,
+            surface: obstacle.surface,
+            base,
+            axis,
+            top,
+            radius: real(6),
+            height: real(7),
+            size: real(8),
+        }
+    }
+
+    #[inline(always)]
+    fn bounds(&self) -> usize {
+        self.code as usize + 1
+    }
+
+    #[inline(always)]
+    fn is_round(&self, bound: usize) -> bool {
+        self.code != BLOCK && bound == 0
+    }
+
+    /// How far off the surface a particle is put: a multiple of what rounding may add up to in a
+    /// bound near there. Half of it is enough for the exact shape to hold.
+    #[inline(always)]
+    fn skin(&self, p: &[F; 3]) -> F {
+        let unit = F::of(16.0) * F::epsilon();
+        if self.code == BLOCK {
+            return unit * self.size;
+        }
+        unit * (self.size + dot(&minus(p, &self.base), &self.axis).abs())
+    }
+
+    /// What of a vector is across the axis: for a sphere all of it.
+    #[inline(always)]
+    fn across(&self, v: &[F; 3]) -> [F; 3] {
+        let along = dot(v, &self.axis);
+        let axis = &self.axis;
+        [v[0] - along * axis[0], v[1] - along * axis[1], v[2] - along * axis[2]]
+    }
+
+    /// The place between the planes of a bound that is not round: the distances to both, positive
+    /// between them.
+    #[inline(always)]
+    fn between(&self, p: &[F; 3], bound: usize) -> [F; 2] {
+        if self.code == CAPPED {
+            let along = dot(&minus(p, &self.base), &self.axis);
+            [along, self.height - along]
+        } else {
+            [p[bound] - self.base[bound], self.top[bound] - p[bound]]
+        }
+    }
+
+    /// The signed distance from a bound, negative within.
+    fn value(&self, p: &[F; 3], bound: usize) -> F {
+        if self.is_round(bound) {
+            let across = self.across(&minus(p, &self.base));
+            return dot(&across, &across).sqrt() - self.radius;
+        }
+        let [above, below] = self.between(p, bound);
+        -above.min(below)
+    }
+
+    /// The outward normal of a bound at the place nearest to `p`.
+    fn outward(&self, p: &[F; 3], bound: usize) -> [F; 3] {
+        if self.is_round(bound) {
+            let across = self.across(&minus(p, &self.base));
+            let distance = dot(&across, &across).sqrt();
+            if distance > F::zero() {
+                return across.map(|x| x / distance);
+            }
+            return self.any_across();
+        }
+        let [above, below] = self.between(p, bound);
+        let sign = if above < below { -F::one() } else { F::one() };
+        if self.code == CAPPED {
+            return self.axis.map(|x| sign * x);
+        }
+        let mut normal = [F::zero(); 3];
+        normal[bound] = sign;
+        normal
+    }
+
+    /// A direction across the axis.
+    fn any_across(&self) -> [F; 3] {
+        let axis = self.axis.map(|x| x.abs());
+        let mut least = 0;
+        for d in 1..3 {
+            if axis[d] < axis[least] {
+                least = d;
+            }
+        }
+        let mut unit = [F::zero(); 3];
+        unit[least] = F::one();
+        let across = self.across(&unit);
+        let norm = dot(&across, &across).sqrt();
+        across.map(|x| x / norm)
+    }
+
+    /// The normal of a bound into the allowed side.
+    pub fn normal(&self, p: &[F; 3], bound: usize) -> [F; 3] {
+        let outward = self.outward(p, bound);
+        if self.is_vessel { outward.map(|x| -x) } else { outward }
+    }
+
+    /// The bound of greatest value.
+    fn outermost(&self, p: &[F; 3]) -> (usize, F) {
+        let mut outermost = (0, self.value(p, 0));
+        for bound in 1..self.bounds() {
+            let value = self.value(p, bound);
+            if value > outermost.1 {
+                outermost = (bound, value);
+            }
+        }
+        outermost
+    }
+
+    /// How far a place is on the allowed side, at least; negative on the forbidden side.
+    pub fn gap(&self, p: &[F; 3]) -> F {
+        let value = self.outermost(p).1;
+        if self.is_vessel { -value } else { value }
+    }
+
+    /// Whether a particle may be at a place, beyond all doubt that rounding leaves.
+    pub fn allows(&self, p: &[F; 3]) -> bool {
+        self.gap(p) > F::of(0.5) * self.skin(p)
+    }
+
+    /// The place itself where a particle may be there; else one at the nearest part of the
+    /// surface, as far as rounding allows.
+    pub fn brought(&self, p: [F; 3]) -> [F; 3] {
+        if self.allows(&p) {
+            return p;
+        }
+        if !self.is_vessel {
+            let (bound, value) = self.outermost(&p);
+            return plus(&p, &self.outward(&p, bound), self.skin(&p) - value);
+        }
+        let mut p = p;
+        for bound in 0..self.bounds() {
+            let beyond = self.value(&p, bound) + self.skin(&p);
+            if beyond > F::zero() {
+                p = plus(&p, &self.outward(&p, bound), -beyond);
+            }
+        }
+        p
+    }
+
+    /// Whether the straight path between two places stays on the allowed side for sure: quick, and
+    /// on the safe side. A vessel is convex; a body is passed by what is apart from one of its
+    /// bounds.
+    #[inline(always)]
+    pub fn is_clear(&self, from: &[F; 3], to: &[F; 3]) -> bool {
+        let skin = self.skin(from).max(self.skin(to));
+        let mut clear = self.is_vessel;
+        for bound in 0..self.bounds() {
+            let apart = if self.is_round(bound) {
+                self.is_clear_of_round(from, to, skin)
+            } else {
+                self.is_clear_of_planes(from, to, bound, skin)
+            };
+            clear = if self.is_vessel { clear && apart } else { clear || apart };
+        }
+        clear
+    }
+
+    #[inline(always)]
+    fn is_clear_of_round(&self, from: &[F; 3], to: &[F; 3], skin: F) -> bool {
+        let begin = self.across(&minus(from, &self.base));
+        let end = self.across(&minus(to, &self.base));
+        if self.is_vessel {
+            let reach = self.radius - skin;
+            let farthest = dot(&begin, &begin).max(dot(&end, &end));
+            return reach > F::zero() && farthest < reach * reach;
+        }
+        let way = minus(&end, &begin);
+        let square = dot(&way, &way);
+        let part = (-dot(&begin, &way) / square).max(F::zero()).min(F::one());
+        // A way of no length has no number for a part, and any part of it will do.
+        let part = if square > F::zero() { part } else { F::zero() };
+        let nearest = plus(&begin, &way, part);
+        let reach = self.radius + skin;
+        square <= F::max_value() && dot(&nearest, &nearest) > reach * reach
+    }
+
+    #[inline(always)]
+    fn is_clear_of_planes(&self, from: &[F; 3], to: &[F; 3], bound: usize, skin: F) -> bool {
+        let [begin_above, begin_below] = self.between(from, bound);
+        let [end_above, end_below] = self.between(to, bound);
+        let (above, below) = (begin_above.min(end_above), begin_below.min(end_below));
+        if self.is_vessel {
+            return above.min(below) > skin;
+        }
+        begin_above.max(end_above) < -skin || begin_below.max(end_below) < -skin
+    }
+
+    /// Where a line first goes from the allowed to the forbidden side. One that begins on the
+    /// surface or behind it does so at once, unless it leads to the allowed side.
+    pub fn meeting(&self, from: &[F; 3], line: &Line<F>) -> Option<Meeting<F>> {
+        let (mut enter, mut leave) = (F::min_value(), F::max_value());
+        let (mut first, mut last) = (0, 0);
+        for bound in 0..self.bounds() {
+            let [begins, ends] = self.span(from, &line.direction, bound);
+            if begins > enter {
+                (enter, first) = (begins, bound);
+            }
+            if ends < leave {
+                (leave, last) = (ends, bound);
+            }
+        }
+        let is_through = enter < leave;
+        let at_once = Meeting { distance: F::zero(), bound: self.outermost(from).0 };
+        let meeting = if self.is_vessel {
+            if !is_through || leave < F::zero() {
+                return Some(at_once);
+            }
+            Meeting { distance: leave, bound: last }
+        } else {
+            if !is_through || leave < F::zero() {
+                return None;
+            }
+            if enter <= F::zero() {
+                let outward = self.outward(from, at_once.bound);
+                return (dot(&outward, &line.direction) < F::zero()).then_some(at_once);
+            }
+            Meeting { distance: enter, bound: first }
+        };
+        (meeting.distance <= line.length).then_some(meeting)
+    }
+
+    /// The distances along a line between which a bound is negative; the first is the greater one
+    /// where there are none.
+    fn span(&self, from: &[F; 3], direction: &[F; 3], bound: usize) -> [F; 2] {
+        if self.is_round(bound) {
+            return self.round_span(from, direction);
+        }
+        let [above, below] = self.between(from, bound);
+        let speed = if self.code == CAPPED { dot(direction, &self.axis) } else { direction[bound] };
+        if speed == F::zero() {
+            return all_or_nothing(above.min(below) > F::zero());
+        }
+        let (a, b) = (-above / speed, below / speed);
+        [a.min(b), a.max(b)]
+    }
+
+    /// The roots of a quadratic, in the form that does not cancel: the discriminant from the
+    /// distance at which the line passes (Haines, Günther, Akenine-Möller, "Precision improvements
+    /// for ray/sphere intersection", Ray Tracing Gems, 2019, ch. 7), the smaller root from the
+    /// greater (Press et al., Numerical Recipes, section 5.6).
+    fn round_span(&self, from: &[F; 3], direction: &[F; 3]) -> [F; 2] {
+        let begin = self.across(&minus(from, &self.base));
+        let across = self.across(direction);
+        let speed = dot(&across, &across).sqrt();
+        let distance = dot(&begin, &begin).sqrt();
+        if speed <= F::of(4.0) * F::epsilon() {
+            return all_or_nothing(distance < self.radius);
+        }
+        let across = across.map(|x| x / speed);
+        let way = dot(&begin, &across);
+        let passing = plus(&begin, &across, -way);
+        let passing = dot(&passing, &passing).sqrt();
+        let square = (self.radius - passing) * (self.radius + passing);
+        if square < F::zero() {
+            return all_or_nothing(false);
+        }
+        let far = square.sqrt() + way.abs();
+        if far == F::zero() {
+            return all_or_nothing(false);
+        }
+        let near = (distance - self.radius) * (distance + self.radius) / far;
+        if way < F::zero() { [near / speed, far / speed] } else { [-far / speed, -near / speed] }
+    }
+}
+
+/// The whole line, or none of it.
+fn all_or_nothing<F: Real>(all: bool) -> [F; 2] {
+    let (low, high) = (F::min_value(), F::max_value());
+    if all { [low, high] } else { [high, low] }
+}
+
+#[inline(always)]
+pub(super) fn dot<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+pub(super) fn minus<F: Real>(a: &[F; 3], b: &[F; 3]) -> [F; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// `a + factor * b`.
+#[inline(always)]
+pub(super) fn plus<F: Real>(a: &[F; 3], b: &[F; 3], factor: F) -> [F; 3] {
+    [a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]]
+}

@@ -1,0 +1,224 @@
+//! Tests with random obstacles, domain boxes and ways.
+
+use super::{
+    tests::{OPEN, SURFACES, is_allowed},
+    *,
+};
+use crate::{Allowed, Shape, cpu::walls::Walls};
+use fastrand::Rng;
+
+const CONDITIONS: [Condition; 4] =
+    [Condition::Periodic, Condition::Reflect, Condition::Clamp, Condition::Exit];
+
+/// What is drawn at random for a way.
+pub(crate) struct Case {
+    pub obstacles: Vec<Obstacle>,
+    pub boundary: Boundary,
+    from: [f64; 3],
+    to: [f64; 3],
+}
+
+pub(crate) fn place(rng: &mut Rng, low: f64, high: f64) -> [f64; 3] {
+    [(); 3].map(|()| low + (high - low) * rng.f64())
+}
+
+fn obstacle(rng: &mut Rng, low: f64, high: f64) -> Obstacle {
+    let width = high - low;
+    let centre = place(rng, low, high);
+    let allowed = if rng.u8(0..4) == 0 { Allowed::Inside } else { Allowed::Outside };
+    let solid = width * (0.05 + 0.2 * rng.f64());
+    let radius = if allowed == Allowed::Inside { width * (0.3 + 0.7 * rng.f64()) } else { solid };
+    let shape = match rng.u8(0..4) {
+        0 => Shape::Sphere { centre, radius },
+        1 => {
+            let half = place(rng, 0.5 * radius, radius);
+            let (mut low, mut high) = (minus(&centre, &half), plus(&centre, &half, 1.0));
+            if rng.bool() {
+                (low[2], high[2]) = (f64::NEG_INFINITY, f64::INFINITY);
+            }
+            Shape::Box { low, high }
+        }
+        kind => {
+            let mut axis = place(rng, -radius, radius);
+            if rng.bool() {
+                axis = [0.0, 0.0, radius];
+            }
+            Shape::Cylinder { base: centre, axis, radius, capped: kind == 2 }
+        }
+    };
+    Obstacle { shape, allowed, surface: SURFACES[rng.usize(0..4)] }
+}
+
+pub(crate) fn case(rng: &mut Rng) -> Case {
+    let width = 10.0_f64.powi(rng.i32(-6..=6));
+    let low = width * [0.0, 0.0, -3.7, 20.0][rng.usize(0..4)];
+    let high = low + width;
+    let mut boundary = Boundary { low: [low; 3], high: [high; 3], ..OPEN };
+    for faces in &mut boundary.faces {
+        *faces = [CONDITIONS[rng.usize(0..4)], CONDITIONS[rng.usize(0..4)]];
+        if faces.contains(&Condition::Periodic) {
+            *faces = [Condition::Periodic; 2];
+        }
+    }
+    let obstacles = (0..rng.usize(1..4)).map(|_| obstacle(rng, low, high)).collect();
+    let from = place(rng, low, high);
+    let reach = width * [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
+    let to = plus(&from, &place(rng, -reach, reach), 1.0);
+    Case { obstacles, boundary, from, to }
+}
+
+/// A few steps of a way from wherever the first one led, as a tracer takes them.
+fn check_case<F: Real>(case: &Case, seen: &mut Seen) {
+    let Case { obstacles, boundary, .. } = case;
+    let set = Obstacles::<F>::new(obstacles, boundary);
+    let Some(mut from) = set.settled(case.from.map(F::of)) else { return };
+    let way = minus(&case.to.map(F::of), &case.from.map(F::of));
+    for _ in 0..3 {
+        let to = plus(&from, &way, F::one());
+        let passage = set.pass(&from, &to);
+        let exact = passage.position.map(number);
+        for obstacle in obstacles {
+            assert!(is_allowed(obstacle, exact), "{exact:?} {obstacle:?} {from:?} {to:?}");
+        }
+        for d in 0..3 {
+            let (low, high) = (F::of(boundary.low[d]), F::of(boundary.high[d]));
+            assert!(low <= passage.position[d] && passage.position[d] <= high);
+            assert!(passage.image[d] == 0 || boundary.is_periodic(d));
+        }
+        check_clear(&set, (&from, &to), &passage, seen);
+        if let Some((status, fraction)) = passage.end {
+            assert!(F::zero() <= fraction && fraction <= F::one(), "{fraction:?}");
+            seen.ends[status as usize] += 1;
+            return;
+        }
+        assert_eq!(passage.face, None);
+        from = passage.position;
+    }
+    seen.followed += 1;
+}
+
+/// A clear way has no hit, and is what it would be without obstacles as long as it is in the box.
+fn check_clear<F: Real>(
+    set: &Obstacles<F>,
+    (from, to): (&[F; 3], &[F; 3]),
+    passage: &Passage<F>,
+    seen: &mut Seen,
+) {
+    if !set.is_clear(from, to) {
+        return;
+    }
+    assert!(set.first_hit(from, to).is_none());
+    let inside = (0..3).all(|d| set.low[d] <= to[d] && to[d] <= set.high[d]);
+    if inside {
+        seen.clear += 1;
+        assert!(passage.position == *to && passage.end.is_none() && passage.image == [0; 3]);
+    }
+}
+
+#[derive(Default, Debug)]
+struct Seen {
+    clear: usize,
+    followed: usize,
+    ends: [usize; 14],
+}
+
+fn check_random<F: Real>() {
+    let (mut rng, mut seen) = (Rng::with_seed(7), Seen::default());
+    for _ in 0..100_000 {
+        check_case::<F>(&case(&mut rng), &mut seen);
+    }
+    // That all of this has occurred.
+    assert!(seen.clear > 5_000 && seen.followed > 10_000, "{seen:?}");
+    assert!(seen.ends[STUCK as usize..].iter().all(|count| *count > 1_000), "{seen:?}");
+}
+
+#[test]
+fn no_particle_is_ever_on_the_forbidden_side_in_single_precision() {
+    check_random::<f32>();
+}
+
+#[test]
+fn no_particle_is_ever_on_the_forbidden_side_in_double_precision() {
+    check_random::<f64>();
+}
+
+/// Without an obstacle on the way, the box alone counts.
+#[test]
+fn far_obstacles_change_nothing() {
+    let mut rng = Rng::with_seed(3);
+    let centre = [500.0; 3];
+    let shape = Shape::Sphere { centre, radius: 1.0 };
+    let far = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
+    for _ in 0..20_000 {
+        let Case { boundary, from, to, .. } = case(&mut rng);
+        // Not through more faces than a step may meet.
+        let to = plus(&from, &minus(&to, &from), 0.5);
+        let width = boundary.high[0] - boundary.low[0];
+        let passage = Obstacles::<f64>::new(&[far], &boundary).pass(&from, &to);
+        let landing = Passage::of(Walls::<f64>::new(&boundary).land(&from, &to));
+        assert_eq!(passage.image, landing.image);
+        assert_eq!(passage.end.map(|end| end.0), landing.end.map(|end| end.0));
+        let of = |end: Option<(i32, f64)>| end.map_or(0.0, |end| end.1);
+        assert!((of(passage.end) - of(landing.end)).abs() < 1e-11);
+        for d in 0..3 {
+            let off = (passage.position[d] - landing.position[d]).abs();
+            assert!(off < 1e-11 * width, "{from:?} {to:?} {boundary:?}");
+        }
+    }
+}
+
+/// A particle that is pressed against a vessel goes around it, step by step, and never beyond.
+#[test]
+fn a_slide_around_a_vessel_keeps_to_it() {
+    let shape = Shape::Sphere { centre: [0.3, 0.1, 0.0], radius: 1.1 };
+    let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: Surface::Slide };
+    let set = Obstacles::<f32>::new(&[vessel], &OPEN);
+    let mut p = [0.3_f32, -1.0, 0.0];
+    for _ in 0..10_000 {
+        let (x, y) = (p[0] - 0.3, p[1] - 0.1);
+        let to = [p[0] - 0.01 * y + 0.01 * x, p[1] + 0.01 * x + 0.01 * y, 0.0];
+        let next = set.pass(&p, &to).position;
+        assert!(is_allowed(&vessel, next.map(f64::from)));
+        let gone = minus(&next, &p);
+        assert!((dot(&gone, &gone).sqrt() - 0.011).abs() < 2e-4, "{gone:?}");
+        p = next;
+    }
+}
+
+/// In a domain without thickness particles stay in its plane.
+#[test]
+fn flat_domains_stay_flat() {
+    let mut rng = Rng::with_seed(5);
+    for _ in 0..20_000 {
+        let mut case = case(&mut rng);
+        let z = case.boundary.low[2];
+        case.boundary.high[2] = z;
+        (case.from[2], case.to[2]) = (z, z);
+        for obstacle in &mut case.obstacles {
+            let (base, radius) = match obstacle.shape {
+                Shape::Sphere { centre, radius } => (centre, radius),
+                Shape::Cylinder { base, radius, .. } => (base, radius),
+                Shape::Box { low, high } => (low, high[0] - low[0]),
+            };
+            let axis = [0.0, 0.0, radius];
+            obstacle.shape = Shape::Cylinder { base, axis, radius, capped: false };
+        }
+        check_case::<f32>(&case, &mut Seen::default());
+    }
+}
+
+/// Ways that are as long as numbers allow, and longer than can be worked with.
+#[test]
+fn wild_ways_end_at_places() {
+    let mut rng = Rng::with_seed(9);
+    for _ in 0..20_000 {
+        let mut case = case(&mut rng);
+        let power = rng.i32(6..39);
+        let reach = 10.0_f64.powi(power);
+        case.to = place(&mut rng, -reach, reach);
+        if power < 37 && rng.bool() {
+            case.boundary = OPEN;
+        }
+        check_case::<f32>(&case, &mut Seen::default());
+    }
+}

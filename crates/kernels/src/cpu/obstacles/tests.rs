@@ -1,0 +1,266 @@
+use super::*;
+use crate::{Allowed, Face, Shape, Wall, obstacle_passages};
+use burn::backend::DType;
+
+pub(super) const OPEN: Boundary = Boundary {
+    low: [f64::NEG_INFINITY; 3],
+    high: [f64::INFINITY; 3],
+    faces: [[Condition::Exit; 2]; 3],
+    wall: Wall::Leave,
+};
+
+pub(super) const SURFACES: [Surface; 4] =
+    [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
+fn sphere(centre: [f64; 3], radius: f64) -> Obstacle {
+    solid(Shape::Sphere { centre, radius })
+}
+
+fn solid(shape: Shape) -> Obstacle {
+    Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Reflect }
+}
+
+fn vessel(shape: Shape) -> Obstacle {
+    Obstacle { allowed: Allowed::Inside, ..solid(shape) }
+}
+
+fn with(surface: Surface, obstacle: Obstacle) -> Obstacle {
+    Obstacle { surface, ..obstacle }
+}
+
+/// A box of the same condition all around.
+fn room(low: f64, high: f64, condition: Condition) -> Boundary {
+    Boundary { low: [low; 3], high: [high; 3], faces: [[condition; 2]; 3], ..OPEN }
+}
+
+fn pass(obstacles: &[Obstacle], boundary: &Boundary, way: [[f64; 3]; 2]) -> ObstaclePassage {
+    obstacle_passages(obstacles, boundary, DType::F64, &way[..1], &way[1..])[0]
+}
+
+/// The exact shape's value at a place, by its definition: negative within.
+fn value(shape: &Shape, p: [f64; 3]) -> f64 {
+    let norm = |v: [f64; 3]| dot(&v, &v).sqrt();
+    match *shape {
+        Shape::Sphere { centre, radius } => norm(minus(&p, &centre)) - radius,
+        Shape::Cylinder { base, axis, radius, capped } => {
+            let (m, height) = (minus(&p, &base), norm(axis));
+            let along = dot(&m, &axis) / height;
+            let round = norm(plus(&m, &axis, -along / height)) - radius;
+            if capped { round.max(-along).max(along - height) } else { round }
+        }
+        Shape::Box { low, high } => {
+            (0..3).map(|d| (low[d] - p[d]).max(p[d] - high[d])).fold(f64::NEG_INFINITY, f64::max)
+        }
+    }
+}
+
+pub(crate) fn is_allowed(obstacle: &Obstacle, p: [f64; 3]) -> bool {
+    let value = value(&obstacle.shape, p);
+    if obstacle.allowed == Allowed::Inside { value < 0.0 } else { value > 0.0 }
+}
+
+/// Checks a first hit at all scales and places: its fraction, its normal.
+fn check_hit<F: Real>(obstacle: Obstacle, way: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
+    let rounding = number(F::epsilon());
+    for scale in [1e-6, 1.0, 1e6] {
+        for offset in [0.0, 10.0] {
+            let moved = |p: [f64; 3]| [p[0] + offset, p[1] - offset, p[2] + offset];
+            let place = |p: [f64; 3]| moved(p).map(|x| x * scale);
+            let shape = match obstacle.shape {
+                Shape::Sphere { centre, radius } => {
+                    Shape::Sphere { centre: place(centre), radius: radius * scale }
+                }
+                Shape::Cylinder { base, axis, radius, capped } => {
+                    let axis = axis.map(|x| x * scale);
+                    Shape::Cylinder { base: place(base), axis, radius: radius * scale, capped }
+                }
+                Shape::Box { low, high } => Shape::Box { low: place(low), high: place(high) },
+            };
+            let obstacles = Obstacles::<F>::new(&[Obstacle { shape, ..obstacle }], &OPEN);
+            let [from, to] = way.map(|p| place(p).map(F::of));
+            let hit = obstacles.first_hit(&from, &to);
+            let case = format!("{obstacle:?} {way:?} x {scale} + {offset}: {hit:?}");
+            assert_eq!(hit.is_some(), expected.is_some(), "{case}");
+            let (Some(hit), Some((fraction, normal))) = (hit, expected) else { continue };
+            let tolerance = 40.0 * rounding * (1.0 + offset);
+            assert!((number(hit.fraction) - fraction).abs() <= tolerance, "{case}");
+            for (found, expected) in hit.normal.into_iter().zip(normal) {
+                assert!((number(found) - expected).abs() <= 2.0 * tolerance, "{case}");
+            }
+            assert!(!obstacles.is_clear(&from, &to), "{case}");
+        }
+    }
+}
+
+fn check(obstacle: Obstacle, way: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
+    check_hit::<f32>(obstacle, way, expected);
+    check_hit::<f64>(obstacle, way, expected);
+}
+
+const BALL: Shape = Shape::Sphere { centre: [0.0; 3], radius: 1.0 };
+const PIPE: Shape =
+    Shape::Cylinder { base: [0.0; 3], axis: [0.0, 0.0, 2.0], radius: 1.0, capped: false };
+const DRUM: Shape =
+    Shape::Cylinder { base: [0.0; 3], axis: [0.0, 0.0, 2.0], radius: 1.0, capped: true };
+const CRATE: Shape = Shape::Box { low: [-1.0, -1.0, 0.0], high: [1.0, 1.0, 2.0] };
+
+#[test]
+fn obstacles_are_hit_where_they_are() {
+    let left = Some((0.25, [-1.0, 0.0, 0.0]));
+    for shape in [BALL, PIPE] {
+        check(solid(shape), [[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0]], left);
+    }
+    for shape in [PIPE, DRUM, CRATE] {
+        check(solid(shape), [[-2.0, 0.0, 1.0], [2.0, 0.0, 1.0]], left);
+        check(vessel(shape), [[0.0, 0.0, 1.0], [4.0, 0.0, 1.0]], left);
+        // Too short to get there, and past it.
+        check(solid(shape), [[-2.0, 0.0, 1.0], [-1.1, 0.0, 1.0]], None);
+        check(solid(shape), [[-2.0, 1.5, 1.0], [2.0, 1.5, 1.0]], None);
+    }
+    check(vessel(BALL), [[0.0; 3], [4.0, 0.0, 0.0]], left);
+    // 3-4-5: at y = 0.6 the ball begins at x = -0.8.
+    check(solid(BALL), [[-1.8, 0.6, 0.0], [2.2, 0.6, 0.0]], Some((0.25, [-0.8, 0.6, 0.0])));
+    for shape in [DRUM, CRATE] {
+        let (down, up) = ([0.0, 0.0, -1.0], [0.0, 0.0, 1.0]);
+        check(solid(shape), [[0.5, 0.5, 6.0], [0.5, 0.5, -2.0]], Some((0.5, up)));
+        check(solid(shape), [[0.5, 0.5, -1.0], [0.5, 0.5, 3.0]], Some((0.25, down)));
+        check(vessel(shape), [[0.5, 0.5, 1.0], [0.5, 0.5, 5.0]], Some((0.25, down)));
+        // Over it, in the shadow of its round side.
+        check(solid(shape), [[-2.0, 0.0, 2.5], [2.0, 0.0, 2.5]], None);
+    }
+    check(solid(PIPE), [[0.5, 1.5, 6.0], [0.5, 1.5, -2.0]], None);
+}
+
+#[test]
+fn a_slanted_cylinder_is_hit_where_it_is() {
+    let axis = [1.0, 1.0, 0.0];
+    let shape = Shape::Cylinder { base: [0.0; 3], axis, radius: 0.5, capped: false };
+    let half = 0.5_f64.sqrt();
+    // Across the axis, along z, and straight at it along x.
+    check(solid(shape), [[3.0, 3.0, 2.5], [3.0, 3.0, -1.5]], Some((0.5, [0.0, 0.0, 1.0])));
+    let fraction = (4.0 - 0.5 / half) / 8.0;
+    check(solid(shape), [[-4.0, 0.0, 0.0], [4.0, 0.0, 0.0]], Some((fraction, [-half, half, 0.0])));
+}
+
+#[test]
+fn ways_that_graze_or_begin_on_a_surface() {
+    let way = |y: f64| [[-2.0, y, 0.0], [2.0, y, 0.0]];
+    let first = |obstacle, way: [[f64; 3]; 2]| {
+        Obstacles::<f64>::new(&[obstacle], &OPEN).first_hit(&way[0], &way[1])
+    };
+    assert!(first(solid(BALL), way(1.0)).is_none());
+    assert!(first(solid(BALL), way(1.0 + 1e-12)).is_none());
+    let hit = first(solid(BALL), way(1.0 - 1e-12)).unwrap();
+    assert!((hit.fraction - 0.5).abs() < 1e-6 && (hit.normal[1] - 1.0).abs() < 1e-6);
+    for shape in [BALL, PIPE, CRATE] {
+        let top = [0.0, 1.0, if shape == CRATE { 0.5 } else { 0.0 }];
+        let to = |dy: f64| [top[0] + 0.1, top[1] + dy, top[2]];
+        assert!(first(solid(shape), [top, to(0.5)]).is_none(), "{shape:?}");
+        assert_eq!(first(solid(shape), [top, to(-0.5)]).unwrap().fraction, 0.0, "{shape:?}");
+        assert_eq!(first(vessel(shape), [top, to(0.5)]).unwrap().fraction, 0.0, "{shape:?}");
+        assert!(first(vessel(shape), [top, to(-0.5)]).is_none(), "{shape:?}");
+        assert!(first(solid(shape), [top, top]).is_none());
+    }
+}
+
+fn assert_near(found: [f64; 3], expected: [f64; 3]) {
+    for d in 0..3 {
+        assert!((found[d] - expected[d]).abs() < 1e-12, "{found:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn reflection_is_that_of_a_mirror() {
+    let way = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
+    let found = pass(&[sphere([0.0, 0.0, 0.2], 1.0)], &OPEN, way);
+    // What is left at (-0.8, 0.6) is 0.5 along x, of which -0.4 is along the normal.
+    assert_near(found.position, [-0.8 + 0.5 - 0.64, 0.6 + 0.48, 0.2]);
+    assert_eq!(found.end, None);
+}
+
+#[test]
+fn bounces_between_obstacles_and_faces() {
+    let (left, right) = (sphere([-2.0, 0.0, 0.0], 1.0), sphere([2.0, 0.0, 0.0], 1.0));
+    let way = [[0.0; 3], [4.5, 0.0, 0.0]];
+    let expected = [0.5, 0.0, 0.0];
+    assert_near(pass(&[left, right], &OPEN, way).position, expected);
+    let walled = Boundary { low: [-1.0; 3], ..room(-1.0, 4.0, Condition::Reflect) };
+    assert_near(pass(&[right], &walled, way).position, expected);
+    let clamped = room(-1.0, 4.0, Condition::Clamp);
+    assert_near(pass(&[right], &clamped, way).position, [-1.0, 0.0, 0.0]);
+    let found = pass(&[right], &room(-1.0, 4.0, Condition::Exit), way);
+    let (status, fraction) = found.end.unwrap();
+    assert_eq!((status, found.obstacle), (Status::Exited(Face::XLow), None));
+    assert!((fraction - 3.0 / 4.5).abs() < 1e-12);
+    assert_eq!(found.position[0], -1.0);
+}
+
+#[test]
+fn obstacles_beyond_periodic_faces() {
+    let boundary = room(0.0, 1.0, Condition::Periodic);
+    let way = [[0.8, 0.5, 0.5], [1.4, 0.5, 0.5]];
+    let ball = with(Surface::Stick, sphere([0.3, 0.5, 0.5], 0.1));
+    let found = pass(&[ball], &boundary, way);
+    assert_near(found.position, [0.2, 0.5, 0.5]);
+    assert_eq!((found.image, found.obstacle), ([1, 0, 0], Some(0)));
+    let (status, fraction) = found.end.unwrap();
+    assert_eq!(status, Status::Stuck);
+    assert!((fraction - 2.0 / 3.0).abs() < 1e-12);
+    let back = [[0.8, 0.5, 0.5], [-0.3, 0.5, 0.5]];
+    let far = sphere([0.3, 0.5, 0.9], 0.1);
+    let found = pass(&[far], &boundary, back);
+    assert_near(found.position, [0.7, 0.5, 0.5]);
+    assert_eq!((found.image, found.end), ([-1, 0, 0], None));
+    // Right behind the face: a wall there.
+    let slab = Shape::Box { low: [0.0; 3], high: [0.2, 1.0, 1.0] };
+    let found = pass(&[with(Surface::Exit, solid(slab))], &boundary, way);
+    assert_near(found.position, [1.0, 0.5, 0.5]);
+    assert_eq!((found.image, found.obstacle), ([0; 3], Some(0)));
+    let (status, fraction) = found.end.unwrap();
+    assert_eq!(status, Status::HitObstacle);
+    assert!((fraction - 1.0 / 3.0).abs() < 1e-12);
+    let found = pass(&[solid(slab)], &boundary, way);
+    assert_near(found.position, [0.6, 0.5, 0.5]);
+}
+
+#[test]
+fn sliding_along_bodies_and_vessels() {
+    // What is left at (-0.8, 0.6) is 0.5 along x, and 0.3 of it along the tangent.
+    let way = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
+    let found = pass(&[with(Surface::Slide, solid(PIPE))], &OPEN, way);
+    assert_near(found.position, [-0.8 + 0.18, 0.6 + 0.24, 0.2]);
+    // In a vessel the end of the tangent is brought back to the surface.
+    let way = [[0.2, 0.6, 0.2], [1.3, 0.6, 0.2]];
+    let found = pass(&[with(Surface::Slide, vessel(PIPE))], &OPEN, way);
+    let (x, y) = (0.8 + 0.18, 0.6 - 0.24);
+    let distance = f64::hypot(x, y);
+    assert_near(found.position, [x / distance, y / distance, 0.2]);
+    // Into the corner of a box, and along the edge.
+    let way = [[0.5, 0.5, 1.0], [1.5, 1.5, 1.5]];
+    let found = pass(&[with(Surface::Slide, vessel(CRATE))], &OPEN, way);
+    assert_near(found.position, [1.0, 1.0, 1.5]);
+}
+
+#[test]
+fn who_begins_on_the_forbidden_side_is_brought_out() {
+    for (obstacle, inside, expected) in [
+        (solid(BALL), [0.0, 0.5, 0.0], [0.0, 1.0, 0.0]),
+        (solid(BALL), [0.0; 3], [1.0, 0.0, 0.0]),
+        (solid(PIPE), [0.0, 0.5, 7.0], [0.0, 1.0, 7.0]),
+        (solid(DRUM), [0.0, 0.5, 0.1], [0.0, 0.5, 0.0]),
+        (solid(CRATE), [0.5, 0.9, 1.0], [0.5, 1.0, 1.0]),
+        (vessel(BALL), [0.0, 5.0, 0.0], [0.0, 1.0, 0.0]),
+        (vessel(CRATE), [3.0, 3.0, 3.0], [1.0, 1.0, 2.0]),
+        (vessel(DRUM), [0.0, 3.0, 3.0], [0.0, 1.0, 2.0]),
+    ] {
+        for surface in SURFACES {
+            let obstacle = with(surface, obstacle);
+            let found = pass(&[obstacle], &OPEN, [inside, inside]);
+            assert_near(found.position, expected);
+            assert!(is_allowed(&obstacle, found.position), "{obstacle:?}");
+            assert_eq!(found.end, None);
+        }
+    }
+    // A place that no particle may be at is kept.
+    let found = pass(&[solid(BALL), vessel(BALL)], &OPEN, [[3.0; 3], [4.0; 3]]);
+    assert_eq!(found.position, [3.0; 3]);
+}

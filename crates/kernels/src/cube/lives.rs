@@ -1,0 +1,163 @@
+//! What follows the end of a life, in the slot that it leaves. See `cpu/lives.rs`.
+
+use super::{
+    cubecl,
+    step::Particle,
+    tables::{
+        AFTER, INLET_COLUMNS, INLETS_AT, RELEASES_AT, ROOM, SOURCE_COLUMNS, SOURCES, SOURCES_AT,
+    },
+    vec4,
+};
+use crate::{
+    LOG_INDEX, LOG_PLACE, NEVER,
+    status::{ACTIVE, WAITING},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Gives a slot of a source that waits for nothing its first release in this launch, if it has one.
+#[cube]
+pub(super) fn wake<F: Float>(
+    particle: &mut Particle<F>,
+    inlets: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+) {
+    if particle.status == WAITING && particle.step == NEVER {
+        // Before all releases.
+        particle.step = i32::new(-1);
+        wait::<F>(particle, inlets, reals, wholes, slot);
+    }
+}
+
+/// Begins the life that follows one that has ended: it waits for its release. Returns whether one
+/// follows and the slot's part of the log had room for the end of the last one.
+///
+/// Each slot has rows of its own. One list for all of them, to which threads append by an atomic
+/// counter, would be shorter, but Mesa's llvmpipe (22.3) loses other writes of the kernels that have
+/// one.
+#[cube]
+pub(super) fn succeed<F: Float>(
+    particle: &mut Particle<F>,
+    log_index: &mut [i32],
+    log_place: &mut [F],
+    inlets: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+) -> bool {
+    let mut follows = false;
+    if particle.status > ACTIVE {
+        let inlet = wholes[AFTER + particle.status as usize];
+        if inlet >= 0 || source::<F>(wholes, slot) >= 0 {
+            let room = wholes[ROOM];
+            let row = slot as usize * room as usize + particle.logged as usize;
+            follows = particle.logged < room;
+            particle.logged += 1;
+            if follows {
+                log::<F>(particle, log_index, log_place, row, slot);
+                particle.status = i32::new(WAITING as i64);
+                particle.image_x = 0i32;
+                particle.image_y = 0i32;
+                particle.image_z = 0i32;
+                particle.place = 0i32;
+                particle.generation += 1;
+                if inlet >= 0 {
+                    enter::<F>(particle, inlets, wholes, inlet, slot);
+                } else {
+                    wait::<F>(particle, inlets, reals, wholes, slot);
+                }
+            }
+        }
+    }
+    follows
+}
+
+/// Writes an end down.
+#[cube]
+fn log<F: Float>(
+    particle: &mut Particle<F>,
+    log_index: &mut [i32],
+    log_place: &mut [F],
+    row: usize,
+    slot: u32,
+) {
+    let at = row * LOG_INDEX;
+    log_index[at] = slot as i32;
+    log_index[at + 1] = particle.generation;
+    log_index[at + 2] = particle.status;
+    log_index[at + 3] = particle.step;
+    log_index[at + 4] = particle.place;
+    let at = row * LOG_PLACE;
+    log_place[at] = particle.fraction;
+    #[unroll]
+    for d in 0..3usize {
+        log_place[at + 1 + d] = particle.position.extract(d);
+    }
+}
+
+/// The source of a slot, or -1.
+#[cube]
+fn source<F: Float>(wholes: &[i32], slot: u32) -> i32 {
+    let mut found = i32::new(-1);
+    for s in 0..wholes[SOURCES] {
+        let at = (wholes[SOURCES_AT] + s * comptime!(SOURCE_COLUMNS as i32)) as usize;
+        let local = slot as i32 - wholes[at];
+        if local >= 0 && local < wholes[at + 1] {
+            found = s;
+        }
+    }
+    found
+}
+
+/// Has a slot of a source wait for its next release, at the place where that will be.
+#[cube]
+fn wait<F: Float>(
+    particle: &mut Particle<F>,
+    inlets: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+) {
+    let mut next = i32::new(NEVER as i64);
+    let mut next_fraction = F::new(0.0_f32);
+    let source = source::<F>(wholes, slot);
+    if source >= 0 {
+        let at = (wholes[SOURCES_AT] + source * comptime!(SOURCE_COLUMNS as i32)) as usize;
+        let slots = wholes[at + 1];
+        let local = slot as i32 - wholes[at];
+        let count = wholes[at + 4];
+        let mut k = (local + slots - wholes[at + 3]) % slots;
+        while k < count {
+            let step = wholes[(wholes[at + 5] + k) as usize];
+            let fraction = reals[(wholes[RELEASES_AT] + wholes[at + 6] + k) as usize];
+            let is_later = step > particle.step;
+            if is_later || (step == particle.step && fraction > particle.fraction) {
+                next = step;
+                next_fraction = fraction;
+                enter::<F>(particle, inlets, wholes, wholes[at + 2], local as u32);
+                k = count;
+            } else {
+                k += slots;
+            }
+        }
+    }
+    particle.step = next;
+    particle.fraction = next_fraction;
+}
+
+/// Puts a particle at the place of its life on an inlet.
+#[cube]
+fn enter<F: Float>(
+    particle: &mut Particle<F>,
+    inlets: &[F],
+    wholes: &[i32],
+    inlet: i32,
+    number: u32,
+) {
+    let at = (wholes[INLETS_AT] + inlet * comptime!(INLET_COLUMNS as i32)) as usize;
+    let scattered = number * (wholes[at + 2] as u32);
+    let strode = (particle.generation as u32) * (wholes[at + 3] as u32);
+    let row = wholes[at] as usize + ((scattered + strode) % (wholes[at + 1] as u32)) as usize;
+    particle.position = vec4::<F>(inlets[3 * row], inlets[3 * row + 1], inlets[3 * row + 2]);
+}

@@ -1,0 +1,168 @@
+//! Obstacles in the domain box: whether a straight path meets any, and what becomes of a particle
+//! that follows it. See `cpu/obstacles.rs`.
+//!
+//! A kernel holds a copy of each function for each place that calls it. So one round of [`pass`]
+//! brings a particle to a place, and finds what it meets next from there.
+
+mod body;
+mod course;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Vec4, cubecl,
+    edge::Passage,
+    tables::{HIGH, LOW},
+};
+use crate::{MOST_EVENTS, Obstacle, status::ACTIVE};
+use body::{REALS, WHOLES, allows, brought, is_clear, load};
+use burn_cubecl::cubecl::prelude::*;
+use course::{begin, meet, turn};
+
+/// Rounds in which a place is brought out of all obstacles.
+const MOST_ROUNDS: i32 = 8;
+
+/// The obstacles' numbers for the two buffers: to the reals nine for each obstacle, to the integers
+/// how many obstacles there are and three numbers for each.
+#[cfg_attr(not(test), expect(dead_code))]
+pub(super) fn packed(obstacles: &[Obstacle]) -> (Vec<f64>, Vec<i32>) {
+    let reals = obstacles.iter().flat_map(|obstacle| obstacle.shape.numbers()).collect();
+    let codes = obstacles.iter().flat_map(|Obstacle { shape, allowed, surface }| {
+        [shape.code(), allowed.code(), surface.code()]
+    });
+    (reals, std::iter::once(obstacles.len() as i32).chain(codes).collect())
+}
+
+/// A place, and whether a particle may be there.
+#[derive(CubeType)]
+struct Settled<F: Float> {
+    place: Vec4<F>,
+    is_allowed: bool,
+}
+
+/// Whether the straight path between two places meets no obstacle for sure, and ends where a
+/// particle may be. The obstacles' numbers begin at given places in the buffers.
+#[cube]
+pub(super) fn is_free<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> bool {
+    let mut is_free = true;
+    for k in 0..wholes[wholes_at] as usize {
+        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        is_free = is_free && is_clear::<F>(&body, from, to);
+    }
+    is_free
+}
+
+/// Follows the straight path `from -> to`, `from` being in the domain box, through all that it
+/// meets. The face of what becomes of the particle is the number of the obstacle at which it has
+/// ended, or -1.
+#[cube]
+pub(super) fn pass<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> Passage<F> {
+    let way = to - from;
+    let mut passage = Passage::<F> {
+        position: from,
+        image_x: 0i32,
+        image_y: 0i32,
+        image_z: 0i32,
+        status: ACTIVE,
+        fraction: F::new(0.0_f32),
+        face: i32::new(-1),
+    };
+    let mut course = begin::<F>(from, to);
+    let mut events = 0i32;
+    let mut goes_on = true;
+    while goes_on {
+        let settled = settled::<F>(reals, wholes, course.next, reals_at, wholes_at);
+        if settled.is_allowed {
+            passage.position = settled.place;
+            count::<F>(&mut passage, course.crossed);
+        }
+        goes_on = settled.is_allowed || events == 0;
+        // Its way is the same wherever it has been brought to.
+        if events == 0 && !is_same::<F>(passage.position, from) {
+            course.to = passage.position + way;
+        }
+        events += 1;
+        let is_over = course.is_last || passage.status != ACTIVE;
+        goes_on = goes_on && !is_over && events <= comptime!(MOST_EVENTS as i32);
+        if goes_on && events == 1 {
+            goes_on = is_number::<F>(way);
+        }
+        if goes_on {
+            turn::<F>(reals, wholes, &mut course, passage.position, reals_at, wholes_at);
+            meet::<F>(reals, wholes, &mut course, &mut passage, reals_at, wholes_at);
+        }
+    }
+    passage
+}
+
+/// Whether a way is no longer than numbers allow, and so are its parts.
+#[cube]
+fn is_number<F: Float>(way: Vec4<F>) -> bool {
+    let longest = F::max_value() / F::new(16.0_f32);
+    way.extract(0usize).abs() <= longest
+        && way.extract(1usize).abs() <= longest
+        && way.extract(2usize).abs() <= longest
+}
+
+#[cube]
+fn is_same<F: Float>(a: Vec4<F>, b: Vec4<F>) -> bool {
+    a.extract(0usize) == b.extract(0usize)
+        && a.extract(1usize) == b.extract(1usize)
+        && a.extract(2usize) == b.extract(2usize)
+}
+
+/// Counts a crossing of a periodic face, if there was one.
+#[cube]
+fn count<F: Float>(passage: &mut Passage<F>, face: i32) {
+    passage.image_x += select(face == 0, -1i32, select(face == 1, 1i32, 0i32));
+    passage.image_y += select(face == 2, -1i32, select(face == 3, 1i32, 0i32));
+    passage.image_z += select(face == 4, -1i32, select(face == 5, 1i32, 0i32));
+}
+
+/// A place where a particle may be: the given one, or one that it is brought to.
+#[cube]
+fn settled<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    place: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> Settled<F> {
+    let mut place = place;
+    let mut is_allowed = false;
+    let mut rounds = 0i32;
+    while !is_allowed && rounds < MOST_ROUNDS {
+        #[unroll]
+        for d in 0..3usize {
+            place.insert(d, clamp(place.extract(d), reals[LOW + d], reals[HIGH + d]));
+        }
+        is_allowed = true;
+        let mut moved = place;
+        for k in 0..wholes[wholes_at] as usize {
+            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+            is_allowed = is_allowed && allows::<F>(&body, place);
+            if !allows::<F>(&body, moved) {
+                moved = brought::<F>(&body, moved);
+            }
+        }
+        if !is_allowed {
+            place = moved;
+        }
+        rounds += 1;
+    }
+    Settled::<F> { place, is_allowed }
+}

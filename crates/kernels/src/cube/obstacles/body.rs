@@ -1,0 +1,375 @@
+//! The surface of one obstacle. See `cpu/obstacles/body.rs`.
+
+use super::super::{Vec4, cubecl, dot, rounding, vec4};
+use crate::obstacle::{BLOCK, CAPPED, SHAPE_NUMBERS};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Numbers of an obstacle in the buffer of reals: those of [`Shape::numbers`](crate::Shape).
+pub(super) const REALS: usize = SHAPE_NUMBERS;
+/// Numbers of an obstacle in the buffer of integers: codes of shape, allowed side and surface.
+pub(super) const WHOLES: usize = 3;
+
+/// An obstacle in registers.
+#[derive(CubeType)]
+pub(super) struct Body<F: Float> {
+    code: i32,
+    is_vessel: bool,
+    base: Vec4<F>,
+    /// Direction of the axis, or the greatest corner of a box.
+    second: Vec4<F>,
+    radius: F,
+    height: F,
+    size: F,
+}
+
+/// A straight line from a place.
+#[derive(CubeType)]
+pub(super) struct Line<F: Float> {
+    pub direction: Vec4<F>,
+    pub length: F,
+    /// Whether there is one: not between places that are the same, or too far apart.
+    pub is_any: bool,
+}
+
+/// Where a line meets a surface.
+#[derive(CubeType)]
+pub(super) struct Meeting<F: Float> {
+    pub distance: F,
+    /// The bound that it meets there, or -1 where it meets none.
+    pub bound: i32,
+}
+
+/// Two numbers: distances to two planes, or where something begins and ends.
+#[derive(CubeType)]
+struct Pair<F: Float> {
+    a: F,
+    b: F,
+}
+
+/// The bound of greatest value.
+#[derive(CubeType)]
+struct Outermost<F: Float> {
+    bound: i32,
+    value: F,
+}
+
+/// The obstacle whose numbers begin at given places.
+#[cube]
+pub(super) fn load<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    reals_at: usize,
+    wholes_at: usize,
+) -> Body<F> {
+    Body::<F> {
+        code: wholes[wholes_at],
+        is_vessel: wholes[wholes_at + 1] == 1i32,
+        base: vec4::<F>(reals[reals_at], reals[reals_at + 1], reals[reals_at + 2]),
+        second: vec4::<F>(reals[reals_at + 3], reals[reals_at + 4], reals[reals_at + 5]),
+        radius: reals[reals_at + 6],
+        height: reals[reals_at + 7],
+        size: reals[reals_at + 8],
+    }
+}
+
+/// The line between two places.
+#[cube]
+pub(super) fn line<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Line<F> {
+    let way = to - from;
+    let (x, y, z) = (way.extract(0usize), way.extract(1usize), way.extract(2usize));
+    let size = max(x.abs(), max(y.abs(), z.abs()));
+    let is_any = size > F::new(0.0_f32);
+    let unit = select(is_any, size, F::new(1.0_f32));
+    // Scaled, so that squares of short ways do not vanish.
+    let scaled = way / Vec4::<F>::new(unit);
+    let norm = select(is_any, dot::<F>(scaled, scaled).sqrt(), F::new(1.0_f32));
+    let length = unit * norm;
+    let is_any = is_any && length <= F::max_value();
+    Line::<F> { direction: scaled / Vec4::<F>::new(norm), length, is_any }
+}
+
+/// How far off the surface a particle is put.
+#[cube]
+fn skin<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
+    let mut size = body.size;
+    if body.code != BLOCK {
+        size += dot::<F>(p - body.base, body.second).abs();
+    }
+    F::new(16.0_f32) * rounding::<F>() * size
+}
+
+/// What of a vector is across the axis; not for a box.
+#[cube]
+fn across<F: Float>(body: &Body<F>, v: Vec4<F>) -> Vec4<F> {
+    v - Vec4::<F>::new(dot::<F>(v, body.second)) * body.second
+}
+
+/// The distances to the two planes of a bound that is not round, positive between them.
+#[cube]
+fn between<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> Pair<F> {
+    let x = p.extract(bound);
+    let mut a = x - body.base.extract(bound);
+    let mut b = body.second.extract(bound) - x;
+    if comptime!(bound == 1) && body.code == CAPPED {
+        a = dot::<F>(p - body.base, body.second);
+        b = body.height - a;
+    }
+    Pair::<F> { a, b }
+}
+
+/// The signed distance from a bound, negative within.
+#[cube]
+fn value<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> F {
+    let planes = between::<F>(body, p, bound);
+    let mut value = -min(planes.a, planes.b);
+    if comptime!(bound == 0) && body.code != BLOCK {
+        let across = across::<F>(body, p - body.base);
+        value = dot::<F>(across, across).sqrt() - body.radius;
+    }
+    value
+}
+
+#[cube]
+fn outermost<F: Float>(body: &Body<F>, p: Vec4<F>) -> Outermost<F> {
+    let mut bound = i32::new(0);
+    let mut greatest = value::<F>(body, p, 0usize);
+    #[unroll]
+    for other in 1..3usize {
+        if body.code >= comptime!(other as i32) {
+            let value = value::<F>(body, p, other);
+            if value > greatest {
+                greatest = value;
+                bound = i32::new(comptime!(other as i64));
+            }
+        }
+    }
+    Outermost::<F> { bound, value: greatest }
+}
+
+/// The outward normal of a bound at the place nearest to `p`.
+#[cube]
+fn outward<F: Float>(body: &Body<F>, p: Vec4<F>, bound: i32) -> Vec4<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let mut normal = Vec4::<F>::new(zero);
+    if body.code == BLOCK {
+        #[unroll]
+        for d in 0..3usize {
+            if bound == comptime!(d as i32) {
+                let planes = between::<F>(body, p, d);
+                normal.insert(d, select(planes.a < planes.b, -one, one));
+            }
+        }
+    } else if bound == 0 {
+        let across = across::<F>(body, p - body.base);
+        let distance = dot::<F>(across, across).sqrt();
+        if distance > zero {
+            normal = across / Vec4::<F>::new(distance);
+        } else {
+            normal = any_across::<F>(body);
+        }
+    } else {
+        let planes = between::<F>(body, p, 1usize);
+        normal = Vec4::<F>::new(select(planes.a < planes.b, -one, one)) * body.second;
+    }
+    normal
+}
+
+/// A direction across the axis.
+#[cube]
+fn any_across<F: Float>(body: &Body<F>) -> Vec4<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let x = body.second.extract(0usize).abs();
+    let y = body.second.extract(1usize).abs();
+    let z = body.second.extract(2usize).abs();
+    let is_x = x <= y && x <= z;
+    let is_y = !is_x && y <= z;
+    let first = select(is_x, one, zero);
+    let second = select(is_y, one, zero);
+    let across = across::<F>(body, vec4::<F>(first, second, one - first - second));
+    across / Vec4::<F>::new(dot::<F>(across, across).sqrt())
+}
+
+/// The normal of a bound into the allowed side.
+#[cube]
+pub(super) fn normal<F: Float>(body: &Body<F>, p: Vec4<F>, bound: i32) -> Vec4<F> {
+    let one = F::new(1.0_f32);
+    Vec4::<F>::new(select(body.is_vessel, -one, one)) * outward::<F>(body, p, bound)
+}
+
+/// How far a place is on the allowed side, at least; negative on the forbidden side.
+#[cube]
+pub(super) fn gap<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
+    let value = outermost::<F>(body, p).value;
+    select(body.is_vessel, -value, value)
+}
+
+/// Whether a particle may be at a place, beyond all doubt that rounding leaves.
+#[cube]
+pub(super) fn allows<F: Float>(body: &Body<F>, p: Vec4<F>) -> bool {
+    gap::<F>(body, p) > F::new(0.5_f32) * skin::<F>(body, p)
+}
+
+/// A place at the nearest part of the surface, for one where a particle may not be.
+#[cube]
+pub(super) fn brought<F: Float>(body: &Body<F>, p: Vec4<F>) -> Vec4<F> {
+    let mut p = p;
+    if body.is_vessel {
+        #[unroll]
+        for bound in 0..3usize {
+            if body.code >= comptime!(bound as i32) {
+                let beyond = value::<F>(body, p, bound) + skin::<F>(body, p);
+                if beyond > F::new(0.0_f32) {
+                    let number = i32::new(comptime!(bound as i64));
+                    p -= Vec4::<F>::new(beyond) * outward::<F>(body, p, number);
+                }
+            }
+        }
+    } else {
+        let outermost = outermost::<F>(body, p);
+        let way = skin::<F>(body, p) - outermost.value;
+        p += Vec4::<F>::new(way) * outward::<F>(body, p, outermost.bound);
+    }
+    p
+}
+
+/// Whether the straight path between two places stays on the allowed side for sure.
+#[cube]
+pub(super) fn is_clear<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>) -> bool {
+    let skin = max(skin::<F>(body, from), skin::<F>(body, to));
+    let mut clear = body.is_vessel;
+    #[unroll]
+    for bound in 0..3usize {
+        if body.code >= comptime!(bound as i32) {
+            let begin = between::<F>(body, from, bound);
+            let end = between::<F>(body, to, bound);
+            let above = select(body.is_vessel, min(begin.a, end.a), -max(begin.a, end.a));
+            let below = select(body.is_vessel, min(begin.b, end.b), -max(begin.b, end.b));
+            let mut apart = select(body.is_vessel, min(above, below), max(above, below)) > skin;
+            if comptime!(bound == 0) && body.code != BLOCK {
+                apart = is_clear_of_round::<F>(body, from, to, skin);
+            }
+            clear = (clear && apart) || (!body.is_vessel && (clear || apart));
+        }
+    }
+    clear
+}
+
+#[cube]
+fn is_clear_of_round<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>, skin: F) -> bool {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let begin = across::<F>(body, from - body.base);
+    let end = across::<F>(body, to - body.base);
+    let within = body.radius - skin;
+    let farthest = max(dot::<F>(begin, begin), dot::<F>(end, end));
+    let way = end - begin;
+    let square = dot::<F>(way, way);
+    let part = -dot::<F>(begin, way) / select(square > zero, square, one);
+    let nearest = begin + Vec4::<F>::new(clamp(part, zero, one)) * way;
+    let reach = body.radius + skin;
+    let is_within = within > zero && farthest < within * within;
+    let passes = square <= F::max_value() && dot::<F>(nearest, nearest) > reach * reach;
+    (body.is_vessel && is_within) || (!body.is_vessel && passes)
+}
+
+/// Where a line first goes from the allowed to the forbidden side.
+#[cube]
+pub(super) fn meeting<F: Float>(body: &Body<F>, from: Vec4<F>, line: &Line<F>) -> Meeting<F> {
+    let zero = F::new(0.0_f32);
+    let mut enter = -F::max_value();
+    let mut leave = F::max_value();
+    let mut first = i32::new(0);
+    let mut last = i32::new(0);
+    #[unroll]
+    for bound in 0..3usize {
+        if body.code >= comptime!(bound as i32) {
+            let span = span::<F>(body, from, line.direction, bound);
+            if span.a > enter {
+                enter = span.a;
+                first = i32::new(comptime!(bound as i64));
+            }
+            if span.b < leave {
+                leave = span.b;
+                last = i32::new(comptime!(bound as i64));
+            }
+        }
+    }
+    let goes_through = enter < leave && leave >= zero;
+    let begin = outermost::<F>(body, from).bound;
+    let mut distance = zero;
+    let mut bound = begin;
+    if body.is_vessel {
+        if goes_through {
+            distance = leave;
+            bound = last;
+        }
+    } else if !goes_through {
+        bound = i32::new(-1);
+    } else if enter > zero {
+        distance = enter;
+        bound = first;
+    } else if dot::<F>(outward::<F>(body, from, begin), line.direction) >= zero {
+        bound = i32::new(-1);
+    }
+    Meeting::<F> { distance, bound: select(distance <= line.length, bound, -1i32) }
+}
+
+/// The distances along a line between which a bound is negative; the first is the greater one
+/// where there are none.
+#[cube]
+fn span<F: Float>(
+    body: &Body<F>,
+    from: Vec4<F>,
+    direction: Vec4<F>,
+    #[comptime] bound: usize,
+) -> Pair<F> {
+    let planes = between::<F>(body, from, bound);
+    let mut speed = direction.extract(bound);
+    if comptime!(bound == 1) && body.code == CAPPED {
+        speed = dot::<F>(direction, body.second);
+    }
+    let is_within = min(planes.a, planes.b) > F::new(0.0_f32);
+    let mut a = select(is_within, -F::max_value(), F::max_value());
+    let mut b = -a;
+    if speed != F::new(0.0_f32) {
+        let (one, other) = (-planes.a / speed, planes.b / speed);
+        a = min(one, other);
+        b = max(one, other);
+    }
+    if comptime!(bound == 0) && body.code != BLOCK {
+        let round = round_span::<F>(body, from, direction);
+        a = round.a;
+        b = round.b;
+    }
+    Pair::<F> { a, b }
+}
+
+/// The roots of a quadratic, in the form that does not cancel: see `cpu/obstacles/body.rs`.
+#[cube]
+fn round_span<F: Float>(body: &Body<F>, from: Vec4<F>, direction: Vec4<F>) -> Pair<F> {
+    let zero = F::new(0.0_f32);
+    let begin = across::<F>(body, from - body.base);
+    let course = across::<F>(body, direction);
+    let speed = dot::<F>(course, course).sqrt();
+    let distance = dot::<F>(begin, begin).sqrt();
+    let is_along = speed <= F::new(4.0_f32) * rounding::<F>();
+    let is_within = is_along && distance < body.radius;
+    let mut a = select(is_within, -F::max_value(), F::max_value());
+    let mut b = -a;
+    if !is_along {
+        let course = course / Vec4::<F>::new(speed);
+        let way = dot::<F>(begin, course);
+        let passing = begin - Vec4::<F>::new(way) * course;
+        let passing = dot::<F>(passing, passing).sqrt();
+        let square = (body.radius - passing) * (body.radius + passing);
+        let far = max(square, zero).sqrt() + way.abs();
+        if square >= zero && far > zero {
+            let near = (distance - body.radius) * (distance + body.radius) / far;
+            a = select(way < zero, near, -far) / speed;
+            b = select(way < zero, far, -near) / speed;
+        }
+    }
+    Pair::<F> { a, b }
+}

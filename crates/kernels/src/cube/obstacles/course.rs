@@ -1,0 +1,270 @@
+//! A particle on its way: what it meets next, and what that makes of the rest of the way.
+
+use super::{
+    super::{
+        Vec4, cubecl, dot,
+        edge::Passage,
+        tables::{FACES, HIGH, LOW},
+    },
+    body::{REALS, WHOLES, allows, brought, gap, line, load, meeting, normal},
+};
+use crate::{
+    Surface,
+    boundary::{EXIT, PERIODIC, REFLECT},
+    status::{EXITED, HIT, STUCK},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// A particle on its way.
+#[derive(CubeType)]
+pub(super) struct Course<F: Float> {
+    /// Where it goes now.
+    pub next: Vec4<F>,
+    /// The periodic face that it crosses on arriving there, or -1.
+    pub crossed: i32,
+    /// Whether the way ends there.
+    pub is_last: bool,
+    /// Where what is left of the way leads, if it has not been turned.
+    pub to: Vec4<F>,
+    /// What is left of the way, if it has been turned, and the obstacle along which it is turned,
+    /// or -1.
+    rest: Vec4<F>,
+    is_turned: bool,
+    along: i32,
+    /// The fraction of the whole way that is behind it.
+    begun: F,
+}
+
+/// Where a path first goes to the forbidden side of an obstacle, or out through a face.
+#[derive(CubeType)]
+struct Hit<F: Float> {
+    /// The number of the obstacle or of the face; -1 where there is none.
+    which: i32,
+    fraction: F,
+    /// The normal into the allowed side.
+    normal: Vec4<F>,
+}
+
+/// The course of a particle that has not moved yet.
+#[cube]
+pub(super) fn begin<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Course<F> {
+    Course::<F> {
+        next: from,
+        crossed: i32::new(-1),
+        is_last: false,
+        to,
+        rest: to - from,
+        is_turned: false,
+        along: i32::new(-1),
+        begun: F::new(0.0_f32),
+    }
+}
+
+/// Where a turned way leads from a position.
+#[cube]
+pub(super) fn turn<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    course: &mut Course<F>,
+    position: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) {
+    if course.is_turned {
+        course.to = position + course.rest;
+        if course.along >= 0 {
+            // Along the tangent, and back to a curved vessel.
+            let k = course.along as usize;
+            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+            if !allows::<F>(&body, course.to) {
+                course.to = brought::<F>(&body, course.to);
+            }
+        }
+    }
+}
+
+/// Finds what the way from the passage's position meets next, and what that makes of the rest.
+#[cube]
+pub(super) fn meet<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    course: &mut Course<F>,
+    passage: &mut Passage<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) {
+    let one = F::new(1.0_f32);
+    let (from, to) = (passage.position, course.to);
+    let hit = first_hit::<F>(reals, wholes, from, to, reals_at, wholes_at);
+    let face = first_face::<F>(reals, from, to);
+    let is_face = face.which >= 0 && (hit.which < 0 || face.fraction < hit.fraction);
+    let fraction = select(is_face, face.fraction, hit.fraction);
+    let place = from + Vec4::<F>::new(fraction) * (to - from);
+    course.next = place;
+    course.crossed = i32::new(-1);
+    course.is_turned = false;
+    let mut which = hit.which;
+    let mut normal = hit.normal;
+    if which >= 0 || is_face {
+        course.begun = min(course.begun + fraction * (one - course.begun), one);
+    } else {
+        course.next = to;
+        course.is_last = true;
+    }
+    if is_face {
+        which = cross::<F>(reals, wholes, course, passage, &face, reals_at, wholes_at);
+        normal = face.normal;
+    }
+    if which >= 0 {
+        let rest = Vec4::<F>::new(one - fraction) * (to - from);
+        let share = min(dot::<F>(rest, normal), F::new(0.0_f32));
+        let surface = wholes[wholes_at + 1 + which as usize * WHOLES + 2];
+        let reflects = surface == comptime!(Surface::Reflect.code());
+        let factor = select(reflects, share + share, share);
+        course.rest = rest - Vec4::<F>::new(factor) * normal;
+        course.is_turned = true;
+        course.along = select(surface == comptime!(Surface::Slide.code()), which, -1i32);
+        if surface == comptime!(Surface::Stick.code()) {
+            passage.status = STUCK;
+            passage.face = which;
+        }
+        if surface == comptime!(Surface::Exit.code()) {
+            passage.status = HIT;
+            passage.face = which;
+        }
+    }
+    passage.fraction = course.begun;
+}
+
+/// Applies the condition of a face of the box, to which the course has come. Returns the number of
+/// an obstacle that is right behind a periodic face, or -1.
+#[cube]
+fn cross<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    course: &mut Course<F>,
+    passage: &mut Passage<F>,
+    face: &Hit<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> i32 {
+    let to = course.to;
+    let mut on_face = course.next;
+    let mut entered = course.next;
+    let mut mirrored = to;
+    let mut clamped = to;
+    let mut shifted = to;
+    #[unroll]
+    for d in 0..3usize {
+        if face.which / 2 == comptime!(d as i32) {
+            let (low, high, x) = (reals[LOW + d], reals[HIGH + d], to.extract(d));
+            let is_low = face.which == comptime!(2 * d as i32);
+            let at = select(is_low, low, high);
+            let width = high - low;
+            on_face.insert(d, at);
+            entered.insert(d, select(is_low, high, low));
+            mirrored.insert(d, at + (at - x));
+            clamped.insert(d, at);
+            shifted.insert(d, select(is_low, min(x + width, high), max(x - width, low)));
+        }
+    }
+    let condition = wholes[FACES + face.which as usize];
+    let mut blocks = i32::new(-1);
+    course.next = on_face;
+    if condition == PERIODIC {
+        blocks = behind::<F>(reals, wholes, entered, reals_at, wholes_at);
+        if blocks < 0 {
+            course.next = entered;
+            course.to = shifted;
+            course.crossed = face.which;
+        }
+    } else if condition == EXIT {
+        passage.status = EXITED + face.which;
+    } else if condition == REFLECT {
+        course.to = mirrored;
+    } else {
+        course.to = clamped;
+    }
+    blocks
+}
+
+/// The first obstacle on whose forbidden side a place is, or -1.
+#[cube]
+fn behind<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    place: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> i32 {
+    let mut which = i32::new(-1);
+    for k in 0..wholes[wholes_at] as usize {
+        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        if which < 0 && gap::<F>(&body, place) <= F::new(0.0_f32) {
+            which = k as i32;
+        }
+    }
+    which
+}
+
+/// The first crossing from the allowed to the forbidden side of an obstacle.
+#[cube]
+fn first_hit<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    reals_at: usize,
+    wholes_at: usize,
+) -> Hit<F> {
+    let line = line::<F>(from, to);
+    let mut which = i32::new(-1);
+    let mut bound = i32::new(-1);
+    let mut distance = line.length;
+    if line.is_any {
+        for k in 0..wholes[wholes_at] as usize {
+            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+            let meeting = meeting::<F>(&body, from, &line);
+            if meeting.bound >= 0 && (which < 0 || meeting.distance < distance) {
+                which = k as i32;
+                bound = meeting.bound;
+                distance = meeting.distance;
+            }
+        }
+    }
+    let mut towards = line.direction;
+    if which >= 0 {
+        let k = which as usize;
+        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        let place = from + Vec4::<F>::new(distance) * line.direction;
+        towards = normal::<F>(&body, place, bound);
+    }
+    Hit::<F> { which, fraction: distance / line.length, normal: towards }
+}
+
+/// The face of the box by which a path first goes out.
+#[cube]
+fn first_face<F: Float>(reals: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let mut which = i32::new(-1);
+    let mut fraction = one;
+    let mut normal = Vec4::<F>::new(zero);
+    #[unroll]
+    for d in 0..3usize {
+        let (low, high) = (reals[LOW + d], reals[HIGH + d]);
+        let (begin, end) = (from.extract(d), to.extract(d));
+        let is_low = end < low;
+        if is_low || end > high {
+            let reach = select(is_low, begin - low, high - begin);
+            let part = clamp(reach / (end - begin).abs(), zero, one);
+            if which < 0 || part < fraction {
+                which = select(is_low, comptime!(2 * d as i32), comptime!(2 * d as i32 + 1));
+                fraction = part;
+                normal = Vec4::<F>::new(zero);
+                normal.insert(d, select(is_low, one, -one));
+            }
+        }
+    }
+    Hit::<F> { which, fraction, normal }
+}

@@ -1,0 +1,202 @@
+//! A device against the CPU, on random ways.
+
+use super::{
+    super::{
+        tables::{FACES, GAPS, INTERVALS},
+        vec4,
+    },
+    *,
+};
+use crate::{
+    ObstaclePassage, Status,
+    cpu::{
+        self,
+        obstacles::{
+            random::{Case, case, place},
+            tests::is_allowed,
+        },
+    },
+    obstacle_passages,
+};
+use burn::backend::DType;
+use burn_cubecl::{
+    CubeDevice,
+    cubecl::{calculate_cube_count_elemwise, device::WgpuDeviceKind},
+};
+use fastrand::Rng;
+
+const COUNT: usize = 512;
+const CASES: usize = 24;
+
+#[cube(launch)]
+fn pass_kernel<F: Float>(
+    ways: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    output: &mut [F],
+    codes: &mut [i32],
+    #[define(F)] _dtype: ElemType,
+) {
+    let i = ABSOLUTE_POS;
+    if i >= output.len() / 4 {
+        terminate!();
+    }
+    let from = vec4::<F>(ways[6 * i], ways[6 * i + 1], ways[6 * i + 2]);
+    let to = vec4::<F>(ways[6 * i + 3], ways[6 * i + 4], ways[6 * i + 5]);
+    let is_free = is_free::<F>(reals, wholes, from, to, GAPS, INTERVALS);
+    let passage = pass::<F>(reals, wholes, from, to, GAPS, INTERVALS);
+    #[unroll]
+    for d in 0..3usize {
+        output[4 * i + d] = passage.position.extract(d);
+    }
+    output[4 * i + 3] = passage.fraction;
+    codes[6 * i] = passage.status;
+    codes[6 * i + 1] = passage.image_x;
+    codes[6 * i + 2] = passage.image_y;
+    codes[6 * i + 3] = passage.image_z;
+    codes[6 * i + 4] = passage.face;
+    codes[6 * i + 5] = select(is_free, 1i32, 0i32);
+}
+
+/// What a device makes of a way.
+struct Found {
+    passage: ObstaclePassage,
+    is_free: bool,
+}
+
+fn compute<F: cpu::Real>(
+    device: &CubeDevice,
+    dtype: ElemType,
+    case: &Case,
+    ways: &[[[f64; 3]; 2]],
+) -> Vec<Found> {
+    let (mut reals, mut wholes) = (vec![0.0; GAPS], vec![0; INTERVALS]);
+    reals[LOW..][..3].copy_from_slice(&case.boundary.low);
+    reals[HIGH..][..3].copy_from_slice(&case.boundary.high);
+    for (place, condition) in wholes[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
+        *place = condition.code();
+    }
+    let (shapes, codes) = packed(&case.obstacles);
+    reals.extend(shapes);
+    wholes.extend(codes);
+    let client = device.client();
+    let upload = |numbers: Vec<f64>| {
+        let numbers: Vec<F> =
+            numbers.into_iter().map(|x| F::of(x).max(F::min_value()).min(F::max_value())).collect();
+        let handle = client.create_from_slice(bytemuck::cast_slice(&numbers));
+        // SAFETY: the length is that of the buffer.
+        unsafe { BufferArg::from_raw_parts(handle, numbers.len()) }
+    };
+    let output = client.empty(4 * COUNT * size_of::<F>());
+    let codes = client.empty(6 * COUNT * size_of::<i32>());
+    let whole = client.create_from_slice(bytemuck::cast_slice(&wholes));
+    let dim = CubeDim::new(&client, COUNT);
+    // SAFETY: the lengths are those of the buffers.
+    let [whole, output_arg, codes_arg] = unsafe {
+        [
+            BufferArg::from_raw_parts(whole, wholes.len()),
+            BufferArg::from_raw_parts(output.clone(), 4 * COUNT),
+            BufferArg::from_raw_parts(codes.clone(), 6 * COUNT),
+        ]
+    };
+    pass_kernel::launch(
+        &client,
+        calculate_cube_count_elemwise(&client, COUNT, dim),
+        dim,
+        upload(ways.iter().flatten().flatten().copied().collect()),
+        upload(reals),
+        whole,
+        output_arg,
+        codes_arg,
+        dtype,
+    );
+    let output: Vec<[F; 4]> = bytemuck::pod_collect_to_vec(&client.read_one(output).unwrap());
+    let codes: Vec<[i32; 6]> = bytemuck::pod_collect_to_vec(&client.read_one(codes).unwrap());
+    output.into_iter().zip(codes).map(|(output, codes)| found(output, codes)).collect()
+}
+
+fn found<F: cpu::Real>(output: [F; 4], codes: [i32; 6]) -> Found {
+    let [x, y, z, fraction] = output.map(|x| num_traits::cast::<F, f64>(x).unwrap());
+    let [status, image_x, image_y, image_z, face, is_free] = codes;
+    let status = Status::from_code(status).unwrap();
+    let passage = ObstaclePassage {
+        position: [x, y, z],
+        image: [image_x, image_y, image_z],
+        end: status.has_ended().then_some((status, fraction)),
+        obstacle: usize::try_from(face).ok(),
+    };
+    Found { passage, is_free: is_free == 1 }
+}
+
+/// Whether two passages are the same but for rounding, lengths relative to a width.
+fn agree(a: &ObstaclePassage, b: &ObstaclePassage, width: f64, tolerance: f64) -> bool {
+    let same_end = match (a.end, b.end) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.0 == b.0 && (a.1 - b.1).abs() <= tolerance,
+        _ => false,
+    };
+    let near = |d: usize| (a.position[d] - b.position[d]).abs() <= tolerance * width;
+    same_end && a.image == b.image && a.obstacle == b.obstacle && (0..3).all(near)
+}
+
+/// The share of ways of which a device and the CPU make the same but for rounding. It is all of
+/// them on software Vulkan, and need not be elsewhere: many bounces in one step make much of a
+/// little rounding.
+fn compare<F: cpu::Real>(device: &CubeDevice, dtypes: (ElemType, DType), tolerance: f64) -> f64 {
+    let mut rng = Rng::with_seed(11);
+    let (mut agreeing, mut free) = (0, 0);
+    for _ in 0..CASES {
+        let case = case(&mut rng);
+        let (low, high) = (case.boundary.low[0], case.boundary.high[0]);
+        let size = low.abs().max(high.abs());
+        let way = |_| {
+            let from = place(&mut rng, low, high);
+            let reach = (high - low) * [0.01, 0.3, 1.5][rng.usize(0..3)];
+            let way = place(&mut rng, -reach, reach);
+            // As the device has them.
+            [from, [0, 1, 2].map(|d| from[d] + way[d])]
+                .map(|p| p.map(|x| num_traits::cast::<F, f64>(F::of(x)).unwrap()))
+        };
+        let ways: Vec<_> = (0..COUNT).map(way).collect();
+        let from: Vec<_> = ways.iter().map(|way| way[0]).collect();
+        let to: Vec<_> = ways.iter().map(|way| way[1]).collect();
+        let all = obstacle_passages(&case.obstacles, &case.boundary, dtypes.1, &from, &to);
+        let begin = obstacle_passages(&case.obstacles, &case.boundary, dtypes.1, &from, &from);
+        let found = compute::<F>(device, dtypes.0, &case, &ways);
+        for i in 0..COUNT {
+            let position = found[i].passage.position;
+            let allowed = |p| case.obstacles.iter().all(|obstacle| is_allowed(obstacle, p));
+            // Where there is no place for particles, one may begin and stay.
+            if allowed(begin[i].position) {
+                assert!(allowed(position), "{position:?} {:?} {:?}", ways[i], case.obstacles);
+            }
+            let (low, high) = (F::of(low), F::of(high));
+            assert!(position.iter().all(|x| low <= F::of(*x) && F::of(*x) <= high));
+            let is_in = to[i].iter().all(|x| low <= F::of(*x) && F::of(*x) <= high);
+            if found[i].is_free && is_in {
+                free += 1;
+                assert_eq!((all[i].position, from[i]), (to[i], begin[i].position));
+            }
+            let same = agree(&found[i].passage, &all[i], size, tolerance);
+            agreeing += usize::from(same);
+        }
+    }
+    assert!(free > COUNT);
+    agreeing as f64 / (COUNT * CASES) as f64
+}
+
+#[test]
+fn a_device_passes_obstacles_as_the_cpu_does() {
+    let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
+        eprintln!("skipped: there is no Vulkan device");
+        return;
+    };
+    let single = (f32::elem_type_native(), DType::F32);
+    let share = compare::<f32>(&device, single, 1e-3);
+    assert!(share > 0.99, "{share}");
+    let double = (f64::elem_type_native(), DType::F64);
+    if device.client().features().supports_type(double.0) {
+        let share = compare::<f64>(&device, double, 1e-9);
+        assert!(share > 0.99, "{share}");
+    }
+}

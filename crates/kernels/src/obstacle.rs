@@ -1,0 +1,264 @@
+//! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
+//! inside of.
+
+use crate::{Boundary, Status, cpu::obstacles::obstacle_passage};
+use burn::backend::DType;
+
+/// The shape of an obstacle, in the data's unit of length.
+///
+/// In two dimensions a cylinder along z is a circle, and a box that is unbounded in z a rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// A sphere.
+    Sphere {
+        /// Its centre.
+        centre: [f64; 3],
+        /// Its radius.
+        radius: f64,
+    },
+    /// A circular cylinder.
+    Cylinder {
+        /// The middle of its base; of one without ends any place on its axis.
+        base: [f64; 3],
+        /// From the middle of the base to that of the top.
+        axis: [f64; 3],
+        /// Its radius.
+        radius: f64,
+        /// Whether it ends at its base and its top; if not, it is as long as the domain.
+        capped: bool,
+    },
+    /// A box whose edges are along the axes of coordinates. Corners may be infinite.
+    Box {
+        /// Its least coordinates.
+        low: [f64; 3],
+        /// Its greatest coordinates.
+        high: [f64; 3],
+    },
+}
+
+/// Code of a sphere, or of a cylinder without ends, for kernels. The number of bounds, whose
+/// common inside is the shape's, is one more than the code: here one, the round surface.
+pub(crate) const ROUND: i32 = 0;
+/// Code of a cylinder with ends: the round surface, and the space between two planes.
+pub(crate) const CAPPED: i32 = 1;
+/// Code of a box: three spaces between two planes each.
+pub(crate) const BLOCK: i32 = 2;
+
+/// Numbers of a shape: see [`Shape::numbers`].
+pub(crate) const SHAPE_NUMBERS: usize = 9;
+
+impl Shape {
+    /// The name used in case files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Shape::Sphere { .. } => "sphere",
+            Shape::Cylinder { .. } => "cylinder",
+            Shape::Box { .. } => "box",
+        }
+    }
+
+    /// The integer that kernels read.
+    pub(crate) const fn code(&self) -> i32 {
+        match self {
+            Shape::Sphere { .. } | Shape::Cylinder { capped: false, .. } => ROUND,
+            Shape::Cylinder { capped: true, .. } => CAPPED,
+            Shape::Box { .. } => BLOCK,
+        }
+    }
+
+    /// The numbers that kernels compute with: the centre, base or least corner; the direction of
+    /// the axis (of a sphere zero) or the greatest corner; radius; height; and the sum of the
+    /// sizes of all coordinates, to which rounding is relative.
+    pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
+        let (a, b, radius, height) = match *self {
+            Shape::Sphere { centre, radius } => (centre, [0.0; 3], radius, 0.0),
+            Shape::Cylinder { base, axis, radius, capped } => {
+                let length = norm(axis);
+                let unit = axis.map(|x| if length > 0.0 { x / length } else { 0.0 });
+                (base, unit, radius, if capped { length } else { 0.0 })
+            }
+            Shape::Box { low, high } => (low, high, 0.0, 0.0),
+        };
+        let corners = if matches!(self, Shape::Box { .. }) { b } else { [0.0; 3] };
+        let sizes = a.iter().chain(&corners).map(|x| x.abs()).filter(|x| x.is_finite());
+        let size = sizes.sum::<f64>() + radius + height;
+        // Infinite corners as the greatest numbers, with which differences are numbers.
+        let bounded = |x: f64| x.clamp(-f64::MAX, f64::MAX);
+        let ([ax, ay, az], [bx, by, bz]) = (a.map(bounded), b.map(bounded));
+        [ax, ay, az, bx, by, bz, radius, height, size]
+    }
+
+    /// What is wrong with the shape, if anything is.
+    pub fn flaw(&self) -> Option<&'static str> {
+        let are_finite = |numbers: [f64; 3]| numbers.iter().all(|x| x.is_finite());
+        match *self {
+            Shape::Sphere { radius, .. } | Shape::Cylinder { radius, .. }
+                if !(radius > 0.0 && radius.is_finite()) =>
+            {
+                Some("its radius is not a positive number")
+            }
+            Shape::Sphere { centre, .. } if !are_finite(centre) => Some("its centre is not finite"),
+            Shape::Cylinder { base, .. } if !are_finite(base) => Some("its base is not finite"),
+            Shape::Cylinder { axis, .. } if !(norm(axis) > 0.0 && are_finite(axis)) => {
+                Some("its axis has no direction")
+            }
+            Shape::Box { low, high } if !(0..3).all(|d| low[d] < high[d]) => {
+                Some("its low corner is not below its high corner")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn norm([x, y, z]: [f64; 3]) -> f64 {
+    x.hypot(y).hypot(z)
+}
+
+/// The side of an obstacle's surface on which particles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Allowed {
+    /// Outside: the obstacle is a solid body.
+    #[default]
+    Outside,
+    /// Inside: the obstacle is a vessel.
+    Inside,
+}
+
+impl Allowed {
+    /// The integer that device kernels read.
+    pub const fn code(self) -> i32 {
+        match self {
+            Allowed::Outside => 0,
+            Allowed::Inside => 1,
+        }
+    }
+
+    /// The name used in case files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Allowed::Outside => "outside",
+            Allowed::Inside => "inside",
+        }
+    }
+}
+
+/// What happens to a particle that reaches an obstacle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Surface {
+    /// Its path is mirrored, as often as it comes to a surface or a face of the domain box, up to
+    /// [`MOST_EVENTS`] times in a step.
+    #[default]
+    Reflect,
+    /// What of its way is normal to the surface is dropped; it goes on along the surface.
+    Slide,
+    /// It ends there as [`Status::Stuck`], at the time of the hit.
+    Stick,
+    /// It ends there as [`Status::HitObstacle`], at the time of the hit.
+    Exit,
+}
+
+impl Surface {
+    /// The integer that device kernels read.
+    pub const fn code(self) -> i32 {
+        match self {
+            Surface::Reflect => 0,
+            Surface::Slide => 1,
+            Surface::Stick => 2,
+            Surface::Exit => 3,
+        }
+    }
+
+    /// The name used in case files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Surface::Reflect => "reflect",
+            Surface::Slide => "slide",
+            Surface::Stick => "stick",
+            Surface::Exit => "exit",
+        }
+    }
+}
+
+/// Surfaces and faces of the domain box that a particle can meet in one step where there are
+/// obstacles; where it meets more, as in a narrow wedge, it stays at the last one until the next
+/// step.
+pub const MOST_EVENTS: usize = 64;
+
+/// An obstacle in the domain box.
+///
+/// No particle is ever on its forbidden side, nor on its surface: a particle at the surface is off
+/// it by some 16 roundings of the obstacle's coordinates, so that the exact shape holds, too. One
+/// that is released on the surface or on the forbidden side is brought to the nearest part of the
+/// surface at its first step, and goes on from there.
+///
+/// An obstacle is where it is given, and nowhere else: one that reaches through a periodic face is
+/// given twice. Where a particle would come in through a periodic face right into an obstacle, the
+/// face it goes out by is part of that obstacle's surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Obstacle {
+    /// Its shape.
+    pub shape: Shape,
+    /// On which side of it particles are.
+    pub allowed: Allowed,
+    /// What happens at its surface.
+    pub surface: Surface,
+}
+
+/// What became of a particle on a straight way among obstacles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObstaclePassage {
+    /// Where it is then, in the domain box.
+    pub position: [f64; 3],
+    /// Boxes crossed through periodic faces, per axis.
+    pub image: [i32; 3],
+    /// The status that it ended with, and the fraction of the way at which it did.
+    pub end: Option<(Status, f64)>,
+    /// The obstacle at which it ended.
+    pub obstacle: Option<usize>,
+}
+
+/// What becomes of particles on the straight ways `from -> to` among obstacles in the domain box,
+/// in single precision for [`DType::F32`] and in double precision for others: one after another,
+/// on the host, by the code of the fused operation on a CPU.
+pub fn obstacle_passages(
+    obstacles: &[Obstacle],
+    boundary: &Boundary,
+    dtype: DType,
+    from: &[[f64; 3]],
+    to: &[[f64; 3]],
+) -> Vec<ObstaclePassage> {
+    match dtype {
+        DType::F32 => obstacle_passage::<f32>(obstacles, boundary, from, to),
+        _ => obstacle_passage::<f64>(obstacles, boundary, from, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_without_an_inside_are_flawed() {
+        let (centre, axis) = ([0.0; 3], [0.0, 0.0, 2.0]);
+        let ball = |radius| Shape::Sphere { centre, radius };
+        let pipe = |axis| Shape::Cylinder { base: centre, axis, radius: 1.0, capped: true };
+        let block = |low| Shape::Box { low: [low; 3], high: [f64::INFINITY; 3] };
+        for sound in [ball(1.0), pipe(axis), block(0.0), block(f64::NEG_INFINITY)] {
+            assert_eq!(sound.flaw(), None, "{sound:?}");
+            assert!(sound.numbers().iter().all(|x| x.is_finite()));
+        }
+        for flawed in [ball(0.0), ball(f64::NAN), pipe([0.0; 3]), pipe([f64::INFINITY; 3])] {
+            assert!(flawed.flaw().is_some(), "{flawed:?}");
+        }
+        assert!(block(f64::NAN).flaw().is_some());
+        assert!(Shape::Sphere { centre: [f64::NAN; 3], radius: 1.0 }.flaw().is_some());
+        assert!(Shape::Box { low: [1.0; 3], high: [1.0; 3] }.flaw().is_some());
+    }
+
+    #[test]
+    fn numbers_of_a_cylinder() {
+        let (base, axis) = ([1.0, -2.0, 3.0], [0.0, 3.0, 4.0]);
+        let shape = Shape::Cylinder { base, axis, radius: 0.5, capped: true };
+        assert_eq!(shape.numbers(), [1.0, -2.0, 3.0, 0.0, 0.6, 0.8, 0.5, 5.0, 11.5]);
+    }
+}
