@@ -10,6 +10,7 @@ mod physics {
     mod oracle;
 
     mod account;
+    mod adaptive;
     mod against_oracle;
     mod analytic;
     mod damaged_meshes;
@@ -20,6 +21,8 @@ mod physics {
     mod long;
     mod mesh;
     mod mesh_edges;
+    mod mesh_patches;
+    mod obstacles;
     mod order;
     mod outside_time;
     mod paths;
@@ -29,4 +32,5 @@ mod physics {
     mod schedule;
     mod sinks;
     mod time;
+    mod walk;
 }

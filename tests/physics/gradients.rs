@@ -39,6 +39,11 @@ fn exact(scheme: Scheme, steps: u64) -> [f64; 2] {
             Scheme::Euler => (1.0, -h),
             Scheme::Midpoint | Scheme::Heun => (1.0 - h * h / 2.0, -h),
             Scheme::Rk4 => (1.0 - h * h / 2.0 + h.powi(4) / 24.0, -h + h.powi(3) / 6.0),
+            // And a term of order 6, which its sixth stage brings.
+            Scheme::DormandPrince => (
+                1.0 - h * h / 2.0 + h.powi(4) / 24.0 - h.powi(6) / 600.0,
+                -h + h.powi(3) / 6.0 - h.powi(5) / 120.0,
+            ),
         };
         (a, b) = (a * re - b * im, a * im + b * re);
     }

@@ -193,7 +193,39 @@ impl<S: Space> Case<S> {
                 let k4 = self.velocity(go(k3, 1.0), t + h);
                 std::array::from_fn(|d| (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d]) / 6.0)
             }
+            Scheme::DormandPrince => self.dormand_prince(p, t, h),
         }
+    }
+
+    fn dormand_prince(&self, p: Point, t: f64, h: f64) -> Point {
+        let rows: [(f64, &[f64]); 6] = [
+            (0.0, &[]),
+            (0.2, &[0.2]),
+            (0.3, &[3.0 / 40.0, 9.0 / 40.0]),
+            (0.8, &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0]),
+            (8.0 / 9.0, &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0]),
+            (
+                1.0,
+                &[
+                    9017.0 / 3168.0,
+                    -355.0 / 33.0,
+                    46732.0 / 5247.0,
+                    49.0 / 176.0,
+                    -5103.0 / 18656.0,
+                ],
+            ),
+        ];
+        let weights =
+            [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0];
+        let mut slopes: Vec<Point> = Vec::new();
+        let mean = |slopes: &[Point], weights: &[f64], d: usize| {
+            slopes.iter().zip(weights).map(|(k, w)| w * k[d]).sum::<f64>()
+        };
+        for (time, row) in rows {
+            let stage = std::array::from_fn(|d| p[d] + h * mean(&slopes, row, d));
+            slopes.push(self.velocity(stage, t + time * h));
+        }
+        std::array::from_fn(|d| mean(&slopes, &weights, d))
     }
 
     /// Velocity at any point and time.

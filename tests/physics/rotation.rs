@@ -19,12 +19,17 @@ fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
     [a * c - b * d, a * d + b * c]
 }
 
+/// That of Dormand and Prince's solution of order 5, which has six stages (Hairer & Wanner, Solving
+/// Ordinary Differential Equations II, section IV.2).
+const DORMAND_PRINCE: [f64; 7] = [1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 600.0];
+
 /// The stability polynomial: 1 + z + ... + z^p / p!, for schemes of as many stages as orders.
 fn stability(scheme: Scheme, z: Complex) -> Complex {
     let coefficients: &[f64] = match scheme {
         Scheme::Euler => &[1.0, 1.0],
         Scheme::Midpoint | Scheme::Heun => &[1.0, 1.0, 0.5],
         Scheme::Rk4 => &[1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0],
+        Scheme::DormandPrince => &DORMAND_PRINCE,
     };
     let horner = |sum: Complex, c: &f64| {
         let [a, b] = times(sum, z);
@@ -183,10 +188,11 @@ fn the_schemes_have_their_orders() {
                 (Scheme::Euler, _) => &[32, 64, 128, 256],
                 (Scheme::Midpoint | Scheme::Heun, true) => &[16, 32, 64, 128],
                 (Scheme::Rk4, true) => &[8, 16, 32, 64],
+                (Scheme::DormandPrince, true) => &[4, 8, 16, 32],
                 // At 32 steps the error is 1e-2, that of single precision 1e-4.
                 (Scheme::Midpoint | Scheme::Heun, false) => &[8, 16, 32],
                 // Its error is that of single precision before it is that of the scheme.
-                (Scheme::Rk4, false) => continue,
+                (Scheme::Rk4 | Scheme::DormandPrince, false) => continue,
             };
             let order = fitted_order(&machine, scheme, numbers);
             let off = (order - f64::from(scheme.order())).abs();

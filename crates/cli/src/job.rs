@@ -4,6 +4,7 @@ mod field;
 mod inflow;
 mod interpolation;
 mod keys;
+mod obstacles;
 mod timed;
 
 pub use field::{LoadedField, field};
@@ -46,6 +47,7 @@ pub fn tracer<'a>(
         tracer = tracer.face(face, condition.into());
     }
     let resolved = || span.resolve(field.span()).map_err(Misuse::of);
+    let tracer = obstacles::add(case, tracer)?;
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
         Some(path) => Ok(tracer.path(path)),

@@ -55,6 +55,10 @@ impl Report<'_> {
                 "total": self.total_seconds,
             },
         });
+        if !run.patches.is_empty() {
+            let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
+            json["patches"] = Value::Object(counts.collect());
+        }
         if let Some(stays) = self.stays {
             json["residence_time"] = residence_times(stays);
         }
@@ -83,6 +87,9 @@ impl Report<'_> {
         line("released", self.released());
         for stays in self.stays.unwrap_or_default() {
             line("", stay(stays));
+        }
+        for (name, count) in &run.patches {
+            line("", format!("{count} left the mesh through the patch {name}"));
         }
         if run.dropped > 0 {
             line("dropped", self.dropped());

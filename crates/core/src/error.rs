@@ -144,6 +144,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A patch of a mesh's edge is none.
+    #[error("patch `{name}` of the mesh: {reason}")]
+    Patch {
+        /// Its name.
+        name: String,
+        /// What does not fit.
+        reason: String,
+    },
+
     /// The domain box is empty or not known.
     #[error("the domain box is not usable on the {axis} axis: from {low} to {high}")]
     Domain {
@@ -163,7 +172,7 @@ pub enum Error {
         low[0], low[1], low[2], high[0], high[1], high[2], position[0], position[1], position[2]
     )]
     SeedsOutside {
-        /// What they lie outside of: the domain, or the mesh in it.
+        /// What they lie outside of: the domain, or the mesh or the obstacles' allowed side in it.
         what: &'static str,
         /// How many seeds lie outside.
         outside: usize,
@@ -187,9 +196,21 @@ pub enum Error {
     #[error("the inlet cannot be used: {0}")]
     Inlet(String),
 
+    /// A random walk, or a constant velocity beside the field, cannot be used.
+    #[error("the random walk cannot be used: {0}")]
+    Walk(String),
+
+    /// Steps cannot follow from their errors as asked for.
+    #[error("the tolerances cannot be kept: {0}")]
+    Tolerance(String),
+
     /// A source of particles cannot be used.
     #[error("the source of particles cannot be used: {0}")]
     Release(String),
+
+    /// Obstacles cannot be used as described, or not with this domain or field.
+    #[error("the obstacles cannot be used: {0}")]
+    Obstacle(String),
 
     /// The fused operation was required and cannot be used.
     #[error("the fused path cannot be used: {reason}; use `trace.path = \"auto\"` or `\"tensor\"`")]

@@ -17,7 +17,8 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Placement, Scheme, Status, Wall, Weighting,
+    Allowed, CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Obstacle, Placement, Scheme, Shape,
+    Status, Surface, WalkScheme, Wall, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{
@@ -30,7 +31,7 @@ pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
 pub use source::{Rate, Source};
-pub use tracer::{SeedsOutside, Tracer};
+pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Tolerance, Tracer};
 pub use tracks::{
     Control, Ends, Life, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink,
     Tracks,

@@ -54,6 +54,8 @@ pub struct Ends {
     pub end_time: Vec<f64>,
     /// Where it left the mesh of the field, if it did; empty for fields without one.
     pub mesh_face: Vec<Option<MeshFace>>,
+    /// The number of the obstacle at which it ended, if it did; empty for runs without any.
+    pub obstacle: Vec<Option<usize>>,
     /// How many lives its slot has had before; empty where slots are not used again.
     pub generation: Vec<u32>,
 }
@@ -276,8 +278,11 @@ pub struct Summary {
     pub dropped: usize,
     /// Steps of the run, those split for a save counted as two.
     pub steps: u64,
-    /// Steps taken by particles while they were active.
+    /// Steps taken by particles while they were active; attempts, where the lengths of steps follow
+    /// from their errors.
     pub particle_steps: u64,
+    /// Steps accepted and rejected, where the lengths of steps follow from their errors.
+    pub tries: Option<[u64; 2]>,
     /// Launches of the fused operation; steps of the tensor path.
     pub launches: u64,
     /// Kernels that the device compiled for the run; 0 on CPU backends and the tensor path.
@@ -287,6 +292,9 @@ pub struct Summary {
     /// How many particles have each status; statuses that nobody has are left out. Waiting ones are
     /// slots; the other counts are of lives, and add up to `released`, which every run checks.
     pub counts: Vec<(Status, usize)>,
+    /// How many particles have left the mesh through each of its patches, by name; empty for a run
+    /// without patches.
+    pub patches: Vec<(String, usize)>,
     /// Wall time that the run waited for steps and for results read back from the device, in
     /// seconds. What a device computed while the sink took a save is in `save_seconds`.
     pub trace_seconds: f64,

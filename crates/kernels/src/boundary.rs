@@ -1,6 +1,6 @@
 //! The domain box and what happens at its six faces.
 
-use crate::Wall;
+use crate::{MeshPatch, Wall};
 
 /// A face of the domain box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +91,7 @@ pub const EXIT: i32 = 3;
 ///
 /// An axis that is not bounded has `low = f64::NEG_INFINITY` and `high = f64::INFINITY`, and its
 /// conditions are never met.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Boundary {
     /// Least coordinate of each axis, in the data's unit of length.
     pub low: [f64; 3],
@@ -101,11 +101,18 @@ pub struct Boundary {
     pub faces: [[Condition; 2]; 3],
     /// What happens at the edge of a mesh.
     pub wall: Wall,
+    /// Parts of that edge at which something else happens; the first one counts.
+    pub patches: Vec<MeshPatch>,
 }
 
 impl Boundary {
     /// Whether an axis is periodic.
     pub fn is_periodic(&self, axis: usize) -> bool {
         self.faces[axis][0] == Condition::Periodic
+    }
+
+    /// What happens to a particle that crosses the edge of a mesh at a place.
+    pub fn wall_at(&self, place: [f64; 3]) -> Wall {
+        MeshPatch::at(&self.patches, place).map_or(self.wall, |patch| self.patches[patch].wall)
     }
 }

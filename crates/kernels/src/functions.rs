@@ -28,20 +28,22 @@ pub struct FieldTensors {
 pub struct Particles {
     /// Positions `[n, 3]`, in the field's precision.
     pub position: Tensor<2>,
-    /// A row of seven `i32` for each particle `[n, 7]`: its [`Status`](crate::Status) code; the
+    /// A row of nine `i32` for each particle `[n, 9]`: its [`Status`](crate::Status) code; the
     /// number of the step of its event, which is its release while it waits and its end once it
     /// has ended; the boxes it has crossed through periodic faces of each axis (position +
     /// image x width is the free path); and in a mesh, while it goes on, one more than the
     /// number of a cell that it was in, or 0; where it has left the mesh, eight times the number
-    /// of its last cell and the face of that cell (in its kind's order); and how many lives its
-    /// slot has had before this one.
+    /// of its last cell and the face of that cell (in its kind's order); how many lives its
+    /// slot has had before this one; and the steps that it has had accepted and rejected, where
+    /// their lengths follow from their errors.
     pub record: Tensor<2, Int>,
-    /// The fraction of its event's step at which the event takes place `[n]`.
+    /// The fraction of its event's step at which the event takes place `[n]`. While a particle goes
+    /// on whose steps' lengths follow from their errors, the length that its next step should have.
     pub fraction: Tensor<1>,
 }
 
 /// Columns of [`Particles::record`].
-pub const RECORD: usize = 7;
+pub const RECORD: usize = 9;
 
 impl Particles {
     /// [`Status`](crate::Status) codes `[n]`.
@@ -67,6 +69,11 @@ impl Particles {
     /// How many lives the particles' slots have had before these `[n]`.
     pub fn generation(&self) -> Tensor<1, Int> {
         self.record.clone().slice([0..self.count(), 6..7]).squeeze_dim(1)
+    }
+
+    /// Steps that particles have had accepted and rejected `[n, 2]`.
+    pub fn tries(&self) -> Tensor<2, Int> {
+        self.record.clone().slice([0..self.count(), 7..9])
     }
 
     /// How many particles there are.

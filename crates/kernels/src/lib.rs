@@ -8,6 +8,7 @@
 //! scheme and boundary are small functions in both, composed and then specialised by the
 //! compiler: a new scheme is a tableau in `scheme.rs` and nothing else.
 
+mod adaptive;
 mod backends;
 mod boundary;
 mod cells;
@@ -27,7 +28,9 @@ pub mod random;
 mod scheme;
 mod segment;
 pub mod status;
+mod walk;
 
+pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
@@ -38,7 +41,7 @@ pub use lives::{
     InletRows, LOG_INDEX, LOG_PLACE, Lives, MOST_LIVES_A_STEP, NEVER, Releases, SourceSlots,
     Succession,
 };
-pub use mesh::{CELL_RECORD, MOST_BOUNCES, MeshForm, MeshShape, Wall};
+pub use mesh::{CELL_RECORD, MOST_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
 pub use obstacle::{
     Allowed, MOST_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
 };
@@ -47,3 +50,4 @@ pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::Segment;
 pub use status::Status;
+pub use walk::{Walk, WalkScheme};

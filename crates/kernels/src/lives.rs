@@ -8,7 +8,7 @@
 //! Nothing that follows depends on another slot: the place of a release is a function of slot and
 //! generation, its time of the slot and the time at which the slot was free.
 
-use crate::Status;
+use crate::{MeshPatch, Status, status::LEFT_MESH};
 use std::sync::Arc;
 
 /// A step number that never comes: a slot of a source waits for no release of this launch.
@@ -68,6 +68,11 @@ pub struct Lives {
     /// The inlet through which a particle comes in again at once, by the code of the status with
     /// which its life has ended; slots are numbered over the whole run then.
     pub after: [Option<usize>; STATUS_CODES],
+    /// Patches of a mesh's edge, as in [`Boundary::patches`](crate::Boundary::patches).
+    pub patches: Vec<MeshPatch>,
+    /// The inlet that follows where a particle has left the mesh through a patch, one for each of
+    /// them; `after` does not count there.
+    pub after_patch: Vec<Option<usize>>,
     /// The sources. No two share a slot.
     pub sources: Vec<SourceSlots>,
 }
@@ -78,10 +83,24 @@ impl Lives {
         self.sources.iter().position(|source| source.local(slot).is_some())
     }
 
-    /// Whether a life that has ended with this status is followed by another one.
-    pub fn goes_on(&self, slot: u32, status: i32) -> bool {
-        let after = usize::try_from(status).ok().and_then(|code| self.after.get(code).copied());
-        after.flatten().is_some() || self.source(slot).is_some()
+    /// The inlet through which a particle comes in again at once after a life that has ended with
+    /// this status at this place.
+    pub fn inlet_after(&self, status: i32, place: [f64; 3]) -> Option<usize> {
+        let patch = MeshPatch::at(&self.patches, place).filter(|_| status == LEFT_MESH);
+        match patch {
+            Some(patch) => self.after_patch.get(patch).copied().flatten(),
+            None => self.after.get(usize::try_from(status).ok()?).copied().flatten(),
+        }
+    }
+
+    /// Whether particles come in again through an inlet, and not only from a source.
+    pub fn is_entered_again(&self, inlet: usize) -> bool {
+        self.after.contains(&Some(inlet)) || self.after_patch.contains(&Some(inlet))
+    }
+
+    /// Whether a life that has ended with this status at this place is followed by another one.
+    pub fn goes_on(&self, slot: u32, status: i32, place: [f64; 3]) -> bool {
+        self.inlet_after(status, place).is_some() || self.source(slot).is_some()
     }
 
     /// The same for a status.
@@ -156,6 +175,27 @@ mod tests {
         assert_eq!(releases.next(&source, 10, Some((5, 0.5))), None);
         assert_eq!(releases.next(&source, 11, None), Some((0, 0.5)));
         assert_eq!(releases.next(&source, 13, None), None);
+    }
+
+    #[test]
+    fn an_end_at_a_patch_is_followed_by_what_follows_there() {
+        let open = f64::INFINITY;
+        let patch = |low: f64| MeshPatch {
+            low: [low, -open, -open],
+            high: [open; 3],
+            wall: crate::Wall::Leave,
+        };
+        let mut lives = Lives {
+            patches: vec![patch(2.0), patch(1.0)],
+            after_patch: vec![Some(4), None],
+            ..Lives::default()
+        };
+        lives.after[LEFT_MESH as usize] = Some(7);
+        let after = |x: f64| lives.inlet_after(LEFT_MESH, [x, 0.0, 0.0]);
+        assert_eq!([after(0.5), after(1.0), after(2.5)], [Some(7), None, Some(4)]);
+        assert_eq!(lives.inlet_after(LEFT_MESH + 1, [2.5, 0.0, 0.0]), None);
+        assert!(lives.is_entered_again(4) && lives.is_entered_again(7));
+        assert!(!lives.goes_on(0, LEFT_MESH, [1.0; 3]) && !lives.is_entered_again(0));
     }
 
     #[test]

@@ -43,6 +43,29 @@ impl Wall {
     }
 }
 
+/// A part of the edge of a mesh with a wall of its own: where ways cross the edge in a box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeshPatch {
+    /// Least corner of the box, in the data's unit of length, as the precision of positions can
+    /// hold it; -infinity on an axis that is open.
+    pub low: [f64; 3],
+    /// Greatest corner of the box, as the least one.
+    pub high: [f64; 3],
+    /// What happens to a particle there.
+    pub wall: Wall,
+}
+
+impl MeshPatch {
+    /// The number of the first of some patches in which a way crosses the edge, if it does so in
+    /// one; `place` is the last place of the way in the mesh.
+    pub fn at(patches: &[MeshPatch], place: [f64; 3]) -> Option<usize> {
+        let is_in = |patch: &MeshPatch| {
+            (0..3).all(|d| patch.low[d] <= place[d] && place[d] <= patch.high[d])
+        };
+        patches.iter().position(is_in)
+    }
+}
+
 /// Walls that a particle can meet in one step; where it meets more, as in a narrow wedge, it stays
 /// at the last one until the next step.
 pub const MOST_BOUNCES: usize = 16;

@@ -108,6 +108,24 @@ impl Shape {
             _ => None,
         }
     }
+
+    /// How far a place is outside, at least; negative inside.
+    fn distance(&self, p: [f64; 3]) -> f64 {
+        match *self {
+            Shape::Sphere { centre, radius } => norm([0, 1, 2].map(|d| p[d] - centre[d])) - radius,
+            Shape::Cylinder { base, axis, radius, capped } => {
+                let (from_base, length) = ([0, 1, 2].map(|d| p[d] - base[d]), norm(axis));
+                let unit = axis.map(|x| x / length);
+                let along: f64 = (0..3).map(|d| from_base[d] * unit[d]).sum();
+                let round = norm([0, 1, 2].map(|d| from_base[d] - along * unit[d])) - radius;
+                if capped { round.max(-along).max(along - length) } else { round }
+            }
+            Shape::Box { low, high } => {
+                let beyond = |d: usize| (low[d] - p[d]).max(p[d] - high[d]);
+                beyond(0).max(beyond(1)).max(beyond(2))
+            }
+        }
+    }
 }
 
 fn norm([x, y, z]: [f64; 3]) -> f64 {
@@ -204,6 +222,19 @@ pub struct Obstacle {
     pub surface: Surface,
 }
 
+impl Obstacle {
+    /// Whether a place is on the allowed side or, to `slack` times the size of the shape's
+    /// coordinates, on the surface.
+    pub fn allows(&self, place: [f64; 3], slack: f64) -> bool {
+        let [.., size] = self.shape.numbers();
+        let distance = self.shape.distance(place);
+        match self.allowed {
+            Allowed::Outside => distance >= -slack * size,
+            Allowed::Inside => distance <= slack * size,
+        }
+    }
+}
+
 /// What became of a particle on a straight way among obstacles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObstaclePassage {
@@ -253,6 +284,30 @@ mod tests {
         assert!(block(f64::NAN).flaw().is_some());
         assert!(Shape::Sphere { centre: [f64::NAN; 3], radius: 1.0 }.flaw().is_some());
         assert!(Shape::Box { low: [1.0; 3], high: [1.0; 3] }.flaw().is_some());
+    }
+
+    #[test]
+    fn places_at_the_surface_are_allowed_to_some_slack() {
+        let (base, axis) = ([1.0, 0.0, 0.0], [0.0, 0.0, 2.0]);
+        let drum = Shape::Cylinder { base, axis, radius: 1.0, capped: true };
+        let ball = Shape::Sphere { centre: base, radius: 1.0 };
+        let block = Shape::Box { low: [0.0, -1.0, -f64::INFINITY], high: [2.0, 1.0, 0.5] };
+        for shape in [drum, ball, block] {
+            let body = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
+            let vessel = Obstacle { allowed: Allowed::Inside, ..body };
+            for (x, outside) in [(-0.1, true), (1e-9, true), (1e-3, false), (1.0, false)] {
+                let place = [x, 0.0, 0.1];
+                // The ball is smaller there.
+                let is_ball = matches!(shape, Shape::Sphere { .. });
+                let outside = outside || is_ball && x == 1e-3;
+                let is_near = x == 1e-9 && !is_ball;
+                assert_eq!(body.allows(place, 1e-6), outside, "{shape:?} {x}");
+                assert_eq!(vessel.allows(place, 1e-6), !outside || is_near, "{shape:?} {x}");
+            }
+        }
+        let body = Obstacle { shape: drum, allowed: Allowed::Outside, surface: Surface::Slide };
+        assert!(body.allows([1.0, 0.0, -0.1], 0.0) && body.allows([1.0, 0.0, 2.1], 0.0));
+        assert!(!body.allows([1.0, 0.0, 1.9], 0.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Explicit Runge-Kutta schemes as Butcher tableaux.
 
-/// How a step is taken. Every scheme is explicit and has a fixed step.
+/// How a step is taken. Every scheme is explicit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Scheme {
     /// Explicit Euler, order 1, one sample a step.
@@ -12,6 +12,9 @@ pub enum Scheme {
     /// The classical Runge-Kutta scheme, order 4, four samples a step.
     #[default]
     Rk4,
+    /// Dormand and Prince's scheme, order 5, with an embedded solution of order 4: six samples a
+    /// step, and a seventh where its error is estimated.
+    DormandPrince,
 }
 
 /// A coefficient as a fraction, so that it is exact in every precision and a compile-time
@@ -32,7 +35,7 @@ impl Ratio {
 }
 
 /// The most stages that a scheme may have.
-pub const MAX_STAGES: usize = 4;
+pub const MAX_STAGES: usize = 7;
 
 /// The coefficients of an explicit Runge-Kutta scheme:
 /// `k_s = v(x + h sum_j a_sj k_j, t + c_s h)`, `x' = x + h sum_s b_s k_s`.
@@ -46,6 +49,25 @@ pub struct Tableau {
     pub b: [Ratio; MAX_STAGES],
     /// Times of the stages, as fractions of the step; the row sums of `a`.
     pub c: [Ratio; MAX_STAGES],
+    /// Weights of the stages in the difference from an embedded solution of lower order; zeros where
+    /// there is none.
+    pub error: [Ratio; MAX_STAGES],
+}
+
+impl Tableau {
+    /// The stages that the solution needs; the rest is for its error.
+    pub const fn solution_stages(&self) -> usize {
+        let mut stages = self.stages;
+        while stages > 1 && self.b[stages - 1].is_zero() {
+            stages -= 1;
+        }
+        stages
+    }
+
+    /// Whether there is an embedded solution, so that errors can be estimated.
+    pub const fn is_embedded(&self) -> bool {
+        !self.error[0].is_zero()
+    }
 }
 
 const O: Ratio = Ratio(0, 1);
@@ -53,33 +75,86 @@ const I: Ratio = Ratio(1, 1);
 const HALF: Ratio = Ratio(1, 2);
 const NONE: [Ratio; MAX_STAGES] = [O; MAX_STAGES];
 
-const EULER: Tableau = Tableau { stages: 1, a: [NONE; MAX_STAGES], b: [I, O, O, O], c: NONE };
+/// A row of a table: some coefficients, and zeros.
+const fn row<const N: usize>(first: [Ratio; N]) -> [Ratio; MAX_STAGES] {
+    let mut row = NONE;
+    let mut i = 0;
+    while i < N {
+        row[i] = first[i];
+        i += 1;
+    }
+    row
+}
 
-const MIDPOINT: Tableau = Tableau {
-    stages: 2,
-    a: [NONE, [HALF, O, O, O], NONE, NONE],
-    b: [O, I, O, O],
-    c: [O, HALF, O, O],
-};
+/// A tableau from its rows.
+const fn tableau<const N: usize>(
+    a: [[Ratio; MAX_STAGES]; N],
+    b: [Ratio; MAX_STAGES],
+    c: [Ratio; MAX_STAGES],
+    error: [Ratio; MAX_STAGES],
+) -> Tableau {
+    let mut all = [NONE; MAX_STAGES];
+    let mut i = 0;
+    while i < N {
+        all[i] = a[i];
+        i += 1;
+    }
+    Tableau { stages: N, a: all, b, c, error }
+}
 
-const HEUN: Tableau = Tableau {
-    stages: 2,
-    a: [NONE, [I, O, O, O], NONE, NONE],
-    b: [HALF, HALF, O, O],
-    c: [O, I, O, O],
-};
+const EULER: Tableau = tableau([NONE], row([I]), NONE, NONE);
+
+const MIDPOINT: Tableau = tableau([NONE, row([HALF])], row([O, I]), row([O, HALF]), NONE);
+
+const HEUN: Tableau = tableau([NONE, row([I])], row([HALF, HALF]), row([O, I]), NONE);
 
 /// Kutta (1901); Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, table II.1.2.
-const RK4: Tableau = Tableau {
-    stages: 4,
-    a: [NONE, [HALF, O, O, O], [O, HALF, O, O], [O, O, I, O]],
-    b: [Ratio(1, 6), Ratio(1, 3), Ratio(1, 3), Ratio(1, 6)],
-    c: [O, HALF, HALF, I],
-};
+const RK4: Tableau = tableau(
+    [NONE, row([HALF]), row([O, HALF]), row([O, O, I])],
+    row([Ratio(1, 6), Ratio(1, 3), Ratio(1, 3), Ratio(1, 6)]),
+    row([O, HALF, HALF, I]),
+    NONE,
+);
+
+/// J. R. Dormand, P. J. Prince: *A family of embedded Runge-Kutta formulae*, J. Comput. Appl. Math. 6
+/// (1980); Hairer, Norsett & Wanner, table II.5.2.
+const DORMAND_PRINCE: Tableau = tableau(
+    [
+        NONE,
+        row([Ratio(1, 5)]),
+        row([Ratio(3, 40), Ratio(9, 40)]),
+        row([Ratio(44, 45), Ratio(-56, 15), Ratio(32, 9)]),
+        row([Ratio(19372, 6561), Ratio(-25360, 2187), Ratio(64448, 6561), Ratio(-212, 729)]),
+        row([
+            Ratio(9017, 3168),
+            Ratio(-355, 33),
+            Ratio(46732, 5247),
+            Ratio(49, 176),
+            Ratio(-5103, 18656),
+        ]),
+        row(FIFTH),
+    ],
+    row(FIFTH),
+    row([O, Ratio(1, 5), Ratio(3, 10), Ratio(4, 5), Ratio(8, 9), I, I]),
+    row([
+        Ratio(71, 57600),
+        O,
+        Ratio(-71, 16695),
+        Ratio(71, 1920),
+        Ratio(-17253, 339_200),
+        Ratio(22, 525),
+        Ratio(-1, 40),
+    ]),
+);
+
+/// Weights of Dormand and Prince's solution of order 5, which is also its last stage.
+const FIFTH: [Ratio; 6] =
+    [Ratio(35, 384), O, Ratio(500, 1113), Ratio(125, 192), Ratio(-2187, 6784), Ratio(11, 84)];
 
 impl Scheme {
     /// Every scheme, in order of cost.
-    pub const ALL: [Scheme; 4] = [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4];
+    pub const ALL: [Scheme; 5] =
+        [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince];
 
     /// The scheme's coefficients.
     pub const fn tableau(self) -> &'static Tableau {
@@ -88,6 +163,7 @@ impl Scheme {
             Scheme::Midpoint => &MIDPOINT,
             Scheme::Heun => &HEUN,
             Scheme::Rk4 => &RK4,
+            Scheme::DormandPrince => &DORMAND_PRINCE,
         }
     }
 
@@ -97,16 +173,18 @@ impl Scheme {
             Scheme::Euler => 1,
             Scheme::Midpoint | Scheme::Heun => 2,
             Scheme::Rk4 => 4,
+            Scheme::DormandPrince => 5,
         }
     }
 
-    /// The name used in case files: `euler`, `midpoint`, `heun`, `rk4`.
+    /// The name used in case files: `euler`, `midpoint`, `heun`, `rk4`, `dormand-prince`.
     pub const fn name(self) -> &'static str {
         match self {
             Scheme::Euler => "euler",
             Scheme::Midpoint => "midpoint",
             Scheme::Heun => "heun",
             Scheme::Rk4 => "rk4",
+            Scheme::DormandPrince => "dormand-prince",
         }
     }
 }
@@ -114,6 +192,23 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The conditions of order 1 to 4 for quadratures of the times, sum b c^k = 1 / (k + 1), hold for
+    /// both solutions, and that of order 5 for one of them.
+    #[test]
+    fn both_solutions_of_dormand_and_prince_have_their_orders() {
+        let t = Scheme::DormandPrince.tableau();
+        let off = |weights: &dyn Fn(usize) -> f64, k: i32| {
+            let sum: f64 = (0..t.stages).map(|s| weights(s) * t.c[s].value().powi(k)).sum();
+            (sum - 1.0 / f64::from(k + 1)).abs()
+        };
+        let fifth = |s: usize| t.b[s].value();
+        let fourth = |s: usize| t.b[s].value() - t.error[s].value();
+        assert!((0..5).all(|k| off(&fifth, k) < 1e-15));
+        assert!((0..4).all(|k| off(&fourth, k) < 1e-15));
+        assert!(off(&fourth, 4) > 1e-4);
+        assert_eq!(t.solution_stages(), 6);
+    }
 
     #[test]
     fn tableaux_are_consistent() {
@@ -126,6 +221,8 @@ mod tests {
                 assert!((row - t.c[s].value()).abs() < 1e-15, "{scheme:?}: row {s}");
                 assert!(t.a[s][s..].iter().all(|a| a.is_zero()), "{scheme:?} is explicit");
             }
+            let difference: f64 = t.error.iter().map(|e| e.value()).sum();
+            assert!(difference.abs() < 1e-15, "{scheme:?}: the embedded weights sum to 1");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The work of one launch.
 
-use crate::{Boundary, Clock, Scheme, Step, Succession};
+use crate::{Adaptive, Boundary, Clock, Obstacle, Scheme, Step, Succession, Walk};
 use std::sync::Arc;
 
 /// A run of steps that all particles take in one launch, with all that is the same for them.
@@ -16,8 +16,16 @@ pub struct Segment {
     pub clock: Arc<Clock>,
     /// The domain box and its faces.
     pub boundary: Boundary,
+    /// Bodies and vessels in the box; none in the box of a field on a mesh.
+    pub obstacles: Arc<[Obstacle]>,
     /// Speed below which a particle ends as stagnant; 0 for no threshold.
     pub stagnant_speed: f64,
+    /// How the lengths of steps follow from their errors; nothing for those of the segment.
+    pub adaptive: Option<Adaptive>,
+    /// A velocity that is added to the field's everywhere, in the data's units; 0 along flat axes.
+    pub drift: [f64; 3],
+    /// A random walk beside the steps.
+    pub walk: Option<Walk>,
     /// What follows the ends of lives, where slots are used again.
     pub succession: Option<Succession>,
 }

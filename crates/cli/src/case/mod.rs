@@ -3,9 +3,11 @@
 #[macro_use]
 mod names;
 mod inflow;
+mod obstacle;
 mod read;
 
 pub use inflow::{Burst, Inlet, InletKind, Pattern, Source};
+pub use obstacle::{Obstacle, ObstacleKind, Surface};
 pub use read::{Misuse, from_text, read};
 
 use burntrace::io;
@@ -25,6 +27,10 @@ pub struct Case {
     pub domain: Domain,
     #[serde(default)]
     pub boundary: Boundary,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<Patch>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obstacle: Vec<Obstacle>,
     /// Where particles come in that have left through an outlet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inlet: Option<Inlet>,
@@ -121,6 +127,7 @@ names!(Scheme -> burntrace::Scheme {
     Euler => burntrace::Scheme::Euler,
     Midpoint => burntrace::Scheme::Midpoint,
     Heun => burntrace::Scheme::Heun,
+    DormandPrince => burntrace::Scheme::DormandPrince,
 });
 // An outlet is an exit that an inlet goes with, and so is the edge of a mesh.
 names!(Condition -> burntrace::Condition {
@@ -198,6 +205,18 @@ pub struct Boundary {
     pub y: [Condition; 2],
     pub z: [Condition; 2],
     pub mesh: Wall,
+}
+
+/// A part of the edge of a mesh with a wall of its own; a corner that is left out is nowhere.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Patch {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<[f64; 3]>,
+    pub wall: Wall,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -132,6 +132,12 @@ mod tests {
             "y",
             "z",
             "mesh",
+            "name",
+            "wall",
+            "centre",
+            "radius",
+            "allowed",
+            "surface",
             "face",
             "pattern",
             "deviation",
@@ -217,8 +223,8 @@ mod tests {
     }
 
     #[test]
-    fn the_inlet_and_the_source_of_the_template_can_be_used() {
-        let begin = TEMPLATE.find("# [inlet]").unwrap();
+    fn what_the_template_has_as_comments_can_be_used() {
+        let begin = TEMPLATE.find("# [[patch]]").unwrap();
         let end = TEMPLATE.find("[seeds]\n#").unwrap();
         let is_key =
             |line: &&str| line.starts_with('[') || line.contains(" = ") && !line.contains(": ");
@@ -226,6 +232,8 @@ mod tests {
         let keys: Vec<&str> = lines.filter(is_key).collect();
         let case = from_text(&keys.join("\n"), &[]).unwrap();
         assert!(case.inlet.is_some() && case.seeds.is_none());
+        assert_eq!(case.patch[0].low, Some([2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]));
+        assert_eq!(case.obstacle[0].radius, Some(0.1));
         assert_eq!(case.source[0].capacity, Some(5000));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);

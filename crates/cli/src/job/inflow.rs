@@ -1,9 +1,12 @@
 //! Where particles come in in the course of a run: the outlets, inlets and sources of a case.
 
-use super::keys::{self, need};
+use super::{
+    keys::{self, need},
+    obstacles,
+};
 use crate::case::{self, Case, InletKind, Misuse};
 use anyhow::Result;
-use burntrace::{Face, Inlet, InletShape, Pattern, Rate, Source, TimeSpan, Tracer, io};
+use burntrace::{Face, Inlet, InletShape, Patch, Pattern, Rate, Source, TimeSpan, Tracer, io};
 use std::path::Path;
 
 /// Refuses a case in which nothing moves, and outlets and inlets without each other.
@@ -12,15 +15,21 @@ pub fn check(case: &Case) -> Result<()> {
         return Err(Misuse::error("the case has no particles; give [seeds], or a [[source]]"));
     }
     let mesh = is_mesh_outlet(case).then(|| "the edge of the mesh".to_string());
-    let outlet = outlets(case).next().map(|face| format!("the face {face}")).or(mesh);
+    let patch = case.patch.iter().find(|patch| patch.wall == case::Wall::Outlet);
+    let patch = patch.map(|patch| format!("the patch `{}`", patch.name));
+    let face = outlets(case).next().map(|face| format!("the face {face}"));
+    let obstacle = obstacles::are_outlets(case).then(|| "an obstacle".to_string());
+    let outlet = face.or(mesh).or(patch).or(obstacle);
+    obstacles::check(case)?;
     match (outlet, &case.inlet) {
         (Some(outlet), None) => Err(Misuse::error(format!(
             "{outlet} is an outlet, and there is no [inlet], where particles come in that have \
              left through it; give one, or have them end for good (`exit`, or `leave` for a mesh)"
         ))),
         (None, Some(_)) => Err(Misuse::error(
-            "there is an [inlet], and no face of [boundary] is an `outlet`, nor the edge of a \
-             mesh; make one of them so, or leave the inlet out (a [[source]] has its own)",
+            "there is an [inlet], and no face of [boundary] is an `outlet`, nor an [[obstacle]], \
+             the edge of a mesh or a [[patch]] of it; make one of them so, or leave the inlet out \
+             (a [[source]] has its own)",
         )),
         _ => Ok(()),
     }
@@ -44,8 +53,14 @@ pub fn open<'a>(
     mut tracer: Tracer<'a>,
     span: impl Fn() -> Result<TimeSpan>,
 ) -> Result<Tracer<'a>> {
-    if let Some(given) = &case.inlet {
-        let inlet = inlet(given, "inlet", base)?;
+    let common = case.inlet.as_ref().map(|given| inlet(given, "inlet", base)).transpose()?;
+    for given in &case.patch {
+        tracer = tracer.mesh_patch(patch(given, common.as_ref()));
+    }
+    if let Some(inlet) = common {
+        if obstacles::are_outlets(case) {
+            tracer = tracer.obstacle_outlet(inlet.clone());
+        }
         for face in outlets(case) {
             tracer = tracer.outlet(face, inlet.clone());
         }
@@ -60,6 +75,17 @@ pub fn open<'a>(
         tracer = tracer.source(source);
     }
     Ok(tracer)
+}
+
+/// A patch of a mesh's edge, which may be an outlet.
+fn patch(given: &case::Patch, inlet: Option<&Inlet>) -> Patch {
+    let low = given.low.unwrap_or([f64::NEG_INFINITY; 3]);
+    let high = given.high.unwrap_or([f64::INFINITY; 3]);
+    let patch = Patch::new(&given.name, low, high);
+    match (given.wall, inlet) {
+        (case::Wall::Outlet, Some(inlet)) => patch.outlet(inlet.clone()),
+        (wall, _) => patch.wall(wall.into()),
+    }
 }
 
 fn inlet(given: &case::Inlet, section: &str, base: &Path) -> Result<Inlet> {

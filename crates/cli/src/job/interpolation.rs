@@ -22,6 +22,7 @@ pub fn check(case: &Case) -> Result<()> {
         ("field.cell_velocity", field.cell_velocity.is_some(), mesh),
         ("field.other_cells", field.other_cells.is_some(), mesh),
         ("boundary.mesh", has_wall, mesh),
+        ("[[patch]]", !case.patch.is_empty(), mesh),
     ];
     for (key, is_given, with) in keys {
         if is_given && field.interpolation != with {

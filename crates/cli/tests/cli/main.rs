@@ -5,6 +5,7 @@
 
 mod bench;
 mod meshes;
+mod obstacles;
 mod points;
 mod program;
 mod real_data;

@@ -259,6 +259,36 @@ fn the_edge_of_a_mesh_can_be_an_outlet() {
 }
 
 #[test]
+fn a_patch_of_the_edge_can_be_an_outlet() {
+    let folder = folder(&corner().file("POINT_DATA", |_| [1.0, 0.0, 0.0]));
+    let patch = |keys: &str| format!("[[patch]]\nname = \"end\"\n{keys}\n");
+    let inlet = "[inlet]\nkind = \"points\"\npoints = [[0.25, 1.25, 0.75]]";
+    let end = "low = [1.0, 1.0, -inf]\nhigh = [1.0, inf, inf]\nwall = \"outlet\"";
+    let shut = "low = [0.0, 2.0, 0.0]\nwall = \"slide\"";
+    let trace = "t0 = 0.0\ndt = 0.2\nsteps = 10";
+    let seeds = "kind = \"list\"\npoints = [[0.25, 1.5, 0.5]]";
+    let case = |patches: &str| {
+        let boundary = &format!("mesh = \"reflect\"\n{patches}");
+        Case { field: MESH, boundary, trace, seeds }.run(folder.path(), &[])
+    };
+    let refused = |patches: &str, parts: &[&str]| assert_refused(&case(patches), 2, parts);
+    let output = case(&format!("{}[[patch]]\nname = \"top\"\n{shut}\n{inlet}", patch(end)));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // As where the whole edge is an outlet.
+    assert!(text(&output.stdout).contains("2 left the mesh through the patch end"));
+    let found = summary(folder.path());
+    assert_eq!((&found["patches"]["end"], &found["patches"]["top"]), (&2.into(), &0.into()));
+    assert_eq!((&found["active"], &found["released"]), (&1.into(), &3.into()));
+    refused(&patch(end), &["the patch `end` is an outlet", "[inlet]"]);
+    refused(&format!("{}{inlet}", patch(shut)), &["[inlet]", "[[patch]]"]);
+    refused(&patch("wall = \"leav\""), &["did you mean `leave`"]);
+    refused(&patch("low = [3.0, 0.0, 0.0]\nwall = \"leave\""), &["`end`", "no face"]);
+    refused(&patch("hihg = [0.0, 0.0, 0.0]\nwall = \"leave\""), &["did you mean `high`"]);
+    let grid = Case { field: "flow = \"abc\"", boundary: &patch(shut), trace, seeds };
+    assert_refused(&grid.run(folder.path(), &[]), 2, &["[[patch]] goes with", "\"mesh\""]);
+}
+
+#[test]
 fn walls_keep_particles_in() {
     let folder = folder(&corner().tetrahedra().file("POINT_DATA", |_| [1.0, -0.25, 0.0]));
     let trace = "t0 = 0.0\ndt = 0.1\nsteps = 20";

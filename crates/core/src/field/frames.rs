@@ -18,6 +18,21 @@ pub trait FrameSource {
         &mut self,
         frame: usize,
     ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// Reads the diffusivity of a frame, for a [random walk](crate::RandomWalk): a number for each
+    /// node or cell, in the data's unit of length squared per unit of time. `None` where the source
+    /// has none, and then in all frames.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](FrameSource::read).
+    fn diffusivity(
+        &mut self,
+        frame: usize,
+    ) -> std::result::Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
+        let _ = frame;
+        Ok(None)
+    }
 }
 
 /// Frames on image data or a rectilinear grid.

@@ -45,7 +45,7 @@ impl GridField {
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: &|value| value_position(value, &shape, &axes),
         };
-        let velocity = layout.load(source, &time, device, options)?;
+        let (velocity, has_diffusivity) = layout.load(source, &time, device, options)?;
         let dtype = options.precision.dtype();
         let nodes = axes.concat();
         let count = nodes.len();
@@ -65,6 +65,7 @@ impl GridField {
             time,
             device: device.clone(),
             precision: options.precision,
+            has_diffusivity,
         };
         Ok(GridField { sampled, shape })
     }

@@ -88,7 +88,7 @@ impl MeshField {
                 + records.index.len() * size_of::<i32>()) as u64,
             position: &|value| place(&mesh, placement, order.iter().position(|i| *i == value)),
         };
-        let velocity = if averages {
+        let (velocity, has_diffusivity) = if averages {
             let mut averaged = Averaged::new(source, &mesh, &origins);
             layout.load(&mut averaged, &time, device, options)?
         } else {
@@ -103,6 +103,7 @@ impl MeshField {
                 time,
                 device: device.clone(),
                 precision: options.precision,
+                has_diffusivity,
             },
             mesh: mesh.into(),
             origins: origins.into(),

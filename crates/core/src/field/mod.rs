@@ -33,6 +33,18 @@ pub trait Field {
     /// way, except on periodic axes. On a flat axis the component is zero.
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
 
+    /// Diffusivity `[n, 1]` at positions `[n, 3]`, at one time, in the data's unit of length squared
+    /// per unit of time; `None` where the field has none of its own.
+    fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
+        let _ = (position, time);
+        None
+    }
+
+    /// Whether the field has a [diffusivity](Field::diffusivity) of its own.
+    fn has_diffusivity(&self) -> bool {
+        false
+    }
+
     /// The box in which the field is known.
     fn domain(&self) -> Domain;
 

@@ -59,7 +59,7 @@ impl PointField {
                 + lattice.starts.len() * size_of::<i32>()) as u64,
             position: &|value| positions[value],
         };
-        let velocity = layout.load(source, &time, device, options)?;
+        let (velocity, has_diffusivity) = layout.load(source, &time, device, options)?;
         let dtype = options.precision.dtype();
         let places = places(&positions, &lattice.order, &shape);
         let places = options.precision.data(places, [shape.axis(3)]);
@@ -75,6 +75,7 @@ impl PointField {
             time,
             device: device.clone(),
             precision: options.precision,
+            has_diffusivity,
         };
         Ok(PointField { sampled, shape })
     }

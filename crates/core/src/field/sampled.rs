@@ -38,6 +38,8 @@ pub struct Sampled {
     pub(crate) domain: Domain,
     pub(crate) device: Device,
     pub(crate) precision: Precision,
+    /// Whether the number that pads velocities is a diffusivity.
+    pub(crate) has_diffusivity: bool,
 }
 
 impl Sampled {
@@ -55,15 +57,14 @@ impl Sampled {
         self.tensors.velocity.clone().slice([frame * values..(frame + 1) * values, 0..LANES])
     }
 
-    /// Velocity `[n, 3]` at a time, from what `read` gives `[n, 4]` of a frame.
+    /// Velocity and what pads it `[n, 4]` at a time, from what `read` gives `[n, 4]` of a frame.
     pub(super) fn at_time(&self, time: f64, read: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
         let ([first, second], [w0, w1]) = self.time.weights(time);
         let mut v = read(self.frame(first)).mul_scalar(w0);
         if w1 != 0.0 {
             v = v + read(self.frame(second)).mul_scalar(w1);
         }
-        let [n, _] = v.dims();
-        v.slice([0..n, 0..3])
+        v
     }
 }
 
@@ -74,7 +75,20 @@ macro_rules! sampled_field {
         impl $crate::Field for $field {
             fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                 let places = self.locate_all(position);
-                self.sampled.at_time(time, |frame| self.read(frame, &places))
+                self.sampled.at_time(time, |frame| self.read(frame, &places)).narrow(1, 0, 3)
+            }
+
+            fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
+                if !self.sampled.has_diffusivity {
+                    return None;
+                }
+                let places = self.locate_all(position);
+                let read = self.sampled.at_time(time, |frame| self.read(frame, &places));
+                Some(read.narrow(1, 3, 1))
+            }
+
+            fn has_diffusivity(&self) -> bool {
+                self.sampled.has_diffusivity
             }
 
             fn domain(&self) -> $crate::Domain {
@@ -128,27 +142,31 @@ pub(super) struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Reads all frames of a source and puts them on a device.
+    /// Reads all frames of a source and puts them on a device. Also returns whether they have a
+    /// diffusivity.
     pub fn load(
         &self,
         source: &mut dyn FrameSource,
         time: &TimeAxis,
         device: &Device,
         options: &FieldOptions,
-    ) -> Result<Tensor<2>> {
+    ) -> Result<(Tensor<2>, bool)> {
         let frames = time.clock().frames;
         self.check_memory(frames, options)?;
         crate::device::check_precision(device, options.precision)?;
         let rows = frames * self.shape.values_per_frame() + 1;
-        let data = match options.precision {
+        let (data, has_diffusivity) = match options.precision {
             Precision::F32 => {
-                TensorData::new(self.read(source, time, options, |x| x as f32)?, [rows, LANES])
+                let (all, has) = self.read(source, time, options, |x| x as f32)?;
+                (TensorData::new(all, [rows, LANES]), has)
             }
             Precision::F64 => {
-                TensorData::new(self.read(source, time, options, |x| x)?, [rows, LANES])
+                let (all, has) = self.read(source, time, options, |x| x)?;
+                (TensorData::new(all, [rows, LANES]), has)
             }
         };
-        Ok(Tensor::from_data(data, (device, options.precision.dtype())))
+        let tensor = Tensor::from_data(data, (device, options.precision.dtype()));
+        Ok((tensor, has_diffusivity))
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
@@ -167,16 +185,17 @@ impl Layout<'_> {
         }
     }
 
-    /// All frames in one array, and the value that closes it.
+    /// All frames in one array, and the value that closes it; and whether they have a diffusivity.
     fn read<T: Copy + PartialEq + Default>(
         &self,
         source: &mut dyn FrameSource,
         time: &TimeAxis,
         options: &FieldOptions,
         cast: impl Fn(f64) -> T + Copy,
-    ) -> Result<Vec<T>> {
+    ) -> Result<(Vec<T>, bool)> {
         let frames = time.clock().frames;
         let size = self.shape.values_per_frame();
+        let mut has_diffusivity = false;
         let mut all = Vec::with_capacity((frames * size + 1) * LANES);
         for frame in 0..frames {
             tracing::debug!(frame, frames, "reading");
@@ -194,6 +213,12 @@ impl Layout<'_> {
                 let position = (self.position)(first);
                 return Err(Error::NotFinite { frame, count, first, position });
             }
+            let diffusivity =
+                source.diffusivity(frame).map_err(|source| Error::Source { frame, source })?;
+            if let Some(diffusivity) = diffusivity {
+                self.pad(frame, &diffusivity, &mut all[frame * size * LANES..], cast)?;
+                has_diffusivity = true;
+            }
         }
         if time.ends_meet() && all[..size * LANES] != all[(frames - 1) * size * LANES..] {
             return Err(Error::Period {
@@ -205,7 +230,31 @@ impl Layout<'_> {
             });
         }
         all.extend([T::default(); LANES]);
-        Ok(all)
+        Ok((all, has_diffusivity))
+    }
+
+    /// Puts diffusivities where velocities are padded.
+    fn pad<T>(
+        &self,
+        frame: usize,
+        diffusivity: &[f64],
+        rows: &mut [T],
+        cast: impl Fn(f64) -> T,
+    ) -> Result<()> {
+        let is_bad = |k: &f64| !k.is_finite() || *k < 0.0;
+        if diffusivity.len() != self.given || diffusivity.iter().any(is_bad) {
+            return Err(Error::Walk(format!(
+                "the diffusivity of frame {frame} has {} numbers where there are {}, or some that \
+                 are negative or not finite",
+                diffusivity.len(),
+                self.given
+            )));
+        }
+        for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
+            let i = self.order.map_or(value, |order| order[value]);
+            row[LANES - 1] = cast(diffusivity[i]);
+        }
+        Ok(())
     }
 
     /// Appends padded velocities, with zero for those that are not finite; returns the least index

@@ -14,7 +14,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// A box around nothing.
-    pub(super) const EMPTY: Bounds =
+    pub(crate) const EMPTY: Bounds =
         Bounds { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
 
     /// Whether it holds nothing, not even a point.
@@ -48,14 +48,14 @@ impl Bounds {
         bounds
     }
 
-    pub(super) fn add(&mut self, point: [f64; 3]) {
+    pub(crate) fn add(&mut self, point: [f64; 3]) {
         for (d, x) in point.into_iter().enumerate() {
             self.low[d] = self.low[d].min(x);
             self.high[d] = self.high[d].max(x);
         }
     }
 
-    pub(super) fn join(&mut self, other: &Bounds) {
+    pub(crate) fn join(&mut self, other: &Bounds) {
         self.add(other.low);
         self.add(other.high);
     }

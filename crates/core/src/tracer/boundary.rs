@@ -1,7 +1,7 @@
 //! The box and its faces, checked.
 
-use super::Tracer;
-use crate::{Condition, Error, Face, InletShape, Result, Status, field::AXES};
+use super::{Tracer, obstacles, patches};
+use crate::{Condition, Error, Face, InletShape, Patch, Result, Status, Surface, field::AXES};
 use burntrace_kernels::Boundary;
 
 /// The box and its faces; flat axes are open. A side that lies nowhere is an exit that nobody
@@ -12,6 +12,7 @@ pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
         high: tracer.domain.high,
         faces: tracer.faces,
         wall: tracer.wall,
+        patches: patches::boxes(tracer),
     };
     for d in 0..3 {
         if tracer.domain.is_flat(d) {
@@ -28,6 +29,8 @@ pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
             }
         }
     }
+    patches::check(tracer)?;
+    obstacles::checked(tracer)?;
     check_inflows(tracer)?;
     Ok(boundary)
 }
@@ -76,10 +79,17 @@ fn check_inflows(tracer: &Tracer) -> Result<()> {
                         .into(),
                 ));
             }
+            Status::HitObstacle if tracer.obstacles.iter().all(|o| o.surface != Surface::Exit) => {
+                return Err(Error::Inlet(
+                    "obstacles are an outlet, and none of them has the surface `exit`".into(),
+                ));
+            }
             _ => {}
         }
         check_inlet(tracer, inlet.shape())?;
     }
+    let mut of_patches = tracer.patches.iter().filter_map(Patch::inlet);
+    of_patches.try_for_each(|inlet| check_inlet(tracer, inlet.shape()))?;
     tracer.sources.iter().try_for_each(|source| check_inlet(tracer, source.inlet().shape()))
 }
 

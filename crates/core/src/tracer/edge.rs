@@ -7,7 +7,7 @@
 
 use crate::{field::to_host, mesh::Mesh};
 use burn::tensor::{Tensor, TensorData};
-use burntrace_kernels::{MOST_BOUNCES, Wall};
+use burntrace_kernels::{Boundary, MOST_BOUNCES, Wall};
 
 /// What the edge of a mesh makes of ways; rows for each particle.
 pub(super) struct Edge {
@@ -27,7 +27,7 @@ pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Ten
         if mesh.locate(*place).is_some() || mesh.locate(*begin).is_none() {
             return *place;
         }
-        let way = Way { mesh, wall: Wall::Leave, from: *begin, to: *place };
+        let way = Way { mesh, from: *begin, to: *place };
         way.at(way.reach()[0])
     });
     let kept = constant(kept.collect(), &stage);
@@ -35,12 +35,12 @@ pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Ten
 }
 
 /// What becomes of ways `from -> to` at the edge of a mesh, `to` being in the box.
-pub(super) fn pass(mesh: &Mesh, wall: Wall, from: &Tensor<2>, to: &Tensor<2>) -> Edge {
+pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Edge {
     let (begins, ends) = (to_host(from), to_host(to));
     let mut edge = Edge { position: to.clone(), fraction: Vec::new(), cell: Vec::new() };
     let mut positions = Vec::with_capacity(3 * ends.len());
     for (begin, end) in begins.iter().zip(&ends) {
-        let passed = Way { mesh, wall, from: *begin, to: *end }.follow();
+        let passed = Way { mesh, from: *begin, to: *end }.follow(boundary);
         positions.extend(passed.position);
         edge.fraction.push(passed.left.unwrap_or(2.0));
         edge.cell.push(passed.cell);
@@ -52,7 +52,6 @@ pub(super) fn pass(mesh: &Mesh, wall: Wall, from: &Tensor<2>, to: &Tensor<2>) ->
 /// A straight way in a mesh.
 struct Way<'a> {
     mesh: &'a Mesh,
-    wall: Wall,
     from: [f64; 3],
     to: [f64; 3],
 }
@@ -72,7 +71,7 @@ impl Way<'_> {
         [0, 1, 2].map(|d| precision.round(self.from[d] + part * (self.to[d] - self.from[d])))
     }
 
-    fn follow(mut self) -> Passed {
+    fn follow(mut self, boundary: &Boundary) -> Passed {
         let mut begun = 0.0;
         let mut cell = self.mesh.locate(self.from).map_or(0, |begin| begin.cell);
         for _ in 0..=MOST_BOUNCES {
@@ -84,11 +83,12 @@ impl Way<'_> {
             let (at_wall, face, inward) = self.mesh.edge(cell, self.at(beyond));
             begun += reached * (1.0 - begun);
             let position = self.at(reached);
-            if self.wall == Wall::Leave {
+            let wall = boundary.wall_at(position);
+            if wall == Wall::Leave {
                 return Passed { position, left: Some(begun), cell: (8 * at_wall + face) as i32 };
             }
             let rest = [0, 1, 2].map(|d| self.to[d] - position[d]);
-            let rest = turned(rest, inward, self.wall);
+            let rest = turned(rest, inward, wall);
             self.to = [0, 1, 2].map(|d| position[d] + inward[d] + rest[d]);
             // Not on the wall, where rounding would have it leave again.
             self.from = [0, 1, 2].map(|d| position[d] + inward[d]);
@@ -130,7 +130,7 @@ fn turned(rest: [f64; 3], inward: [f64; 3], wall: Wall) -> [f64; 3] {
 }
 
 /// Numbers `[n, 3]` beside a tensor.
-fn constant(numbers: Vec<f64>, beside: &Tensor<2>) -> Tensor<2> {
+pub(super) fn constant(numbers: Vec<f64>, beside: &Tensor<2>) -> Tensor<2> {
     let data = TensorData::new(numbers, beside.dims());
     Tensor::from_data(data, (&beside.device(), beside.dtype()))
 }

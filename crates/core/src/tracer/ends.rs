@@ -6,12 +6,16 @@ use crate::{
     schedule::{NEVER, Schedule},
 };
 use burn::tensor::TensorData;
-use burntrace_kernels::{Particles, RECORD, status::BROKEN_OFF};
+use burntrace_kernels::{MeshPatch, Particles, RECORD, status::BROKEN_OFF};
 
 /// How lives began: those of the seeds, and of slots that are used again.
 pub(super) struct Slots<'a> {
     pub begun: &'a Begun,
     pub again: Option<&'a lives::Slots>,
+    /// Patches of the edge of the field's mesh.
+    pub patches: &'a [MeshPatch],
+    /// Whether the run has obstacles.
+    pub have_obstacles: bool,
 }
 
 #[derive(Default)]
@@ -20,9 +24,13 @@ pub(super) struct Account {
     /// The last lives of slots that are used again.
     pub lives: Vec<Life>,
     pub counts: Vec<(Status, usize)>,
+    /// How many have left the mesh through each of its patches.
+    pub patches: Vec<usize>,
     pub released: usize,
     pub dropped: usize,
     pub particle_steps: u64,
+    /// Steps accepted and rejected.
+    pub tries: [u64; 2],
 }
 
 /// Reads the particles' records back and counts. A tensor that nobody else holds is not copied.
@@ -32,9 +40,9 @@ pub(super) fn account(
     slots: &Slots,
     (field, steps): (&dyn Field, u64),
 ) -> Result<Account> {
-    let positions = match slots.again {
-        Some(_) => reals(particles.position.try_into_data())?,
-        None => Vec::new(),
+    let positions = match slots.again.is_some() || !slots.patches.is_empty() {
+        true => reals(particles.position.try_into_data())?,
+        false => Vec::new(),
     };
     let records = particles.record.try_into_data().map_err(failed)?;
     let records = records.convert::<i32>().try_to_vec::<i32>().map_err(failed)?;
@@ -48,6 +56,10 @@ pub(super) fn account(
         if field.mesh().is_some() {
             account.ends.mesh_face.push(mesh_face(status, record[5] as usize, field));
         }
+        if slots.have_obstacles {
+            let is_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
+            account.ends.obstacle.push(is_at_one.then_some(record[5] as usize));
+        }
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
@@ -58,6 +70,9 @@ pub(super) fn account(
             account.particle_steps += last.saturating_sub(release_step);
         }
         events.push(if is_timed { (record[1] as u64, fractions[i]) } else { (NEVER, 0.0) });
+        for (sum, column) in account.tries.iter_mut().zip(&record[7..9]) {
+            *sum += *column as u64;
+        }
         let was_released = status != Status::Waiting;
         account.released += usize::from(was_released) + record[6] as usize;
         account.ends.release_time.push(if was_released { release } else { f64::NAN });
@@ -69,6 +84,7 @@ pub(super) fn account(
         }
     }
     account.add_lives(slots, &positions, &mut counts);
+    account.patches = slots.left_through(&account.ends.status, &positions);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
@@ -118,6 +134,21 @@ impl Account {
 }
 
 impl Slots<'_> {
+    /// How many have left the mesh through each of its patches, in this life or an earlier one.
+    fn left_through(&self, status: &[Status], positions: &[f64]) -> Vec<usize> {
+        let mut counts = match self.again {
+            Some(again) => again.left_through().to_vec(),
+            None => vec![0; self.patches.len()],
+        };
+        let ends = status.iter().zip(positions.as_chunks().0);
+        for (_, place) in ends.filter(|(status, _)| **status == Status::LeftMesh) {
+            if let Some(patch) = MeshPatch::at(self.patches, *place) {
+                counts[patch] += 1;
+            }
+        }
+        counts
+    }
+
     /// Time and step of the release of a slot's last life.
     fn release(&self, slot: usize) -> (f64, u64) {
         match self.again {

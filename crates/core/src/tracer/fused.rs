@@ -101,8 +101,12 @@ fn segment(stepper: &Stepper, field: &Sampled, steps: Vec<Step>, first_step: u64
         first_step: first_step as i32,
         scheme: stepper.scheme,
         clock: field.time.clock().clone(),
-        boundary: stepper.boundary,
+        boundary: stepper.boundary.clone(),
+        obstacles: stepper.obstacles.clone(),
         stagnant_speed: stepper.stagnant_speed,
+        adaptive: stepper.adaptive,
+        drift: stepper.drift,
+        walk: stepper.walk,
         succession: None,
     }
 }

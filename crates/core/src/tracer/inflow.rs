@@ -1,6 +1,6 @@
 //! Where particles come into a run: the places of its inlets, and who uses which.
 
-use super::{Tracer, start};
+use super::{Tracer, obstacles, patches, start};
 use crate::{Error, Inlet, Pattern, Result, Seeds, field::to_host, inlet};
 use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, Lives, SourceSlots};
@@ -26,6 +26,12 @@ impl Inflow {
             let rows = inflow.open(tracer, inlet, (own, slots), begin)?;
             inflow.lives.after[status.code() as usize] = Some(rows);
         }
+        inflow.lives.patches = patches::boxes(tracer);
+        for patch in &tracer.patches {
+            let open = |inlet| inflow.open(tracer, inlet, (own, slots), begin);
+            let rows = patch.inlet().map(open).transpose()?;
+            inflow.lives.after_patch.push(rows);
+        }
         let mut first = seeds.len();
         for source in &tracer.sources {
             let slots = source.capacity();
@@ -48,7 +54,7 @@ impl Inflow {
         let mut velocity = |places: &[[f64; 3]]| velocity(tracer, places, begin);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
         let places = inlet.places(&mut inlet::Request { domain, seeds, slots, velocity })?;
-        let places = within_mesh(tracer, inlet, places, slots)?;
+        let places = allowed(tracer, inlet, places, slots)?;
         let precision = tracer.field.precision();
         self.lives.inlets.push(InletRows {
             first: self.places.len() as u32,
@@ -82,29 +88,32 @@ fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64;
     Ok(to_host(&field.velocity(position, time)))
 }
 
-/// The places of an inlet that are in the mesh of the field, if it has one. Places that are drawn
-/// need not all be; those that are given must.
-fn within_mesh(
+/// The places of an inlet that are in the mesh of the field, if it has one, and on the allowed side
+/// of obstacles. Places that are drawn need not all be; those that are given must.
+fn allowed(
     tracer: &Tracer,
     inlet: &Inlet,
     places: inlet::Places,
     slots: usize,
 ) -> Result<inlet::Places> {
-    if tracer.field.mesh().is_none() {
-        return Ok(places);
-    }
-    let seeds = Seeds::list(places.positions.clone())?;
-    let found = start::places(&seeds, &tracer.domain, tracer.field)?;
-    let Some(first) = found.iter().position(Option::is_none) else { return Ok(places) };
-    let outside = found.iter().filter(|place| place.is_none()).count();
+    let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
+        let seeds = Seeds::list(places.positions.clone())?;
+        let found = start::places(&seeds, &tracer.domain, tracer.field)?;
+        (found.iter().map(Option::is_some).collect(), "mesh")
+    } else {
+        let found = places.positions.iter().map(obstacles::allowed(tracer)?);
+        (found.collect(), "allowed side of the obstacles")
+    };
+    let Some(first) = found.iter().position(|found| !found) else { return Ok(places) };
+    let outside = found.iter().filter(|found| !**found).count();
     let is_drawn = places.stride != 0 && inlet.pattern() != Pattern::Lattice;
     if !is_drawn || outside == found.len() {
         return Err(Error::Inlet(format!(
-            "{outside} of its {} places lie outside the mesh, the first at {:?}; move it into the \
-             mesh, or draw its places (`uniform`, `flux`) from a shape that reaches into it",
+            "{outside} of its {} places lie outside the {what}, the first at {:?}; move it into \
+             the {what}, or draw its places (`uniform`, `flux`) from a shape that reaches into it",
             found.len(),
             places.positions[first]
         )));
     }
-    Ok(places.only(|i| found[i].is_some(), slots))
+    Ok(places.only(|i| found[i], slots))
 }

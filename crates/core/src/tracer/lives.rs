@@ -7,7 +7,7 @@ use crate::{
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Lives, Succession, status::WAITING};
+use burntrace_kernels::{Lives, MeshPatch, Succession, status::WAITING};
 use std::sync::Arc;
 
 /// An end that another life follows, as a launch has logged it.
@@ -54,6 +54,8 @@ pub(super) struct Slots {
     begun: Vec<Begun>,
     /// Lives that have ended and were followed by others, by the code of their status.
     ended: Vec<(Status, usize)>,
+    /// How many of them left the mesh through each of its patches.
+    left_through: Vec<usize>,
     /// Steps that those have taken.
     particle_steps: u64,
     /// Particles that sources have released.
@@ -105,6 +107,7 @@ impl Slots {
             begun.extend(vec![empty; source.slots as usize]);
         }
         Ok(Slots {
+            left_through: vec![0; inflow.lives.patches.len()],
             following: following(tracer.field, inflow, begun.len()),
             timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
             span,
@@ -185,6 +188,10 @@ impl Slots {
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
+        let patch = MeshPatch::at(&self.lives().patches, end.place);
+        if let Some(patch) = patch.filter(|_| status == Status::LeftMesh) {
+            self.left_through[patch] += 1;
+        }
         self.particle_steps += (end.step as u64 + 1).saturating_sub(self.begun[slot].step);
         self.follow(end, chunk);
         Ok(life)
@@ -196,7 +203,7 @@ impl Slots {
         let begun = &mut self.begun[end.slot as usize];
         begun.generation += 1;
         let now = (end.step, end.fraction);
-        if let Some(inlet) = succession.lives.after[end.status as usize] {
+        if let Some(inlet) = succession.lives.inlet_after(end.status, end.place) {
             begun.inlet = Some(inlet as u16);
             begun.release(now, chunk);
         } else if let Some(number) = succession.lives.source(end.slot) {
@@ -215,7 +222,7 @@ impl Slots {
         let begun = &self.begun[slot];
         let Some(inlet) = begun.inlet else { return self.seeds[slot] };
         let lives = self.lives();
-        let after_end = lives.after.contains(&Some(inlet.into()));
+        let after_end = lives.is_entered_again(inlet.into());
         let number = match lives.source(slot as u32) {
             Some(source) if !after_end => lives.sources[source].local(slot as u32).unwrap_or(0),
             _ => slot as u32,
@@ -227,6 +234,11 @@ impl Slots {
     /// Lives that have ended so far and were followed by others.
     pub fn ended(&self) -> &[(Status, usize)] {
         &self.ended
+    }
+
+    /// How many of them left the mesh through each of its patches.
+    pub fn left_through(&self) -> &[usize] {
+        &self.left_through
     }
 
     /// Steps that those have taken.

@@ -1,31 +1,38 @@
 //! The one loop: field, seeds, scheme and boundary in, tracks out.
 
+mod adapt;
 mod boundary;
 mod edge;
 mod ends;
 mod fused;
 mod inflow;
 mod lives;
+mod obstacles;
+mod patches;
 mod reading;
 mod run;
 mod start;
 mod stepper;
 mod succession;
 mod tensor;
+mod walk;
 mod walls;
 
 use crate::{
-    Condition, Control, Domain, Error, Face, Field, Inlet, Path, Progress, Result, SaveAt,
-    SavePlan, Scheme, Seeds, Source, Span, Status, Summary, TrackSink, Tracks, Wall,
+    Condition, Control, Domain, Error, Face, Field, Inlet, Obstacle, Path, Progress, Result,
+    SaveAt, SavePlan, Scheme, Seeds, Source, Span, Status, Summary, TrackSink, Tracks, Wall,
     schedule::{Chunk, Schedule},
     tracks::sunk,
 };
+pub use adapt::Tolerance;
 use boundary::{boundary, periods};
 use burn::tensor::TensorData;
 use lives::Slots;
+pub use patches::{MOST_PATCHES, Patch};
 use run::Run;
-use std::time::Instant;
+use std::{cell::Cell, time::Instant};
 use stepper::Stepper;
+pub use walk::RandomWalk;
 
 /// What to do with seeds outside the domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,10 +74,15 @@ pub struct Tracer<'a> {
     velocity: bool,
     path: Option<Path>,
     wall: Wall,
+    patches: Vec<Patch>,
     /// The inlet that follows each way of ending.
     outlets: Vec<(Status, Inlet)>,
     sources: Vec<Source>,
+    obstacles: Vec<Obstacle>,
     stagnant_speed: f64,
+    drift: [f64; 3],
+    walk: Option<RandomWalk>,
+    tolerance: Option<Tolerance>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
 }
@@ -84,14 +96,19 @@ impl<'a> Tracer<'a> {
             scheme: Scheme::default(),
             faces: Default::default(),
             wall: Wall::default(),
+            patches: Vec::new(),
             outlets: Vec::new(),
             sources: Vec::new(),
+            obstacles: Vec::new(),
             domain: field.domain(),
             span: Span::default(),
             save: SaveAt::default(),
             velocity: false,
             path: None,
             stagnant_speed: 0.0,
+            drift: [0.0; 3],
+            walk: None,
+            tolerance: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
         }
@@ -115,13 +132,6 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// What happens at the edge of a field on a mesh; elsewhere it does not matter. Particles leave
-    /// it unless this says something else.
-    pub fn mesh_wall(mut self, wall: Wall) -> Self {
-        self.wall = wall;
-        self
-    }
-
     /// Makes a face an outlet: who crosses it ends there, and another particle comes in through the
     /// inlet at the same time, in the same slot, and takes what is left of the step.
     ///
@@ -129,14 +139,6 @@ impl<'a> Tracer<'a> {
     pub fn outlet(mut self, face: Face, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::Exited(face));
         self.outlets.push((Status::Exited(face), inlet));
-        self
-    }
-
-    /// Makes the edge of the field's mesh an outlet, as [`outlet`](Tracer::outlet) does for a face.
-    /// Its [wall](Tracer::mesh_wall) is then one that particles leave through.
-    pub fn mesh_outlet(mut self, inlet: Inlet) -> Self {
-        self.outlets.retain(|(status, _)| *status != Status::LeftMesh);
-        self.outlets.push((Status::LeftMesh, inlet));
         self
     }
 
@@ -182,6 +184,26 @@ impl<'a> Tracer<'a> {
         self
     }
 
+    /// Adds a constant velocity (unit of length per unit of time) to the field's: that of settling,
+    /// rising, or windage. Along flat axes nothing moves.
+    pub fn drift(mut self, velocity: [f64; 3]) -> Self {
+        self.drift = velocity;
+        self
+    }
+
+    /// Has the lengths of steps follow from their errors; the scheme must be
+    /// [`Scheme::DormandPrince`].
+    pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
+        self.tolerance = Some(tolerance);
+        self
+    }
+
+    /// Has particles walk at random beside the field.
+    pub fn random_walk(mut self, walk: RandomWalk) -> Self {
+        self.walk = Some(walk);
+        self
+    }
+
     /// What to do with seeds outside the domain.
     pub fn seeds_outside(mut self, choice: SeedsOutside) -> Self {
         self.seeds_outside = choice;
@@ -223,6 +245,7 @@ impl<'a> Tracer<'a> {
     ) -> Result<Summary> {
         let schedule = self.schedule()?;
         let boundary = boundary(self)?;
+        let periods = periods(&boundary);
         let places = self.places(seeds)?;
         let path = self.choose_path(seeds.is_tracked())?;
         let slots = self.slots(seeds, &schedule)?;
@@ -233,7 +256,12 @@ impl<'a> Tracer<'a> {
             path,
             scheme: self.scheme,
             boundary,
+            obstacles: obstacles::checked(self)?.into(),
             stagnant_speed: self.stagnant_speed,
+            adaptive: adapt::adaptive(self)?,
+            pace: Cell::new(f64::INFINITY),
+            drift: walk::drift(self),
+            walk: walk::walk(self)?,
             releases: &start.releases,
         };
         sunk(sink.begin(&SavePlan {
@@ -242,7 +270,7 @@ impl<'a> Tracer<'a> {
             saves: schedule.saves(),
             precision: self.field.precision(),
             velocity: self.velocity,
-            periods: periods(&boundary),
+            periods,
         }))?;
         let begun = start.begun;
         let mut run = Run::new(self, &schedule, stepper, (begun, slots), sink.on_host());
@@ -252,13 +280,19 @@ impl<'a> Tracer<'a> {
 
     /// The slots that are used again, if any are.
     fn slots(&self, seeds: &Seeds, schedule: &Schedule) -> Result<Option<Slots>> {
-        if self.outlets.is_empty() && self.sources.is_empty() {
+        if !self.uses_slots_again() {
             return match seeds.is_empty() {
                 true => Err(Error::Seeds("there are none, and no source; give either".into())),
                 false => Ok(None),
             };
         }
         Slots::new(self, seeds, schedule).map(Some)
+    }
+
+    /// Whether lives are followed by others.
+    fn uses_slots_again(&self) -> bool {
+        let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);
+        has_outlet || !self.sources.is_empty()
     }
 
     /// Checks that seeds can be traced, and says by which path, without tracing them.
@@ -269,6 +303,8 @@ impl<'a> Tracer<'a> {
     pub fn check(&self, seeds: &Seeds) -> Result<Path> {
         let schedule = self.schedule()?;
         boundary(self)?;
+        walk::walk(self)?;
+        adapt::adaptive(self)?;
         if self.seeds_outside == SeedsOutside::Error {
             self.places(seeds)?;
         }
@@ -278,9 +314,13 @@ impl<'a> Tracer<'a> {
 
     /// Where seeds are, and whether they may be there.
     fn places(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
-        let places = start::places(seeds, &self.domain, self.field)?;
+        let mut places = start::places(seeds, &self.domain, self.field)?;
+        let allows = obstacles::allowed(self)?;
+        for (place, position) in places.iter_mut().zip(seeds.positions()) {
+            *place = place.filter(|_| allows(position));
+        }
         if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &places, &self.domain)?;
+            start::check_inside(seeds, &places, &self.domain, self.field)?;
         }
         Ok(places)
     }
@@ -298,13 +338,17 @@ impl<'a> Tracer<'a> {
             path: self.choose_path(false)?,
             scheme: self.scheme,
             boundary: boundary(self)?,
+            obstacles: obstacles::checked(self)?.into(),
             stagnant_speed: self.stagnant_speed,
+            adaptive: adapt::adaptive(self)?,
+            pace: Cell::new(f64::INFINITY),
+            drift: walk::drift(self),
+            walk: walk::walk(self)?,
             releases: &[],
         };
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = (!self.outlets.is_empty() || !self.sources.is_empty())
-            .then(|| lives::nothing_follows(self.field));
+        let slots = self.uses_slots_again().then(|| lives::nothing_follows(self.field));
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance(idle, &chunk, slots.as_ref())?;
         if self.velocity {
@@ -317,7 +361,11 @@ impl<'a> Tracer<'a> {
     }
 
     fn schedule(&self) -> Result<Schedule> {
-        let span = self.span.resolve(self.field.span())?;
+        let mut asked = self.span;
+        if self.tolerance.is_some() && asked.dt.is_none() && asked.steps.is_none() {
+            asked.steps = Some(adapt::PARTS);
+        }
+        let span = asked.resolve(self.field.span())?;
         if let Some([first, last]) = self.field.times() {
             let slack = 1e-9 * (last - first);
             let known = first - slack..=last + slack;

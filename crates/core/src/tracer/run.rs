@@ -203,7 +203,13 @@ impl<'a> Run<'a> {
     pub fn finish(mut self, particles: Particles, sink: &mut dyn TrackSink) -> Result<Summary> {
         let count = particles.count();
         let begin = Instant::now();
-        let slots = ends::Slots { begun: &self.begun, again: self.slots.as_ref() };
+        let patches = &self.stepper.boundary.patches;
+        let slots = ends::Slots {
+            begun: &self.begun,
+            again: self.slots.as_ref(),
+            patches,
+            have_obstacles: !self.stepper.obstacles.is_empty(),
+        };
         let account =
             ends::account(particles, self.schedule, &slots, (self.tracer.field, self.steps))?;
         self.trace_seconds += begin.elapsed().as_secs_f64();
@@ -215,6 +221,7 @@ impl<'a> Run<'a> {
         self.save_seconds += begin.elapsed().as_secs_f64();
         let device = self.tracer.field.device();
         let name = self.tracer.device_name.clone();
+        let names = self.tracer.patches.iter().map(|patch| patch.name().to_string());
         Ok(Summary {
             path: self.stepper.path,
             device: name.unwrap_or_else(|| format!("{device:?}")),
@@ -223,11 +230,16 @@ impl<'a> Run<'a> {
             released: account.released,
             dropped: account.dropped,
             steps: self.steps,
-            particle_steps: account.particle_steps,
+            particle_steps: match self.stepper.adaptive {
+                Some(_) => account.tries.iter().sum(),
+                None => account.particle_steps,
+            },
+            tries: self.stepper.adaptive.map(|_| account.tries),
             launches: self.launches,
             kernels: self.stepper.kernels(self.tracer.velocity),
             saves: self.saves,
             counts: account.counts,
+            patches: names.zip(account.patches).collect(),
             trace_seconds: self.trace_seconds,
             save_seconds: self.save_seconds,
             cancelled: self.cancelled,

@@ -55,9 +55,9 @@ pub(super) fn start(
         } else {
             Status::Active
         };
-        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0), 0]);
+        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0), 0, 0, 0]);
     }
-    records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0].repeat(empty.len()));
+    records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0, 0, 0].repeat(empty.len()));
     let count = count + empty.len();
     let fractions = events.iter().map(|event| event.1).chain(empty.iter().map(|_| 0.0));
     let device = plain(&field.device());
@@ -99,7 +99,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
-    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0, 0].repeat(count);
+    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0, 0, 0, 0].repeat(count);
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
@@ -151,12 +151,21 @@ fn cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
 }
 
 /// Refuses seeds without a place.
-pub(super) fn check_inside(seeds: &Seeds, places: &[Option<i32>], domain: &Domain) -> Result<()> {
+pub(super) fn check_inside(
+    seeds: &Seeds,
+    places: &[Option<i32>],
+    domain: &Domain,
+    field: &dyn Field,
+) -> Result<()> {
     let positions = seeds.positions();
     let Some(first) = places.iter().position(Option::is_none) else {
         return Ok(());
     };
-    let what = if domain.contains(positions[first]) { "mesh" } else { "domain" };
+    let what = match domain.contains(positions[first]) {
+        false => "domain",
+        true if field.mesh().is_some() => "mesh",
+        true => "allowed side of the obstacles",
+    };
     Err(Error::SeedsOutside {
         what,
         outside: places.iter().filter(|place| place.is_none()).count(),

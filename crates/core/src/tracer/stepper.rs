@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{Field, Path, Result, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Boundary, Particles};
+use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Walk};
+use std::{cell::Cell, sync::Arc};
 
 /// How many steps a launch may take: so few that an observer hears of a run within a second or two
 /// even where a device is slow, but enough to pay for putting particles into order.
@@ -27,7 +28,14 @@ pub(super) struct Stepper<'a> {
     pub path: Path,
     pub scheme: Scheme,
     pub boundary: Boundary,
+    pub obstacles: Arc<[Obstacle]>,
     pub stagnant_speed: f64,
+    pub adaptive: Option<Adaptive>,
+    /// The length that the next step of the tensor path should have, where that follows from errors.
+    pub pace: Cell<f64>,
+    /// A velocity that is added to the field's.
+    pub drift: [f64; 3],
+    pub walk: Option<Walk>,
     pub releases: &'a [Release],
 }
 

@@ -101,6 +101,7 @@ impl Rows {
             position: state.position.mask_where(all.clone(), position),
             status: state.status.mask_where(who.clone(), column(self.status)),
             step: state.step.mask_where(who.clone(), column(self.step)),
+            tries: state.tries,
             generation: state.generation.mask_where(who.clone(), column(self.generation)),
             image: state.image.mask_fill(all, 0),
             cell: state.cell.mask_fill(who.clone(), 0),
@@ -111,8 +112,8 @@ impl Rows {
     /// As `Followers::succeed` of the fused operation does.
     fn succeed(&mut self, slot: usize, following: &Following) -> Option<End> {
         let lives = &following.succession.lives;
-        let status = self.status[slot];
-        if status <= ACTIVE || !lives.goes_on(slot as u32, status) {
+        let (status, place) = (self.status[slot], self.position[slot]);
+        if status <= ACTIVE || !lives.goes_on(slot as u32, status, place) {
             return None;
         }
         let end = End {
@@ -121,12 +122,12 @@ impl Rows {
             status,
             step: self.step[slot],
             fraction: self.fraction[slot],
-            place: self.position[slot],
+            place,
         };
         self.is_new[slot] = true;
         self.status[slot] = WAITING;
         self.generation[slot] += 1;
-        match lives.after[status as usize] {
+        match lives.inlet_after(status, place) {
             Some(inlet) => self.enter(slot, inlet, slot as u32, following),
             None => self.wait(slot, Some((end.step, end.fraction)), following),
         }

@@ -3,15 +3,16 @@
 //! It follows any field, and can be differentiated. It is the reference for the fused operation.
 
 use super::{
-    edge,
+    adapt, edge,
     lives::{End, Following},
+    obstacles,
     stepper::Stepper,
-    succession,
+    succession, walk,
     walls::{self, column},
 };
 use crate::{Result, Status, field::to_host, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Particles, status::EXITED};
+use burntrace_kernels::{Particles, Ratio, status::EXITED};
 
 /// Takes particles through a chunk. Returns the ends that other lives follow, too.
 pub(super) fn advance(
@@ -50,6 +51,8 @@ pub(super) struct State {
     pub image: Tensor<2, Int>,
     pub cell: Tensor<2, Int>,
     pub generation: Tensor<2, Int>,
+    /// Steps accepted and rejected `[n, 2]`.
+    pub tries: Tensor<2, Int>,
     pub fraction: Tensor<2>,
 }
 
@@ -62,6 +65,7 @@ impl State {
             image: particles.image(),
             cell: particles.cell().reshape([n, 1]),
             generation: particles.generation().reshape([n, 1]),
+            tries: particles.tries(),
             fraction: particles.fraction.reshape([n, 1]),
             position: particles.position,
         }
@@ -71,7 +75,7 @@ impl State {
         let [n, _] = self.position.dims();
         Particles {
             record: Tensor::cat(
-                vec![self.status, self.step, self.image, self.cell, self.generation],
+                vec![self.status, self.step, self.image, self.cell, self.generation, self.tries],
                 1,
             ),
             fraction: self.fraction.reshape([n]),
@@ -79,8 +83,15 @@ impl State {
         }
     }
 
+    /// Counts a step of some particles `[n, 1]`, accepted or not.
+    pub fn count(&mut self, is_accepted: bool, who: Tensor<2, Int>) {
+        let none = who.zeros_like();
+        let columns = if is_accepted { vec![who, none] } else { vec![none, who] };
+        self.tries = self.tries.clone() + Tensor::cat(columns, 1);
+    }
+
     /// Who has a status `[n, 1]`.
-    fn is(&self, status: Status) -> Tensor<2, Bool> {
+    pub fn is(&self, status: Status) -> Tensor<2, Bool> {
         self.status.clone().equal_elem(status.code())
     }
 
@@ -100,16 +111,37 @@ pub(super) fn step_of(
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
 ) -> State {
+    if let Some(control) = &stepper.adaptive {
+        return adapt::steps_of(stepper, control, state, who, (index, start), [t, end]);
+    }
     let from = state.position.clone();
     let whole = end - t;
-    let (to, slow) = rk_step(stepper, &from, t + start * whole, (1.0 - start) * whole);
+    let (time, h) = (t + start * whole, (1.0 - start) * whole);
+    let Leap { mut to, slow, .. } = rk_step(stepper, &from, time, h);
+    if let Some(walk) = &stepper.walk {
+        let lives = walk::generations(&state.generation);
+        to = walk::stray(walk, stepper.field, (&from, to), (time, h), (&lives, index));
+    }
+    arrive(stepper, state, who, (index, start, 1.0), (to, slow))
+}
+
+/// Writes what became of some of the particles on ways to `to`, from the fraction `start` of a step
+/// to the fraction `until`.
+pub(super) fn arrive(
+    stepper: &Stepper,
+    state: State,
+    who: &Tensor<2, Bool>,
+    (index, start, until): (u64, f64, f64),
+    (to, slow): (Tensor<2>, Tensor<2, Bool>),
+) -> State {
+    let from = state.position.clone();
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
     // Whoever is lost stays, so that no gradient meets what is no number.
     let to = to.mask_where(spread(&lost), from.clone());
     let mut landing = walls::land(&stepper.boundary, &from, &to);
-    let leaving = Leaving::new(stepper, &from, &mut landing);
+    let leaving = Leaving::new(stepper, [&from, &to], &mut landing);
     let stays = lost.clone().bool_or(slow.clone());
     let moves = who.clone().bool_and(stays.bool_not());
     let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
@@ -118,7 +150,7 @@ pub(super) fn step_of(
 
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
     let status = face.mask_fill(leaves.clone(), Status::LeftMesh.code());
-    let when = landing.fraction.mul_scalar(1.0 - start).add_scalar(start).detach();
+    let when = landing.fraction.mul_scalar(until - start).add_scalar(start).detach();
     let begin = state.fraction.clone().zeros_like().add_scalar(start);
     let image = state.image.clone() + landing.image.cast(DType::I32);
     State {
@@ -132,26 +164,32 @@ pub(super) fn step_of(
             .mask_where(exits.clone(), status),
         cell: state.cell.mask_where(moves.clone(), leaving.cell),
         generation: state.generation,
+        tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
         fraction: state.fraction.mask_where(ended, begin).mask_where(exits, when),
     }
 }
 
-/// Who leaves the mesh of a field, if it has one.
+/// Who leaves the mesh of a field, if it has one, or meets obstacles.
 struct Leaving {
     /// `[n, 1]`
     who: Tensor<2, Bool>,
-    /// What the records keep of cells `[n, 1]`.
+    /// What the records keep of cells, or of obstacles, `[n, 1]`.
     cell: Tensor<2, Int>,
 }
 
 impl Leaving {
-    /// Holds ways that end in the box against the mesh of the field: who leaves it exits there.
-    fn new(stepper: &Stepper, from: &Tensor<2>, landing: &mut walls::Landing) -> Self {
+    /// Holds ways against the obstacles, or those that end in the box against the mesh of the
+    /// field: who leaves it exits there.
+    fn new(stepper: &Stepper, [from, to]: [&Tensor<2>; 2], landing: &mut walls::Landing) -> Self {
         let [n, _] = from.dims();
         let Some(mesh) = stepper.field.mesh() else {
             let who = landing.fraction.clone().lower_elem(0.0);
-            return Leaving { cell: who.clone().int().cast(DType::I32), who };
+            let cell = match stepper.obstacles.is_empty() {
+                true => who.clone().int().cast(DType::I32),
+                false => obstacles::pass(stepper, [from, to], landing),
+            };
+            return Leaving { cell, who };
         };
         let part = landing.fraction.clone().clamp(0.0, 1.0);
         // Where it began, seen from behind the periodic faces that it has gone through.
@@ -159,7 +197,7 @@ impl Leaving {
         let width = Tensor::<2>::from_data([width], (&part.device(), part.dtype()));
         let crossed = landing.image.clone().float().cast(part.dtype());
         let begin = from.clone() - crossed * width;
-        let edge = edge::pass(mesh, stepper.boundary.wall, &begin, &landing.position);
+        let edge = edge::pass(mesh, &stepper.boundary, &begin, &landing.position);
         let fraction = TensorData::new(edge.fraction, [n, 1]);
         let fraction = Tensor::<2>::from_data(fraction, (&part.device(), part.dtype()));
         let who = fraction.clone().lower_equal_elem(1.0);
@@ -170,12 +208,27 @@ impl Leaving {
     }
 }
 
-/// One Runge-Kutta step, before the boundary, and who is slower than the threshold speed.
-fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, Tensor<2, Bool>) {
+/// Where a step leads, before the boundary.
+pub(super) struct Leap {
+    pub to: Tensor<2>,
+    /// Who is slower than the threshold speed `[n, 1]`.
+    pub slow: Tensor<2, Bool>,
+    /// How far it is from the embedded solution of the scheme, if that has one `[n, 3]`.
+    pub error: Tensor<2>,
+}
+
+/// One Runge-Kutta step, before the boundary.
+pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> Leap {
     let tableau = stepper.scheme.tableau();
     let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
-    let mut k: Vec<Tensor<2>> = Vec::with_capacity(tableau.stages);
-    for s in 0..tableau.stages {
+    let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
+    let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
+    let stages = match stepper.adaptive {
+        Some(_) => tableau.stages,
+        None => tableau.solution_stages(),
+    };
+    let mut k: Vec<Tensor<2>> = Vec::with_capacity(stages);
+    for s in 0..stages {
         let mut stage = from.clone();
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + k.clone().mul_scalar(a.value() * h);
@@ -184,18 +237,24 @@ fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> (Tensor<2>, T
         if let Some((mesh, begins)) = &mesh {
             stage = edge::keep_in(mesh, begins, stage);
         }
-        k.push(stepper.field.velocity(stage, t + tableau.c[s].value() * h));
+        let v = stepper.field.velocity(stage, t + tableau.c[s].value() * h);
+        k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }
-    let weighed = tableau.b.iter().zip(&k).filter(|(b, _)| !b.is_zero());
-    let slope = weighed
-        .map(|(b, k)| k.clone().mul_scalar(b.value()))
-        .reduce(|sum, k| sum + k)
-        .unwrap_or_else(|| from.zeros_like());
-    let to = from.clone() + slope.mul_scalar(h);
+    let to = from.clone() + mean(&tableau.b, &k).mul_scalar(h);
+    let error = mean(&tableau.error, &k).mul_scalar(h);
     let first = k.swap_remove(0).detach();
     let speed = first.powi_scalar(2).sum_dim(1);
     let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    (to, slow)
+    Leap { to, slow, error }
+}
+
+/// Slopes of stages, times weights of a tableau.
+fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
+    let weighed = weights.iter().zip(k).filter(|(weight, _)| !weight.is_zero());
+    weighed
+        .map(|(weight, k)| k.clone().mul_scalar(weight.value()))
+        .reduce(|sum, k| sum + k)
+        .unwrap_or_else(|| k[0].zeros_like())
 }
 
 /// Which positions are finite `[n, 1]`.

@@ -12,6 +12,7 @@
 //! | `end_status.npy` | `[particles]` | u8 | what has become of the particle |
 //! | `mesh_cell.npy` | `[particles]` | i64 | the cell out of which it left the mesh, or -1 |
 //! | `mesh_face.npy` | `[particles]` | i32 | the face of that cell, or -1 |
+//! | `obstacle.npy` | `[particles]` | i32 | the obstacle at which it ended, or -1 |
 //! | `generation.npy` | `[saves, particles]` | i32 | lives that the slot has had before |
 //! | `end_generation.npy` | `[particles]` | i32 | the same at the end of the run |
 //! | `life_slot.npy` | `[lives]` | i32 | the slot |
@@ -23,8 +24,8 @@
 //! | `life_end_place.npy` | `[lives, 3]` | f64 | place of the end, in the box; or where it is |
 //! | `tracks.json` | | | counts, precision, periods, names of the status codes |
 //!
-//! The two about meshes are there for fields on meshes only; see
-//! [`MeshFace`](burntrace_core::MeshFace). Particles are in the order of the seeds. `tracks.json`
+//! The two about meshes are there for fields on meshes only, see
+//! [`MeshFace`](burntrace_core::MeshFace), and that about obstacles where there are any. Particles are in the order of the seeds. `tracks.json`
 //! is written last: a folder that has it is complete.
 //!
 //! Those about generations and lives are there where slots are used again, by one particle after

@@ -25,6 +25,7 @@ pub struct Tracks {
     end_time: NpyFile,
     release_time: NpyFile,
     mesh: Option<MeshFiles>,
+    obstacle: Option<NpyFile>,
     again: Option<AgainFiles>,
 }
 
@@ -86,6 +87,7 @@ impl Tracks {
             Result::Ok(MeshFiles { cell, face })
         };
         let images = || NpyFile::open::<i32>(path("image"), all);
+        let obstacles = || NpyFile::open::<i32>(path("obstacle"), of_particles);
         let again = |lives| {
             let generation = NpyFile::open::<i32>(path("generation"), each)?;
             let end_generation = NpyFile::open::<i32>(path("end_generation"), of_particles)?;
@@ -102,6 +104,7 @@ impl Tracks {
             end_time: NpyFile::open::<f64>(path("end_time"), of_particles)?,
             release_time: NpyFile::open::<f64>(path("release_time"), of_particles)?,
             mesh: manifest.has("mesh_cell").then(mesh).transpose()?,
+            obstacle: manifest.has("obstacle").then(obstacles).transpose()?,
             again: manifest.lives.map(again).transpose()?,
             folder,
             manifest,
@@ -245,6 +248,10 @@ impl Tracks {
                 Some(files) => files.read(n)?,
                 None => Vec::new(),
             },
+            obstacle: match &self.obstacle {
+                Some(file) => file.read(0, n)?.into_iter().map(number).collect(),
+                None => Vec::new(),
+            },
             generation: match &self.again {
                 Some(again) => self.counts(again.end_generation.read(0, n)?)?,
                 None => Vec::new(),
@@ -316,6 +323,11 @@ impl Tracks {
             Precision::F64 => Ok(triples(file.read_strided(first, count, stride, times)?)),
         }
     }
+}
+
+/// The number of an obstacle; none where it is negative.
+fn number(which: i32) -> Option<usize> {
+    which.try_into().ok()
 }
 
 impl MeshFiles {

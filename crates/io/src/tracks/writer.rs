@@ -9,8 +9,8 @@ use burntrace_core::{Ends, Life, MeshFace, Precision, Save, SavePlan, SinkError,
 use std::path::{Path, PathBuf};
 
 /// Arrays that only some runs have, besides the table of lives.
-const OPTIONAL: [&str; 6] =
-    ["image", "velocity", "generation", "end_generation", "mesh_cell", "mesh_face"];
+const OPTIONAL: [&str; 7] =
+    ["image", "velocity", "generation", "end_generation", "mesh_cell", "mesh_face", "obstacle"];
 
 /// Writes the tracks of a run into a folder, each save as it comes.
 ///
@@ -151,6 +151,11 @@ impl TrackWriter {
             parts.push(npy::write(path("mesh_cell"), &cells)?);
             parts.push(npy::write(path("mesh_face"), &faces)?);
         }
+        if !ends.obstacle.is_empty() {
+            let number = |which: &Option<usize>| which.map_or(-1, |which| which as i32);
+            let numbers: Vec<i32> = ends.obstacle.iter().map(number).collect();
+            parts.push(npy::write(path("obstacle"), &numbers)?);
+        }
         Ok(parts)
     }
 
@@ -174,9 +179,11 @@ impl TrackWriter {
 /// A number of particles in the ends that is not the one that was announced.
 fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
+    let obstacles = Some(ends.obstacle.len()).filter(|obstacles| *obstacles > 0);
+    let optional = faces.into_iter().chain(obstacles);
     let generations = plan.lives.then_some(ends.generation.len());
     let counts = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
-    counts.into_iter().chain(faces).chain(generations).find(|count| *count != plan.particles)
+    counts.into_iter().chain(optional).chain(generations).find(|count| *count != plan.particles)
 }
 
 /// The cells and faces through which particles left the mesh, as integers; -1 for those that did

@@ -101,6 +101,7 @@ fn ends() -> Ends {
         release_time: vec![1.75, f64::NAN, 2.875],
         end_time: vec![2.75, f64::NAN, f64::NAN],
         mesh_face: Vec::new(),
+        obstacle: Vec::new(),
         generation: vec![1, 2, 2],
     }
 }

@@ -162,6 +162,7 @@ pub fn ends() -> Ends {
         release_time: vec![0.0, 0.75, 0.0],
         end_time: vec![f64::NAN, f64::NAN, 1.25],
         mesh_face: Vec::new(),
+        obstacle: Vec::new(),
         generation: Vec::new(),
     }
 }

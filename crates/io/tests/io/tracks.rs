@@ -51,12 +51,13 @@ fn what_was_not_asked_for_is_not_stored() {
 }
 
 #[test]
-fn where_particles_left_the_mesh_comes_back() {
+fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(Precision::F32, false, [0.0; 3]);
     let left = Ends {
         status: vec![Status::Active, Status::LeftMesh, Status::NotLocated],
         mesh_face: vec![None, Some(MeshFace { cell: 70_000, face: 5 }), None],
+        obstacle: vec![None, Some(0), Some(3)],
         ..ends()
     };
     let write = |ends: &Ends| {
@@ -68,18 +69,22 @@ fn where_particles_left_the_mesh_comes_back() {
     write(&left).unwrap();
     let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
     assert_eq!((read.status, read.mesh_face), (left.status.clone(), left.mesh_face.clone()));
+    assert_eq!(read.obstacle, left.obstacle);
     let manifest = std::fs::read_to_string(folder.path().join("tracks.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-    for array in ["mesh_cell", "mesh_face"] {
+    for array in ["mesh_cell", "mesh_face", "obstacle"] {
         assert!(manifest["arrays"].as_array().unwrap().contains(&array.into()), "{manifest}");
     }
     let few = Ends { mesh_face: vec![None], ..left };
     let message = write(&few).unwrap_err().to_string();
     assert!(message.contains("the ends are those of 1 particles, not 3"), "{message}");
-    // A run without a mesh in the same place leaves none of it.
+    // A run without a mesh and obstacles in the same place leaves none of it.
     write(&ends()).unwrap();
-    assert!(Tracks::open(folder.path()).unwrap().ends().unwrap().mesh_face.is_empty());
-    assert!(!folder.path().join("mesh_cell.npy").exists());
+    let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
+    assert!(read.mesh_face.is_empty() && read.obstacle.is_empty());
+    for array in ["mesh_cell.npy", "obstacle.npy"] {
+        assert!(!folder.path().join(array).exists());
+    }
 }
 
 #[test]

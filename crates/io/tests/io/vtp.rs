@@ -149,6 +149,7 @@ fn vtp_large() {
         release_time: vec![0.0; n],
         end_time: vec![f64::NAN; n],
         mesh_face: Vec::new(),
+        obstacle: Vec::new(),
         generation: Vec::new(),
     };
     writer.end(&ends).unwrap();

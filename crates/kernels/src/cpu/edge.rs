@@ -58,13 +58,14 @@ pub(super) fn pass<F: Real, S: Sampler<F>>(
         let (face, inward) = sampler.edge(way.landing_at(beyond).position, hint);
         let fraction = found.reached * way.length();
         begun = begun + fraction * left;
-        if walls.wall == Wall::Leave {
+        let wall = walls.wall_at(&passage.position);
+        if wall == Wall::Leave {
             passage.end = Some((LEFT_MESH, begun));
             passage.face = Some(face);
             return passage;
         }
         let rest = [0, 1, 2].map(|d| (F::one() - fraction) * (to[d] - from[d]));
-        let rest = turned(rest, inward, walls.wall);
+        let rest = turned(rest, inward, wall);
         // Not on the wall, where rounding would have it leave again.
         from = [0, 1, 2].map(|d| passage.position[d] + inward[d]);
         to = [0, 1, 2].map(|d| from[d] + rest[d]);

@@ -1,6 +1,6 @@
 //! What follows the end of a life, in the slot that it leaves.
 
-use super::{Real, Record};
+use super::{Real, Record, walls::exact};
 use crate::{
     NEVER, Succession,
     status::{ACTIVE, WAITING},
@@ -53,8 +53,8 @@ impl<'a, F: Real> Followers<'a, F> {
     /// is returned; nothing where nothing follows.
     pub fn succeed(&self, slot: &mut Slot<F>) -> Option<Ended<F>> {
         let lives = &self.succession.lives;
-        let status = slot.record.status;
-        if status <= ACTIVE || !lives.goes_on(slot.number, status) {
+        let (status, place) = (slot.record.status, exact(slot.position));
+        if status <= ACTIVE || !lives.goes_on(slot.number, status, place) {
             return None;
         }
         let ended = Ended {
@@ -68,7 +68,7 @@ impl<'a, F: Real> Followers<'a, F> {
         slot.record.image = [0; 3];
         slot.record.place = 0;
         slot.record.generation = slot.record.generation.wrapping_add(1);
-        match lives.after[status as usize] {
+        match lives.inlet_after(status, place) {
             Some(inlet) => self.enter(slot, inlet, slot.number),
             None => self.wait(slot, Some(after)),
         }

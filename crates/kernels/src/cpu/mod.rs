@@ -1,6 +1,7 @@
 //! The fused step on a CPU: plain loops over tiles of particles, on all threads of the current
 //! rayon pool, compiled for the widest vectors that the machine turns out to have.
 
+mod adapt;
 mod edge;
 mod grid;
 mod lanes;
@@ -13,6 +14,7 @@ mod points;
 pub(crate) mod random;
 mod step;
 mod tile;
+mod walk;
 mod walls;
 
 pub(crate) use lives::Ended;
@@ -231,6 +233,8 @@ pub(crate) struct Record {
     pub image: [i32; 3],
     pub place: i32,
     pub generation: i32,
+    pub accepted: i32,
+    pub rejected: i32,
 }
 
 /// Advances all particles through a segment. Returns the lives that have ended on the way and are
@@ -267,6 +271,7 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
             Scheme::Midpoint => self.run_scheme::<S, Midpoint>(&sampler),
             Scheme::Heun => self.run_scheme::<S, Heun>(&sampler),
             Scheme::Rk4 => self.run_scheme::<S, Rk4>(&sampler),
+            Scheme::DormandPrince => self.run_scheme::<S, DormandPrince>(&sampler),
         }
     }
 }
@@ -305,7 +310,7 @@ macro_rules! methods {
         }
     )*};
 }
-methods!(Euler Midpoint Heun Rk4);
+methods!(Euler Midpoint Heun Rk4 DormandPrince);
 
 /// Splits the particles into tiles.
 fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {

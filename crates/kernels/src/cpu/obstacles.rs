@@ -50,7 +50,6 @@ impl<F: Real> Obstacles<F> {
     /// Whether the straight path between two places meets no obstacle for sure, and ends where a
     /// particle may be: quick, and on the safe side. A path that does is plain as long as it is in
     /// the domain box; any other is for [`pass`](Obstacles::pass).
-    #[cfg_attr(not(test), expect(dead_code))]
     #[inline(always)]
     pub fn is_clear(&self, from: &[F; 3], to: &[F; 3]) -> bool {
         for body in &self.bodies {
@@ -59,6 +58,13 @@ impl<F: Real> Obstacles<F> {
             }
         }
         true
+    }
+
+    /// As [`is_clear`](Obstacles::is_clear), for several paths from one place to another. It is not
+    /// part of the loops that call it, which are compiled many times over.
+    #[inline(never)]
+    pub fn are_clear(&self, ways: &[[[F; 3]; 2]]) -> bool {
+        ways.iter().all(|[from, to]| self.is_clear(from, to))
     }
 
     /// The first crossing from the allowed to the forbidden side of an obstacle, if there is one.

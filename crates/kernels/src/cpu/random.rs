@@ -3,8 +3,6 @@
 //! Products and sums are rounded apart, though the loop around may be compiled for a processor
 //! that can do both at once: so the numbers are the same on every CPU.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the step does not walk yet"))]
-
 use super::Real;
 use crate::random::{COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MOST_TERMS, SINE, UPPER, terms};
 

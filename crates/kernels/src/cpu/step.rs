@@ -2,17 +2,20 @@
 
 use super::{
     Arrays, Ended, Method, Real, Sampler,
+    adapt::Control,
     edge::{Passage, pass},
     four,
     lanes::{Four, Lanes, Portable, Vector},
     lives::Followers,
     moment::{Frames, Moment},
+    obstacles::Obstacles,
     three,
+    walk::Walker,
     walls::Walls,
 };
 use crate::{
     MOST_LIVES_A_STEP, Segment, Step,
-    scheme::MAX_STAGES,
+    scheme::{MAX_STAGES, Ratio},
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
@@ -23,11 +26,21 @@ pub(super) type Moments<F> = [Moment<F>; MAX_STAGES];
 pub(super) struct Run<'a, F> {
     pub segment: &'a Segment,
     pub walls: Walls<F>,
+    /// The obstacles, if there are any.
+    obstacles: Option<Obstacles<F>>,
     frames: Frames<'a, F>,
     /// The moments of each step, for particles that take the whole of it.
     moments: Vec<Moments<F>>,
     /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
     stagnant: F,
+    /// A velocity that is added to the field's.
+    drift: [F; 4],
+    /// The first three lanes.
+    three: [F; 4],
+    /// How the lengths of steps follow from their errors.
+    pub control: Option<Control<F>>,
+    /// The random walk, if there is one.
+    pub walker: Option<Walker<F>>,
     /// What follows the ends of lives, if anything does.
     pub followers: Option<Followers<'a, F>>,
 }
@@ -40,9 +53,15 @@ impl<'a, F: Real> Run<'a, F> {
         Run {
             segment,
             walls: Walls::new(&segment.boundary),
+            obstacles: (!segment.obstacles.is_empty())
+                .then(|| Obstacles::new(&segment.obstacles, &segment.boundary)),
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             moments,
             frames,
+            drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
+            three: [F::one(), F::one(), F::one(), F::zero()],
+            control: segment.adaptive.as_ref().map(Control::new),
+            walker: segment.walk.as_ref().map(Walker::new),
             followers: segment.succession.as_ref().map(|next| Followers::new(next, inlets)),
         }
     }
@@ -56,6 +75,24 @@ impl<'a, F: Real> Run<'a, F> {
     #[inline(always)]
     pub fn moments(&self, j: usize) -> &Moments<F> {
         &self.moments[j]
+    }
+
+    /// Whether straight paths meet no obstacle for sure.
+    #[inline(always)]
+    pub fn are_clear<L: Lanes<F>, const G: usize>(
+        &self,
+        from: &[L::Four; G],
+        to: &[L::Four; G],
+    ) -> bool {
+        if option_env!("BT_NO_OBST").is_some() {
+            return true;
+        }
+        let Some(obstacles) = &self.obstacles else { return true };
+        let mut ways = [[[F::zero(); 3]; 2]; G];
+        for g in 0..G {
+            ways[g] = [three(from[g].array()), three(to[g].array())];
+        }
+        obstacles.are_clear(&ways)
     }
 
     /// The moments of a part of step `j`, of length `h`, from `start` after its beginning.
@@ -96,17 +133,47 @@ where
     walls: &'a Walls<F>,
     sampler: &'a S,
     hints: &'a mut [S::Hint; G],
+    /// What is added to each sample, and the lanes of it that count.
+    drift: V,
+    three: V,
     k: [[V; G]; MAX_STAGES],
 }
 
-impl<F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'_, F, V, S, G> {
+impl<'a, F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'a, F, V, S, G> {
+    #[inline(always)]
+    fn new<L: Lanes<F, Four = V>>(
+        from: &'a [V; G],
+        (h, moments): (F, &'a Moments<F>),
+        run: &'a Run<F>,
+        sampler: &'a S,
+        hints: &'a mut [S::Hint; G],
+    ) -> Self {
+        Stages {
+            from,
+            h,
+            moments,
+            walls: &run.walls,
+            sampler,
+            hints,
+            drift: V::new(run.drift),
+            three: V::new(run.three),
+            k: [[V::splat(F::zero()); G]; MAX_STAGES],
+        }
+    }
+
     /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop.
     /// While one particle waits for its corners to come from memory, the others are computed.
     #[inline(always)]
     fn stage<L: Lanes<F, Four = V>, M: Method, const N: usize>(&mut self) {
-        if N >= M::TABLEAU.stages {
+        if N >= M::TABLEAU.solution_stages() {
             return;
         }
+        self.any_stage::<L, M, N>();
+    }
+
+    /// As [`stage`](Stages::stage), and also one that is for the error only.
+    #[inline(always)]
+    fn any_stage<L: Lanes<F, Four = V>, M: Method, const N: usize>(&mut self) {
         for g in 0..G {
             let mut stage = self.from[g];
             for r in 0..N {
@@ -116,21 +183,55 @@ impl<F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'_, F, V, S, G> 
                 }
             }
             let at = self.walls.wrap::<L>(stage);
-            self.k[N][g] = self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
+            let v = self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
+            self.k[N][g] = if option_env!("BT_NO_DRIFT").is_some() {
+                v
+            } else {
+                v.fma(self.three, self.drift)
+            };
         }
     }
 
-    /// The mean of the stages' slopes for particle `g`.
     #[inline(always)]
-    fn slope<M: Method>(&self, g: usize) -> V {
-        let mut slope = V::splat(F::zero());
+    fn solution<L: Lanes<F, Four = V>, M: Method>(&mut self) {
+        const { assert!(MAX_STAGES == 7) };
+        self.stage::<L, M, 0>();
+        self.stage::<L, M, 1>();
+        self.stage::<L, M, 2>();
+        self.stage::<L, M, 3>();
+        self.stage::<L, M, 4>();
+        self.stage::<L, M, 5>();
+        self.stage::<L, M, 6>();
+    }
+
+    /// The stages' slopes for particle `g`, times weights of a tableau.
+    #[inline(always)]
+    fn mean<M: Method>(&self, weights: &[Ratio; MAX_STAGES], g: usize) -> V {
+        let mut mean = V::splat(F::zero());
         for s in 0..MAX_STAGES {
-            let b = M::TABLEAU.b[s];
-            if !b.is_zero() {
-                slope = self.k[s][g].fma(V::splat(F::of(b.value())), slope);
+            if !weights[s].is_zero() {
+                mean = self.k[s][g].fma(V::splat(F::of(weights[s].value())), mean);
             }
         }
-        slope
+        mean
+    }
+
+    /// Where the step leads.
+    #[inline(always)]
+    fn leap<M: Method>(&self, run: &Run<F>) -> Leap<V, G> {
+        let mut leap = Leap { to: *self.from, slow: [false; G] };
+        // By index: an iterator might be called where it should be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
+        for g in 0..G {
+            leap.to[g] = self.mean::<M>(&M::TABLEAU.b, g).fma(V::splat(self.h), self.from[g]);
+        }
+        if run.stagnant > F::zero() {
+            for g in 0..G {
+                let [u, v, w, _] = self.k[0][g].array();
+                leap.slow[g] = u * u + v * v + w * w < run.stagnant;
+            }
+        }
+        leap
     }
 }
 
@@ -143,26 +244,30 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
     sampler: &S,
     hints: &mut [S::Hint; G],
 ) -> Leap<L::Four, G> {
-    let k = [[L::Four::splat(F::zero()); G]; MAX_STAGES];
-    let mut stages = Stages { from, h, moments, walls: &run.walls, sampler, hints, k };
-    const { assert!(MAX_STAGES == 4) };
-    stages.stage::<L, M, 0>();
-    stages.stage::<L, M, 1>();
-    stages.stage::<L, M, 2>();
-    stages.stage::<L, M, 3>();
-    let mut leap = Leap { to: *from, slow: [false; G] };
-    // By index: an iterator might be called where it should be inlined and unrolled.
-    #[allow(clippy::needless_range_loop)]
-    for g in 0..G {
-        leap.to[g] = stages.slope::<M>(g).fma(L::Four::splat(h), from[g]);
-    }
-    if run.stagnant > F::zero() {
-        for g in 0..G {
-            let [u, v, w, _] = stages.k[0][g].array();
-            leap.slow[g] = u * u + v * v + w * w < run.stagnant;
-        }
-    }
-    leap
+    let mut stages = Stages::new::<L>(from, (h, moments), run, sampler, hints);
+    stages.solution::<L, M>();
+    stages.leap::<M>(run)
+}
+
+/// A step of one particle, and how far it is from the embedded solution.
+#[inline(always)]
+pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
+    from: L::Four,
+    (h, moments): (F, &Moments<F>),
+    run: &Run<F>,
+    sampler: &S,
+    hint: &mut S::Hint,
+) -> (Leap<L::Four, 1>, L::Four) {
+    let (from, mut hints) = ([from], [*hint]);
+    let mut stages = Stages::new::<L>(&from, (h, moments), run, sampler, &mut hints);
+    stages.solution::<L, M>();
+    let leap = stages.leap::<M>(run);
+    // The last stage is for the error alone. Where it reads the field it must not lead a walk
+    // through a mesh on: the next step goes on from the end of this one.
+    *hint = stages.hints[0];
+    stages.any_stage::<L, M, { MAX_STAGES - 1 }>();
+    let error = stages.mean::<M>(&M::TABLEAU.error, 0) * L::Four::splat(h);
+    (leap, error)
 }
 
 /// A particle of a tile in a step of its own.
@@ -180,6 +285,8 @@ where
     pub hint: &'a mut S::Hint,
     /// The step in the segment.
     pub j: usize,
+    /// The fraction of it at which the way ends.
+    pub until: F,
 }
 
 impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
@@ -195,7 +302,8 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
                 return;
             }
             let record = &self.tile.record[self.i];
-            if record.status != WAITING || record.step != number {
+            let takes_rest = self.run.control.is_none();
+            if record.status != WAITING || record.step != number || !takes_rest {
                 return;
             }
             self.remainder::<M>();
@@ -222,6 +330,8 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         let from = self.tile.position[i];
         let passage = if S::ENDS {
             pass(&self.run.walls, self.sampler, self.hint, &from, &to)
+        } else if let Some(obstacles) = &self.run.obstacles {
+            obstacles.pass(&from, &to)
         } else {
             Passage::of(self.run.walls.land(&from, &to))
         };
@@ -231,7 +341,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         }
         self.tile.record[i].place = passage.face.unwrap_or(S::note(self.hint));
         if let Some((status, fraction)) = passage.end {
-            self.end(status, start + fraction * (F::one() - start));
+            self.end(status, start + fraction * (self.until - start));
         }
     }
 
@@ -253,6 +363,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     /// step, and vectors of the processor would have the whole step compiled once more for them.
     fn remainder<M: Method>(&mut self) {
         let i = self.i;
+        self.until = F::one();
         let start = self.tile.fraction[i];
         let whole = F::of(self.run.segment.steps[self.j].h);
         let h = (F::one() - start) * whole;
@@ -268,9 +379,21 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             &mut hints,
         );
         *self.hint = hints[0];
-        let [to] = leap.to;
+        let mut to = leap.to[0];
+        if let Some(walker) = &self.run.walker {
+            let address = [
+                self.tile.slots.get(i),
+                self.tile.record[i].generation as u32,
+                self.number() as u32,
+            ];
+            let field = (&self.run.walls, self.sampler, &*self.hint);
+            let step = (h, &moments[0]);
+            let way = (self.tile.position[i], three(to.array()));
+            to = four::<F, Portable>(&walker.stray(way, address, step, field));
+        }
         let is_plain = self.run.walls.contain::<Portable>(to)
             && !leap.slow[0]
+            && self.run.are_clear::<Portable, 1>(&from, &[to])
             && (!S::ENDS || self.sampler.holds::<Portable>(to, self.hint));
         if is_plain {
             self.tile.position[i] = three(to.array());

@@ -3,8 +3,10 @@
 use super::{
     Arrays, Ended, Method, Real, Sampler, TILE,
     lanes::{Four, Lanes, Task},
+    moment::Moment,
     step::{Leap, Run, Single, rk_step},
     three,
+    walk::Walker,
 };
 use crate::status::{ACTIVE, WAITING};
 use std::{marker::PhantomData, ops::Range};
@@ -18,11 +20,11 @@ const BLOCK: usize = 32;
 
 /// A tile of particles on its way through a segment.
 pub(super) struct Tile<'a, F, S, M> {
-    arrays: Arrays<'a, F>,
-    run: &'a Run<'a, F>,
-    sampler: &'a S,
+    pub arrays: Arrays<'a, F>,
+    pub run: &'a Run<'a, F>,
+    pub sampler: &'a S,
     /// Lives that have ended and are followed by others.
-    log: Vec<Ended<F>>,
+    pub log: Vec<Ended<F>>,
     method: PhantomData<fn() -> M>,
 }
 
@@ -70,8 +72,13 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     fn run<L: Lanes<F>>(mut self) {
         let steps = self.run.segment.steps.len();
         self.wake();
-        for start in (0..steps).step_by(BLOCK) {
-            self.block::<L>(start..steps.min(start + BLOCK));
+        match &self.run.control {
+            Some(control) if M::TABLEAU.is_embedded() => self.adapt::<L>(control),
+            _ => {
+                for start in (0..steps).step_by(BLOCK) {
+                    self.block::<L>(start..steps.min(start + BLOCK));
+                }
+            }
         }
         self.close();
     }
@@ -163,11 +170,16 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 part = self.run.part::<M>(j, start * whole, h);
                 (h, &part)
             };
-            let leap =
+            let mut leap =
                 rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
+            if let Some(walker) = &self.run.walker {
+                let step = (j, h, &moments[0]);
+                self.stray::<L, G>(walker, who, (&at, &mut leap.to), step, &hints);
+            }
             let is_plain = self.run.walls.contain_all::<L, G>(&leap.to)
                 && leap.slow == [false; G]
-                && self.holds::<L, G>(&leap.to, &mut hints);
+                && self.holds::<L, G>(&leap.to, &mut hints)
+                && self.run.are_clear::<L, G>(&at, &leap.to);
             if is_plain {
                 at = leap.to;
             } else if self.settle::<L, G>(who, &mut at, &mut hints, &leap, (j, start)) {
@@ -177,6 +189,27 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         }
         self.keep::<L, G>(who, &at, &hints);
         steps.end
+    }
+
+    /// Takes particles on a random walk beside a step.
+    #[inline(always)]
+    fn stray<L: Lanes<F>, const G: usize>(
+        &self,
+        walker: &Walker<F>,
+        who: &[usize; G],
+        (from, to): (&[L::Four; G], &mut [L::Four; G]),
+        (j, h, moment): (usize, F, &Moment<F>),
+        hints: &[S::Hint; G],
+    ) {
+        let number = (self.run.segment.first_step + j as i32) as u32;
+        for g in 0..G {
+            let generation = self.arrays.record[who[g]].generation as u32;
+            let address = [self.arrays.slots.get(who[g]), generation, number];
+            let field = (&self.run.walls, self.sampler, &hints[g]);
+            let way = (three(from[g].array()), three(to[g].array()));
+            let strayed = walker.stray(way, address, (h, moment), field);
+            to[g] = super::four::<F, L>(&strayed);
+        }
     }
 
     /// Whether the field holds all of some positions.
@@ -227,6 +260,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             let to = three(leap.to[g].array());
             let is_plain = self.run.walls.contain::<L>(leap.to[g])
                 && !leap.slow[g]
+                && self.run.are_clear::<L, 1>(&[at[g]], &[leap.to[g]])
                 && (!S::ENDS || self.sampler.holds::<L>(leap.to[g], &mut hints[g]));
             if is_plain {
                 self.arrays.position[i] = to;
@@ -240,6 +274,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                     sampler: self.sampler,
                     hint: &mut hints[g],
                     j,
+                    until: F::one(),
                 };
                 single.settle::<M>((to, leap.slow[g]), start);
                 has_ended |= self.arrays.record[i].status != ACTIVE;

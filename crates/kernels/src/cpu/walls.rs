@@ -5,7 +5,7 @@ use super::{
     lanes::{Four, Lanes},
     three,
 };
-use crate::{Boundary, Condition, Wall};
+use crate::{Boundary, Condition, MeshPatch, Wall};
 
 /// A boundary in the kernel's precision.
 pub(crate) struct Walls<F> {
@@ -14,7 +14,9 @@ pub(crate) struct Walls<F> {
     high: [F; 4],
     any_periodic: bool,
     /// What happens at the edge of the field.
-    pub wall: Wall,
+    wall: Wall,
+    /// Parts of that edge at which something else happens.
+    patches: Vec<MeshPatch>,
 }
 
 struct Axis<F> {
@@ -44,7 +46,14 @@ impl<F: Real> Walls<F> {
             high: [high(0), high(1), high(2), F::zero()],
             any_periodic: (0..3).any(|d| boundary.is_periodic(d)),
             wall: boundary.wall,
+            patches: boundary.patches.clone(),
         }
+    }
+
+    /// What happens to a particle that crosses the edge of the field at a place.
+    pub fn wall_at(&self, place: &[F; 3]) -> Wall {
+        MeshPatch::at(&self.patches, exact(place))
+            .map_or(self.wall, |patch| self.patches[patch].wall)
     }
 
     /// Whether a point lies in the box. A point that is not finite does not.
@@ -121,6 +130,11 @@ impl<F: Real> Walls<F> {
     pub fn land_at(&self, from: &[F; 3], to: &[F; 3], fraction: F) -> Landing<F> {
         self.land(from, &[0, 1, 2].map(|d| from[d] + fraction * (to[d] - from[d])))
     }
+}
+
+/// A place in double precision.
+pub(super) fn exact<F: Real>(place: &[F; 3]) -> [f64; 3] {
+    place.map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap_or(f64::NAN))
 }
 
 impl<F: Real> Axis<F> {

@@ -4,7 +4,7 @@
 use super::{
     Vec4, cubecl, dot,
     mesh::{MeshKind, Whereabouts, edge, inward, is_between, seek},
-    tables::WALL,
+    tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
     walls::{Landing, land},
 };
 use crate::{
@@ -99,7 +99,8 @@ pub(super) fn pass<F: Float>(
             let inward = inward::<F>(places, index, &edge, mesh);
             let fraction = found.reached * length;
             begun += fraction * left;
-            if wholes[WALL] == comptime!(Wall::Leave.code()) {
+            let wall = wall_at::<F>(reals, wholes, passage.position);
+            if wall == comptime!(Wall::Leave.code()) {
                 passage.status = LEFT_MESH;
                 passage.fraction = begun;
                 passage.face = 8 * max(edge.cell - 1, 0i32) + edge.face;
@@ -108,15 +109,45 @@ pub(super) fn pass<F: Float>(
             let rest = Vec4::<F>::new(one - fraction) * (to - from);
             // Not on the wall, where rounding would have it leave again.
             from = passage.position + inward;
-            to = from + turned::<F>(wholes, rest, inward);
+            to = from + turned::<F>(wall, rest, inward);
         }
     }
     passage
 }
 
+/// What happens to a particle that crosses the edge of the mesh at a place.
+#[cube]
+fn wall_at<F: Float>(reals: &[F], wholes: &[i32], place: Vec4<F>) -> i32 {
+    let patch = patch_at::<F>(reals, wholes, place);
+    let mut wall = wholes[WALL];
+    if patch >= 0 {
+        wall = wholes[(wholes[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32)) as usize];
+    }
+    wall
+}
+
+/// The first patch of the mesh's edge in which a place is, or -1.
+#[cube]
+pub(super) fn patch_at<F: Float>(reals: &[F], wholes: &[i32], place: Vec4<F>) -> i32 {
+    let mut found = i32::new(-1);
+    for patch in 0..wholes[PATCHES] {
+        let at = (wholes[PATCH_BOXES_AT] + 6 * patch) as usize;
+        let mut is_in = true;
+        #[unroll]
+        for d in 0..3usize {
+            let x = place.extract(d);
+            is_in = is_in && reals[at + d] <= x && x <= reals[at + d + 3];
+        }
+        if is_in && found < 0 {
+            found = patch;
+        }
+    }
+    found
+}
+
 /// What remains of a way at a wall.
 #[cube]
-fn turned<F: Float>(wholes: &[i32], rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
+fn turned<F: Float>(wall: i32, rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
     let zero = F::new(0.0_f32);
     let (x, y, z) = (inward.extract(0usize), inward.extract(1usize), inward.extract(2usize));
     let size = max(x.abs(), max(y.abs(), z.abs()));
@@ -124,7 +155,7 @@ fn turned<F: Float>(wholes: &[i32], rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
     if size > zero {
         let normal = inward / Vec4::<F>::new(size);
         let share = min(dot::<F>(rest, normal) / dot::<F>(normal, normal), zero);
-        let reflects = wholes[WALL] == comptime!(Wall::Reflect.code());
+        let reflects = wall == comptime!(Wall::Reflect.code());
         let factor = select(reflects, share + share, share);
         turned = rest - Vec4::<F>::new(factor) * normal;
     }

@@ -1,16 +1,18 @@
 //! What follows the end of a life, in the slot that it leaves. See `cpu/lives.rs`.
 
 use super::{
-    cubecl,
+    Vec4, cubecl,
+    edge::patch_at,
     step::Particle,
     tables::{
-        AFTER, INLET_COLUMNS, INLETS_AT, RELEASES_AT, ROOM, SOURCE_COLUMNS, SOURCES, SOURCES_AT,
+        AFTER, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCHES_AT, RELEASES_AT, ROOM,
+        SOURCE_COLUMNS, SOURCES, SOURCES_AT,
     },
     vec4,
 };
 use crate::{
     LOG_INDEX, LOG_PLACE, NEVER,
-    status::{ACTIVE, WAITING},
+    status::{ACTIVE, LEFT_MESH, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -48,7 +50,7 @@ pub(super) fn succeed<F: Float>(
 ) -> bool {
     let mut follows = false;
     if particle.status > ACTIVE {
-        let inlet = wholes[AFTER + particle.status as usize];
+        let inlet = inlet_after::<F>(particle.status, particle.position, reals, wholes);
         if inlet >= 0 || source::<F>(wholes, slot) >= 0 {
             let room = wholes[ROOM];
             let row = slot as usize * room as usize + particle.logged as usize;
@@ -71,6 +73,21 @@ pub(super) fn succeed<F: Float>(
         }
     }
     follows
+}
+
+/// The inlet through which a particle comes in again at once after a life that has ended with a
+/// status at a place, or -1.
+#[cube]
+fn inlet_after<F: Float>(status: i32, place: Vec4<F>, reals: &[F], wholes: &[i32]) -> i32 {
+    let mut inlet = wholes[AFTER + status as usize];
+    if status == LEFT_MESH {
+        let patch = patch_at::<F>(reals, wholes, place);
+        if patch >= 0 {
+            let at = wholes[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32);
+            inlet = wholes[(at + 1) as usize];
+        }
+    }
+    inlet
 }
 
 /// Writes an end down.

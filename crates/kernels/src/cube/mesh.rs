@@ -73,6 +73,13 @@ pub(super) fn forget<F: Float>(hint: &mut Whereabouts<F>) {
     hint.has_strayed = false;
 }
 
+/// Goes back to where the step began.
+#[cube]
+pub(super) fn turn_back<F: Float>(hint: &mut Whereabouts<F>) {
+    hint.cell = hint.base;
+    hint.has_strayed = false;
+}
+
 /// The cell of each position, or -1.
 #[cube(launch)]
 pub(super) fn locate_kernel<F: Float>(

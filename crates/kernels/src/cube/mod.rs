@@ -1,6 +1,7 @@
 //! The fused step on a CubeCL device: one particle a thread, all steps of a segment in one
 //! launch, the particle's state in registers.
 
+mod adapt;
 mod edge;
 mod grid;
 mod lives;
@@ -9,13 +10,15 @@ mod moment;
 mod obstacles;
 mod points;
 mod random;
+mod settle;
 mod step;
 mod tables;
+mod walk;
 mod walls;
 
 use crate::{
-    FieldShape, InTime, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing,
-    Weighting,
+    FieldShape, InTime, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing, Walk,
+    WalkScheme, Weighting,
     ops::{Advanced, Sampled, State},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
@@ -77,6 +80,30 @@ struct Form {
     periodic: bool,
     /// Whether anything follows the ends of lives.
     lives: bool,
+    /// Whether there are obstacles.
+    obstacles: bool,
+    /// Whether the lengths of steps follow from their errors.
+    adaptive: bool,
+    /// The random walk.
+    walk: WalkForm,
+}
+
+/// What of a random walk is known when a kernel is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct WalkForm {
+    is_on: bool,
+    varies: bool,
+    is_milstein: bool,
+}
+
+impl WalkForm {
+    fn new(walk: Option<&Walk>) -> Self {
+        walk.map_or_else(WalkForm::default, |walk| WalkForm {
+            is_on: true,
+            varies: walk.varies,
+            is_milstein: walk.scheme == WalkScheme::Milstein,
+        })
+    }
 }
 
 /// A kind of field, and what of it is known when a kernel is compiled.
@@ -163,6 +190,9 @@ impl Form {
             steady: segment.clock.gaps.is_empty(),
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
             lives: segment.succession.is_some(),
+            obstacles: !segment.obstacles.is_empty(),
+            adaptive: segment.adaptive.is_some(),
+            walk: WalkForm::new(segment.walk.as_ref()),
         }
     }
 }

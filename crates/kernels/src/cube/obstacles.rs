@@ -24,7 +24,6 @@ const MOST_ROUNDS: i32 = 8;
 
 /// The obstacles' numbers for the two buffers: to the reals nine for each obstacle, to the integers
 /// how many obstacles there are and three numbers for each.
-#[cfg_attr(not(test), expect(dead_code))]
 pub(super) fn packed(obstacles: &[Obstacle]) -> (Vec<f64>, Vec<i32>) {
     let reals = obstacles.iter().flat_map(|obstacle| obstacle.shape.numbers()).collect();
     let codes = obstacles.iter().flat_map(|Obstacle { shape, allowed, surface }| {

@@ -1,29 +1,29 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    Form, Vec4, cubecl,
-    edge::pass,
-    grid,
+    Form, Vec4,
+    adapt::{judge, length},
+    cubecl, grid,
     lives::{succeed, wake},
     mesh::{self, Whereabouts},
     moment::{Moment, moment},
     points,
-    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STAGNANT, STEPS},
+    settle::{settle, settle_among_obstacles, settle_in_mesh},
+    tables::{DRIFT, FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STAGNANT, STEPS},
     vec4,
-    walls::{contains, land, wrap},
+    walk::stray,
+    walls::wrap,
 };
 use crate::{
     MOST_LIVES_A_STEP, RECORD, Ratio,
-    status::{
-        ACTIVE, BROKEN_OFF, EXITED, LEFT_MESH, NON_FINITE, STAGNANT as STAGNANT_STATUS, WAITING,
-    },
+    status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
 
 /// What helps with the next sample of a particle, and never changes its value. A kernel keeps what
 /// its kind of field uses.
 #[derive(CubeType)]
-struct Hint<F: Float> {
+pub(super) struct Hint<F: Float> {
     points: points::Hint<F>,
     mesh: Whereabouts<F>,
 }
@@ -73,14 +73,30 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     let mut is_done = false;
     let mut j = 0usize;
     let mut lives = 0usize;
+    // The part of the step that is over, and the length that the next part of it should have.
+    let mut begun = F::new(0.0_f32);
+    let mut pace = F::new(0.0_f32);
+    if comptime!(form.adaptive) {
+        pace = select(particle.status == ACTIVE, particle.fraction, pace);
+    }
     while j <= steps {
         let number = wholes[FIRST_STEP] + j as i32;
         let released = particle.status == WAITING && particle.step == number;
         let mut again = false;
+        let mut was_accepted = true;
         if j == steps {
             is_done = true;
         } else if takes_part && (released || particle.status == ACTIVE) {
-            let start = select(released, particle.fraction, F::new(0.0_f32));
+            let start = select(released, particle.fraction, begun);
+            let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+            let left = (F::new(1.0_f32) - start) * whole;
+            let mut h = left;
+            let mut until = F::new(1.0_f32);
+            if comptime!(form.adaptive) {
+                pace = select(released, F::new(0.0_f32), pace);
+                h = length::<F>(reals, pace, left);
+                until = select(h == left, until, start + h / whole);
+            }
             let step = rk_step::<F, N>(
                 velocity,
                 places,
@@ -88,16 +104,32 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 reals,
                 wholes,
                 particle.position,
+                slot,
+                particle.generation,
                 j,
                 start,
+                h,
+                until,
                 &mut hint,
                 form,
             );
             particle.status = ACTIVE;
-            if comptime!(form.kind.is_mesh()) {
-                settle_in_mesh::<F>(
+            if comptime!(form.adaptive) {
+                let (from, to) = (particle.position, step.to);
+                let verdict = judge::<F>(reals, from, to, step.error, h, whole);
+                was_accepted = verdict.is_accepted;
+                // A step that was cut short by the end of the segment's says little about the next.
+                let next = h * verdict.factor;
+                let is_cut = until == F::new(1.0_f32) && pace.abs() > next.abs();
+                pace = select(was_accepted && is_cut, pace, next);
+                particle.accepted += select(was_accepted, 1i32, 0i32);
+                particle.rejected += select(was_accepted, 0i32, 1i32);
+                begun = select(was_accepted, until, start);
+            }
+            if was_accepted {
+                settle_anywhere::<F, N>(
                     &mut particle,
-                    places.downcast::<Vec4<F>>(),
+                    places,
                     index,
                     reals,
                     wholes,
@@ -108,12 +140,13 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                     form,
                 );
             } else {
-                settle::<F>(&mut particle, reals, wholes, &step, number, start);
+                mesh::turn_back::<F>(&mut hint.mesh);
             }
             if comptime!(form.lives) {
                 again =
                     succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
                 if again {
+                    begun = F::new(0.0_f32);
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
                     lives += 1;
@@ -126,10 +159,18 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 }
             }
         }
+        if comptime!(form.adaptive) {
+            let goes_on = particle.status == ACTIVE && begun > F::new(0.0_f32);
+            again = again || (goes_on && begun < F::new(1.0_f32)) || !was_accepted;
+        }
         if !again {
             j += 1;
             lives = 0usize;
+            begun = F::new(0.0_f32);
         }
+    }
+    if comptime!(form.adaptive) {
+        particle.fraction = select(particle.status == ACTIVE, pace, particle.fraction);
     }
     if !is_done {
         particle.status = BROKEN_OFF;
@@ -171,7 +212,7 @@ pub(super) fn sample_kernel<F: Float, N: Size>(
 
 /// Velocity at a position and a moment.
 #[cube]
-fn sample<F: Float, N: Size>(
+pub(super) fn sample<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -206,6 +247,8 @@ pub(super) struct Particle<F: Float> {
     /// What its record keeps of cells.
     pub place: i32,
     pub generation: i32,
+    pub accepted: i32,
+    pub rejected: i32,
     /// Ends that it has logged in this launch; one more than there is room for where the last one
     /// waits.
     pub logged: i32,
@@ -214,9 +257,13 @@ pub(super) struct Particle<F: Float> {
 
 /// Where a step led, before the boundary.
 #[derive(CubeType)]
-struct Leap<F: Float> {
-    to: Vec4<F>,
-    slow: bool,
+pub(super) struct Leap<F: Float> {
+    pub to: Vec4<F>,
+    pub slow: bool,
+    /// The fraction of the step of the segment to which it led.
+    pub until: F,
+    /// How far it is from the embedded solution, where steps' lengths follow from that.
+    pub error: Vec4<F>,
 }
 
 #[cube]
@@ -229,8 +276,14 @@ fn load<F: Float>(
 ) -> Particle<F> {
     let row = i * RECORD;
     let mut place = 0i32;
-    if comptime!(form.kind.is_mesh()) {
+    if comptime!(form.kind.is_mesh() || form.obstacles) {
         place = record[row + 5];
+    }
+    let mut accepted = 0i32;
+    let mut rejected = 0i32;
+    if comptime!(form.adaptive) {
+        accepted = record[row + 7];
+        rejected = record[row + 8];
     }
     Particle::<F> {
         position: vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]),
@@ -241,6 +294,8 @@ fn load<F: Float>(
         image_z: record[row + 4],
         place,
         generation: record[row + 6],
+        accepted,
+        rejected,
         logged: 0i32,
         fraction: fraction[i],
     }
@@ -265,13 +320,43 @@ fn store<F: Float>(
     record[row + 2] = particle.image_x;
     record[row + 3] = particle.image_y;
     record[row + 4] = particle.image_z;
-    if comptime!(form.kind.is_mesh()) {
+    if comptime!(form.kind.is_mesh() || form.obstacles) {
         record[row + 5] = particle.place;
     }
     if comptime!(form.lives) {
         record[row + 6] = particle.generation;
     }
+    if comptime!(form.adaptive) {
+        record[row + 7] = particle.accepted;
+        record[row + 8] = particle.rejected;
+    }
     fraction[i] = particle.fraction;
+}
+
+/// Writes what became of a particle in step `number`, from its fraction `start` on.
+#[cube]
+fn settle_anywhere<F: Float, N: Size>(
+    particle: &mut Particle<F>,
+    places: &[Vector<F, N>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    leap: &Leap<F>,
+    number: i32,
+    start: F,
+    hint: &mut Whereabouts<F>,
+    #[comptime] form: Form,
+) {
+    if comptime!(form.obstacles) {
+        settle_among_obstacles::<F>(particle, reals, wholes, leap, number, start);
+    } else if comptime!(form.kind.is_mesh()) {
+        let places = places.downcast::<Vec4<F>>();
+        settle_in_mesh::<F>(
+            particle, places, index, reals, wholes, leap, number, start, hint, form,
+        );
+    } else {
+        settle::<F>(particle, reals, wholes, leap, number, start);
+    }
 }
 
 /// A scheme's coefficient.
@@ -280,7 +365,7 @@ pub(super) fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
     F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
 }
 
-/// One Runge-Kutta step from the fraction `start` of step `j` to its end.
+/// One Runge-Kutta step of length `h` from the fraction `start` of step `j` to the fraction `until`.
 #[cube]
 fn rk_step<F: Float, N: Size>(
     velocity: &[Vec4<F>],
@@ -289,17 +374,22 @@ fn rk_step<F: Float, N: Size>(
     reals: &[F],
     wholes: &[i32],
     from: Vec4<F>,
+    slot: u32,
+    generation: i32,
     j: usize,
     start: F,
+    h: F,
+    until: F,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> Leap<F> {
     let tableau = comptime!(*form.scheme.tableau());
     let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
-    let h = (F::new(1.0_f32) - start) * whole;
+    let stages = comptime!(if form.adaptive { tableau.stages } else { tableau.solution_stages() });
+    let drift = vec4::<F>(reals[DRIFT], reals[DRIFT + 1], reals[DRIFT + 2]);
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]
-    for s in 0..comptime!(tableau.stages) {
+    for s in 0..stages {
         let mut stage = from;
         #[unroll]
         for r in 0..s {
@@ -311,105 +401,52 @@ fn rk_step<F: Float, N: Size>(
         let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
         let at = moment::<F>(reals, wholes, j, offset, form);
         let p = wrap::<F>(reals, wholes, stage, form);
-        k.push(sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form));
+        let mut v =
+            sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form) + drift;
+        if comptime!(form.walk.varies) {
+            v.insert(3usize, F::new(0.0_f32));
+        }
+        k.push(v);
     }
     let mut slope = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
-    for s in 0..comptime!(tableau.stages) {
+    for s in 0..comptime!(tableau.solution_stages()) {
         let b = comptime!(tableau.b[s]);
         if comptime!(!b.is_zero()) {
             slope += Vec4::<F>::new(ratio::<F>(b)) * k[s];
         }
     }
+    let mut error = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for s in 0..stages {
+        let e = comptime!(tableau.error[s]);
+        if comptime!(form.adaptive && !e.is_zero()) {
+            error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
+        }
+    }
+    let mut to = from + Vec4::<F>::new(h) * slope;
+    if comptime!(form.walk.is_on) {
+        to = stray::<F, N>(
+            velocity,
+            places,
+            index,
+            reals,
+            wholes,
+            from,
+            to,
+            slot,
+            generation,
+            wholes[FIRST_STEP] + j as i32,
+            j,
+            start * whole,
+            h,
+            hint,
+            form,
+        );
+    }
     let first = k[0];
     let speed = first.extract(0usize) * first.extract(0usize)
         + first.extract(1usize) * first.extract(1usize)
         + first.extract(2usize) * first.extract(2usize);
-    Leap::<F> { to: from + Vec4::<F>::new(h) * slope, slow: speed < reals[STAGNANT] }
-}
-
-/// Writes what became of a particle in step `index`, from its fraction `start` on.
-#[cube]
-fn settle<F: Float>(
-    particle: &mut Particle<F>,
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
-    index: i32,
-    start: F,
-) {
-    if !finite::<F>(leap.to) {
-        end::<F>(particle, NON_FINITE, index, start);
-    } else if leap.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, start);
-    } else if contains::<F>(reals, leap.to) {
-        particle.position = leap.to;
-    } else {
-        let landing = land::<F>(reals, wholes, particle.position, leap.to);
-        particle.position = landing.position;
-        particle.image_x += landing.image_x;
-        particle.image_y += landing.image_y;
-        particle.image_z += landing.image_z;
-        if landing.face >= 0 {
-            let fraction = start + landing.fraction * (F::new(1.0_f32) - start);
-            end::<F>(particle, EXITED + landing.face, index, fraction);
-        }
-    }
-}
-
-/// As [`settle`], in a mesh, which may end within its box.
-#[cube]
-fn settle_in_mesh<F: Float>(
-    particle: &mut Particle<F>,
-    places: &[Vec4<F>],
-    cells: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
-    index: i32,
-    start: F,
-    hint: &mut Whereabouts<F>,
-    #[comptime] form: Form,
-) {
-    let mesh = comptime!(form.kind.mesh());
-    let to = leap.to;
-    let mut is_plain = false;
-    if !finite::<F>(to) {
-        end::<F>(particle, NON_FINITE, index, start);
-    } else if leap.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, start);
-    } else if contains::<F>(reals, to) {
-        is_plain = mesh::holds::<F>(places, cells, reals, wholes, to, hint, mesh);
-    }
-    if is_plain {
-        particle.position = to;
-    } else if particle.status == ACTIVE {
-        let passage = pass::<F>(places, cells, reals, wholes, particle.position, to, hint, mesh);
-        particle.position = passage.position;
-        particle.image_x += passage.image_x;
-        particle.image_y += passage.image_y;
-        particle.image_z += passage.image_z;
-        if passage.status != ACTIVE {
-            let fraction = start + passage.fraction * (F::new(1.0_f32) - start);
-            end::<F>(particle, passage.status, index, fraction);
-        }
-        particle.place = passage.face;
-    }
-    if particle.status != LEFT_MESH {
-        particle.place = hint.base;
-    }
-}
-
-#[cube]
-fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: F) {
-    particle.status = status;
-    particle.step = index;
-    particle.fraction = fraction;
-}
-
-/// Whether all coordinates are finite.
-#[cube]
-fn finite<F: Float>(p: Vec4<F>) -> bool {
-    let sum = p.extract(0usize).abs() + p.extract(1usize).abs() + p.extract(2usize).abs();
-    sum <= F::max_value()
+    Leap::<F> { to, slow: speed < reals[STAGNANT], until, error }
 }

@@ -1,9 +1,10 @@
 //! What is the same for all particles, packed into two small buffers: one place says where each
 //! number lies, for the host that writes and the kernel that reads.
 
+use super::obstacles;
 use crate::{
-    FieldShape, GridShape, MeshShape, PointShape, Segment, Succession, Weighting,
-    lives::STATUS_CODES,
+    Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, Segment, Succession,
+    Weighting, lives::STATUS_CODES, random::halves,
 };
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
@@ -20,8 +21,17 @@ pub(super) const STAGNANT: usize = 12;
 pub(super) const REACH: usize = 13;
 /// Half the power of the distance by which points are weighted.
 pub(super) const HALF_POWER: usize = 14;
+/// A velocity that is added to the field's.
+pub(super) const DRIFT: usize = 15;
+/// Diffusivity of each axis, and half the distance over which its gradient is taken.
+pub(super) const DIFFUSIVITY: usize = 18;
+pub(super) const REACHES: usize = 21;
+/// Tolerances, relative and absolute, and the least and the greatest length of a step.
+pub(super) const CONTROL: usize = 24;
+pub(super) const CONTROL_LEAST: usize = CONTROL + 2;
+pub(super) const CONTROL_MOST: usize = CONTROL + 3;
 /// The frame intervals, and after them two numbers for each step: time since the frame, length.
-pub(super) const GAPS: usize = 15;
+pub(super) const GAPS: usize = CONTROL + 4;
 
 /// Places in the buffer of integers.
 pub(super) const STEPS: usize = 0;
@@ -44,8 +54,14 @@ pub(super) const BINS_AT: usize = 20;
 pub(super) const ENTRIES_AT: usize = 21;
 /// What happens at the edge of a mesh.
 pub(super) const WALL: usize = 22;
+/// How many patches of that edge there are, where their rows begin (wall, and the inlet that
+/// follows, or -1), and where among the reals their boxes do (least corner, greatest corner).
+pub(super) const PATCHES: usize = 23;
+pub(super) const PATCHES_AT: usize = 24;
+pub(super) const PATCH_COLUMNS: usize = 2;
+pub(super) const PATCH_BOXES_AT: usize = 25;
 /// The inlet that follows each status, or -1.
-pub(super) const AFTER: usize = 23;
+pub(super) const AFTER: usize = 26;
 /// Ends that the log has room for.
 pub(super) const ROOM: usize = AFTER + STATUS_CODES;
 /// Whether the launch goes on with what the one before had no room for.
@@ -61,8 +77,13 @@ pub(super) const INLETS_AT: usize = ROOM + 4;
 pub(super) const INLET_COLUMNS: usize = 4;
 /// Where the fractions of releases begin among the reals.
 pub(super) const RELEASES_AT: usize = ROOM + 5;
+/// Where the numbers of obstacles begin, and where among the reals those of their shapes do.
+pub(super) const OBSTACLES_AT: usize = ROOM + 6;
+pub(super) const SHAPES_AT: usize = ROOM + 7;
+/// The seed of the random walk, its lower half first.
+pub(super) const WALK_SEED: usize = ROOM + 8;
 /// The interval in which each step begins; then sources, inlets, and steps of releases.
-pub(super) const INTERVALS: usize = ROOM + 6;
+pub(super) const INTERVALS: usize = ROOM + 10;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
@@ -84,6 +105,14 @@ impl Tables {
         reals[LOW..HIGH].copy_from_slice(&boundary.low);
         reals[HIGH..ORIGIN].copy_from_slice(&boundary.high);
         reals[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
+        reals[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
+        if let Some(Adaptive { relative, absolute, least, most }) = segment.adaptive {
+            reals[CONTROL..GAPS].copy_from_slice(&[relative, absolute, least, most]);
+        }
+        if let Some(walk) = &segment.walk {
+            reals[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
+            reals[REACHES..CONTROL].copy_from_slice(&walk.reach);
+        }
         reals.extend(&segment.clock.gaps);
         reals.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
 
@@ -95,12 +124,42 @@ impl Tables {
             *place = condition.code();
         }
         wholes[WALL] = boundary.wall.code();
+        if let Some(walk) = &segment.walk {
+            let halves = halves(walk.seed).map(|half| half as i32);
+            wholes[WALK_SEED..INTERVALS].copy_from_slice(&halves);
+        }
         wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
         let mut tables = Tables { reals, wholes };
+        tables.put_patches(segment);
+        tables.put_obstacles(&segment.obstacles);
         if let Some(succession) = &segment.succession {
             tables.put_lives(succession);
         }
         tables
+    }
+
+    /// The patches of a mesh's edge.
+    fn put_patches(&mut self, segment: &Segment) {
+        let Tables { reals, wholes } = self;
+        let patches = &segment.boundary.patches;
+        let after = segment.succession.as_ref().map(|next| next.lives.after_patch.as_slice());
+        let inlet = |patch: usize| after.and_then(|after| *after.get(patch)?);
+        wholes[PATCHES] = patches.len() as i32;
+        wholes[PATCHES_AT] = wholes.len() as i32;
+        wholes[PATCH_BOXES_AT] = reals.len() as i32;
+        for (i, patch) in patches.iter().enumerate() {
+            wholes.extend([patch.wall.code(), inlet(i).map_or(-1, |inlet| inlet as i32)]);
+            reals.extend(patch.low.iter().chain(&patch.high));
+        }
+    }
+
+    fn put_obstacles(&mut self, obstacles: &[Obstacle]) {
+        let Tables { reals, wholes } = self;
+        wholes[OBSTACLES_AT] = wholes.len() as i32;
+        wholes[SHAPES_AT] = reals.len() as i32;
+        let (shapes, codes) = obstacles::packed(obstacles);
+        reals.extend(shapes);
+        wholes.extend(codes);
     }
 
     /// What follows the ends of lives.

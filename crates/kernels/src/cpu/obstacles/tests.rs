@@ -7,6 +7,7 @@ pub(super) const OPEN: Boundary = Boundary {
     high: [f64::INFINITY; 3],
     faces: [[Condition::Exit; 2]; 3],
     wall: Wall::Leave,
+    patches: Vec::new(),
 };
 
 pub(super) const SURFACES: [Surface; 4] =

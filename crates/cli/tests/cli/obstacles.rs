@@ -1,0 +1,101 @@
+//! Obstacles, from the command line.
+
+use super::program::{assert_refused, burntrace, text};
+use burntrace::{Status, io::Tracks};
+use std::path::Path;
+use std::process::Output;
+
+/// A speed of 1 along x, from 0 to 4, for 3 units of time; two particles, of which the first comes
+/// to the middle.
+const PLUG: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [5, 3, 3] }\n\
+    [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [4.0, 1.0, 1.0]\n\
+    [trace]\nt0 = 0.0\nt1 = 3.0\ndt = 0.125\n\
+    [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n\
+    [seeds]\nkind = \"list\"\npoints = [[0.0, 0.5, 0.5], [0.0, 0.95, 0.95]]\n";
+
+const SPHERE: &str = "[[obstacle]]\nkind = \"sphere\"\ncentre = [2.0, 0.5, 0.5]\nradius = 0.25\n";
+const INLET: &str = "[inlet]\nkind = \"face\"\nface = \"x-low\"\n";
+
+fn run(folder: &Path, sections: &[&str]) -> Output {
+    std::fs::write(folder.join("case.toml"), [&[PLUG], sections].concat().concat()).unwrap();
+    burntrace(folder, &["run", "case.toml", "--overwrite"])
+}
+
+/// The tracks of a run that succeeds, and what it prints.
+fn tracks(folder: &Path, sections: &[&str]) -> (Tracks, String) {
+    let output = run(folder, sections);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    (Tracks::open(folder.join("out/tracks")).unwrap(), text(&output.stdout))
+}
+
+#[test]
+fn obstacles_of_every_kind_end_particles() {
+    let folder = tempfile::tempdir().unwrap();
+    let kinds = [
+        "kind = \"sphere\"\ncentre = [2.0, 0.5, 0.5]\nradius = 0.25",
+        "kind = \"cylinder\"\nbase = [1.75, 0.5, 0.5]\naxis = [1.0, 0.0, 0.0]\nradius = 0.25",
+        "kind = \"cylinder\"\nbase = [2.0, 0.5, 0.0]\naxis = [0.0, 0.0, 0.1]\nradius = 0.25\n\
+         capped = false",
+        "kind = \"box\"\nlow = [1.75, 0.25, -inf]\nhigh = [inf, 0.75, inf]",
+    ];
+    let ends = [("stick", Status::Stuck), ("exit", Status::HitObstacle)];
+    for kind in kinds {
+        for (surface, status) in ends {
+            let obstacle = format!("[[obstacle]]\n{kind}\nsurface = \"{surface}\"\n");
+            let (tracks, printed) = tracks(folder.path(), &[&obstacle]);
+            let found = tracks.ends().unwrap();
+            assert_eq!(found.status, [status, Status::Active], "{obstacle}");
+            assert_eq!(found.obstacle, [Some(0), None], "{obstacle}");
+            assert!((found.end_time[0] - 1.75).abs() < 1e-9, "{obstacle}: {:?}", found.end_time);
+            assert!((tracks.position(0).unwrap()[0][0] - 1.75).abs() < 1e-9, "{obstacle}");
+            assert!(printed.contains(&format!("1 {status}")), "{printed}");
+        }
+    }
+    // As it ran, it runs again.
+    let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    // A run without obstacles in the same place leaves none of it.
+    assert!(tracks(folder.path(), &[]).0.ends().unwrap().obstacle.is_empty());
+}
+
+#[test]
+fn particles_go_around_obstacles_and_stay_in_vessels() {
+    let folder = tempfile::tempdir().unwrap();
+    let slide = format!("{SPHERE}surface = \"slide\"\n");
+    let vessel = "[[obstacle]]\nkind = \"box\"\nlow = [-inf, 0.0, 0.0]\nhigh = [1.5, 1.0, 1.0]\n\
+        allowed = \"inside\"\n";
+    for (obstacle, most) in [(slide.as_str(), 1.75), (vessel, 1.5)] {
+        let (tracks, _) = tracks(folder.path(), &[obstacle]);
+        assert!(tracks.ends().unwrap().status.iter().all(|status| *status == Status::Active));
+        assert!(tracks.position(0).unwrap()[0][0] < most);
+    }
+}
+
+#[test]
+fn an_obstacle_can_be_an_outlet() {
+    let folder = tempfile::tempdir().unwrap();
+    let outlet = format!("{SPHERE}surface = \"outlet\"\n");
+    let (tracks, _) = tracks(folder.path(), &[&outlet, INLET]);
+    assert_eq!(tracks.ends().unwrap().generation, [1, 0]);
+    assert!((tracks.position(0).unwrap()[0][0] - 1.25).abs() < 1e-9);
+}
+
+#[test]
+fn obstacles_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |sections: &[&str], parts: &[&str]| {
+        assert_refused(&run(folder.path(), sections), 2, parts);
+        assert!(!folder.path().join("out").exists(), "nothing is written");
+    };
+    let outlet = format!("{SPHERE}surface = \"outlet\"\n");
+    let exit = format!("{SPHERE}surface = \"exit\"\n");
+    refused(&[&outlet], &["an obstacle is an outlet", "[inlet]"]);
+    refused(&[SPHERE, INLET], &["[inlet]", "[[obstacle]]"]);
+    refused(&[&outlet, &exit, INLET], &["`exit` and some `outlet`", "stick"]);
+    refused(&[SPHERE, "axis = [1.0, 0.0, 0.0]\n"], &["obstacle 1 of 1", "obstacle.axis", "sphere"]);
+    refused(&["[[obstacle]]\nkind = \"box\"\nlow = [0.0, 0.0, 0.0]\n"], &["obstacle.high"]);
+    refused(&[SPHERE, "surface = \"slid\"\n"], &["did you mean `slide`?"]);
+    refused(&[&SPHERE.replace("0.25", "0.0")], &["number 0, a sphere", "radius"]);
+    let around = SPHERE.replace("[2.0,", "[0.0,");
+    refused(&[&around], &["1 of 2 seeds", "allowed side of the obstacles", "not-located"]);
+}

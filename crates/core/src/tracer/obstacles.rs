@@ -1,0 +1,135 @@
+//! Obstacles: their checks, and what they make of steps on the tensor path.
+//!
+//! That is done on the host, one particle after another. Gradients go through where a particle
+//! would be without the obstacles; what they add is taken as a constant.
+
+use super::{Tracer, edge::constant, stepper::Stepper, walls::Landing};
+use crate::{
+    Domain, Error, Inlet, Obstacle, Result, Shape, Status,
+    field::{AXES, to_host},
+};
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burntrace_kernels::{obstacle_passages, status::EXITED};
+
+/// How far behind a surface what is released counts as on it: so many roundings.
+const SLACK: f64 = 16.0;
+
+impl Tracer<'_> {
+    /// Adds an obstacle: a body that particles stay outside of, or a vessel that they stay inside
+    /// of. Obstacles are numbered in the order in which they are added. They do not go with a field
+    /// on a mesh, which has [walls](Tracer::mesh_wall) of its own.
+    ///
+    /// In a domain that is flat along an axis, a sphere or a box reaches all along that axis, and so
+    /// does a cylinder, whose axis must be parallel to it.
+    pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
+        self.obstacles.push(obstacle);
+        self
+    }
+
+    /// Adds several obstacles, as [`obstacle`](Tracer::obstacle) does one.
+    pub fn obstacles(mut self, obstacles: impl IntoIterator<Item = Obstacle>) -> Self {
+        self.obstacles.extend(obstacles);
+        self
+    }
+
+    /// Makes all obstacles at whose surface particles [end](Surface::Exit) outlets, as
+    /// [`outlet`](Tracer::outlet) does for a face.
+    pub fn obstacle_outlet(mut self, inlet: Inlet) -> Self {
+        self.outlets.retain(|(status, _)| *status != Status::HitObstacle);
+        self.outlets.push((Status::HitObstacle, inlet));
+        self
+    }
+}
+
+/// The obstacles of a tracer, as they are in its domain.
+pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
+    if tracer.obstacles.is_empty() {
+        return Ok(Vec::new());
+    }
+    if tracer.field.mesh().is_some() {
+        return Err(Error::Obstacle(
+            "the field is on a mesh; use the wall of the mesh (`boundary.mesh`), or sample the \
+             field onto a grid"
+                .into(),
+        ));
+    }
+    let of_one = |(number, obstacle): (usize, &Obstacle)| {
+        let fail = |reason| {
+            Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
+        };
+        let shape = outline(obstacle.shape, &tracer.domain).map_err(fail)?;
+        match shape.flaw() {
+            Some(flaw) => Err(fail(flaw.into())),
+            None => Ok(Obstacle { shape, ..*obstacle }),
+        }
+    };
+    tracer.obstacles.iter().enumerate().map(of_one).collect()
+}
+
+/// A shape that reaches all along the flat axes of a domain.
+fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
+    let mut shape = shape;
+    for d in (0..3).filter(|d| domain.is_flat(*d)) {
+        let mut along = [0.0; 3];
+        along[d] = 1.0;
+        shape = match shape {
+            Shape::Sphere { centre, radius } => {
+                Shape::Cylinder { base: centre, axis: along, radius, capped: false }
+            }
+            Shape::Cylinder { base, axis, radius, .. } => {
+                if (0..3).any(|other| other != d && axis[other] != 0.0) {
+                    return Err(format!(
+                        "its axis is not parallel to {}, along which the domain is flat",
+                        AXES[d]
+                    ));
+                }
+                Shape::Cylinder { base, axis, radius, capped: false }
+            }
+            Shape::Box { mut low, mut high } => {
+                (low[d], high[d]) = (f64::NEG_INFINITY, f64::INFINITY);
+                Shape::Box { low, high }
+            }
+        };
+    }
+    Ok(shape)
+}
+
+/// Whether a tracer's obstacles allow a place, as a function of it.
+pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + use<>> {
+    let obstacles = checked(tracer)?;
+    let slack = SLACK * tracer.field.precision().epsilon();
+    Ok(move |place: &[f64; 3]| obstacles.iter().all(|obstacle| obstacle.allows(*place, slack)))
+}
+
+/// Lets obstacles and faces act on ways `from -> to` in place of the faces alone, by which the ways
+/// have landed. What records keep of places `[n, 1]`, the numbers of obstacles, is returned.
+pub(super) fn pass(
+    stepper: &Stepper,
+    [from, to]: [&Tensor<2>; 2],
+    landing: &mut Landing,
+) -> Tensor<2, Int> {
+    let [n, _] = to.dims();
+    let (begins, ends) = (to_host(from), to_host(to));
+    let (obstacles, boundary) = (&stepper.obstacles, &stepper.boundary);
+    let passages = obstacle_passages(obstacles, boundary, to.dtype(), &begins, &ends);
+    let (mut position, mut image) = (Vec::with_capacity(3 * n), Vec::with_capacity(3 * n));
+    let (mut face, mut fraction, mut which) = (Vec::new(), Vec::new(), Vec::new());
+    for passage in passages {
+        position.extend(passage.position);
+        image.extend(passage.image);
+        let (status, part) = passage.end.unwrap_or((Status::Active, 2.0));
+        face.push(status.code() - EXITED);
+        fraction.push(part);
+        which.push(passage.obstacle.map_or(0, |which| which as i32));
+    }
+    let device = landing.image.device();
+    let wholes = |numbers: Vec<i32>, columns: usize| {
+        let data = TensorData::new(numbers, [n, columns]);
+        Tensor::<2, Int>::from_data(data, (&device, DType::I32))
+    };
+    let free = landing.position.clone();
+    landing.position = constant(position, to) + (free.clone() - free.detach());
+    landing.fraction = constant(fraction, &landing.fraction);
+    (landing.image, landing.face) = (wholes(image, 3), wholes(face, 1));
+    wholes(which, 1)
+}

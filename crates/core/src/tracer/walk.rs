@@ -1,0 +1,148 @@
+//! The random walk of a tracer, checked; and that of the tensor path.
+
+use super::Tracer;
+use crate::{Domain, Error, Field, Result, WalkScheme, field::AXES};
+use burn::tensor::{Int, Tensor, TensorData};
+use burntrace_kernels::{FieldShape, Spacing, Walk};
+
+/// A random walk beside the field: diffusion, turbulence that the field does not resolve.
+///
+/// Once a step of length `dt` a particle is displaced along each axis by `sqrt(2 K dt)` times a
+/// standard normal number, and where `K` varies by what keeps well-mixed particles well mixed (see
+/// [`WalkScheme`]). The numbers are a function of (seed, slot, life, step), and so neither of the
+/// device nor of other particles; their bits are the same everywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomWalk {
+    diffusivity: [f64; 3],
+    varies: bool,
+    scheme: WalkScheme,
+    seed: u64,
+}
+
+impl RandomWalk {
+    /// One diffusivity along all axes, in the data's unit of length squared per unit of time.
+    pub fn isotropic(diffusivity: f64, seed: u64) -> Self {
+        RandomWalk::per_axis([diffusivity; 3], seed)
+    }
+
+    /// A diffusivity for each axis.
+    pub fn per_axis(diffusivity: [f64; 3], seed: u64) -> Self {
+        RandomWalk { diffusivity, varies: false, scheme: WalkScheme::default(), seed }
+    }
+
+    /// The [field's own diffusivity](Field::diffusivity), times a factor for each axis: `[0, 0, 1]`
+    /// walks along z only.
+    pub fn of_field(factors: [f64; 3], seed: u64) -> Self {
+        RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
+    }
+
+    /// How steps are taken where the diffusivity varies.
+    pub fn scheme(mut self, scheme: WalkScheme) -> Self {
+        self.scheme = scheme;
+        self
+    }
+}
+
+/// The velocity that a tracer adds to the field's.
+pub(super) fn drift(tracer: &Tracer) -> [f64; 3] {
+    moving(&tracer.domain, tracer.drift)
+}
+
+/// Numbers of axes, without those along which nothing moves.
+fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| if domain.is_flat(d) { 0.0 } else { numbers[d] })
+}
+
+/// The random walk of a tracer.
+pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
+    if let Some(bad) = tracer.drift.iter().find(|v| !v.is_finite()) {
+        return Err(Error::Walk(format!("a velocity beside the field of {bad} is not finite")));
+    }
+    let Some(walk) = &tracer.walk else { return Ok(None) };
+    for (k, axis) in walk.diffusivity.iter().zip(AXES) {
+        if !(k.is_finite() && *k >= 0.0) {
+            return Err(Error::Walk(format!(
+                "its diffusivity along {axis} is {k}; it must be finite and not negative"
+            )));
+        }
+    }
+    if walk.varies && !tracer.field.has_diffusivity() {
+        return Err(Error::Walk(
+            "the field has no diffusivity of its own; give one number, or one for each axis".into(),
+        ));
+    }
+    Ok(Some(Walk {
+        diffusivity: moving(&tracer.domain, walk.diffusivity),
+        varies: walk.varies,
+        reach: reach(tracer),
+        scheme: walk.scheme,
+        seed: walk.seed,
+    }))
+}
+
+/// Half the distance over which a diffusivity's gradient is taken: much less than a cell, in which
+/// the diffusivity is linear, and much more than rounding.
+fn reach(tracer: &Tracer) -> [f64; 3] {
+    let size = tracer.domain.size();
+    let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
+    [0, 1, 2].map(|d| match shape {
+        Some(FieldShape::Grid(grid)) if grid.spacing == Spacing::Uniform => 0.05 * grid.pitch[d],
+        _ if size[d].is_finite() && size[d] > 0.0 => 1e-3 * size[d],
+        _ => 1e-3,
+    })
+}
+
+/// How many lives slots have had, from a column `[n, 1]`; zeros where it cannot be read.
+pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
+    let data = column.clone().try_into_data().map(|data| data.convert::<i32>());
+    let numbers = data.ok().and_then(|data| data.try_into_vec::<i32>().ok()).unwrap_or_default();
+    numbers.into_iter().map(|number| number as u32).collect()
+}
+
+/// Where a random walk leads from `from`, the field having led to `to` in a step of length `h` from
+/// time `t` on; `generation` counts the lives of each slot.
+pub(super) fn stray(
+    walk: &Walk,
+    field: &dyn Field,
+    (from, to): (&Tensor<2>, Tensor<2>),
+    (t, h): (f64, f64),
+    (generation, step): (&[u32], u64),
+) -> Tensor<2> {
+    let [n, _] = to.dims();
+    let normal = |slot: usize| {
+        let generation = generation.get(slot).copied().unwrap_or(0);
+        walk.normals(slot as u32, generation, step as u32)
+    };
+    let normals: Vec<f64> = (0..n).flat_map(normal).collect();
+    let beside = (&to.device(), to.dtype());
+    let normals = Tensor::<2>::from_data(TensorData::new(normals, [n, 3]), beside);
+    let factor = Tensor::<2>::from_data(TensorData::new(walk.diffusivity.to_vec(), [1, 3]), beside);
+    let dt = h.abs();
+    let dw = normals.mul_scalar(dt.sqrt());
+    let Some(here) = field.diffusivity(from.clone(), t).filter(|_| walk.varies) else {
+        return to + factor.mul_scalar(2.0).sqrt() * dw;
+    };
+    let k = factor.clone() * here.clamp_min(0.0);
+    let slope = factor * slopes(walk, field, from, t);
+    let squares = match walk.scheme {
+        WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
+        WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
+    };
+    to + slope * squares + k.mul_scalar(2.0).sqrt() * dw
+}
+
+/// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences.
+fn slopes(walk: &Walk, field: &dyn Field, from: &Tensor<2>, t: f64) -> Tensor<2> {
+    let at = |d: usize, side: f64| {
+        let mut offset = [0.0; 3];
+        offset[d] = side * walk.reach[d];
+        let beside = (&from.device(), from.dtype());
+        let offset = Tensor::<2>::from_data(TensorData::new(offset.to_vec(), [1, 3]), beside);
+        field.diffusivity(from.clone() + offset, t)
+    };
+    let column = |d: usize| match (at(d, 1.0), at(d, -1.0)) {
+        (Some(above), Some(below)) => (above - below).div_scalar(2.0 * walk.reach[d]),
+        _ => from.clone().narrow(1, d, 1).zeros_like(),
+    };
+    Tensor::cat(vec![column(0), column(1), column(2)], 1)
+}

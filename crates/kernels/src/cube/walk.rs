@@ -1,0 +1,102 @@
+//! A random walk beside the steps of the field. See `cpu/walk.rs`.
+
+use super::{
+    Form, Vec4, cubecl,
+    moment::moment,
+    random::{bits, normals},
+    step::{Hint, sample},
+    tables::{DIFFUSIVITY, REACHES, WALK_SEED},
+    walls::wrap,
+};
+use crate::random::WALK;
+use burn_cubecl::cubecl::prelude::*;
+
+/// Where a particle is after its walk in step `j`, of length `h` from `offset` after its beginning.
+#[cube]
+pub(super) fn stray<F: Float, N: Size>(
+    velocity: &[Vec4<F>],
+    places: &[Vector<F, N>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    to: Vec4<F>,
+    slot: u32,
+    generation: i32,
+    number: i32,
+    j: usize,
+    offset: F,
+    h: F,
+    hint: &mut Hint<F>,
+    #[comptime] form: Form,
+) -> Vec4<F> {
+    let zero = F::new(0.0_f32);
+    let bits = bits(
+        wholes[WALK_SEED] as u32,
+        wholes[WALK_SEED + 1] as u32,
+        slot,
+        generation as u32,
+        number as u32,
+        WALK,
+    );
+    let normal = normals::<F>(&bits);
+    let mut here = F::new(1.0_f32);
+    if comptime!(form.walk.varies) {
+        here = max(
+            diffusivity::<F, N>(
+                velocity, places, index, reals, wholes, from, j, offset, hint, form,
+            ),
+            zero,
+        );
+    }
+    let dt = h.abs();
+    let mut moved = to;
+    #[unroll]
+    for d in 0..3usize {
+        let factor = reals[DIFFUSIVITY + d];
+        let mut slope = zero;
+        if comptime!(form.walk.varies) {
+            if factor > zero {
+                let reach = reals[REACHES + d];
+                let mut above = from;
+                above.insert(d, from.extract(d) + reach);
+                let above = diffusivity::<F, N>(
+                    velocity, places, index, reals, wholes, above, j, offset, hint, form,
+                );
+                let mut below = from;
+                below.insert(d, from.extract(d) - reach);
+                let below = diffusivity::<F, N>(
+                    velocity, places, index, reals, wholes, below, j, offset, hint, form,
+                );
+                slope = factor * (above - below) / (reach + reach);
+            }
+        }
+        let dw = dt.sqrt() * normal.extract(d);
+        let mut squares = dt;
+        if comptime!(form.walk.is_milstein) {
+            squares = F::new(0.5_f32) * (dw * dw + dt);
+        }
+        let k = factor * here;
+        moved.insert(d, to.extract(d) + (slope * squares + (k + k).sqrt() * dw));
+    }
+    moved
+}
+
+/// The field's own diffusivity at a place.
+#[cube]
+fn diffusivity<F: Float, N: Size>(
+    velocity: &[Vec4<F>],
+    places: &[Vector<F, N>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    at: Vec4<F>,
+    j: usize,
+    offset: F,
+    hint: &mut Hint<F>,
+    #[comptime] form: Form,
+) -> F {
+    let moment = moment::<F>(reals, wholes, j, offset, form);
+    let p = wrap::<F>(reals, wholes, at, form);
+    sample::<F, N>(velocity, places, index, reals, wholes, p, &moment, hint, form).extract(3usize)
+}

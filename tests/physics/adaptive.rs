@@ -1,0 +1,188 @@
+//! Steps whose lengths follow from their errors.
+
+use super::common::*;
+use burntrace::{
+    Analytic, Condition, Face, Flow, GridField, Inlet, InletShape, Path, Pattern, Placement,
+    RandomWalk, Scheme, Seeds, Span, Status, Tolerance, Tracer, burn::tensor::Device,
+};
+
+fn adaptive<'a>(tracer: Tracer<'a>, tolerance: f64) -> Tracer<'a> {
+    tracer.scheme(Scheme::DormandPrince).tolerance(Tolerance::new(tolerance, tolerance))
+}
+
+fn one(p: [f64; 3]) -> Seeds {
+    Seeds::list(vec![p]).unwrap()
+}
+
+/// End points of `../shared/reference/analytic-flows.md`, from integrations of their own.
+#[test]
+fn smooth_flows_end_where_they_should() {
+    let gyre =
+        Flow::DoubleGyre { amplitude: 0.1, epsilon: 0.25, omega: std::f64::consts::TAU / 10.0 };
+    let abc = Flow::Abc { a: 3.0_f64.sqrt(), b: 2.0_f64.sqrt(), c: 1.0 };
+    let cases = [
+        (gyre.clone(), 10.0, [0.5, 0.5, 0.0], [0.050550530572, 0.111020148786, 0.0]),
+        (gyre.clone(), 10.0, [0.6, 0.3, 0.0], [0.331895097569, 0.017144215232, 0.0]),
+        (gyre.clone(), 15.0, [0.5, 0.5, 0.0], [0.046712505867, 0.879384110424, 0.0]),
+        (gyre, -10.0, [0.6, 0.3, 0.0], [0.639996127730, 0.059338950732, 0.0]),
+        (abc, 5.0, [1.0, 2.0, 3.0], [-0.175385476457, 1.343436817806, 13.303238375398]),
+    ];
+    for machine in double_machines().into_iter().filter(Machine::is_cpu) {
+        for (flow, t1, from, to) in &cases {
+            let field = Analytic::new(flow.clone(), &machine.device, machine.precision);
+            let span = Span { t0: Some(0.0), t1: Some(*t1), ..Span::default() };
+            let tracer = adaptive(Tracer::new(&field), 1e-11).all_faces(Condition::Periodic);
+            let tracer = match flow {
+                Flow::Abc { .. } => tracer,
+                _ => tracer.all_faces(Condition::Exit),
+            };
+            let tracks = tracer.span(span).trace(&one(*from)).unwrap();
+            let run = read(&tracks);
+            let off = distance(&run.unwrapped(tracks.periods()), &[*to]);
+            assert_below(&format!("{machine}, {flow:?} to {t1}"), off, 1e-8);
+        }
+    }
+}
+
+/// A linear flow on a grid, which is exact there: rotation at rate 1 about the middle.
+fn rotation(machine: &Machine) -> GridField {
+    let axes = [even_axis(-2.0, 2.0, 7), even_axis(-2.0, 2.0, 5), even_axis(0.0, 1.0, 2)];
+    machine.field(&Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| [-y, x, 0.0]))
+}
+
+#[test]
+fn the_error_follows_the_tolerance() {
+    let seeds = Seeds::list(vec![[1.0, 0.0, 0.5], [0.0, 0.3, 0.25], [-1.3, 0.4, 0.75]]).unwrap();
+    let time: f64 = 5.0;
+    let (sin, cos) = time.sin_cos();
+    let turned =
+        seeds.positions().iter().map(|[x, y, z]| [cos * x - sin * y, sin * x + cos * y, *z]);
+    let turned: Vec<[f64; 3]> = turned.collect();
+    for machine in machines() {
+        let field = rotation(&machine);
+        let tolerances: &[f64] =
+            if machine.is_double() { &[1e-4, 1e-6, 1e-8, 1e-10] } else { &[1e-3, 1e-4, 1e-5] };
+        let mut last = 0;
+        for &tolerance in tolerances {
+            for &path in machine.paths() {
+                let tracer = adaptive(Tracer::new(&field), tolerance).path(path);
+                let run = trace(&tracer.span(steps(0.0, time, 1)), &seeds);
+                // Some ten to a hundred steps add their errors up.
+                let what = format!("{machine}, {path}, {tolerance:e}");
+                assert_below(&what, distance(run.last(), &turned), 50.0 * tolerance);
+                let [accepted, rejected] = run.summary.tries.unwrap();
+                assert!(rejected > 0, "{what}: the first attempt is the whole run");
+                assert!(accepted > 3 * 3, "{what}: {accepted}");
+                if path == Path::Fused {
+                    // Order 5: a hundred times the accuracy takes 2.5 times the steps.
+                    assert!(accepted > last, "{what}: {accepted} after {last}");
+                    last = accepted;
+                }
+            }
+        }
+    }
+}
+
+/// A flow that is linear between nodes in space and time only, and along the faces there: what a
+/// face makes of a step is no part of the step's error.
+fn wavy(machine: &Machine) -> GridField {
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 6), even_axis(0.0, 1.0, 5)];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0, 2.0, 4.0], |[x, y, z], t| {
+        let (a, b) = (3.0 * x + t, 4.0 * y - 2.0 * t);
+        let [u, v, w] = [0.3 * b.sin() * a.cos(), -0.2 * a.sin(), 0.2 * (5.0 * z + a).cos()];
+        let still = |s: f64| (std::f64::consts::PI * s).sin();
+        [u * still(0.5 * x), v * still(y), w * still(z)]
+    });
+    machine.field(&frames)
+}
+
+/// One particle has the same steps by itself and in tensor operations.
+#[test]
+fn fused_steps_are_those_of_tensor_operations() {
+    for machine in machines() {
+        let other = Machine { name: "flex".into(), device: Device::flex(), ..machine.clone() };
+        let (fused, tensor) = (wavy(&machine), wavy(&other));
+        for (i, p) in Dice(8).points([0.1; 3], [1.9, 0.9, 0.9], 6).into_iter().enumerate() {
+            let release = 0.13 * i as f64;
+            let seeds = one(p).release_at(release).unwrap();
+            let run = |field, path| {
+                let tracer = adaptive(Tracer::new(field), 1e-4).path(path);
+                trace(&tracer.all_faces(Condition::Reflect).span(span(0.0, 4.0, 0.7)), &seeds)
+            };
+            let [a, b] = [run(&fused, Path::Fused), run(&tensor, Path::Tensor)];
+            let what = format!("{machine}, {p:?}");
+            // The fifth root behind a step's length makes more of rounding than the step does.
+            let bound = if machine.is_double() { 1e-9 } else { 1e-5 };
+            assert_below(&what, distance(a.last(), b.last()), bound);
+            assert_eq!(a.summary.tries, b.summary.tries, "{what}");
+        }
+    }
+}
+
+/// Against the classical scheme in very short steps, on a field with kinks.
+#[test]
+fn kinks_cost_steps_and_not_accuracy() {
+    let seeds = Seeds::uniform([0.1; 3], [1.9, 0.9, 0.9], 200, 5).unwrap();
+    for machine in machines() {
+        let flex = Machine { name: "flex".into(), device: Device::flex(), ..machine.clone() };
+        let exact = Machine { precision: burntrace::Precision::F64, ..flex };
+        let field = wavy(&exact);
+        let tracer = Tracer::new(&field).all_faces(Condition::Reflect);
+        let exact = trace(&tracer.span(steps(0.0, 4.0, 20_000)), &seeds);
+        let tolerance = if machine.is_double() { 1e-8 } else { 1e-5 };
+        let field = wavy(&machine);
+        let tracer = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
+        let run = trace(&tracer.span(steps(0.0, 4.0, 20)), &seeds);
+        let off = distance(run.last(), exact.last());
+        // Each step errs by as much as is tolerated, and that grows with the flow's gradients of
+        // about 1 over a time of 4.
+        let per_particle = |run: &Run| run.summary.tries.unwrap()[0] as f64 / 200.0;
+        assert!(per_particle(&run) > 20.0, "{machine}: {}", per_particle(&run));
+        let bound = 20.0 * per_particle(&run) * tolerance;
+        assert_below(&format!("{machine}"), off, bound);
+        let back = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
+        let back = back.span(steps(4.0, 0.0, 20));
+        let returned = trace(&back, &Seeds::list(run.last().to_vec()).unwrap());
+        let off = distance(returned.last(), seeds.positions());
+        assert_below(&format!("{machine}, back"), off, 10.0 * bound);
+    }
+}
+
+#[test]
+fn ends_and_lives_have_their_times() {
+    for machine in machines() {
+        let low = [0.0; 3];
+        let high = [2.0, 1.0, 1.0];
+        let field = machine.field(&Frames::uniform(low, high, &[0.0], |_| [0.3, 0.0, 0.0]));
+        let tracer = adaptive(Tracer::new(&field), 1e-6).span(steps(0.0, 30.0, 3));
+        let run = trace(&tracer, &one([0.5, 0.5, 0.5]));
+        assert_eq!(run.status[0], Status::Exited(Face::XHigh), "{machine}");
+        assert_below(&format!("{machine}"), (run.end_time[0] - 5.0).abs(), 60.0 * machine.eps());
+        let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
+        let tracks = tracer.outlet(Face::XHigh, inlet).trace(&one([0.5, 0.5, 0.5])).unwrap();
+        let lives = tracks.lives();
+        assert_eq!(lives.len(), 5, "{machine}: {lives:?}");
+        for life in &lives[1..4] {
+            let off = (life.residence_time() - 2.0 / 0.3).abs();
+            assert_below(&format!("{machine}, {life:?}"), off, 200.0 * machine.eps());
+        }
+    }
+}
+
+#[test]
+fn misuse_says_what_is_wrong() {
+    let machine = &machines()[0];
+    let field = rotation(machine);
+    let message = |tracer: Tracer| {
+        let tracer = tracer.span(steps(0.0, 1.0, 1));
+        tracer.trace(&one([0.0, 0.0, 0.5])).unwrap_err().to_string()
+    };
+    let rk4 = Tracer::new(&field).tolerance(Tolerance::new(1e-3, 1e-3));
+    assert!(message(rk4).contains("`rk4` does not estimate its error"));
+    assert!(message(adaptive(Tracer::new(&field), -1.0)).contains("-1"));
+    let walk = adaptive(Tracer::new(&field), 1e-3).random_walk(RandomWalk::isotropic(1.0, 1));
+    assert!(message(walk).contains("random walk"));
+    let turned = Tolerance::new(1e-3, 1e-3).steps_between(2.0, 1.0);
+    let turned = adaptive(Tracer::new(&field), 1e-3).tolerance(turned);
+    assert!(message(turned).contains("between 2 and 1"));
+}

@@ -1,0 +1,280 @@
+//! Patches of a mesh's edge: walls and openings of one mesh.
+
+use super::{common::*, meshes::*};
+use burntrace::{
+    CellKind, CellVelocity, Domain, FieldOptions, Flow, GridField, Inlet, InletShape, Life,
+    MOST_PATCHES, MeshField, Patch, Path, Pattern, SaveAt, Scheme, Seeds, Status, Tracer, Tracks,
+    Wall,
+    io::{MeshSeries, SeriesOptions},
+};
+
+const LENGTH: f64 = 2.0;
+const SPEED: f64 = 0.3;
+const KINDS: [CellKind; 2] = [CellKind::Tetra, CellKind::Hexahedron];
+
+/// The patch of a unit box, or of the channel, that lies at one x; up to some y.
+fn at_x(name: &str, x: f64, most_y: f64) -> Patch {
+    let open = f64::INFINITY;
+    Patch::new(name, [x, -open, -open], [x, most_y, open])
+}
+
+/// A channel along x whose flow also drifts onto its walls.
+fn channel(kind: CellKind) -> MeshFrames {
+    let made = Made::of(4, 0.1, kind).mapped(|[x, y, z]| [LENGTH * x, y, z]);
+    MeshFrames::new(&made, &[0.0], |_, _| [SPEED, 0.05, -0.04])
+}
+
+fn inlet() -> Inlet {
+    let shape = InletShape::Rectangle {
+        origin: [0.0, 0.05, 0.05],
+        edge1: [0.0, 0.9, 0.0],
+        edge2: [0.0, 0.0, 0.9],
+    };
+    Inlet::new(shape, Pattern::Uniform).unwrap()
+}
+
+fn seeds(count: usize) -> Seeds {
+    Seeds::list(Dice(8).points([0.05; 3], [1.95, 0.95, 0.95], count)).unwrap()
+}
+
+/// Round and round through the channel: out through the patch at its end, in at its begin.
+fn round(field: &MeshField, path: Path) -> Tracks {
+    let tracer = Tracer::new(field)
+        .domain(Domain::unbounded())
+        .mesh_wall(Wall::Slide)
+        .mesh_patch(at_x("end", LENGTH, f64::INFINITY).outlet(inlet()))
+        .span(steps(0.0, 25.0, 180))
+        // Few steps a launch: who slides searches long, and software rasterisers end long loops.
+        .save(SaveAt::EverySteps(3))
+        .path(path);
+    tracer.trace(&seeds(30)).unwrap()
+}
+
+fn by_slot(tracks: &Tracks) -> Vec<Vec<Life>> {
+    let mut slots = vec![Vec::new(); tracks.ends().status.len()];
+    tracks.lives().iter().for_each(|life| slots[life.slot].push(*life));
+    slots
+}
+
+#[test]
+fn who_leaves_through_a_patch_comes_in_again() {
+    for kind in KINDS {
+        let frames = channel(kind);
+        for machine in machines_for(kind) {
+            let tracks = round(&frames.field(&machine), Path::Fused);
+            let what = format!("{kind:?}, {machine}");
+            let (run, bound) = (read(&tracks), if machine.is_double() { 1e-10 } else { 2e-5 });
+            // None lost: who slides along a wall comes to the end as soon as the others.
+            assert_eq!(run.status, [Status::Active; 30], "{what}");
+            let mut ended = 0;
+            for (lives, seed) in by_slot(&tracks).iter().zip(seeds(30).positions()) {
+                for life in &lives[..lives.len() - 1] {
+                    let begin = if life.generation == 0 { seed[0] } else { 0.0 };
+                    let off = life.residence_time() / ((LENGTH - begin) / SPEED) - 1.0;
+                    let slack = LENGTH / (LENGTH - begin);
+                    assert_below(&format!("{what}, {life:?}"), off.abs(), slack * bound);
+                    assert_below(&what, (life.end_place[0] - LENGTH).abs(), 4.0 * bound);
+                    assert_eq!(life.status, Status::LeftMesh, "{what}");
+                    ended += 1;
+                }
+                for pair in lives.windows(2) {
+                    assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
+                    assert_eq!(pair[1].release_place[0], 0.0, "{what}");
+                }
+            }
+            assert!(ended >= 30 * 3, "{what}: {ended}");
+            assert_eq!(run.summary.patches, [("end".to_string(), ended)], "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_two_paths_agree_at_patches() {
+    for kind in KINDS {
+        let frames = channel(kind);
+        for machine in machines_for(kind) {
+            let reference = Machine {
+                name: "flex".into(),
+                device: burntrace::burn::tensor::Device::flex(),
+                ..machine.clone()
+            };
+            let fused = round(&frames.field(&machine), Path::Fused);
+            let tensor = round(&frames.field(&reference), Path::Tensor);
+            let (what, bound) = (format!("{kind:?}, {machine}"), 1e3 * machine.eps().max(1e-11));
+            for (a, b) in by_slot(&fused).iter().flatten().zip(by_slot(&tensor).iter().flatten()) {
+                assert_eq!((a.slot, a.generation), (b.slot, b.generation), "{what}");
+                assert_eq!(a.release_place, b.release_place, "{what}");
+                assert_below(&what, distance(&[a.end_place], &[b.end_place]), bound);
+                let apart = a.end_time - b.end_time;
+                assert!(apart.is_nan() || apart.abs() < 4.0 * bound, "{what}: {a:?} {b:?}");
+            }
+            assert_eq!(fused.lives().len(), tensor.lives().len(), "{what}");
+            let [a, b] = [&fused, &tensor].map(|tracks| &tracks.summary().unwrap().patches);
+            assert_eq!(a, b, "{what}");
+        }
+    }
+}
+
+/// The whole edge is an outlet, but for a patch at which lives end for good.
+#[test]
+fn a_patch_without_an_inlet_ends_lives_for_good() {
+    let kind = CellKind::Tetra;
+    let frames = MeshFrames::new(
+        &Made::of(4, 0.1, kind).mapped(|[x, y, z]| [LENGTH * x, y, z]),
+        &[0.0],
+        |_, _| [SPEED, 0.0, 0.0],
+    );
+    for machine in machines_for(kind) {
+        let field = frames.field(&machine);
+        for path in machine.paths() {
+            let tracer = Tracer::new(&field)
+                .domain(Domain::unbounded())
+                .mesh_outlet(inlet())
+                .mesh_patch(at_x("drain", LENGTH, 0.5))
+                .span(steps(0.0, 25.0, 48))
+                .path(*path);
+            let tracks = tracer.trace(&seeds(30)).unwrap();
+            let (run, what) = (read(&tracks), format!("{machine}, {path}"));
+            let mut drained = 0;
+            for lives in by_slot(&tracks) {
+                let (last, others) = lives.split_last().unwrap();
+                assert!(others.iter().all(|life| life.end_place[1] > 0.5), "{what}: {lives:?}");
+                let has_ended = last.status.has_ended();
+                assert!(!has_ended || last.end_place[1] < 0.51, "{what}: {last:?}");
+                drained += usize::from(has_ended);
+            }
+            assert!(drained > 20, "{what}: {drained}");
+            assert_eq!(run.summary.patches, [("drain".to_string(), drained)], "{what}");
+            assert!(run.summary.released > 40, "{what}: {:?}", run.summary);
+        }
+    }
+}
+
+/// A flow along x onto a face whose lower part reflects; one step, so that ways are straight.
+#[test]
+fn the_first_patch_that_a_way_crosses_counts() {
+    let velocity = [1.0, 0.3, 0.0];
+    let mut seeds = Dice(6).points([0.05; 3], [0.95, 0.65, 0.95], 80);
+    let crossing = |seed: &[f64; 3]| seed[1] + 0.3 * (1.0 - seed[0]);
+    seeds.retain(|seed| (crossing(seed) - 0.5).abs() > 1e-3);
+    for kind in KINDS {
+        let frames = MeshFrames::new(&Made::of(4, 0.1, kind), &[0.0], |_, _| velocity);
+        for machine in machines_for(kind) {
+            let field = frames.field(&machine);
+            for path in machine.paths() {
+                let tracer = Tracer::new(&field)
+                    .path(*path)
+                    .scheme(Scheme::Euler)
+                    .domain(Domain::unbounded())
+                    .mesh_wall(Wall::Slide)
+                    .mesh_patch(at_x("wall", 1.0, 0.5).wall(Wall::Reflect))
+                    .mesh_patch(at_x("opening", 1.0, f64::INFINITY))
+                    .span(steps(0.0, 1.0, 1));
+                let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+                let (what, mut left) = (format!("{kind:?}, {machine}, {path}"), 0);
+                for (i, seed) in seeds.iter().enumerate() {
+                    let is_open = crossing(seed) > 0.5;
+                    let end = match is_open {
+                        true => [1.0, crossing(seed), seed[2]],
+                        false => [1.0 - seed[0], seed[1] + 0.3, seed[2]],
+                    };
+                    let status = if is_open { Status::LeftMesh } else { Status::Active };
+                    assert_eq!(run.status[i], status, "{what}: {seed:?}");
+                    let bound = 300.0 * machine.eps().max(1e-11);
+                    assert_below(&what, distance(&[run.last()[i]], &[end]), bound);
+                    left += usize::from(is_open);
+                }
+                assert!(left > 20 && left < seeds.len() - 20, "{what}: {left}");
+                let expected = [("wall".to_string(), 0), ("opening".to_string(), left)];
+                assert_eq!(run.summary.patches, expected, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn patches_that_are_none_are_refused() {
+    let machine = &machines()[0];
+    let field = channel(CellKind::Hexahedron).field(machine);
+    let refused = |tracer: Tracer, parts: &[&str]| {
+        let error = tracer.span(steps(0.0, 1.0, 1)).trace(&seeds(1)).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
+    };
+    let with = |patch| Tracer::new(&field).mesh_patch(patch);
+    let nowhere = at_x("middle", 1.0, -0.5);
+    refused(with(nowhere), &["`middle`", "no face", "[0.0, 0.0, 0.0] to [2.0, 1.0, 1.0]"]);
+    // No open face, but cells.
+    let within = Patch::new("within", [0.9, 0.4, 0.4], [1.1, 0.6, 0.6]);
+    refused(with(within), &["`within`", "no face"]);
+    refused(with(Patch::new("turned", [2.0; 3], [0.0; 3])), &["`turned`", "x axis"]);
+    refused(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "y axis"]);
+    let twice = with(at_x("end", 2.0, 1.0)).mesh_patch(at_x("end", 0.0, 1.0));
+    refused(twice, &["`end`", "two of this name"]);
+    let numbers = 0..=MOST_PATCHES;
+    let many = numbers.fold(Tracer::new(&field), |tracer, number| {
+        tracer.mesh_patch(at_x(&number.to_string(), 2.0, 1.0))
+    });
+    refused(many, &["`16`", "there are 17", "the most is 16"]);
+    let flow = Flow::named("abc").unwrap();
+    let mut grid =
+        burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();
+    let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+    let grid = GridField::load(&mut grid, &machine.device, &options).unwrap();
+    refused(Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)), &["`end`", "has no mesh"]);
+}
+
+/// Walls all around the vessels, but where they end at the sides of the box that was cut out.
+#[test]
+fn blood_leaves_where_vessels_end() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/blood_vessels/T0000000500.pvtu");
+    if !path.exists() {
+        return eprintln!("skipped: {} is not there", path.display());
+    }
+    let machine = double_machines().into_iter().find(Machine::is_cpu).unwrap();
+    let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+    let mut series = MeshSeries::open(path.as_path(), &SeriesOptions::default()).unwrap();
+    let field =
+        MeshField::load(&mut series, &machine.device, &options, CellVelocity::Constant).unwrap();
+    let mesh = field.mesh();
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for (p, d) in mesh.points().iter().flat_map(|p| [0, 1, 2].map(|d| (p, d))) {
+        (low[d], high[d]) = (low[d].min(p[d]), high[d].max(p[d]));
+    }
+    let starts = mesh.cells().len();
+    let centre = |cell: usize| {
+        let nodes = mesh.cells().nodes(cell);
+        let sum = |d: usize| nodes.iter().map(|node| mesh.points()[*node as usize][d]).sum::<f64>();
+        [0, 1, 2].map(|d| sum(d) / nodes.len() as f64)
+    };
+    let starts = Seeds::list((0..starts).step_by(20).map(centre).collect()).unwrap();
+    let mut tracer = Tracer::new(&field)
+        .domain(Domain::unbounded())
+        .mesh_wall(Wall::Reflect)
+        .span(steps(0.0, 400.0, 400));
+    let mut sides = Vec::new();
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        for (end, at) in [("low", low[axis]), ("high", high[axis])] {
+            let mut side = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
+            (side[0][axis], side[1][axis]) = (at, at);
+            tracer = tracer.mesh_patch(Patch::new(format!("{name}-{end}"), side[0], side[1]));
+            sides.push((axis, at));
+        }
+    }
+    let run = trace(&tracer, &starts);
+    let mut counts = vec![0; 6];
+    for (status, place) in run.status.iter().zip(run.last()) {
+        match status {
+            Status::Active => {}
+            Status::LeftMesh => {
+                let side = sides.iter().position(|(axis, at)| (place[*axis] - at).abs() < 1e-9);
+                counts[side.unwrap_or_else(|| panic!("left at {place:?}"))] += 1;
+            }
+            other => panic!("{other} at {place:?}"),
+        }
+    }
+    let found: Vec<usize> = run.summary.patches.iter().map(|(_, count)| *count).collect();
+    eprintln!("{:?} of {} left", run.summary.patches, starts.positions().len());
+    assert_eq!(found, counts);
+    assert!(counts.iter().sum::<usize>() > 50, "{counts:?}");
+}

@@ -1,0 +1,448 @@
+//! Obstacles: bodies and vessels in the domain box.
+
+use super::{common::*, meshes::*};
+use burn::tensor::{Device, Tensor, TensorData};
+use burntrace::{
+    Allowed, CellKind, Condition, Face, FieldOptions, GridField, Inlet, InletShape, Obstacle, Path,
+    Pattern, Placement, Precision, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Status, Surface,
+    Tracer,
+};
+use std::f64::consts::PI;
+
+const LOW: [f64; 3] = [0.0; 3];
+const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
+
+const SURFACES: [Surface; 4] = [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
+
+const MIDDLE: [f64; 3] = [1.0, 0.5, 0.5];
+const BALL: Shape = Shape::Sphere { centre: MIDDLE, radius: 0.25 };
+
+fn body(shape: Shape, surface: Surface) -> Obstacle {
+    Obstacle { shape, allowed: Allowed::Outside, surface }
+}
+
+fn pipe(base: [f64; 3], axis: [f64; 3], radius: f64, capped: bool) -> Shape {
+    Shape::Cylinder { base, axis, radius, capped }
+}
+
+fn block(low: [f64; 3], high: [f64; 3]) -> Shape {
+    Shape::Box { low, high }
+}
+
+/// Each shape as a body and as a vessel.
+fn all_shapes() -> Vec<(Shape, Allowed)> {
+    let bodies = [
+        BALL,
+        pipe([1.0, 0.5, 0.0], [0.2, 0.1, 1.0], 0.2, false),
+        pipe([0.8, 0.4, 0.3], [0.5, 0.2, 0.3], 0.2, true),
+        block([0.7, 0.2, 0.3], [1.2, 0.7, 0.8]),
+    ];
+    let vessels = [
+        Shape::Sphere { centre: MIDDLE, radius: 0.45 },
+        pipe([0.0, 0.5, 0.5], [1.0, 0.05, 0.02], 0.4, false),
+        pipe([0.3, 0.5, 0.5], [1.4, 0.05, 0.0], 0.4, true),
+        block([0.3, 0.1, 0.15], [1.7, 0.9, 0.8]),
+    ];
+    let outside = bodies.map(|shape| (shape, Allowed::Outside));
+    outside.into_iter().chain(vessels.map(|shape| (shape, Allowed::Inside))).collect()
+}
+
+fn uniform(machine: &Machine, velocity: [f64; 3]) -> GridField {
+    machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| velocity))
+}
+
+fn list(points: &[[f64; 3]]) -> Seeds {
+    Seeds::list(points.to_vec()).unwrap()
+}
+
+/// A smooth flow that turns, in time and space, periodic along x.
+fn turning(machine: &Machine) -> GridField {
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 6)];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0, 0.6, 1.2], |[x, y, z], t| {
+        let (sine, cosine) = (PI * x).sin_cos();
+        [1.5 * (0.3 + y - z + t), 1.2 * sine - 0.4 * z, 0.3 - 1.1 * cosine * t + y]
+    });
+    machine.field(&frames)
+}
+
+fn among<'a>(field: &'a GridField, obstacles: &[Obstacle], path: Path) -> Tracer<'a> {
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .face(Face::XLow, Condition::Periodic)
+        .face(Face::XHigh, Condition::Periodic)
+        .face(Face::ZHigh, Condition::Exit)
+        .obstacles(obstacles.to_vec())
+        .span(steps(0.0, 1.2, 14))
+        .save(SaveAt::EverySteps(2))
+        .path(path)
+}
+
+/// Whether all saves are on the allowed side, to the last bit.
+#[track_caller]
+fn assert_allowed(what: &str, run: &Run, obstacles: &[Obstacle]) {
+    for (save, time) in run.saves.iter().zip(&run.times).skip(1) {
+        for p in save {
+            let is_allowed = obstacles.iter().all(|obstacle| obstacle.allows(*p, 0.0));
+            assert!(is_allowed, "{what}: {p:?} at {time}");
+        }
+    }
+}
+
+/// A case for both paths: a body and a vessel of each shape, with each surface.
+struct Mixed {
+    name: String,
+    obstacles: [Obstacle; 2],
+    seeds: Seeds,
+}
+
+fn mixed_cases() -> Vec<Mixed> {
+    let points = Dice(5).points([0.0; 3], HIGH, 30);
+    let mut cases = Vec::new();
+    for (shape, allowed) in all_shapes() {
+        for surface in SURFACES {
+            let corner = Shape::Sphere { centre: [0.1, 0.1, 0.2], radius: 0.1 };
+            let obstacles = [Obstacle { shape, allowed, surface }, body(corner, surface)];
+            let is_free = |p: &&[f64; 3]| obstacles.iter().all(|o| o.allows(**p, -1e-3));
+            let seeds: Vec<_> = points.iter().filter(is_free).copied().collect();
+            let name = format!("{shape:?}, {allowed:?}, {surface:?}");
+            cases.push(Mixed { name, obstacles, seeds: list(&seeds) });
+        }
+    }
+    cases
+}
+
+/// A run with the number of the obstacle at which each particle ended.
+type Ended = (Run, Vec<Option<usize>>);
+
+fn ended(field: &GridField, case: &Mixed, path: Path) -> Ended {
+    let tracks = among(field, &case.obstacles, path).trace(&case.seeds).unwrap();
+    (read(&tracks), tracks.ends().obstacle.clone())
+}
+
+/// How many particles have the same track in two runs.
+fn agreeing((a, at): &Ended, (b, expected): &Ended, bound: f64) -> usize {
+    let is_same = |i: &usize| {
+        let i = *i;
+        let off = distance(&[a.last()[i]], &[b.last()[i]]);
+        let late = (a.end_time[i] - b.end_time[i]).abs();
+        let is_near = off < bound && (late.is_nan() || late < bound);
+        is_near && (a.status[i], a.image[i], at[i]) == (b.status[i], b.image[i], expected[i])
+    };
+    (0..at.len()).filter(is_same).count()
+}
+
+/// The fused operation on every device against tensor operations: the same particles meet the same
+/// obstacles, but for one at most that grazes one.
+#[test]
+fn fused_and_tensor_paths_agree() {
+    let mut met = std::collections::HashSet::new();
+    for precision in [Precision::F32, Precision::F64] {
+        let machines: Vec<_> =
+            machines().into_iter().filter(|machine| machine.precision == precision).collect();
+        let fields: Vec<_> = machines.iter().map(turning).collect();
+        for case in mixed_cases() {
+            let expected = ended(&fields[0], &case, Path::Tensor);
+            for (machine, field) in machines.iter().zip(&fields) {
+                let found = ended(field, &case, Path::Fused);
+                let what = format!("{machine}, {}", case.name);
+                assert_allowed(&what, &found.0, &case.obstacles);
+                let same = agreeing(&found, &expected, 1e4 * machine.eps());
+                let count = case.seeds.len();
+                assert!(same + 1 >= count, "{what}: {same} of {count}");
+                for (status, at) in found.0.status.into_iter().zip(found.1) {
+                    let is_at_one = [Status::Stuck, Status::HitObstacle].contains(&status);
+                    assert_eq!(at.is_some(), is_at_one, "{what}");
+                    met.insert((status, at));
+                }
+            }
+        }
+    }
+    for ended in [Status::Stuck, Status::HitObstacle] {
+        assert!(met.contains(&(ended, Some(0))) && met.contains(&(ended, Some(1))), "{met:?}");
+    }
+    assert!(met.contains(&(Status::Active, None)), "{met:?}");
+}
+
+/// Where a way along x from a place meets the ball, if it does.
+fn on_ball([_, y, z]: [f64; 3]) -> Option<[f64; 3]> {
+    let square = 0.25_f64.powi(2) - (y - 0.5).powi(2) - (z - 0.5).powi(2);
+    (square > 0.0).then(|| [1.0 - square.sqrt(), y, z])
+}
+
+#[test]
+fn uniform_flow_ends_on_a_sphere_where_and_when_it_meets_it() {
+    let speed = 0.7;
+    let points = Dice(9).points([0.0, 0.3, 0.3], [0.6, 0.7, 0.7], 60);
+    for machine in machines() {
+        let field = uniform(&machine, [speed, 0.0, 0.0]);
+        for (surface, status) in
+            [(Surface::Stick, Status::Stuck), (Surface::Exit, Status::HitObstacle)]
+        {
+            for &path in machine.paths() {
+                let tracer = Tracer::new(&field).obstacle(body(BALL, surface));
+                let tracer = tracer.span(steps(0.0, 4.0, 9)).path(path);
+                let tracks = tracer.trace(&list(&points)).unwrap();
+                let run = read(&tracks);
+                let what = format!("{machine}, {path}, {surface:?}");
+                for (i, start) in points.iter().enumerate() {
+                    let Some(end) = on_ball(*start) else {
+                        assert_eq!(run.status[i], Status::Exited(Face::XHigh), "{what}");
+                        assert_eq!(tracks.ends().obstacle[i], None);
+                        continue;
+                    };
+                    assert_eq!(run.status[i], status, "{what}, {start:?}");
+                    assert_eq!(tracks.ends().obstacle[i], Some(0), "{what}");
+                    // What is across the way counts as much more as the way is slanted.
+                    let slope = 0.25 / (1.0 - end[0]);
+                    let bound = 100.0 * slope * machine.eps();
+                    assert_below(&what, distance(&[run.last()[i]], &[end]), bound);
+                    let time = (end[0] - start[0]) / speed;
+                    assert_below(&what, (run.end_time[i] - time).abs(), bound / speed);
+                }
+            }
+        }
+    }
+}
+
+/// In one step of uniform flow the way is mirrored: at a box, and at the face behind.
+#[test]
+fn ways_are_mirrored_at_boxes() {
+    let wall = block([1.0, 0.0, 0.0], [1.5, 1.0, 1.0]);
+    let points = Dice(11).points([0.0; 3], [0.99, 1.0, 1.0], 20);
+    for machine in machines() {
+        for way in [0.8, 2.3] {
+            let field = uniform(&machine, [way, 0.0, 0.0]);
+            for &path in machine.paths() {
+                let tracer = Tracer::new(&field)
+                    .all_faces(Condition::Reflect)
+                    .obstacle(body(wall, Surface::Reflect))
+                    .span(steps(0.0, 1.0, 1))
+                    .path(path);
+                let run = trace(&tracer, &list(&points));
+                let expected: Vec<_> = points
+                    .iter()
+                    .map(|p| [1.0 - ((p[0] + way).rem_euclid(2.0) - 1.0).abs(), p[1], p[2]])
+                    .collect();
+                let what = format!("{machine}, {path}, {way}");
+                assert_below(&what, distance(run.last(), &expected), 200.0 * machine.eps());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_obstacle_behind_a_periodic_face_is_met() {
+    let ball = Shape::Sphere { centre: [0.5, 0.5, 0.5], radius: 0.25 };
+    for machine in machines() {
+        let field = uniform(&machine, [0.6, 0.0, 0.0]);
+        for &path in machine.paths() {
+            let tracer = Tracer::new(&field)
+                .all_faces(Condition::Periodic)
+                .obstacle(body(ball, Surface::Stick))
+                .span(steps(0.0, 5.0, 7))
+                .path(path);
+            let run = trace(&tracer, &list(&[[0.9, 0.5, 0.5], [0.9, 0.9, 0.5]]));
+            let what = format!("{machine}, {path}");
+            assert_eq!(run.status, [Status::Stuck, Status::Active], "{what}");
+            assert_eq!(run.image, [[1, 0, 0], [1, 0, 0]], "{what}");
+            assert_below(
+                &what,
+                distance(&run.last()[..1], &[[0.25, 0.5, 0.5]]),
+                40.0 * machine.eps(),
+            );
+            assert_below(&what, (run.end_time[0] - 1.35 / 0.6).abs(), 100.0 * machine.eps());
+        }
+    }
+}
+
+/// Those that hit the ball come in again, and the others go on.
+#[test]
+fn an_obstacle_can_be_an_outlet() {
+    let speed = 0.3;
+    let points = Dice(13).points([0.0, 0.4, 0.4], [0.6, 0.6, 0.6], 12);
+    let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
+    for machine in machines() {
+        let field = uniform(&machine, [speed, 0.0, 0.0]);
+        for &path in machine.paths() {
+            let tracer = Tracer::new(&field)
+                .face(Face::XLow, Condition::Clamp)
+                .obstacle(body(BALL, Surface::Exit))
+                .obstacle_outlet(inlet.clone())
+                .span(steps(0.0, 12.0, 50))
+                .path(path);
+            let tracks = tracer.trace(&list(&points)).unwrap();
+            let what = format!("{machine}, {path}");
+            let ended = |status: Status| status == Status::HitObstacle;
+            assert!(tracks.lives().iter().filter(|life| ended(life.status)).count() > 30, "{what}");
+            for life in tracks.lives() {
+                let start = points[life.slot];
+                let end = on_ball(start).unwrap();
+                if !ended(life.status) {
+                    assert_eq!(life.status, Status::Active, "{what}");
+                    continue;
+                }
+                let from = if life.generation == 0 { start[0] } else { 0.0 };
+                let time = (end[0] - from) / speed;
+                let bound = 1e3 * machine.eps();
+                assert_below(&what, (life.residence_time() - time).abs(), bound);
+                assert_below(&what, distance(&[life.end_place], &[end]), bound);
+            }
+        }
+    }
+}
+
+const CYLINDER: Shape =
+    Shape::Cylinder { base: [0.0; 3], axis: [0.0, 0.0, 1.0], radius: 0.5, capped: false };
+
+/// Potential flow past a cylinder, and nothing within, at 81 x 81 x 2 nodes: between the nodes at
+/// the surface it leads into the cylinder.
+fn past_cylinder(machine: &Machine) -> GridField {
+    let axes = [even_axis(-2.0, 2.0, 80), even_axis(-2.0, 2.0, 80), vec![0.0, 0.1]];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| {
+        let r2 = x * x + y * y;
+        if r2 < 0.25 {
+            return [0.0; 3];
+        }
+        let part = 0.25 / (r2 * r2);
+        [1.0 - part * (x * x - y * y), -2.0 * part * x * y, 0.0]
+    });
+    machine.field(&frames)
+}
+
+fn swarm(count: usize) -> Vec<[f64; 3]> {
+    let is_free = |p: &[f64; 3]| p[0].hypot(p[1]) > 0.51;
+    let points = Dice(17).points([-2.0, -1.0, 0.0], [2.0, 1.0, 0.1], 2 * count);
+    points.into_iter().filter(is_free).take(count).collect()
+}
+
+#[test]
+fn no_particle_is_ever_within_a_cylinder() {
+    let cylinder = |surface| body(CYLINDER, surface);
+    for machine in machines() {
+        let is_reference = machine.name == "flex";
+        let (count, n) = if is_reference { (10_000, 1000) } else { (500, 200) };
+        let field = past_cylinder(&machine);
+        let seeds = list(&swarm(count));
+        let tracer = Tracer::new(&field)
+            .all_faces(Condition::Reflect)
+            .face(Face::XLow, Condition::Periodic)
+            .face(Face::XHigh, Condition::Periodic)
+            .span(steps(0.0, 0.02 * n as f64, n))
+            .save(SaveAt::EverySteps(50));
+        for surface in [Surface::Slide, Surface::Reflect] {
+            let run = trace(&tracer.clone().obstacle(cylinder(surface)), &seeds);
+            let what = format!("{machine}, {surface:?}");
+            assert_eq!(run.saves[0].len(), count, "{what}");
+            assert_eq!(run.summary.active(), count, "{what}");
+            assert_allowed(&what, &run, &[cylinder(surface)]);
+        }
+        if is_reference {
+            // The grid does lead particles into it, and some end there.
+            let count = count / 10;
+            let seeds = list(&swarm(count));
+            let free = trace(&tracer.clone().save(SaveAt::End), &seeds);
+            let within = free.last().iter().filter(|p| p[0].hypot(p[1]) < 0.5).count();
+            assert!(within > count / 100, "{machine}: {within} of {count}");
+            let run = trace(&tracer.obstacle(cylinder(Surface::Stick)), &seeds);
+            let stuck = run.status.iter().filter(|status| **status == Status::Stuck).count();
+            assert!(stuck >= within, "{machine}: {stuck} of {count}");
+            assert_allowed(&machine.to_string(), &run, &[cylinder(Surface::Stick)]);
+        }
+    }
+}
+
+/// In a flat domain an obstacle's outline counts, whatever its extent along the flat axis.
+#[test]
+fn flat_domains_have_flat_obstacles() {
+    let shapes = [
+        Shape::Sphere { centre: [1.0, 0.5, 0.3], radius: 0.25 },
+        pipe([1.0, 0.5, 3.0], [0.0, 0.0, 1.0], 0.25, true),
+        block([0.75, 0.25, 5.0], [1.25, 0.75, 5.0]),
+    ];
+    for machine in machines() {
+        let frames = Frames::uniform(LOW, [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
+        let field = machine.field(&frames);
+        for shape in shapes {
+            let tracer = Tracer::new(&field).obstacle(body(shape, Surface::Stick));
+            for &path in machine.paths() {
+                let tracer = tracer.clone().span(steps(0.0, 3.0, 5)).path(path);
+                let run = trace(&tracer, &list(&[[0.1, 0.5, 0.0], [0.1, 0.8, 0.0]]));
+                let exited = Status::Exited(Face::XHigh);
+                assert_eq!(run.status, [Status::Stuck, exited], "{machine}, {path}, {shape:?}");
+                let off = distance(&run.last()[..1], &[[0.75, 0.5, 0.0]]);
+                assert_below(&format!("{machine}, {path}"), off, 200.0 * machine.eps());
+            }
+        }
+    }
+}
+
+/// Gradients go through where a particle would be without the obstacle.
+#[test]
+fn gradients_pass_obstacles() {
+    let device = Device::flex().autodiff();
+    let options = FieldOptions { precision: Precision::F64, ..FieldOptions::default() };
+    let mut frames = Frames::uniform(LOW, HIGH, &[0.0], |_| [0.5, 0.0, 0.0]);
+    let field = GridField::load(&mut frames, &device, &options).unwrap();
+    let start = TensorData::new(vec![0.5, 0.5, 0.6], [1, 3]);
+    let start = Tensor::<2>::from_data(start, (&device, Precision::F64.dtype())).require_grad();
+    for surface in SURFACES {
+        let tracer = Tracer::new(&field).obstacle(body(BALL, surface)).span(steps(0.0, 1.0, 4));
+        let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
+        let last = tracks.saves().last().unwrap().position.clone();
+        let gradients = last.narrow(1, 0, 1).sum_dim(0).backward();
+        let found = rows(start.grad(&gradients).unwrap());
+        assert_below(&format!("{surface:?}"), distance(&found, &[[1.0, 0.0, 0.0]]), 1e-12);
+    }
+}
+
+#[test]
+fn seeds_and_inlets_are_on_the_allowed_side() {
+    let machine = &machines()[0];
+    let field = uniform(machine, [0.5, 0.0, 0.0]);
+    let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).scheme(Scheme::Euler);
+    let at_inlet = Shape::Sphere { centre: [0.0, 0.5, 0.5], radius: 0.3 };
+    let solid = tracer.clone().obstacle(body(at_inlet, Surface::Reflect));
+    let seeds = list(&[[1.0, 0.5, 0.5], [0.1, 0.5, 0.5], [0.3, 0.5, 0.5]]);
+    let error = solid.trace(&seeds).unwrap_err().to_string();
+    assert!(error.contains("1 of 3 seeds lie outside the allowed side of the obst"), "{error}");
+    let run = trace(&solid.clone().seeds_outside(SeedsOutside::NotLocated), &seeds);
+    assert_eq!(run.status, [Status::Active, Status::NotLocated, Status::Active]);
+    let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();
+    let from = |pattern| solid.clone().outlet(Face::XHigh, inlet(pattern));
+    let seeds = list(&swarm_around(at_inlet));
+    let error = from(Pattern::Lattice).trace(&seeds).unwrap_err().to_string();
+    assert!(error.contains("lie outside the allowed side of the obstacles"), "{error}");
+    let tracks = from(Pattern::Uniform).span(steps(0.0, 20.0, 40)).trace(&seeds).unwrap();
+    assert!(tracks.lives().len() > 100);
+    for life in tracks.lives() {
+        assert!(body(at_inlet, Surface::Reflect).allows(life.release_place, 0.0), "{life:?}");
+    }
+}
+
+fn swarm_around(shape: Shape) -> Vec<[f64; 3]> {
+    let is_free = |p: &[f64; 3]| body(shape, Surface::Reflect).allows(*p, 0.0);
+    Dice(19).points(LOW, HIGH, 60).into_iter().filter(is_free).collect()
+}
+
+#[test]
+fn obstacles_that_cannot_be_used_are_refused() {
+    let machine = &machines()[0];
+    let field = uniform(machine, [0.5, 0.0, 0.0]);
+    let seeds = list(&[[0.1, 0.5, 0.5]]);
+    let refuse = |tracer: Tracer, reason: &str| {
+        let error = tracer.span(steps(0.0, 1.0, 2)).trace(&seeds).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    };
+    let with = |shape| Tracer::new(&field).obstacle(body(shape, Surface::Reflect));
+    let point = Shape::Sphere { centre: MIDDLE, radius: 0.0 };
+    refuse(with(BALL).obstacle(body(point, Surface::Stick)), "number 1, a sphere: its radius");
+    let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
+    refuse(with(BALL).obstacle_outlet(inlet), "none of them has the surface `exit`");
+    let flat = Frames::uniform(LOW, [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
+    let flat = machine.field(&flat);
+    let slanted = body(pipe(MIDDLE, [0.1, 0.0, 1.0], 0.1, false), Surface::Slide);
+    refuse(Tracer::new(&flat).obstacle(slanted), "its axis is not parallel to z");
+    let mesh = MeshFrames::new(&Made::of(3, 0.0, CellKind::Hexahedron), &[0.0], |_, _| [0.0; 3]);
+    let mesh = mesh.field(machine);
+    refuse(Tracer::new(&mesh).obstacle(body(BALL, Surface::Slide)), "the field is on a mesh");
+}

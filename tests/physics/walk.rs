@@ -1,0 +1,225 @@
+//! The random walk, and a constant velocity beside the field.
+
+use super::common::*;
+use burntrace::{
+    Condition, Domain, FieldOptions, FrameSource, GridField, GridSource, Path, Placement,
+    RandomWalk, Seeds, Tracer, Velocity, WalkScheme, burn::tensor::Device,
+};
+
+const LOW: [f64; 3] = [-1.0; 3];
+const HIGH: [f64; 3] = [1.0; 3];
+
+fn still(machine: &Machine) -> GridField {
+    machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [0.0; 3]))
+}
+
+/// Frames with a diffusivity.
+struct Mixing {
+    frames: Frames,
+    diffusivity: Vec<f64>,
+}
+
+impl Mixing {
+    /// In the unit cube, with so many cells along each axis.
+    fn new(
+        cells: [usize; 3],
+        velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
+        diffusivity: impl Fn([f64; 3]) -> f64,
+    ) -> Self {
+        let axes = cells.map(|cells| even_axis(0.0, 1.0, cells));
+        let mut values = Vec::new();
+        for z in &axes[2] {
+            for y in &axes[1] {
+                values.extend(axes[0].iter().map(|x| diffusivity([*x, *y, *z])));
+            }
+        }
+        let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0], velocity);
+        Mixing { frames, diffusivity: values }
+    }
+
+    fn field(&self, machine: &Machine) -> GridField {
+        let (frames, diffusivity) = (self.frames.clone(), self.diffusivity.clone());
+        let precision = machine.precision;
+        let options = outside(burntrace::OutsideTime::Hold);
+        let options = FieldOptions { precision, ..options };
+        GridField::load(&mut Mixing { frames, diffusivity }, &machine.device, &options).unwrap()
+    }
+}
+
+impl FrameSource for Mixing {
+    fn times(&self) -> &[f64] {
+        self.frames.times()
+    }
+
+    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+        self.frames.read(frame)
+    }
+
+    fn diffusivity(
+        &mut self,
+        frame: usize,
+    ) -> Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
+        // It grows with time, to see that it is read between frames.
+        Ok(Some(self.diffusivity.iter().map(|k| k * (1.0 + 0.5 * frame as f64)).collect()))
+    }
+}
+
+impl GridSource for Mixing {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        self.frames.axes()
+    }
+
+    fn placement(&self) -> Placement {
+        self.frames.placement()
+    }
+}
+
+/// The variance of each axis is 2 K t: within five standard deviations of the sample's.
+#[test]
+fn variance_grows_as_diffusivity_says() {
+    let k = [0.3, 0.02, 1.7];
+    for machine in machines() {
+        let n = if machine.name == "flex" { 1_000_000 } else { 20_000 };
+        let field = still(&machine);
+        let seeds = Seeds::list(vec![[0.25, -0.5, 0.125]; n]).unwrap();
+        let tracer = Tracer::new(&field)
+            .domain(Domain::unbounded())
+            .random_walk(RandomWalk::per_axis(k, 77))
+            .span(steps(0.0, 2.0, 16));
+        let run = trace(&tracer, &seeds);
+        for d in 0..3 {
+            let way = |p: &[f64; 3]| p[d] - [0.25, -0.5, 0.125][d];
+            let mean = run.last().iter().map(way).sum::<f64>() / n as f64;
+            let variance =
+                run.last().iter().map(|p| (way(p) - mean).powi(2)).sum::<f64>() / n as f64;
+            let expected = 2.0 * k[d] * 2.0;
+            assert_below(
+                &format!("{machine}, mean of axis {d}"),
+                mean.abs(),
+                5.0 * (expected / n as f64).sqrt(),
+            );
+            let off = ((variance / expected).sqrt() - 1.0).abs();
+            assert_below(
+                &format!("{machine}, deviation of axis {d}"),
+                off,
+                5.0 / (2.0 * (n as f64 - 1.0)).sqrt(),
+            );
+        }
+    }
+}
+
+/// What becomes of a particle does not depend on how many others there are, to the last bit.
+#[test]
+fn tracks_do_not_depend_on_the_batch() {
+    for machine in machines() {
+        let field = Mixing::new([4, 5, 6], |[x, y, z], t| [y - t, z - x, x - y], |p| 0.01 + p[2]);
+        let field = field.field(&machine);
+        let points = Dice(5).points([0.0; 3], [1.0; 3], 5000);
+        let run = |count: usize| {
+            let tracer = Tracer::new(&field)
+                .all_faces(Condition::Reflect)
+                .random_walk(RandomWalk::of_field([0.1, 0.05, 0.2], 3))
+                .span(steps(0.0, 1.0, 20));
+            trace(&tracer, &Seeds::list(points[..count].to_vec()).unwrap())
+        };
+        let all = run(if machine.is_cpu() { 5000 } else { 700 });
+        for count in [1, 3, 333] {
+            assert_eq!(run(count).last(), &all.last()[..count], "{machine}, {count}");
+        }
+    }
+}
+
+#[test]
+fn fused_walks_are_those_of_tensor_operations() {
+    let reference = Device::flex();
+    let mixing = Mixing::new(
+        [4, 3, 5],
+        |[x, y, z], t| [0.3 * y - 0.2 * t, 0.2 - x * z, 0.1 * x],
+        |[x, y, z]| 0.02 + 0.03 * x * y + 0.05 * z * (1.0 - z),
+    );
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 50, 4).unwrap();
+    let seeds = seeds.with_release((0..50).map(|i| 0.01 * f64::from(i)).collect()).unwrap();
+    let walks = [
+        RandomWalk::isotropic(0.01, 9),
+        RandomWalk::of_field([1.0, 0.0, 0.5], 10),
+        RandomWalk::of_field([0.5, 1.0, 2.0], 11).scheme(WalkScheme::Milstein),
+    ];
+    for machine in machines() {
+        for walk in walks {
+            let run = |machine: &Machine, path| {
+                let field = mixing.field(machine);
+                let tracer = Tracer::new(&field)
+                    .all_faces(Condition::Reflect)
+                    .random_walk(walk)
+                    .drift([0.05, 0.0, -0.1])
+                    .span(span(0.0, 1.0, 0.07))
+                    .path(path);
+                trace(&tracer, &seeds)
+            };
+            let fused = run(&machine, Path::Fused);
+            let other =
+                Machine { name: "flex".into(), device: reference.clone(), ..machine.clone() };
+            let tensor = run(&other, Path::Tensor);
+            // The gradient of a diffusivity divides rounding by a twentieth of a cell.
+            let bound = 2e3 * machine.eps();
+            let off = distance(fused.last(), tensor.last());
+            assert_below(&format!("{machine}, {walk:?}"), off, bound);
+        }
+    }
+}
+
+/// Particles that are well mixed remain so, though most of them move where the diffusivity is high
+/// (Visser 1997; Brickman and Smith 2002).
+#[test]
+fn well_mixed_particles_remain_so() {
+    const BINS: usize = 20;
+    let mixing = Mixing::new([1, 1, 64], |_, _| [0.0; 3], |[_, _, z]| 0.002 + 0.08 * z * (1.0 - z));
+    for machine in machines() {
+        let n = if machine.name == "flex" { 20_000 } else { 4000 };
+        let field = mixing.field(&machine);
+        let seeds = Seeds::uniform([0.0; 3], [1.0; 3], n, 21).unwrap();
+        for scheme in WalkScheme::ALL {
+            let walk = RandomWalk::of_field([0.0, 0.0, 1.0], 8).scheme(scheme);
+            let tracer = Tracer::new(&field)
+                .all_faces(Condition::Reflect)
+                .random_walk(walk)
+                .span(steps(0.0, 5.0, 400));
+            let run = trace(&tracer, &seeds);
+            let mut bins = [0_usize; BINS];
+            for p in run.last() {
+                bins[((p[2] * BINS as f64) as usize).min(BINS - 1)] += 1;
+            }
+            let expected = (n / BINS) as f64;
+            let most = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
+            assert_below(&format!("{machine}, {scheme:?}: {bins:?}"), most, 5.0 * expected.sqrt());
+        }
+    }
+}
+
+#[test]
+fn a_drift_is_added_to_the_field() {
+    for machine in machines() {
+        let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [0.25, 0.0, 0.5]));
+        for &path in machine.paths() {
+            let tracer =
+                Tracer::new(&field).drift([0.0, 0.125, -1.0]).span(steps(0.0, 1.0, 8)).path(path);
+            let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]]).unwrap());
+            let off = distance(run.last(), &[[0.25, 0.125, -0.5]]);
+            assert_below(&format!("{machine}, {path}"), off, 8.0 * machine.eps());
+        }
+    }
+}
+
+#[test]
+fn misuse_says_what_is_wrong() {
+    let machine = &machines()[0];
+    let field = still(machine);
+    let message = |tracer: Tracer| {
+        let tracer = tracer.span(steps(0.0, 1.0, 1));
+        tracer.trace(&Seeds::list(vec![[0.0; 3]]).unwrap()).unwrap_err().to_string()
+    };
+    let walk = |walk| message(Tracer::new(&field).random_walk(walk));
+    assert!(walk(RandomWalk::isotropic(-1.0, 1)).contains("along x is -1"));
+    assert!(walk(RandomWalk::of_field([1.0; 3], 1)).contains("no diffusivity of its own"));
+    assert!(message(Tracer::new(&field).drift([f64::NAN; 3])).contains("NaN"));
+}
