@@ -4,16 +4,22 @@ mod field;
 mod inflow;
 mod interpolation;
 mod keys;
+mod motion;
 mod obstacles;
 mod timed;
 
 pub use field::{LoadedField, field};
-pub use inflow::check;
 
 use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
 use burntrace::{Domain, Field, SaveAt, Seeds, Span, Tracer, io};
 use std::path::{Path, PathBuf};
+
+/// Refuses a case whose sections do not go together.
+pub fn check(case: &Case) -> Result<()> {
+    inflow::check(case)?;
+    motion::check(case)
+}
 
 /// The box of a case: its own corners where it gives them, else the field's.
 pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
@@ -32,11 +38,10 @@ pub fn tracer<'a>(
     use burntrace::Face;
     let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
     let trace = &case.trace;
-    let span = Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps };
     let mut tracer = Tracer::new(field)
         .scheme(trace.scheme.into())
         .domain(domain(case, field.domain())?)
-        .span(span)
+        .span(span(trace))
         .save(save_at(&case.save)?)
         .save_velocity(case.save.velocity)
         .mesh_wall(case.boundary.mesh.into())
@@ -46,13 +51,24 @@ pub fn tracer<'a>(
     for (face, condition) in Face::ALL.into_iter().zip(faces.into_iter().flatten()) {
         tracer = tracer.face(face, condition.into());
     }
-    let resolved = || span.resolve(field.span()).map_err(Misuse::of);
-    let tracer = obstacles::add(case, tracer)?;
+    let resolved = || ends(trace).resolve(field.span()).map_err(Misuse::of);
+    let tracer = motion::add(case, obstacles::add(case, tracer)?);
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
         Some(path) => Ok(tracer.path(path)),
         None => Ok(tracer),
     }
+}
+
+fn span(trace: &case::Trace) -> Span {
+    Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps }
+}
+
+/// A span with the ends of the run, and steps where tolerances let the tracer choose them.
+fn ends(trace: &case::Trace) -> Span {
+    let span = span(trace);
+    let is_free = trace.tolerance.is_some() && span.dt.is_none();
+    Span { steps: span.steps.or(is_free.then_some(1)), ..span }
 }
 
 fn save_at(save: &case::Save) -> Result<SaveAt> {

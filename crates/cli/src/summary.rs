@@ -55,6 +55,10 @@ impl Report<'_> {
                 "total": self.total_seconds,
             },
         });
+        if let Some([accepted, rejected]) = run.tries {
+            json["steps_accepted"] = json!(accepted);
+            json["steps_rejected"] = json!(rejected);
+        }
         if !run.patches.is_empty() {
             let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
             json["patches"] = Value::Object(counts.collect());
@@ -81,6 +85,9 @@ impl Report<'_> {
                 run.path, run.precision, run.steps, run.launches, run.kernels
             ),
         );
+        if let Some([accepted, rejected]) = run.tries {
+            line("steps", format!("{accepted} accepted, {rejected} rejected, over all particles"));
+        }
         line("speed", self.speed());
         line("time", self.times());
         line("particles", self.particles());

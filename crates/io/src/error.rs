@@ -96,7 +96,7 @@ pub enum Error {
     #[error("no frames are selected: {0}")]
     Frames(String),
 
-    /// The velocity array is not there, or not clearly so.
+    /// The array of the velocity or of the diffusivity is not there, or not clearly so.
     #[error("`{}`: {problem}; its arrays: {arrays}", path.display())]
     Velocity {
         /// The file.

@@ -3,10 +3,12 @@
 #[macro_use]
 mod names;
 mod inflow;
+mod motion;
 mod obstacle;
 mod read;
 
 pub use inflow::{Burst, Inlet, InletKind, Pattern, Source};
+pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleKind, Surface};
 pub use read::{Misuse, from_text, read};
 
@@ -40,6 +42,8 @@ pub struct Case {
     pub seeds: Option<Seeds>,
     #[serde(default)]
     pub trace: Trace,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walk: Option<Walk>,
     #[serde(default)]
     pub save: Save,
     #[serde(default)]
@@ -70,6 +74,8 @@ pub struct Field {
     pub velocity: Option<io::VelocityName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefer: Option<io::Association>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diffusivity: Option<String>,
     pub ignore_file_times: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_dt: Option<f64>,
@@ -231,6 +237,9 @@ pub struct Trace {
     pub dt: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+    pub drift: [f64; 3],
     pub path: Path,
     pub stagnant_speed: f64,
 }

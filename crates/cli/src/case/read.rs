@@ -111,6 +111,7 @@ mod tests {
             "files",
             "velocity",
             "prefer",
+            "diffusivity",
             "ignore_file_times",
             "file_dt",
             "times",
@@ -160,6 +161,12 @@ mod tests {
             "steps",
             "path",
             "stagnant_speed",
+            "drift",
+            "relative",
+            "absolute",
+            "least",
+            "most",
+            "factors",
             "every",
             "every_time",
             "vtk",
@@ -188,6 +195,7 @@ mod tests {
         assert_eq!(case.trace.scheme, bare.trace.scheme);
         assert_eq!(case.trace.path, bare.trace.path);
         assert_eq!(case.trace.stagnant_speed, bare.trace.stagnant_speed);
+        assert_eq!(case.trace.drift, bare.trace.drift);
         assert_eq!(case.save.velocity, bare.save.velocity);
         assert_eq!(case.run, bare.run);
     }
@@ -224,17 +232,21 @@ mod tests {
 
     #[test]
     fn what_the_template_has_as_comments_can_be_used() {
-        let begin = TEMPLATE.find("# [[patch]]").unwrap();
-        let end = TEMPLATE.find("[seeds]\n#").unwrap();
         let is_key =
             |line: &&str| line.starts_with('[') || line.contains(" = ") && !line.contains(": ");
-        let lines = TEMPLATE[begin..end].lines().map(|line| line.trim_start_matches("# "));
-        let keys: Vec<&str> = lines.filter(is_key).collect();
-        let case = from_text(&keys.join("\n"), &[]).unwrap();
+        let keys = |begin: &str, end: &str| -> String {
+            let [begin, end] = [begin, end].map(|place| TEMPLATE.find(place).unwrap());
+            let lines = TEMPLATE[begin..end].lines().map(|line| line.trim_start_matches("# "));
+            lines.filter(is_key).flat_map(|line| [line, "\n"]).collect()
+        };
+        let parts = [keys("# [[patch]]", "[seeds]\n#"), keys("# [trace.tolerance]", "[save]")];
+        let case = from_text(&parts.concat(), &[]).unwrap();
         assert!(case.inlet.is_some() && case.seeds.is_none());
         assert_eq!(case.patch[0].low, Some([2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]));
         assert_eq!(case.obstacle[0].radius, Some(0.1));
         assert_eq!(case.source[0].capacity, Some(5000));
+        assert_eq!(case.trace.tolerance.unwrap().most, Some(0.5));
+        assert_eq!(case.walk.unwrap().factors, Some([1.0; 3]));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
     }

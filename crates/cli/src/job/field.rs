@@ -1,6 +1,6 @@
 //! The field of a case, from files or from a formula.
 
-use super::{domain, interpolation, timed::Timed};
+use super::{domain, interpolation, motion, timed::Timed};
 use crate::{
     case::{self, Case, Interpolation, Misuse},
     progress::Notes,
@@ -128,6 +128,7 @@ fn series_options(field: &case::Field) -> io::SeriesOptions {
         frames: field.frames.unwrap_or_default(),
         velocity: field.velocity.clone().unwrap_or_default(),
         prefer: field.prefer,
+        diffusivity: field.diffusivity.clone(),
         other_cells: field.other_cells.unwrap_or_default(),
     }
 }
@@ -166,6 +167,7 @@ fn load_mesh(
     description: Value,
     notes: Notes,
 ) -> Result<LoadedField> {
+    motion::check_cells(&case.field, source.placement())?;
     let options = field_options(case)?;
     let cell_velocity = case.field.cell_velocity.unwrap_or_default();
     notes.say("mesh", format!("{} cells, {} points", source.cells().len(), source.points().len()));

@@ -53,4 +53,14 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<'_, S> {
         self.seconds += begin.elapsed().as_secs_f64();
         velocity
     }
+
+    fn diffusivity(
+        &mut self,
+        frame: usize,
+    ) -> Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
+        let begin = Instant::now();
+        let diffusivity = self.source.diffusivity(frame);
+        self.seconds += begin.elapsed().as_secs_f64();
+        diffusivity
+    }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod meshes;
+mod motion;
 mod obstacles;
 mod points;
 mod program;

@@ -41,6 +41,15 @@ impl Tolerance {
     }
 }
 
+impl Tracer<'_> {
+    /// Has the lengths of steps follow from their errors; the scheme must be
+    /// [`Scheme::DormandPrince`].
+    pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
+        self.tolerance = Some(tolerance);
+        self
+    }
+}
+
 /// Steps of a run that says nothing of its steps: none of a particle goes beyond one of these.
 pub(super) const PARTS: u64 = 100;
 
@@ -101,7 +110,7 @@ pub(super) fn steps_of(
         let leap = rk_step(stepper, &from, t + begun * whole, h);
         let norm = norm(control, &who, [&from, &leap.to, &leap.error]);
         let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
-        let factor = factor.max(Adaptive::SHRINK).min(Adaptive::GROW);
+        let factor = factor.clamp(Adaptive::SHRINK, Adaptive::GROW);
         let next = size * factor;
         let rounding = Adaptive::ROUNDINGS * f64::EPSILON * whole.abs();
         let is_accepted = norm <= 1.0 || size <= control.least || size <= rounding;

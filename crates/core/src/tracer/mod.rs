@@ -184,26 +184,6 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Adds a constant velocity (unit of length per unit of time) to the field's: that of settling,
-    /// rising, or windage. Along flat axes nothing moves.
-    pub fn drift(mut self, velocity: [f64; 3]) -> Self {
-        self.drift = velocity;
-        self
-    }
-
-    /// Has the lengths of steps follow from their errors; the scheme must be
-    /// [`Scheme::DormandPrince`].
-    pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
-        self.tolerance = Some(tolerance);
-        self
-    }
-
-    /// Has particles walk at random beside the field.
-    pub fn random_walk(mut self, walk: RandomWalk) -> Self {
-        self.walk = Some(walk);
-        self
-    }
-
     /// What to do with seeds outside the domain.
     pub fn seeds_outside(mut self, choice: SeedsOutside) -> Self {
         self.seeds_outside = choice;

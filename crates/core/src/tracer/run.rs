@@ -189,9 +189,8 @@ impl<'a> Run<'a> {
     fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
         if let Some(empty) = self.slots.as_ref().and_then(|slots| slots.empty(&save.status)) {
             let empty = empty.expand(save.position.dims());
-            let without = |rows: Tensor<2>| rows.mask_fill(empty.clone(), f64::NAN);
-            save.position = without(save.position);
-            save.velocity = save.velocity.map(without);
+            save.position = save.position.mask_fill(empty.clone(), f64::NAN);
+            save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
         }
         sunk(sink.save(save))?;
         self.saves += 1;

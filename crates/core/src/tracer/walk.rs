@@ -43,6 +43,21 @@ impl RandomWalk {
     }
 }
 
+impl Tracer<'_> {
+    /// Adds a constant velocity (unit of length per unit of time) to the field's: that of settling,
+    /// rising, or windage. Along flat axes nothing moves.
+    pub fn drift(mut self, velocity: [f64; 3]) -> Self {
+        self.drift = velocity;
+        self
+    }
+
+    /// Has particles walk at random beside the field.
+    pub fn random_walk(mut self, walk: RandomWalk) -> Self {
+        self.walk = Some(walk);
+        self
+    }
+}
+
 /// The velocity that a tracer adds to the field's.
 pub(super) fn drift(tracer: &Tracer) -> [f64; 3] {
     moving(&tracer.domain, tracer.drift)

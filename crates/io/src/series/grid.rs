@@ -124,9 +124,13 @@ fn no_grid(file: &VtkFile, detail: String) -> Error {
     Error::NoGrid { path: file.path().into(), kind: file.kind(), detail }
 }
 
-/// Velocities of a grid with `counts` values along its axes, three components each, with some of
-/// the axes turned round.
-pub(super) fn flip<T: Copy>(values: Vec<T>, counts: [usize; 3], flipped: [bool; 3]) -> Vec<T> {
+/// Values of a grid with `counts` of them along its axes, `N` components each, with some of the axes
+/// turned round.
+pub(super) fn flip<const N: usize, T: Copy>(
+    values: Vec<T>,
+    counts: [usize; 3],
+    flipped: [bool; 3],
+) -> Vec<T> {
     if flipped == [false; 3] {
         return values;
     }
@@ -136,8 +140,8 @@ pub(super) fn flip<T: Copy>(values: Vec<T>, counts: [usize; 3], flipped: [bool; 
     for k in 0..nz {
         for j in 0..ny {
             for i in 0..nx {
-                let value = 3 * ((from(2, k) * ny + from(1, j)) * nx + from(0, i));
-                turned.extend_from_slice(&values[value..value + 3]);
+                let value = N * ((from(2, k) * ny + from(1, j)) * nx + from(0, i));
+                turned.extend_from_slice(&values[value..value + N]);
             }
         }
     }
@@ -178,7 +182,7 @@ mod tests {
     fn values_are_turned_with_their_axes() {
         let values: Vec<i32> = (0..4).flat_map(|i| [i, 10 * i, 100 * i]).collect();
         let order = |flipped| -> Vec<i32> {
-            flip(values.clone(), [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()
+            flip::<3, _>(values.clone(), [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()
         };
         assert_eq!(order([false; 3]), [0, 1, 2, 3]);
         assert_eq!(order([true, false, false]), [1, 0, 3, 2]);

@@ -1,5 +1,6 @@
 //! A velocity field over one or many VTK files.
 
+mod diffusivity;
 mod frames;
 mod grid;
 mod info;
@@ -23,7 +24,7 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 use crate::{Error, Result, listing::counted};
 use burntrace_core::{GridSource, Placement, Velocity};
 use burntrace_vtk::VtkFile;
-use grid::Grid;
+use grid::{Grid, flip};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use times::Timeline;
@@ -40,12 +41,15 @@ pub struct SeriesOptions {
     pub velocity: VelocityName,
     /// Which one to take where the same name is there for the points and for the cells.
     pub prefer: Option<Association>,
+    /// Which array is the diffusivity of a random walk, if any: one number for each point or cell,
+    /// where the velocity is.
+    pub diffusivity: Option<String>,
     /// What becomes of cells of which no mesh can be made; only a [`MeshSeries`] looks at cells.
     pub other_cells: OtherCells,
 }
 
 /// What every series says of itself, and how the tracer reads it: the series holds a `line`, a
-/// `velocity` and an `info`, and reads a frame by its number.
+/// `velocity` and an `info`, and reads the velocity and the diffusivity of a frame by its number.
 macro_rules! tell {
     ($series:ident) => {
         impl $series {
@@ -59,7 +63,7 @@ macro_rules! tell {
                 &self.line.paths
             }
 
-            /// The arrays that are the velocity.
+            /// The arrays that are the velocity, and the diffusivity beside it.
             pub fn velocity(&self) -> &VelocityInfo {
                 &self.velocity
             }
@@ -80,6 +84,14 @@ macro_rules! tell {
                 frame: usize,
             ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
                 Ok(self.read_frame(frame)?)
+            }
+
+            fn diffusivity(
+                &mut self,
+                frame: usize,
+            ) -> std::result::Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>>
+            {
+                Ok(self.read_diffusivity(frame)?)
             }
         }
     };
@@ -121,12 +133,13 @@ impl Series {
     /// # Errors
     ///
     /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, or the frames are not all on one
-    /// grid with axes.
+    /// selected, it is not clear which array is the velocity, the diffusivity is not there, or the
+    /// frames are not all on one grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
         let (line, file, mut info) = begin(&files.into(), options)?;
         let grid = Grid::read(&file)?;
-        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?;
+        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
+            .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
         check_grids(&line.paths, &grid, &velocity)?;
         let on_points = velocity.association == Association::Point;
@@ -147,6 +160,21 @@ impl Series {
     pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
         let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
         self.velocity.read(&file, &self.grid)
+    }
+
+    /// Reads the diffusivities of a frame, in the order of its velocities; `None` where the options
+    /// name no array of them. May be called from several threads at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_frame`](Series::read_frame), and if one is negative or not finite.
+    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
+        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
+            return Ok(None);
+        };
+        let counts = self.velocity.counts(&self.grid);
+        let turned = |values| flip::<1, _>(values, counts, self.grid.flipped);
+        self.velocity.diffusivities(&file, counts.iter().product(), turned)
     }
 }
 
@@ -215,6 +243,18 @@ fn is_pvd(path: &Path) -> bool {
 fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
     let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
     paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
+}
+
+/// The file of a frame, where a diffusivity is to be read from it.
+fn diffusivity_file(
+    velocity: &VelocityInfo,
+    line: &Timeline,
+    frame: usize,
+) -> Result<Option<VtkFile>> {
+    if velocity.diffusivity.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(burntrace_vtk::open(frame_path(&line.paths, frame)?)?))
 }
 
 /// Makes sure that all frames after the first one are on its grid and have the velocity.

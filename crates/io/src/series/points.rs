@@ -3,7 +3,8 @@
 use super::times::Timeline;
 use super::velocity::{VelocityInfo, pick};
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, frame_path, other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, diffusivity::only,
+    diffusivity_file, frame_path, other_count, tell,
 };
 use crate::{Result, points::positions};
 use burntrace_core::{PointSource, Velocity};
@@ -40,11 +41,12 @@ impl PointSeries {
     /// # Errors
     ///
     /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, it is in the cells, or the frames are
-    /// not all on the same points, which must be finite.
+    /// selected, it is not clear which array is the velocity, it is in the cells, the diffusivity is
+    /// not there, or the frames are not all on the same points, which must be finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
         let (line, file, mut info) = begin(&files.into(), options)?;
-        let velocity = VelocityInfo::choose_on_points(&file, &options.velocity, options.prefer)?;
+        let velocity = VelocityInfo::choose_on_points(&file, &options.velocity, options.prefer)?
+            .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
         let nodes = Nodes::read(&file)?;
         nodes.check_others(&line.paths, &velocity)?;
@@ -65,6 +67,20 @@ impl PointSeries {
     pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
         let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
         Ok(self.nodes.pick(self.velocity.values(&file, self.nodes.count)?))
+    }
+
+    /// Reads the diffusivities of a frame, at each of the [`positions`](PointSource::positions);
+    /// `None` where the options name no array of them. May be called from several threads at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_frame`](PointSeries::read_frame), and if one is negative or not finite.
+    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
+        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
+            return Ok(None);
+        };
+        let kept = |values| only(values, self.nodes.kept.as_deref());
+        self.velocity.diffusivities(&file, self.nodes.count, kept)
     }
 }
 

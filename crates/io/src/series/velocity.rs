@@ -61,6 +61,9 @@ pub struct VelocityInfo {
     pub arrays: Vec<String>,
     /// What the velocities belong to.
     pub association: Association,
+    /// The array that is the diffusivity, of the same association, where one is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diffusivity: Option<String>,
 }
 
 /// Writes for example `U (point)`.
@@ -109,7 +112,7 @@ impl VelocityInfo {
         }
     }
 
-    /// The arrays of a further file.
+    /// The arrays of the velocity in a further file, which has the diffusivity, too.
     pub(super) fn locate<'a>(&self, file: &'a VtkFile) -> Result<Vec<&'a ArrayInfo>> {
         let find = |name: &String| {
             let found = with_name(file.arrays(), name, self.association);
@@ -118,6 +121,7 @@ impl VelocityInfo {
             })
         };
         let found: Vec<&ArrayInfo> = self.arrays.iter().map(find).collect::<Result<_>>()?;
+        self.locate_diffusivity(file)?;
         let fits = |array: &&ArrayInfo| match found.len() {
             1 => array.components == 2 || array.components == 3,
             _ => array.components == 1,
@@ -130,26 +134,25 @@ impl VelocityInfo {
 
     /// Reads the velocities of a file that has the given grid.
     pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<Velocity> {
-        let counts = match self.association {
+        let counts = self.counts(grid);
+        Ok(match self.values(file, counts.iter().product())? {
+            Velocity::F32(values) => Velocity::F32(flip::<3, _>(values, counts, grid.flipped)),
+            Velocity::F64(values) => Velocity::F64(flip::<3, _>(values, counts, grid.flipped)),
+        })
+    }
+
+    /// How many of the velocities of a grid there are along its axes.
+    pub(super) fn counts(&self, grid: &Grid) -> [usize; 3] {
+        match self.association {
             Association::Point => grid.nodes(),
             Association::Cell => grid.cells(),
-        };
-        Ok(match self.values(file, counts.iter().product())? {
-            Velocity::F32(values) => Velocity::F32(flip(values, counts, grid.flipped)),
-            Velocity::F64(values) => Velocity::F64(flip(values, counts, grid.flipped)),
-        })
+        }
     }
 
     /// Reads the velocities of a file with so many points, or cells, in their order.
     pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Velocity> {
         let infos = self.locate(file)?;
-        if let Some(info) = infos.iter().find(|info| info.tuples != expected) {
-            let problem = format!(
-                "`{}` has {} values for {expected} {}s",
-                info.name, info.tuples, self.association
-            );
-            return Err(error(file, problem));
-        }
+        infos.iter().try_for_each(|info| self.check_count(file, info, expected))?;
         let components = infos[0].components;
         let is_single = infos.iter().all(|info| fits_f32(info.scalar));
         let arrays: Vec<Values> =
@@ -161,6 +164,23 @@ impl VelocityInfo {
             let arrays = arrays.into_iter().map(Values::into_f64).collect();
             Velocity::F64(triples(arrays, components))
         })
+    }
+
+    /// Makes sure that an array has so many values.
+    pub(super) fn check_count(
+        &self,
+        file: &VtkFile,
+        info: &ArrayInfo,
+        expected: usize,
+    ) -> Result<()> {
+        if info.tuples == expected {
+            return Ok(());
+        }
+        let problem = format!(
+            "`{}` has {} values for {expected} {}s",
+            info.name, info.tuples, self.association
+        );
+        Err(error(file, problem))
     }
 }
 
@@ -223,7 +243,7 @@ fn only_vector(
             .filter(|a| a.components == components && is_float(a) == float && !is_direction(a))
             .filter_map(|a| {
                 let association = Association::of(a)?;
-                Some(VelocityInfo { arrays: vec![a.name.clone()], association })
+                Some(VelocityInfo { arrays: vec![a.name.clone()], association, diffusivity: None })
             })
             .collect();
         match found.as_slice() {
@@ -257,7 +277,10 @@ fn associated(
         let Some(infos) = on(association) else { continue };
         match infos.iter().find(|info| !fits(info.components)) {
             Some(info) => unfit = Some(wrong_components(info, names.len() > 1)),
-            None => found.push(VelocityInfo { arrays: names.to_vec(), association }),
+            None => {
+                let arrays = names.to_vec();
+                found.push(VelocityInfo { arrays, association, diffusivity: None });
+            }
         }
     }
     match (found.as_slice(), unfit) {
@@ -316,7 +339,8 @@ pub(super) fn with_name<'a>(
     arrays.iter().find(|array| array.name == name && Association::of(array) == Some(on))
 }
 
-fn error(file: &VtkFile, problem: String) -> Error {
+/// What is wrong with an array, and which ones there are.
+pub(super) fn error(file: &VtkFile, problem: String) -> Error {
     let arrays: Vec<String> = file.arrays().iter().map(describe).collect();
     Error::Velocity { path: file.path().into(), problem, arrays: row(&arrays) }
 }

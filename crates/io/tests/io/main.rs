@@ -3,6 +3,7 @@
 // Helpers of tests are no tests to clippy.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod diffusivity;
 mod lives;
 mod mesh;
 mod points;

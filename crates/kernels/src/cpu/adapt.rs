@@ -55,8 +55,7 @@ impl<F: Real> Control<F> {
         for d in 0..3 {
             let size = self.absolute + self.relative * from[d].abs().max(to[d].abs());
             let part = error[d].abs() / size;
-            // Also what is no number.
-            if !(part <= norm) {
+            if part > norm || part.is_nan() {
                 norm = part;
             }
         }

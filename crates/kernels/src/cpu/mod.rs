@@ -300,6 +300,10 @@ impl<F: Real> Advance<'_, F> {
 /// A scheme as a type, so that its coefficients are constants in the compiled loop.
 pub(crate) trait Method {
     const TABLEAU: &'static Tableau;
+    /// Something for each stage: no more than there are, as all of it is written in every step.
+    type Stages<T: Copy>: AsMut<[T]> + AsRef<[T]>;
+    /// The same for all stages.
+    fn all<T: Copy>(value: T) -> Self::Stages<T>;
 }
 
 macro_rules! methods {
@@ -307,6 +311,11 @@ macro_rules! methods {
         struct $name;
         impl Method for $name {
             const TABLEAU: &'static Tableau = Scheme::$name.tableau();
+            type Stages<T: Copy> = [T; Scheme::$name.tableau().stages];
+            #[inline(always)]
+            fn all<T: Copy>(value: T) -> Self::Stages<T> {
+                [value; Scheme::$name.tableau().stages]
+            }
         }
     )*};
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     MOST_LIVES_A_STEP, Segment, Step,
-    scheme::{MAX_STAGES, Ratio},
+    scheme::MAX_STAGES,
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
@@ -33,10 +33,11 @@ pub(super) struct Run<'a, F> {
     moments: Vec<Moments<F>>,
     /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
     stagnant: F,
-    /// A velocity that is added to the field's.
-    drift: [F; 4],
-    /// The first three lanes.
+    /// Whether samples are more than velocities, or something is added to them: the lanes that
+    /// count, and that.
+    adds: bool,
     three: [F; 4],
+    drift: [F; 4],
     /// How the lengths of steps follow from their errors.
     pub control: Option<Control<F>>,
     /// The random walk, if there is one.
@@ -58,6 +59,7 @@ impl<'a, F: Real> Run<'a, F> {
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             moments,
             frames,
+            adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
             drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
             three: [F::one(), F::one(), F::one(), F::zero()],
             control: segment.adaptive.as_ref().map(Control::new),
@@ -69,6 +71,13 @@ impl<'a, F: Real> Run<'a, F> {
     /// The lives that have ended and are followed by others.
     pub fn into_log(self) -> Vec<Ended<F>> {
         self.followers.map(Followers::into_log).unwrap_or_default()
+    }
+
+    /// What a sample is with what is added to it.
+    #[cold]
+    #[inline(never)]
+    fn add<V: Four<F>>(&self, sample: V) -> V {
+        sample.fma(V::new(self.three), V::new(self.drift))
     }
 
     /// The moments of step `j` for a particle that takes the whole of it.
@@ -84,21 +93,32 @@ impl<'a, F: Real> Run<'a, F> {
         from: &[L::Four; G],
         to: &[L::Four; G],
     ) -> bool {
-        if option_env!("BT_NO_OBST").is_some() {
-            return true;
+        match &self.obstacles {
+            None => true,
+            Some(obstacles) => are_clear_of::<F, L, G>(obstacles, *from, *to),
         }
-        let Some(obstacles) = &self.obstacles else { return true };
-        let mut ways = [[[F::zero(); 3]; 2]; G];
-        for g in 0..G {
-            ways[g] = [three(from[g].array()), three(to[g].array())];
-        }
-        obstacles.are_clear(&ways)
     }
 
     /// The moments of a part of step `j`, of length `h`, from `start` after its beginning.
     pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> Moments<F> {
         stage_moments::<F, M>(&self.frames, &self.segment.steps[j], start, h)
     }
+}
+
+/// Whether straight paths meet none of some obstacles for sure. Cold, so that the loop is laid out
+/// for those who have none.
+#[cold]
+#[inline(never)]
+fn are_clear_of<F: Real, L: Lanes<F>, const G: usize>(
+    obstacles: &Obstacles<F>,
+    from: [L::Four; G],
+    to: [L::Four; G],
+) -> bool {
+    let mut ways = [[[F::zero(); 3]; 2]; G];
+    for g in 0..G {
+        ways[g] = [three(from[g].array()), three(to[g].array())];
+    }
+    obstacles.are_clear(&ways)
 }
 
 /// The moments of the stages of a step of length `h` that begins `start` after its beginning.
@@ -123,112 +143,109 @@ pub(super) struct Leap<V, const G: usize> {
 }
 
 /// A step of `G` particles in the making.
-struct Stages<'a, F, V, S: Sampler<F>, const G: usize>
+struct Stages<'a, F, V: Copy, S: Sampler<F>, M: Method, const G: usize>
 where
     F: Real,
 {
     from: &'a [V; G],
     h: F,
     moments: &'a Moments<F>,
-    walls: &'a Walls<F>,
+    run: &'a Run<'a, F>,
     sampler: &'a S,
     hints: &'a mut [S::Hint; G],
-    /// What is added to each sample, and the lanes of it that count.
-    drift: V,
-    three: V,
-    k: [[V; G]; MAX_STAGES],
+    k: M::Stages<[V; G]>,
 }
 
-impl<'a, F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'a, F, V, S, G> {
+impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'a, F, V, S, M, G> {
     #[inline(always)]
-    fn new<L: Lanes<F, Four = V>>(
+    fn new(
         from: &'a [V; G],
         (h, moments): (F, &'a Moments<F>),
-        run: &'a Run<F>,
+        run: &'a Run<'a, F>,
         sampler: &'a S,
         hints: &'a mut [S::Hint; G],
     ) -> Self {
-        Stages {
-            from,
-            h,
-            moments,
-            walls: &run.walls,
-            sampler,
-            hints,
-            drift: V::new(run.drift),
-            three: V::new(run.three),
-            k: [[V::splat(F::zero()); G]; MAX_STAGES],
+        Stages { from, h, moments, run, sampler, hints, k: M::all([V::splat(F::zero()); G]) }
+    }
+
+    /// Stage `N`, if the solution needs it.
+    #[inline(always)]
+    fn stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
+        if const { N < M::TABLEAU.solution_stages() } {
+            self.any_stage::<L, N>();
         }
     }
 
     /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop.
     /// While one particle waits for its corners to come from memory, the others are computed.
     #[inline(always)]
-    fn stage<L: Lanes<F, Four = V>, M: Method, const N: usize>(&mut self) {
-        if N >= M::TABLEAU.solution_stages() {
-            return;
-        }
-        self.any_stage::<L, M, N>();
-    }
-
-    /// As [`stage`](Stages::stage), and also one that is for the error only.
-    #[inline(always)]
-    fn any_stage<L: Lanes<F, Four = V>, M: Method, const N: usize>(&mut self) {
+    fn any_stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
         for g in 0..G {
             let mut stage = self.from[g];
             for r in 0..N {
                 let a = M::TABLEAU.a[N][r];
                 if !a.is_zero() {
-                    stage = self.k[r][g].fma(V::splat(F::of(a.value()) * self.h), stage);
+                    let a = V::splat(F::of(a.value()) * self.h);
+                    stage = self.k.as_ref()[r][g].fma(a, stage);
                 }
             }
-            let at = self.walls.wrap::<L>(stage);
+            let at = self.run.walls.wrap::<L>(stage);
             let v = self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
-            self.k[N][g] = if option_env!("BT_NO_DRIFT").is_some() {
-                v
-            } else {
-                v.fma(self.three, self.drift)
-            };
+            self.k.as_mut()[N][g] = if self.run.adds { self.run.add(v) } else { v };
         }
     }
 
     #[inline(always)]
-    fn solution<L: Lanes<F, Four = V>, M: Method>(&mut self) {
+    fn solution<L: Lanes<F, Four = V>>(&mut self) {
         const { assert!(MAX_STAGES == 7) };
-        self.stage::<L, M, 0>();
-        self.stage::<L, M, 1>();
-        self.stage::<L, M, 2>();
-        self.stage::<L, M, 3>();
-        self.stage::<L, M, 4>();
-        self.stage::<L, M, 5>();
-        self.stage::<L, M, 6>();
+        self.stage::<L, 0>();
+        self.stage::<L, 1>();
+        self.stage::<L, 2>();
+        self.stage::<L, 3>();
+        self.stage::<L, 4>();
+        self.stage::<L, 5>();
+        self.stage::<L, 6>();
     }
 
-    /// The stages' slopes for particle `g`, times weights of a tableau.
+    /// The mean of the stages' slopes for particle `g`.
     #[inline(always)]
-    fn mean<M: Method>(&self, weights: &[Ratio; MAX_STAGES], g: usize) -> V {
-        let mut mean = V::splat(F::zero());
-        for s in 0..MAX_STAGES {
-            if !weights[s].is_zero() {
-                mean = self.k[s][g].fma(V::splat(F::of(weights[s].value())), mean);
+    fn slope(&self, g: usize) -> V {
+        let mut slope = V::splat(F::zero());
+        for s in 0..const { M::TABLEAU.solution_stages() } {
+            let b = M::TABLEAU.b[s];
+            if !b.is_zero() {
+                slope = self.k.as_ref()[s][g].fma(V::splat(F::of(b.value())), slope);
             }
         }
-        mean
+        slope
+    }
+
+    /// What the embedded solution's mean differs by.
+    #[inline(always)]
+    fn error(&self, g: usize) -> V {
+        let mut error = V::splat(F::zero());
+        for s in 0..const { M::TABLEAU.stages } {
+            let e = M::TABLEAU.error[s];
+            if !e.is_zero() {
+                error = self.k.as_ref()[s][g].fma(V::splat(F::of(e.value())), error);
+            }
+        }
+        error
     }
 
     /// Where the step leads.
     #[inline(always)]
-    fn leap<M: Method>(&self, run: &Run<F>) -> Leap<V, G> {
+    fn leap(&self) -> Leap<V, G> {
         let mut leap = Leap { to: *self.from, slow: [false; G] };
         // By index: an iterator might be called where it should be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            leap.to[g] = self.mean::<M>(&M::TABLEAU.b, g).fma(V::splat(self.h), self.from[g]);
+            leap.to[g] = self.slope(g).fma(V::splat(self.h), self.from[g]);
         }
-        if run.stagnant > F::zero() {
+        if self.run.stagnant > F::zero() {
             for g in 0..G {
-                let [u, v, w, _] = self.k[0][g].array();
-                leap.slow[g] = u * u + v * v + w * w < run.stagnant;
+                let [u, v, w, _] = self.k.as_ref()[0][g].array();
+                leap.slow[g] = u * u + v * v + w * w < self.run.stagnant;
             }
         }
         leap
@@ -239,14 +256,14 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, const G: usize> Stages<'a, F, V, S,
 #[inline(always)]
 pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
     from: &[L::Four; G],
-    (h, moments): (F, &Moments<F>),
+    step: (F, &Moments<F>),
     run: &Run<F>,
     sampler: &S,
     hints: &mut [S::Hint; G],
 ) -> Leap<L::Four, G> {
-    let mut stages = Stages::new::<L>(from, (h, moments), run, sampler, hints);
-    stages.solution::<L, M>();
-    stages.leap::<M>(run)
+    let mut stages = Stages::<F, L::Four, S, M, G>::new(from, step, run, sampler, hints);
+    stages.solution::<L>();
+    stages.leap()
 }
 
 /// A step of one particle, and how far it is from the embedded solution.
@@ -259,14 +276,15 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
     hint: &mut S::Hint,
 ) -> (Leap<L::Four, 1>, L::Four) {
     let (from, mut hints) = ([from], [*hint]);
-    let mut stages = Stages::new::<L>(&from, (h, moments), run, sampler, &mut hints);
-    stages.solution::<L, M>();
-    let leap = stages.leap::<M>(run);
+    let mut stages =
+        Stages::<F, L::Four, S, M, 1>::new(&from, (h, moments), run, sampler, &mut hints);
+    stages.solution::<L>();
+    let leap = stages.leap();
     // The last stage is for the error alone. Where it reads the field it must not lead a walk
     // through a mesh on: the next step goes on from the end of this one.
     *hint = stages.hints[0];
-    stages.any_stage::<L, M, { MAX_STAGES - 1 }>();
-    let error = stages.mean::<M>(&M::TABLEAU.error, 0) * L::Four::splat(h);
+    stages.any_stage::<L, { MAX_STAGES - 1 }>();
+    let error = stages.error(0) * L::Four::splat(h);
     (leap, error)
 }
 

@@ -73,7 +73,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
         let steps = self.run.segment.steps.len();
         self.wake();
         match &self.run.control {
-            Some(control) if M::TABLEAU.is_embedded() => self.adapt::<L>(control),
+            Some(control) if const { M::TABLEAU.is_embedded() } => self.adapt::<L>(control),
             _ => {
                 for start in (0..steps).step_by(BLOCK) {
                     self.block::<L>(start..steps.min(start + BLOCK));
@@ -152,9 +152,8 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         let mut start = F::zero();
         if G == 1 {
             let record = &mut self.arrays.record[who[0]];
-            match record.status {
-                WAITING => start = self.arrays.fraction[who[0]],
-                _ => {}
+            if record.status == WAITING {
+                start = self.arrays.fraction[who[0]];
             }
             record.status = ACTIVE;
         }
@@ -174,7 +173,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
             if let Some(walker) = &self.run.walker {
                 let step = (j, h, &moments[0]);
-                self.stray::<L, G>(walker, who, (&at, &mut leap.to), step, &hints);
+                leap.to = self.stray::<L, G>(walker, who, (at, leap.to), step, hints);
             }
             let is_plain = self.run.walls.contain_all::<L, G>(&leap.to)
                 && leap.slow == [false; G]
@@ -191,16 +190,18 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         steps.end
     }
 
-    /// Takes particles on a random walk beside a step.
-    #[inline(always)]
+    /// Takes particles on a random walk beside a step. Cold, and with copies of what the loop holds
+    /// in registers, so that these stay there for those who do not walk.
+    #[cold]
+    #[inline(never)]
     fn stray<L: Lanes<F>, const G: usize>(
         &self,
         walker: &Walker<F>,
         who: &[usize; G],
-        (from, to): (&[L::Four; G], &mut [L::Four; G]),
+        (from, mut to): ([L::Four; G], [L::Four; G]),
         (j, h, moment): (usize, F, &Moment<F>),
-        hints: &[S::Hint; G],
-    ) {
+        hints: [S::Hint; G],
+    ) -> [L::Four; G] {
         let number = (self.run.segment.first_step + j as i32) as u32;
         for g in 0..G {
             let generation = self.arrays.record[who[g]].generation as u32;
@@ -210,6 +211,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             let strayed = walker.stray(way, address, (h, moment), field);
             to[g] = super::four::<F, L>(&strayed);
         }
+        to
     }
 
     /// Whether the field holds all of some positions.

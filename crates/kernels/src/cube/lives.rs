@@ -3,7 +3,7 @@
 use super::{
     Vec4, cubecl,
     edge::patch_at,
-    step::Particle,
+    particle::Particle,
     tables::{
         AFTER, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCHES_AT, RELEASES_AT, ROOM,
         SOURCE_COLUMNS, SOURCES, SOURCES_AT,
@@ -51,7 +51,7 @@ pub(super) fn succeed<F: Float>(
     let mut follows = false;
     if particle.status > ACTIVE {
         let inlet = inlet_after::<F>(particle.status, particle.position, reals, wholes);
-        if inlet >= 0 || source::<F>(wholes, slot) >= 0 {
+        if inlet >= 0 || source(wholes, slot) >= 0 {
             let room = wholes[ROOM];
             let row = slot as usize * room as usize + particle.logged as usize;
             follows = particle.logged < room;
@@ -115,7 +115,7 @@ fn log<F: Float>(
 
 /// The source of a slot, or -1.
 #[cube]
-fn source<F: Float>(wholes: &[i32], slot: u32) -> i32 {
+fn source(wholes: &[i32], slot: u32) -> i32 {
     let mut found = i32::new(-1);
     for s in 0..wholes[SOURCES] {
         let at = (wholes[SOURCES_AT] + s * comptime!(SOURCE_COLUMNS as i32)) as usize;
@@ -138,7 +138,7 @@ fn wait<F: Float>(
 ) {
     let mut next = i32::new(NEVER as i64);
     let mut next_fraction = F::new(0.0_f32);
-    let source = source::<F>(wholes, slot);
+    let source = source(wholes, slot);
     if source >= 0 {
         let at = (wholes[SOURCES_AT] + source * comptime!(SOURCE_COLUMNS as i32)) as usize;
         let slots = wholes[at + 1];

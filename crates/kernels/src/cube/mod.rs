@@ -8,6 +8,7 @@ mod lives;
 mod mesh;
 mod moment;
 mod obstacles;
+mod particle;
 mod points;
 mod random;
 mod settle;

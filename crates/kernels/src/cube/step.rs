@@ -7,6 +7,7 @@ use super::{
     lives::{succeed, wake},
     mesh::{self, Whereabouts},
     moment::{Moment, moment},
+    particle::{Particle, load, store},
     points,
     settle::{settle, settle_among_obstacles, settle_in_mesh},
     tables::{DRIFT, FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STAGNANT, STEPS},
@@ -15,7 +16,7 @@ use super::{
     walls::wrap,
 };
 use crate::{
-    MOST_LIVES_A_STEP, RECORD, Ratio,
+    MOST_LIVES_A_STEP, Ratio,
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -235,26 +236,6 @@ pub(super) fn sample<F: Float, N: Size>(
     }
 }
 
-/// A particle's state in registers.
-#[derive(CubeType)]
-pub(super) struct Particle<F: Float> {
-    pub position: Vec4<F>,
-    pub status: i32,
-    pub step: i32,
-    pub image_x: i32,
-    pub image_y: i32,
-    pub image_z: i32,
-    /// What its record keeps of cells.
-    pub place: i32,
-    pub generation: i32,
-    pub accepted: i32,
-    pub rejected: i32,
-    /// Ends that it has logged in this launch; one more than there is room for where the last one
-    /// waits.
-    pub logged: i32,
-    pub fraction: F,
-}
-
 /// Where a step led, before the boundary.
 #[derive(CubeType)]
 pub(super) struct Leap<F: Float> {
@@ -264,73 +245,6 @@ pub(super) struct Leap<F: Float> {
     pub until: F,
     /// How far it is from the embedded solution, where steps' lengths follow from that.
     pub error: Vec4<F>,
-}
-
-#[cube]
-fn load<F: Float>(
-    position: &mut [F],
-    record: &mut [i32],
-    fraction: &mut [F],
-    i: usize,
-    #[comptime] form: Form,
-) -> Particle<F> {
-    let row = i * RECORD;
-    let mut place = 0i32;
-    if comptime!(form.kind.is_mesh() || form.obstacles) {
-        place = record[row + 5];
-    }
-    let mut accepted = 0i32;
-    let mut rejected = 0i32;
-    if comptime!(form.adaptive) {
-        accepted = record[row + 7];
-        rejected = record[row + 8];
-    }
-    Particle::<F> {
-        position: vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]),
-        status: record[row],
-        step: record[row + 1],
-        image_x: record[row + 2],
-        image_y: record[row + 3],
-        image_z: record[row + 4],
-        place,
-        generation: record[row + 6],
-        accepted,
-        rejected,
-        logged: 0i32,
-        fraction: fraction[i],
-    }
-}
-
-#[cube]
-fn store<F: Float>(
-    position: &mut [F],
-    record: &mut [i32],
-    fraction: &mut [F],
-    i: usize,
-    particle: &Particle<F>,
-    #[comptime] form: Form,
-) {
-    let row = i * RECORD;
-    #[unroll]
-    for d in 0..3usize {
-        position[3 * i + d] = particle.position.extract(d);
-    }
-    record[row] = particle.status;
-    record[row + 1] = particle.step;
-    record[row + 2] = particle.image_x;
-    record[row + 3] = particle.image_y;
-    record[row + 4] = particle.image_z;
-    if comptime!(form.kind.is_mesh() || form.obstacles) {
-        record[row + 5] = particle.place;
-    }
-    if comptime!(form.lives) {
-        record[row + 6] = particle.generation;
-    }
-    if comptime!(form.adaptive) {
-        record[row + 7] = particle.accepted;
-        record[row + 8] = particle.rejected;
-    }
-    fraction[i] = particle.fraction;
 }
 
 /// Writes what became of a particle in step `number`, from its fraction `start` on.

@@ -13,8 +13,8 @@ use super::points::moved;
 use super::times::Timeline;
 use super::velocity::{Association, VelocityInfo, pick};
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, differs, frame_path,
-    other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, differs, diffusivity::only,
+    diffusivity_file, frame_path, other_count, tell,
 };
 use crate::{Error, Result, points::positions};
 use burntrace_core::{MeshSource, Placement, Velocity, mesh::Cells};
@@ -59,12 +59,14 @@ impl MeshSeries {
     /// # Errors
     ///
     /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, a point is not finite, or the first
-    /// file has no cells of a mesh, only ghosts, or others that are not to be passed over.
+    /// selected, it is not clear which array is the velocity, the diffusivity is not there, a point
+    /// is not finite, or the first file has no cells of a mesh, only ghosts, or others that are not
+    /// to be passed over.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
         let (line, file, mut info) = begin(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
-        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?;
+        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
+            .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
         check_others(&line.paths, &velocity, ON, |other| Ok(other_size(&file, other)))?;
         let kinds = cells.count();
@@ -103,6 +105,25 @@ impl MeshSeries {
                 })
             }
         }
+    }
+
+    /// Reads the diffusivities of a frame, at each of the [`points`](MeshSource::points), or in
+    /// each of the [`cells`](MeshSource::cells), as the velocity is; `None` where the options name
+    /// no array of them. May be called from several threads at once.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such frame, its file has been removed or damaged, or has another number of
+    /// points or cells than the first one, or if one is negative or not finite.
+    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
+        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
+            return Ok(None);
+        };
+        let (count, kept) = match self.velocity.association {
+            Association::Point => (self.points.len(), None),
+            Association::Cell => (self.mesh.total, self.mesh.kept.as_deref()),
+        };
+        self.velocity.diffusivities(&file, count, |values| only(values, kept))
     }
 }
 

@@ -1,0 +1,46 @@
+//! What moves particles beside the field, and what their steps are as long as.
+
+use serde::{Deserialize, Serialize};
+
+names!(WalkScheme -> burntrace::WalkScheme {
+    EulerMaruyama => burntrace::WalkScheme::EulerMaruyama,
+    Milstein => burntrace::WalkScheme::Milstein,
+});
+
+/// How accurate steps are whose lengths follow from their errors.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    pub relative: f64,
+    pub absolute: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<f64>,
+}
+
+/// A random walk: with a diffusivity of its own, or that of the files times factors.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Walk {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diffusivity: Option<Diffusivity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factors: Option<[f64; 3]>,
+    #[serde(default)]
+    pub scheme: WalkScheme,
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// One diffusivity, or one for each axis.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged, expecting = "a diffusivity is a number, or [kx, ky, kz]")]
+pub enum Diffusivity {
+    Isotropic(f64),
+    PerAxis([f64; 3]),
+}

@@ -1,0 +1,181 @@
+//! Random walks, drifts and steps of free lengths, from the command line.
+
+use super::program::{assert_refused, burntrace, text};
+use burntrace::io::Tracks;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+/// A speed of 1 along x for 2 units of time, and faces far away.
+const PLUG: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [2, 2, 2] }\n\
+    [domain]\nlow = [-1e3, -1e3, -1e3]\nhigh = [1e3, 1e3, 1e3]\n\
+    [trace]\nt0 = 0.0\nt1 = 2.0\ndt = 0.125\n";
+const MANY: &str = "[seeds]\nkind = \"gaussian\"\ncount = 2000\ncentre = [0.0, 0.0, 0.0]\n\
+    deviation = [0.0, 0.0, 0.0]\n";
+const RUN: &str = "[run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+
+fn run(folder: &Path, sections: &[&str]) -> Output {
+    std::fs::write(folder.join("case.toml"), [sections, &[RUN]].concat().concat()).unwrap();
+    burntrace(folder, &["run", "case.toml", "--overwrite"])
+}
+
+/// The last positions of a run that succeeds, its summary and what it prints.
+fn ends(folder: &Path, sections: &[&str]) -> (Vec<[f64; 3]>, Value, String) {
+    let output = run(folder, sections);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let tracks = Tracks::open(folder.join("out/tracks")).unwrap();
+    let ends = tracks.position(tracks.times().len() - 1).unwrap().to_vec();
+    let summary = std::fs::read_to_string(folder.join("out/summary.json")).unwrap();
+    (ends, serde_json::from_str(&summary).unwrap(), text(&output.stdout))
+}
+
+/// Asserts that the variance of positions along an axis is that of normal numbers, to 5 sigma.
+fn assert_spread(ends: &[[f64; 3]], axis: usize, variance: f64) {
+    let n = ends.len() as f64;
+    let mean = ends.iter().map(|x| x[axis]).sum::<f64>() / n;
+    let found = ends.iter().map(|x| (x[axis] - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let slack = 5.0 * variance * (2.0 / (n - 1.0)).sqrt();
+    assert!((found - variance).abs() <= slack, "axis {axis}: {found}, not {variance}");
+}
+
+/// A file of 3 x 2 x 2 nodes over the domain, without velocity, and with the diffusivity `K`.
+fn file(folder: &Path, on: &str, diffusivity: f64) {
+    let array = |name: &str, components: usize, values: String| {
+        format!(
+            "<DataArray type=\"Float64\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+             format=\"ascii\">{values}</DataArray>"
+        )
+    };
+    let count = if on == "PointData" { 12 } else { 2 };
+    let velocity = array("U", 3, "0 0 0 ".repeat(count));
+    let diffusivity = array("K", 1, format!("{diffusivity} ").repeat(count));
+    let text = format!(
+        "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+         WholeExtent=\"0 2 0 1 0 1\" Origin=\"-1000 -1000 -1000\" Spacing=\"1000 2000 2000\">\
+         <Piece Extent=\"0 2 0 1 0 1\"><{on}>{velocity}{diffusivity}</{on}></Piece></ImageData>\
+         </VTKFile>"
+    );
+    std::fs::write(folder.join("u.vti"), text).unwrap();
+}
+
+const FILE: &str = "[field]\nfiles = \"u.vti\"\ndiffusivity = \"K\"\n\
+    [trace]\nt1 = 2.0\nsteps = 20\n";
+
+#[test]
+fn walks_spread_by_their_diffusivity() {
+    let folder = tempfile::tempdir().unwrap();
+    let walk = "[walk]\ndiffusivity = [0.0, 0.5, 2.0]\nseed = 7\n";
+    let (first, summary, printed) = ends(folder.path(), &[PLUG, MANY, walk]);
+    assert!(first.iter().all(|x| (x[0] - 2.0).abs() < 1e-12), "no walk along x");
+    assert_spread(&first, 1, 2.0);
+    assert_spread(&first, 2, 8.0);
+    assert!(summary.get("steps_accepted").is_none() && !printed.contains("accepted"));
+    // As it ran, it runs again.
+    let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert_eq!(
+        Tracks::open(folder.path().join("again/tracks")).unwrap().position(0).unwrap(),
+        first
+    );
+    let (other, ..) = ends(folder.path(), &[PLUG, MANY, "[walk]\ndiffusivity = 1\n"]);
+    (0..3).for_each(|axis| assert_spread(&other, axis, 4.0));
+    assert_ne!(first[0][1], other[0][1]);
+}
+
+#[test]
+fn a_drift_is_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let drift = "drift = [-0.5, 0.25, -1.0]\n";
+    let seed = "[seeds]\nkind = \"list\"\npoints = [[0.0, 0.0, 0.0]]\n";
+    let (ends, ..) = ends(folder.path(), &[PLUG, drift, seed]);
+    let error = ends[0].iter().zip([1.0, 0.5, -2.0]).map(|(x, to)| (x - to).abs());
+    assert!(error.fold(0.0, f64::max) < 1e-12, "{ends:?}");
+}
+
+#[test]
+fn a_walk_may_have_the_diffusivity_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for (on, scheme) in [("PointData", "milstein"), ("CellData", "euler-maruyama")] {
+        file(folder.path(), on, 0.5);
+        let walk = format!("[walk]\nfactors = [0.0, 1.0, 4.0]\nscheme = \"{scheme}\"\n");
+        let (ends, summary, _) = ends(folder.path(), &[FILE, MANY, &walk]);
+        assert!(ends.iter().all(|x| x[0] == 0.0), "no walk along x");
+        assert_spread(&ends, 1, 2.0);
+        assert_spread(&ends, 2, 8.0);
+        assert_eq!(summary["field"]["velocity"]["diffusivity"], "K");
+    }
+}
+
+#[test]
+fn tolerances_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let gyre = "[field]\nflow = \"double-gyre\"\n\
+        [seeds]\nkind = \"list\"\npoints = [[0.5, 0.5, 0.0]]\n\
+        [trace]\nscheme = \"dormand-prince\"\nt0 = 0.0\nt1 = 10.0\n";
+    let end_of = |tolerance: &str| {
+        let tolerance = format!("[trace.tolerance]\n{tolerance}\n");
+        let (ends, summary, printed) = ends(folder.path(), &[gyre, &tolerance]);
+        let accepted = summary["steps_accepted"].as_u64().unwrap();
+        let rejected = summary["steps_rejected"].as_u64().unwrap();
+        let line = format!("steps      {accepted} accepted, {rejected} rejected");
+        assert!(printed.contains(&line), "`{line}` is not in: {printed}");
+        let [x, y, _] = ends[0];
+        let error = (x - 0.050550530572).abs().max((y - 0.111020148786).abs());
+        (error, accepted)
+    };
+    let (coarse, few) = end_of("relative = 1e-4\nabsolute = 1e-4");
+    let (fine, many) = end_of("relative = 1e-10\nabsolute = 1e-10");
+    assert!(coarse < 1e-3 && fine < 1e-8, "{coarse}, {fine}");
+    assert!(many >= few && few >= 100, "{many}, {few}: a hundredth of the run is the most");
+    let (_, most) = end_of("relative = 1e-4\nabsolute = 1e-4\nmost = 0.01");
+    assert!(most >= 1000, "{most}");
+}
+
+#[test]
+fn walks_and_tolerances_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "PointData", 0.5);
+    let refused = |sections: &[&str], parts: &[&str]| {
+        assert_refused(&run(folder.path(), sections), 2, parts);
+        assert!(!folder.path().join("out").exists(), "nothing is written");
+    };
+    let (walk, number) = ("[walk]\n", "[walk]\ndiffusivity = 1.0\n");
+    let tolerance = "[trace.tolerance]\nrelative = 1e-6\nabsolute = 0.0\n";
+    refused(&[PLUG, MANY, walk], &["walk.diffusivity is missing", "field.diffusivity"]);
+    refused(&[PLUG, MANY, "[walk]\ndiffusivity = -1.0\n"], &["along x is -1"]);
+    refused(&[PLUG, MANY, "[walk]\ndiffusivity = [1.0]\n"], &["a number, or [kx, ky, kz]"]);
+    refused(&[PLUG, MANY, number, "factors = [1, 1, 1]\n"], &["walk.factors", "field.diffusivity"]);
+    refused(&[PLUG, MANY, number, "sceme = \"milstein\"\n"], &["did you mean `scheme`?"]);
+    refused(&[FILE, MANY], &["field.diffusivity goes with [walk]"]);
+    refused(&[FILE, MANY, number], &["both walk.diffusivity and field.diffusivity"]);
+    refused(&[&FILE.replace("\"K\"", "\"k\""), MANY, walk], &["u.vti", "`k`", "`K` (point"]);
+    refused(&[&FILE.replace("\"K\"", "\"U\""), MANY, walk], &["`U` has 3 components"]);
+    let of_flow = PLUG.replace("[field]\n", "[field]\ndiffusivity = \"K\"\n");
+    refused(&[&of_flow, MANY, walk], &["field.diffusivity", "field.files"]);
+    refused(&[PLUG, tolerance, MANY], &["[trace.tolerance]", "trace.scheme", "dormand-prince"]);
+    let pairs = "scheme = \"dormand-prince\"\n";
+    refused(&[PLUG, pairs, tolerance, MANY, number], &["[walk] does not go with"]);
+    let none = tolerance.replace("1e-6", "0.0");
+    refused(&[PLUG, pairs, &none, MANY], &["0 (relative) and 0 (absolute)"]);
+    refused(&[PLUG, pairs, tolerance, "most = 0.0\n", MANY], &["between 0 and 0"]);
+}
+
+#[test]
+fn a_diffusivity_in_cells_is_not_averaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "# vtk DataFile Version 3.0\nmesh\nASCII\nDATASET UNSTRUCTURED_GRID\n\
+        POINTS 3 double\n0 0 0 1 0 0 0 1 0\nCELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n\
+        CELL_DATA 1\nVECTORS U double\n0 0 0\nSCALARS K double 1\nLOOKUP_TABLE default\n1e-4\n";
+    std::fs::write(folder.path().join("u.vtk"), mesh).unwrap();
+    let case = |how: &str| {
+        format!(
+            "[field]\nfiles = \"u.vtk\"\ninterpolation = \"mesh\"\ncell_velocity = \"{how}\"\n\
+             diffusivity = \"K\"\n[trace]\nt1 = 0.1\nsteps = 2\n[walk]\n\
+             [seeds]\nkind = \"list\"\npoints = [[0.25, 0.25, 0.0]]\n"
+        )
+    };
+    let parts = ["field.diffusivity", "cell_velocity = \"averaged\"", "constant"];
+    assert_refused(&run(folder.path(), &[&case("averaged")]), 2, &parts);
+    let (ends, ..) = ends(folder.path(), &[&case("constant")]);
+    assert!(ends[0][0] != 0.25 && ends[0][2] == 0.0);
+}

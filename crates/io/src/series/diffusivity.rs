@@ -1,0 +1,84 @@
+//! The array that is the diffusivity of a random walk, where the velocity is.
+
+use super::velocity::{Association, VelocityInfo, error, with_name};
+use crate::Result;
+use burntrace_vtk::{ArrayInfo, VtkFile};
+
+impl VelocityInfo {
+    /// The same with a diffusivity beside it, if one is asked for; the file has it.
+    pub(super) fn with_diffusivity(
+        mut self,
+        file: &VtkFile,
+        name: Option<&String>,
+    ) -> Result<VelocityInfo> {
+        self.diffusivity = name.cloned();
+        self.locate_diffusivity(file)?;
+        Ok(self)
+    }
+
+    /// The diffusivity among the arrays of a file, if there is to be one.
+    pub(super) fn locate_diffusivity<'a>(
+        &self,
+        file: &'a VtkFile,
+    ) -> Result<Option<&'a ArrayInfo>> {
+        let Some(name) = &self.diffusivity else { return Ok(None) };
+        match with_name(file.arrays(), name, self.association) {
+            Some(array) if array.components == 1 => Ok(Some(array)),
+            Some(array) => {
+                let components = array.components;
+                Err(error(
+                    file,
+                    format!("`{name}` has {components} components, a diffusivity has 1"),
+                ))
+            }
+            None => Err(error(file, self.no_diffusivity(file, name))),
+        }
+    }
+
+    /// Why there is no diffusivity of this name.
+    fn no_diffusivity(&self, file: &VtkFile, name: &str) -> String {
+        let on = self.association;
+        let other = match on {
+            Association::Point => Association::Cell,
+            Association::Cell => Association::Point,
+        };
+        match with_name(file.arrays(), name, other) {
+            None => format!("it has no array `{name}` for the diffusivity"),
+            Some(_) => format!(
+                "`{name}` is a {other} array, and the velocity a {on} array; the diffusivity must \
+                 be where the velocity is"
+            ),
+        }
+    }
+
+    /// Reads the diffusivities of a file with so many points, or cells, if there are to be any;
+    /// `arrange` gives those that count in their order.
+    pub(super) fn diffusivities(
+        &self,
+        file: &VtkFile,
+        expected: usize,
+        arrange: impl FnOnce(Vec<f64>) -> Vec<f64>,
+    ) -> Result<Option<Vec<f64>>> {
+        let Some(array) = self.locate_diffusivity(file)? else { return Ok(None) };
+        self.check_count(file, array, expected)?;
+        let values = arrange(file.read(array)?.values.into_f64());
+        let mut bad = values.iter().filter(|k| !k.is_finite() || **k < 0.0);
+        let Some(first) = bad.next() else { return Ok(Some(values)) };
+        let problem = format!(
+            "`{}` is negative or not finite in {} of {} places, {first} in the first of them, which no \
+             diffusivity can be",
+            array.name,
+            1 + bad.count(),
+            values.len()
+        );
+        Err(error(file, problem))
+    }
+}
+
+/// The numbers of some points or cells, from those of all; `None`: all of them.
+pub(super) fn only(values: Vec<f64>, kept: Option<&[usize]>) -> Vec<f64> {
+    match kept {
+        None => values,
+        Some(kept) => kept.iter().map(|&value| values[value]).collect(),
+    }
+}

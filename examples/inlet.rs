@@ -1,0 +1,73 @@
+//! Residence times in a channel: what leaves it comes in again, as much as flows in, while a source
+//! fills it.
+//!
+//! `cargo run --release --example inlet`
+
+mod formula;
+
+use burntrace::{
+    Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, Life, Pattern, Seeds,
+    Source, Span, Status, Summary, Tracer, device,
+};
+use formula::Formula;
+
+/// Length of the channel, which is 1 wide; the mean speed is 1.
+const LENGTH: f64 = 2.0;
+/// When the run ends.
+const END: f64 = 200.0;
+/// What lasts longer counts as this in the mean, which makes it 0.3 % shorter.
+const LONGEST: f64 = 100.0;
+
+/// Part of the flow that takes no longer than a time.
+fn exact(time: f64) -> f64 {
+    let widest = (1.0 - LENGTH / (1.5 * time)).max(0.0).sqrt();
+    0.5 * widest * (3.0 - widest * widest)
+}
+
+/// Part of the lives that took no longer than a time, of those released so long before the end.
+fn found(lives: &[&Life], time: f64) -> f64 {
+    let old: Vec<_> = lives.iter().filter(|life| life.release_time + time < END).collect();
+    old.iter().filter(|life| life.residence_time() <= time).count() as f64 / old.len() as f64
+}
+
+/// `released N = A active + B exited x-high`
+fn sum_rule(Summary { released, counts, .. }: &Summary) -> String {
+    let lives = counts.iter().filter(|(status, _)| *status != Status::Waiting);
+    let parts: Vec<_> = lives.map(|(status, count)| format!("{count} {status}")).collect();
+    format!("released {released} = {}", parts.join(" + "))
+}
+
+fn main() -> Result<(), Error> {
+    let channel = Formula {
+        corners: [[0.0; 3], [LENGTH, 1.0, 0.0]],
+        nodes: [2, 129, 1],
+        velocity: |[_, y, _]| [1.5 * (1.0 - (2.0 * y - 1.0).powi(2)), 0.0, 0.0],
+        diffusivity: None,
+    };
+    let device = device::open("auto")?.device;
+    let field = GridField::load(&mut channel.frames(), &device, &FieldOptions::default())?;
+    let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Flux)?;
+    let seeds = Seeds::uniform([0.0; 3], [LENGTH, 1.0, 0.0], 1000, 7)?;
+    let tracks = Tracer::new(&field)
+        .face(Face::XLow, Condition::Clamp)
+        .outlet(Face::XHigh, inlet.clone())
+        .source(Source::constant(inlet, 500.0, 1000)?.between(0.0, 2.0)?)
+        .span(Span { t1: Some(END), dt: Some(0.05), ..Span::default() })
+        .trace(&seeds)?;
+
+    // Seeds begin anywhere; all other lives begin at the inlet.
+    let lives: Vec<_> = tracks.lives().iter().filter(|life| life.release_place[0] == 0.0).collect();
+    println!("{:>6} {:>9} {:>9}", "time", "found", "exact");
+    for time in [1.4, 1.6, 2.0, 3.0, 4.0, 10.0] {
+        println!("{time:>6} {:>9.4} {:>9.4}", found(&lives, time), exact(time));
+    }
+    let long = |life: &&&Life| life.release_time + LONGEST < END;
+    let times = lives.iter().filter(long).map(|life| life.residence_time().min(LONGEST));
+    let (count, sum) = times.clone().fold((0.0, 0.0), |(n, sum), time| (n + 1.0, sum + time));
+    println!("{:>6} {:>9.4} {:>9.4}", "least", times.fold(END, f64::min), LENGTH / 1.5);
+    println!("{:>6} {:>9.4} {:>9.4}", "mean", sum / count, LENGTH);
+    if let Some(summary) = tracks.summary() {
+        println!("{}", sum_rule(summary));
+    }
+    Ok(())
+}
