@@ -73,11 +73,11 @@ impl<'a, F: Real> Run<'a, F> {
         self.followers.map(Followers::into_log).unwrap_or_default()
     }
 
-    /// What a sample is with what is added to it.
+    /// What samples are with what is added to them.
     #[cold]
     #[inline(never)]
-    fn add<V: Four<F>>(&self, sample: V) -> V {
-        sample.fma(V::new(self.three), V::new(self.drift))
+    fn add<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
+        samples.map(|sample| sample.fma(V::new(self.three), V::new(self.drift)))
     }
 
     /// The moments of step `j` for a particle that takes the whole of it.
@@ -190,8 +190,11 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
                 }
             }
             let at = self.run.walls.wrap::<L>(stage);
-            let v = self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
-            self.k.as_mut()[N][g] = if self.run.adds { self.run.add(v) } else { v };
+            self.k.as_mut()[N][g] =
+                self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
+        }
+        if self.run.adds {
+            self.k.as_mut()[N] = self.run.add(self.k.as_ref()[N]);
         }
     }
 
