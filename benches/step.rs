@@ -6,9 +6,9 @@
 //! whether the answers are right.
 
 use burntrace::{
-    Condition, Domain, Field, FieldOptions, FrameSource, GridField, GridSource, Path, Placement,
-    PointField, PointSource, SaveAt, Scheme, Seeds, Span, Tracer, Velocity, Weighting,
-    burn::tensor::Device, device,
+    Condition, Domain, Face, Field, FieldOptions, FrameSource, GridField, GridSource, Inlet,
+    InletShape, Path, Pattern, Placement, PointField, PointSource, SaveAt, Scheme, Seeds, Span,
+    Tracer, Velocity, Weighting, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -220,6 +220,26 @@ fn faces_met_often(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
     let tracer = tracer(&field, 40).domain(box_of(0.3, 0.7)).all_faces(condition(name));
     measure(bencher, &tracer, PARTICLES, [0.3, 0.7]);
+}
+
+/// What it costs that slots are used again: one particle in a hundred leaves the box in a step, and
+/// another one comes in where `outlet` says so. In `off` and `periodic` nothing ends.
+#[divan::bench(args = ["off", "periodic", "outlet"], sample_count = 9, sample_size = 1)]
+fn lives(bencher: Bencher, name: &str) {
+    let field = field(&Device::flex());
+    let through = tracer(&field, 40).all_faces(Condition::Reflect).drift([1.0, 0.0, 0.0]);
+    let tracer = match name {
+        "off" => through.domain(box_of(-1e6, 1e6)),
+        "periodic" => {
+            through.face(Face::XLow, Condition::Periodic).face(Face::XHigh, Condition::Periodic)
+        }
+        _ => {
+            let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform);
+            let inlet = inlet.expect("a face is an inlet");
+            through.face(Face::XHigh, Condition::Exit).outlet(Face::XHigh, inlet)
+        }
+    };
+    measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
 fn condition(name: &str) -> Condition {

@@ -32,7 +32,7 @@ impl Tracer<'_> {
         self
     }
 
-    /// Makes all obstacles at whose surface particles [end](Surface::Exit) outlets, as
+    /// Makes all obstacles at whose surface particles [end](crate::Surface::Exit) outlets, as
     /// [`outlet`](Tracer::outlet) does for a face.
     pub fn obstacle_outlet(mut self, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::HitObstacle);

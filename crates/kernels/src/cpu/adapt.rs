@@ -3,7 +3,8 @@
 use super::{
     Method, Real, Sampler, four,
     lanes::{Four, Lanes},
-    step::{Single, rk_attempt},
+    single::Single,
+    step::rk_attempt,
     three,
     tile::Tile,
 };

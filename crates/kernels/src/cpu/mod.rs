@@ -2,6 +2,7 @@
 //! rayon pool, compiled for the widest vectors that the machine turns out to have.
 
 mod adapt;
+mod arrays;
 mod edge;
 mod grid;
 mod lanes;
@@ -12,17 +13,18 @@ pub(crate) mod obstacles;
 mod order;
 mod points;
 pub(crate) mod random;
+mod single;
 mod step;
 mod tile;
 mod walk;
 mod walls;
 
+pub(crate) use arrays::{Arrays, Record, Slots, tiles};
 pub(crate) use lives::Ended;
 
 use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
-use lives::Slot;
 use mesh::{General, MeshSampler, Simplices};
 use moment::{Frames, Moment};
 use order::Order;
@@ -177,66 +179,6 @@ impl<F: Real> FieldArrays<'_, F> {
     }
 }
 
-/// The particles' state, borrowed from whatever the backend keeps it in.
-pub(crate) struct Arrays<'a, F> {
-    pub position: &'a mut [[F; 3]],
-    pub record: &'a mut [Record],
-    pub fraction: &'a mut [F],
-    /// The slots of the particles.
-    pub slots: Slots<'a>,
-}
-
-/// The slots of particles, which are their rows in the tensors.
-#[derive(Clone, Copy)]
-pub(crate) enum Slots<'a> {
-    /// One after another, from this one on.
-    From(usize),
-    /// One by one.
-    Listed(&'a [u32]),
-}
-
-impl Slots<'_> {
-    fn get(&self, i: usize) -> u32 {
-        match self {
-            Slots::From(first) => (first + i) as u32,
-            Slots::Listed(slots) => slots[i],
-        }
-    }
-}
-
-impl<F> Arrays<'_, F> {
-    fn reborrow(&mut self) -> Arrays<'_, F> {
-        Arrays {
-            position: self.position,
-            record: self.record,
-            fraction: self.fraction,
-            slots: self.slots,
-        }
-    }
-
-    fn slot(&mut self, i: usize) -> Slot<'_, F> {
-        Slot {
-            number: self.slots.get(i),
-            position: &mut self.position[i],
-            record: &mut self.record[i],
-            fraction: &mut self.fraction[i],
-        }
-    }
-}
-
-/// A row of [`Particles::record`](crate::Particles).
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(crate) struct Record {
-    pub status: i32,
-    pub step: i32,
-    pub image: [i32; 3],
-    pub place: i32,
-    pub generation: i32,
-    pub accepted: i32,
-    pub rejected: i32,
-}
-
 /// Advances all particles through a segment. Returns the lives that have ended on the way and are
 /// followed by others, in no order.
 pub(crate) fn advance<F: Real>(
@@ -320,23 +262,6 @@ macro_rules! methods {
     )*};
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
-
-/// Splits the particles into tiles.
-fn tiles<F: Real>(arrays: Arrays<'_, F>) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
-    let position = arrays.position.par_chunks_mut(TILE);
-    let record = arrays.record.par_chunks_mut(TILE);
-    let fraction = arrays.fraction.par_chunks_mut(TILE);
-    let slots = arrays.slots;
-    let tiles = position.zip(record).zip(fraction).enumerate();
-    tiles.map(move |(k, ((position, record), fraction))| {
-        let count = position.len();
-        let slots = match slots {
-            Slots::From(first) => Slots::From(first + k * TILE),
-            Slots::Listed(slots) => Slots::Listed(&slots[k * TILE..][..count]),
-        };
-        Arrays { position, record, fraction, slots }
-    })
-}
 
 /// Samples the field at positions, at the beginning of the segment's first step.
 pub(crate) fn sample<F: Real>(

@@ -4,7 +4,8 @@ use super::{
     Arrays, Ended, Method, Real, Sampler, TILE,
     lanes::{Four, Lanes, Task},
     moment::Moment,
-    step::{Leap, Run, Single, rk_step},
+    single::Single,
+    step::{Leap, Run, rk_step},
     three,
     walk::Walker,
 };

@@ -12,6 +12,7 @@ mod particle;
 mod points;
 mod random;
 mod settle;
+mod stages;
 mod step;
 mod tables;
 mod walk;

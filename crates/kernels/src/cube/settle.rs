@@ -6,7 +6,7 @@ use super::{
     mesh::{self, Whereabouts},
     obstacles::{self, is_free},
     particle::Particle,
-    step::Leap,
+    stages::Leap,
     tables::{OBSTACLES_AT, SHAPES_AT},
     vec4,
     walls::{contains, land},

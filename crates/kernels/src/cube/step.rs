@@ -10,13 +10,13 @@ use super::{
     particle::{Particle, load, store},
     points,
     settle::{settle, settle_among_obstacles, settle_in_mesh},
-    tables::{DRIFT, FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STAGNANT, STEPS},
+    stages::{Leap, rk_step},
+    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STEPS},
     vec4,
-    walk::stray,
     walls::wrap,
 };
 use crate::{
-    MOST_LIVES_A_STEP, Ratio,
+    MOST_LIVES_A_STEP,
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -58,120 +58,56 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
         mesh: mesh::recall::<F>(wholes, particle.place),
     };
     let steps = wholes[STEPS] as usize;
-    let mut takes_part = true;
-    if comptime!(form.lives) {
-        if wholes[RESUMES] != 0 {
-            takes_part = particle.status > ACTIVE;
-        } else {
-            wake::<F>(&mut particle, inlets, reals, wholes, slot);
-        }
-        if takes_part {
-            succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
-            takes_part = particle.status <= ACTIVE;
-        }
-    }
+    let takes_part =
+        begin::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot, form);
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
-    let mut j = 0usize;
-    let mut lives = 0usize;
-    // The part of the step that is over, and the length that the next part of it should have.
-    let mut begun = F::new(0.0_f32);
-    let mut pace = F::new(0.0_f32);
-    if comptime!(form.adaptive) {
-        pace = select(particle.status == ACTIVE, particle.fraction, pace);
-    }
-    while j <= steps {
-        let number = wholes[FIRST_STEP] + j as i32;
+    let mut course = Course::<F> {
+        j: 0usize,
+        begun: F::new(0.0_f32),
+        pace: select(particle.status == ACTIVE, particle.fraction, F::new(0.0_f32)),
+        lives: 0i32,
+        again: false,
+    };
+    while course.j <= steps {
+        let number = wholes[FIRST_STEP] + course.j as i32;
         let released = particle.status == WAITING && particle.step == number;
-        let mut again = false;
-        let mut was_accepted = true;
-        if j == steps {
+        course.again = false;
+        if course.j == steps {
             is_done = true;
         } else if takes_part && (released || particle.status == ACTIVE) {
-            let start = select(released, particle.fraction, begun);
-            let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
-            let left = (F::new(1.0_f32) - start) * whole;
-            let mut h = left;
-            let mut until = F::new(1.0_f32);
-            if comptime!(form.adaptive) {
-                pace = select(released, F::new(0.0_f32), pace);
-                h = length::<F>(reals, pace, left);
-                until = select(h == left, until, start + h / whole);
-            }
-            let step = rk_step::<F, N>(
+            take_step::<F, N>(
+                &mut particle,
+                &mut hint,
+                &mut course,
                 velocity,
                 places,
                 index,
                 reals,
                 wholes,
-                particle.position,
                 slot,
-                particle.generation,
-                j,
-                start,
-                h,
-                until,
-                &mut hint,
+                number,
+                released,
                 form,
             );
-            particle.status = ACTIVE;
-            if comptime!(form.adaptive) {
-                let (from, to) = (particle.position, step.to);
-                let verdict = judge::<F>(reals, from, to, step.error, h, whole);
-                was_accepted = verdict.is_accepted;
-                // A step that was cut short by the end of the segment's says little about the next.
-                let next = h * verdict.factor;
-                let is_cut = until == F::new(1.0_f32) && pace.abs() > next.abs();
-                pace = select(was_accepted && is_cut, pace, next);
-                particle.accepted += select(was_accepted, 1i32, 0i32);
-                particle.rejected += select(was_accepted, 0i32, 1i32);
-                begun = select(was_accepted, until, start);
-            }
-            if was_accepted {
-                settle_anywhere::<F, N>(
-                    &mut particle,
-                    places,
-                    index,
-                    reals,
-                    wholes,
-                    &step,
-                    number,
-                    start,
-                    &mut hint.mesh,
-                    form,
-                );
-            } else {
-                mesh::turn_back::<F>(&mut hint.mesh);
-            }
             if comptime!(form.lives) {
-                again =
+                let follows =
                     succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
-                if again {
-                    begun = F::new(0.0_f32);
+                if follows {
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
-                    lives += 1;
-                }
-                again = again && particle.step == number;
-                if again && lives > MOST_LIVES_A_STEP {
-                    again = false;
-                    particle.step = number + 1;
-                    particle.fraction = F::new(0.0_f32);
+                    go_on::<F>(&mut particle, &mut course, number);
                 }
             }
         }
-        if comptime!(form.adaptive) {
-            let goes_on = particle.status == ACTIVE && begun > F::new(0.0_f32);
-            again = again || (goes_on && begun < F::new(1.0_f32)) || !was_accepted;
-        }
-        if !again {
-            j += 1;
-            lives = 0usize;
-            begun = F::new(0.0_f32);
+        if !course.again {
+            course.j += 1;
+            course.lives = 0i32;
+            course.begun = F::new(0.0_f32);
         }
     }
     if comptime!(form.adaptive) {
-        particle.fraction = select(particle.status == ACTIVE, pace, particle.fraction);
+        particle.fraction = select(particle.status == ACTIVE, course.pace, particle.fraction);
     }
     if !is_done {
         particle.status = BROKEN_OFF;
@@ -179,6 +115,156 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     store::<F>(position, record, fraction, i, &particle, form);
     if comptime!(form.lives) {
         log_count[i] = particle.logged;
+    }
+}
+
+/// How far a particle is on its way through a segment.
+#[derive(CubeType)]
+struct Course<F: Float> {
+    /// The step.
+    j: usize,
+    /// The part of the step that is over.
+    begun: F,
+    /// The length that the next part of it should have, where that follows from errors.
+    pace: F,
+    /// Lives that have begun in the step.
+    lives: i32,
+    /// Whether more of the step remains.
+    again: bool,
+}
+
+/// What follows ends of a launch before this one, and the first releases of sources. Returns whether
+/// a particle takes part in the launch.
+#[cube]
+fn begin<F: Float>(
+    particle: &mut Particle<F>,
+    log_index: &mut [i32],
+    log_place: &mut [F],
+    inlets: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+    #[comptime] form: Form,
+) -> bool {
+    let mut takes_part = true;
+    if comptime!(form.lives) {
+        if wholes[RESUMES] != 0 {
+            takes_part = particle.status > ACTIVE;
+        } else {
+            wake::<F>(particle, inlets, reals, wholes, slot);
+        }
+        if takes_part {
+            succeed::<F>(particle, log_index, log_place, inlets, reals, wholes, slot);
+            takes_part = particle.status <= ACTIVE;
+        }
+    }
+    takes_part
+}
+
+/// Takes the rest of a step, or as much of it as its error allows.
+#[cube]
+fn take_step<F: Float, N: Size>(
+    particle: &mut Particle<F>,
+    hint: &mut Hint<F>,
+    course: &mut Course<F>,
+    velocity: &[Vec4<F>],
+    places: &[Vector<F, N>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+    number: i32,
+    released: bool,
+    #[comptime] form: Form,
+) {
+    let one = F::new(1.0_f32);
+    let j = course.j;
+    let start = select(released, particle.fraction, course.begun);
+    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+    let left = (one - start) * whole;
+    let mut h = left;
+    let mut until = one;
+    if comptime!(form.adaptive) {
+        course.pace = select(released, F::new(0.0_f32), course.pace);
+        h = length::<F>(reals, course.pace, left);
+        until = select(h == left, one, start + h / whole);
+    }
+    let leap = rk_step::<F, N>(
+        velocity,
+        places,
+        index,
+        reals,
+        wholes,
+        particle.position,
+        slot,
+        particle.generation,
+        j,
+        start,
+        h,
+        until,
+        hint,
+        form,
+    );
+    particle.status = i32::new(ACTIVE as i64);
+    let mut is_accepted = true;
+    if comptime!(form.adaptive) {
+        is_accepted = control::<F>(particle, course, reals, &leap, start, h, whole);
+    }
+    if is_accepted {
+        settle_anywhere::<F, N>(
+            particle,
+            places,
+            index,
+            reals,
+            wholes,
+            &leap,
+            number,
+            start,
+            &mut hint.mesh,
+            form,
+        );
+    } else {
+        mesh::turn_back::<F>(&mut hint.mesh);
+    }
+    if comptime!(form.adaptive) {
+        let goes_on = particle.status == ACTIVE && course.begun < one;
+        course.again = goes_on || !is_accepted;
+    }
+}
+
+/// Judges a step by its error, and says how long the next one should be.
+#[cube]
+fn control<F: Float>(
+    particle: &mut Particle<F>,
+    course: &mut Course<F>,
+    reals: &[F],
+    leap: &Leap<F>,
+    start: F,
+    h: F,
+    whole: F,
+) -> bool {
+    let verdict = judge::<F>(reals, particle.position, leap.to, leap.error, h, whole);
+    let is_accepted = verdict.is_accepted;
+    // A step that was cut short by the end of the segment's says little about the next one.
+    let next = h * verdict.factor;
+    let is_cut = leap.until == F::new(1.0_f32) && course.pace.abs() > next.abs();
+    course.pace = select(is_accepted && is_cut, course.pace, next);
+    course.begun = select(is_accepted, leap.until, start);
+    particle.accepted += select(is_accepted, 1i32, 0i32);
+    particle.rejected += select(is_accepted, 0i32, 1i32);
+    is_accepted
+}
+
+/// Another life follows in a slot: whether it takes what is left of the step.
+#[cube]
+fn go_on<F: Float>(particle: &mut Particle<F>, course: &mut Course<F>, number: i32) {
+    course.begun = F::new(0.0_f32);
+    course.lives += 1;
+    course.again = particle.step == number;
+    if course.again && course.lives > comptime!(MOST_LIVES_A_STEP as i32) {
+        course.again = false;
+        particle.step = number + 1;
+        particle.fraction = F::new(0.0_f32);
     }
 }
 
@@ -236,17 +322,6 @@ pub(super) fn sample<F: Float, N: Size>(
     }
 }
 
-/// Where a step led, before the boundary.
-#[derive(CubeType)]
-pub(super) struct Leap<F: Float> {
-    pub to: Vec4<F>,
-    pub slow: bool,
-    /// The fraction of the step of the segment to which it led.
-    pub until: F,
-    /// How far it is from the embedded solution, where steps' lengths follow from that.
-    pub error: Vec4<F>,
-}
-
 /// Writes what became of a particle in step `number`, from its fraction `start` on.
 #[cube]
 fn settle_anywhere<F: Float, N: Size>(
@@ -271,96 +346,4 @@ fn settle_anywhere<F: Float, N: Size>(
     } else {
         settle::<F>(particle, reals, wholes, leap, number, start);
     }
-}
-
-/// A scheme's coefficient.
-#[cube]
-pub(super) fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
-    F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
-}
-
-/// One Runge-Kutta step of length `h` from the fraction `start` of step `j` to the fraction `until`.
-#[cube]
-fn rk_step<F: Float, N: Size>(
-    velocity: &[Vec4<F>],
-    places: &[Vector<F, N>],
-    index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    from: Vec4<F>,
-    slot: u32,
-    generation: i32,
-    j: usize,
-    start: F,
-    h: F,
-    until: F,
-    hint: &mut Hint<F>,
-    #[comptime] form: Form,
-) -> Leap<F> {
-    let tableau = comptime!(*form.scheme.tableau());
-    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
-    let stages = comptime!(if form.adaptive { tableau.stages } else { tableau.solution_stages() });
-    let drift = vec4::<F>(reals[DRIFT], reals[DRIFT + 1], reals[DRIFT + 2]);
-    let mut k = Sequence::<Vec4<F>>::new();
-    #[unroll]
-    for s in 0..stages {
-        let mut stage = from;
-        #[unroll]
-        for r in 0..s {
-            let a = comptime!(tableau.a[s][r]);
-            if comptime!(!a.is_zero()) {
-                stage += Vec4::<F>::new(ratio::<F>(a) * h) * k[r];
-            }
-        }
-        let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
-        let at = moment::<F>(reals, wholes, j, offset, form);
-        let p = wrap::<F>(reals, wholes, stage, form);
-        let mut v =
-            sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form) + drift;
-        if comptime!(form.walk.varies) {
-            v.insert(3usize, F::new(0.0_f32));
-        }
-        k.push(v);
-    }
-    let mut slope = Vec4::<F>::new(F::new(0.0_f32));
-    #[unroll]
-    for s in 0..comptime!(tableau.solution_stages()) {
-        let b = comptime!(tableau.b[s]);
-        if comptime!(!b.is_zero()) {
-            slope += Vec4::<F>::new(ratio::<F>(b)) * k[s];
-        }
-    }
-    let mut error = Vec4::<F>::new(F::new(0.0_f32));
-    #[unroll]
-    for s in 0..stages {
-        let e = comptime!(tableau.error[s]);
-        if comptime!(form.adaptive && !e.is_zero()) {
-            error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
-        }
-    }
-    let mut to = from + Vec4::<F>::new(h) * slope;
-    if comptime!(form.walk.is_on) {
-        to = stray::<F, N>(
-            velocity,
-            places,
-            index,
-            reals,
-            wholes,
-            from,
-            to,
-            slot,
-            generation,
-            wholes[FIRST_STEP] + j as i32,
-            j,
-            start * whole,
-            h,
-            hint,
-            form,
-        );
-    }
-    let first = k[0];
-    let speed = first.extract(0usize) * first.extract(0usize)
-        + first.extract(1usize) * first.extract(1usize)
-        + first.extract(2usize) * first.extract(2usize);
-    Leap::<F> { to, slow: speed < reals[STAGNANT], until, error }
 }

@@ -1,7 +1,7 @@
 //! What bounds cells, by their kinds.
 
 use super::{
-    super::{Vec4, cubecl, rounding, step::ratio},
+    super::{Vec4, cubecl, rounding, stages::ratio},
     MeshKind,
     kind::bit,
 };

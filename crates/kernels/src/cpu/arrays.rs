@@ -1,0 +1,85 @@
+//! The particles' state, and how it is cut into tiles.
+
+use super::{Real, TILE, lives::Slot};
+use rayon::prelude::*;
+
+/// The particles' state, borrowed from whatever the backend keeps it in.
+pub(crate) struct Arrays<'a, F> {
+    pub position: &'a mut [[F; 3]],
+    pub record: &'a mut [Record],
+    pub fraction: &'a mut [F],
+    /// The slots of the particles.
+    pub slots: Slots<'a>,
+}
+
+/// The slots of particles, which are their rows in the tensors.
+#[derive(Clone, Copy)]
+pub(crate) enum Slots<'a> {
+    /// One after another, from this one on.
+    From(usize),
+    /// One by one.
+    Listed(&'a [u32]),
+}
+
+impl Slots<'_> {
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> u32 {
+        match self {
+            Slots::From(first) => (first + i) as u32,
+            Slots::Listed(slots) => slots[i],
+        }
+    }
+}
+
+impl<F> Arrays<'_, F> {
+    pub fn reborrow(&mut self) -> Arrays<'_, F> {
+        Arrays {
+            position: self.position,
+            record: self.record,
+            fraction: self.fraction,
+            slots: self.slots,
+        }
+    }
+
+    /// The row of a particle.
+    pub(super) fn slot(&mut self, i: usize) -> Slot<'_, F> {
+        Slot {
+            number: self.slots.get(i),
+            position: &mut self.position[i],
+            record: &mut self.record[i],
+            fraction: &mut self.fraction[i],
+        }
+    }
+}
+
+/// A row of [`Particles::record`](crate::Particles).
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct Record {
+    pub status: i32,
+    pub step: i32,
+    pub image: [i32; 3],
+    pub place: i32,
+    pub generation: i32,
+    pub accepted: i32,
+    pub rejected: i32,
+}
+
+/// Splits the particles into tiles.
+pub(crate) fn tiles<F: Real>(
+    arrays: Arrays<'_, F>,
+) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
+    let position = arrays.position.par_chunks_mut(TILE);
+    let record = arrays.record.par_chunks_mut(TILE);
+    let fraction = arrays.fraction.par_chunks_mut(TILE);
+    let slots = arrays.slots;
+    let tiles = position.zip(record).zip(fraction).enumerate();
+    tiles.map(move |(k, ((position, record), fraction))| {
+        let count = position.len();
+        let slots = match slots {
+            Slots::From(first) => Slots::From(first + k * TILE),
+            Slots::Listed(slots) => Slots::Listed(&slots[k * TILE..][..count]),
+        };
+        Arrays { position, record, fraction, slots }
+    })
+}

@@ -1,0 +1,116 @@
+//! A Runge-Kutta step: its stages, and where they lead.
+
+use super::{
+    Form, Vec4, cubecl,
+    moment::moment,
+    step::{Hint, sample},
+    tables::{DRIFT, FIRST_STEP, GAP_COUNT, GAPS, STAGNANT},
+    vec4,
+    walk::stray,
+    walls::wrap,
+};
+use crate::Ratio;
+use burn_cubecl::cubecl::prelude::*;
+
+/// Where a step led, before the boundary.
+#[derive(CubeType)]
+pub(super) struct Leap<F: Float> {
+    pub to: Vec4<F>,
+    pub slow: bool,
+    /// The fraction of the step of the segment to which it led.
+    pub until: F,
+    /// How far it is from the embedded solution, where steps' lengths follow from that.
+    pub error: Vec4<F>,
+}
+
+/// A scheme's coefficient.
+#[cube]
+pub(super) fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
+    F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
+}
+
+/// One Runge-Kutta step of length `h` from the fraction `start` of step `j` to the fraction `until`.
+#[cube]
+pub(super) fn rk_step<F: Float, N: Size>(
+    velocity: &[Vec4<F>],
+    places: &[Vector<F, N>],
+    index: &[i32],
+    reals: &[F],
+    wholes: &[i32],
+    from: Vec4<F>,
+    slot: u32,
+    generation: i32,
+    j: usize,
+    start: F,
+    h: F,
+    until: F,
+    hint: &mut Hint<F>,
+    #[comptime] form: Form,
+) -> Leap<F> {
+    let tableau = comptime!(*form.scheme.tableau());
+    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+    let stages = comptime!(if form.adaptive { tableau.stages } else { tableau.solution_stages() });
+    let drift = vec4::<F>(reals[DRIFT], reals[DRIFT + 1], reals[DRIFT + 2]);
+    let mut k = Sequence::<Vec4<F>>::new();
+    #[unroll]
+    for s in 0..stages {
+        let mut stage = from;
+        #[unroll]
+        for r in 0..s {
+            let a = comptime!(tableau.a[s][r]);
+            if comptime!(!a.is_zero()) {
+                stage += Vec4::<F>::new(ratio::<F>(a) * h) * k[r];
+            }
+        }
+        let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
+        let at = moment::<F>(reals, wholes, j, offset, form);
+        let p = wrap::<F>(reals, wholes, stage, form);
+        let mut v =
+            sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form) + drift;
+        if comptime!(form.walk.varies) {
+            v.insert(3usize, F::new(0.0_f32));
+        }
+        k.push(v);
+    }
+    let mut slope = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for s in 0..comptime!(tableau.solution_stages()) {
+        let b = comptime!(tableau.b[s]);
+        if comptime!(!b.is_zero()) {
+            slope += Vec4::<F>::new(ratio::<F>(b)) * k[s];
+        }
+    }
+    let mut error = Vec4::<F>::new(F::new(0.0_f32));
+    #[unroll]
+    for s in 0..stages {
+        let e = comptime!(tableau.error[s]);
+        if comptime!(form.adaptive && !e.is_zero()) {
+            error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
+        }
+    }
+    let mut to = from + Vec4::<F>::new(h) * slope;
+    if comptime!(form.walk.is_on) {
+        to = stray::<F, N>(
+            velocity,
+            places,
+            index,
+            reals,
+            wholes,
+            from,
+            to,
+            slot,
+            generation,
+            wholes[FIRST_STEP] + j as i32,
+            j,
+            start * whole,
+            h,
+            hint,
+            form,
+        );
+    }
+    let first = k[0];
+    let speed = first.extract(0usize) * first.extract(0usize)
+        + first.extract(1usize) * first.extract(1usize)
+        + first.extract(2usize) * first.extract(2usize);
+    Leap::<F> { to, slow: speed < reals[STAGNANT], until, error }
+}
