@@ -123,28 +123,35 @@ fn fused_steps_are_those_of_tensor_operations() {
 #[test]
 fn kinks_cost_steps_and_not_accuracy() {
     let seeds = Seeds::uniform([0.1; 3], [1.9, 0.9, 0.9], 200, 5).unwrap();
+    // At a kink a step of the classical scheme errs by the square of its length, 4e-10.
+    let flex = double_machines().swap_remove(0);
+    let field = wavy(&flex);
+    let tracer = Tracer::new(&field).all_faces(Condition::Reflect);
+    let exact = trace(&tracer.span(steps(0.0, 4.0, 200_000)), &seeds);
     for machine in machines() {
-        let flex = Machine { name: "flex".into(), device: Device::flex(), ..machine.clone() };
-        let exact = Machine { precision: burntrace::Precision::F64, ..flex };
-        let field = wavy(&exact);
-        let tracer = Tracer::new(&field).all_faces(Condition::Reflect);
-        let exact = trace(&tracer.span(steps(0.0, 4.0, 20_000)), &seeds);
         let tolerance = if machine.is_double() { 1e-8 } else { 1e-5 };
         let field = wavy(&machine);
         let tracer = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
         let run = trace(&tracer.span(steps(0.0, 4.0, 20)), &seeds);
-        let off = distance(run.last(), exact.last());
-        // Each step errs by as much as is tolerated, and that grows with the flow's gradients of
-        // about 1 over a time of 4.
-        let per_particle = |run: &Run| run.summary.tries.unwrap()[0] as f64 / 200.0;
-        assert!(per_particle(&run) > 20.0, "{machine}: {}", per_particle(&run));
-        let bound = 20.0 * per_particle(&run) * tolerance;
-        assert_below(&format!("{machine}"), off, bound);
+        let per_particle = run.summary.tries.unwrap()[0] as f64 / 200.0;
+        let least = if machine.is_double() { 30.0 } else { 20.0 };
+        assert!(per_particle >= least, "{machine}: {per_particle}");
+        // Where a step meets a kink, its estimate is of no order, and too small. Half of the particles
+        // err by twice what all their steps are allowed, in double precision; the flow makes more
+        // of that for some.
+        let pairs = run.last().iter().zip(exact.last());
+        let mut errors: Vec<f64> = pairs.map(|(a, b)| distance(&[*a], &[*b])).collect();
+        errors.sort_by(f64::total_cmp);
+        let allowed = per_particle * tolerance;
+        assert_below(&format!("{machine}, median"), errors[100], 4.0 * allowed);
+        assert_below(&format!("{machine}, worst"), errors[199], 100.0 * allowed);
         let back = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
         let back = back.span(steps(4.0, 0.0, 20));
         let returned = trace(&back, &Seeds::list(run.last().to_vec()).unwrap());
-        let off = distance(returned.last(), seeds.positions());
-        assert_below(&format!("{machine}, back"), off, 10.0 * bound);
+        let pairs = returned.last().iter().zip(seeds.positions());
+        let mut errors: Vec<f64> = pairs.map(|(a, b)| distance(&[*a], &[*b])).collect();
+        errors.sort_by(f64::total_cmp);
+        assert_below(&format!("{machine}, back"), errors[100], 8.0 * allowed);
     }
 }
 
