@@ -97,8 +97,10 @@ impl Source {
                 "only a constant rate is limited to a span; change the table or the burst",
             );
         }
-        if begin.is_nan() || end.is_nan() {
-            return fail(format!("it begins at {begin} and ends at {end}; give two times"));
+        if !begin.is_finite() || end.is_nan() {
+            return fail(format!(
+                "it begins at {begin} and ends at {end}; give a finite begin, and an end"
+            ));
         }
         self.span = Some([begin, end]);
         Ok(self)
