@@ -25,11 +25,13 @@ pub(crate) use lives::Ended;
 use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
+use lives::Followers;
 use mesh::{General, MeshSampler, Simplices};
 use moment::{Frames, Moment};
-use order::Order;
+use order::{Order, Parts};
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
+use std::ops::Range;
 use walls::Walls;
 
 /// Particles that a thread takes at once.
@@ -221,18 +223,21 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let run = step::Run::<F>::new::<M>(self.segment, self.inlets, self.frame_size);
-        let advance = |arrays: Arrays<F>| {
+        let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
-                lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler));
+                lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler, steps.clone()));
             });
         };
         let mut arrays = self.arrays;
-        match Order::new(&arrays, self.segment.steps.len()) {
-            None => advance(arrays),
-            Some(order) => {
-                let mut ordered = order.gather(&arrays);
-                advance(ordered.arrays());
-                order.scatter(&ordered, &mut arrays);
+        let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
+        while let Some(steps) = parts.next(run.followers.as_ref().map(Followers::count)) {
+            match Order::new(&arrays, steps.len()) {
+                None => advance(arrays.reborrow(), &steps),
+                Some(order) => {
+                    let mut ordered = order.gather(&arrays);
+                    advance(ordered.arrays(), &steps);
+                    order.scatter(&ordered, &mut arrays);
+                }
             }
         }
         *self.log = run.into_log();

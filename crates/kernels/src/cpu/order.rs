@@ -4,6 +4,7 @@
 use super::{Arrays, Real, Record, Slots, TILE};
 use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Fewer particles than this leave most of the field unread in any order.
 const WORTH_PARTICLES: usize = 2048;
@@ -16,6 +17,46 @@ const PER_BIN: usize = 2;
 
 /// The most bins along an axis, as a power of two.
 const MOST_BITS: u32 = 7;
+
+/// Steps of the first part of a launch in which lives are followed by others.
+const FIRST_PART: usize = 16;
+
+/// The share of particles that may be replaced before all are put into order again. New ones begin
+/// far from those that they are followed with, and slow the whole tile down.
+const WORTH_TURNOVER: f64 = 0.25;
+
+/// The steps of a launch in parts, at whose begins particles are put into order.
+pub(super) struct Parts {
+    particles: usize,
+    steps: usize,
+    /// The last part, and the lives that had ended before it.
+    last: Range<usize>,
+    ended: usize,
+}
+
+impl Parts {
+    pub fn new(particles: usize, steps: usize) -> Self {
+        Parts { particles, steps, last: 0..0, ended: 0 }
+    }
+
+    /// The next part, given how many lives have ended and were followed by others; nothing where
+    /// none are.
+    pub fn next(&mut self, ended: Option<usize>) -> Option<Range<usize>> {
+        let begin = self.last.end;
+        let most = match ended {
+            None => self.steps,
+            Some(_) if begin == 0 => FIRST_PART,
+            Some(ended) => {
+                let a_step = (ended - self.ended) as f64 / self.last.len() as f64;
+                let worth = WORTH_TURNOVER * self.particles as f64 / a_step;
+                (worth as usize).max(WORTH_STEPS)
+            }
+        };
+        self.ended = ended.unwrap_or(0);
+        self.last = begin..begin.saturating_add(most).min(self.steps);
+        (begin < self.steps).then(|| self.last.clone())
+    }
+}
 
 /// Which particle of the original arrays each one of the ordered arrays is.
 pub(super) struct Order {
@@ -203,6 +244,20 @@ mod tests {
             assert_eq!(p[2], if i == 7 { 0.5 } else { i as f32 });
             assert_eq!(original.record[i].step, i as i32);
         }
+    }
+
+    #[test]
+    fn parts_are_shorter_where_more_lives_end() {
+        let mut whole = Parts::new(1000, 100);
+        assert_eq!([whole.next(None), whole.next(None)], [Some(0..100), None]);
+        let mut parts = Parts::new(1000, 100);
+        let mut next = |ended| parts.next(Some(ended));
+        // One in a hundred a step, then none, and then nearly all.
+        assert_eq!([next(0), next(160), next(160)], [Some(0..16), Some(16..41), Some(41..100)]);
+        assert_eq!(next(9000), None);
+        let mut parts = Parts::new(1000, 100);
+        let mut next = |ended| parts.next(Some(ended));
+        assert_eq!([next(0), next(16_000)], [Some(0..16), Some(16..24)]);
     }
 
     #[test]

@@ -71,7 +71,10 @@ impl<'a, F: Real> Run<'a, F> {
     #[cold]
     #[inline(never)]
     fn add<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        samples.map(|sample| sample.fma(V::new(self.three), V::new(self.drift)))
+        samples.map(|sample| {
+            let v = sample.array();
+            V::new([0, 1, 2, 3].map(|d| v[d] * self.three[d] + self.drift[d]))
+        })
     }
 
     /// The moments of step `j` for a particle that takes the whole of it.

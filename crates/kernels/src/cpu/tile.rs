@@ -26,6 +26,8 @@ pub(super) struct Tile<'a, F, S, M> {
     pub sampler: &'a S,
     /// Lives that have ended and are followed by others.
     pub log: Vec<Ended<F>>,
+    /// The steps of the segment that it takes.
+    pub steps: Range<usize>,
     method: PhantomData<fn() -> M>,
 }
 
@@ -44,8 +46,13 @@ impl Singles {
 }
 
 impl<'a, F, S, M> Tile<'a, F, S, M> {
-    pub fn new(arrays: Arrays<'a, F>, run: &'a Run<'a, F>, sampler: &'a S) -> Self {
-        Tile { arrays, run, sampler, log: Vec::new(), method: PhantomData }
+    pub fn new(
+        arrays: Arrays<'a, F>,
+        run: &'a Run<'a, F>,
+        sampler: &'a S,
+        steps: Range<usize>,
+    ) -> Self {
+        Tile { arrays, run, sampler, log: Vec::new(), steps, method: PhantomData }
     }
 }
 
@@ -71,13 +78,13 @@ impl<F: Real, S, M> Tile<'_, F, S, M> {
 impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
-        let steps = self.run.segment.steps.len();
         self.wake();
         match &self.run.control {
             Some(control) if const { M::TABLEAU.is_embedded() } => self.adapt::<L>(control),
             _ => {
-                for start in (0..steps).step_by(BLOCK) {
-                    self.block::<L>(start..steps.min(start + BLOCK));
+                let Range { start, end } = self.steps;
+                for start in (start..end).step_by(BLOCK) {
+                    self.block::<L>(start..end.min(start + BLOCK));
                 }
             }
         }
