@@ -3,7 +3,7 @@
 use super::common::*;
 use burntrace::{
     Condition, Face, GridField, Inlet, InletShape, Life, Path, Pattern, Placement, Precision,
-    SaveAt, Scheme, Seeds, Source, Status, Tracer, Tracks,
+    SaveAt, Scheme, Seeds, Source, Status, Tolerance, Tracer, Tracks,
 };
 
 const LENGTH: f64 = 2.0;
@@ -131,6 +131,28 @@ fn a_long_step_has_several_lives() {
             for (start, end) in starts.positions().iter().zip(last) {
                 let expected = (start[0] + 31.0).rem_euclid(LENGTH);
                 assert_below("x", (expected - end[0]).abs(), 400.0 * machine.eps());
+            }
+        }
+    }
+}
+
+/// No more lives than this begin in a step; the next one goes on with the next step.
+const MOST_LIVES_A_STEP: usize = 64;
+
+#[test]
+fn a_step_of_too_many_lives_goes_on_in_the_next() {
+    for machine in machines() {
+        let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [301.0, 0.0, 0.0]));
+        for &path in machine.paths() {
+            let plain = through(&field, 4).span(steps(0.0, 4.0, 4)).path(path);
+            let tolerance = Tolerance::new(1e-3, 1e-3);
+            let adaptive = plain.clone().scheme(Scheme::DormandPrince).tolerance(tolerance);
+            for tracer in [plain, adaptive] {
+                let tracks = tracer.trace(&lattice(2)).unwrap();
+                for lives in by_slot(&tracks) {
+                    // The first of a step has begun before it, and the last one waits for the next.
+                    assert_eq!(lives.len(), 4 * (MOST_LIVES_A_STEP + 1), "{machine}, {path}");
+                }
             }
         }
     }

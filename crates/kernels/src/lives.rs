@@ -8,7 +8,7 @@
 //! Nothing that follows depends on another slot: the place of a release is a function of slot and
 //! generation, its time of the slot and the time at which the slot was free.
 
-use crate::{MeshPatch, Status, status::LEFT_MESH};
+use crate::{MeshPatch, status::LEFT_MESH};
 use std::sync::Arc;
 
 /// A step number that never comes: a slot of a source waits for no release of this launch.
@@ -97,16 +97,6 @@ impl Lives {
     pub fn is_entered_again(&self, inlet: usize) -> bool {
         self.after.contains(&Some(inlet)) || self.after_patch.contains(&Some(inlet))
     }
-
-    /// Whether a life that has ended with this status at this place is followed by another one.
-    pub fn goes_on(&self, slot: u32, status: i32, place: [f64; 3]) -> bool {
-        self.inlet_after(status, place).is_some() || self.source(slot).is_some()
-    }
-
-    /// The same for a status.
-    pub fn follows(&self, status: Status) -> bool {
-        self.after[status.code() as usize].is_some()
-    }
 }
 
 /// The releases of a source in one launch.
@@ -149,7 +139,7 @@ pub struct Succession {
 }
 
 /// Columns of [`Log::index`](crate::Log).
-pub const LOG_INDEX: usize = 5;
+pub const LOG_INDEX: usize = 4;
 /// Columns of [`Log::place`](crate::Log).
 pub const LOG_PLACE: usize = 4;
 
@@ -195,7 +185,7 @@ mod tests {
         assert_eq!([after(0.5), after(1.0), after(2.5)], [Some(7), None, Some(4)]);
         assert_eq!(lives.inlet_after(LEFT_MESH + 1, [2.5, 0.0, 0.0]), None);
         assert!(lives.is_entered_again(4) && lives.is_entered_again(7));
-        assert!(!lives.goes_on(0, LEFT_MESH, [1.0; 3]) && !lives.is_entered_again(0));
+        assert!(!lives.is_entered_again(0));
     }
 
     #[test]

@@ -32,13 +32,17 @@ pub(super) fn follow(
     (step, times): (u64, [f64; 2]),
     ends: &mut Vec<End>,
 ) -> Result<State> {
-    for round in 0..=MOST_LIVES_A_STEP {
+    let [slots, _] = state.status.dims();
+    let mut lives = vec![0; slots];
+    loop {
         let mut rows = Rows::read(&state)?;
-        for slot in 0..rows.status.len() {
-            ends.extend(rows.succeed(slot, following));
-        }
-        if round == MOST_LIVES_A_STEP {
-            rows.put_off(step);
+        for (slot, lives) in lives.iter_mut().enumerate() {
+            let Some(end) = rows.succeed(slot, following) else { continue };
+            ends.push(end);
+            *lives += 1;
+            if *lives > MOST_LIVES_A_STEP {
+                rows.put_off(slot, step);
+            }
         }
         let starts = rows.starts(step);
         state = rows.write(state);
@@ -113,7 +117,8 @@ impl Rows {
     fn succeed(&mut self, slot: usize, following: &Following) -> Option<End> {
         let lives = &following.succession.lives;
         let (status, place) = (self.status[slot], self.position[slot]);
-        if status <= ACTIVE || !lives.goes_on(slot as u32, status, place) {
+        let inlet = lives.inlet_after(status, place);
+        if status <= ACTIVE || inlet.or_else(|| lives.source(slot as u32)).is_none() {
             return None;
         }
         let end = End {
@@ -127,7 +132,7 @@ impl Rows {
         self.is_new[slot] = true;
         self.status[slot] = WAITING;
         self.generation[slot] += 1;
-        match lives.inlet_after(status, place) {
+        match inlet {
             Some(inlet) => self.enter(slot, inlet, slot as u32, following),
             None => self.wait(slot, Some((end.step, end.fraction)), following),
         }
@@ -153,12 +158,10 @@ impl Rows {
         self.position[slot] = following.places[row as usize];
     }
 
-    /// Those who would be released once more in a step are in the next one.
-    fn put_off(&mut self, step: u64) {
-        for slot in 0..self.status.len() {
-            if self.is_new[slot] && self.step[slot] == step as i32 {
-                (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
-            }
+    /// Who would be released once more in a step is in the next one.
+    fn put_off(&mut self, slot: usize, step: u64) {
+        if self.step[slot] == step as i32 {
+            (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
         }
     }
 

@@ -78,7 +78,7 @@ fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
     let rows = log.len().max(1);
     let index = |ended: &Ended<F>| {
         let record = &ended.record;
-        [ended.slot as i32, record.generation, record.status, record.step, record.place]
+        [ended.slot as i32, record.generation, record.status, record.step]
     };
     let place = |ended: &Ended<F>| {
         let [x, y, z] = ended.position;

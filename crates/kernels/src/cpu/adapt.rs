@@ -84,7 +84,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 ACTIVE => self.arrays.fraction[i],
                 _ => F::zero(),
             };
-            for j in 0..self.run.segment.steps.len() {
+            for j in self.steps.clone() {
                 self.adapt_step::<L>(control, (i, j), &mut pace);
             }
             if self.arrays.record[i].status == ACTIVE {
@@ -107,9 +107,12 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         let mut begun = F::zero();
         loop {
             let record = self.arrays.record[i];
-            if record.status == WAITING && record.step == number && lives <= MOST_LIVES_A_STEP {
-                begun = self.arrays.fraction[i];
-                (*pace, lives) = (F::zero(), lives + 1);
+            if record.status == WAITING && record.step == number {
+                if lives > MOST_LIVES_A_STEP {
+                    self.arrays.put_off(i, number);
+                    break;
+                }
+                (begun, *pace) = (self.arrays.fraction[i], F::zero());
             } else if record.status != ACTIVE {
                 break;
             }
@@ -120,9 +123,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             let is_accepted = self.attempt::<L>(control, (i, j), [begun, until], (h, whole), pace);
             if is_accepted {
                 begun = until;
-                if until == F::one() && self.arrays.record[i].status == ACTIVE {
+                let is_active = self.arrays.record[i].status == ACTIVE;
+                if until == F::one() && is_active {
                     break;
                 }
+                lives += usize::from(!is_active);
             }
         }
     }

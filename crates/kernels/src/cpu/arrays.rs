@@ -31,13 +31,21 @@ impl Slots<'_> {
     }
 }
 
-impl<F> Arrays<'_, F> {
+impl<F: Real> Arrays<'_, F> {
     pub fn reborrow(&mut self) -> Arrays<'_, F> {
         Arrays {
             position: self.position,
             record: self.record,
             fraction: self.fraction,
             slots: self.slots,
+        }
+    }
+
+    /// Has a particle that would be released once more in a step wait for the next one.
+    pub(super) fn put_off(&mut self, i: usize, number: i32) {
+        if self.record[i].step == number {
+            self.record[i].step = number + 1;
+            self.fraction[i] = F::zero();
         }
     }
 

@@ -54,7 +54,8 @@ impl<'a, F: Real> Followers<'a, F> {
     pub fn succeed(&self, slot: &mut Slot<F>) -> Option<Ended<F>> {
         let lives = &self.succession.lives;
         let (status, place) = (slot.record.status, exact(slot.position));
-        if status <= ACTIVE || !lives.goes_on(slot.number, status, place) {
+        let inlet = lives.inlet_after(status, place);
+        if status <= ACTIVE || inlet.or_else(|| lives.source(slot.number)).is_none() {
             return None;
         }
         let ended = Ended {
@@ -68,7 +69,7 @@ impl<'a, F: Real> Followers<'a, F> {
         slot.record.image = [0; 3];
         slot.record.place = 0;
         slot.record.generation = slot.record.generation.wrapping_add(1);
-        match lives.inlet_after(status, place) {
+        match inlet {
             Some(inlet) => self.enter(slot, inlet, slot.number),
             None => self.wait(slot, Some(after)),
         }
@@ -100,6 +101,11 @@ impl<'a, F: Real> Followers<'a, F> {
         if !ended.is_empty() {
             self.log.lock().unwrap_or_else(PoisonError::into_inner).append(ended);
         }
+    }
+
+    /// How many lives have ended so far.
+    pub fn count(&self) -> usize {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     pub fn into_log(self) -> Vec<Ended<F>> {

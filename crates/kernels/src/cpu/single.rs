@@ -52,8 +52,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             self.remainder::<M>();
         }
         if self.succeed() {
-            self.tile.record[self.i].step = number + 1;
-            self.tile.fraction[self.i] = F::zero();
+            self.tile.put_off(self.i, number);
         }
     }
 

@@ -104,7 +104,6 @@ fn log<F: Float>(
     log_index[at + 1] = particle.generation;
     log_index[at + 2] = particle.status;
     log_index[at + 3] = particle.step;
-    log_index[at + 4] = particle.place;
     let at = row * LOG_PLACE;
     log_place[at] = particle.fraction;
     #[unroll]

@@ -11,7 +11,7 @@ use super::{
     points,
     settle::{settle, settle_among_obstacles, settle_in_mesh},
     stages::{Leap, rk_step},
-    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, STEPS},
+    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, ROOM, STEPS},
     vec4,
     walls::wrap,
 };
@@ -58,10 +58,6 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
         mesh: mesh::recall::<F>(wholes, particle.place),
     };
     let steps = wholes[STEPS] as usize;
-    let takes_part =
-        begin::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot, form);
-    // Once more than there are steps, to see that it gets so far: a device may break loops off.
-    let mut is_done = false;
     let mut course = Course::<F> {
         j: 0usize,
         begun: F::new(0.0_f32),
@@ -69,6 +65,21 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
         lives: 0i32,
         again: false,
     };
+    let mut takes_part = true;
+    if comptime!(form.lives) {
+        takes_part = begin::<F>(
+            &mut particle,
+            &mut course,
+            log_index,
+            log_place,
+            inlets,
+            reals,
+            wholes,
+            slot,
+        );
+    }
+    // Once more than there are steps, to see that it gets so far: a device may break loops off.
+    let mut is_done = false;
     while course.j <= steps {
         let number = wholes[FIRST_STEP] + course.j as i32;
         let released = particle.status == WAITING && particle.step == number;
@@ -97,12 +108,15 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
                     go_on::<F>(&mut particle, &mut course, number);
+                } else if particle.logged > wholes[ROOM] {
+                    // It waits for room; its image begins anew, so there is room for this.
+                    particle.image_x = course.lives;
                 }
             }
         }
         if !course.again {
             course.j += 1;
-            course.lives = 0i32;
+            course.lives = select(particle.status == WAITING, course.lives, 0i32);
             course.begun = F::new(0.0_f32);
         }
     }
@@ -138,25 +152,29 @@ struct Course<F: Float> {
 #[cube]
 fn begin<F: Float>(
     particle: &mut Particle<F>,
+    course: &mut Course<F>,
     log_index: &mut [i32],
     log_place: &mut [F],
     inlets: &[F],
     reals: &[F],
     wholes: &[i32],
     slot: u32,
-    #[comptime] form: Form,
 ) -> bool {
     let mut takes_part = true;
-    if comptime!(form.lives) {
-        if wholes[RESUMES] != 0 {
-            takes_part = particle.status > ACTIVE;
-        } else {
-            wake::<F>(particle, inlets, reals, wholes, slot);
+    if wholes[RESUMES] != 0 {
+        takes_part = particle.status > ACTIVE;
+    } else {
+        wake::<F>(particle, inlets, reals, wholes, slot);
+    }
+    if takes_part {
+        // Added to, as what is read from a field changes with it.
+        let (lives, number) = (particle.image_x + 0i32, particle.step + 0i32);
+        if succeed::<F>(particle, log_index, log_place, inlets, reals, wholes, slot) {
+            course.lives = lives;
+            go_on::<F>(particle, course, number);
+            course.again = false;
         }
-        if takes_part {
-            succeed::<F>(particle, log_index, log_place, inlets, reals, wholes, slot);
-            takes_part = particle.status <= ACTIVE;
-        }
+        takes_part = particle.status <= ACTIVE;
     }
     takes_part
 }
@@ -266,6 +284,7 @@ fn go_on<F: Float>(particle: &mut Particle<F>, course: &mut Course<F>, number: i
         particle.step = number + 1;
         particle.fraction = F::new(0.0_f32);
     }
+    course.lives = select(course.again, course.lives, 0i32);
 }
 
 /// Velocity at positions, at the beginning of the first step.
