@@ -17,6 +17,7 @@ mod physics {
     mod faces;
     mod gradients;
     mod groups;
+    mod hook;
     mod lives;
     mod long;
     mod mesh;
