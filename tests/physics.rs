@@ -32,6 +32,7 @@ mod physics {
     mod rotation;
     mod schedule;
     mod sinks;
+    mod threads;
     mod time;
     mod walk;
 }
