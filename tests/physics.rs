@@ -29,6 +29,7 @@ mod physics {
     mod paths;
     mod points;
     mod probe;
+    mod residence;
     mod rotation;
     mod schedule;
     mod sinks;
