@@ -305,6 +305,19 @@ fn saves(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
+/// A caller's own operation after each step: a launch for each step, and tensor operations.
+#[divan::bench(args = ["none", "leaves them", "moves them"], sample_count = 5, sample_size = 1)]
+fn each_step(bencher: Bencher, name: &str) {
+    let field = field(&Device::flex());
+    let tracer = tracer(&field, 40);
+    let tracer = match name {
+        "none" => tracer,
+        "leaves them" => tracer.each_step(|step| step.after),
+        _ => tracer.each_step(|step| step.after + step.dt * 0.1),
+    };
+    measure(bencher, &tracer, PARTICLES, EVERYWHERE);
+}
+
 /// The same step in tensor operations.
 #[divan::bench(args = ["flex", "ndarray"], sample_count = 3, sample_size = 1)]
 fn tensor_path(bencher: Bencher, name: &str) {

@@ -17,6 +17,7 @@ mod physics {
     mod faces;
     mod gradients;
     mod groups;
+    mod hook;
     mod lives;
     mod long;
     mod mesh;
@@ -28,9 +29,11 @@ mod physics {
     mod paths;
     mod points;
     mod probe;
+    mod residence;
     mod rotation;
     mod schedule;
     mod sinks;
+    mod threads;
     mod time;
     mod walk;
 }

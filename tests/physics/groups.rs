@@ -19,7 +19,7 @@ fn flexes() -> Vec<Machine> {
 }
 
 /// Checks that particles `first..` of a run have, bit by bit, the tracks of all of another one.
-fn assert_same_bits(what: &str, all: &Run, first: usize, some: &Run) {
+pub fn assert_same_bits(what: &str, all: &Run, first: usize, some: &Run) {
     let bits = |p: &Point| p.map(f64::to_bits);
     assert_eq!(all.times, some.times, "{what}");
     for (saves, others) in all.saves.iter().zip(&some.saves) {
@@ -37,7 +37,7 @@ fn assert_same_bits(what: &str, all: &Run, first: usize, some: &Run) {
 }
 
 /// Some of the seeds.
-fn part(seeds: &Seeds, range: std::ops::Range<usize>) -> Seeds {
+pub fn part(seeds: &Seeds, range: std::ops::Range<usize>) -> Seeds {
     let some = Seeds::list(seeds.positions()[range.clone()].to_vec()).unwrap();
     match seeds.release() {
         Some(release) => some.with_release(release[range].to_vec()).unwrap(),

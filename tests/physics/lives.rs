@@ -2,8 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Face, GridField, Inlet, InletShape, Life, Path, Pattern, Placement, Precision,
-    SaveAt, Scheme, Seeds, Source, Status, Tolerance, Tracer, Tracks,
+    Condition, Control, Ends, Face, GridField, Inlet, InletShape, Life, Path, Pattern, Placement,
+    Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError, Source, Status, Tolerance, Tracer,
+    TrackSink, Tracks,
 };
 
 const LENGTH: f64 = 2.0;
@@ -54,30 +55,90 @@ fn life_bound(machine: &Machine) -> f64 {
     if machine.is_double() { 1e-10 } else { 1e-5 }
 }
 
+/// Keeps the last save, and holds lives against the time that the way takes as they end.
+struct Lasting {
+    /// The seeds.
+    starts: Vec<[f64; 3]>,
+    /// Lives that have ended, and how far off their times were at most, as part of a whole life.
+    ended: usize,
+    off: f64,
+    last: Option<Save>,
+}
+
+impl TrackSink for Lasting {
+    fn begin(&mut self, _: &SavePlan) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> Result<(), SinkError> {
+        self.last = Some(save);
+        Ok(())
+    }
+
+    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+        for life in lives.iter().filter(|life| life.status.has_ended()) {
+            assert_eq!(life.status, Status::Exited(Face::XHigh), "{life:?}");
+            let begun = if life.generation == 0 { self.starts[life.slot][0] } else { 0.0 };
+            let off = (life.residence_time() - (LENGTH - begun) / SPEED).abs() / (LENGTH / SPEED);
+            self.ended += 1;
+            self.off = self.off.max(off);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Ends) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Plug flow through so many steps: how long lives last, and that none is lost or doubled.
+fn check_plug_flow(machine: &Machine, count: usize, steps: u64) {
+    let field = plug(machine);
+    let seeds = lattice(count);
+    let starts = seeds.positions().to_vec();
+    let mut sink = Lasting { starts, ended: 0, off: 0.0, last: None };
+    let tracer = through(&field, steps);
+    let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
+    let what = format!("{machine}, {steps} steps");
+    assert_below(&format!("{what}, lives"), sink.off, life_bound(machine));
+    assert_eq!(summary.released, count.pow(3) + sink.ended, "{what}");
+    assert_eq!(summary.active(), count.pow(3), "{what}");
+    let last = sink.last.unwrap();
+    assert!(integers(last.status).iter().all(|code| *code == 1), "{what}");
+    let ends = rows(last.position);
+    let way = SPEED * 0.11 * steps as f64;
+    // None doubled, and each layer of the lattice in a part of the box of its own.
+    let mut places: Vec<[u64; 3]> = ends.iter().map(|p| p.map(f64::to_bits)).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), count.pow(3), "{what}");
+    let mut layers = vec![0; count];
+    let mut most: f64 = 0.0;
+    for (start, end) in sink.starts.iter().zip(&ends) {
+        let part = ((end[0] - way).rem_euclid(LENGTH) / LENGTH * count as f64) as usize;
+        layers[part.min(count - 1)] += 1;
+        let off = ((start[0] + way).rem_euclid(LENGTH) - end[0]).abs();
+        most = most.max(off.min(LENGTH - off));
+        assert_below(&format!("{what}, y"), (start[1] - end[1]).abs(), machine.eps());
+    }
+    assert_eq!(layers, vec![count * count; count], "{what}");
+    assert_below(&format!("{what}, x"), most, steps as f64 * 4.0 * machine.eps());
+    eprintln!("{what}: {} lives, off by {:.1e} at most, x by {most:.1e}", sink.ended, sink.off);
+}
+
 #[test]
 fn plug_flow_stays_uniform() {
-    let steps = 700;
     for machine in machines() {
-        let field = plug(&machine);
-        let count = if machine.is_cpu() { 10 } else { 6 };
-        let tracks = through(&field, steps).trace(&lattice(count)).unwrap();
-        let run = read(&tracks);
-        let way = SPEED * 0.11 * steps as f64;
-        let starts = lattice(count);
-        let pairs = starts.positions().iter().zip(run.last());
-        for (start, end) in pairs {
-            let expected = (start[0] + way).rem_euclid(LENGTH);
-            let off = (expected - end[0]).abs();
-            let off = off.min(LENGTH - off);
-            assert_below(&format!("{machine}, x"), off, steps as f64 * 4.0 * machine.eps());
-            assert_below(&format!("{machine}, y"), (start[1] - end[1]).abs(), machine.eps());
-        }
-        // None lost, none doubled.
-        assert!(run.status.iter().all(|status| *status == Status::Active), "{machine}");
-        let mut places: Vec<[u64; 3]> = run.last().iter().map(|p| p.map(f64::to_bits)).collect();
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), count * count * count, "{machine}");
+        check_plug_flow(&machine, if machine.is_cpu() { 10 } else { 6 }, 700);
+    }
+}
+
+/// 1,000 particles, a million steps.
+#[test]
+#[ignore = "takes minutes: `--ignored full_size`"]
+fn full_size_plug_flow_stays_uniform() {
+    for machine in machines().iter().filter(|machine| machine.name == "flex") {
+        check_plug_flow(machine, 10, 1_000_000);
     }
 }
 

@@ -3,9 +3,9 @@
 use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Allowed, CellKind, Condition, Face, FieldOptions, GridField, Inlet, InletShape, Obstacle, Path,
-    Pattern, Placement, Precision, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Status, Surface,
-    Tracer,
+    Allowed, CellKind, Condition, Control, Ends, Face, FieldOptions, GridField, Inlet, InletShape,
+    Obstacle, Path, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds,
+    SeedsOutside, Shape, SinkError, Status, Surface, Tracer, TrackSink,
 };
 use std::f64::consts::PI;
 
@@ -315,39 +315,87 @@ fn swarm(count: usize) -> Vec<[f64; 3]> {
     points.into_iter().filter(is_free).take(count).collect()
 }
 
+/// Looks at all saves, of which it keeps none.
+struct Outside {
+    obstacle: Obstacle,
+    saves: usize,
+}
+
+impl TrackSink for Outside {
+    fn begin(&mut self, _: &SavePlan) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> Result<(), SinkError> {
+        let within = |p: &[f64; 3]| !self.obstacle.allows(*p, 0.0);
+        // Seeds are where they were put.
+        let first = rows(save.position).into_iter().find(|p| self.saves > 0 && within(p));
+        assert_eq!(first, None, "{:?} at {}", self.obstacle.surface, save.time);
+        self.saves += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Ends) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// So many steps of a stream that comes again and again.
+fn stream_of(field: &GridField, n: u64) -> Tracer<'_> {
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .face(Face::XLow, Condition::Periodic)
+        .face(Face::XHigh, Condition::Periodic)
+        .span(steps(0.0, 0.02 * n as f64, n))
+}
+
+/// No particle of so many is within the cylinder at any save.
+fn check_cylinder(machine: &Machine, count: usize, n: u64, surface: Surface) {
+    let field = past_cylinder(machine);
+    let obstacle = body(CYLINDER, surface);
+    let tracer = stream_of(&field, n).save(SaveAt::EverySteps(50)).obstacle(obstacle);
+    let mut sink = Outside { obstacle, saves: 0 };
+    let seeds = list(&swarm(count));
+    let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
+    let what = format!("{machine}, {surface:?}");
+    assert_eq!(sink.saves as u64, n / 50 + 1, "{what}");
+    assert_eq!((summary.particles, summary.active()), (count, count), "{what}");
+    eprintln!("{what}: {count} outside at {} saves, {n} steps", sink.saves);
+}
+
 #[test]
 fn no_particle_is_ever_within_a_cylinder() {
-    let cylinder = |surface| body(CYLINDER, surface);
     for machine in machines() {
         let is_reference = machine.name == "flex";
         let (count, n) = if is_reference { (10_000, 1000) } else { (500, 200) };
-        let field = past_cylinder(&machine);
-        let seeds = list(&swarm(count));
-        let tracer = Tracer::new(&field)
-            .all_faces(Condition::Reflect)
-            .face(Face::XLow, Condition::Periodic)
-            .face(Face::XHigh, Condition::Periodic)
-            .span(steps(0.0, 0.02 * n as f64, n))
-            .save(SaveAt::EverySteps(50));
         for surface in [Surface::Slide, Surface::Reflect] {
-            let run = trace(&tracer.clone().obstacle(cylinder(surface)), &seeds);
-            let what = format!("{machine}, {surface:?}");
-            assert_eq!(run.saves[0].len(), count, "{what}");
-            assert_eq!(run.summary.active(), count, "{what}");
-            assert_allowed(&what, &run, &[cylinder(surface)]);
+            check_cylinder(&machine, count, n, surface);
         }
         if is_reference {
             // The grid does lead particles into it, and some end there.
             let count = count / 10;
             let seeds = list(&swarm(count));
-            let free = trace(&tracer.clone().save(SaveAt::End), &seeds);
+            let field = past_cylinder(&machine);
+            let tracer = stream_of(&field, n);
+            let free = trace(&tracer, &seeds);
             let within = free.last().iter().filter(|p| p[0].hypot(p[1]) < 0.5).count();
             assert!(within > count / 100, "{machine}: {within} of {count}");
-            let run = trace(&tracer.obstacle(cylinder(Surface::Stick)), &seeds);
+            let cylinder = body(CYLINDER, Surface::Stick);
+            let tracer = tracer.save(SaveAt::EverySteps(50)).obstacle(cylinder);
+            let run = trace(&tracer, &seeds);
             let stuck = run.status.iter().filter(|status| **status == Status::Stuck).count();
             assert!(stuck >= within, "{machine}: {stuck} of {count}");
-            assert_allowed(&machine.to_string(), &run, &[cylinder(Surface::Stick)]);
+            assert_allowed(&machine.to_string(), &run, &[cylinder]);
         }
+    }
+}
+
+/// 100,000 particles, 10,000 steps.
+#[test]
+#[ignore = "takes minutes: `--ignored full_size`"]
+fn full_size_no_particle_is_ever_within_a_cylinder() {
+    for machine in machines().iter().filter(|machine| machine.name == "flex") {
+        check_cylinder(machine, 100_000, 10_000, Surface::Slide);
     }
 }
 

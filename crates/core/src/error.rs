@@ -204,6 +204,10 @@ pub enum Error {
     #[error("the tolerances cannot be kept: {0}")]
     Tolerance(String),
 
+    /// A function that is called after each step has returned what are no positions.
+    #[error("the operation after each step cannot be used: {0}")]
+    EachStep(String),
+
     /// A source of particles cannot be used.
     #[error("the source of particles cannot be used: {0}")]
     Release(String),

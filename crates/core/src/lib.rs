@@ -31,7 +31,7 @@ pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
 pub use source::{Rate, Source};
-pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Tolerance, Tracer};
+pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Step, Tolerance, Tracer};
 pub use tracks::{
     Control, Ends, Life, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink,
     Tracks,

@@ -95,6 +95,11 @@ pub(super) fn steps_of(
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
 ) -> State {
+    if start >= 1.0 {
+        // Nothing is left of the step: it is released where it is.
+        let (here, nobody) = (state.position.clone(), who.clone().bool_and(who.clone().bool_not()));
+        return arrive(stepper, state, who, (index, 1.0, 1.0), (here, nobody));
+    }
     let whole = end - t;
     let is_released = start > 0.0;
     let mut pace = if is_released { f64::INFINITY } else { stepper.pace.get() };

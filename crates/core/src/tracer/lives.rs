@@ -32,6 +32,19 @@ pub(super) struct Following {
     pub succession: Succession,
 }
 
+impl Following {
+    /// Step and fraction of the release that follows an end within the same launch, if one does.
+    pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
+        let Succession { lives, releases, .. } = &self.succession;
+        let now = (end.step, end.fraction);
+        if lives.inlet_after(end.status, end.place).is_some() {
+            return Some(now);
+        }
+        let number = lives.source(end.slot)?;
+        releases[number].next(&lives.sources[number], end.slot, Some(now))
+    }
+}
+
 /// How the present life of a slot began.
 #[derive(Clone, Copy, Debug)]
 struct Begun {

@@ -5,6 +5,7 @@ mod boundary;
 mod edge;
 mod ends;
 mod fused;
+mod hook;
 mod inflow;
 mod lives;
 mod obstacles;
@@ -27,6 +28,7 @@ use crate::{
 pub use adapt::Tolerance;
 use boundary::{boundary, periods};
 use burn::tensor::TensorData;
+pub use hook::Step;
 use lives::Slots;
 pub use patches::{MOST_PATCHES, Patch};
 use run::Run;
@@ -83,6 +85,7 @@ pub struct Tracer<'a> {
     drift: [f64; 3],
     walk: Option<RandomWalk>,
     tolerance: Option<Tolerance>,
+    each_step: Option<hook::Operation<'a>>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
 }
@@ -109,6 +112,7 @@ impl<'a> Tracer<'a> {
             drift: [0.0; 3],
             walk: None,
             tolerance: None,
+            each_step: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
         }
@@ -242,6 +246,7 @@ impl<'a> Tracer<'a> {
             pace: Cell::new(f64::INFINITY),
             drift: walk::drift(self),
             walk: walk::walk(self)?,
+            hook: hook::hook(self),
             releases: &start.releases,
         };
         sunk(sink.begin(&SavePlan {
@@ -324,6 +329,7 @@ impl<'a> Tracer<'a> {
             pace: Cell::new(f64::INFINITY),
             drift: walk::drift(self),
             walk: walk::walk(self)?,
+            hook: hook::hook(self),
             releases: &[],
         };
         let span = self.schedule()?.span;

@@ -1,12 +1,6 @@
 //! A run in progress: chunk after chunk, save after save.
 
-use super::{
-    Tracer, ends,
-    lives::Slots,
-    reading::Reading,
-    start::Begun,
-    stepper::{self, Stepper},
-};
+use super::{Tracer, ends, lives::Slots, reading::Reading, start::Begun, stepper::Stepper};
 use crate::{
     Control, Error, Progress, Result, Save, Summary, TrackSink, device,
     schedule::{Chunk, Schedule},
@@ -77,8 +71,7 @@ impl<'a> Run<'a> {
         observer: &mut dyn FnMut(Progress) -> Control,
     ) -> Result<Particles> {
         let count = particles.count();
-        let most_steps = stepper::most_steps(count, &self.tracer.field.device());
-        for chunk in self.schedule.chunks(most_steps) {
+        for chunk in self.schedule.chunks(self.stepper.most_steps(count)) {
             particles = self.launch(particles, &chunk, sink)?;
             self.hand_over(sink)?;
             match chunk.save {

@@ -2,6 +2,7 @@
 
 use super::{
     fused,
+    hook::{self, Hook},
     lives::{End, Following},
     start::Release,
     tensor,
@@ -17,7 +18,7 @@ use std::{cell::Cell, sync::Arc};
 /// A software rasteriser (Mesa's llvmpipe) breaks all loops off after 65,535 rounds altogether, in
 /// which the search for a cell or a node counts; a kernel notices that. So few steps leave a
 /// thousand rounds to each search.
-pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
+fn most_steps(particles: usize, device: &Device) -> usize {
     let most = if device::is_software(device) { 16 } else { 1024 };
     (20_000_000 / particles.max(1)).clamp(16, most)
 }
@@ -36,10 +37,20 @@ pub(super) struct Stepper<'a> {
     /// A velocity that is added to the field's.
     pub drift: [f64; 3],
     pub walk: Option<Walk>,
+    /// What a caller has done after each step.
+    pub hook: Option<Hook<'a>>,
     pub releases: &'a [Release],
 }
 
 impl Stepper<'_> {
+    /// How many steps a launch of so many particles may take.
+    pub fn most_steps(&self, particles: usize) -> usize {
+        match (self.path, &self.hook) {
+            (Path::Fused, Some(_)) => 1,
+            _ => most_steps(particles, &self.field.device()),
+        }
+    }
+
     /// Takes particles through a chunk. Returns the ends that other lives follow, too.
     pub fn advance(
         &self,
@@ -48,6 +59,9 @@ impl Stepper<'_> {
         following: Option<&Following>,
     ) -> Result<(Particles, Vec<End>)> {
         match (self.path, self.field.sampled()) {
+            (Path::Fused, Some(sampled)) if self.hook.is_some() => {
+                hook::advance(self, sampled, particles, chunk, following)
+            }
             (Path::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)
             }

@@ -57,6 +57,26 @@ pub(super) fn follow(
     Ok(state)
 }
 
+/// Logs ends at the end of a step that other lives follow: those who come in again at once do so
+/// with nothing left of it.
+pub(super) fn follow_at_end(
+    state: State,
+    following: &Following,
+    step: u64,
+    ends: &mut Vec<End>,
+) -> Result<State> {
+    let mut rows = Rows::read(&state)?;
+    for slot in 0..rows.status.len() {
+        let end = rows.succeed(slot, following);
+        if end.is_some() && rows.step[slot] == step as i32 {
+            // Steps by tolerance keep the length of the next one here; 0 is none.
+            (rows.status[slot], rows.fraction[slot]) = (ACTIVE, 0.0);
+        }
+        ends.extend(end);
+    }
+    Ok(rows.write(state))
+}
+
 /// Particles on the host.
 struct Rows {
     position: Vec<[f64; 3]>,
@@ -176,12 +196,12 @@ impl Rows {
     }
 }
 
-fn wholes(column: &Tensor<2, Int>) -> Result<Vec<i32>> {
+pub(super) fn wholes(column: &Tensor<2, Int>) -> Result<Vec<i32>> {
     let data = column.clone().try_into_data().map_err(failed)?;
     data.convert::<i32>().try_into_vec::<i32>().map_err(failed)
 }
 
-fn reals(rows: &Tensor<2>) -> Result<Vec<f64>> {
+pub(super) fn reals(rows: &Tensor<2>) -> Result<Vec<f64>> {
     let data = rows.clone().try_into_data().map_err(failed)?;
     data.convert::<f64>().try_into_vec::<f64>().map_err(failed)
 }

@@ -4,6 +4,7 @@
 
 use super::{
     adapt, edge,
+    hook::{self, Under},
     lives::{End, Following},
     obstacles,
     stepper::Stepper,
@@ -29,6 +30,8 @@ pub(super) fn advance(
     for (j, pair) in chunk.times.windows(2).enumerate() {
         let step = chunk.first_step + j as u64;
         let times = [pair[0], pair[1]];
+        let before = stepper.hook.as_ref().map(|_| state.clone());
+        let first = ends.len();
         let active = state.is(Status::Active);
         let mut moves = vec![(active, 0.0)];
         let here = stepper.releases.iter().filter(|release| release.step == step);
@@ -39,11 +42,16 @@ pub(super) fn advance(
         if let Some(following) = following {
             state = succession::follow(stepper, state, following, (step, times), &mut ends)?;
         }
+        if let Some(before) = before {
+            let under = Under { before, following, index: step, times };
+            state = hook::after_step(stepper, &under, state, &mut ends, first)?;
+        }
     }
     Ok((state.pack(), ends))
 }
 
 /// Particles with their records taken apart; all tensors have a row for each particle.
+#[derive(Clone)]
 pub(super) struct State {
     pub position: Tensor<2>,
     pub status: Tensor<2, Int>,
@@ -57,7 +65,7 @@ pub(super) struct State {
 }
 
 impl State {
-    fn unpack(particles: Particles) -> Self {
+    pub fn unpack(particles: Particles) -> Self {
         let n = particles.count();
         State {
             status: particles.status().reshape([n, 1]),
@@ -71,7 +79,7 @@ impl State {
         }
     }
 
-    fn pack(self) -> Particles {
+    pub fn pack(self) -> Particles {
         let [n, _] = self.position.dims();
         Particles {
             record: Tensor::cat(
@@ -258,7 +266,7 @@ fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
 }
 
 /// Which positions are finite `[n, 1]`.
-fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
+pub(super) fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
     let p = p.clone().detach();
     let axis = |d: usize| column(&p, d).is_finite();
     axis(0).bool_and(axis(1)).bool_and(axis(2))

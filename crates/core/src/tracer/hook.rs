@@ -1,0 +1,234 @@
+//! A caller's own operation after each step: swimming, a force, a correction that was learned.
+
+use super::{
+    Tracer, fused,
+    lives::{End, Following},
+    stepper::Stepper,
+    succession,
+    tensor::{State, arrive, finite},
+    walls::column,
+};
+use crate::{Error, Result, Sampled, Status, schedule::Chunk};
+use burn::tensor::{Bool, Tensor, TensorData};
+use burntrace_kernels::{Particles, status::WAITING};
+use std::sync::Arc;
+
+/// A step that particles have taken, as [`Tracer::each_step`] hands it over. There are rows for all
+/// `n` slots; those of particles that are not active are there, and worth nothing.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Positions before the step `[n, 3]`; of one that came in within it, where that was.
+    pub before: Tensor<2>,
+    /// Positions after it `[n, 3]`, in the box: behind a periodic face that was crossed.
+    pub after: Tensor<2>,
+    /// For how long each was followed in it `[n, 1]`, in the data's unit of time: the whole step, or
+    /// what was left of it at its release; 0 for those that are not active. Negative backward.
+    pub dt: Tensor<2>,
+    /// Who is active after it `[n, 1]`.
+    pub active: Tensor<2, Bool>,
+    /// The times at which it began and ended.
+    pub times: [f64; 2],
+    /// Its number in the run, from 0.
+    pub index: u64,
+}
+
+/// What a caller has particles do after each step.
+pub(super) type Operation<'a> = Arc<dyn Fn(Step) -> Tensor<2> + 'a>;
+
+impl<'a> Tracer<'a> {
+    /// Calls a function of one's own after each step of the run. It gets all particles' positions
+    /// before and after the step, and returns new ones `[n, 3]` in place of those after it, on the
+    /// same device and in the same precision.
+    ///
+    /// ```
+    /// # use burntrace_core::{Analytic, Error, Flow, Precision, Seeds, Span, Tracer};
+    /// # use burn::tensor::Device;
+    /// # fn main() -> Result<(), Error> {
+    /// # let flow = Flow::named("double-gyre").expect("a built-in flow");
+    /// # let field = Analytic::new(flow, &Device::flex(), Precision::F64);
+    /// let tracer = Tracer::new(&field)
+    ///     .each_step(|step| step.after + step.before.sin() * 0.1 * step.dt)
+    ///     .span(Span { t1: Some(1.0), steps: Some(20), ..Span::default() });
+    /// # tracer.trace(&Seeds::list(vec![[0.5, 0.5, 0.0]])?)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The way from the positions after the step to those that it returns is treated like that of a
+    /// step: faces, obstacles and the edge of a mesh act on it, outlets are followed by inlets, and
+    /// along flat axes nothing moves. It takes no time: an end on it is at the end of the step. A
+    /// particle that is left where it is keeps its position to the bit; one whose new position is
+    /// not finite ends as [`NonFinite`](Status::NonFinite) where it was. What is returned for those
+    /// that are not active is not looked at.
+    ///
+    /// It is called once a step of the run's [`Span`](crate::Span) (twice where a save splits one),
+    /// after the field, the drift, the random walk and all steps by
+    /// [tolerance](Tracer::tolerance) within it, and after those who have come in. On the fused path
+    /// a launch then takes one step, and what comes after it is tensor operations.
+    /// [`warm_up`](Tracer::warm_up) calls it once, with nobody active.
+    ///
+    /// Gradients go through it where the field's device tracks them; what it returns must be on that
+    /// device then, too.
+    ///
+    /// Where it returns another shape, another precision, or a tensor of another device, the run ends
+    /// with [`Error::EachStep`].
+    pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + 'a) -> Self {
+        self.each_step = Some(Arc::new(operation));
+        self
+    }
+}
+
+/// A caller's operation in a run.
+pub(super) struct Hook<'a> {
+    operation: Operation<'a>,
+    /// Along which axes nothing moves.
+    flat: [bool; 3],
+}
+
+/// The operation of a tracer, if it has one.
+pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
+    let operation = tracer.each_step.clone()?;
+    Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain.is_flat(d)) })
+}
+
+/// A step that is under way.
+pub(super) struct Under<'a> {
+    pub before: State,
+    pub following: Option<&'a Following>,
+    pub index: u64,
+    pub times: [f64; 2],
+}
+
+/// Takes particles through a chunk of one step on the fused path, and through the operation. Returns
+/// the ends that other lives follow, too.
+pub(super) fn advance(
+    stepper: &Stepper,
+    field: &Sampled,
+    mut particles: Particles,
+    chunk: &Chunk,
+    following: Option<&Following>,
+) -> Result<(Particles, Vec<End>)> {
+    let mut before = State::unpack(particles.clone());
+    if let Some(following) = following {
+        before = succession::wake(before, following)?;
+        particles = before.clone().pack();
+    }
+    let times = [chunk.times[0], chunk.end()];
+    let under = Under { before, following, index: chunk.first_step, times };
+    let (particles, mut ends) = fused::advance(stepper, field, particles, chunk, following)?;
+    let state = after_step(stepper, &under, State::unpack(particles), &mut ends, 0)?;
+    Ok((state.pack(), ends))
+}
+
+/// What the operation makes of particles that have taken a step, if there is one. The ends within
+/// the step are those from number `first` on.
+pub(super) fn after_step(
+    stepper: &Stepper,
+    under: &Under,
+    mut state: State,
+    ends: &mut Vec<End>,
+    first: usize,
+) -> Result<State> {
+    let Some(hook) = &stepper.hook else { return Ok(state) };
+    let step = handed_over(stepper, under, &state, &ends[first..])?;
+    let (after, active) = (step.after.clone(), step.active.clone());
+    let to = checked((hook.operation)(step), &after)?;
+    let to = hook.without_flat(to, &after);
+    // Who is left where it is has no way, on which walls would round; gradients go on all the same.
+    let stays = active.clone().bool_and(equal(&to, &after));
+    state.position = after.mask_where(stays.clone().expand(to.dims()), to.clone());
+    let moves = active.bool_and(stays.bool_not());
+    let nobody = moves.clone().bool_and(moves.clone().bool_not());
+    let state = arrive(stepper, state, &moves, (under.index, 1.0, 1.0), (to, nobody));
+    match under.following {
+        Some(following) => succession::follow_at_end(state, following, under.index, ends),
+        None => Ok(state),
+    }
+}
+
+/// What the operation gets to see of a step.
+fn handed_over(stepper: &Stepper, under: &Under, state: &State, ends: &[End]) -> Result<Step> {
+    let active = state.is(Status::Active);
+    let mut before = under.before.position.clone();
+    if under.following.is_some() {
+        let is_new = state.generation.clone().not_equal(under.before.generation.clone());
+        before = before.mask_where(is_new.expand(state.position.dims()), state.position.clone());
+    }
+    let dt = lengths(stepper, under, &state.position, ends)?;
+    Ok(Step {
+        before,
+        after: state.position.clone(),
+        dt: dt.mask_fill(active.clone().bool_not(), 0.0),
+        active,
+        times: under.times,
+        index: under.index,
+    })
+}
+
+/// For how long particles at `position` were followed in a step, those that were active `[n, 1]`.
+fn lengths(
+    stepper: &Stepper,
+    under: &Under,
+    position: &Tensor<2>,
+    ends: &[End],
+) -> Result<Tensor<2>> {
+    let whole = under.times[1] - under.times[0];
+    let has_release = stepper.releases.iter().any(|release| release.step == under.index);
+    if under.following.is_none() && !has_release {
+        return Ok(column(position, 0).detach().zeros_like().add_scalar(whole));
+    }
+    let starts = starts(under, ends)?;
+    let count = starts.len();
+    let lengths: Vec<f64> = starts.into_iter().map(|start| (1.0 - start) * whole).collect();
+    let lengths = TensorData::new(lengths, [count, 1]);
+    Ok(Tensor::from_data(lengths, (&position.device(), position.dtype())))
+}
+
+/// The fractions of a step at which present lives began that began in it; 0 for the others `[n]`.
+fn starts(under: &Under, ends: &[End]) -> Result<Vec<f64>> {
+    let mut starts = succession::reals(&under.before.fraction)?;
+    let status = succession::wholes(&under.before.status)?;
+    let step = succession::wholes(&under.before.step)?;
+    for (slot, start) in starts.iter_mut().enumerate() {
+        if status[slot] != WAITING || step[slot] != under.index as i32 {
+            *start = 0.0;
+        }
+    }
+    let mut ends = ends.to_vec();
+    ends.sort_unstable_by_key(|end| end.generation);
+    for end in ends {
+        let next = under.following.and_then(|following| following.release_after(&end));
+        if let Some((_, fraction)) = next {
+            starts[end.slot as usize] = fraction;
+        }
+    }
+    Ok(starts)
+}
+
+/// Checks what an operation has returned in place of positions.
+fn checked(to: Tensor<2>, after: &Tensor<2>) -> Result<Tensor<2>> {
+    let is_alike = to.dims() == after.dims() && to.dtype() == after.dtype();
+    if is_alike && to.device() == after.device() {
+        return Ok(to);
+    }
+    let say = |p: &Tensor<2>| format!("{:?} in {:?} on {:?}", p.dims(), p.dtype(), p.device());
+    Err(Error::EachStep(format!("it returned {}; return {}", say(&to), say(after))))
+}
+
+impl Hook<'_> {
+    /// New positions that are the old ones along flat axes.
+    fn without_flat(&self, to: Tensor<2>, after: &Tensor<2>) -> Tensor<2> {
+        if self.flat == [false; 3] {
+            return to;
+        }
+        let columns = [0, 1, 2].map(|d| column(if self.flat[d] { after } else { &to }, d));
+        Tensor::cat(columns.to_vec(), 1)
+    }
+}
+
+/// Whose positions are equal, and finite `[n, 1]`.
+fn equal(a: &Tensor<2>, b: &Tensor<2>) -> Tensor<2, Bool> {
+    let [p, q] = [a, b].map(|p| p.clone().detach());
+    let axis = |d: usize| column(&p, d).equal(column(&q, d));
+    axis(0).bool_and(axis(1)).bool_and(axis(2)).bool_and(finite(a))
+}

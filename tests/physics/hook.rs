@@ -1,0 +1,411 @@
+//! A caller's own operation after each step.
+
+use super::common::*;
+use burn::tensor::{Device, Tensor, TensorData};
+use burntrace::{
+    Allowed, Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, Life, Obstacle,
+    Path, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds, Shape, Source, Status,
+    Step, Surface, Tolerance, Tracer, Tracks,
+};
+use std::{cell::RefCell, f64::consts::PI};
+
+const LOW: [f64; 3] = [0.0; 3];
+const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
+const DT: f64 = 0.11;
+
+/// Numbers `[1, 3]` beside a tensor.
+fn row(numbers: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
+    let data = TensorData::new(numbers.to_vec(), [1, 3]);
+    Tensor::from_data(data, (&beside.device(), beside.dtype()))
+}
+
+/// Moves at a constant velocity.
+fn at_velocity(velocity: [f64; 3]) -> impl Fn(Step) -> Tensor<2> {
+    move |step| {
+        let way = row(velocity, &step.after) * step.dt;
+        step.after + way
+    }
+}
+
+/// Moves so far in a step.
+fn by(way: [f64; 3]) -> impl Fn(Step) -> Tensor<2> {
+    move |step| step.after.clone() + row(way, &step.after)
+}
+
+fn uniform(machine: &Machine, velocity: [f64; 3]) -> GridField {
+    machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| velocity))
+}
+
+fn inlet(pattern: Pattern) -> Inlet {
+    Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap()
+}
+
+/// Software cards take long for tensor operations.
+fn few(machine: &Machine, on_cpu: u64) -> u64 {
+    if machine.is_cpu() { on_cpu } else { 5 }
+}
+
+fn walking(tracer: Tracer) -> Tracer {
+    tracer.random_walk(RandomWalk::isotropic(1e-4, 3))
+}
+
+fn adaptive(tracer: Tracer) -> Tracer {
+    tracer.scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-3, 1e-3))
+}
+
+type Change = for<'a> fn(Tracer<'a>) -> Tracer<'a>;
+
+const WAYS: [(&str, Change); 3] = [("plain", |t| t), ("walk", walking), ("adaptive", adaptive)];
+
+/// Seeds of which half come in within steps.
+fn late_seeds(count: usize, end: f64) -> Seeds {
+    let seeds = Seeds::list(Dice(1).points([0.1, 0.3, 0.3], [1.0, 0.6, 0.6], count)).unwrap();
+    let late = (0..count).map(|i| if i % 2 == 0 { 0.0 } else { 0.13 * end * (i % 7) as f64 });
+    seeds.with_release(late.collect()).unwrap()
+}
+
+/// A constant velocity that the operation adds is a drift, for those as well that come in within
+/// a step.
+#[test]
+fn a_constant_velocity_is_a_drift() {
+    let drift = [0.05, -0.1, 0.2];
+    for machine in machines() {
+        let field = uniform(&machine, [0.3, 0.1, -0.2]);
+        for (name, change) in WAYS {
+            let n = few(&machine, 10);
+            let seeds = late_seeds(20, DT * n as f64);
+            for &path in machine.paths() {
+                let tracer = Tracer::new(&field).span(steps(0.0, DT * n as f64, n)).path(path);
+                let tracer = change(tracer.save(SaveAt::EveryTime(2.5 * DT)));
+                let expected = trace(&tracer.clone().drift(drift), &seeds);
+                let found = trace(&tracer.each_step(at_velocity(drift)), &seeds);
+                let what = format!("{machine}, {path}, {name}");
+                assert_eq!(found.status, vec![Status::Active; 20], "{what}");
+                for (a, b) in found.saves.iter().zip(&expected.saves) {
+                    assert_below(&what, distance(a, b), 8.0 * n as f64 * machine.eps());
+                }
+            }
+        }
+    }
+}
+
+/// The same across plug flow from outlet to inlet, with a source: where particles are says how much
+/// of their first steps they were followed.
+#[test]
+fn lives_drift_from_their_release_on() {
+    let drift = [0.0, 0.02, -0.03];
+    let n = 30;
+    let seeds = Seeds::list(Dice(2).points([0.1, 0.4, 0.4], [1.9, 0.6, 0.6], 10)).unwrap();
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let field = uniform(&machine, [1.7, 0.0, 0.0]);
+        for (name, change) in [WAYS[0], WAYS[2]] {
+            for &path in machine.paths() {
+                let disc = InletShape::Points(vec![[1.2, 0.5, 0.5], [1.4, 0.4, 0.6]]);
+                let drops = Inlet::new(disc, Pattern::Lattice).unwrap();
+                let tracer = Tracer::new(&field)
+                    .face(Face::XLow, Condition::Clamp)
+                    .outlet(Face::XHigh, inlet(Pattern::Lattice))
+                    .source(Source::constant(drops, 3.1, 4).unwrap())
+                    .span(steps(0.0, DT * n as f64, n))
+                    .save(SaveAt::EverySteps(1))
+                    .path(path);
+                let tracer = change(tracer);
+                let expected = tracer.clone().drift(drift).trace(&seeds).unwrap();
+                let found = tracer.each_step(at_velocity(drift)).trace(&seeds).unwrap();
+                let what = format!("{machine}, {path}, {name}");
+                assert!(found.lives().len() > 30, "{what}: {}", found.lives().len());
+                assert_eq!(found.lives().len(), expected.lives().len(), "{what}");
+                let bound = 1e3 * machine.eps();
+                for (a, b) in found.saves().iter().zip(expected.saves()) {
+                    let [p, q] = [a, b].map(|save| rows(save.position.clone()));
+                    let there = p.iter().zip(&q).filter(|(p, _)| !p[0].is_nan());
+                    let (p, q): (Vec<_>, Vec<_>) = there.map(|(p, q)| (*p, *q)).unzip();
+                    assert_below(&format!("{what}, at {}", a.time), distance(&p, &q), bound);
+                }
+            }
+        }
+    }
+}
+
+/// A flow that turns, leads to all faces and past a ball.
+fn turning(machine: &Machine) -> GridField {
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 6)];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0, 0.6, 1.2], |[x, y, z], t| {
+        let (sine, cosine) = (PI * x).sin_cos();
+        [1.5 * (0.3 + y - z + t), 1.2 * sine - 0.4 * z, 0.3 - 1.1 * cosine * t + y]
+    });
+    machine.field(&frames)
+}
+
+/// All conditions, an obstacle, an outlet and a source.
+fn everything(field: &GridField) -> Tracer<'_> {
+    let shape = Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.2 };
+    let ball = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
+    Tracer::new(field)
+        .face(Face::XLow, Condition::Clamp)
+        .face(Face::YLow, Condition::Reflect)
+        .face(Face::YHigh, Condition::Reflect)
+        .face(Face::ZLow, Condition::Periodic)
+        .face(Face::ZHigh, Condition::Periodic)
+        .obstacle(ball)
+        .outlet(Face::XHigh, inlet(Pattern::Uniform))
+        .source(Source::constant(inlet(Pattern::Lattice), 23.0, 7).unwrap())
+        .path(Path::Fused)
+}
+
+/// All bits of all saves and lives.
+fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<(usize, u32, [u64; 2])>) {
+    let position = |p: &Tensor<2>| floats(p.clone()).into_iter().map(f64::to_bits).collect();
+    let positions: Vec<Vec<u64>> = tracks.saves().iter().map(|s| position(&s.position)).collect();
+    let image = |s: &burntrace::Save| integers(s.image.clone());
+    let life = |l: &Life| (l.slot, l.generation, [l.release_time, l.end_time].map(f64::to_bits));
+    let mut lives: Vec<_> = tracks.lives().iter().map(life).collect();
+    lives.sort_unstable();
+    (positions.concat(), tracks.saves().iter().flat_map(image).collect(), lives)
+}
+
+#[test]
+fn to_leave_all_where_they_are_changes_no_bit() {
+    for machine in machines() {
+        let field = turning(&machine);
+        let points = Dice(3).points(LOW, HIGH, 40).into_iter();
+        let is_free = |p: &[f64; 3]| (p[0] - 1.0).hypot(p[1] - 0.5).hypot(p[2] - 0.5) > 0.21;
+        let seeds = Seeds::list(points.filter(is_free).collect()).unwrap();
+        let n = few(&machine, 14);
+        for (name, change) in WAYS {
+            let tracer = everything(&field).span(steps(0.0, 1.2 / 14.0 * n as f64, n));
+            let tracer = change(tracer.save(SaveAt::EverySteps(4)));
+            let expected = tracer.trace(&seeds).unwrap();
+            let found = tracer.each_step(|step| step.after).trace(&seeds).unwrap();
+            let what = format!("{machine}, {name}");
+            assert_eq!(found.summary().unwrap().launches, n, "{what}");
+            assert!(bits(&found) == bits(&expected), "{what}");
+            let [a, b] = [&found, &expected].map(|tracks| tracks.summary().unwrap());
+            assert_eq!((&a.counts, a.released, a.tries), (&b.counts, b.released, b.tries));
+            assert_eq!(a.particle_steps, b.particle_steps, "{what}");
+        }
+    }
+}
+
+#[test]
+fn ways_are_treated_like_those_of_steps() {
+    let points = vec![[0.5, 0.5, 0.5], [1.9, 0.9, 0.9], [1.9, 0.5, 0.5]];
+    let seeds = Seeds::list(points).unwrap();
+    for machine in machines() {
+        let field = uniform(&machine, [0.0; 3]);
+        let bound = 8.0 * machine.eps();
+        for &path in machine.paths() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 0.5, 1)).path(path);
+            let what = format!("{machine}, {path}");
+            let faces = tracer
+                .clone()
+                .face(Face::YHigh, Condition::Reflect)
+                .face(Face::ZLow, Condition::Periodic)
+                .face(Face::ZHigh, Condition::Periodic)
+                .each_step(by([0.4, 0.2, 0.3]));
+            let run = trace(&faces, &seeds);
+            // On the way out, the second has come a quarter of it.
+            let expected = [[0.9, 0.7, 0.8], [2.0, 0.95, 0.975], [2.0, 0.55, 0.575]];
+            assert_below(&what, distance(run.last(), &expected), bound);
+            let out = Status::Exited(Face::XHigh);
+            assert_eq!(run.status, [Status::Active, out, out], "{what}");
+            assert_eq!(run.end_time[1..], [0.5, 0.5], "{what}");
+            let run = trace(
+                &tracer.clone().all_faces(Condition::Reflect).each_step(by([0.4; 3])),
+                &seeds,
+            );
+            let expected = [[0.9; 3], [1.7, 0.7, 0.7], [1.7, 0.9, 0.9]];
+            assert_below(&what, distance(run.last(), &expected), bound);
+            let periodic = tracer.clone().all_faces(Condition::Periodic);
+            let run = trace(&periodic.each_step(by([2.3, 0.0, -1.7])), &seeds);
+            let expected = [[0.8, 0.5, 0.8], [0.2, 0.9, 0.2], [0.2, 0.5, 0.8]];
+            assert_below(&what, distance(run.last(), &expected), bound);
+            assert_eq!(run.image, [[1, 0, -2], [2, 0, -1], [2, 0, -2]], "{what}");
+            let shape = Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.25 };
+            let ball = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
+            let tracks = tracer.obstacle(ball).each_step(by([-1.4, 0.0, 0.0])).trace(&seeds);
+            let tracks = tracks.unwrap();
+            let run = read(&tracks);
+            let exited = Status::Exited(Face::XLow);
+            assert_eq!(run.status, [exited, Status::Active, Status::Stuck], "{what}");
+            assert_eq!(tracks.ends().obstacle, [None, None, Some(0)], "{what}");
+            let expected = [[0.0, 0.5, 0.5], [0.5, 0.9, 0.9], [1.25, 0.5, 0.5]];
+            assert_below(&what, distance(run.last(), &expected), 40.0 * machine.eps());
+        }
+    }
+}
+
+/// Still water: all of the way through the box is that of the operation, whose ends are at the ends
+/// of steps.
+#[test]
+fn lives_end_and_begin_after_a_step() {
+    let speed = 0.3;
+    for machine in machines() {
+        let field = uniform(&machine, [0.0; 3]);
+        let n = if machine.is_cpu() { 150 } else { 8 };
+        // In single precision a step more or less would be a matter of rounding.
+        let dt = if machine.is_cpu() { 0.111 } else { 2.511 };
+        let way = speed * dt;
+        for (name, change) in [WAYS[0], WAYS[2]] {
+            for &path in machine.paths() {
+                let tracer = Tracer::new(&field)
+                    .face(Face::XLow, Condition::Clamp)
+                    .outlet(Face::XHigh, inlet(Pattern::Lattice))
+                    .span(steps(0.0, dt * n as f64, n))
+                    .each_step(at_velocity([speed, 0.0, 0.0]))
+                    .path(path);
+                let seeds = Seeds::list(vec![[0.5, 0.25, 0.5], [1.0, 0.5, 0.25]]).unwrap();
+                let tracks = change(tracer).trace(&seeds).unwrap();
+                let what = format!("{machine}, {path}, {name}");
+                let run = read(&tracks);
+                assert_eq!(run.status, [Status::Active; 2], "{what}");
+                for slot in 0..2 {
+                    let lives = tracks.lives().iter().filter(|life| life.slot == slot);
+                    let mut lives: Vec<_> = lives.collect();
+                    lives.sort_by_key(|life| life.generation);
+                    let x = seeds.positions()[slot][0];
+                    let first = ((2.0 - x) / way).ceil() as u64;
+                    let whole = (2.0 / way).ceil() as u64;
+                    let mut end = first;
+                    for pair in lives.windows(2) {
+                        let off = (pair[0].end_time - end as f64 * dt).abs();
+                        assert_below(&what, off, 4.0 * dt * n as f64 * f64::EPSILON);
+                        assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
+                        assert_eq!(pair[0].end_place[0], 2.0, "{what}");
+                        end += whole;
+                    }
+                    assert_eq!(lives.len() as u64, 1 + (n - first) / whole + 1, "{what}");
+                    let now = (n - (end - whole)) as f64 * way;
+                    let off = (run.last()[slot][0] - now).abs();
+                    assert_below(&what, off, 4.0 * n as f64 * machine.eps());
+                }
+            }
+        }
+    }
+}
+
+/// What the operation is told of each step, and how often.
+#[test]
+fn the_operation_is_told_of_each_step() {
+    let machine = &machines()[0];
+    let field = uniform(machine, [0.3, 0.1, -0.2]);
+    let seeds = late_seeds(9, 1.0);
+    for (name, change) in WAYS {
+        for &path in machine.paths() {
+            let told = RefCell::new(Vec::new());
+            let tracer = change(Tracer::new(&field).span(steps(0.0, 1.0, 8)).path(path));
+            let tracer = tracer.save(SaveAt::Times(vec![0.3, 1.0])).each_step(|step| {
+                let way = step.after.clone() - step.before.clone();
+                told.borrow_mut().push((step.index, step.times, floats(step.dt), rows(way)));
+                step.after
+            });
+            trace(&tracer, &seeds);
+            let told = told.take();
+            let what = format!("{path}, {name}");
+            assert_eq!(told.len(), 9, "{what}");
+            let mut sums = [0.0; 9];
+            for (i, (index, times, dt, way)) in told.iter().enumerate() {
+                assert_eq!(*index, i as u64, "{what}");
+                assert_eq!(times[0], if i == 0 { 0.0 } else { told[i - 1].1[1] }, "{what}");
+                for ((sum, dt), way) in sums.iter_mut().zip(dt).zip(way) {
+                    *sum += dt;
+                    if name == "plain" {
+                        assert_below(&what, (way[0] - 0.3 * dt).abs(), 8.0 * machine.eps());
+                    }
+                }
+            }
+            for (sum, release) in sums.iter().zip(seeds.release().unwrap()) {
+                assert_below(&what, (sum - (1.0 - release)).abs(), 8.0 * machine.eps());
+            }
+        }
+    }
+}
+
+/// Gradients by what the operation is made of, at zero too, and by where particles start.
+#[test]
+fn gradients_go_through_the_operation() {
+    let device = Device::flex().autodiff();
+    let options = FieldOptions { precision: Precision::F64, ..FieldOptions::default() };
+    let mut frames = Frames::uniform(LOW, HIGH, &[0.0], |_| [0.5, 0.0, 0.0]);
+    let field = GridField::load(&mut frames, &device, &options).unwrap();
+    let beside = (&device, Precision::F64.dtype());
+    for speed in [0.0, 0.3] {
+        let leaf = |numbers: Vec<f64>| {
+            let count = numbers.len() / 3;
+            Tensor::<2>::from_data(TensorData::new(numbers, [count, 3]), beside).require_grad()
+        };
+        let velocity = leaf(vec![0.0, speed, 0.0]);
+        let start = leaf(vec![0.5, 0.5, 0.5, 0.7, 0.2, 0.4]);
+        let tracer = Tracer::new(&field)
+            .span(steps(0.0, 1.0, 4))
+            .each_step(|step| step.after + velocity.clone() * step.before.square() * step.dt);
+        let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
+        assert_eq!(tracks.summary().unwrap().path, Path::Tensor);
+        let last = tracks.saves().last().unwrap().position.clone();
+        let gradients = last.narrow(1, 1, 1).sum_dim(0).backward();
+        // y' = y + v y^2 / 4, four times.
+        let (mut by_speed, mut by_start) = (0.0, Vec::new());
+        for y in [0.5, 0.2] {
+            let (mut y, mut dv, mut dy): (f64, f64, f64) = (y, 0.0, 1.0);
+            for _ in 0..4 {
+                let slope = 1.0 + 0.5 * speed * y;
+                (y, dv, dy) = (y + 0.25 * speed * y * y, dv * slope + 0.25 * y * y, dy * slope);
+            }
+            by_speed += dv;
+            by_start.push([0.0, dy, 0.0]);
+        }
+        let found = rows(velocity.grad(&gradients).unwrap());
+        assert_below("by the speed", (found[0][1] - by_speed).abs(), 1e-14);
+        let found = rows(start.grad(&gradients).unwrap());
+        assert_below("by the start", distance(&found, &by_start), 1e-14);
+    }
+}
+
+#[test]
+fn who_is_sent_nowhere_ends_where_he_was() {
+    let points = vec![[0.5, 0.5, 0.5], [1.0, 0.25, 0.5], [1.9, 0.5, 0.5], [0.5, 0.25, 0.5]];
+    let seeds = Seeds::list(points).unwrap();
+    for machine in machines() {
+        let field = uniform(&machine, [0.25, 0.0, 0.0]);
+        for &path in machine.paths() {
+            for bad in [f64::NAN, f64::INFINITY] {
+                let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).path(path);
+                let tracer = tracer.each_step(|step| {
+                    let is_second = step.times[0] >= 0.25;
+                    // The third leaves within this step, so that what it gets does not count.
+                    let shift = if is_second { [0.0, bad, bad, 0.0] } else { [0.0; 4] };
+                    let shift = TensorData::new(shift.to_vec(), [4, 1]);
+                    let beside = (&step.after.device(), step.after.dtype());
+                    step.after + Tensor::<2>::from_data(shift, beside)
+                });
+                let run = trace(&tracer.save(SaveAt::EverySteps(1)), &seeds);
+                let out = Status::Exited(Face::XHigh);
+                let what = format!("{machine}, {path}, {bad}");
+                let expected = [Status::Active, Status::NonFinite, out, Status::Active];
+                assert_eq!(run.status, expected, "{what}");
+                let last =
+                    [[0.75, 0.5, 0.5], [1.125, 0.25, 0.5], [2.0, 0.5, 0.5], [0.75, 0.25, 0.5]];
+                assert_below(&what, distance(run.last(), &last), 8.0 * machine.eps());
+                assert_eq!(run.end_time[1], 0.5, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_are_no_positions_is_refused() {
+    let machine = &machines()[0];
+    let field = uniform(machine, [0.25, 0.0, 0.0]);
+    let seeds = Seeds::list(vec![[0.5; 3]; 2]).unwrap();
+    let refuse = |operation: fn(Step) -> Tensor<2>, said: &str| {
+        for path in [Path::Fused, Path::Tensor] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).path(path);
+            let error = tracer.each_step(operation).trace(&seeds).unwrap_err();
+            assert!(matches!(error, Error::EachStep(_)), "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    };
+    refuse(|step| step.after.narrow(1, 0, 2), "it returned [2, 2] in F32 on");
+    refuse(|step| step.after.narrow(0, 0, 1), "return [2, 3] in F32 on");
+    refuse(|step| step.after.cast(burn::tensor::DType::F64), "[2, 3] in F64 on");
+}

@@ -1,0 +1,179 @@
+//! Threads and batches: none of them shows in a single bit of a track, with all that the fused loop
+//! does besides steps.
+
+use super::{
+    common::*,
+    groups::{assert_same_bits, part},
+    meshes::{MeshFrames, mixed},
+};
+use burntrace::{
+    Allowed, Condition, Face, Field, Inlet, InletShape, Life, Obstacle, Path, Pattern, Placement,
+    RandomWalk, SaveAt, Scheme, Seeds, Shape, Surface, Tolerance, Tracer, Wall,
+};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+const LOW: [f64; 3] = [0.0; 3];
+const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
+const THREADS: [usize; 4] = [1, 2, 3, 7];
+const MANY: usize = 4000;
+/// Sizes of batches: alone, less than a group, and more than a thread's share.
+const BATCHES: [usize; 4] = [1, 3, 333, 2049];
+
+fn pools() -> Vec<ThreadPool> {
+    THREADS.map(|n| ThreadPoolBuilder::new().num_threads(n).build().unwrap()).into()
+}
+
+/// Random velocities that lead along x on the whole.
+fn stirred(machine: &Machine) -> impl Field + Sync + use<> {
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
+    let mut dice = Dice(51);
+    let velocity = |_, _| [1.0, 0.0, 0.0].map(|mean: f64| mean + dice.between(-0.8, 0.8));
+    machine.field(&Frames::new(axes, Placement::Nodes, &[0.0, 0.4, 1.0], velocity))
+}
+
+/// Steps of several launches in walls that mirror.
+fn within(field: &dyn Field) -> Tracer<'_> {
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .span(steps(0.0, 0.96, 60))
+        .save(SaveAt::EverySteps(25))
+        .path(Path::Fused)
+}
+
+/// From outlet to inlet, each slot at a place of its own, with a random walk.
+fn walking_lives(field: &dyn Field) -> Tracer<'_> {
+    let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
+    within(field)
+        .scheme(Scheme::Rk4)
+        .face(Face::XLow, Condition::Clamp)
+        .face(Face::XHigh, Condition::Exit)
+        .outlet(Face::XHigh, inlet)
+        .random_walk(RandomWalk::isotropic(0.003, 11))
+}
+
+/// Steps by tolerance.
+fn adaptive(field: &dyn Field) -> Tracer<'_> {
+    within(field).scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-4, 1e-4))
+}
+
+/// A ball to slide along, and a pillar that mirrors.
+fn among_obstacles(field: &dyn Field) -> Tracer<'_> {
+    let body = |shape, surface| Obstacle { shape, allowed: Allowed::Outside, surface };
+    let ball = Shape::Sphere { centre: [0.6, 0.5, 0.5], radius: 0.2 };
+    let pillar = Shape::Cylinder {
+        base: [1.4, 0.5, 0.0],
+        axis: [0.0, 0.1, 1.0],
+        radius: 0.2,
+        capped: false,
+    };
+    within(field)
+        .obstacle(body(ball, Surface::Slide))
+        .obstacle(body(pillar, Surface::Reflect))
+        .seeds_outside(burntrace::SeedsOutside::NotLocated)
+}
+
+/// Along the walls of a mesh.
+fn along_walls(field: &dyn Field) -> Tracer<'_> {
+    within(field).mesh_wall(Wall::Slide)
+}
+
+/// All lives, with the bits of their times and places.
+fn lives(lives: &[Life]) -> Vec<(usize, u32, i32, [u64; 8])> {
+    let bits = |life: &Life| {
+        let [a, b] = [life.release_place, life.end_place];
+        let numbers = [life.release_time, life.end_time, a[0], a[1], a[2], b[0], b[1], b[2]];
+        (life.slot, life.generation, life.status.code(), numbers.map(f64::to_bits))
+    };
+    let mut lives: Vec<_> = lives.iter().map(bits).collect();
+    lives.sort_unstable();
+    lives
+}
+
+/// Traces seeds by different numbers of threads, and the first ones of them in batches.
+fn check(what: &str, seeds: &Seeds, run: &(dyn Fn(&Seeds) -> (Run, Vec<Life>) + Sync)) {
+    let runs: Vec<_> = pools().iter().map(|pool| pool.install(|| run(seeds))).collect();
+    let (first, first_lives) = &runs[0];
+    for (threads, (run, of_run)) in THREADS.iter().zip(&runs).skip(1) {
+        let what = format!("{what}, {threads} threads");
+        assert_same_bits(&what, first, 0, run);
+        assert!(lives(first_lives) == lives(of_run), "{what}: lives");
+        assert_eq!(first.summary.particle_steps, run.summary.particle_steps, "{what}");
+        assert_eq!(first.summary.tries, run.summary.tries, "{what}");
+    }
+    for count in BATCHES {
+        let what = format!("{what}, {count} of them");
+        let (run, of_run) = run(&part(seeds, 0..count));
+        assert_same_bits(&what, first, 0, &run);
+        let expected: Vec<Life> =
+            first_lives.iter().filter(|life| life.slot < count).copied().collect();
+        assert!(lives(&expected) == lives(&of_run), "{what}: lives");
+    }
+}
+
+/// A tracer of a field on CPUs, in both precisions.
+fn check_on(
+    name: &str,
+    field: impl Fn(&Machine) -> Box<dyn Field + Sync>,
+    tracer: for<'a> fn(&'a dyn Field) -> Tracer<'a>,
+    seeds: &Seeds,
+    least_lives: usize,
+) {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let what = format!("{machine}, {name}");
+        let field = field(&machine);
+        let field = field.as_ref();
+        let run = |seeds: &Seeds| {
+            let tracks = tracer(field).trace(seeds).unwrap();
+            (read(&tracks), tracks.lives().to_vec())
+        };
+        check(&what, seeds, &run);
+        let (all, lives) = run(seeds);
+        assert!(lives.len() >= least_lives, "{what}: {} lives", lives.len());
+        assert!(all.summary.active() > MANY / 2, "{what}: {:?}", all.summary.counts);
+    }
+}
+
+/// Some of the seeds come in late.
+fn seeds() -> Seeds {
+    let mut dice = Dice(52);
+    let points = dice.points(LOW, HIGH, MANY).into_iter().map(|p| p.map(|x| f64::from(x as f32)));
+    let late = |i: usize| if i % 4 == 0 { dice.between(0.0, 0.5) } else { 0.0 };
+    let seeds = Seeds::list(points.collect()).unwrap();
+    seeds.with_release((0..MANY).map(late).collect()).unwrap()
+}
+
+#[test]
+fn lives_and_walks_do_not_depend_on_threads_or_batches() {
+    let field = |machine: &Machine| -> Box<dyn Field + Sync> { Box::new(stirred(machine)) };
+    check_on("lives", field, walking_lives, &seeds(), MANY + MANY / 4);
+}
+
+#[test]
+fn steps_by_tolerance_do_not_depend_on_threads_or_batches() {
+    let field = |machine: &Machine| -> Box<dyn Field + Sync> { Box::new(stirred(machine)) };
+    check_on("tolerance", field, adaptive, &seeds(), 0);
+}
+
+#[test]
+fn obstacles_do_not_depend_on_threads_or_batches() {
+    let field = |machine: &Machine| -> Box<dyn Field + Sync> { Box::new(stirred(machine)) };
+    check_on("obstacles", field, among_obstacles, &seeds(), 0);
+}
+
+#[test]
+fn meshes_do_not_depend_on_threads_or_batches() {
+    let made = mixed(6);
+    let mut dice = Dice(53);
+    let frames =
+        MeshFrames::new(&made, &[0.0, 0.5, 1.0], |_, _| [(); 3].map(|_| dice.between(-0.8, 0.8)));
+    let bounds = |d: usize| {
+        let along = made.points.iter().map(|p| p[d]);
+        along.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| [a.min(x), b.max(x)])
+    };
+    let [low, high] = [0, 1].map(|side| [0, 1, 2].map(|d| bounds(d)[side]));
+    let inner = |d: usize, part: f64| low[d] + part * (high[d] - low[d]);
+    let points =
+        Dice(54).points([0, 1, 2].map(|d| inner(d, 0.05)), [0, 1, 2].map(|d| inner(d, 0.95)), MANY);
+    let seeds = Seeds::list(points).unwrap();
+    check_on("mesh", |machine| Box::new(frames.field(machine)), along_walls, &seeds, 0);
+}
