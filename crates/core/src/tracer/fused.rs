@@ -99,6 +99,7 @@ fn segment(stepper: &Stepper, field: &Sampled, steps: Vec<Step>, first_step: u64
     Segment {
         steps,
         first_step: first_step as i32,
+        first_slot: 0,
         scheme: stepper.scheme,
         clock: field.time.clock().clone(),
         boundary: stepper.boundary.clone(),
