@@ -6,6 +6,7 @@
 mod physics {
     mod cloud;
     mod common;
+    mod kept;
     mod meshes;
     mod oracle;
 
@@ -13,6 +14,7 @@ mod physics {
     mod adaptive;
     mod against_oracle;
     mod analytic;
+    mod batches;
     mod damaged_meshes;
     mod faces;
     mod gradients;
@@ -28,6 +30,7 @@ mod physics {
     mod paths;
     mod points;
     mod probe;
+    mod resume;
     mod rotation;
     mod schedule;
     mod sinks;

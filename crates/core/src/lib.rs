@@ -8,6 +8,7 @@ mod error;
 mod field;
 mod inlet;
 pub mod mesh;
+mod observer;
 mod precision;
 mod random;
 mod schedule;
@@ -27,11 +28,15 @@ pub use field::{
     Sampled, Velocity,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
+pub use observer::{KeepEvery, Observer};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
 pub use source::{Rate, Source};
-pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Tolerance, Tracer};
+pub use tracer::{
+    BatchSummary, MOST_PATCHES, Patch, RandomWalk, RunNumbers, RunState, SeedsOutside, Tolerance,
+    Tracer,
+};
 pub use tracks::{
     Control, Ends, Life, Mark, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary,
     TrackSink, Tracks,

@@ -1,6 +1,6 @@
 //! What a run gives back.
 
-use crate::{Precision, Result, Status};
+use crate::{BatchSummary, Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -350,6 +350,8 @@ pub struct Summary {
     /// How many particles have left the mesh through each of its patches, by name; empty for a run
     /// without patches.
     pub patches: Vec<(String, usize)>,
+    /// The batches in which particles went to the device.
+    pub batches: BatchSummary,
     /// Wall time that the run waited for steps and for results read back from the device, in
     /// seconds. What a device computed while the sink took a save is in `save_seconds`.
     pub trace_seconds: f64,
@@ -401,7 +403,7 @@ pub enum Control {
     Cancel,
 }
 
-pub(crate) fn sunk(result: std::result::Result<(), SinkError>) -> Result<()> {
+pub(crate) fn sunk<T>(result: std::result::Result<T, SinkError>) -> Result<T> {
     result.map_err(crate::Error::Sink)
 }
 

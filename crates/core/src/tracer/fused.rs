@@ -12,12 +12,13 @@ use burntrace_kernels::{LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment,
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
-    mut particles: Particles,
+    (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Following>,
 ) -> Result<(Particles, Vec<End>)> {
     let steps = chunk.times.windows(2).map(|pair| field.time.place(pair[0], pair[1] - pair[0]));
     let mut segment = segment(stepper, field, steps.collect(), chunk.first_step);
+    segment.first_slot = first_slot;
     let Some(following) = following else {
         let nowhere =
             Tensor::zeros([1, 3], (&particles.position.device(), particles.position.dtype()));

@@ -40,13 +40,15 @@ pub(super) struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    /// Takes particles through a chunk. Returns the ends that other lives follow, too.
+    /// Takes particles, of which the first is number `first` of the run, through a chunk. Returns
+    /// the ends that other lives follow, too.
     pub fn advance(
         &self,
-        particles: Particles,
+        (first, particles): (usize, Particles),
         chunk: &Chunk,
         following: Option<&Following>,
     ) -> Result<(Particles, Vec<End>)> {
+        let particles = (first as u32, particles);
         match (self.path, self.field.sampled()) {
             (Path::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)

@@ -53,7 +53,8 @@ pub(super) fn succeed<F: Float>(
         let inlet = inlet_after::<F>(particle.status, particle.position, reals, wholes);
         if inlet >= 0 || source(wholes, slot) >= 0 {
             let room = wholes[ROOM];
-            let row = (slot - wholes[FIRST_SLOT] as u32) as usize * room as usize + particle.logged as usize;
+            let row = (slot - wholes[FIRST_SLOT] as u32) as usize * room as usize
+                + particle.logged as usize;
             follows = particle.logged < room;
             particle.logged += 1;
             if follows {
