@@ -34,6 +34,7 @@ mod physics {
     mod rotation;
     mod schedule;
     mod sinks;
+    mod streamed;
     mod time;
     mod walk;
 }

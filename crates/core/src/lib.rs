@@ -11,6 +11,7 @@ pub mod mesh;
 mod observer;
 mod precision;
 mod random;
+mod reals;
 mod schedule;
 mod seeds;
 mod source;
@@ -24,8 +25,8 @@ pub use burntrace_kernels::{
 pub use error::{Error, Result};
 pub use field::{
     Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource,
-    GridField, GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PointField, PointSource,
-    Sampled, Velocity,
+    Frames, GridField, GridSource, InputSummary, MeshField, MeshSource, NotFinite, OutsideTime,
+    PointField, PointSource, Sampled, Velocity,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use observer::{KeepEvery, Observer};

@@ -153,6 +153,20 @@ impl Chunk {
         self.times.len() - 1
     }
 
+    /// Begins and lengths of the steps.
+    pub fn moments(&self) -> Vec<(f64, f64)> {
+        self.times.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+    }
+
+    /// Some of the steps; the save where they are the last ones.
+    pub fn part(&self, steps: std::ops::Range<usize>, is_last: bool) -> Chunk {
+        Chunk {
+            first_step: self.first_step + steps.start as u64,
+            times: self.times[steps.start..=steps.end].to_vec(),
+            save: self.save.filter(|_| is_last),
+        }
+    }
+
     pub fn end(&self) -> f64 {
         self.times[self.times.len() - 1]
     }

@@ -1,6 +1,6 @@
 //! What a run gives back.
 
-use crate::{BatchSummary, Precision, Result, Status};
+use crate::{BatchSummary, InputSummary, Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -352,6 +352,8 @@ pub struct Summary {
     pub patches: Vec<(String, usize)>,
     /// The batches in which particles went to the device.
     pub batches: BatchSummary,
+    /// What the run has read of its field's frames, where it had not all of them from the begin.
+    pub input: Option<InputSummary>,
     /// Wall time that the run waited for steps and for results read back from the device, in
     /// seconds. What a device computed while the sink took a save is in `save_seconds`.
     pub trace_seconds: f64,

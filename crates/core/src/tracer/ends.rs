@@ -1,12 +1,9 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::{
-    lives,
-    rows::{Reals, Rows},
-    start::Begun,
-};
+use super::{lives, rows::Rows, start::Begun};
 use crate::{
     Ends, Error, Field, Life, MeshFace, Result, Status,
+    reals::Reals,
     schedule::{NEVER, Schedule},
 };
 use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};

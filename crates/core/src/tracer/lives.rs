@@ -7,7 +7,7 @@ use crate::{
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Lives, MeshPatch, Succession, status::WAITING};
+use burntrace_kernels::{Lives, MeshPatch, Releases, Succession, status::WAITING};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -31,6 +31,24 @@ pub(super) struct Following {
     /// The same on the host.
     pub places: Arc<Vec<[f64; 3]>>,
     pub succession: Succession,
+}
+
+impl Following {
+    /// What follows in a part of the chunk.
+    pub fn during(&self, part: &Chunk) -> Following {
+        let first = part.first_step as i32;
+        let steps = first..first + part.steps() as i32;
+        let releases = self.succession.releases.iter().map(|releases| {
+            let before = releases.events.partition_point(|event| event.0 < steps.start);
+            let until = releases.events.partition_point(|event| event.0 < steps.end);
+            Releases {
+                first: releases.first + before as u64,
+                events: releases.events[before..until].to_vec(),
+            }
+        });
+        let succession = Succession { releases: releases.collect(), ..self.succession.clone() };
+        Following { succession, ..self.clone() }
+    }
 }
 
 /// How the present life of a slot began.

@@ -268,7 +268,7 @@ impl<'a> Tracer<'a> {
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         if self.velocity {
-            done(stepper.velocity(&idle, span.t0).try_into_data())?;
+            done(stepper.velocity(&idle, span.t0)?.try_into_data())?;
         }
         done(idle.position.clone().try_into_data())?;
         done(idle.image().try_into_data())?;

@@ -11,7 +11,7 @@ use super::{
     stepper::Stepper,
 };
 use crate::{
-    Control, Error, Observer, Progress, Result, TrackSink, device,
+    Control, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink, device,
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
+    /// What had been read of the field before.
+    before: InputSummary,
     pub cancelled: bool,
 }
 
@@ -65,6 +67,7 @@ impl<'a> Run<'a> {
             overlaps: on_host && is_card,
             reading: None,
             counts: Counts::default(),
+            before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
             cancelled: false,
         }
     }
@@ -101,17 +104,21 @@ impl<'a> Run<'a> {
             _ => self.slots.as_mut().map(|slots| slots.prepare(segment)),
         };
         let mut ends = Vec::new();
-        let mut first = 0;
-        while first < self.cloud.count() {
-            let batch = self.batches.next(first, self.cloud.count());
-            first = batch.end;
-            self.batch(batch, segment, following.as_ref(), &mut ends, sink)?;
+        let samples = self.tracer.velocity && segment.save.is_some();
+        for part in self.stepper.parts(segment, samples) {
+            let following = following.as_ref().map(|following| following.during(&part));
+            let mut first = 0;
+            while first < self.cloud.count() {
+                let batch = self.batches.next(first, self.cloud.count());
+                first = batch.end;
+                self.batch(batch, &part, following.as_ref(), &mut ends, sink)?;
+            }
         }
         self.counts.steps += segment.steps() as u64;
         self.absorb(ends, segment, sink)
     }
 
-    /// Takes a batch through a segment, and makes its part of the save.
+    /// Takes a batch through a part of a segment, and makes its part of the save after that.
     fn batch(
         &mut self,
         batch: Range<usize>,
@@ -127,7 +134,7 @@ impl<'a> Run<'a> {
         self.hand_over(sink)?;
         match segment.save {
             Some(index) if self.overlaps => {
-                self.start_reading(&particles, (index, segment.end(), batch.start));
+                self.start_reading(&particles, (index, segment.end(), batch.start))?;
             }
             save => {
                 self.sync()?;
@@ -174,6 +181,16 @@ impl<'a> Run<'a> {
         sunk(sink.lives(&lives))?;
         self.counts.save_seconds += begin.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// What the run has read of its field's frames.
+    pub fn input(&self) -> Option<InputSummary> {
+        let now = self.tracer.field.sampled().and_then(Sampled::input)?;
+        Some(InputSummary {
+            frames: now.frames - self.before.frames,
+            bytes: now.bytes - self.before.bytes,
+            wait_seconds: now.wait_seconds - self.before.wait_seconds,
+        })
     }
 
     /// Waits for the device, so that times are those of the work and failures are seen.

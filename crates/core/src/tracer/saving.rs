@@ -10,19 +10,20 @@ use std::time::Instant;
 type Block = (usize, f64, usize);
 
 impl Run<'_> {
-    fn velocity(&self, particles: &Particles, time: f64) -> Option<Tensor<2>> {
-        self.tracer.velocity.then(|| self.stepper.velocity(particles, time))
+    fn velocity(&self, particles: &Particles, time: f64) -> Result<Option<Tensor<2>>> {
+        self.tracer.velocity.then(|| self.stepper.velocity(particles, time)).transpose()
     }
 
     /// Begins to read a save back. The next launch comes after that in the device's queue, and
     /// may thus write to the same memory.
-    pub fn start_reading(&mut self, particles: &Particles, block: Block) {
+    pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let begin = Instant::now();
-        let velocity = self.velocity(particles, block.1);
+        let velocity = self.velocity(particles, block.1)?;
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
         let has = [has_image, self.slots.is_some()];
         self.reading = Some(Reading::start(particles, velocity, has, block));
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
     }
 
     /// Gives the sink the save that is being read back, if there is one.
@@ -49,7 +50,7 @@ impl Run<'_> {
             position: particles.position.clone(),
             status: particles.status(),
             image: particles.image(),
-            velocity: self.velocity(particles, time),
+            velocity: self.velocity(particles, time)?,
             generation: self.slots.as_ref().map(|_| particles.generation()),
         };
         self.give(save, sink, begin)
@@ -81,7 +82,7 @@ impl Run<'_> {
 
     /// Counts what has become of the particles, and closes the sink.
     pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
-        let particles = self.cloud.count();
+        let (particles, input) = (self.cloud.count(), self.input());
         let begin = Instant::now();
         let slots = ends::Slots {
             begun: &self.begun,
@@ -122,6 +123,7 @@ impl Run<'_> {
             counts: account.counts,
             patches: names.zip(account.patches).collect(),
             batches: self.batches.summary(),
+            input,
             trace_seconds: self.counts.trace_seconds,
             save_seconds: self.counts.save_seconds,
             cancelled: self.cancelled,

@@ -1,11 +1,9 @@
 //! How a run starts: its particles on the device, and when each is released.
 
-use super::{
-    lives::Slots,
-    rows::{Reals, Rows},
-};
+use super::{lives::Slots, rows::Rows};
 use crate::{
     Domain, Error, Field, Result, Seeds, Status,
+    reals::Reals,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};

@@ -1,12 +1,7 @@
 //! The state of a run between two segments: all that it needs to go on, as plain data.
 
-use super::{
-    cloud::Cloud,
-    lives::Books,
-    rows::{Reals, Rows},
-    run::Run,
-};
-use crate::{Error, Mark, Path, Precision, Result};
+use super::{cloud::Cloud, lives::Books, rows::Rows, run::Run};
+use crate::{Error, Mark, Path, Precision, Result, reals::Reals};
 use burntrace_kernels::RECORD;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -6,7 +6,7 @@ use super::{
     start::Release,
     tensor,
 };
-use crate::{Field, Path, Result, Scheme, device, schedule::Chunk};
+use crate::{Field, Path, Result, Sampled, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Walk};
 use std::{cell::Cell, sync::Arc};
@@ -53,15 +53,41 @@ impl Stepper<'_> {
             (Path::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)
             }
-            _ => tensor::advance(self, particles, chunk, following),
+            (_, sampled) => {
+                let advanced = tensor::advance(self, particles, chunk, following)?;
+                sampled.map_or(Ok(()), Sampled::failure)?;
+                Ok(advanced)
+            }
         }
     }
 
+    /// The parts of a segment for which all frames are on the device at once. Velocities at the end
+    /// are of the last part, too, where `samples` says so.
+    pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
+        let (Path::Fused, Some(sampled)) = (self.path, self.field.sampled()) else {
+            return vec![segment.clone()];
+        };
+        let mut moments = segment.moments();
+        moments.extend(samples.then_some((segment.end(), 0.0)));
+        let (mut parts, mut first) = (Vec::new(), 0);
+        while first < moments.len() || parts.is_empty() {
+            let next = first + sampled.at_once(&moments[first..]);
+            let steps = first.min(segment.steps())..next.min(segment.steps());
+            parts.push(segment.part(steps, next >= moments.len()));
+            first = next;
+        }
+        parts
+    }
+
     /// Velocity at the particles' positions.
-    pub fn velocity(&self, particles: &Particles, time: f64) -> Tensor<2> {
+    pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
         match (self.path, self.field.sampled()) {
             (Path::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
-            _ => self.field.velocity(particles.position.clone(), time),
+            (_, sampled) => {
+                let velocity = self.field.velocity(particles.position.clone(), time);
+                sampled.map_or(Ok(()), Sampled::failure)?;
+                Ok(velocity)
+            }
         }
     }
 
