@@ -6,6 +6,7 @@
 mod physics {
     mod cloud;
     mod common;
+    mod kept;
     mod meshes;
     mod oracle;
 
@@ -13,6 +14,7 @@ mod physics {
     mod adaptive;
     mod against_oracle;
     mod analytic;
+    mod batches;
     mod damaged_meshes;
     mod faces;
     mod gradients;
@@ -30,9 +32,11 @@ mod physics {
     mod points;
     mod probe;
     mod residence;
+    mod resume;
     mod rotation;
     mod schedule;
     mod sinks;
+    mod streamed;
     mod threads;
     mod time;
     mod walk;

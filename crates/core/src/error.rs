@@ -236,6 +236,14 @@ pub enum Error {
         remedy: String,
     },
 
+    /// A run cannot be planned as asked.
+    #[error("the run cannot be planned: {0}")]
+    Plan(String),
+
+    /// A run cannot go on from a state.
+    #[error("the run cannot go on from this state: {0}")]
+    State(String),
+
     /// The device failed while it computed.
     #[error("the device failed: {0}")]
     Execution(String),

@@ -8,8 +8,10 @@ mod error;
 mod field;
 mod inlet;
 pub mod mesh;
+mod observer;
 mod precision;
 mod random;
+mod reals;
 mod schedule;
 mod seeds;
 mod source;
@@ -23,16 +25,20 @@ pub use burntrace_kernels::{
 pub use error::{Error, Result};
 pub use field::{
     Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource,
-    GridField, GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PointField, PointSource,
-    Sampled, Velocity,
+    Frames, GridField, GridSource, InputSummary, MeshField, MeshSource, NotFinite, OutsideTime,
+    PointField, PointSource, Sampled, Velocity,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
+pub use observer::{KeepEvery, Observer};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};
 pub use source::{Rate, Source};
-pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Step, Tolerance, Tracer};
+pub use tracer::{
+    BatchSummary, MOST_PATCHES, Patch, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
+    Tolerance, Tracer,
+};
 pub use tracks::{
-    Control, Ends, Life, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink,
-    Tracks,
+    Control, Ends, Life, Mark, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary,
+    TrackSink, Tracks,
 };

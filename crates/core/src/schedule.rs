@@ -3,7 +3,7 @@
 //! Steps and saves are computed as they are needed, so that a run's memory does not grow with
 //! the number of its steps.
 
-use crate::{Error, Result};
+use crate::{Error, Result, tracer::Cursor};
 
 /// The time span that a caller asks for: any two of `t1`, `dt` and `steps` define the third.
 ///
@@ -153,6 +153,20 @@ impl Chunk {
         self.times.len() - 1
     }
 
+    /// Begins and lengths of the steps.
+    pub fn moments(&self) -> Vec<(f64, f64)> {
+        self.times.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+    }
+
+    /// Some of the steps; the save where they are the last ones.
+    pub fn part(&self, steps: std::ops::Range<usize>, is_last: bool) -> Chunk {
+        Chunk {
+            first_step: self.first_step + steps.start as u64,
+            times: self.times[steps.start..=steps.end].to_vec(),
+            save: self.save.filter(|_| is_last),
+        }
+    }
+
     pub fn end(&self) -> f64 {
         self.times[self.times.len() - 1]
     }
@@ -196,7 +210,8 @@ impl Schedule {
 
     /// The run's chunks, none of more than `most` steps.
     pub fn chunks(&self, most: usize) -> Chunks<'_> {
-        Chunks { schedule: self, most, now: self.span.t0, grid: 0, save: 0, step: 0 }
+        let cursor = Cursor { now: self.span.t0, grid: 0, save: 0, step: 0 };
+        Chunks { schedule: self, most, cursor }
     }
 
     /// For each time, in ascending order along the run, the step in which it lies and the
@@ -263,11 +278,7 @@ fn check_times(span: &TimeSpan, times: &[f64]) -> Result<usize> {
 pub(crate) struct Chunks<'a> {
     schedule: &'a Schedule,
     most: usize,
-    now: f64,
-    /// Whole steps of the span that are done.
-    grid: u64,
-    save: usize,
-    step: u64,
+    cursor: Cursor,
 }
 
 impl Iterator for Chunks<'_> {
@@ -275,38 +286,52 @@ impl Iterator for Chunks<'_> {
 
     fn next(&mut self) -> Option<Chunk> {
         let span = &self.schedule.span;
-        let first_step = self.step;
-        let mut times = vec![self.now];
+        let first_step = self.cursor.step;
+        let mut times = vec![self.cursor.now];
         loop {
-            let is_due = self.save < self.schedule.saves
-                && !span.is_before(self.now, self.schedule.save_time(self.save));
-            if is_due || self.grid >= span.steps || times.len() > self.most {
-                let save = is_due.then_some(self.save);
-                self.save += usize::from(is_due);
+            let is_due = self.save().is_some_and(|save| !span.is_before(self.cursor.now, save));
+            if is_due || self.cursor.grid >= span.steps || times.len() > self.most {
+                let save = is_due.then_some(self.cursor.save as usize);
+                self.cursor.save += u64::from(is_due);
                 let is_empty = times.len() == 1 && save.is_none();
                 return (!is_empty).then_some(Chunk { first_step, times, save });
             }
             self.advance();
-            self.step += 1;
-            times.push(self.now);
+            self.cursor.step += 1;
+            times.push(self.cursor.now);
         }
     }
 }
 
 impl Chunks<'_> {
+    /// Where the next chunk begins.
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    /// Goes to where a chunk of the same schedule began.
+    pub fn go_to(&mut self, cursor: Cursor) {
+        self.cursor = cursor;
+    }
+
+    /// The time of the next save, if there is one.
+    fn save(&self) -> Option<f64> {
+        let save = self.cursor.save as usize;
+        (save < self.schedule.saves).then(|| self.schedule.save_time(save))
+    }
+
     /// Goes to the end of the whole step, or to the save that comes before it.
     fn advance(&mut self) {
         let span = &self.schedule.span;
-        let end = span.time(self.grid + 1);
-        if self.save < self.schedule.saves {
-            let save = self.schedule.save_time(self.save);
-            if span.is_before(save, end) {
-                self.now = save;
-                return;
-            }
+        let end = span.time(self.cursor.grid + 1);
+        if let Some(save) = self.save()
+            && span.is_before(save, end)
+        {
+            self.cursor.now = save;
+            return;
         }
-        self.now = end;
-        self.grid += 1;
+        self.cursor.now = end;
+        self.cursor.grid += 1;
     }
 }
 

@@ -257,6 +257,11 @@ impl Timetable {
         self.next
     }
 
+    /// Goes on after so many releases.
+    pub fn go_to(&mut self, due: u64) {
+        self.next = due;
+    }
+
     /// The releases within the steps of the run's next chunk.
     pub fn releases(&mut self, chunk: &Chunk, span: &TimeSpan, precision: Precision) -> Releases {
         let mut releases = Releases { first: self.next, events: Vec::new() };

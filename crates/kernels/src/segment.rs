@@ -10,6 +10,9 @@ pub struct Segment {
     pub steps: Vec<Step>,
     /// Number of the first step in the whole run, to which release and end events refer.
     pub first_step: i32,
+    /// Number over the whole run of the slot in the first row of this launch: random numbers, places
+    /// of inlets and sources go by it, and so does the log.
+    pub first_slot: u32,
     /// How a step is taken.
     pub scheme: Scheme,
     /// The frames' places in time.

@@ -247,6 +247,7 @@ fn field_options(case: &Case) -> Result<FieldOptions> {
         in_time: field.in_time.into(),
         not_finite: field.not_finite.into(),
         memory: Some(available_memory()),
+        ..FieldOptions::default()
     })
 }
 

@@ -106,6 +106,88 @@ pub enum OutsideTime {
     },
 }
 
+impl<S: FrameSource + ?Sized> FrameSource for &mut S {
+    fn times(&self) -> &[f64] {
+        (**self).times()
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<Velocity, SourceError> {
+        (**self).read(frame)
+    }
+
+    fn diffusivity(&mut self, frame: usize) -> std::result::Result<Option<Vec<f64>>, SourceError> {
+        (**self).diffusivity(frame)
+    }
+}
+
+impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
+    fn times(&self) -> &[f64] {
+        (**self).times()
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<Velocity, SourceError> {
+        (**self).read(frame)
+    }
+
+    fn diffusivity(&mut self, frame: usize) -> std::result::Result<Option<Vec<f64>>, SourceError> {
+        (**self).diffusivity(frame)
+    }
+}
+
+impl<S: MeshSource + ?Sized> MeshSource for &mut S {
+    fn points(&self) -> &[[f64; 3]] {
+        (**self).points()
+    }
+
+    fn cells(&self) -> &Cells {
+        (**self).cells()
+    }
+
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+}
+
+impl<S: MeshSource + ?Sized> MeshSource for Box<S> {
+    fn points(&self) -> &[[f64; 3]] {
+        (**self).points()
+    }
+
+    fn cells(&self) -> &Cells {
+        (**self).cells()
+    }
+
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+}
+
+type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// How many frames a field holds at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Frames {
+    /// All of them.
+    #[default]
+    All,
+    /// So many, those that are read ahead among them; the others are read when a run comes to them,
+    /// by a thread of their own. At least 4; a step that spans more of them holds more.
+    Streamed(usize),
+}
+
+impl Frames {
+    /// How many of a field's frames are held at a time, where that is not all of them.
+    pub(crate) fn window(self, frames: usize) -> Option<usize> {
+        match self {
+            Frames::Streamed(held) => Some(held.max(4)).filter(|held| *held < frames),
+            Frames::All => None,
+        }
+    }
+}
+
+/// What rounding to single precision may add to a step's way through the frames, as a part of it.
+const SLACK: f64 = 1e-5;
+
 /// The frames' times with what lies between and outside them.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeAxis {
@@ -181,6 +263,63 @@ impl TimeAxis {
         }
     }
 
+    /// Whether the frames come again and again.
+    pub fn repeats(&self) -> bool {
+        self.clock.outside == Outside::Periodic && !self.clock.gaps.is_empty()
+    }
+
+    /// As [`place`](TimeAxis::place), and the interval's number where those of a period are counted
+    /// on without end.
+    pub fn place_unrolled(&self, t: f64, h: f64) -> (i64, Step) {
+        let step = self.place(t, h);
+        if !self.repeats() {
+            return (step.interval as i64, step);
+        }
+        let period: f64 = self.clock.gaps.iter().sum();
+        let since = t - self.times[0];
+        let round = ((since - since.rem_euclid(period)) / period).round() as i64;
+        (round * self.clock.gaps.len() as i64 + step.interval as i64, step)
+    }
+
+    /// The frames, counted on without end, that a step of length `h` from time `t` on may read. A
+    /// kernel's own precision may lead it into the interval after the one in which the step ends.
+    pub fn frames_of(&self, t: f64, h: f64) -> std::ops::Range<i64> {
+        let (begin, step) = self.place_unrolled(t, h);
+        let count = self.clock.gaps.len() as i64;
+        if count == 0 {
+            return 0..1;
+        }
+        let gap = |k: i64| self.clock.gaps[k.rem_euclid(count) as usize];
+        let is_there = |k: i64| self.repeats() || (0..count).contains(&k);
+        let slack = SLACK * (step.since.abs() + h.abs());
+        let [mut low, mut high] = [step.since, step.since];
+        match h {
+            0.0 => {}
+            h if h > 0.0 => high += h + slack,
+            h => low += h - slack,
+        }
+        let (mut first, mut last) = (begin, begin);
+        while low < 0.0 && is_there(first - 1) {
+            first -= 1;
+            low += gap(first);
+        }
+        while high > gap(last) && is_there(last + 1) {
+            high -= gap(last);
+            last += 1;
+        }
+        first..last + 2
+    }
+
+    /// The clock of some consecutive frames, counted on without end. Steps that read no others are
+    /// the same by it as by the clock of all frames, but that intervals are counted from the first.
+    pub fn clock_of(&self, frames: std::ops::Range<i64>) -> Clock {
+        let count = self.clock.gaps.len() as i64;
+        let gap = |k: i64| self.clock.gaps[k.rem_euclid(count) as usize];
+        let gaps =
+            if count == 0 { Vec::new() } else { (frames.start..frames.end - 1).map(gap).collect() };
+        Clock { gaps, frames: (frames.end - frames.start) as usize, ..*self.clock }
+    }
+
     /// Places a step that begins at time `t` among the frames.
     pub fn place(&self, t: f64, h: f64) -> Step {
         let mut since = t - self.times[0];
@@ -246,6 +385,24 @@ mod tests {
             InTime::Linear,
         );
         assert!(matches!(short, Err(Error::Period { .. })));
+    }
+
+    #[test]
+    fn a_step_reads_the_frames_of_the_intervals_that_it_may_come_to() {
+        let open = axis(OutsideTime::Hold);
+        assert_eq!(open.frames_of(1.2, 0.5), 0..2);
+        assert_eq!(open.frames_of(1.2, 0.8), 0..3);
+        assert_eq!(open.frames_of(2.0, 0.0), 1..3);
+        assert_eq!(open.frames_of(2.0, -0.5), 0..3);
+        assert_eq!(open.frames_of(3.0, 5.0), 1..3);
+        assert_eq!(open.frames_of(0.0, -5.0), 0..2);
+        let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
+        assert_eq!(closed.frames_of(1.5, -1.0), -1..2);
+        assert_eq!(closed.frames_of(8.2, 0.1), 6..8);
+        assert_eq!(closed.clock_of(-1..2).gaps, [0.5, 1.0]);
+        let (interval, step) = closed.place_unrolled(4.25, 0.1);
+        assert_eq!((interval, step.interval), (2, 2));
+        assert_eq!(closed.place_unrolled(1.0 - 3.5 - 0.25, 0.1).0, -4);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use super::{
     AXES, Domain, FieldOptions, GridSource, Sampled,
-    frames::TimeAxis,
-    sampled::{Layout, sampled_field},
+    layout::{Input, Layout, Loaded},
+    sampled::sampled_field,
 };
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, GridShape, Placement, Spacing};
+use std::sync::Arc;
 
 /// Velocity on image data or a rectilinear grid at one or more times.
 ///
@@ -33,9 +34,38 @@ impl GridField {
         device: &Device,
         options: &FieldOptions,
     ) -> Result<Self> {
-        let axes = source.axes().clone();
-        let shape = grid_shape(&axes, source.placement())?;
-        let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
+        let (axes, placement) = (source.axes().clone(), source.placement());
+        GridField::of(axes, placement, Input::Lent(source), device, options)
+    }
+
+    /// The same with a source that is given away: its frames can be read in the course of a run
+    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
+    /// the run that comes to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn open(
+        source: Box<dyn GridSource + Send>,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Self> {
+        let (axes, placement) = (source.axes().clone(), source.placement());
+        GridField::of(axes, placement, Input::Given(source), device, options)
+    }
+
+    fn of(
+        axes: [Vec<f64>; 3],
+        placement: Placement,
+        input: Input,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Self> {
+        let shape = grid_shape(&axes, placement)?;
+        let time = input.time(options)?;
+        let nodes = axes.concat();
+        let ends = |at: fn(&Vec<f64>) -> f64| axes.each_ref().map(at);
+        let domain = Domain::new(ends(|axis| axis[0]), ends(|axis| axis[axis.len() - 1]))?;
         let layout = Layout {
             shape: FieldShape::Grid(shape),
             given: shape.values_per_frame(),
@@ -43,11 +73,11 @@ impl GridField {
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: name(&shape),
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
-            position: &|value| value_position(value, &shape, &axes),
+            position: Arc::new(move |value| value_position(value, &shape, &axes)),
         };
-        let (velocity, has_diffusivity) = layout.load(source, &time, device, options)?;
+        let Loaded { velocity, stream, has_diffusivity } =
+            layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
-        let nodes = axes.concat();
         let count = nodes.len();
         let nodes = options.precision.data(nodes, [count]);
         let index = TensorData::new(vec![0_i32], [1]);
@@ -58,10 +88,8 @@ impl GridField {
                 index: Tensor::from_data(index, (device, DType::I32)),
                 shape: FieldShape::Grid(shape),
             },
-            domain: Domain::new(
-                axes.each_ref().map(|axis| axis[0]),
-                axes.each_ref().map(|axis| axis[axis.len() - 1]),
-            )?,
+            stream,
+            domain,
             time,
             device: device.clone(),
             precision: options.precision,

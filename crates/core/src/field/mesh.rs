@@ -6,7 +6,8 @@ mod shares;
 use super::{
     Domain, FieldOptions, MeshSource, Sampled,
     frames::TimeAxis,
-    sampled::{Layout, sampled_field},
+    layout::{Input, Layout, Loaded, Ordered},
+    sampled::sampled_field,
 };
 use crate::{
     Precision, Result,
@@ -65,48 +66,73 @@ impl MeshField {
         options: &FieldOptions,
         in_cells: CellVelocity,
     ) -> Result<Self> {
+        MeshField::of(Given::Lent(source), (device, options), in_cells)
+    }
+
+    /// The same with a source that is given away: its frames can be read in the course of a run
+    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
+    /// the run that comes to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn open(
+        source: Box<dyn MeshSource + Send>,
+        device: &Device,
+        options: &FieldOptions,
+        in_cells: CellVelocity,
+    ) -> Result<Self> {
+        MeshField::of(Given::Away(source), (device, options), in_cells)
+    }
+
+    fn of(
+        given: Given,
+        (device, options): (&Device, &FieldOptions),
+        in_cells: CellVelocity,
+    ) -> Result<Self> {
+        let source = given.source();
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records(placement, options.precision);
-        let given = match source.placement() {
+        let (count, what) = match source.placement() {
             Placement::Nodes => (source.points().len(), "points"),
             Placement::Cells => (source.cells().len(), "cells"),
         };
-        let order = match placement {
-            Placement::Nodes => &origins.points,
-            Placement::Cells => &origins.cells,
-        };
+        let (mesh, origins) = (Arc::new(mesh), Arc::new(origins));
+        let order = ValuesOf { origins: origins.clone(), placement };
         let layout = Layout {
             shape: FieldShape::Mesh(records.shape),
-            given: if averages { mesh.points().len() } else { given.0 },
-            order: (!averages).then_some(order),
+            given: if averages { mesh.points().len() } else { count },
+            order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [false, false, mesh.dimension() == 2],
-            name: format!("{} {}", given.0, given.1),
+            name: format!("{count} {what}"),
             other_bytes: (records.places.len() * options.precision.bytes()
                 + records.index.len() * size_of::<i32>()) as u64,
-            position: &|value| place(&mesh, placement, order.iter().position(|i| *i == value)),
+            position: {
+                let mesh = mesh.clone();
+                let place_of = move |value| order.order().iter().position(|i| *i == value);
+                Arc::new(move |value| place(&mesh, placement, place_of(value)))
+            },
         };
-        let (velocity, has_diffusivity) = if averages {
-            let mut averaged = Averaged::new(source, &mesh, &origins);
-            layout.load(&mut averaged, &time, device, options)?
-        } else {
-            layout.load(source, &time, device, options)?
-        };
+        let averages = averages.then_some((&*mesh, &*origins));
+        let Loaded { velocity, stream, has_diffusivity } =
+            given.load(layout, &time, (device, options), averages)?;
         let domain = domain(&mesh)?;
         let tensors = tensors(velocity, records, device, options.precision);
         Ok(MeshField {
             sampled: Sampled {
                 tensors,
+                stream,
                 domain,
                 time,
                 device: device.clone(),
                 precision: options.precision,
                 has_diffusivity,
             },
-            mesh: mesh.into(),
-            origins: origins.into(),
+            mesh,
+            origins,
             placement,
         })
     }
@@ -148,6 +174,62 @@ impl MeshField {
         let velocity = values.select(0, shares.values.clone()).reshape([n, k, 4]);
         let weighed = velocity * shares.weights.clone().reshape([n, k, 1]);
         weighed.sum_dim(1).reshape([n, 4])
+    }
+}
+
+/// A source that is lent, or given away.
+enum Given<'a> {
+    Lent(&'a mut dyn MeshSource),
+    Away(Box<dyn MeshSource + Send>),
+}
+
+impl Given<'_> {
+    fn source(&self) -> &dyn MeshSource {
+        match self {
+            Given::Lent(source) => *source,
+            Given::Away(source) => &**source,
+        }
+    }
+
+    /// Loads a layout; with a mesh and its origins the means around points of what is in cells.
+    fn load(
+        self,
+        layout: Layout,
+        time: &TimeAxis,
+        (device, options): (&Device, &FieldOptions),
+        averages: Option<(&Mesh, &Origins)>,
+    ) -> Result<Loaded> {
+        let averaged;
+        let mut lent;
+        let input = match (self, averages) {
+            (Given::Lent(source), None) => Input::Lent(source),
+            (Given::Away(source), None) => Input::Given(source),
+            (Given::Lent(source), Some((mesh, origins))) => {
+                lent = Averaged::new(source, mesh, origins);
+                Input::Lent(&mut lent)
+            }
+            (Given::Away(source), Some((mesh, origins))) => {
+                averaged = Averaged::new(source, mesh, origins);
+                Input::Given(Box::new(averaged))
+            }
+        };
+        layout.load(input, time, device, options)
+    }
+}
+
+/// Which values of the source those of a mesh are.
+#[derive(Clone)]
+struct ValuesOf {
+    origins: Arc<Origins>,
+    placement: Placement,
+}
+
+impl Ordered for ValuesOf {
+    fn order(&self) -> &[usize] {
+        match self.placement {
+            Placement::Nodes => &self.origins.points,
+            Placement::Cells => &self.origins.cells,
+        }
     }
 }
 

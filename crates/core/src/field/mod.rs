@@ -5,19 +5,23 @@ mod flows;
 pub(crate) mod frames;
 mod function;
 mod grid;
+mod layout;
 mod mesh;
 mod points;
 mod sampled;
+mod stream;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
-pub use frames::{FrameSource, GridSource, MeshSource, OutsideTime, PointSource, Velocity};
+pub use frames::{FrameSource, Frames, GridSource, MeshSource, OutsideTime, PointSource, Velocity};
 pub use function::FieldFn;
 pub use grid::GridField;
 pub(crate) use mesh::to_host;
 pub use mesh::{CellVelocity, MeshField};
 pub use points::PointField;
+pub(crate) use sampled::Moments;
 pub use sampled::{FieldOptions, NotFinite, Sampled};
+pub use stream::InputSummary;
 
 use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Device, Tensor};

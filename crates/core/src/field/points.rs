@@ -4,8 +4,8 @@ mod lattice;
 
 use super::{
     Domain, FieldOptions, PointSource, Sampled,
-    frames::TimeAxis,
-    sampled::{Layout, sampled_field},
+    layout::{Input, Layout, Loaded},
+    sampled::sampled_field,
 };
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
@@ -13,6 +13,7 @@ use burntrace_kernels::{
     FieldShape, FieldTensors, MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting,
 };
 use lattice::Lattice;
+use std::sync::Arc;
 
 /// Velocity on scattered points at one or more times.
 ///
@@ -43,27 +44,55 @@ impl PointField {
         weighting: Weighting,
     ) -> Result<Self> {
         let positions = source.positions().to_vec();
+        PointField::of(positions, Input::Lent(source), (device, options), weighting)
+    }
+
+    /// The same with a source that is given away: its frames can be read in the course of a run
+    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
+    /// the run that comes to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn open(
+        source: Box<dyn PointSource + Send>,
+        device: &Device,
+        options: &FieldOptions,
+        weighting: Weighting,
+    ) -> Result<Self> {
+        let positions = source.positions().to_vec();
+        PointField::of(positions, Input::Given(source), (device, options), weighting)
+    }
+
+    fn of(
+        positions: Vec<[f64; 3]>,
+        input: Input,
+        (device, options): (&Device, &FieldOptions),
+        weighting: Weighting,
+    ) -> Result<Self> {
         check_positions(&positions)?;
         check_weighting(weighting, positions.len())?;
         let domain = bounding_box(&positions)?;
-        let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
+        let time = input.time(options)?;
         let lattice = Lattice::new(&positions, &domain, options.precision);
         let shape = lattice.shape(weighting);
+        let places = places(&positions, &lattice.order, &shape);
+        let places = options.precision.data(places, [shape.axis(3)]);
         let layout = Layout {
             shape: FieldShape::Points(shape),
             given: positions.len(),
-            order: Some(&lattice.order),
+            order: Some(Arc::new(lattice.order)),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: format!("{} points", positions.len()),
             other_bytes: (shape.axis(3) * options.precision.bytes()
                 + lattice.starts.len() * size_of::<i32>()) as u64,
-            position: &|value| positions[value],
+            position: Arc::new(move |value| positions[value]),
         };
-        let (velocity, has_diffusivity) = layout.load(source, &time, device, options)?;
+        let Loaded { velocity, stream, has_diffusivity } =
+            layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
-        let places = places(&positions, &lattice.order, &shape);
-        let places = options.precision.data(places, [shape.axis(3)]);
-        let starts = TensorData::new(lattice.starts.clone(), [lattice.starts.len()]);
+        let cells = lattice.starts.len();
+        let starts = TensorData::new(lattice.starts, [cells]);
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
@@ -71,6 +100,7 @@ impl PointField {
                 index: Tensor::from_data(starts, (device, DType::I32)),
                 shape: FieldShape::Points(shape),
             },
+            stream,
             domain,
             time,
             device: device.clone(),

@@ -1,9 +1,15 @@
 //! Frames of velocity on a device, whatever they are given on.
 
-use super::{Domain, FrameSource, OutsideTime, Velocity, frames::TimeAxis};
-use crate::{Error, Precision, Result};
-use burn::tensor::{Device, Tensor, TensorData};
-use burntrace_kernels::{FieldShape, FieldTensors, InTime};
+use super::{
+    Domain, Frames, OutsideTime,
+    frames::TimeAxis,
+    layout::LANES,
+    stream::{InputSummary, Stream},
+};
+use crate::{Precision, Result};
+use burn::tensor::{Device, Tensor};
+use burntrace_kernels::{Clock, FieldShape, FieldTensors, InTime, Step};
+use std::sync::Arc;
 
 /// How a field is read and continued.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,6 +22,8 @@ pub struct FieldOptions {
     pub in_time: InTime,
     /// What to do with velocities that are not finite.
     pub not_finite: NotFinite,
+    /// How many frames are held at a time.
+    pub frames: Frames,
     /// The most bytes that the field may take on the device; `None` for no limit.
     pub memory: Option<u64>,
 }
@@ -33,7 +41,10 @@ pub enum NotFinite {
 /// Frames of velocity on a device: what the fused operation reads.
 #[derive(Clone, Debug)]
 pub struct Sampled {
+    /// All frames; of streamed ones a single value that does not count.
     pub(crate) tensors: FieldTensors,
+    /// Where frames come from, if they are not all there.
+    pub(crate) stream: Option<Arc<Stream>>,
     pub(crate) time: TimeAxis,
     pub(crate) domain: Domain,
     pub(crate) device: Device,
@@ -42,30 +53,112 @@ pub struct Sampled {
     pub(crate) has_diffusivity: bool,
 }
 
+/// What the fused operation needs to know for some steps.
+pub(crate) struct Moments {
+    pub tensors: FieldTensors,
+    pub clock: Arc<Clock>,
+    pub steps: Vec<Step>,
+}
+
 impl Sampled {
-    /// Bytes that the field takes on its device.
+    /// Bytes that the field takes on its device; with streamed frames those that are read ahead, on
+    /// the host, among them.
     pub fn bytes(&self) -> u64 {
-        let places = self.tensors.places.dims()[0] * self.precision.bytes();
-        let index = self.tensors.index.dims()[0] * size_of::<i32>();
-        let frames = self.time.clock().frames;
-        velocity_bytes(&self.tensors.shape, frames, self.precision) + (places + index) as u64
+        let frames = match &self.stream {
+            Some(stream) => stream.held(),
+            None => self.time.clock().frames,
+        };
+        self.frame_bytes() * frames as u64 + self.other_bytes()
     }
 
-    /// One frame's velocities `[values, 4]`.
-    pub(super) fn frame(&self, frame: usize) -> Tensor<2> {
-        let values = self.tensors.shape.values_per_frame();
-        self.tensors.velocity.clone().slice([frame * values..(frame + 1) * values, 0..LANES])
+    /// Bytes of a frame.
+    pub(crate) fn frame_bytes(&self) -> u64 {
+        (self.tensors.shape.values_per_frame() * LANES * self.precision.bytes()) as u64
+    }
+
+    /// Bytes beside the frames.
+    pub(crate) fn other_bytes(&self) -> u64 {
+        let places = self.tensors.places.dims()[0] * self.precision.bytes();
+        let index = self.tensors.index.dims()[0] * size_of::<i32>();
+        (places + index + LANES * self.precision.bytes()) as u64
+    }
+
+    /// What was read so far of frames that are not all there.
+    pub(crate) fn input(&self) -> Option<InputSummary> {
+        self.stream.as_ref().map(|stream| stream.input())
+    }
+
+    /// What went wrong with frames where nobody could be told, once.
+    pub(crate) fn failure(&self) -> Result<()> {
+        self.stream.as_ref().and_then(|stream| stream.failure()).map_or(Ok(()), Err)
+    }
+
+    /// The frames and the clock for steps, given by their begins and lengths; those frames are on
+    /// the device then.
+    pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<Moments> {
+        let Some(stream) = &self.stream else {
+            return Ok(Moments {
+                tensors: self.tensors.clone(),
+                clock: self.time.clock().clone(),
+                steps: steps.iter().map(|(t, h)| self.time.place(*t, *h)).collect(),
+            });
+        };
+        let frames = steps.iter().map(|(t, h)| self.time.frames_of(*t, *h));
+        let needed = frames.reduce(union).unwrap_or(0..1);
+        let turns = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
+        let (velocity, first) = stream.window(needed, turns)?;
+        let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.shape.values_per_frame() as i64;
+        let place = |(t, h): &(f64, f64)| {
+            let (interval, step) = self.time.place_unrolled(*t, *h);
+            Step { interval: (interval - first).max(0) as usize, ..step }
+        };
+        Ok(Moments {
+            clock: self.time.clock_of(first..first + rows).into(),
+            steps: steps.iter().map(place).collect(),
+            tensors: FieldTensors { velocity, ..self.tensors.clone() },
+        })
+    }
+
+    /// How many of some steps, given by their begins and lengths, can be taken without another
+    /// frame: at least one.
+    pub(crate) fn at_once(&self, steps: &[(f64, f64)]) -> usize {
+        let Some(stream) = &self.stream else { return steps.len() };
+        let mut needed = None;
+        let mut fits = |(t, h): &(f64, f64)| {
+            let frames = self.time.frames_of(*t, *h);
+            let all = needed.clone().map_or(frames.clone(), |needed| union(needed, frames));
+            let fits = all.end - all.start <= stream.capacity() as i64;
+            needed = Some(all);
+            fits
+        };
+        steps.iter().take_while(|step| fits(step)).count().max(1)
     }
 
     /// Velocity and what pads it `[n, 4]` at a time, from what `read` gives `[n, 4]` of a frame.
     pub(super) fn at_time(&self, time: f64, read: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
         let ([first, second], [w0, w1]) = self.time.weights(time);
-        let mut v = read(self.frame(first)).mul_scalar(w0);
+        let (velocity, [first, second]) = match &self.stream {
+            None => (self.tensors.velocity.clone(), [first, second]),
+            Some(stream) => {
+                let needed = self.time.frames_of(time, 0.0);
+                let (velocity, begin) = stream.window_or_zeros(needed.clone());
+                let first = (needed.start - begin) as usize;
+                (velocity, [first, first + 1])
+            }
+        };
+        let size = self.tensors.shape.values_per_frame();
+        let frame = |k: usize| velocity.clone().slice([k * size..(k + 1) * size, 0..LANES]);
+        let mut v = read(frame(first)).mul_scalar(w0);
         if w1 != 0.0 {
-            v = v + read(self.frame(second)).mul_scalar(w1);
+            v = v + read(frame(second)).mul_scalar(w1);
         }
         v
     }
+}
+
+/// The least range that holds two others.
+fn union(a: std::ops::Range<i64>, b: std::ops::Range<i64>) -> std::ops::Range<i64> {
+    a.start.min(b.start)..a.end.max(b.end)
 }
 
 /// Implements [`Field`](super::Field) for a type that holds a `sampled`, given how it is read in
@@ -121,171 +214,6 @@ macro_rules! sampled_field {
 }
 pub(super) use sampled_field;
 
-/// Components of a velocity and the number that pads them.
-pub(super) const LANES: usize = 4;
-
-/// How the values of a source's frames come to lie in a field.
-pub(super) struct Layout<'a> {
-    pub shape: FieldShape,
-    /// Values of a frame of the source.
-    pub given: usize,
-    /// The source's index of each value, where they are put into another order.
-    pub order: Option<&'a [usize]>,
-    /// Axes along which nothing moves, so that their component is dropped.
-    pub flat: [bool; 3],
-    /// The values that there should be, as `64 x 64 x 64 nodes`.
-    pub name: String,
-    /// Bytes of the places and the index beside the velocities.
-    pub other_bytes: u64,
-    /// Where a value is, given its index in the source.
-    pub position: &'a dyn Fn(usize) -> [f64; 3],
-}
-
-impl Layout<'_> {
-    /// Reads all frames of a source and puts them on a device. Also returns whether they have a
-    /// diffusivity.
-    pub fn load(
-        &self,
-        source: &mut dyn FrameSource,
-        time: &TimeAxis,
-        device: &Device,
-        options: &FieldOptions,
-    ) -> Result<(Tensor<2>, bool)> {
-        let frames = time.clock().frames;
-        self.check_memory(frames, options)?;
-        crate::device::check_precision(device, options.precision)?;
-        let rows = frames * self.shape.values_per_frame() + 1;
-        let (data, has_diffusivity) = match options.precision {
-            Precision::F32 => {
-                let (all, has) = self.read(source, time, options, |x| x as f32)?;
-                (TensorData::new(all, [rows, LANES]), has)
-            }
-            Precision::F64 => {
-                let (all, has) = self.read(source, time, options, |x| x)?;
-                (TensorData::new(all, [rows, LANES]), has)
-            }
-        };
-        let tensor = Tensor::from_data(data, (device, options.precision.dtype()));
-        Ok((tensor, has_diffusivity))
-    }
-
-    fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
-        let needed = velocity_bytes(&self.shape, frames, options.precision) + self.other_bytes;
-        match options.memory {
-            Some(available) if needed > available => Err(Error::Memory {
-                what: format!(
-                    "a field of {frames} frames x {} velocities",
-                    self.shape.values_per_frame()
-                ),
-                needed,
-                available,
-                remedy: "select fewer frames (`field.frames`), or f32".into(),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// All frames in one array, and the value that closes it; and whether they have a diffusivity.
-    fn read<T: Copy + PartialEq + Default>(
-        &self,
-        source: &mut dyn FrameSource,
-        time: &TimeAxis,
-        options: &FieldOptions,
-        cast: impl Fn(f64) -> T + Copy,
-    ) -> Result<(Vec<T>, bool)> {
-        let frames = time.clock().frames;
-        let size = self.shape.values_per_frame();
-        let mut has_diffusivity = false;
-        let mut all = Vec::with_capacity((frames * size + 1) * LANES);
-        for frame in 0..frames {
-            tracing::debug!(frame, frames, "reading");
-            let velocity = source.read(frame).map_err(|source| Error::Source { frame, source })?;
-            if velocity.len() != 3 * self.given {
-                let (found, expected) = (velocity.len(), 3 * self.given);
-                let placement = self.name.clone();
-                return Err(Error::FrameSize { frame, found, expected, placement });
-            }
-            let bad = match velocity {
-                Velocity::F32(v) => self.pack(|i| f64::from(v[i]), &mut all, cast),
-                Velocity::F64(v) => self.pack(|i| v[i], &mut all, cast),
-            };
-            if let (Some((first, count)), NotFinite::Error) = (bad, options.not_finite) {
-                let position = (self.position)(first);
-                return Err(Error::NotFinite { frame, count, first, position });
-            }
-            let diffusivity =
-                source.diffusivity(frame).map_err(|source| Error::Source { frame, source })?;
-            if let Some(diffusivity) = diffusivity {
-                self.pad(frame, &diffusivity, &mut all[frame * size * LANES..], cast)?;
-                has_diffusivity = true;
-            }
-        }
-        if time.ends_meet() && all[..size * LANES] != all[(frames - 1) * size * LANES..] {
-            return Err(Error::Period {
-                period: time.ends()[1] - time.ends()[0],
-                reason:
-                    "the first and the last frame differ; give the period if it is longer than \
-                         the frames"
-                        .into(),
-            });
-        }
-        all.extend([T::default(); LANES]);
-        Ok((all, has_diffusivity))
-    }
-
-    /// Puts diffusivities where velocities are padded.
-    fn pad<T>(
-        &self,
-        frame: usize,
-        diffusivity: &[f64],
-        rows: &mut [T],
-        cast: impl Fn(f64) -> T,
-    ) -> Result<()> {
-        let is_bad = |k: &f64| !k.is_finite() || *k < 0.0;
-        if diffusivity.len() != self.given || diffusivity.iter().any(is_bad) {
-            return Err(Error::Walk(format!(
-                "the diffusivity of frame {frame} has {} numbers where there are {}, or some that \
-                 are negative or not finite",
-                diffusivity.len(),
-                self.given
-            )));
-        }
-        for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
-            let i = self.order.map_or(value, |order| order[value]);
-            row[LANES - 1] = cast(diffusivity[i]);
-        }
-        Ok(())
-    }
-
-    /// Appends padded velocities, with zero for those that are not finite; returns the least index
-    /// of those in the source and their number.
-    fn pack<T: Copy + Default>(
-        &self,
-        number: impl Fn(usize) -> f64,
-        all: &mut Vec<T>,
-        cast: impl Fn(f64) -> T,
-    ) -> Option<(usize, usize)> {
-        let mut bad: Option<(usize, usize)> = None;
-        for value in 0..self.shape.values_per_frame() {
-            let i = self.order.map_or(value, |order| order[value]);
-            let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
-            let mut row = [T::default(); LANES];
-            if v.iter().all(|u| u.is_finite()) {
-                for d in 0..3 {
-                    if !self.flat[d] {
-                        row[d] = cast(v[d]);
-                    }
-                }
-            } else {
-                let (first, count) = bad.unwrap_or((i, 0));
-                bad = Some((first.min(i), count + 1));
-            }
-            all.extend(row);
-        }
-        bad
-    }
-}
-
-fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u64 {
+pub(super) fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u64 {
     ((frames * shape.values_per_frame() + 1) * LANES * precision.bytes()) as u64
 }

@@ -1,12 +1,12 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::{lives, start::Begun};
+use super::{lives, rows::Rows, start::Begun};
 use crate::{
     Ends, Error, Field, Life, MeshFace, Result, Status,
+    reals::Reals,
     schedule::{NEVER, Schedule},
 };
-use burn::tensor::TensorData;
-use burntrace_kernels::{MeshPatch, Particles, RECORD, status::BROKEN_OFF};
+use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 
 /// How lives began: those of the seeds, and of slots that are used again.
 pub(super) struct Slots<'a> {
@@ -33,24 +33,17 @@ pub(super) struct Account {
     pub tries: [u64; 2],
 }
 
-/// Reads the particles' records back and counts. A tensor that nobody else holds is not copied.
+/// Counts what has become of the particles.
 pub(super) fn account(
-    particles: Particles,
+    rows: &Rows,
     schedule: &Schedule,
     slots: &Slots,
     (field, steps): (&dyn Field, u64),
 ) -> Result<Account> {
-    let positions = match slots.again.is_some() || !slots.patches.is_empty() {
-        true => reals(particles.position.try_into_data())?,
-        false => Vec::new(),
-    };
-    let records = particles.record.try_into_data().map_err(failed)?;
-    let records = records.convert::<i32>().try_to_vec::<i32>().map_err(failed)?;
-    let fractions = reals(particles.fraction.try_into_data())?;
     let mut account = Account::default();
     let mut counts = Status::ALL.map(|status| (status, 0));
-    let mut events = Vec::with_capacity(fractions.len());
-    for (i, record) in records.chunks_exact(RECORD).enumerate() {
+    let mut events = Vec::with_capacity(rows.count());
+    for (i, record) in rows.record.chunks_exact(RECORD).enumerate() {
         let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
         account.ends.status.push(status);
         if field.mesh().is_some() {
@@ -69,7 +62,7 @@ pub(super) fn account(
         if status != Status::Waiting && status != Status::NotLocated {
             account.particle_steps += last.saturating_sub(release_step);
         }
-        events.push(if is_timed { (record[1] as u64, fractions[i]) } else { (NEVER, 0.0) });
+        events.push(if is_timed { (record[1] as u64, rows.fraction.get(i)) } else { (NEVER, 0.0) });
         for (sum, column) in account.tries.iter_mut().zip(&record[7..9]) {
             *sum += *column as u64;
         }
@@ -83,8 +76,8 @@ pub(super) fn account(
             account.ends.end_time[i] = account.ends.release_time[i];
         }
     }
-    account.add_lives(slots, &positions, &mut counts);
-    account.patches = slots.left_through(&account.ends.status, &positions);
+    account.add_lives(slots, &rows.position, &mut counts);
+    account.patches = slots.left_through(&account.ends.status, &rows.position);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
@@ -92,7 +85,7 @@ pub(super) fn account(
 
 impl Account {
     /// The lives before the last ones, and the last ones one by one.
-    fn add_lives(&mut self, slots: &Slots, positions: &[f64], counts: &mut [(Status, usize)]) {
+    fn add_lives(&mut self, slots: &Slots, positions: &Reals, counts: &mut [(Status, usize)]) {
         let Some(again) = slots.again else { return };
         for (status, ended) in again.ended() {
             if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
@@ -111,7 +104,7 @@ impl Account {
                     release_time: self.ends.release_time[slot],
                     release_place,
                     end_time: self.ends.end_time[slot],
-                    end_place: [0, 1, 2].map(|d| positions[3 * slot + d]),
+                    end_place: positions.place(slot),
                 });
             }
         }
@@ -134,15 +127,23 @@ impl Account {
 }
 
 impl Slots<'_> {
+    /// Whether it matters where particles are.
+    pub fn ask_for_positions(&self) -> bool {
+        self.again.is_some() || !self.patches.is_empty()
+    }
+
     /// How many have left the mesh through each of its patches, in this life or an earlier one.
-    fn left_through(&self, status: &[Status], positions: &[f64]) -> Vec<usize> {
+    fn left_through(&self, status: &[Status], positions: &Reals) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
             None => vec![0; self.patches.len()],
         };
-        let ends = status.iter().zip(positions.as_chunks().0);
-        for (_, place) in ends.filter(|(status, _)| **status == Status::LeftMesh) {
-            if let Some(patch) = MeshPatch::at(self.patches, *place) {
+        if self.patches.is_empty() {
+            return counts;
+        }
+        let left = status.iter().enumerate().filter(|(_, status)| **status == Status::LeftMesh);
+        for (i, _) in left {
+            if let Some(patch) = MeshPatch::at(self.patches, positions.place(i)) {
                 counts[patch] += 1;
             }
         }
@@ -159,14 +160,6 @@ impl Slots<'_> {
             None => (self.begun.times[slot], self.begun.steps[slot]),
         }
     }
-}
-
-fn reals<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<f64>> {
-    data.map_err(failed)?.convert::<f64>().try_to_vec::<f64>().map_err(failed)
-}
-
-fn failed(error: impl std::fmt::Debug) -> Error {
-    Error::Execution(format!("{error:?}"))
 }
 
 /// The face through which a particle left the mesh, from what its record keeps.

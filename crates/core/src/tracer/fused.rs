@@ -4,25 +4,27 @@ use super::{
     lives::{End, Following},
     stepper::Stepper,
 };
-use crate::{Error, Result, Sampled, schedule::Chunk};
+use crate::{Error, Result, Sampled, field::Moments, schedule::Chunk};
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
+use burntrace_kernels::{Clock, LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
+use std::sync::Arc;
 
 /// Takes particles through a chunk. Returns the ends that other lives follow, too.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
-    mut particles: Particles,
+    (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Following>,
 ) -> Result<(Particles, Vec<End>)> {
-    let steps = chunk.times.windows(2).map(|pair| field.time.place(pair[0], pair[1] - pair[0]));
-    let mut segment = segment(stepper, field, steps.collect(), chunk.first_step);
+    let Moments { tensors, clock, steps } = field.during(&chunk.moments())?;
+    let mut segment = segment(stepper, clock, steps);
+    (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {
         let nowhere =
             Tensor::zeros([1, 3], (&particles.position.device(), particles.position.dtype()));
         let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &field.tensors, &nowhere, segment);
+            burntrace_kernels::advance(particles, &tensors, &nowhere, segment);
         return Ok((particles, Vec::new()));
     };
     let mut succession = following.succession.clone();
@@ -30,8 +32,7 @@ pub(super) fn advance(
     loop {
         segment.succession = Some(succession.clone());
         let inlets = &following.inlets;
-        let launched =
-            burntrace_kernels::advance(particles, &field.tensors, inlets, segment.clone());
+        let launched = burntrace_kernels::advance(particles, &tensors, inlets, segment.clone());
         particles = launched.particles;
         let had_room = read(launched.log, &mut ends)?;
         if had_room {
@@ -90,17 +91,19 @@ pub(super) fn velocity(
     field: &Sampled,
     particles: &Particles,
     time: f64,
-) -> Tensor<2> {
-    let segment = segment(stepper, field, vec![field.time.place(time, 0.0)], 0);
-    burntrace_kernels::sample(particles.position.clone(), &field.tensors, segment)
+) -> Result<Tensor<2>> {
+    let Moments { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
+    let segment = segment(stepper, clock, steps);
+    Ok(burntrace_kernels::sample(particles.position.clone(), &tensors, segment))
 }
 
-fn segment(stepper: &Stepper, field: &Sampled, steps: Vec<Step>, first_step: u64) -> Segment {
+fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
     Segment {
         steps,
-        first_step: first_step as i32,
+        first_step: 0,
+        first_slot: 0,
         scheme: stepper.scheme,
-        clock: field.time.clock().clone(),
+        clock,
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
         stagnant_speed: stepper.stagnant_speed,

@@ -99,25 +99,34 @@ pub(super) struct Under<'a> {
     pub times: [f64; 2],
 }
 
-/// Takes particles through a chunk of one step on the fused path, and through the operation. Returns
-/// the ends that other lives follow, too.
+/// Takes particles through a chunk on the fused path, step by step, and after each through the
+/// operation. Returns the ends that other lives follow, too.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
-    mut particles: Particles,
+    (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Following>,
 ) -> Result<(Particles, Vec<End>)> {
-    let mut before = State::unpack(particles.clone());
-    if let Some(following) = following {
-        before = succession::wake(before, following)?;
-        particles = before.clone().pack();
+    let mut all = Vec::new();
+    for j in 0..chunk.steps() {
+        let part = chunk.part(j..j + 1, false);
+        let following = following.map(|following| following.during(&part));
+        let following = following.as_ref();
+        let mut before = State::unpack(first_slot, particles.clone());
+        if let Some(following) = following {
+            before = succession::wake(before, following)?;
+            particles = before.clone().pack();
+        }
+        let times = [part.times[0], part.end()];
+        let under = Under { before, following, index: part.first_step, times };
+        let launch = (first_slot, particles);
+        let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following)?;
+        let state = State::unpack(first_slot, moved);
+        particles = after_step(stepper, &under, state, &mut ends, 0)?.pack();
+        all.append(&mut ends);
     }
-    let times = [chunk.times[0], chunk.end()];
-    let under = Under { before, following, index: chunk.first_step, times };
-    let (particles, mut ends) = fused::advance(stepper, field, particles, chunk, following)?;
-    let state = after_step(stepper, &under, State::unpack(particles), &mut ends, 0)?;
-    Ok((state.pack(), ends))
+    Ok((particles, all))
 }
 
 /// What the operation makes of particles that have taken a step, if there is one. The ends within
@@ -199,7 +208,7 @@ fn starts(under: &Under, ends: &[End]) -> Result<Vec<f64>> {
     for end in ends {
         let next = under.following.and_then(|following| following.release_after(&end));
         if let Some((_, fraction)) = next {
-            starts[end.slot as usize] = fraction;
+            starts[(end.slot - under.before.first_slot) as usize] = fraction;
         }
     }
     Ok(starts)

@@ -1,7 +1,7 @@
 //! Where particles come into a run: the places of its inlets, and who uses which.
 
 use super::{Tracer, obstacles, patches, start};
-use crate::{Error, Inlet, Pattern, Result, Seeds, field::to_host, inlet};
+use crate::{Error, Inlet, Pattern, Result, Sampled, Seeds, field::to_host, inlet};
 use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, Lives, SourceSlots};
 
@@ -85,7 +85,9 @@ fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64;
     let numbers = places.as_flattened().iter().copied();
     let data = field.precision().data(numbers, [places.len(), 3]);
     let position = Tensor::<2>::from_data(data, (&field.device(), field.precision().dtype()));
-    Ok(to_host(&field.velocity(position, time)))
+    let velocity = to_host(&field.velocity(position, time));
+    field.sampled().map_or(Ok(()), Sampled::failure)?;
+    Ok(velocity)
 }
 
 /// The places of an inlet that are in the mesh of the field, if it has one, and on the allowed side

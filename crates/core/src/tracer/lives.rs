@@ -1,13 +1,14 @@
 //! Slots that are used again: who is in them, since when, and what has become of those before.
 
-use super::{Tracer, inflow::Inflow};
+use super::{Tracer, inflow::Inflow, state::RunState};
 use crate::{
     Error, Field, Life, Precision, Result, Seeds, Status,
     schedule::{Chunk, Schedule, TimeSpan},
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Lives, MeshPatch, Succession, status::WAITING};
+use burntrace_kernels::{Lives, MeshPatch, Releases, Succession, status::WAITING};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// An end that another life follows, as a launch has logged it.
@@ -42,6 +43,22 @@ impl Following {
         }
         let number = lives.source(end.slot)?;
         releases[number].next(&lives.sources[number], end.slot, Some(now))
+    }
+
+    /// What follows in a part of the chunk.
+    pub fn during(&self, part: &Chunk) -> Following {
+        let first = part.first_step as i32;
+        let steps = first..first + part.steps() as i32;
+        let releases = self.succession.releases.iter().map(|releases| {
+            let before = releases.events.partition_point(|event| event.0 < steps.start);
+            let until = releases.events.partition_point(|event| event.0 < steps.end);
+            Releases {
+                first: releases.first + before as u64,
+                events: releases.events[before..until].to_vec(),
+            }
+        });
+        let succession = Succession { releases: releases.collect(), ..self.succession.clone() };
+        Following { succession, ..self.clone() }
     }
 }
 
@@ -271,18 +288,93 @@ impl Slots {
         (time, step, generation, self.release_place(slot))
     }
 
-    /// Which of some slots `[n, 1]` are those of sources and have no particle in them, by their
+    /// Which of some slots from `first` on `[n, 1]` are those of sources and have no particle in them, by their
     /// statuses `[n]`; nothing where there are no sources.
-    pub fn empty(&self, status: &Tensor<1, Int>) -> Option<Tensor<2, Bool>> {
+    pub fn empty(&self, first: usize, status: &Tensor<1, Int>) -> Option<Tensor<2, Bool>> {
         if self.timetables.is_empty() {
             return None;
         }
         let [n] = status.dims();
-        let of_source: Vec<i32> = (0..n).map(|slot| i32::from(slot >= self.seeds.len())).collect();
+        let slots = first..first + n;
+        let of_source: Vec<i32> = slots.map(|slot| i32::from(slot >= self.seeds.len())).collect();
         let of_source = TensorData::new(of_source, [n, 1]);
         let of_source = Tensor::<2, Int>::from_data(of_source, (&status.device(), DType::I32));
         let waits = status.clone().reshape([n, 1]).equal_elem(WAITING);
         Some(waits.bool_and(of_source.equal_elem(1)))
+    }
+}
+
+/// The sums of a run's slots, as plain numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Books {
+    /// In the order of [`Status::ALL`].
+    ended: Vec<u64>,
+    left_through: Vec<u64>,
+    particle_steps: u64,
+    from_sources: u64,
+    /// Releases of each source that were due.
+    due: Vec<u64>,
+}
+
+/// No inlet, in an array of them.
+const NO_INLET: u16 = u16::MAX;
+
+impl Slots {
+    /// All that changes in the course of a run: sums, and columns with a number for each slot.
+    pub fn books(&self) -> (Books, [(&'static str, Vec<u8>); 5]) {
+        let books = Books {
+            ended: self.ended.iter().map(|(_, count)| *count as u64).collect(),
+            left_through: self.left_through.iter().map(|count| *count as u64).collect(),
+            particle_steps: self.particle_steps,
+            from_sources: self.from_sources,
+            due: self.timetables.iter().map(Timetable::due).collect(),
+        };
+        let columns = [
+            ("release_time", self.column(|begun| begun.time)),
+            ("release_step", self.column(|begun| begun.step)),
+            ("generation", self.column(|begun| begun.generation)),
+            ("inlet", self.column(|begun| begun.inlet.unwrap_or(NO_INLET))),
+            ("is_empty", self.column(|begun| u8::from(begun.is_empty))),
+        ];
+        (books, columns)
+    }
+
+    fn column<T: bytemuck::Pod>(&self, number: impl Fn(&Begun) -> T) -> Vec<u8> {
+        let numbers: Vec<T> = self.begun.iter().map(number).collect();
+        bytemuck::cast_slice(&numbers).to_vec()
+    }
+
+    /// Takes over what another run of the same tracer had in its books.
+    pub fn restore(&mut self, books: &Books, state: &RunState) -> Result<()> {
+        let lengths = [books.ended.len(), books.left_through.len(), books.due.len()];
+        if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {
+            return Err(Error::State("it has other statuses, patches or sources".into()));
+        }
+        let count = self.count();
+        let times = state.array::<f64>("release_time", count)?;
+        let steps = state.array::<u64>("release_step", count)?;
+        let generations = state.array::<u32>("generation", count)?;
+        let inlets = state.array::<u16>("inlet", count)?;
+        let empty = state.array::<u8>("is_empty", count)?;
+        for (slot, begun) in self.begun.iter_mut().enumerate() {
+            *begun = Begun {
+                time: times[slot],
+                step: steps[slot],
+                generation: generations[slot],
+                inlet: Some(inlets[slot]).filter(|inlet| *inlet != NO_INLET),
+                is_empty: empty[slot] != 0,
+            };
+        }
+        for (entry, count) in self.ended.iter_mut().zip(&books.ended) {
+            entry.1 = *count as usize;
+        }
+        self.left_through = books.left_through.iter().map(|count| *count as usize).collect();
+        self.particle_steps = books.particle_steps;
+        self.from_sources = books.from_sources;
+        for (timetable, due) in self.timetables.iter_mut().zip(&books.due) {
+            timetable.go_to(*due);
+        }
+        Ok(())
     }
 }
 

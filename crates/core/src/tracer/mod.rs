@@ -1,7 +1,9 @@
 //! The one loop: field, seeds, scheme and boundary in, tracks out.
 
 mod adapt;
+mod batches;
 mod boundary;
+mod cloud;
 mod edge;
 mod ends;
 mod fused;
@@ -11,27 +13,33 @@ mod lives;
 mod obstacles;
 mod patches;
 mod reading;
+mod rows;
 mod run;
+mod saving;
 mod start;
+mod state;
 mod stepper;
 mod succession;
 mod tensor;
+mod tracing;
 mod walk;
 mod walls;
 
 use crate::{
-    Condition, Control, Domain, Error, Face, Field, Inlet, Obstacle, Path, Progress, Result,
-    SaveAt, SavePlan, Scheme, Seeds, Source, Span, Status, Summary, TrackSink, Tracks, Wall,
+    Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme, Seeds,
+    Source, Span, Status, Wall,
     schedule::{Chunk, Schedule},
-    tracks::sunk,
 };
 pub use adapt::Tolerance;
+pub use batches::BatchSummary;
 use boundary::{boundary, periods};
 use burn::tensor::TensorData;
 pub use hook::Step;
 use lives::Slots;
 pub use patches::{MOST_PATCHES, Patch};
-use run::Run;
+use start::Release;
+pub(crate) use state::Cursor;
+pub use state::{RunNumbers, RunState};
 use std::{cell::Cell, time::Instant};
 use stepper::Stepper;
 pub use walk::RandomWalk;
@@ -88,6 +96,7 @@ pub struct Tracer<'a> {
     each_step: Option<hook::Operation<'a>>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
+    batch: Option<usize>,
 }
 
 impl<'a> Tracer<'a> {
@@ -115,6 +124,7 @@ impl<'a> Tracer<'a> {
             each_step: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
+            batch: None,
         }
     }
 
@@ -200,69 +210,6 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Traces seeds, and keeps the tracks on the device.
-    ///
-    /// # Errors
-    ///
-    /// Where the span, the saves, the faces or the seeds do not fit the field, or the path that
-    /// was insisted on cannot be taken.
-    pub fn trace(&self, seeds: &Seeds) -> Result<Tracks> {
-        let mut tracks = Tracks::default();
-        let summary = self.trace_into(seeds, &mut tracks, &mut |_| Control::Continue)?;
-        Ok(tracks.with_summary(summary))
-    }
-
-    /// Traces seeds into a sink, under the eyes of an observer, which is called after each
-    /// launch and may cancel the run.
-    ///
-    /// A sink that wants its saves [on the host](TrackSink::on_host) gets those of a graphics card
-    /// while the card takes the steps that follow, and so after the observer has heard of them.
-    ///
-    /// # Errors
-    ///
-    /// As [`trace`](Tracer::trace), and where the sink fails.
-    pub fn trace_into(
-        &self,
-        seeds: &Seeds,
-        sink: &mut dyn TrackSink,
-        observer: &mut dyn FnMut(Progress) -> Control,
-    ) -> Result<Summary> {
-        let schedule = self.schedule()?;
-        let boundary = boundary(self)?;
-        let periods = periods(&boundary);
-        let places = self.places(seeds)?;
-        let path = self.choose_path(seeds.is_tracked())?;
-        let slots = self.slots(seeds, &schedule)?;
-        let (particles, start) =
-            start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
-        let stepper = Stepper {
-            field: self.field,
-            path,
-            scheme: self.scheme,
-            boundary,
-            obstacles: obstacles::checked(self)?.into(),
-            stagnant_speed: self.stagnant_speed,
-            adaptive: adapt::adaptive(self)?,
-            pace: Cell::new(f64::INFINITY),
-            drift: walk::drift(self),
-            walk: walk::walk(self)?,
-            hook: hook::hook(self),
-            releases: &start.releases,
-        };
-        sunk(sink.begin(&SavePlan {
-            particles: particles.count(),
-            lives: slots.is_some(),
-            saves: schedule.saves(),
-            precision: self.field.precision(),
-            velocity: self.velocity,
-            periods,
-        }))?;
-        let begun = start.begun;
-        let mut run = Run::new(self, &schedule, stepper, (begun, slots), sink.on_host());
-        let particles = run.all_chunks(particles, sink, observer)?;
-        run.finish(particles, sink)
-    }
-
     /// The slots that are used again, if any are.
     fn slots(&self, seeds: &Seeds, schedule: &Schedule) -> Result<Option<Slots>> {
         if !self.uses_slots_again() {
@@ -318,9 +265,26 @@ impl<'a> Tracer<'a> {
     /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
-        let stepper = Stepper {
+        let stepper = self.stepper(self.choose_path(false)?, &[])?;
+        let span = self.schedule()?.span;
+        let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
+        let slots = self.uses_slots_again().then(|| lives::nothing_follows(self.field));
+        let idle = start::idle(particles.max(1), self.field);
+        let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
+        if self.velocity {
+            done(stepper.velocity(&idle, span.t0)?.try_into_data())?;
+        }
+        done(idle.position.clone().try_into_data())?;
+        done(idle.image().try_into_data())?;
+        done(idle.status().try_into_data())?;
+        Ok(begin.elapsed().as_secs_f64())
+    }
+
+    /// What takes particles through steps.
+    fn stepper<'s>(&'s self, path: Path, releases: &'s [Release]) -> Result<Stepper<'s>> {
+        Ok(Stepper {
             field: self.field,
-            path: self.choose_path(false)?,
+            path,
             scheme: self.scheme,
             boundary: boundary(self)?,
             obstacles: obstacles::checked(self)?.into(),
@@ -330,20 +294,8 @@ impl<'a> Tracer<'a> {
             drift: walk::drift(self),
             walk: walk::walk(self)?,
             hook: hook::hook(self),
-            releases: &[],
-        };
-        let span = self.schedule()?.span;
-        let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = self.uses_slots_again().then(|| lives::nothing_follows(self.field));
-        let idle = start::idle(particles.max(1), self.field);
-        let (idle, _) = stepper.advance(idle, &chunk, slots.as_ref())?;
-        if self.velocity {
-            done(stepper.velocity(&idle, span.t0).try_into_data())?;
-        }
-        done(idle.position.clone().try_into_data())?;
-        done(idle.image().try_into_data())?;
-        done(idle.status().try_into_data())?;
-        Ok(begin.elapsed().as_secs_f64())
+            releases,
+        })
     }
 
     fn schedule(&self) -> Result<Schedule> {

@@ -12,6 +12,7 @@ type Read = std::result::Result<Vec<TensorData>, ExecutionError>;
 pub(super) struct Reading {
     index: usize,
     time: f64,
+    first: usize,
     has_image: bool,
     has_generation: bool,
     copies: Copies,
@@ -23,7 +24,7 @@ enum Copies {
 }
 
 impl Reading {
-    /// Puts the copies of a save into the device's queue, ahead of whatever is launched next.
+    /// Puts the copies of a save, or of its block from particle `first` on, into the device's queue, ahead of whatever is launched next.
     /// Images are read where there are any, which is in a box with a periodic axis, and generations
     /// where slots are used again.
     ///
@@ -35,7 +36,7 @@ impl Reading {
         particles: &Particles,
         velocity: Option<Tensor<2>>,
         [has_image, has_generation]: [bool; 2],
-        (index, time): (usize, f64),
+        (index, time, first): (usize, f64, usize),
     ) -> Self {
         let mut transaction = Transaction::default()
             .register(particles.position.clone())
@@ -54,7 +55,7 @@ impl Reading {
             Poll::Ready(read) => Copies::Done(read),
             Poll::Pending => Copies::Underway(copies),
         };
-        Reading { index, time, has_image, has_generation, copies }
+        Reading { index, time, first, has_image, has_generation, copies }
     }
 
     /// Waits until the copies have been made; the save then is on the host.
@@ -77,8 +78,8 @@ impl Reading {
             false => None,
         };
         let velocity = data.next().map(reals);
-        let (index, time) = (self.index, self.time);
-        Ok(Save { index, time, position, status, image, velocity, generation })
+        let (index, time, first) = (self.index, self.time, self.first);
+        Ok(Save { index, time, first, position, status, image, velocity, generation })
     }
 }
 

@@ -1,8 +1,9 @@
 //! How a run starts: its particles on the device, and when each is released.
 
-use super::lives::Slots;
+use super::{lives::Slots, rows::Rows};
 use crate::{
     Domain, Error, Field, Result, Seeds, Status,
+    reals::Reals,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -30,14 +31,14 @@ pub(super) struct Begun {
     pub steps: Vec<u64>,
 }
 
-/// The particles before the first step, on the field's device: those of seeds, and after them the
-/// slots of sources, which are empty.
+/// The particles before the first step: those of seeds, and after them the slots of sources, which
+/// are empty.
 pub(super) fn start(
     (seeds, places): (&Seeds, &[Option<i32>]),
     slots: Option<&Slots>,
     schedule: &Schedule,
     field: &dyn Field,
-) -> (Particles, Start) {
+) -> (Rows, Start) {
     let count = seeds.len();
     let span = &schedule.span;
     let release_times = match seeds.release() {
@@ -58,35 +59,37 @@ pub(super) fn start(
         records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0), 0, 0, 0]);
     }
     records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0, 0, 0].repeat(empty.len()));
-    let count = count + empty.len();
     let fractions = events.iter().map(|event| event.1).chain(empty.iter().map(|_| 0.0));
-    let device = plain(&field.device());
-    let dtype = field.precision().dtype();
-    let fractions = field.precision().data(fractions, [count]);
-    let particles = Particles {
-        position: positions(seeds, &empty, field),
-        record: Tensor::from_data(TensorData::new(records, [count, RECORD]), (&device, DType::I32)),
-        fraction: Tensor::from_data(fractions, (&device, dtype)),
+    let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
+    let rows = Rows {
+        position: Reals::of(field.precision(), numbers.copied()),
+        record: records,
+        fraction: Reals::of(field.precision(), fractions),
     };
     let start = Start {
         releases: distinct(&events, span, &release_times),
         begun: Begun { steps: events.iter().map(|event| event.0).collect(), times: release_times },
     };
-    (particles, start)
+    (rows, start)
 }
 
-/// Positions of the seeds, which stay in their graph, and of the slots of sources.
-fn positions(seeds: &Seeds, empty: &[[f64; 3]], field: &dyn Field) -> Tensor<2> {
-    let (device, precision) = (field.device(), field.precision());
-    if empty.is_empty() {
-        return seeds.tensor(&device, precision);
+/// Particles on the field's device. Seeds that are a tensor stay in their graph.
+pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particles {
+    let count = rows.count();
+    let particles = rows.into_particles(&plain(&field.device()));
+    if !seeds.is_tracked() && !field.device().is_autodiff() {
+        return particles;
     }
-    let data = precision.data(empty.as_flattened().iter().copied(), [empty.len(), 3]);
-    let empty = Tensor::from_data(data, (&device, precision.dtype()));
-    match seeds.is_empty() {
-        true => empty,
-        false => Tensor::cat(vec![seeds.tensor(&device, precision), empty], 0),
-    }
+    let given = seeds.tensor(&field.device(), field.precision());
+    let position = match seeds.len() == count {
+        true => given,
+        false => {
+            let empty = particles.position.clone().slice([seeds.len()..count, 0..3]);
+            let empty = Tensor::from_data(empty.into_data(), (&given.device(), given.dtype()));
+            if seeds.is_empty() { empty } else { Tensor::cat(vec![given, empty], 0) }
+        }
+    };
+    Particles { position, ..particles }
 }
 
 /// Particles that take part in nothing, in the middle of the domain, for trying a run out.

@@ -7,7 +7,7 @@ use super::{
     start::Release,
     tensor,
 };
-use crate::{Field, Path, Result, Scheme, device, schedule::Chunk};
+use crate::{Field, Path, Result, Sampled, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Walk};
 use std::{cell::Cell, sync::Arc};
@@ -18,7 +18,7 @@ use std::{cell::Cell, sync::Arc};
 /// A software rasteriser (Mesa's llvmpipe) breaks all loops off after 65,535 rounds altogether, in
 /// which the search for a cell or a node counts; a kernel notices that. So few steps leave a
 /// thousand rounds to each search.
-fn most_steps(particles: usize, device: &Device) -> usize {
+pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
     let most = if device::is_software(device) { 16 } else { 1024 };
     (20_000_000 / particles.max(1)).clamp(16, most)
 }
@@ -43,21 +43,15 @@ pub(super) struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    /// How many steps a launch of so many particles may take.
-    pub fn most_steps(&self, particles: usize) -> usize {
-        match (self.path, &self.hook) {
-            (Path::Fused, Some(_)) => 1,
-            _ => most_steps(particles, &self.field.device()),
-        }
-    }
-
-    /// Takes particles through a chunk. Returns the ends that other lives follow, too.
+    /// Takes particles, of which the first is number `first` of the run, through a chunk. Returns
+    /// the ends that other lives follow, too.
     pub fn advance(
         &self,
-        particles: Particles,
+        (first, particles): (usize, Particles),
         chunk: &Chunk,
         following: Option<&Following>,
     ) -> Result<(Particles, Vec<End>)> {
+        let particles = (first as u32, particles);
         match (self.path, self.field.sampled()) {
             (Path::Fused, Some(sampled)) if self.hook.is_some() => {
                 hook::advance(self, sampled, particles, chunk, following)
@@ -65,23 +59,49 @@ impl Stepper<'_> {
             (Path::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)
             }
-            _ => tensor::advance(self, particles, chunk, following),
+            (_, sampled) => {
+                let advanced = tensor::advance(self, particles, chunk, following)?;
+                sampled.map_or(Ok(()), Sampled::failure)?;
+                Ok(advanced)
+            }
         }
     }
 
+    /// The parts of a segment for which all frames are on the device at once. Velocities at the end
+    /// are of the last part, too, where `samples` says so.
+    pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
+        let (Path::Fused, Some(sampled)) = (self.path, self.field.sampled()) else {
+            return vec![segment.clone()];
+        };
+        let mut moments = segment.moments();
+        moments.extend(samples.then_some((segment.end(), 0.0)));
+        let (mut parts, mut first) = (Vec::new(), 0);
+        while first < moments.len() || parts.is_empty() {
+            let next = first + sampled.at_once(&moments[first..]);
+            let steps = first.min(segment.steps())..next.min(segment.steps());
+            parts.push(segment.part(steps, next >= moments.len()));
+            first = next;
+        }
+        parts
+    }
+
     /// Velocity at the particles' positions.
-    pub fn velocity(&self, particles: &Particles, time: f64) -> Tensor<2> {
+    pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
         match (self.path, self.field.sampled()) {
             (Path::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
-            _ => self.field.velocity(particles.position.clone(), time),
+            (_, sampled) => {
+                let velocity = self.field.velocity(particles.position.clone(), time);
+                sampled.map_or(Ok(()), Sampled::failure)?;
+                Ok(velocity)
+            }
         }
     }
 
     /// Launches that a chunk takes.
     pub fn launches(&self, chunk: &Chunk) -> u64 {
         match self.path {
-            Path::Fused => 1,
-            Path::Tensor => chunk.steps() as u64,
+            Path::Fused if self.hook.is_none() => 1,
+            _ => chunk.steps() as u64,
         }
     }
 

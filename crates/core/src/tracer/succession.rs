@@ -16,9 +16,9 @@ use burntrace_kernels::{
 /// Slots of sources that wait for nothing get their first releases in a chunk.
 pub(super) fn wake(state: State, following: &Following) -> Result<State> {
     let mut rows = Rows::read(&state)?;
-    for slot in 0..rows.status.len() {
-        if rows.status[slot] == WAITING && rows.step[slot] == NEVER {
-            rows.wait(slot, None, following);
+    for row in 0..rows.status.len() {
+        if rows.status[row] == WAITING && rows.step[row] == NEVER {
+            rows.wait(row, None, following);
         }
     }
     Ok(rows.write(state))
@@ -36,12 +36,12 @@ pub(super) fn follow(
     let mut lives = vec![0; slots];
     loop {
         let mut rows = Rows::read(&state)?;
-        for (slot, lives) in lives.iter_mut().enumerate() {
-            let Some(end) = rows.succeed(slot, following) else { continue };
+        for (row, lives) in lives.iter_mut().enumerate() {
+            let Some(end) = rows.succeed(row, following) else { continue };
             ends.push(end);
             *lives += 1;
             if *lives > MOST_LIVES_A_STEP {
-                rows.put_off(slot, step);
+                rows.put_off(row, step);
             }
         }
         let starts = rows.starts(step);
@@ -79,6 +79,8 @@ pub(super) fn follow_at_end(
 
 /// Particles on the host.
 struct Rows {
+    /// The slot of the first one.
+    first: u32,
     position: Vec<[f64; 3]>,
     status: Vec<i32>,
     step: Vec<i32>,
@@ -92,6 +94,7 @@ impl Rows {
     fn read(state: &State) -> Result<Self> {
         let status = wholes(&state.status)?;
         Ok(Rows {
+            first: state.first_slot,
             position: reals(&state.position)?.as_chunks().0.to_vec(),
             step: wholes(&state.step)?,
             generation: wholes(&state.generation)?,
@@ -122,6 +125,7 @@ impl Rows {
         );
         let all = who.clone().expand([n, 3]);
         State {
+            first_slot: state.first_slot,
             position: state.position.mask_where(all.clone(), position),
             status: state.status.mask_where(who.clone(), column(self.status)),
             step: state.step.mask_where(who.clone(), column(self.step)),
@@ -133,49 +137,54 @@ impl Rows {
         }
     }
 
+    /// The slot of a row.
+    fn slot(&self, row: usize) -> u32 {
+        self.first + row as u32
+    }
+
     /// As `Followers::succeed` of the fused operation does.
-    fn succeed(&mut self, slot: usize, following: &Following) -> Option<End> {
+    fn succeed(&mut self, row: usize, following: &Following) -> Option<End> {
         let lives = &following.succession.lives;
-        let (status, place) = (self.status[slot], self.position[slot]);
+        let (slot, status, place) = (self.slot(row), self.status[row], self.position[row]);
         let inlet = lives.inlet_after(status, place);
-        if status <= ACTIVE || inlet.or_else(|| lives.source(slot as u32)).is_none() {
+        if status <= ACTIVE || inlet.or_else(|| lives.source(slot)).is_none() {
             return None;
         }
         let end = End {
-            slot: slot as u32,
-            generation: self.generation[slot] as u32,
+            slot,
+            generation: self.generation[row] as u32,
             status,
-            step: self.step[slot],
-            fraction: self.fraction[slot],
+            step: self.step[row],
+            fraction: self.fraction[row],
             place,
         };
-        self.is_new[slot] = true;
-        self.status[slot] = WAITING;
-        self.generation[slot] += 1;
+        self.is_new[row] = true;
+        self.status[row] = WAITING;
+        self.generation[row] += 1;
         match inlet {
-            Some(inlet) => self.enter(slot, inlet, slot as u32, following),
-            None => self.wait(slot, Some((end.step, end.fraction)), following),
+            Some(inlet) => self.enter(row, inlet, slot, following),
+            None => self.wait(row, Some((end.step, end.fraction)), following),
         }
         Some(end)
     }
 
-    fn wait(&mut self, slot: usize, after: Option<(i32, f64)>, following: &Following) {
-        let succession = &following.succession;
-        self.step[slot] = NEVER;
-        let Some(number) = succession.lives.source(slot as u32) else { return };
+    fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Following) {
+        let (slot, succession) = (self.slot(row), &following.succession);
+        self.step[row] = NEVER;
+        let Some(number) = succession.lives.source(slot) else { return };
         let source = &succession.lives.sources[number];
-        let next = succession.releases[number].next(source, slot as u32, after);
+        let next = succession.releases[number].next(source, slot, after);
         if let Some((step, fraction)) = next {
-            self.is_new[slot] = true;
-            (self.step[slot], self.fraction[slot]) = (step, fraction);
-            self.enter(slot, source.inlet, slot as u32 - source.first, following);
+            self.is_new[row] = true;
+            (self.step[row], self.fraction[row]) = (step, fraction);
+            self.enter(row, source.inlet, slot - source.first, following);
         }
     }
 
-    fn enter(&mut self, slot: usize, inlet: usize, number: u32, following: &Following) {
+    fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Following) {
         let inlet = following.succession.lives.inlets[inlet];
-        let row = inlet.row(number, self.generation[slot] as u32);
-        self.position[slot] = following.places[row as usize];
+        let place = inlet.row(number, self.generation[row] as u32);
+        self.position[row] = following.places[place as usize];
     }
 
     /// Who would be released once more in a step is in the next one.

@@ -18,11 +18,11 @@ use burntrace_kernels::{Particles, Ratio, status::EXITED};
 /// Takes particles through a chunk. Returns the ends that other lives follow, too.
 pub(super) fn advance(
     stepper: &Stepper,
-    particles: Particles,
+    (first_slot, particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Following>,
 ) -> Result<(Particles, Vec<End>)> {
-    let mut state = State::unpack(particles);
+    let mut state = State::unpack(first_slot, particles);
     let mut ends = Vec::new();
     if let Some(following) = following {
         state = succession::wake(state, following)?;
@@ -53,6 +53,8 @@ pub(super) fn advance(
 /// Particles with their records taken apart; all tensors have a row for each particle.
 #[derive(Clone)]
 pub(super) struct State {
+    /// The slot of the first row.
+    pub first_slot: u32,
     pub position: Tensor<2>,
     pub status: Tensor<2, Int>,
     pub step: Tensor<2, Int>,
@@ -65,9 +67,10 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn unpack(particles: Particles) -> Self {
+    pub fn unpack(first_slot: u32, particles: Particles) -> Self {
         let n = particles.count();
         State {
+            first_slot,
             status: particles.status().reshape([n, 1]),
             step: particles.event_step().reshape([n, 1]),
             image: particles.image(),
@@ -128,7 +131,8 @@ pub(super) fn step_of(
     let Leap { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
         let lives = walk::generations(&state.generation);
-        to = walk::stray(walk, stepper.field, (&from, to), (time, h), (&lives, index));
+        let who = (state.first_slot, lives.as_slice());
+        to = walk::stray(walk, stepper.field, (&from, to), (time, h), (who, index));
     }
     arrive(stepper, state, who, (index, start, 1.0), (to, slow))
 }
@@ -162,6 +166,7 @@ pub(super) fn arrive(
     let begin = state.fraction.clone().zeros_like().add_scalar(start);
     let image = state.image.clone() + landing.image.cast(DType::I32);
     State {
+        first_slot: state.first_slot,
         position: from.clone().mask_where(spread(&moves), landing.position),
         image: state.image.mask_where(spread(&moves), image),
         status: state

@@ -115,18 +115,18 @@ pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
 }
 
 /// Where a random walk leads from `from`, the field having led to `to` in a step of length `h` from
-/// time `t` on; `generation` counts the lives of each slot.
+/// time `t` on; `generation` counts the lives of each slot from `first` on.
 pub(super) fn stray(
     walk: &Walk,
     field: &dyn Field,
     (from, to): (&Tensor<2>, Tensor<2>),
     (t, h): (f64, f64),
-    (generation, step): (&[u32], u64),
+    ((first, generation), step): ((u32, &[u32]), u64),
 ) -> Tensor<2> {
     let [n, _] = to.dims();
     let normal = |slot: usize| {
         let generation = generation.get(slot).copied().unwrap_or(0);
-        walk.normals(slot as u32, generation, step as u32)
+        walk.normals(first + slot as u32, generation, step as u32)
     };
     let normals: Vec<f64> = (0..n).flat_map(normal).collect();
     let beside = (&to.device(), to.dtype());

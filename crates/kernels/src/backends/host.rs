@@ -61,7 +61,7 @@ where
         position: cast_slice_mut(state.position.values_mut::<F>()),
         record: cast_slice_mut(state.record.values_mut::<i32>()),
         fraction: state.fraction.values_mut(),
-        slots: Slots::From(0),
+        slots: Slots::From(segment.first_slot as usize),
     };
     let inlets = inlets.contiguous();
     let places = cast_slice(inlets.values::<F>());

@@ -12,21 +12,27 @@ pub(crate) struct Arrays<'a, F> {
     pub slots: Slots<'a>,
 }
 
-/// The slots of particles, which are their rows in the tensors.
+/// The slots of particles, numbered over the whole run.
 #[derive(Clone, Copy)]
 pub(crate) enum Slots<'a> {
     /// One after another, from this one on.
     From(usize),
-    /// One by one.
-    Listed(&'a [u32]),
+    /// One by one, counted from the first one.
+    Listed(usize, &'a [u32]),
 }
 
 impl Slots<'_> {
+    /// Those of some rows.
+    pub fn listed<'a>(&self, rows: &'a [u32]) -> Slots<'a> {
+        let (Slots::From(first) | Slots::Listed(first, _)) = *self;
+        Slots::Listed(first, rows)
+    }
+
     #[inline(always)]
     pub fn get(&self, i: usize) -> u32 {
-        match self {
+        match *self {
             Slots::From(first) => (first + i) as u32,
-            Slots::Listed(slots) => slots[i],
+            Slots::Listed(first, slots) => first as u32 + slots[i],
         }
     }
 }
@@ -86,7 +92,7 @@ pub(crate) fn tiles<F: Real>(
         let count = position.len();
         let slots = match slots {
             Slots::From(first) => Slots::From(first + k * TILE),
-            Slots::Listed(slots) => Slots::Listed(&slots[k * TILE..][..count]),
+            Slots::Listed(first, slots) => Slots::Listed(first, &slots[k * TILE..][..count]),
         };
         Arrays { position, record, fraction, slots }
     })

@@ -65,7 +65,7 @@ pub(super) struct Order {
 
 /// Copies of the particles' arrays in an order of their own.
 pub(super) struct Ordered<'a, F> {
-    slots: &'a [u32],
+    slots: Slots<'a>,
     position: Vec<[F; 3]>,
     record: Vec<Record>,
     fraction: Vec<F>,
@@ -92,7 +92,7 @@ impl Order {
     pub fn gather<F: Real>(&self, arrays: &Arrays<F>) -> Ordered<'_, F> {
         let from = self.from.par_iter().map(|i| *i as usize);
         Ordered {
-            slots: &self.from,
+            slots: arrays.slots.listed(&self.from),
             position: from.clone().map(|i| arrays.position[i]).collect(),
             record: from.clone().map(|i| arrays.record[i]).collect(),
             fraction: from.map(|i| arrays.fraction[i]).collect(),
@@ -123,7 +123,7 @@ impl<F> Ordered<'_, F> {
             position: &mut self.position,
             record: &mut self.record,
             fraction: &mut self.fraction,
-            slots: Slots::Listed(self.slots),
+            slots: self.slots,
         }
     }
 }
@@ -208,7 +208,7 @@ mod tests {
         let record =
             |i: usize| Record { step: i as i32, status: ACTIVE, ..bytemuck::Zeroable::zeroed() };
         Ordered {
-            slots: (0..count as u32).collect::<Vec<_>>().leak(),
+            slots: Slots::From(0),
             position: (0..count)
                 .map(|i| [coordinate(i, 0.618), coordinate(i, 0.414), 0.5])
                 .collect(),

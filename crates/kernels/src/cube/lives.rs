@@ -5,7 +5,7 @@ use super::{
     edge::patch_at,
     particle::Particle,
     tables::{
-        AFTER, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCHES_AT, RELEASES_AT, ROOM,
+        AFTER, FIRST_SLOT, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCHES_AT, RELEASES_AT, ROOM,
         SOURCE_COLUMNS, SOURCES, SOURCES_AT,
     },
     vec4,
@@ -53,7 +53,8 @@ pub(super) fn succeed<F: Float>(
         let inlet = inlet_after::<F>(particle.status, particle.position, reals, wholes);
         if inlet >= 0 || source(wholes, slot) >= 0 {
             let room = wholes[ROOM];
-            let row = slot as usize * room as usize + particle.logged as usize;
+            let row = (slot - wholes[FIRST_SLOT] as u32) as usize * room as usize
+                + particle.logged as usize;
             follows = particle.logged < room;
             particle.logged += 1;
             if follows {

@@ -11,7 +11,7 @@ use super::{
     points,
     settle::{settle, settle_among_obstacles, settle_in_mesh},
     stages::{Leap, rk_step},
-    tables::{FIRST_STEP, GAP_COUNT, GAPS, RESUMES, ROOM, STEPS},
+    tables::{FIRST_SLOT, FIRST_STEP, GAP_COUNT, GAPS, RESUMES, ROOM, STEPS},
     vec4,
     walls::wrap,
 };
@@ -51,7 +51,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     if i >= fraction.len() {
         terminate!();
     }
-    let slot = i as u32;
+    let slot = i as u32 + wholes[FIRST_SLOT] as u32;
     let mut particle = load::<F>(position, record, fraction, i, form);
     let mut hint = Hint::<F> {
         points: points::no_hint::<F>(),

@@ -82,8 +82,10 @@ pub(super) const OBSTACLES_AT: usize = ROOM + 6;
 pub(super) const SHAPES_AT: usize = ROOM + 7;
 /// The seed of the random walk, its lower half first.
 pub(super) const WALK_SEED: usize = ROOM + 8;
+/// Number over the run of the slot in the first row.
+pub(super) const FIRST_SLOT: usize = ROOM + 10;
 /// The interval in which each step begins; then sources, inlets, and steps of releases.
-pub(super) const INTERVALS: usize = ROOM + 10;
+pub(super) const INTERVALS: usize = ROOM + 11;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
@@ -118,6 +120,7 @@ impl Tables {
 
         wholes[STEPS] = segment.steps.len() as i32;
         wholes[FIRST_STEP] = segment.first_step;
+        wholes[FIRST_SLOT] = segment.first_slot as i32;
         wholes[FRAMES] = segment.clock.frames as i32;
         wholes[GAP_COUNT] = segment.clock.gaps.len() as i32;
         for (place, condition) in wholes[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
@@ -126,7 +129,7 @@ impl Tables {
         wholes[WALL] = boundary.wall.code();
         if let Some(walk) = &segment.walk {
             let halves = halves(walk.seed).map(|half| half as i32);
-            wholes[WALK_SEED..INTERVALS].copy_from_slice(&halves);
+            wholes[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
         }
         wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
         let mut tables = Tables { reals, wholes };

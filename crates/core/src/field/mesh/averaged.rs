@@ -6,16 +6,16 @@ use crate::{
 };
 
 /// A source of velocities at the points of a mesh: the means of those in the cells around each.
-pub(super) struct Averaged<'a> {
-    source: &'a mut dyn MeshSource,
+pub(super) struct Averaged<S> {
+    source: S,
     /// Where the cells of each point begin, and the end.
     starts: Vec<usize>,
     /// The source's numbers of cells.
     cells: Vec<usize>,
 }
 
-impl<'a> Averaged<'a> {
-    pub fn new(source: &'a mut dyn MeshSource, mesh: &Mesh, origins: &Origins) -> Self {
+impl<S> Averaged<S> {
+    pub fn new(source: S, mesh: &Mesh, origins: &Origins) -> Self {
         let connectivity = &mesh.cells().connectivity;
         let mut starts = vec![0; mesh.points().len() + 1];
         for node in connectivity {
@@ -46,7 +46,7 @@ impl<'a> Averaged<'a> {
     }
 }
 
-impl FrameSource for Averaged<'_> {
+impl<S: MeshSource> FrameSource for Averaged<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
     }

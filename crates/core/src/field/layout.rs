@@ -1,0 +1,276 @@
+//! How the values of a source's frames come to lie in a field.
+
+use super::{
+    FieldOptions, FrameSource, NotFinite, Velocity, frames::TimeAxis, sampled::velocity_bytes,
+    stream::Stream,
+};
+use crate::{
+    Error, Precision, Result,
+    reals::{Reals, with_numbers},
+};
+use burn::tensor::{Device, Tensor};
+use burntrace_kernels::FieldShape;
+use std::sync::Arc;
+
+/// Components of a velocity and the number that pads them.
+pub(super) const LANES: usize = 4;
+
+/// The source's index of each value, where they are put into another order.
+pub(super) trait Ordered: Send + Sync {
+    fn order(&self) -> &[usize];
+}
+
+impl Ordered for Vec<usize> {
+    fn order(&self) -> &[usize] {
+        self
+    }
+}
+
+/// Where a value is, given its index in the source.
+pub(super) type Positions = Arc<dyn Fn(usize) -> [f64; 3] + Send + Sync>;
+
+/// How the values of a source's frames come to lie in a field.
+#[derive(Clone)]
+pub(super) struct Layout {
+    pub shape: FieldShape,
+    /// Values of a frame of the source.
+    pub given: usize,
+    pub order: Option<Arc<dyn Ordered>>,
+    /// Axes along which nothing moves, so that their component is dropped.
+    pub flat: [bool; 3],
+    /// The values that there should be, as `64 x 64 x 64 nodes`.
+    pub name: String,
+    /// Bytes of the places and the index beside the velocities.
+    pub other_bytes: u64,
+    pub position: Positions,
+}
+
+/// A source that is lent while all its frames are read, or given away to be read in the course of a
+/// run.
+pub(super) enum Input<'a> {
+    Lent(&'a mut dyn FrameSource),
+    Given(Box<dyn FrameSource + Send>),
+}
+
+impl Input<'_> {
+    /// The times of its frames.
+    pub fn time(&self, options: &FieldOptions) -> Result<TimeAxis> {
+        let times = match self {
+            Input::Lent(source) => source.times(),
+            Input::Given(source) => source.times(),
+        };
+        TimeAxis::new(times.to_vec(), options.outside_time, options.in_time)
+    }
+}
+
+/// A field's frames on its device.
+pub(super) struct Loaded {
+    /// Velocities of all frames; of streamed ones a single value that does not count.
+    pub velocity: Tensor<2>,
+    pub stream: Option<Arc<Stream>>,
+    pub has_diffusivity: bool,
+}
+
+impl Layout {
+    /// Puts all frames of a source on a device, or gets ready to do so with a few at a time.
+    pub fn load(
+        self,
+        input: Input,
+        time: &TimeAxis,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Loaded> {
+        crate::device::check_precision(device, options.precision)?;
+        let frames = time.clock().frames;
+        match (input, options.frames.window(frames)) {
+            (Input::Given(source), Some(window)) => {
+                self.check_memory(window.min(frames), options)?;
+                Stream::open(self, source, time.clone(), (device, options), window)
+            }
+            (Input::Lent(_), Some(_)) => Err(Error::Plan(
+                "a source that is lent cannot be read in the course of a run; give it to the field \
+                 (`open` in place of `load`), or ask for all frames at once"
+                    .into(),
+            )),
+            (Input::Lent(source), None) => self.load_all(source, time, device, options),
+            (Input::Given(mut source), None) => self.load_all(&mut *source, time, device, options),
+        }
+    }
+
+    fn load_all(
+        &self,
+        source: &mut dyn FrameSource,
+        time: &TimeAxis,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Loaded> {
+        let frames = time.clock().frames;
+        self.check_memory(frames, options)?;
+        let (all, has_diffusivity) = self.read(source, time, options)?;
+        let rows = frames * self.size() + 1;
+        let velocity = all.into_tensor([rows, LANES], device);
+        Ok(Loaded { velocity, stream: None, has_diffusivity })
+    }
+
+    /// Values of a frame.
+    pub fn size(&self) -> usize {
+        self.shape.values_per_frame()
+    }
+
+    fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
+        let needed = velocity_bytes(&self.shape, frames, options.precision) + self.other_bytes;
+        match options.memory {
+            Some(available) if needed > available => Err(Error::Memory {
+                what: format!("a field of {frames} frames x {} velocities", self.size()),
+                needed,
+                available,
+                remedy: "select fewer frames (`field.frames`), or f32".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// All frames in one array, and the value that closes it; and whether they have a diffusivity.
+    fn read(
+        &self,
+        source: &mut dyn FrameSource,
+        time: &TimeAxis,
+        options: &FieldOptions,
+    ) -> Result<(Reals, bool)> {
+        let frames = time.clock().frames;
+        let size = self.size() * LANES;
+        let mut has_diffusivity = false;
+        let mut all = Reals::with_capacity(options.precision, frames * size + LANES);
+        for frame in 0..frames {
+            tracing::debug!(frame, frames, "reading");
+            has_diffusivity |= self.frame(source, frame, options.not_finite, &mut all)?;
+        }
+        if time.ends_meet() {
+            let last = (frames - 1) * size;
+            let meet = with_numbers!(&all, all => meets(&all[..size], &all[last..]));
+            check_ends(time, meet)?;
+        }
+        let count = all.len();
+        all.shift(0..0, 0, count + LANES);
+        Ok((all, has_diffusivity))
+    }
+
+    /// A frame in an array of its own, and whether it has a diffusivity.
+    pub fn read_frame(
+        &self,
+        source: &mut dyn FrameSource,
+        frame: usize,
+        (not_finite, precision): (NotFinite, Precision),
+    ) -> Result<(Reals, bool)> {
+        let mut values = Reals::with_capacity(precision, self.size() * LANES);
+        let has_diffusivity = self.frame(source, frame, not_finite, &mut values)?;
+        Ok((values, has_diffusivity))
+    }
+
+    /// Appends a frame, and says whether it has a diffusivity.
+    fn frame(
+        &self,
+        source: &mut dyn FrameSource,
+        frame: usize,
+        not_finite: NotFinite,
+        all: &mut Reals,
+    ) -> Result<bool> {
+        let failed = |source| Error::Source { frame, source };
+        let begin = all.len();
+        let velocity = source.read(frame).map_err(failed)?;
+        if velocity.len() != 3 * self.given {
+            let (found, expected) = (velocity.len(), 3 * self.given);
+            let placement = self.name.clone();
+            return Err(Error::FrameSize { frame, found, expected, placement });
+        }
+        let bad = match (velocity, &mut *all) {
+            (Velocity::F32(v), Reals::Single(all)) => self.pack(|i| v[i].into(), all, |x| x as f32),
+            (Velocity::F32(v), Reals::Double(all)) => self.pack(|i| v[i].into(), all, |x| x),
+            (Velocity::F64(v), Reals::Single(all)) => self.pack(|i| v[i], all, |x| x as f32),
+            (Velocity::F64(v), Reals::Double(all)) => self.pack(|i| v[i], all, |x| x),
+        };
+        if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
+            let position = (self.position)(first);
+            return Err(Error::NotFinite { frame, count, first, position });
+        }
+        let Some(diffusivity) = source.diffusivity(frame).map_err(failed)? else {
+            return Ok(false);
+        };
+        match all {
+            Reals::Single(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x as f32),
+            Reals::Double(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x),
+        }?;
+        Ok(true)
+    }
+
+    /// Puts diffusivities where velocities are padded.
+    fn pad<T>(
+        &self,
+        frame: usize,
+        diffusivity: &[f64],
+        rows: &mut [T],
+        cast: impl Fn(f64) -> T,
+    ) -> Result<()> {
+        let is_bad = |k: &f64| !k.is_finite() || *k < 0.0;
+        if diffusivity.len() != self.given || diffusivity.iter().any(is_bad) {
+            return Err(Error::Walk(format!(
+                "the diffusivity of frame {frame} has {} numbers where there are {}, or some that \
+                 are negative or not finite",
+                diffusivity.len(),
+                self.given
+            )));
+        }
+        let order = self.order.as_ref().map(|order| order.order());
+        for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
+            let i = order.map_or(value, |order| order[value]);
+            row[LANES - 1] = cast(diffusivity[i]);
+        }
+        Ok(())
+    }
+
+    /// Appends padded velocities, with zero for those that are not finite; returns the least index
+    /// of those in the source and their number.
+    fn pack<T: Copy + Default>(
+        &self,
+        number: impl Fn(usize) -> f64,
+        all: &mut Vec<T>,
+        cast: impl Fn(f64) -> T,
+    ) -> Option<(usize, usize)> {
+        let mut bad: Option<(usize, usize)> = None;
+        let order = self.order.as_ref().map(|order| order.order());
+        for value in 0..self.size() {
+            let i = order.map_or(value, |order| order[value]);
+            let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
+            let mut row = [T::default(); LANES];
+            if v.iter().all(|u| u.is_finite()) {
+                for d in 0..3 {
+                    if !self.flat[d] {
+                        row[d] = cast(v[d]);
+                    }
+                }
+            } else {
+                let (first, count) = bad.unwrap_or((i, 0));
+                bad = Some((first.min(i), count + 1));
+            }
+            all.extend(row);
+        }
+        bad
+    }
+}
+
+fn meets<T: PartialEq>(first: &[T], last: &[T]) -> bool {
+    first == last
+}
+
+/// Refuses a period whose ends do not meet.
+pub(super) fn check_ends(time: &TimeAxis, meet: bool) -> Result<()> {
+    if meet {
+        return Ok(());
+    }
+    Err(Error::Period {
+        period: time.ends()[1] - time.ends()[0],
+        reason: "the first and the last frame differ; give the period if it is longer than the \
+                 frames"
+            .into(),
+    })
+}

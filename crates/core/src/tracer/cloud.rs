@@ -1,0 +1,85 @@
+//! Where the particles of a run lie: on the device, all of them; or on the host, from where they
+//! go to the device in batches.
+
+use super::{rows::Rows, start};
+use crate::{Error, Result};
+use burn::tensor::Device;
+use burntrace_kernels::Particles;
+use std::ops::Range;
+
+/// The particles of a run.
+pub(super) enum Cloud {
+    /// All of them; nothing while they are in a launch.
+    OnDevice { particles: Option<Particles>, count: usize },
+    /// In the order of their slots.
+    OnHost { rows: Rows, device: Device },
+}
+
+impl Cloud {
+    pub fn on_device(particles: Particles) -> Self {
+        Cloud::OnDevice { count: particles.count(), particles: Some(particles) }
+    }
+
+    pub fn on_host(rows: Rows, device: &Device) -> Self {
+        Cloud::OnHost { rows, device: start::plain(device) }
+    }
+
+    pub fn count(&self) -> usize {
+        match self {
+            Cloud::OnDevice { count, .. } => *count,
+            Cloud::OnHost { rows, .. } => rows.count(),
+        }
+    }
+
+    /// A batch on the device. They are passed on by value: a tensor that nobody else holds is
+    /// advanced where it lies.
+    pub fn take(&mut self, batch: Range<usize>) -> Result<Particles> {
+        match self {
+            Cloud::OnDevice { particles, .. } => particles.take().ok_or_else(lost),
+            Cloud::OnHost { rows, device } => Ok(rows.batch(batch).into_particles(device)),
+        }
+    }
+
+    /// Takes a batch back, which begins with particle `first`.
+    pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
+        match self {
+            Cloud::OnDevice { particles, .. } => *particles = Some(batch),
+            Cloud::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
+        }
+        Ok(())
+    }
+
+    /// A copy of all of them.
+    pub fn copy(&self) -> Result<Rows> {
+        match self {
+            Cloud::OnDevice { particles, .. } => {
+                Rows::read(particles.clone().ok_or_else(lost)?, true)
+            }
+            Cloud::OnHost { rows, .. } => Ok(rows.clone()),
+        }
+    }
+
+    /// Puts others into their place.
+    pub fn replace(&mut self, others: Rows, device: &Device) {
+        match self {
+            Cloud::OnDevice { particles, .. } => {
+                *particles = Some(others.into_particles(&start::plain(device)));
+            }
+            Cloud::OnHost { rows, .. } => *rows = others,
+        }
+    }
+
+    /// All of them on the host; their positions too where those are asked for.
+    pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
+        match self {
+            Cloud::OnDevice { particles, .. } => {
+                Rows::read(particles.ok_or_else(lost)?, with_positions)
+            }
+            Cloud::OnHost { rows, .. } => Ok(rows),
+        }
+    }
+}
+
+fn lost() -> Error {
+    Error::Execution("it lost the particles in a launch".into())
+}

@@ -1,0 +1,67 @@
+//! Particles on the host.
+
+use crate::{Error, Result, reals::Reals};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_kernels::{Particles, RECORD};
+use std::ops::Range;
+
+/// Particles on the host, one after another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rows {
+    /// Three numbers for each; none where nobody asks for them.
+    pub position: Reals,
+    /// [`RECORD`] numbers for each.
+    pub record: Vec<i32>,
+    /// A number for each.
+    pub fraction: Reals,
+}
+
+impl Rows {
+    /// Reads particles back. Those of tensors that nobody else holds are not copied.
+    pub fn read(particles: Particles, with_positions: bool) -> Result<Self> {
+        let record = particles.record.try_into_data().map_err(failed)?.convert::<i32>();
+        Ok(Rows {
+            position: match with_positions {
+                true => Reals::read(particles.position)?,
+                false => Reals::Single(Vec::new()),
+            },
+            record: record.try_into_vec::<i32>().map_err(failed)?,
+            fraction: Reals::read(particles.fraction)?,
+        })
+    }
+
+    pub fn count(&self) -> usize {
+        self.fraction.len()
+    }
+
+    /// A copy of some of them.
+    pub fn batch(&self, rows: Range<usize>) -> Self {
+        Rows {
+            position: self.position.slice(3 * rows.start..3 * rows.end),
+            record: self.record[RECORD * rows.start..RECORD * rows.end].to_vec(),
+            fraction: self.fraction.slice(rows),
+        }
+    }
+
+    /// Writes some over those from `first` on.
+    pub fn put(&mut self, first: usize, batch: &Rows) {
+        self.position.put(3 * first, &batch.position);
+        self.record[RECORD * first..][..batch.record.len()].copy_from_slice(&batch.record);
+        self.fraction.put(first, &batch.fraction);
+    }
+
+    /// Puts them on a device.
+    pub fn into_particles(self, device: &Device) -> Particles {
+        let count = self.count();
+        let record = TensorData::new(self.record, [count, RECORD]);
+        Particles {
+            position: self.position.into_tensor([count, 3], device),
+            record: Tensor::from_data(record, (device, DType::I32)),
+            fraction: self.fraction.into_tensor([count], device),
+        }
+    }
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Execution(format!("{error:?}"))
+}

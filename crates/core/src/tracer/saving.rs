@@ -1,0 +1,132 @@
+//! What a run hands to its sink: saves, states, and the end.
+
+use super::{Patch, ends, reading::Reading, run::Run};
+use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
+use burn::tensor::Tensor;
+use burntrace_kernels::Particles;
+use std::time::Instant;
+
+/// Number and time of a save, and the first particle of a block of it.
+type Block = (usize, f64, usize);
+
+impl Run<'_> {
+    fn velocity(&self, particles: &Particles, time: f64) -> Result<Option<Tensor<2>>> {
+        self.tracer.velocity.then(|| self.stepper.velocity(particles, time)).transpose()
+    }
+
+    /// Begins to read a save back. The next launch comes after that in the device's queue, and
+    /// may thus write to the same memory.
+    pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
+        let begin = Instant::now();
+        let velocity = self.velocity(particles, block.1)?;
+        let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
+        let has = [has_image, self.slots.is_some()];
+        self.reading = Some(Reading::start(particles, velocity, has, block));
+        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Gives the sink the save that is being read back, if there is one.
+    pub fn hand_over(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
+        let Some(reading) = self.reading.take() else { return Ok(()) };
+        let begin = Instant::now();
+        let save = reading.finish()?;
+        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.give(save, sink, Instant::now())
+    }
+
+    /// Makes a save, or a block of it.
+    pub fn save(
+        &mut self,
+        particles: &Particles,
+        (index, time, first): Block,
+        sink: &mut dyn TrackSink,
+    ) -> Result<()> {
+        let begin = Instant::now();
+        let save = Save {
+            index,
+            time,
+            first,
+            position: particles.position.clone(),
+            status: particles.status(),
+            image: particles.image(),
+            velocity: self.velocity(particles, time)?,
+            generation: self.slots.as_ref().map(|_| particles.generation()),
+        };
+        self.give(save, sink, begin)
+    }
+
+    fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
+        let slots = self.slots.as_ref();
+        if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
+            let empty = empty.expand(save.position.dims());
+            save.position = save.position.mask_fill(empty.clone(), f64::NAN);
+            save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
+        }
+        let is_whole = save.first + save.position.dims()[0] == self.cloud.count();
+        sunk(sink.save(save))?;
+        self.counts.saves += u64::from(is_whole);
+        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Gives the observer the state of the run, once the sink has what came before it.
+    pub fn keep(&mut self, sink: &mut dyn TrackSink, observer: &mut dyn Observer) -> Result<()> {
+        self.hand_over(sink)?;
+        let begin = Instant::now();
+        let mark = sunk(sink.sync())?;
+        sunk(observer.keep(self.state(mark)?))?;
+        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Counts what has become of the particles, and closes the sink.
+    pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
+        let (particles, input) = (self.cloud.count(), self.input());
+        let begin = Instant::now();
+        let slots = ends::Slots {
+            begun: &self.begun,
+            again: self.slots.as_ref(),
+            patches: &self.stepper.boundary.patches,
+            have_obstacles: !self.stepper.obstacles.is_empty(),
+        };
+        let rows = self.cloud.into_rows(slots.ask_for_positions())?;
+        let field = (self.tracer.field, self.counts.steps);
+        let account = ends::account(&rows, self.schedule, &slots, field)?;
+        drop(rows);
+        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        if self.slots.is_some() {
+            sunk(sink.lives(&account.lives))?;
+        }
+        sunk(sink.end(&account.ends))?;
+        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        let device = self.tracer.field.device();
+        let name = self.tracer.device_name.clone();
+        let names = self.tracer.patches.iter().map(Patch::name).map(str::to_string);
+        Ok(Summary {
+            path: self.stepper.path,
+            device: name.unwrap_or_else(|| format!("{device:?}")),
+            precision: self.tracer.field.precision(),
+            particles,
+            released: account.released,
+            dropped: account.dropped,
+            steps: self.counts.steps,
+            particle_steps: match self.stepper.adaptive {
+                Some(_) => account.tries.iter().sum(),
+                None => account.particle_steps,
+            },
+            tries: self.stepper.adaptive.map(|_| account.tries),
+            launches: self.counts.launches,
+            kernels: self.stepper.kernels(self.tracer.velocity),
+            saves: self.counts.saves as usize,
+            counts: account.counts,
+            patches: names.zip(account.patches).collect(),
+            batches: self.batches.summary(),
+            input,
+            trace_seconds: self.counts.trace_seconds,
+            save_seconds: self.counts.save_seconds,
+            cancelled: self.cancelled,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! The state of a run between two segments: all that it needs to go on, as plain data.
+
+use super::{cloud::Cloud, lives::Books, rows::Rows, run::Run};
+use crate::{Error, Mark, Path, Precision, Result, reals::Reals};
+use burntrace_kernels::RECORD;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The state of a run between two segments.
+///
+/// A run that goes on from it ends with the same bits as one that was never stopped. It is made of
+/// numbers, which serde can write, and of named arrays, which are the memory of numbers of a kind
+/// (little-endian on all devices that are supported).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunState<'a> {
+    /// The numbers.
+    pub numbers: RunNumbers,
+    /// Names and bytes of the arrays.
+    pub arrays: Vec<(String, Cow<'a, [u8]>)>,
+}
+
+/// The numbers of a [`RunState`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunNumbers {
+    pub(super) run: Identity,
+    pub(super) cursor: Cursor,
+    pub(super) counts: Counts,
+    /// The length that the next step of the tensor path should have.
+    #[serde(with = "bits")]
+    pub(super) pace: f64,
+    pub(super) books: Option<Books>,
+    pub(super) mark: Mark,
+}
+
+/// By what a state is known to be of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    pub particles: u64,
+    pub bytes_per_number: u64,
+    pub is_fused: bool,
+    #[serde(with = "bits")]
+    pub begin: f64,
+    #[serde(with = "bits")]
+    pub end: f64,
+    pub steps: u64,
+    pub saves: u64,
+}
+
+/// How far a run is through its schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cursor {
+    #[serde(with = "bits")]
+    pub now: f64,
+    /// Whole steps of the span that are done.
+    pub grid: u64,
+    pub save: u64,
+    pub step: u64,
+}
+
+/// What a run has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counts {
+    pub steps: u64,
+    pub launches: u64,
+    /// Complete saves.
+    pub saves: u64,
+    #[serde(with = "bits")]
+    pub trace_seconds: f64,
+    #[serde(with = "bits")]
+    pub save_seconds: f64,
+}
+
+impl RunNumbers {
+    /// How much of the run the sink keeps.
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// The time that the run has come to, in the data's unit.
+    pub fn time(&self) -> f64 {
+        self.cursor.now
+    }
+
+    /// Complete saves that the sink was given.
+    pub fn saves(&self) -> u64 {
+        self.counts.saves
+    }
+}
+
+impl RunState<'_> {
+    /// A state that borrows nothing.
+    pub fn into_owned(self) -> RunState<'static> {
+        let own = |(name, bytes): (String, Cow<[u8]>)| (name, Cow::Owned(bytes.into_owned()));
+        RunState { numbers: self.numbers, arrays: self.arrays.into_iter().map(own).collect() }
+    }
+
+    /// The numbers of an array.
+    pub(super) fn array<T: bytemuck::Pod>(&self, name: &str, count: usize) -> Result<Vec<T>> {
+        let found = self.arrays.iter().find(|(of, _)| of == name);
+        let Some((_, bytes)) = found else {
+            return Err(Error::State(format!("it has no array `{name}`")));
+        };
+        if bytes.len() != count * size_of::<T>() {
+            return Err(Error::State(format!(
+                "its array `{name}` has {} bytes where there should be {}",
+                bytes.len(),
+                count * size_of::<T>()
+            )));
+        }
+        Ok(bytemuck::pod_collect_to_vec(bytes))
+    }
+
+    /// The particles.
+    fn rows(&self, count: usize, precision: Precision) -> Result<Rows> {
+        let reals = |name, count| match precision {
+            Precision::F32 => self.array(name, count).map(Reals::Single),
+            Precision::F64 => self.array(name, count).map(Reals::Double),
+        };
+        Ok(Rows {
+            position: reals("position", 3 * count)?,
+            record: self.array("record", RECORD * count)?,
+            fraction: reals("fraction", count)?,
+        })
+    }
+}
+
+impl Run<'_> {
+    fn identity(&self) -> Identity {
+        let span = &self.schedule.span;
+        Identity {
+            particles: self.cloud.count() as u64,
+            bytes_per_number: self.tracer.field.precision().bytes() as u64,
+            is_fused: self.stepper.path == Path::Fused,
+            begin: span.t0,
+            end: span.t1,
+            steps: span.steps,
+            saves: self.schedule.saves() as u64,
+        }
+    }
+
+    /// The state between two segments, the sink having kept so much.
+    pub fn state(&self, mark: Mark) -> Result<RunState<'_>> {
+        let mut arrays: Vec<(String, Cow<'_, [u8]>)> = Vec::new();
+        match &self.cloud {
+            Cloud::OnHost { rows, .. } => {
+                let record = bytemuck::cast_slice(&rows.record);
+                let parts = [rows.position.bytes(), record, rows.fraction.bytes()];
+                arrays.extend(names(parts.map(Cow::Borrowed)));
+            }
+            Cloud::OnDevice { .. } => {
+                let Rows { position, record, fraction } = self.cloud.copy()?;
+                let record = bytemuck::cast_slice(&record).to_vec();
+                let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
+                arrays.extend(names(parts.map(Cow::Owned)));
+            }
+        }
+        let books = self.slots.as_ref().map(|slots| {
+            let (books, columns) = slots.books();
+            arrays.extend(columns.map(|(name, bytes)| (name.to_string(), Cow::Owned(bytes))));
+            books
+        });
+        let numbers = RunNumbers {
+            run: self.identity(),
+            cursor: self.segments.cursor(),
+            counts: self.counts,
+            pace: self.stepper.pace.get(),
+            books,
+            mark,
+        };
+        Ok(RunState { numbers, arrays })
+    }
+
+    /// Goes on from a state of this run.
+    pub fn go_on_from(&mut self, state: &RunState) -> Result<()> {
+        let numbers = &state.numbers;
+        let own = self.identity();
+        if numbers.run != own {
+            return Err(Error::State(format!(
+                "it is of another run ({:?}) than this one ({own:?}); go on with the case that \
+                 wrote it",
+                numbers.run
+            )));
+        }
+        let rows = state.rows(self.cloud.count(), self.tracer.field.precision())?;
+        self.cloud.replace(rows, &self.tracer.field.device());
+        match (&mut self.slots, &numbers.books) {
+            (Some(slots), Some(books)) => slots.restore(books, state)?,
+            (None, None) => {}
+            _ => return Err(Error::State("only one of both uses slots again".into())),
+        }
+        self.segments.go_to(numbers.cursor);
+        self.counts = numbers.counts;
+        self.stepper.pace.set(numbers.pace);
+        Ok(())
+    }
+}
+
+fn names<T>([position, record, fraction]: [T; 3]) -> [(String, T); 3] {
+    [("position".into(), position), ("record".into(), record), ("fraction".into(), fraction)]
+}
+
+/// Real numbers by their bits, which no text format changes.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(number.to_bits())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        u64::deserialize(deserializer).map(f64::from_bits)
+    }
+}

@@ -1,0 +1,57 @@
+//! Particles in batches: tracks do not depend on them.
+
+use super::{common::*, kept::*};
+use burntrace::{Error, Path, Seeds, Tracer};
+
+fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize]) {
+    let whole = run(tracer, seeds);
+    assert!(whole.1.released > seeds.len(), "{name}: {:?}", whole.1);
+    assert_eq!(whole.1.batches.sizes, [whole.1.particles; 2]);
+    for size in sizes {
+        let parts = run(&tracer.clone().batch(*size), seeds);
+        assert_same(&format!("{name}, batches of {size}"), &whole, &parts);
+        assert_eq!(parts.1.batches.sizes[1], *size.min(&whole.1.particles));
+    }
+}
+
+#[test]
+fn a_run_in_batches_has_the_bits_of_one_at_once() {
+    for machine in some_machines() {
+        let field = machine.field(&swirl());
+        let (count, steps, sizes): (_, _, &[usize]) =
+            if machine.is_cpu() { (83, 41, &[1, 7, 64, 1000]) } else { (30, 18, &[7, 32]) };
+        let seeds = seeds(count);
+        let name = machine.to_string();
+        assert_any_batch(&format!("{name}, walk"), &walking(&field, steps), &seeds, sizes);
+        if machine.is_cpu() {
+            let tracer = adapting(&field, steps);
+            assert_any_batch(&format!("{name}, tolerance"), &tracer, &seeds, sizes);
+            let tracer = walking(&field, 9).path(Path::Tensor);
+            assert_any_batch(&format!("{name}, tensors"), &tracer, &seeds, &[40]);
+        }
+    }
+}
+
+/// So many that a launch puts them into order.
+#[test]
+fn order_in_a_launch_does_not_depend_on_batches() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let field = machine.field(&swirl());
+        let tracer = walking(&field, 40);
+        let tracer = tracer.save(burntrace::SaveAt::EverySteps(20));
+        assert_any_batch(&machine.to_string(), &tracer, &seeds(6000), &[2500, 100]);
+    }
+}
+
+#[test]
+fn batches_that_cannot_be_are_refused() {
+    let machine = &machines()[0];
+    let field = machine.field(&swirl());
+    let complaint = |tracer: Tracer| match tracer.trace(&seeds(10)) {
+        Err(Error::Plan(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert!(complaint(busy(&field, 4).batch(0)).contains("0 particles"));
+    let tracer = adapting(&field, 4).path(Path::Tensor).batch(3);
+    assert!(complaint(tracer).contains("most demanding"));
+}

@@ -1,0 +1,192 @@
+//! All that a run leaves, bit by bit, and runs that use all that a run can have.
+
+use super::common::*;
+use burntrace::{
+    Condition, Control, Ends, Face, Field, Inlet, InletShape, KeepEvery, Life, Mark, Observer,
+    Pattern, Progress, RandomWalk, RunState, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError,
+    Source, Summary, Tolerance, Tracer, TrackSink,
+};
+
+/// A save: the bits of its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    time: u64,
+    position: Vec<u64>,
+    velocity: Vec<u64>,
+    /// Statuses, boxes crossed, generations.
+    wholes: [Vec<i64>; 3],
+}
+
+/// A sink that keeps all that it gets.
+#[derive(Clone, Debug, Default)]
+pub struct Keep {
+    pub saves: Vec<Kept>,
+    pub lives: Vec<Life>,
+    pub ends: Ends,
+    particles: usize,
+    has_part: bool,
+}
+
+impl Keep {
+    /// What it had at a mark.
+    pub fn at(&self, mark: Mark) -> Self {
+        Keep {
+            saves: self.saves[..mark.saves as usize].to_vec(),
+            lives: self.lives[..mark.lives as usize].to_vec(),
+            ends: Ends::default(),
+            particles: self.particles,
+            has_part: false,
+        }
+    }
+}
+
+fn bits(numbers: Vec<f64>) -> Vec<u64> {
+    numbers.into_iter().map(f64::to_bits).collect()
+}
+
+impl TrackSink for Keep {
+    fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
+        self.particles = plan.particles;
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> Result<(), SinkError> {
+        let end = save.first + save.position.dims()[0];
+        let generation = save.generation.map(integers).unwrap_or_default();
+        let block = Kept {
+            time: save.time.to_bits(),
+            position: bits(floats(save.position)),
+            velocity: bits(save.velocity.map(floats).unwrap_or_default()),
+            wholes: [integers(save.status), integers(save.image), generation],
+        };
+        match self.saves.last_mut().filter(|_| self.has_part) {
+            None => {
+                assert_eq!((save.first, save.index), (0, self.saves.len()));
+                self.saves.push(block);
+            }
+            Some(begun) => {
+                assert_eq!(3 * save.first, begun.position.len());
+                begun.position.extend(block.position);
+                begun.velocity.extend(block.velocity);
+                for (all, more) in begun.wholes.iter_mut().zip(block.wholes) {
+                    all.extend(more);
+                }
+            }
+        }
+        self.has_part = end < self.particles;
+        Ok(())
+    }
+
+    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+        self.lives.extend(lives);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<Mark, SinkError> {
+        assert!(!self.has_part);
+        Ok(Mark { saves: self.saves.len() as u64, lives: self.lives.len() as u64 })
+    }
+
+    fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {
+        self.ends = ends.clone();
+        Ok(())
+    }
+}
+
+/// An observer that keeps all states.
+#[derive(Default)]
+pub struct States(pub Vec<RunState<'static>>);
+
+impl Observer for States {
+    fn progress(&mut self, _: Progress) -> Control {
+        Control::Continue
+    }
+
+    fn keeps(&mut self, _: &Progress) -> bool {
+        KeepEvery::segments(1).is_due()
+    }
+
+    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+        self.0.push(state.into_owned());
+        Ok(())
+    }
+}
+
+/// The machines that runs of many launches are tested on: a card that is none takes a minute for
+/// them in double precision.
+pub fn some_machines() -> Vec<Machine> {
+    machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double()).collect()
+}
+
+/// A run from its begin.
+pub fn run(tracer: &Tracer, seeds: &Seeds) -> (Keep, Summary) {
+    let mut keep = Keep::default();
+    let summary = tracer.trace_into(seeds, &mut keep, &mut |_| Control::Continue).unwrap();
+    (keep, summary)
+}
+
+/// That two runs left the same, to the bit.
+#[track_caller]
+pub fn assert_same(name: &str, one: &(Keep, Summary), other: &(Keep, Summary)) {
+    let [a, b] = [&one.0, &other.0];
+    assert_eq!(a.saves.len(), b.saves.len(), "{name}");
+    for (k, (a, b)) in a.saves.iter().zip(&b.saves).enumerate() {
+        let off = a.position.iter().zip(&b.position).filter(|(a, b)| a != b).count();
+        assert_eq!(off, 0, "{name}, save {k}: {off} coordinates of {}", a.position.len());
+        assert!(a == b, "{name}, save {k}");
+    }
+    // Text tells all bits apart but those of numbers that are none.
+    assert_eq!(format!("{:?}", a.lives), format!("{:?}", b.lives), "{name}");
+    assert_eq!(format!("{:?}", a.ends), format!("{:?}", b.ends), "{name}");
+    let counts = |s: &Summary| {
+        let sums = (s.released, s.dropped, s.steps, s.particle_steps, s.saves, s.tries);
+        (sums, s.counts.clone(), s.patches.clone())
+    };
+    assert_eq!(counts(&one.1), counts(&other.1), "{name}");
+}
+
+const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
+
+/// Flow along x that swirls, over five frames.
+pub fn swirl() -> Frames {
+    let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 5)];
+    let placement = burntrace::Placement::Nodes;
+    let times: Vec<f64> = (0..9).map(f64::from).collect();
+    Frames::new(axes, placement, &times, |[x, y, z], t| {
+        let v = 0.1 * (3.0 * x + t).sin() * (4.0 * y).cos();
+        [0.4 + 0.2 * (5.0 * y + 0.3 * t).sin(), v, 0.1 * (4.0 * z + x).sin()]
+    })
+}
+
+/// Some of the seeds are released late, one ends at once.
+pub fn seeds(count: usize) -> Seeds {
+    let seeds = Seeds::uniform([0.0; 3], HIGH, count, 5).unwrap();
+    let times = (0..count).map(|i| if i % 5 == 0 { 0.37 * (i % 11) as f64 } else { 0.0 });
+    seeds.with_release(times.collect()).unwrap()
+}
+
+/// A tracer that uses slots again and has a source: what is left ends at faces.
+pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
+    let inlet = || Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
+    let source = Source::constant(inlet(), 4.3, 17).unwrap().between(0.4, 6.0).unwrap();
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .face(Face::XLow, Condition::Clamp)
+        .face(Face::XHigh, Condition::Exit)
+        .face(Face::ZHigh, Condition::Exit)
+        .outlet(Face::XHigh, inlet())
+        .source(source)
+        .span(steps(0.0, 7.7, steps_))
+        .save(SaveAt::EverySteps(4))
+        .save_velocity(true)
+}
+
+/// The same on a random walk.
+pub fn walking<'a>(field: &'a dyn Field, steps: u64) -> Tracer<'a> {
+    busy(field, steps).random_walk(RandomWalk::isotropic(2e-3, 77))
+}
+
+/// The same with steps by tolerance.
+pub fn adapting<'a>(field: &'a dyn Field, steps: u64) -> Tracer<'a> {
+    busy(field, steps).scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-5, 1e-6))
+}

@@ -1,0 +1,247 @@
+//! Frames that are read in the course of a run: the same bits as with all of them at once.
+
+use super::{cloud::Cloud, common::*, kept::*, meshes::*};
+use burntrace::{
+    CellVelocity, Condition, Control, Error, Field, FieldOptions, FrameSource, Frames as Held,
+    GridField, InTime, MeshField, OutsideTime, Path, PointField, SaveAt, Seeds, SinkError, Tracer,
+    Velocity, Weighting,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+/// Frames that count how often they are read, and may fail.
+#[derive(Clone)]
+struct Counted {
+    frames: Frames,
+    reads: Arc<AtomicUsize>,
+    fails_at: Option<usize>,
+}
+
+impl Counted {
+    fn new(frames: Frames) -> Self {
+        Counted { frames, reads: Arc::default(), fails_at: None }
+    }
+
+    fn open(&self, machine: &Machine, held: usize, options: FieldOptions) -> GridField {
+        let frames = Held::Streamed(held);
+        let options = FieldOptions { precision: machine.precision, frames, ..options };
+        GridField::open(Box::new(self.clone()), &machine.device, &options).unwrap()
+    }
+}
+
+impl FrameSource for Counted {
+    fn times(&self) -> &[f64] {
+        self.frames.times()
+    }
+
+    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        if self.fails_at == Some(frame) {
+            return Err("the file has vanished".into());
+        }
+        self.frames.read(frame)
+    }
+}
+
+impl burntrace::GridSource for Counted {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.frames.axes
+    }
+
+    fn placement(&self) -> burntrace::Placement {
+        self.frames.placement
+    }
+}
+
+/// The frames of [`swirl`], of which the last one is as the first one.
+fn round() -> Frames {
+    let mut frames = swirl();
+    let last = frames.values.len() - 1;
+    frames.values[last] = frames.values[0].clone();
+    frames
+}
+
+/// Many steps a frame, many frames a step, to and fro.
+fn spans() -> [burntrace::Span; 4] {
+    [steps(0.1, 7.9, 65), steps(0.0, 8.0, 3), steps(7.9, 0.3, 65), steps(8.0, 0.0, 16)]
+}
+
+#[test]
+fn streamed_frames_have_the_bits_of_all_at_once() {
+    for machine in some_machines() {
+        let frames = Counted::new(swirl());
+        let field = machine.field(&frames.frames);
+        let spans = if machine.is_cpu() { spans().to_vec() } else { spans()[1..3].to_vec() };
+        for (k, span) in spans.iter().enumerate() {
+            let seeds = seeds(if machine.is_cpu() { 50 } else { 20 });
+            let all = run(&walking(&field, 1).span(*span), &seeds);
+            assert_eq!(all.1.input, None);
+            for (held, batch) in [(4, 1000), (5, 17)] {
+                let name = format!("{machine}, span {k}, {held} frames");
+                let streamed = frames.open(&machine, held, FieldOptions::default());
+                let tracer = walking(&streamed, 1).span(*span).batch(batch);
+                assert_same(&name, &all, &run(&tracer, &seeds));
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_lies_outside_the_frames_is_the_same() {
+    let outsides = [
+        OutsideTime::Hold,
+        OutsideTime::Zero,
+        OutsideTime::Periodic { period: None },
+        OutsideTime::Periodic { period: Some(8.75) },
+    ];
+    for machine in some_machines() {
+        let frames = Counted::new(round());
+        let [long, back] = [steps(-3.0, 20.3, 90), steps(19.0, -9.5, 90)];
+        let (outsides, spans) = match machine.is_cpu() {
+            true => (outsides.to_vec(), vec![long, back]),
+            false => (outsides[2..3].to_vec(), vec![steps(5.0, 11.0, 16)]),
+        };
+        for outside_time in outsides {
+            for in_time in [InTime::Linear, InTime::Nearest] {
+                let options = FieldOptions { outside_time, in_time, ..Default::default() };
+                let field = machine.load(&frames.frames, options);
+                for span in &spans {
+                    let tracer = |field| busy(field, 1).span(*span).save(SaveAt::EverySteps(30));
+                    let all = run(&tracer(&field), &seeds(30));
+                    let streamed = frames.open(&machine, 4, options);
+                    let name = format!("{machine}, {outside_time:?}, {in_time:?}");
+                    assert_same(&name, &all, &run(&tracer(&streamed), &seeds(30)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn adaptive_steps_and_tensor_operations_read_streamed_frames() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let frames = Counted::new(swirl());
+        let field = machine.field(&frames.frames);
+        let streamed = frames.open(&machine, 4, FieldOptions::default());
+        let (seeds, span) = (seeds(30), steps(0.0, 7.7, 11));
+        for path in [Path::Fused, Path::Tensor] {
+            let tracer = |field| adapting(field, 1).span(span).path(path);
+            let all = run(&tracer(&field), &seeds);
+            assert_same(&format!("{machine}, {path}"), &all, &run(&tracer(&streamed), &seeds));
+        }
+    }
+}
+
+fn in_box<'a>(field: &'a dyn Field) -> Tracer<'a> {
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .span(steps(0.2, 7.9, 60))
+        .save(SaveAt::EverySteps(30))
+        .save_velocity(true)
+}
+
+const TIMES: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+
+#[test]
+fn points_and_meshes_are_streamed_too() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let held = FieldOptions {
+            precision: machine.precision,
+            frames: Held::Streamed(4),
+            ..FieldOptions::default()
+        };
+        let all = FieldOptions { frames: Held::All, ..held };
+        let turn = |[x, y, z]: [f64; 3], t: f64| [0.5 - y, x - 0.5, 0.1 * (t - z)];
+        let mut dice = Dice(3);
+        let positions: Vec<_> =
+            (0..200).map(|_| [0, 1, 2].map(|_| dice.between(0.0, 1.0))).collect();
+        let weighting = Weighting::InverseDistance { neighbours: 4, power: 2.0 };
+        let cloud = Cloud::new(positions, &TIMES, weighting, turn);
+        let open = |options| {
+            PointField::open(Box::new(cloud.clone()), &machine.device, options, weighting).unwrap()
+        };
+        let seeds = Seeds::uniform([0.3; 3], [0.7; 3], 40, 3).unwrap();
+        let [one, other] = [&all, &held].map(|options| run(&in_box(&open(options)), &seeds));
+        assert_same(&format!("{machine}, points"), &one, &other);
+        assert!(other.1.input.is_some());
+
+        let made = mixed(4);
+        let mut mesh = MeshFrames::new(&made, &TIMES, turn);
+        for in_cells in [CellVelocity::Constant, CellVelocity::Averaged] {
+            let open = |options| {
+                let source = Box::new(mesh.clone());
+                MeshField::open(source, &machine.device, options, in_cells).unwrap()
+            };
+            let [one, other] = [&all, &held].map(|options| run(&in_box(&open(options)), &seeds));
+            assert_same(&format!("{machine}, mesh, {in_cells:?}"), &one, &other);
+            let cells = MeshFrames::in_cells(&made, |cell| turn([0.1 * cell as f64; 3], 0.0));
+            mesh = MeshFrames {
+                times: TIMES.to_vec(),
+                values: vec![cells.values[0].clone(); TIMES.len()],
+                ..cells
+            };
+        }
+    }
+}
+
+#[test]
+fn frames_are_read_once_in_a_run_that_goes_one_way() {
+    let machine = &machines()[0];
+    for span in [steps(0.0, 8.0, 80), steps(8.0, 0.0, 80)] {
+        let frames = Counted::new(swirl());
+        let field = frames.open(machine, 4, FieldOptions::default());
+        let before = frames.reads.load(Ordering::Relaxed);
+        assert!(before <= 2, "{before}");
+        let (_, summary) = run(&walking(&field, 1).span(span).batch(20), &seeds(50));
+        let reads = frames.reads.load(Ordering::Relaxed);
+        // All, and the first one again where the run begins at the other end.
+        assert!((9..=10).contains(&reads), "{reads}");
+        let input = summary.input.unwrap();
+        assert_eq!(input.bytes, input.frames * 10 * 6 * 6 * 16);
+    }
+}
+
+#[test]
+fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
+    let machine = &machines()[0];
+    let good = Counted::new(swirl());
+    let bad = Counted { fails_at: Some(6), ..good.clone() };
+    let (seeds, span) = (seeds(40), steps(0.0, 8.0, 80));
+    for path in [Path::Fused, Path::Tensor] {
+        let [good, bad] =
+            [&good, &bad].map(|frames| frames.open(machine, 4, FieldOptions::default()));
+        let tracer = |field| walking(field, 1).span(span).path(path);
+        let whole = run(&tracer(&good), &seeds);
+        let (mut keep, mut states) = (Keep::default(), States::default());
+        match tracer(&bad).trace_from(None, &seeds, &mut keep, &mut states) {
+            Err(Error::Source { frame: 6, source }) => {
+                assert_eq!(source.to_string(), "the file has vanished");
+            }
+            other => panic!("{other:?}"),
+        }
+        let state = states.0.last().unwrap();
+        assert!(state.numbers.time() > 3.5, "{}", state.numbers.time());
+        let mut keep = keep.at(state.numbers.mark());
+        let observer = &mut |_| Control::Continue;
+        let rest = tracer(&good).trace_from(Some(state), &seeds, &mut keep, observer).unwrap();
+        assert_same(&path.to_string(), &whole, &(keep, rest));
+    }
+}
+
+#[test]
+fn a_lent_source_cannot_be_streamed() {
+    let machine = &machines()[0];
+    let options = FieldOptions { frames: Held::Streamed(4), ..FieldOptions::default() };
+    match GridField::load(&mut swirl(), &machine.device, &options) {
+        Err(Error::Plan(reason)) => assert!(reason.contains("`open`"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    let uneven = OutsideTime::Periodic { period: None };
+    let options = FieldOptions { outside_time: uneven, ..options };
+    match GridField::open(Box::new(swirl()), &machine.device, &options) {
+        Err(Error::Period { .. }) => {}
+        other => panic!("{other:?}"),
+    }
+}
