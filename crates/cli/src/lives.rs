@@ -1,6 +1,6 @@
 //! How long lives have lasted, where slots are used by one after another.
 
-use burntrace::{Ends, Life, Save, SavePlan, SinkError, Status, TrackSink};
+use burntrace::{Ends, Life, Mark, Save, SavePlan, SinkError, Status, TrackSink};
 
 /// Lives that have ended in the same way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,6 +75,10 @@ impl TrackSink for Watched<'_> {
             ended.for_each(|life| Watched::add(stays, life));
         }
         self.sink.lives(lives)
+    }
+
+    fn sync(&mut self) -> Result<Mark, SinkError> {
+        self.sink.sync()
     }
 
     fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {

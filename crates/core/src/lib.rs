@@ -33,6 +33,6 @@ pub use seeds::{BoxPoints, Seeds};
 pub use source::{Rate, Source};
 pub use tracer::{MOST_PATCHES, Patch, RandomWalk, SeedsOutside, Tolerance, Tracer};
 pub use tracks::{
-    Control, Ends, Life, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary, TrackSink,
-    Tracks,
+    Control, Ends, Life, Mark, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary,
+    TrackSink, Tracks,
 };

@@ -2,15 +2,19 @@
 
 use crate::{Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
 
-/// All particles at one time: on the device, or on the host where a sink
-/// [wants that](TrackSink::on_host).
+/// Particles at one time, all of them or a block: on the device, or on the host where a sink
+/// [wants that](TrackSink::on_host). Tensors have a row for each of its `n` particles.
 #[derive(Clone, Debug)]
 pub struct Save {
     /// Its number, counted from 0.
     pub index: usize,
     /// Its time, in the data's unit of time.
     pub time: f64,
+    /// Number of the first particle in it. A save comes as one block, or as several blocks in the
+    /// order of the particles.
+    pub first: usize,
     /// Positions `[n, 3]` in the order of the slots, in the box: the seeds first, then the slots of
     /// sources. A slot of a source in which there is no particle is NaN.
     pub position: Tensor<2>,
@@ -114,7 +118,8 @@ pub trait TrackSink {
     /// Whatever keeps the sink from taking the tracks; the run stops.
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError>;
 
-    /// Called for each save, in order.
+    /// Called for each save, in order; for a save in blocks, for each of them, one directly after
+    /// the other, from particle 0 to the last one.
     ///
     /// # Errors
     ///
@@ -133,12 +138,33 @@ pub trait TrackSink {
         Ok(())
     }
 
+    /// Makes what has come so far outlast a crash, and says how much that is. Called at complete
+    /// saves only, never between the blocks of one.
+    ///
+    /// Sinks that keep nothing leave it as it is: nothing outlasts a crash.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](TrackSink::begin).
+    fn sync(&mut self) -> std::result::Result<Mark, SinkError> {
+        Ok(Mark::default())
+    }
+
     /// Called once, after the last save.
     ///
     /// # Errors
     ///
     /// As [`begin`](TrackSink::begin).
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError>;
+}
+
+/// How much of a run a sink keeps, whatever happens to the program: the run can go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mark {
+    /// Complete saves.
+    pub saves: u64,
+    /// Rows of the table of lives.
+    pub lives: u64,
 }
 
 /// What a sink says when it fails.
@@ -148,6 +174,9 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub struct Tracks {
     saves: Vec<Save>,
+    /// Blocks of a save that is not complete.
+    blocks: Vec<Save>,
+    particles: usize,
     lives: Vec<Life>,
     ends: Ends,
     periods: [f64; 3],
@@ -223,12 +252,18 @@ impl Tracks {
 impl TrackSink for Tracks {
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
         self.saves = Vec::with_capacity(plan.saves.min(1 << 16));
+        self.blocks.clear();
+        self.particles = plan.particles;
         self.periods = plan.periods;
         Ok(())
     }
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
-        self.saves.push(save);
+        let end = save.first + save.position.dims()[0];
+        self.blocks.push(save);
+        if end == self.particles {
+            self.saves.extend(joined(std::mem::take(&mut self.blocks)));
+        }
         Ok(())
     }
 
@@ -241,6 +276,26 @@ impl TrackSink for Tracks {
         self.ends = ends.clone();
         Ok(())
     }
+}
+
+/// The blocks of a save as one.
+fn joined(mut blocks: Vec<Save>) -> Option<Save> {
+    if blocks.len() < 2 {
+        return blocks.pop();
+    }
+    let velocity: Option<Vec<_>> = blocks.iter().map(|block| block.velocity.clone()).collect();
+    let generation: Option<Vec<_>> = blocks.iter().map(|block| block.generation.clone()).collect();
+    let first = blocks.first()?;
+    Some(Save {
+        index: first.index,
+        time: first.time,
+        first: first.first,
+        position: Tensor::cat(blocks.iter().map(|block| block.position.clone()).collect(), 0),
+        status: Tensor::cat(blocks.iter().map(|block| block.status.clone()).collect(), 0),
+        image: Tensor::cat(blocks.iter().map(|block| block.image.clone()).collect(), 0),
+        velocity: velocity.map(|rows| Tensor::cat(rows, 0)),
+        generation: generation.map(|rows| Tensor::cat(rows, 0)),
+    })
 }
 
 /// Which arithmetic took the steps.
@@ -348,4 +403,60 @@ pub enum Control {
 
 pub(crate) fn sunk(result: std::result::Result<(), SinkError>) -> Result<()> {
     result.map_err(crate::Error::Sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{DType, Device, TensorData};
+
+    /// Particles `rows` of save `index`; their numbers are their places.
+    fn block(index: usize, rows: std::ops::Range<usize>) -> Save {
+        let (n, device) = (rows.len(), Device::flex());
+        let wide: Vec<i32> = rows.clone().flat_map(|row| [row as i32; 3]).collect();
+        let codes: Vec<i32> = rows.clone().map(|row| row as i32).collect();
+        let places: Vec<f64> = wide.iter().map(|&row| f64::from(row)).collect();
+        let reals = TensorData::new(places, [n, 3]);
+        let reals = Tensor::<2>::from_data(reals, (&device, DType::F64));
+        let codes = TensorData::new(codes, [n]);
+        let codes = Tensor::<1, Int>::from_data(codes, (&device, DType::I32));
+        Save {
+            index,
+            time: index as f64,
+            first: rows.start,
+            position: reals.clone(),
+            status: codes.clone(),
+            image: Tensor::from_data(TensorData::new(wide, [n, 3]), (&device, DType::I32)),
+            velocity: Some(reals),
+            generation: Some(codes),
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_save_become_one() {
+        let plan = SavePlan {
+            particles: 7,
+            lives: true,
+            saves: 2,
+            precision: Precision::F64,
+            velocity: true,
+            periods: [0.0; 3],
+        };
+        let mut tracks = Tracks::default();
+        tracks.begin(&plan).unwrap();
+        for rows in [0..3, 3..4, 4..7] {
+            tracks.save(block(0, rows)).unwrap();
+        }
+        tracks.save(block(1, 0..7)).unwrap();
+        assert_eq!(tracks.sync().unwrap(), Mark::default());
+        assert_eq!(tracks.times(), [0.0, 1.0]);
+        let [first, second] = tracks.saves() else { panic!("{}", tracks.saves().len()) };
+        let rows = |save: &Save| {
+            let reals = [save.position.clone(), save.velocity.clone().unwrap()];
+            let wholes = [save.status.clone(), save.generation.clone().unwrap()];
+            let image = save.image.clone().into_data();
+            (reals.map(Tensor::into_data), wholes.map(Tensor::into_data), image)
+        };
+        assert_eq!((first.first, rows(first)), (0, rows(second)));
+    }
 }

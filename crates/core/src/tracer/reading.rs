@@ -78,7 +78,7 @@ impl Reading {
         };
         let velocity = data.next().map(reals);
         let (index, time) = (self.index, self.time);
-        Ok(Save { index, time, position, status, image, velocity, generation })
+        Ok(Save { index, time, first: 0, position, status, image, velocity, generation })
     }
 }
 

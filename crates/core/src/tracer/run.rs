@@ -177,6 +177,7 @@ impl<'a> Run<'a> {
         let save = Save {
             index,
             time,
+            first: 0,
             position: particles.position.clone(),
             status: particles.status(),
             image: particles.image(),

@@ -198,7 +198,7 @@ fn numbers(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
 
 impl OpenStore {
     fn add(&mut self, folder: &Path, save: Save) -> Result<()> {
-        let Save { index, time, position, status, image, velocity, generation } = save;
+        let Save { index, time, first: _, position, status, image, velocity, generation } = save;
         let mut transaction = Transaction::default().register(position).register(status);
         if self.image.is_some() {
             transaction = transaction.register(image);

@@ -87,6 +87,7 @@ fn save(index: usize) -> Save {
     Save {
         index,
         time: 0.5 * index as f64,
+        first: 0,
         position: reals(x.map(place).to_vec()),
         status: wholes(status),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),

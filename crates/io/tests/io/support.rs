@@ -146,6 +146,7 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
     Save {
         index,
         time: 0.5 * at,
+        first: 0,
         position: reals(position),
         status: Tensor::from_data(TensorData::new(status, [3]), (&device, DType::I32)),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),

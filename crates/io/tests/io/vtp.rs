@@ -136,6 +136,7 @@ fn vtp_large() {
         let save = Save {
             index,
             time: index as f64,
+            first: 0,
             velocity: Some(reals(vec![0.5; 3 * n])),
             position: reals(position),
             status: Tensor::from_data(TensorData::new(status, [n]), (&device, DType::I32)),
