@@ -8,6 +8,7 @@ mod lives;
 mod mesh;
 mod points;
 mod series;
+mod speed;
 mod support;
 mod tracks;
 mod vtp;
