@@ -44,10 +44,16 @@
 //! # Ok::<(), burntrace_io::Error>(())
 //! ```
 
+mod array;
+mod files;
+mod grid;
+mod layout;
 mod lives;
 mod manifest;
 mod npy;
 mod reader;
+mod store;
+mod thread;
 mod writer;
 
 pub use lives::Lives;

@@ -9,6 +9,7 @@ mod mesh;
 mod points;
 mod series;
 mod speed;
+mod store;
 mod support;
 mod tracks;
 mod vtp;
