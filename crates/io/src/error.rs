@@ -223,6 +223,15 @@ pub enum Error {
         expected: String,
     },
 
+    /// A checkpoint cannot be used.
+    #[error("the checkpoint `{}` cannot be used: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+
     /// The store has no such array.
     #[error("`{}` has no {what}; {remedy}", path.display())]
     NotStored {

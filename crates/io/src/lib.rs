@@ -1,5 +1,6 @@
 //! Files in, files out.
 //!
+//! * [`checkpoint`]: a file from which a stopped run goes on.
 //! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
 //! * [`points`]: seeds from CSV and VTK files.
@@ -9,6 +10,7 @@
 //!
 //! Nothing here prints. Whatever is wrong with a file is an [`Error`] that names it.
 
+pub mod checkpoint;
 mod disk;
 mod error;
 mod listing;
@@ -18,6 +20,7 @@ pub mod series;
 pub mod tracks;
 pub mod vtp;
 
+pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use error::{Error, Result};
 pub use points::{SeedPoints, read_points};
 pub use series::{

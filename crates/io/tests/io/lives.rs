@@ -125,7 +125,7 @@ fn run(folder: &Path, last: &[Life]) -> Tracks {
     Tracks::open(folder).unwrap()
 }
 
-fn store(folder: &Path) -> Tracks {
+pub fn store(folder: &Path) -> Tracks {
     run(folder, &lives()[2])
 }
 

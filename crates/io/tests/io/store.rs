@@ -359,8 +359,8 @@ fn a_store_of_numpy_files_is_read() {
     let old = Tracks::open(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
-    support::run(folder.path(), &plan, 5);
-    let new = Tracks::open(folder.path()).unwrap();
+    runs_of_old(folder.path());
+    let new = Tracks::open(folder.path().join("plain")).unwrap();
     let all = |tracks: &Tracks| {
         let saves: Vec<_> = (0..5)
             .map(|save| {
@@ -375,9 +375,9 @@ fn a_store_of_numpy_files_is_read() {
     };
     assert_eq!(all(&old), all(&new));
     assert_eq!((old.precision(), old.periods()), (new.precision(), new.periods()));
-    let ends = old.ends().unwrap();
-    assert_eq!(ends.mesh_face, [None, Some(MeshFace { cell: 70_000, face: 5 }), None]);
-    assert_eq!(ends.obstacle, [None, Some(0), Some(3)]);
+    let ends = |tracks: &Tracks| format!("{:?}", tracks.ends().unwrap());
+    assert_eq!(ends(&old), ends(&new));
+    assert!(ends(&old).contains("[None, Some(MeshFace { cell: 70000, face: 5 }), None]"));
     assert!(old.is_complete() && Tracks::open_partial(&path).unwrap().is_complete());
     // A former version's store is overwritten as any other.
     let there = folder.path().join("old");
@@ -398,6 +398,29 @@ fn a_store_of_numpy_files_is_read() {
     std::fs::write(there.join("position.npy.part"), b"").unwrap();
     let message = Tracks::open(&there).unwrap_err().to_string();
     assert!(message.contains("its files end in `.part`: an earlier version"), "{message}");
+}
+
+/// The runs whose NumPy files are in the tests' data.
+fn runs_of_old(folder: &Path) {
+    let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
+    let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true);
+    writer.begin(&plan).unwrap();
+    (0..5).for_each(|index| writer.save(support::save(&plan, index)).unwrap());
+    let ends = Ends {
+        mesh_face: vec![None, Some(MeshFace { cell: 70_000, face: 5 }), None],
+        obstacle: vec![None, Some(0), Some(3)],
+        ..support::ends()
+    };
+    writer.end(&ends).unwrap();
+    lives::store(&folder.join("lives"));
+}
+
+/// Writes what `tests/peers/tracks.py` reads:
+/// `cargo test --release --workspace --test io -- --ignored store_for_peers`.
+#[test]
+#[ignore = "writes stores for others to read"]
+fn store_for_peers() {
+    runs_of_old(&std::env::temp_dir().join("burntrace-tracks"));
 }
 
 /// A file system of its own, of a size that is given; none where that is not allowed.
