@@ -133,7 +133,7 @@ mod tests {
         let text = "{'shape': (2, 3), 'fortran_order': False, 'descr': '|u1'}\n";
         let file = write(text, 6).unwrap();
         assert_eq!(file.read::<u8>(1, 2, 3, 2).unwrap(), [1, 2, 4, 5]);
-        assert!(write(text, 5).unwrap_err().to_string().contains("found 74 bytes"));
+        assert!(write(text, 5).unwrap_err().to_string().contains("found 73 bytes"));
         assert!(write(&text.replace("False", "True"), 6).is_err());
         for other in [text.replace("u1", "i1"), text.replace("3)", "4)")] {
             let message = write(&other, 6).unwrap_err().to_string();
