@@ -26,6 +26,25 @@ pub enum Error {
         source: std::io::Error,
     },
 
+    /// A disk, or what a user may have of it, is full.
+    #[error(
+        "cannot {doing} `{}`: no room{}; what was secured before is kept, and the run can be resumed \
+         once there is room ({source})",
+        path.display(), room(*wanted, *left)
+    )]
+    DiskFull {
+        /// What was tried: `create`, `write`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// How many bytes were to be written, where that is known.
+        wanted: Option<u64>,
+        /// How many bytes are left on the file system, where that is known.
+        left: Option<u64>,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
     /// No file has this name, or matches this pattern.
     #[error("no file {what} `{given}`; {there}")]
     NoFile {
@@ -204,6 +223,15 @@ pub enum Error {
         expected: String,
     },
 
+    /// A checkpoint cannot be used.
+    #[error("the checkpoint `{}` cannot be used: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+
     /// The store has no such array.
     #[error("`{}` has no {what}; {remedy}", path.display())]
     NotStored {
@@ -251,6 +279,13 @@ impl Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
     }
+}
+
+/// What was wanted of a file system, and what is left of it.
+fn room(wanted: Option<u64>, left: Option<u64>) -> String {
+    let wanted = wanted.map_or(String::new(), |bytes| format!(" for {bytes} bytes"));
+    let left = left.map_or(String::new(), |bytes| format!(", {bytes} are left on its file system"));
+    wanted + &left
 }
 
 /// What else a data set without axes can be used by.

@@ -1,21 +1,26 @@
 //! Files in, files out.
 //!
+//! * [`checkpoint`]: a file from which a stopped run goes on.
 //! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
 //! * [`points`]: seeds from CSV and VTK files.
-//! * [`tracks`]: the tracks of a run as a folder of NumPy files, written save by save and read
-//!   back lazily.
+//! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read back
+//!   lazily.
 //! * [`vtp`]: tracks as lines and clouds for ParaView and VTK.
 //!
 //! Nothing here prints. Whatever is wrong with a file is an [`Error`] that names it.
 
+pub mod checkpoint;
+mod disk;
 mod error;
 mod listing;
+mod number;
 pub mod points;
 pub mod series;
 pub mod tracks;
 pub mod vtp;
 
+pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use error::{Error, Result};
 pub use points::{SeedPoints, read_points};
 pub use series::{

@@ -1,16 +1,16 @@
-"""Loads with VTK and NumPy what the test `vtp_large` has written, and checks it.
+"""Loads with VTK and Zarr what the test `vtp_large` has written, and checks it.
 
     cargo test --release -p burntrace-io -- --ignored --nocapture vtp_large
-    python check_vtp.py [folder]    (needs the packages vtk and numpy)
+    python check_vtp.py [folder]    (needs the packages vtk, numpy and zarr)
 """
 
-import json
 import pathlib
 import sys
 import tempfile
 
 import numpy as np
 import vtk
+import zarr
 from vtk.util.numpy_support import vtk_to_numpy
 
 
@@ -31,9 +31,8 @@ def array(data, name):
 def main():
     default = pathlib.Path(tempfile.gettempdir()) / "burntrace-vtp"
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    store = json.loads((folder / "tracks/tracks.json").read_text())
-    position = np.load(folder / "tracks/position.npy", mmap_mode="r")
-    image = np.load(folder / "tracks/image.npy", mmap_mode="r")
+    group = zarr.open_group(folder / "tracks", mode="r")
+    store, position, image = group.attrs, group["position"][:], group["image"][:]
     assert position.shape == (store["saves"], store["particles"], 3), position.shape
     assert position.dtype == np.dtype(store["precision"].replace("f32", "<f4").replace("f64", "<f8"))
 
@@ -43,7 +42,7 @@ def main():
     print(lines.GetNumberOfPoints(), "points,", lines.GetNumberOfLines(), "lines,",
           lines.GetNumberOfVerts(), "vertices,", lines.GetPointData().GetArray("velocity").GetNumberOfTuples(),
           "velocities")
-    times = np.load(folder / "tracks/time.npy")
+    times = group["time"][:]
     save = np.searchsorted(times, time)
     assert np.array_equal(points, position[save, particle])
     owner = array(lines.GetCellData(), "particle")

@@ -233,7 +233,7 @@ fn particles_leave_the_mesh_or_the_box() {
         assert!((found.end_time[particle] - time).abs() < 1e-9, "{:?}", found.end_time);
     }
     assert_eq!(summary(folder.path())["status"]["left the mesh"], 1);
-    let cells = std::fs::read(folder.path().join("out/tracks/mesh_cell.npy")).unwrap();
+    let cells = std::fs::read(folder.path().join("out/tracks/mesh_cell/c.0")).unwrap();
     let last: Vec<u8> = [2_i64, -1, -1].iter().flat_map(|cell| cell.to_le_bytes()).collect();
     assert!(cells.ends_with(&last));
     assert!(text(&case.run(folder.path(), &[]).stdout).contains(" + 1 left the mesh + "));

@@ -73,7 +73,7 @@ fn the_case_of_init_runs_and_its_account_adds_up() {
     assert_eq!(summary["path"], "fused");
     assert_eq!(summary["launches"], 20);
     assert_eq!(summary["saves"], 21);
-    for name in ["case.toml", "log.txt", "tracks.vtp", "tracks/position.npy"] {
+    for name in ["case.toml", "log.txt", "tracks.vtp", "tracks/position/zarr.json"] {
         assert!(folder.path().join("out").join(name).exists(), "{name} is missing");
     }
     let printed = text(&output.stdout);
@@ -90,7 +90,7 @@ fn the_effective_case_runs_again_with_the_same_bits() {
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert!(again.stdout.is_empty() && again.stderr.is_empty());
     let positions =
-        |name: &str| std::fs::read(folder.path().join(name).join("tracks/position.npy"));
+        |name: &str| std::fs::read(folder.path().join(name).join("tracks/position/c.0.0.0"));
     assert_eq!(positions("out").unwrap(), positions("again").unwrap());
 }
 

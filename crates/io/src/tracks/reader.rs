@@ -1,47 +1,26 @@
 //! Reads a store, piece by piece.
 
-use super::lives::{LifeFiles, Lives};
+use super::files::Files;
+use super::layout::{self, Spec};
+use super::lives::Lives;
 use super::manifest::Manifest;
-use super::npy::{NpyFile, Scalar};
+use crate::number::Number;
 use crate::{Error, Result};
 use burntrace_core::{Ends, MeshFace, Precision, Status};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The tracks of a run in a folder.
 ///
-/// Opening it checks that all arrays are there and whole; positions and the like are read when
-/// they are asked for, from memory of the size of what is given back. May be read from several
+/// Opening it looks at what describes the arrays, and reads times; positions and the like are read
+/// when they are asked for, from memory of the size of what is given back. May be read from several
 /// threads at once.
 #[derive(Debug, Clone)]
 pub struct Tracks {
     folder: PathBuf,
     manifest: Manifest,
     times: Vec<f64>,
-    position: NpyFile,
-    status: NpyFile,
-    image: Option<NpyFile>,
-    velocity: Option<NpyFile>,
-    end_status: NpyFile,
-    end_time: NpyFile,
-    release_time: NpyFile,
-    mesh: Option<MeshFiles>,
-    obstacle: Option<NpyFile>,
-    again: Option<AgainFiles>,
-}
-
-/// Where particles left the mesh.
-#[derive(Debug, Clone)]
-struct MeshFiles {
-    cell: NpyFile,
-    face: NpyFile,
-}
-
-/// What there is where slots are used again.
-#[derive(Debug, Clone)]
-struct AgainFiles {
-    generation: NpyFile,
-    end_generation: NpyFile,
-    lives: LifeFiles,
+    files: Files,
 }
 
 /// The way of one particle; where slots are used again, of those that were in one slot.
@@ -64,51 +43,53 @@ pub struct Track {
 }
 
 impl Tracks {
-    /// Opens the store in a folder.
+    /// Opens the store in a folder, that of this version or of an earlier one.
     ///
     /// # Errors
     ///
-    /// If there is none, its run has not ended, or a file is missing, cut off or not what
-    /// `tracks.json` says.
+    /// If there is none, its run has not ended, or an array is missing or not what the store says.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Tracks> {
+        let tracks = Tracks::open_partial(folder)?;
+        match tracks.is_complete() {
+            true => Ok(tracks),
+            false => Err(Error::Store {
+                path: tracks.folder,
+                found: format!(
+                    "its run is still going on, or was stopped: {} of {} saves are there",
+                    tracks.manifest.saves, tracks.manifest.planned_saves
+                ),
+                expected: "the tracks of a finished run; resume it, or look at what is there with \
+                           `Tracks::open_partial`"
+                    .into(),
+            }),
+        }
+    }
+
+    /// Opens the store in a folder, also that of a run which is going on or was stopped: it has the
+    /// saves that were complete at this moment, and no ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Tracks::open), but for the run, which need not have ended. A run of an earlier
+    /// version (NumPy files) must have.
+    pub fn open_partial(folder: impl Into<PathBuf>) -> Result<Tracks> {
         let folder = folder.into();
-        let manifest = Manifest::read(&folder)?;
-        let (saves, particles) = (manifest.saves, manifest.particles);
-        let path = |name: &str| folder.join(format!("{name}.npy"));
-        let [all, each, of_saves, of_particles] =
-            [&[saves, particles, 3][..], &[saves, particles], &[saves], &[particles]];
-        let reals = |name| match manifest.precision() {
-            Precision::F32 => NpyFile::open::<f32>(path(name), all),
-            Precision::F64 => NpyFile::open::<f64>(path(name), all),
-        };
-        let mesh = || {
-            let cell = NpyFile::open::<i64>(path("mesh_cell"), of_particles)?;
-            let face = NpyFile::open::<i32>(path("mesh_face"), of_particles)?;
-            Result::Ok(MeshFiles { cell, face })
-        };
-        let images = || NpyFile::open::<i32>(path("image"), all);
-        let obstacles = || NpyFile::open::<i32>(path("obstacle"), of_particles);
-        let again = |lives| {
-            let generation = NpyFile::open::<i32>(path("generation"), each)?;
-            let end_generation = NpyFile::open::<i32>(path("end_generation"), of_particles)?;
-            let lives = LifeFiles::open(path, lives, particles)?;
-            Result::Ok(AgainFiles { generation, end_generation, lives })
-        };
-        Ok(Tracks {
-            times: NpyFile::open::<f64>(path("time"), of_saves)?.read(0, saves)?,
-            position: reals("position")?,
-            status: NpyFile::open::<u8>(path("status"), each)?,
-            image: manifest.has("image").then(images).transpose()?,
-            velocity: manifest.has("velocity").then(|| reals("velocity")).transpose()?,
-            end_status: NpyFile::open::<u8>(path("end_status"), of_particles)?,
-            end_time: NpyFile::open::<f64>(path("end_time"), of_particles)?,
-            release_time: NpyFile::open::<f64>(path("release_time"), of_particles)?,
-            mesh: manifest.has("mesh_cell").then(mesh).transpose()?,
-            obstacle: manifest.has("obstacle").then(obstacles).transpose()?,
-            again: manifest.lives.map(again).transpose()?,
-            folder,
-            manifest,
-        })
+        let (mut manifest, form) = Manifest::read(&folder)?;
+        let files = Files::open(&folder, &manifest, form)?;
+        if !manifest.complete {
+            let (counts, is_ending) = (files.counted()?, manifest.saves > 0);
+            let at_most = if is_ending { manifest.saves } else { manifest.planned_saves };
+            manifest.saves = counts.saves.min(at_most);
+            let lives = |lives| if is_ending { counts.lives.min(lives) } else { counts.lives };
+            manifest.lives = manifest.lives.map(lives);
+        }
+        let times = files.read(layout::TIME, 0..manifest.saves, 0..1)?;
+        Ok(Tracks { folder, manifest, times, files })
+    }
+
+    /// Whether the run has ended; if not, there is what it had saved when the store was opened.
+    pub fn is_complete(&self) -> bool {
+        self.manifest.complete
     }
 
     /// The folder.
@@ -148,12 +129,12 @@ impl Tracks {
 
     /// Whether velocities are stored.
     pub fn has_velocity(&self) -> bool {
-        self.velocity.is_some()
+        self.files.has(layout::VELOCITY)
     }
 
     /// How many lives there are in the table of them; `None` where slots are not used again.
     pub fn num_lives(&self) -> Option<usize> {
-        self.again.as_ref().map(|again| again.lives.count())
+        self.manifest.lives
     }
 
     /// Positions of all particles in a save, in the box; in the order of the seeds, after which the
@@ -163,7 +144,20 @@ impl Tracks {
     ///
     /// If there is no such save, or its file cannot be read.
     pub fn position(&self, save: usize) -> Result<Vec<[f64; 3]>> {
-        self.reals(&self.position, save)
+        self.position_range(save, 0..self.num_particles())
+    }
+
+    /// Positions of some particles in a save, e.g. `1000..2000`; the rest is not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`position`](Tracks::position); also if there are no such particles.
+    pub fn position_range(&self, save: usize, particles: Range<usize>) -> Result<Vec<[f64; 3]>> {
+        if particles.end > self.num_particles() {
+            let index = particles.end - 1;
+            return Err(Error::Index { what: "particle", index, count: self.num_particles() });
+        }
+        self.reals(layout::POSITION, self.row(save)?, particles)
     }
 
     /// Positions of all particles in a save as if the box went on for ever: position + image x
@@ -188,8 +182,7 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position); also if a code is that of no status.
     pub fn status(&self, save: usize) -> Result<Vec<Status>> {
-        let n = self.row(save)?;
-        statuses(&self.folder, self.status.read(save * n, n)?)
+        statuses(&self.folder, self.of_save(layout::STATUS, save)?)
     }
 
     /// Boxes crossed through periodic faces by all particles until a save; `None` where there are
@@ -199,9 +192,8 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn image(&self, save: usize) -> Result<Option<Vec<[i32; 3]>>> {
-        let n = 3 * self.row(save)?;
-        let read = |file: &NpyFile| file.read(save * n, n).map(triples);
-        self.image.as_ref().map(read).transpose()
+        let image = |spec| self.of_save(spec, save).map(triples);
+        self.optional(layout::IMAGE).map(image).transpose()
     }
 
     /// Velocities of all particles in a save; `None` where they were not stored.
@@ -210,7 +202,8 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn velocity(&self, save: usize) -> Result<Option<Vec<[f64; 3]>>> {
-        self.velocity.as_ref().map(|file| self.reals(file, save)).transpose()
+        let velocity = |spec| self.reals(spec, self.row(save)?, 0..self.num_particles());
+        self.optional(layout::VELOCITY).map(velocity).transpose()
     }
 
     /// How many lives each slot has had before those in a save; `None` where slots are not used
@@ -220,8 +213,7 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn generation(&self, save: usize) -> Result<Option<Vec<i32>>> {
-        let n = self.row(save)?;
-        self.again.as_ref().map(|again| again.generation.read(save * n, n)).transpose()
+        self.optional(layout::GENERATION).map(|spec| self.of_save(spec, save)).transpose()
     }
 
     /// All lives, read in blocks as they are asked for; `None` where slots are not used again.
@@ -230,32 +222,38 @@ impl Tracks {
     /// the last ones of their slots come at the end, in the order of the slots. A life that was
     /// never released is none.
     pub fn lives(&self) -> Option<Lives<'_>> {
-        self.again.as_ref().map(|again| Lives::new(&again.lives, &self.folder))
+        let slots = self.num_particles();
+        self.num_lives().map(|count| Lives::new(&self.files, &self.folder, count, slots))
     }
 
     /// How each particle began and ended; where slots are used again, the last one in each slot.
     ///
     /// # Errors
     ///
-    /// If the files cannot be read, or a code is that of no status.
+    /// If the run has not ended, the files cannot be read, or a code is that of no status.
     pub fn ends(&self) -> Result<Ends> {
-        let n = self.num_particles();
+        if !self.is_complete() {
+            return Err(Error::NotStored {
+                path: self.folder.clone(),
+                what: "ends of particles",
+                remedy: "they are stored when the run ends",
+            });
+        }
+        let obstacle = self.optional(layout::OBSTACLE).map(|spec| self.of_particles::<i32>(spec));
+        let obstacle = obstacle.transpose()?.unwrap_or_default();
+        let again = self.optional(layout::END_GENERATION).map(|spec| self.of_particles(spec));
         Ok(Ends {
-            status: statuses(&self.folder, self.end_status.read(0, n)?)?,
-            release_time: self.release_time.read(0, n)?,
-            end_time: self.end_time.read(0, n)?,
-            mesh_face: match &self.mesh {
-                Some(files) => files.read(n)?,
+            status: statuses(&self.folder, self.of_particles(layout::END_STATUS)?)?,
+            release_time: self.of_particles(layout::RELEASE_TIME)?,
+            end_time: self.of_particles(layout::END_TIME)?,
+            mesh_face: match self.optional(layout::MESH_CELL) {
+                Some(cell) => {
+                    faces(self.of_particles(cell)?, self.of_particles(layout::MESH_FACE)?)
+                }
                 None => Vec::new(),
             },
-            obstacle: match &self.obstacle {
-                Some(file) => file.read(0, n)?.into_iter().map(number).collect(),
-                None => Vec::new(),
-            },
-            generation: match &self.again {
-                Some(again) => self.counts(again.end_generation.read(0, n)?)?,
-                None => Vec::new(),
-            },
+            obstacle: obstacle.into_iter().map(number).collect(),
+            generation: self.counts(again.transpose()?.unwrap_or_default())?,
         })
     }
 
@@ -265,28 +263,58 @@ impl Tracks {
     ///
     /// If there is no such particle, or a file cannot be read.
     pub fn track(&self, particle: usize) -> Result<Track> {
-        let (n, saves) = (self.num_particles(), self.num_saves());
+        let n = self.num_particles();
         if particle >= n {
             return Err(Error::Index { what: "particle", index: particle, count: n });
         }
-        let image = |file: &NpyFile| file.read_strided(3 * particle, 3, 3 * n, saves).map(triples);
-        let velocity = |file| self.reals_of(file, 3 * particle, 3, 3 * n, saves);
-        let generation = |again: &AgainFiles| again.generation.read_strided(particle, 1, n, saves);
+        let (saves, column) = (0..self.num_saves(), particle..particle + 1);
+        let wholes = |spec| self.files.read::<i32>(spec, saves.clone(), column.clone());
+        let reals = |spec| self.reals(spec, saves.clone(), column.clone());
+        let codes = self.files.read(layout::STATUS, saves.clone(), column.clone())?;
+        let image = self.optional(layout::IMAGE).map(wholes).transpose()?;
         Ok(Track {
             time: self.times.clone(),
-            position: self.reals_of(&self.position, 3 * particle, 3, 3 * n, saves)?,
-            status: statuses(&self.folder, self.status.read_strided(particle, 1, n, saves)?)?,
-            image: self.image.as_ref().map(image).transpose()?,
-            velocity: self.velocity.as_ref().map(velocity).transpose()?,
-            generation: self.again.as_ref().map(generation).transpose()?,
+            position: reals(layout::POSITION)?,
+            status: statuses(&self.folder, codes)?,
+            image: image.map(triples),
+            velocity: self.optional(layout::VELOCITY).map(reals).transpose()?,
+            generation: self.optional(layout::GENERATION).map(wholes).transpose()?,
         })
     }
 
-    /// The number of particles, if there is such a save.
-    fn row(&self, save: usize) -> Result<usize> {
+    /// An array, if the store has it.
+    fn optional(&self, spec: Spec) -> Option<Spec> {
+        self.files.has(spec).then_some(spec)
+    }
+
+    /// The row of a save, if there is such a one.
+    fn row(&self, save: usize) -> Result<Range<usize>> {
         match save < self.num_saves() {
-            true => Ok(self.num_particles()),
+            true => Ok(save..save + 1),
             false => Err(Error::Index { what: "save", index: save, count: self.num_saves() }),
+        }
+    }
+
+    fn of_save<T: Number>(&self, spec: Spec, save: usize) -> Result<Vec<T>> {
+        self.files.read(spec, self.row(save)?, 0..self.num_particles())
+    }
+
+    fn of_particles<T: Number>(&self, spec: Spec) -> Result<Vec<T>> {
+        self.files.read(spec, 0..1, 0..self.num_particles())
+    }
+
+    fn reals(
+        &self,
+        spec: Spec,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Vec<[f64; 3]>> {
+        match self.precision() {
+            Precision::F32 => {
+                let numbers = self.files.read::<f32>(spec, rows, columns)?;
+                Ok(numbers.as_chunks().0.iter().map(|p: &[f32; 3]| p.map(f64::from)).collect())
+            }
+            Precision::F64 => Ok(triples(self.files.read(spec, rows, columns)?)),
         }
     }
 
@@ -294,34 +322,12 @@ impl Tracks {
     fn counts(&self, numbers: Vec<i32>) -> Result<Vec<u32>> {
         let count = |number: i32| {
             number.try_into().map_err(|_| Error::Store {
-                path: self.folder.join("end_generation.npy"),
+                path: self.folder.join(layout::END_GENERATION.name),
                 found: format!("found {number} lives before the last one of a slot"),
                 expected: "0 or more".into(),
             })
         };
         numbers.into_iter().map(count).collect()
-    }
-
-    fn reals(&self, file: &NpyFile, save: usize) -> Result<Vec<[f64; 3]>> {
-        let n = 3 * self.row(save)?;
-        self.reals_of(file, save * n, n, 0, 1)
-    }
-
-    fn reals_of(
-        &self,
-        file: &NpyFile,
-        first: usize,
-        count: usize,
-        stride: usize,
-        times: usize,
-    ) -> Result<Vec<[f64; 3]>> {
-        match self.precision() {
-            Precision::F32 => {
-                let numbers = file.read_strided::<f32>(first, count, stride, times)?;
-                Ok(numbers.as_chunks().0.iter().map(|p: &[f32; 3]| p.map(f64::from)).collect())
-            }
-            Precision::F64 => Ok(triples(file.read_strided(first, count, stride, times)?)),
-        }
     }
 }
 
@@ -330,15 +336,12 @@ fn number(which: i32) -> Option<usize> {
     which.try_into().ok()
 }
 
-impl MeshFiles {
-    /// The faces of so many particles; none where the numbers are negative.
-    fn read(&self, n: usize) -> Result<Vec<Option<MeshFace>>> {
-        let pairs = self.cell.read::<i64>(0, n)?.into_iter().zip(self.face.read::<i32>(0, n)?);
-        let face = |(cell, face): (i64, i32)| {
-            Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
-        };
-        Ok(pairs.map(face).collect())
-    }
+/// Faces through which particles left the mesh; none where the numbers are negative.
+fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
+    let face = |(cell, face): (i64, i32)| {
+        Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
+    };
+    cells.into_iter().zip(faces).map(face).collect()
 }
 
 impl Track {
@@ -359,7 +362,7 @@ fn unwrap(position: &mut [f64; 3], image: [i32; 3], periods: [f64; 3]) {
     }
 }
 
-pub(super) fn triples<T: Scalar>(numbers: Vec<T>) -> Vec<[T; 3]> {
+pub(super) fn triples<T: Number>(numbers: Vec<T>) -> Vec<[T; 3]> {
     numbers.as_chunks().0.to_vec()
 }
 
@@ -368,7 +371,7 @@ pub(super) fn statuses(folder: &Path, codes: Vec<u8>) -> Result<Vec<Status>> {
         Status::from_code(i32::from(code)).ok_or_else(|| Error::Store {
             path: folder.into(),
             found: format!("found a particle with the status code {code}"),
-            expected: "the codes that tracks.json lists".into(),
+            expected: "the codes that the store lists".into(),
         })
     };
     codes.into_iter().map(status).collect()

@@ -100,7 +100,7 @@ fn releases(store: &Tracks) -> Result<Option<Vec<Vec<f64>>>> {
         let of_slot = &mut releases[life.slot];
         if of_slot.len() != life.generation as usize {
             return Err(Error::Store {
-                path: store.folder().join("life_generation.npy"),
+                path: store.folder().join("life_generation"),
                 found: format!("found life {} of slot {}", life.generation, life.slot),
                 expected: format!("life {}: those of a slot come one by one", of_slot.len()),
             });

@@ -1,7 +1,8 @@
 //! One cloud of points for each save.
 
 use super::clock::{Clock, Moment, Moments};
-use super::file::{Reals, count_of, ids, scalars, vectors, write, write_whole};
+use super::file::{Reals, count_of, ids, scalars, vectors, write};
+use crate::disk::write_whole;
 use crate::tracks::Tracks;
 use crate::{Error, Result};
 use std::fmt::Write as _;
@@ -38,7 +39,9 @@ pub fn write_clouds(store: &Tracks, folder: impl AsRef<Path>) -> Result<PathBuf>
     }
     pvd.push_str("</Collection>\n</VTKFile>\n");
     let path = folder.join("clouds.pvd");
-    write_whole(&path, |file| std::io::Write::write_all(file, pvd.as_bytes()))?;
+    write_whole(&path, Some(pvd.len() as u64), |file| {
+        std::io::Write::write_all(file, pvd.as_bytes())
+    })?;
     Ok(path)
 }
 

@@ -1,5 +1,6 @@
 //! Poly data in a file.
 
+use crate::disk::write_whole;
 use crate::{Error, Result};
 use burntrace_core::Precision;
 use std::fs::File;
@@ -68,7 +69,7 @@ pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
 pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     if piece.num_points() == 0 {
         let text = empty(&piece);
-        return write_whole(path, |out| out.write_all(text.as_bytes()));
+        return write_whole(path, None, |out| out.write_all(text.as_bytes()));
     }
     let vtk = Vtk {
         version: Version::new_xml(1, 0),
@@ -80,7 +81,7 @@ pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     let refused =
         |e: vtkio::xml::Error| Error::WriteVtk { path: path.into(), reason: e.to_string() };
     let file = VTKFile::try_from(vtk).map_err(refused)?;
-    write_whole(path, |out| {
+    write_whole(path, None, |out| {
         let mut out = Whole { out, failure: None };
         let written = file.write(&mut out);
         match out.failure {
@@ -109,20 +110,6 @@ fn empty(piece: &PolyDataPiece) -> String {
          <DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\"/></Points>\
          </Piece></PolyData></VTKFile>\n"
     )
-}
-
-/// Writes a file under a temporary name, and renames it when it is whole.
-pub(super) fn write_whole(
-    path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = Path::new(&part);
-    let mut file = BufWriter::new(File::create(part).map_err(Error::system("create", part))?);
-    let written = fill(&mut file).and_then(|()| file.flush());
-    written.map_err(Error::system("write", part))?;
-    std::fs::rename(part, path).map_err(Error::system("rename", part))
 }
 
 /// vtkio does not look at how much of a text was written, and its errors forget their cause: this

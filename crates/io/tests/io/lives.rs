@@ -12,9 +12,9 @@ use std::path::Path;
 
 const EXITED: Status = Status::Exited(Face::YHigh);
 const EMPTY: f64 = f64::NAN;
-const SAVES: usize = 7;
+pub const SAVES: usize = 7;
 
-fn plan() -> SavePlan {
+pub fn plan() -> SavePlan {
     let periods = [1.0, 0.0, 0.0];
     SavePlan {
         particles: 3,
@@ -37,7 +37,7 @@ fn life(
 }
 
 /// The lives, as they come: a seed that comes in again and ends there, and two slots of a source.
-fn lives() -> [Vec<Life>; 3] {
+pub fn lives() -> [Vec<Life>; 3] {
     [
         vec![
             life((1, 0), EXITED, [0.25, 1.125]),
@@ -67,7 +67,7 @@ const GENERATION: [[i32; 3]; SAVES] =
     [[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2], [1, 1, 2], [1, 1, 2], [1, 2, 2]];
 
 /// Save `index`, at time 0.5 x index. The seed goes through the periodic face after save 1.
-fn save(index: usize) -> Save {
+pub fn save(index: usize) -> Save {
     let device = Device::flex();
     let x = X[index];
     let place = |x: f64| if x.is_nan() { [EMPTY; 3] } else { [x, 0.5, 0.0] };
@@ -96,7 +96,7 @@ fn save(index: usize) -> Save {
     }
 }
 
-fn ends() -> Ends {
+pub fn ends() -> Ends {
     Ends {
         status: vec![Status::LeftMesh, Status::Waiting, Status::Active],
         release_time: vec![1.75, f64::NAN, 2.875],
@@ -125,7 +125,7 @@ fn run(folder: &Path, last: &[Life]) -> Tracks {
     Tracks::open(folder).unwrap()
 }
 
-fn store(folder: &Path) -> Tracks {
+pub fn store(folder: &Path) -> Tracks {
     run(folder, &lives()[2])
 }
 
@@ -182,7 +182,7 @@ fn more_lives_than_are_read_at_a_time_come_back() {
 fn a_store_without_lives_is_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     store(folder.path());
-    assert!(folder.path().join("life_slot.npy").exists());
+    assert!(folder.path().join("life_slot").exists());
     // Over one with lives: nothing of them is left.
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     let plan = plain_plan(Precision::F32, false, [0.0; 3]);
@@ -191,7 +191,7 @@ fn a_store_without_lives_is_as_it_was() {
     writer.end(&plain_ends()).unwrap();
     let left = files(folder.path());
     assert!(!left.iter().any(|name| name.contains("life") || name.contains("gener")), "{left:?}");
-    let manifest = std::fs::read_to_string(folder.path().join("tracks.json")).unwrap();
+    let manifest = std::fs::read_to_string(folder.path().join("zarr.json")).unwrap();
     assert!(!manifest.contains("lives") && !manifest.contains("generation"), "{manifest}");
     let tracks = Tracks::open(folder.path()).unwrap();
     assert!(tracks.lives().is_none() && tracks.num_lives().is_none());
@@ -213,6 +213,7 @@ fn runs_that_break_their_word_about_lives_are_refused() {
     let few = Ends { generation: Vec::new(), ..ends() };
     let message = writer.end(&few).unwrap_err().to_string();
     assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
+    let mut writer = writer.overwrite(true);
     writer.begin(&plain_plan(Precision::F64, true, [0.0; 3])).unwrap();
     let message = writer.lives(&lives()[0]).unwrap_err().to_string();
     assert!(message.contains("lives of slots came with it, which were not announced"), "{message}");
@@ -233,16 +234,37 @@ fn damaged_tables_of_lives_are_refused() {
         std::fs::write(&path, whole).unwrap();
         result.unwrap_err().to_string()
     };
-    let cut = damage("life_slot.npy", &|bytes| bytes.truncate(200));
-    assert!(cut.contains("life_slot.npy`: found 200 bytes, expected 220"), "{cut}");
-    let slot = damage("life_slot.npy", &|bytes| bytes[192] = 3);
+    let cut = damage("life_slot/c.0", &|bytes| bytes.truncate(200));
+    assert!(cut.contains("life_slot/c.0`: found 200 bytes, expected 32768"), "{cut}");
+    let slot = damage("life_slot/c.0", &|bytes| bytes[0] = 3);
     assert!(slot.contains("found life 0 of slot 3 in the table of lives"), "{slot}");
-    let status = damage("life_status.npy", &|bytes| bytes[192] = 99);
+    let status = damage("life_status/c.0", &|bytes| bytes[0] = 99);
     assert!(status.contains("status code 99"), "{status}");
-    let order = damage("life_generation.npy", &|bytes| bytes[192] = 7);
+    let order = damage("life_generation/c.0", &|bytes| bytes[0] = 7);
     assert!(order.contains("found life 7 of slot 1, expected life 0"), "{order}");
-    let negative = damage("end_generation.npy", &|bytes| bytes[195] = 0xff);
-    assert!(negative.contains("end_generation.npy`: found -"), "{negative}");
+    let negative = damage("end_generation/c.0", &|bytes| bytes[3] = 0xff);
+    assert!(negative.contains("end_generation`: found -"), "{negative}");
+}
+
+#[test]
+fn a_store_of_numpy_files_is_read() {
+    let old = Tracks::open(crate::support::data("tracks-npy/lives")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let new = store(folder.path());
+    let all = |tracks: &Tracks| {
+        let lives: Vec<Life> = tracks.lives().unwrap().map(Result::unwrap).collect();
+        let tracks: Vec<_> = (0..3).map(|slot| tracks.track(slot).unwrap()).collect();
+        format!("{lives:?} {tracks:?}")
+    };
+    assert_eq!(all(&old), all(&new));
+    let ends = |tracks: &Tracks| format!("{:?}", tracks.ends().unwrap());
+    assert_eq!((ends(&old), old.num_lives()), (ends(&new), new.num_lives()));
+    let lines = |tracks: &Tracks, name: &str| {
+        let path = folder.path().join(name);
+        write_tracks(tracks, &path).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    assert!(lines(&old, "old.vtp") == lines(&new, "new.vtp"));
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod lives;
 mod mesh;
 mod points;
 mod series;
+mod speed;
+mod store;
 mod support;
 mod tracks;
 mod vtp;

@@ -1,10 +1,14 @@
 use crate::support::{ends, plan, run, save};
-use burntrace_core::{Ends, Face, MeshFace, Precision, Status, TrackSink};
+use burntrace_core::{Ends, Face, MeshFace, Precision, Save, Status, TrackSink};
 use burntrace_io::TrackWriter;
 use burntrace_io::tracks::Tracks;
 use std::path::Path;
 
 const PERIODIC: [f64; 3] = [1.0, 0.0, 0.0];
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
 
 fn error(folder: &Path) -> String {
     Tracks::open(folder).unwrap_err().to_string()
@@ -46,7 +50,7 @@ fn what_was_not_asked_for_is_not_stored() {
     run(folder.path(), &plan(Precision::F32, false, [0.0; 3]), 5);
     let tracks = Tracks::open(folder.path()).unwrap();
     assert_eq!((tracks.image(0).unwrap(), tracks.velocity(0).unwrap()), (None, None));
-    assert!(!folder.path().join("image.npy").exists());
+    assert!(!folder.path().join("image").exists());
     assert_eq!(tracks.unwrapped(2).unwrap(), tracks.position(2).unwrap());
 }
 
@@ -70,10 +74,10 @@ fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
     let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
     assert_eq!((read.status, read.mesh_face), (left.status.clone(), left.mesh_face.clone()));
     assert_eq!(read.obstacle, left.obstacle);
-    let manifest = std::fs::read_to_string(folder.path().join("tracks.json")).unwrap();
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let group = json(&folder.path().join("zarr.json"));
     for array in ["mesh_cell", "mesh_face", "obstacle"] {
-        assert!(manifest["arrays"].as_array().unwrap().contains(&array.into()), "{manifest}");
+        let arrays = group["attributes"]["arrays"].as_array().unwrap();
+        assert!(arrays.contains(&array.into()), "{group}");
     }
     let few = Ends { mesh_face: vec![None], ..left };
     let message = write(&few).unwrap_err().to_string();
@@ -82,7 +86,7 @@ fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
     write(&ends()).unwrap();
     let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
     assert!(read.mesh_face.is_empty() && read.obstacle.is_empty());
-    for array in ["mesh_cell.npy", "obstacle.npy"] {
+    for array in ["mesh_cell", "obstacle"] {
         assert!(!folder.path().join(array).exists());
     }
 }
@@ -94,8 +98,11 @@ fn a_cancelled_run_has_the_saves_it_made() {
     let tracks = Tracks::open(folder.path()).unwrap();
     assert_eq!((tracks.num_saves(), tracks.num_planned_saves()), (2, 5));
     assert_eq!(tracks.track(0).unwrap().position.len(), 2);
-    let header = std::fs::read(folder.path().join("position.npy")).unwrap();
-    assert!(String::from_utf8_lossy(&header[..128]).contains("(2, 3, 3, )"));
+    let array = json(&folder.path().join("position/zarr.json"));
+    assert_eq!(array["shape"], serde_json::json!([2, 3, 3]));
+    // Its chunk has room for the five saves that were planned, and NaN in it.
+    let chunk = std::fs::read(folder.path().join("position/c.0.0.0")).unwrap();
+    assert_eq!((chunk.len(), &chunk[72..76]), (5 * 36, f32::NAN.to_le_bytes().as_slice()));
 }
 
 #[test]
@@ -107,7 +114,12 @@ fn a_run_that_has_not_ended_is_no_store() {
     writer.begin(&plan).unwrap();
     writer.save(save(&plan, 0)).unwrap();
     drop(writer);
-    assert!(error(folder.path()).contains("still going on, or was killed"));
+    let message = error(folder.path());
+    assert!(
+        message.contains("still going on, or was stopped: 1 of 5 saves are there"),
+        "{message}"
+    );
+    assert!(message.contains("`Tracks::open_partial`"), "{message}");
     assert!(error(&folder.path().join("none")).contains("no such folder"));
 }
 
@@ -125,18 +137,25 @@ fn damaged_stores_are_refused() {
         std::fs::write(&path, whole).unwrap();
         result.unwrap_err().to_string()
     };
-    let cut = damage("position.npy", &|bytes| bytes.truncate(300));
-    assert!(cut.contains("position.npy`: found 300 bytes, expected 372"), "{cut}");
-    let longer = damage("status.npy", &|bytes| bytes.push(0));
-    assert!(longer.contains("found 208 bytes, expected 207"), "{longer}");
-    let code = damage("status.npy", &|bytes| bytes[192] = 77);
+    let cut = damage("status/c.0.0", &|bytes| bytes.truncate(14));
+    assert!(cut.contains("status/c.0.0`: found 14 bytes, expected 15 in this chunk"), "{cut}");
+    let longer = damage("status/c.0.0", &|bytes| bytes.push(0));
+    assert!(longer.contains("found 16 bytes, expected 15"), "{longer}");
+    let code = damage("status/c.0.0", &|bytes| bytes[0] = 77);
     assert!(code.contains("status code 77"), "{code}");
-    let other = damage("end_time.npy", &|bytes| bytes[25] = b'4');
-    assert!(other.contains("end_time.npy`: found an array of type"), "{other}");
-    let foreign = damage("tracks.json", &|bytes| *bytes = b"{\"a\": 1}".to_vec());
+    let other = damage("end_time/zarr.json", &|bytes| {
+        *bytes = String::from_utf8_lossy(bytes).replace("float64", "int64").into();
+    });
+    assert!(other.contains("end_time/zarr.json`: found `data_type`: \"int64\""), "{other}");
+    let text = damage("zarr.json", &|bytes| bytes.truncate(40));
+    assert!(text.contains("expected JSON that describes"), "{text}");
+    let foreign = damage("zarr.json", &|bytes| *bytes = b"{\"attributes\": {\"a\": 1}}".to_vec());
     assert!(foreign.contains("expected the description of a store"), "{foreign}");
-    std::fs::remove_file(folder.path().join("time.npy")).unwrap();
-    assert!(error(folder.path()).contains("cannot open `"));
+    std::fs::remove_file(folder.path().join("status/c.0.0")).unwrap();
+    let gone = Tracks::open(folder.path()).unwrap().status(0).unwrap_err().to_string();
+    assert!(gone.starts_with("cannot open `") && gone.contains("status/c.0.0"), "{gone}");
+    std::fs::remove_dir_all(folder.path().join("time")).unwrap();
+    assert!(error(folder.path()).contains("cannot read `"));
 }
 
 #[test]
@@ -149,12 +168,11 @@ fn tracks_are_overwritten_only_when_allowed() {
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     writer.begin(&plan).unwrap();
     writer.save(save(&plan, 0)).unwrap();
-    // Until the new run has ended, the former one is there.
-    assert_eq!(Tracks::open(folder.path()).unwrap().num_saves(), 5);
+    assert!(error(folder.path()).contains("still going on"));
     writer.end(&ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
     assert_eq!((tracks.num_saves(), tracks.precision()), (1, Precision::F64));
-    assert!(!folder.path().join("velocity.npy").exists());
+    assert!(!folder.path().join("velocity").exists());
 }
 
 #[test]
@@ -165,12 +183,25 @@ fn saves_that_break_their_word_are_refused() {
     writer.begin(&promised).unwrap();
     let lacking = save(&plan(Precision::F32, false, [0.0; 3]), 0);
     assert!(writer.save(lacking).unwrap_err().to_string().contains("no velocities"));
-    writer.begin(&promised).unwrap();
     let message = writer.end(&Ends::default()).unwrap_err().to_string();
     assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
-    let mut more = promised;
+    let mut more = promised.clone();
     more.particles = 4;
+    let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     writer.begin(&more).unwrap();
-    let message = writer.save(save(&more, 0)).unwrap_err().to_string();
-    assert!(message.contains("9 numbers where 12 were announced"), "{message}");
+    writer.save(save(&more, 0)).unwrap();
+    for message in [writer.sync().unwrap_err(), writer.end(&ends()).unwrap_err()] {
+        assert!(message.to_string().contains("only 3 of its 4 particles came"), "{message}");
+    }
+    writer.begin(&more).unwrap();
+    let lacking = Save { status: save(&more, 0).status.narrow(0, 0, 2), ..save(&more, 0) };
+    let message = writer.save(lacking).unwrap_err().to_string();
+    assert!(message.contains("2 numbers where 3 belong to its 3 particles"), "{message}");
+    writer.begin(&promised).unwrap();
+    let early = Save { first: 1, ..save(&promised, 0) };
+    for (wrong, what) in [(early, "particles 1 to 4"), (save(&promised, 1), "particles 0 to 3")] {
+        let message = writer.save(wrong).unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+        assert!(message.contains("expected is save 0, from particle 0 on and to 3"), "{message}");
+    }
 }

@@ -1,0 +1,417 @@
+//! A file with everything that a stopped run needs to go on: a description of the caller's, and
+//! arrays of numbers by name.
+//!
+//! The file is written beside its final name, brought to the disk and renamed: whatever happens,
+//! the one that was there before is whole until the new one is. What is read has been compared with
+//! its checksum.
+//!
+//! All numbers are little-endian:
+//!
+//! | bytes | content |
+//! | --- | --- |
+//! | 8 | `BURNTRCP` |
+//! | 4 | version of the format, 1 |
+//! | 4 | 0 |
+//! | 8 | length of the whole file |
+//! | 8 | length of the header |
+//! | | header, JSON: `meta`, what the caller gave; `arrays`, `name`, `type` and `length` of each |
+//! | | the numbers of the arrays, one array after the other |
+//! | 4 | CRC-32 (that of zlib) of everything before |
+//!
+//! ```
+//! use burntrace_io::checkpoint::{Checkpoint, CheckpointWriter};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("checkpoint.bin");
+//! let mut writer = CheckpointWriter::new(&serde_json::json!({ "step": 17 }))?;
+//! writer.add("position", &[0.5_f32, 0.25, 0.0]);
+//! writer.write(&path)?;
+//!
+//! let checkpoint = Checkpoint::read(&path)?;
+//! assert_eq!(checkpoint.meta::<serde_json::Value>()?["step"], 17);
+//! assert_eq!(checkpoint.array::<f32>("position")?, [0.5, 0.25, 0.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use crate::number::Number;
+
+use crate::disk::write_whole;
+use crate::number::{bytes_of, read_into};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"BURNTRCP";
+const VERSION: u32 = 1;
+
+/// Bytes before the header.
+const START: usize = 32;
+
+/// Bytes of the checksum.
+const END: usize = 4;
+
+/// The header of a file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    meta: Value,
+    arrays: Vec<Entry>,
+}
+
+/// An array, as the header has it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    name: String,
+    r#type: String,
+    length: usize,
+}
+
+/// What is to be written into a checkpoint. Arrays are borrowed, not copied.
+#[derive(Debug)]
+pub struct CheckpointWriter<'a> {
+    header: Header,
+    arrays: Vec<Cow<'a, [u8]>>,
+}
+
+impl<'a> CheckpointWriter<'a> {
+    /// A checkpoint with a description, which JSON can have: numbers that are not finite belong
+    /// into an array.
+    ///
+    /// # Errors
+    ///
+    /// If the description cannot be turned into JSON.
+    pub fn new(meta: &impl Serialize) -> Result<CheckpointWriter<'a>> {
+        let meta = serde_json::to_value(meta).map_err(|e| Error::Checkpoint {
+            path: PathBuf::new(),
+            reason: format!("its description cannot be written as JSON: {e}"),
+        })?;
+        Ok(CheckpointWriter { header: Header { meta, arrays: Vec::new() }, arrays: Vec::new() })
+    }
+
+    /// Adds an array. Of arrays with the same name, the first one is found.
+    pub fn add<T: Number>(&mut self, name: &str, numbers: &'a [T]) -> &mut Self {
+        let (name, length) = (name.into(), numbers.len());
+        self.header.arrays.push(Entry { name, r#type: T::NAME.into(), length });
+        self.arrays.push(bytes_of(numbers));
+        self
+    }
+
+    /// Writes the file, and gives its length in bytes when it is on the disk under its name. A
+    /// former one stays until then.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses; the former file is as it was then.
+    pub fn write(&self, path: &Path) -> Result<u64> {
+        let header = serde_json::to_vec(&self.header)
+            .map_err(|e| Error::Checkpoint { path: path.into(), reason: e.to_string() })?;
+        let numbers: usize = self.arrays.iter().map(|bytes| bytes.len()).sum();
+        let length = (START + header.len() + numbers + END) as u64;
+        let mut start = MAGIC.to_vec();
+        start.extend(VERSION.to_le_bytes());
+        start.extend([0; 4]);
+        start.extend(length.to_le_bytes());
+        start.extend((header.len() as u64).to_le_bytes());
+        write_whole(path, Some(length), |file| {
+            let mut sum = crc32fast::Hasher::new();
+            let parts = [start.as_slice(), &header].into_iter();
+            for part in parts.chain(self.arrays.iter().map(|bytes| bytes.as_ref())) {
+                // In pieces, so that they are summed while they are in the cache.
+                for piece in part.chunks(1 << 18) {
+                    sum.update(piece);
+                    file.write_all(piece)?;
+                }
+            }
+            file.write_all(&sum.finalize().to_le_bytes())
+        })?;
+        Ok(length)
+    }
+}
+
+/// A checkpoint that was read, and has its checksum.
+#[derive(Debug)]
+pub struct Checkpoint {
+    path: PathBuf,
+    header: Header,
+    /// The whole file.
+    bytes: Vec<u8>,
+    /// Where the numbers begin.
+    start: usize,
+}
+
+impl Checkpoint {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is no checkpoint, has another version, was cut off or changed.
+    pub fn read(path: impl Into<PathBuf>) -> Result<Checkpoint> {
+        let path = path.into();
+        let bytes = std::fs::read(&path).map_err(Error::system("read", &path))?;
+        match parse(&bytes) {
+            Ok((header, start)) => Ok(Checkpoint { path, header, bytes, start }),
+            Err(reason) => Err(Error::Checkpoint { path, reason }),
+        }
+    }
+
+    /// The description.
+    ///
+    /// # Errors
+    ///
+    /// If it is not what was expected.
+    pub fn meta<T: DeserializeOwned>(&self) -> Result<T> {
+        T::deserialize(&self.header.meta)
+            .map_err(|e| self.error(format!("its description is not that of this program: {e}")))
+    }
+
+    /// Names of the arrays.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.header.arrays.iter().map(|array| array.name.as_str())
+    }
+
+    /// The numbers of an array.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such array, or it has numbers of another type.
+    pub fn array<T: Number>(&self, name: &str) -> Result<Vec<T>> {
+        let mut start = self.start;
+        for array in &self.header.arrays {
+            let size = size_of_type(&array.r#type).unwrap_or(0) * array.length;
+            if array.name != name {
+                start += size;
+                continue;
+            }
+            if array.r#type != T::NAME {
+                return Err(self.error(format!(
+                    "its array `{name}` has numbers of type {}, not {}",
+                    array.r#type,
+                    T::NAME
+                )));
+            }
+            let mut numbers = Vec::new();
+            let mut bytes = &self.bytes[start..start + size];
+            read_into(&mut bytes, array.length, &mut numbers)
+                .map_err(Error::system("read", &self.path))?;
+            return Ok(numbers);
+        }
+        let there: Vec<&str> = self.names().collect();
+        Err(self.error(format!("it has no array `{name}`; it has {}", there.join(", "))))
+    }
+
+    fn error(&self, reason: String) -> Error {
+        Error::Checkpoint { path: self.path.clone(), reason }
+    }
+}
+
+/// The header of a file that is whole, and where it ends; or what is wrong.
+fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
+    if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
+        return Err("it is no checkpoint of burntrace".into());
+    }
+    let Some((start, rest)) = bytes.split_first_chunk::<START>() else {
+        return Err(cut_off(bytes.len(), format!("at least {}", START + END)));
+    };
+    let whole = |at: usize| {
+        let mut number = [0; 8];
+        number.copy_from_slice(&start[at..at + 8]);
+        u64::from_le_bytes(number)
+    };
+    let version = whole(8);
+    if version != u64::from(VERSION) {
+        return Err(format!("its format is version {version}, and this program reads {VERSION}"));
+    }
+    let (length, found) = (whole(16), bytes.len() as u64);
+    if found < length {
+        return Err(cut_off(bytes.len(), length.to_string()));
+    }
+    let Some((sum, body)) = rest.split_last_chunk::<END>().map(|(body, sum)| (sum, body)) else {
+        return Err(cut_off(bytes.len(), format!("at least {}", START + END)));
+    };
+    let expected = u32::from_le_bytes(*sum);
+    let sum = crc32fast::hash(&bytes[..bytes.len() - END]);
+    if found > length || sum != expected {
+        return Err(format!(
+            "it was changed: its checksum is {sum:08x} where {expected:08x} is written, over {found} \
+             bytes where {length} are"
+        ));
+    }
+    // From here on, what is wrong was written so.
+    let header = usize::try_from(whole(24)).ok().and_then(|length| body.get(..length));
+    let Some(text) = header else { return Err("its header is longer than the file".into()) };
+    let header: Header =
+        serde_json::from_slice(text).map_err(|e| format!("its header is none: {e}"))?;
+    let size = |array: &Entry| size_of_type(&array.r#type)?.checked_mul(array.length);
+    let sizes: Option<Vec<usize>> = header.arrays.iter().map(size).collect();
+    let numbers = sizes.and_then(|sizes| sizes.into_iter().try_fold(0_usize, usize::checked_add));
+    match numbers == Some(body.len() - text.len()) {
+        true => Ok((header, START + text.len())),
+        false => Err("its header lists other arrays than it has".into()),
+    }
+}
+
+fn cut_off(found: usize, expected: String) -> String {
+    format!("it is cut off: it has {found} bytes of {expected}")
+}
+
+/// Bytes of a number of a type.
+fn size_of_type(name: &str) -> Option<usize> {
+    match name {
+        "uint8" => Some(1),
+        "float32" | "int32" | "uint32" => Some(4),
+        "float64" | "int64" | "uint64" => Some(8),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const POSITION: [f32; 6] = [0.5, -0.0, f32::NAN, 1e-40, f32::INFINITY, 3.0];
+
+    fn written(folder: &Path) -> PathBuf {
+        let path = folder.join("checkpoint.bin");
+        let mut writer = CheckpointWriter::new(&json!({ "step": 17, "times": [0.1] })).unwrap();
+        writer.add("position", &POSITION).add("none", &[0_u64; 0]).add("rng", &[u64::MAX, 7]);
+        writer.add("status", &[1_u8, 255]).add("image", &[-3_i32]).add("cell", &[-1_i64]);
+        let length = writer.write(&path).unwrap();
+        assert_eq!(length, std::fs::metadata(&path).unwrap().len());
+        path
+    }
+
+    fn error(path: &Path) -> String {
+        Checkpoint::read(path).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = Checkpoint::read(written(folder.path())).unwrap();
+        assert_eq!(read.meta::<Value>().unwrap(), json!({ "step": 17, "times": [0.1] }));
+        let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&read.array("position").unwrap()), bits(&POSITION));
+        assert!(read.array::<u64>("none").unwrap().is_empty());
+        assert_eq!(read.array::<u64>("rng").unwrap(), [u64::MAX, 7]);
+        assert_eq!(read.array::<u8>("status").unwrap(), [1, 255]);
+        assert_eq!(read.array::<i32>("image").unwrap(), [-3]);
+        assert_eq!(read.array::<i64>("cell").unwrap(), [-1]);
+        let other = read.array::<f64>("position").unwrap_err().to_string();
+        assert!(other.contains("`position` has numbers of type float32, not float64"), "{other}");
+        let none = read.array::<f64>("velocity").unwrap_err().to_string();
+        assert!(none.contains("it has no array `velocity`; it has position, none, rng"), "{none}");
+        let meta = read.meta::<Vec<f64>>().unwrap_err().to_string();
+        assert!(meta.contains("its description is not that of this program"), "{meta}");
+    }
+
+    #[test]
+    fn a_file_that_was_cut_off_is_refused_at_every_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let message = error(&path);
+            assert!(
+                message.contains(&format!("it is cut off: it has {length} bytes")),
+                "{message}"
+            );
+        }
+        std::fs::write(&path, [whole.as_slice(), b"0"].concat()).unwrap();
+        assert!(error(&path).contains("it was changed"));
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(&bytes).is_err(), "bit {bit}");
+        }
+        let mut newer = whole.clone();
+        newer[8] = 2;
+        let message = parse(&newer).unwrap_err();
+        assert!(message.contains("version 2, and this program reads 1"), "{message}");
+        let mut changed = whole.clone();
+        changed[START + 5] ^= 4;
+        assert!(parse(&changed).unwrap_err().contains("its checksum is "));
+        assert!(parse(b"PK").unwrap_err().contains("no checkpoint of burntrace"));
+        assert!(error(&folder.path().join("none")).starts_with("cannot read `"));
+    }
+
+    /// Headers that do not fit, in files that have their checksum.
+    #[test]
+    fn nothing_is_taken_on_the_word_of_a_header() {
+        let arrays = |kind: &str, length: &str| {
+            format!(r#"{{"meta":0,"arrays":[{{"name":"a","type":"{kind}","length":{length}}}]}}"#)
+        };
+        let file = |header: &str, claimed: u64| {
+            let mut bytes = MAGIC.to_vec();
+            bytes.extend(u64::from(VERSION).to_le_bytes());
+            bytes.extend(((START + header.len() + 8 + END) as u64).to_le_bytes());
+            bytes.extend(claimed.to_le_bytes());
+            bytes.extend(header.as_bytes());
+            bytes.extend([0; 8]);
+            bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+            bytes
+        };
+        let right = arrays("float64", "1");
+        assert!(parse(&file(&right, right.len() as u64)).is_ok());
+        for claimed in [u64::MAX, 1 << 40, right.len() as u64 + 9] {
+            assert!(parse(&file(&right, claimed)).unwrap_err().contains("longer than the file"));
+        }
+        for (kind, length) in [("float64", "2"), ("float64", "4611686018427387904"), ("f16", "4")] {
+            let header = arrays(kind, length);
+            let message = parse(&file(&header, header.len() as u64)).unwrap_err();
+            assert!(message.contains("lists other arrays"), "{message}");
+        }
+        assert!(parse(&file("{", 1)).unwrap_err().contains("its header is none"));
+    }
+
+    #[test]
+    fn the_former_one_stays_until_the_new_one_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path());
+        // What a program that was killed may have left.
+        let part = folder.path().join("checkpoint.bin.part");
+        std::fs::write(&part, b"BURNTRC").unwrap();
+        assert!(Checkpoint::read(&path).is_ok());
+        let mut writer = CheckpointWriter::new(&18).unwrap();
+        writer.add("a", &[1.0_f64]);
+        writer.write(&path).unwrap();
+        assert_eq!(Checkpoint::read(&path).unwrap().meta::<u32>().unwrap(), 18);
+        assert!(!part.exists());
+        // A folder in the way of the new one.
+        std::fs::create_dir(&part).unwrap();
+        let failed = CheckpointWriter::new(&19).unwrap().write(&path).unwrap_err().to_string();
+        assert!(failed.starts_with("cannot create `"), "{failed}");
+        assert_eq!(Checkpoint::read(&path).unwrap().meta::<u32>().unwrap(), 18);
+    }
+
+    /// `cargo test --release --workspace --lib -- --ignored --nocapture checkpoint_of_a_million`
+    #[test]
+    #[ignore = "a measurement"]
+    fn speed_of_a_checkpoint_of_a_million() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.bin");
+        let (position, record) = (vec![0.25_f32; 3_000_000], vec![7_i32; 9_000_000]);
+        let fraction = vec![0.5_f64; 1_000_000];
+        for _ in 0..3 {
+            let start = std::time::Instant::now();
+            let mut writer = CheckpointWriter::new(&0).unwrap();
+            writer.add("position", &position).add("record", &record).add("fraction", &fraction);
+            let length = writer.write(&path).unwrap();
+            let write = start.elapsed();
+            let start = std::time::Instant::now();
+            let read = Checkpoint::read(&path).unwrap();
+            assert!(read.array::<i32>("record").unwrap() == record);
+            println!("{length} bytes: written in {write:?}, read in {:?}", start.elapsed());
+        }
+    }
+}
