@@ -248,6 +248,8 @@ impl<'a> Tracer<'a> {
             walk: walk::walk(self)?,
             hook: hook::hook(self),
             releases: &start.releases,
+            has_lives: slots.is_some(),
+            nowhere: start::nowhere(self.field),
         };
         sunk(sink.begin(&SavePlan {
             particles: particles.count(),
@@ -331,6 +333,8 @@ impl<'a> Tracer<'a> {
             walk: walk::walk(self)?,
             hook: hook::hook(self),
             releases: &[],
+            has_lives: self.uses_slots_again(),
+            nowhere: start::nowhere(self.field),
         };
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };

@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         }
         let begin = Instant::now();
         let following = self.slots.as_mut().map(|slots| slots.prepare(chunk));
-        let (particles, ends) = self.stepper.advance(particles, chunk, following.as_ref())?;
+        let (particles, ends) = self.stepper.advance(particles, chunk, following)?;
         if self.reading.is_some() {
             // Some devices gather launches before they begin; the sink's time should not be lost.
             self.tracer.field.device().flush().map_err(failed)?;
