@@ -153,8 +153,11 @@ fn everything(field: &GridField) -> Tracer<'_> {
         .path(Path::Fused)
 }
 
+/// A life: slot, generation, and the bits of its times.
+type LifeBits = (usize, u32, [u64; 2]);
+
 /// All bits of all saves and lives.
-fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<(usize, u32, [u64; 2])>) {
+fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<LifeBits>) {
     let position = |p: &Tensor<2>| floats(p.clone()).into_iter().map(f64::to_bits).collect();
     let positions: Vec<Vec<u64>> = tracks.saves().iter().map(|s| position(&s.position)).collect();
     let image = |s: &burntrace::Save| integers(s.image.clone());

@@ -1,9 +1,10 @@
 //! Velocity on meshes: cells of all kinds, whole and torn, against formulas and the tensor path.
 
 use super::{common::*, meshes::*};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    CellKind, CellVelocity, Condition, MeshField, Path, SaveAt, Scheme, Seeds, Tracer,
+    CellKind, CellVelocity, Condition, Field, FieldOptions, FrameSource, MeshField, MeshSource,
+    Path, Placement, SaveAt, Scheme, Seeds, SinkError, Tracer, Velocity, mesh::Cells,
 };
 
 /// The meshes on which a linear velocity must be exact.
@@ -266,4 +267,48 @@ fn velocities_in_cells_are_constant_or_averaged() {
         let error = distance(&averaged, &expected.collect::<Vec<_>>());
         assert_below(&format!("{machine}"), error, 2000.0 * machine.eps());
     }
+}
+
+/// With a diffusivity in each cell.
+struct Mixing(MeshFrames);
+
+impl FrameSource for Mixing {
+    fn times(&self) -> &[f64] {
+        self.0.times()
+    }
+
+    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
+        self.0.read(frame)
+    }
+
+    fn diffusivity(&mut self, _: usize) -> Result<Option<Vec<f64>>, SinkError> {
+        Ok(Some(vec![0.1; self.0.cells.len()]))
+    }
+}
+
+impl MeshSource for Mixing {
+    fn points(&self) -> &[[f64; 3]] {
+        self.0.points()
+    }
+
+    fn cells(&self) -> &Cells {
+        self.0.cells()
+    }
+
+    fn placement(&self) -> Placement {
+        self.0.placement()
+    }
+}
+
+/// Diffusivities are not averaged, and must not be left out without a word.
+#[test]
+fn diffusivities_beside_averaged_velocities_are_refused() {
+    let made = Made::of(2, 0.0, CellKind::Hexahedron);
+    let load = |in_cells| {
+        let mut source = Mixing(MeshFrames::in_cells(&made, |_| [1.0, 0.0, 0.0]));
+        MeshField::load(&mut source, &Device::flex(), &FieldOptions::default(), in_cells)
+    };
+    assert!(load(CellVelocity::Constant).unwrap().has_diffusivity());
+    let error = load(CellVelocity::Averaged).unwrap_err().to_string();
+    assert!(error.contains("use `CellVelocity::Constant`"), "{error}");
 }

@@ -137,7 +137,7 @@ fn check_on(
 fn seeds() -> Seeds {
     let mut dice = Dice(52);
     let points = dice.points(LOW, HIGH, MANY).into_iter().map(|p| p.map(|x| f64::from(x as f32)));
-    let late = |i: usize| if i % 4 == 0 { dice.between(0.0, 0.5) } else { 0.0 };
+    let late = |i: usize| if i.is_multiple_of(4) { dice.between(0.0, 0.5) } else { 0.0 };
     let seeds = Seeds::list(points.collect()).unwrap();
     seeds.with_release((0..MANY).map(late).collect()).unwrap()
 }

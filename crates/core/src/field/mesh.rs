@@ -10,7 +10,7 @@ use super::{
     sampled::sampled_field,
 };
 use crate::{
-    Precision, Result,
+    Error, Precision, Result,
     mesh::{Mesh, Origins, records},
 };
 use averaged::Averaged;
@@ -59,7 +59,8 @@ impl MeshField {
     ///
     /// Where the cells make no mesh ([`Mesh::new`]), times do not increase, a frame has a wrong
     /// size, velocities are not finite or cannot be read, the field does not fit into
-    /// `options.memory`, or the device lacks the precision.
+    /// `options.memory`, or the device lacks the precision; and where velocities in cells are to be
+    /// averaged and there are diffusivities beside them, which are not.
     pub fn load(
         source: &mut dyn MeshSource,
         device: &Device,
@@ -86,7 +87,7 @@ impl MeshField {
     }
 
     fn of(
-        given: Given,
+        mut given: Given,
         (device, options): (&Device, &FieldOptions),
         in_cells: CellVelocity,
     ) -> Result<Self> {
@@ -94,6 +95,9 @@ impl MeshField {
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
+        if averages {
+            refuse_diffusivity(source)?;
+        }
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records(placement, options.precision);
         let (count, what) = match source.placement() {
@@ -184,10 +188,10 @@ enum Given<'a> {
 }
 
 impl Given<'_> {
-    fn source(&self) -> &dyn MeshSource {
+    fn source(&mut self) -> &mut dyn MeshSource {
         match self {
             Given::Lent(source) => *source,
-            Given::Away(source) => &**source,
+            Given::Away(source) => &mut **source,
         }
     }
 
@@ -242,6 +246,19 @@ sampled_field!(
         self.origins.cells[cell]
     }
 );
+
+/// Refuses diffusivities in cells whose velocities are averaged.
+fn refuse_diffusivity(source: &mut dyn MeshSource) -> Result<()> {
+    let given = source.diffusivity(0).map_err(|source| Error::Source { frame: 0, source })?;
+    match given {
+        None => Ok(()),
+        Some(_) => Err(Error::Mesh(
+            "it has diffusivities in the cells, and velocities there that are to be averaged: \
+             diffusivities are not; use `CellVelocity::Constant`, or give both at the points"
+                .into(),
+        )),
+    }
+}
 
 /// The box around a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {

@@ -21,16 +21,13 @@ pub(super) fn advance(
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {
-        let nowhere =
-            Tensor::zeros([1, 3], (&particles.position.device(), particles.position.dtype()));
         let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &tensors, &nowhere, segment);
+            burntrace_kernels::advance(particles, &tensors, &stepper.nowhere, segment);
         return Ok((particles, Vec::new()));
     };
-    let mut succession = following.succession.clone();
+    segment.succession = Some(following.succession.clone());
     let mut ends = Vec::new();
     loop {
-        segment.succession = Some(succession.clone());
         let inlets = &following.inlets;
         let launched = burntrace_kernels::advance(particles, &tensors, inlets, segment.clone());
         particles = launched.particles;
@@ -38,7 +35,9 @@ pub(super) fn advance(
         if had_room {
             return Ok((particles, ends));
         }
-        succession.resumes = true;
+        if let Some(succession) = &mut segment.succession {
+            succession.resumes = true;
+        }
     }
 }
 

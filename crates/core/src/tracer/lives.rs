@@ -172,7 +172,7 @@ impl Slots {
     }
 
     /// What follows in a chunk. Slots of sources that are empty get their releases.
-    pub fn prepare(&mut self, chunk: &Chunk) -> Following {
+    pub fn prepare(&mut self, chunk: &Chunk) -> &Following {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
         self.following.succession.releases = releases.collect();
@@ -188,7 +188,7 @@ impl Slots {
                 }
             }
         }
-        self.following.clone()
+        &self.following
     }
 
     /// Takes note of ends that a chunk's launches have logged, and returns those lives.

@@ -295,6 +295,8 @@ impl<'a> Tracer<'a> {
             walk: walk::walk(self)?,
             hook: hook::hook(self),
             releases,
+            has_lives: self.uses_slots_again(),
+            nowhere: start::nowhere(self.field),
         })
     }
 

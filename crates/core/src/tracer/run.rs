@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
     fn segment(&mut self, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
         let following = match segment.steps() {
             0 => None,
-            _ => self.slots.as_mut().map(|slots| slots.prepare(segment)),
+            _ => self.slots.as_mut().map(|slots| slots.prepare(segment).clone()),
         };
         let mut ends = Vec::new();
         let samples = self.tracer.velocity && segment.save.is_some();

@@ -40,6 +40,10 @@ pub(super) struct Stepper<'a> {
     /// What a caller has done after each step.
     pub hook: Option<Hook<'a>>,
     pub releases: &'a [Release],
+    /// Whether slots are used again.
+    pub has_lives: bool,
+    /// Stands for the places of inlets where there are none `[1, 3]`.
+    pub nowhere: Tensor<2>,
 }
 
 impl Stepper<'_> {

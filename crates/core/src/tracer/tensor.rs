@@ -130,7 +130,11 @@ pub(super) fn step_of(
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
     let Leap { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
-        let lives = walk::generations(&state.generation);
+        // Without lives all are the first ones, and nothing need be read.
+        let lives = match stepper.has_lives {
+            true => walk::generations(&state.generation),
+            false => Vec::new(),
+        };
         let who = (state.first_slot, lives.as_slice());
         to = walk::stray(walk, stepper.field, (&from, to), (time, h), (who, index));
     }
