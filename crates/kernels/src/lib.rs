@@ -28,6 +28,7 @@ pub mod random;
 mod scheme;
 mod segment;
 pub mod status;
+mod surface;
 mod walk;
 
 pub use adaptive::Adaptive;
@@ -50,4 +51,5 @@ pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::Segment;
 pub use status::Status;
+pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};

@@ -20,7 +20,7 @@ impl Tracer<'_> {
     /// on a mesh, which has [walls](Tracer::mesh_wall) of its own.
     ///
     /// In a domain that is flat along an axis, a sphere or a box reaches all along that axis, and so
-    /// does a cylinder, whose axis must be parallel to it.
+    /// does a cylinder, whose axis must be parallel to it. A surface of triangles does not go with it.
     pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
         self.obstacles.push(obstacle);
         self
@@ -57,10 +57,10 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
         let fail = |reason| {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
-        let shape = outline(obstacle.shape, &tracer.domain).map_err(fail)?;
+        let shape = outline(obstacle.shape.clone(), &tracer.domain).map_err(fail)?;
         match shape.flaw() {
             Some(flaw) => Err(fail(flaw.into())),
-            None => Ok(Obstacle { shape, ..*obstacle }),
+            None => Ok(Obstacle { shape, ..obstacle.clone() }),
         }
     };
     tracer.obstacles.iter().enumerate().map(of_one).collect()
@@ -88,6 +88,13 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
             Shape::Box { mut low, mut high } => {
                 (low[d], high[d]) = (f64::NEG_INFINITY, f64::INFINITY);
                 Shape::Box { low, high }
+            }
+            Shape::Surface(_) => {
+                return Err(format!(
+                    "the domain is flat along {}, and triangles have no outline there; use a \
+                     cylinder or a box, or a domain of some thickness",
+                    AXES[d]
+                ));
             }
         };
     }

@@ -154,7 +154,7 @@ fn far_obstacles_change_nothing() {
         // Not through more faces than a step may meet.
         let to = plus(&from, &minus(&to, &from), 0.5);
         let width = boundary.high[0] - boundary.low[0];
-        let passage = Obstacles::<f64>::new(&[far], &boundary).pass(&from, &to);
+        let passage = Obstacles::<f64>::new(std::slice::from_ref(&far), &boundary).pass(&from, &to);
         let landing = Passage::of(Walls::<f64>::new(&boundary).land(&from, &to));
         assert_eq!(passage.image, landing.image);
         assert_eq!(passage.end.map(|end| end.0), landing.end.map(|end| end.0));
@@ -172,7 +172,7 @@ fn far_obstacles_change_nothing() {
 fn a_slide_around_a_vessel_keeps_to_it() {
     let shape = Shape::Sphere { centre: [0.3, 0.1, 0.0], radius: 1.1 };
     let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: Surface::Slide };
-    let set = Obstacles::<f32>::new(&[vessel], &OPEN);
+    let set = Obstacles::<f32>::new(std::slice::from_ref(&vessel), &OPEN);
     let mut p = [0.3_f32, -1.0, 0.0];
     for _ in 0..10_000 {
         let (x, y) = (p[0] - 0.3, p[1] - 0.1);
@@ -199,6 +199,7 @@ fn flat_domains_stay_flat() {
                 Shape::Sphere { centre, radius } => (centre, radius),
                 Shape::Cylinder { base, radius, .. } => (base, radius),
                 Shape::Box { low, high } => (low, high[0] - low[0]),
+                Shape::Surface(_) => unreachable!("there are none among these"),
             };
             let axis = [0.0, 0.0, radius];
             obstacle.shape = Shape::Cylinder { base, axis, radius, capped: false };
