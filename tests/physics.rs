@@ -31,6 +31,7 @@ mod physics {
     mod rotation;
     mod schedule;
     mod sinks;
+    mod surfaces;
     mod time;
     mod walk;
 }

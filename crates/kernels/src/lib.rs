@@ -36,7 +36,9 @@ pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
 pub use field::FieldShape;
-pub use functions::{FieldTensors, Launched, Log, Particles, RECORD, advance, locate, sample};
+pub use functions::{
+    FieldTensors, Launched, Log, Particles, Places, RECORD, advance, locate, sample,
+};
 pub use grid::{GridShape, Placement, Spacing};
 pub use lives::{
     InletRows, LOG_INDEX, LOG_PLACE, Lives, MOST_LIVES_A_STEP, NEVER, Releases, SourceSlots,

@@ -19,19 +19,17 @@ pub(super) fn advance(
     let steps = chunk.times.windows(2).map(|pair| field.time.place(pair[0], pair[1] - pair[0]));
     let mut segment = segment(stepper, field, steps.collect(), chunk.first_step);
     let Some(following) = following else {
-        let nowhere =
-            Tensor::zeros([1, 3], (&particles.position.device(), particles.position.dtype()));
         let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &field.tensors, &nowhere, segment);
+            burntrace_kernels::advance(particles, &field.tensors, &stepper.places, segment);
         return Ok((particles, Vec::new()));
     };
     let mut succession = following.succession.clone();
     let mut ends = Vec::new();
     loop {
         segment.succession = Some(succession.clone());
-        let inlets = &following.inlets;
+        let places = &stepper.places;
         let launched =
-            burntrace_kernels::advance(particles, &field.tensors, inlets, segment.clone());
+            burntrace_kernels::advance(particles, &field.tensors, places, segment.clone());
         particles = launched.particles;
         let had_room = read(launched.log, &mut ends)?;
         if had_room {

@@ -231,12 +231,15 @@ impl<'a> Tracer<'a> {
         let slots = self.slots(seeds, &schedule)?;
         let (particles, start) =
             start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
+        let obstacles = obstacles::checked(self)?;
+        let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let stepper = Stepper {
             field: self.field,
             path,
             scheme: self.scheme,
             boundary,
-            obstacles: obstacles::checked(self)?.into(),
+            places: obstacles::places(self.field, inlets, &obstacles),
+            obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
             pace: Cell::new(f64::INFINITY),
@@ -313,12 +316,14 @@ impl<'a> Tracer<'a> {
     /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
+        let obstacles = obstacles::checked(self)?;
         let stepper = Stepper {
             field: self.field,
             path: self.choose_path(false)?,
             scheme: self.scheme,
             boundary: boundary(self)?,
-            obstacles: obstacles::checked(self)?.into(),
+            places: obstacles::places(self.field, &[], &obstacles),
+            obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
             pace: Cell::new(f64::INFINITY),
@@ -328,7 +333,7 @@ impl<'a> Tracer<'a> {
         };
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = self.uses_slots_again().then(|| lives::nothing_follows(self.field));
+        let slots = self.uses_slots_again().then(lives::nothing_follows);
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance(idle, &chunk, slots.as_ref())?;
         if self.velocity {

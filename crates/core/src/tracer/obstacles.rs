@@ -3,13 +3,13 @@
 //! That is done on the host, one particle after another. Gradients go through where a particle
 //! would be without the obstacles; what they add is taken as a constant.
 
-use super::{Tracer, edge::constant, stepper::Stepper, walls::Landing};
+use super::{Tracer, edge::constant, start, stepper::Stepper, walls::Landing};
 use crate::{
-    Domain, Error, Inlet, Obstacle, Result, Shape, Status,
+    Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, device,
     field::{AXES, to_host},
 };
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{obstacle_passages, status::EXITED};
+use burntrace_kernels::{Places, obstacle_passages, status::EXITED};
 
 /// How far behind a surface what is released counts as on it: so many roundings.
 const SLACK: f64 = 16.0;
@@ -64,6 +64,13 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
         }
     };
     tracer.obstacles.iter().enumerate().map(of_one).collect()
+}
+
+/// What launches read of inlets and obstacles, on a field's device. CPUs have surfaces at hand.
+pub(super) fn places(field: &dyn Field, inlets: &[[f64; 3]], obstacles: &[Obstacle]) -> Places {
+    let device = start::plain(&field.device());
+    let obstacles = if device::compiles_kernels(&device) { obstacles } else { &[] };
+    Places::new(inlets, obstacles, &device, field.precision().dtype())
 }
 
 /// A shape that reaches all along the flat axes of a domain.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Field, Path, Result, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Walk};
+use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Places, Walk};
 use std::{cell::Cell, sync::Arc};
 
 /// How many steps a launch may take: so few that an observer hears of a run within a second or two
@@ -29,6 +29,8 @@ pub(super) struct Stepper<'a> {
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
+    /// What launches read of inlets and obstacles.
+    pub places: Places,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// The length that the next step of the tensor path should have, where that follows from errors.

@@ -9,5 +9,6 @@ mod mesh;
 mod points;
 mod series;
 mod support;
+mod surface;
 mod tracks;
 mod vtp;

@@ -38,7 +38,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     log_index: &mut [i32],
     log_place: &mut [F],
     log_count: &mut [i32],
-    inlets: &[F],
+    rows: &[F],
+    numbers: &[i32],
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -59,7 +60,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     };
     let steps = wholes[STEPS] as usize;
     let takes_part =
-        begin::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot, form);
+        begin::<F>(&mut particle, log_index, log_place, rows, reals, wholes, slot, form);
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
     let mut course = Course::<F> {
@@ -80,6 +81,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 &mut particle,
                 &mut hint,
                 &mut course,
+                rows,
+                numbers,
                 velocity,
                 places,
                 index,
@@ -92,7 +95,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
             );
             if comptime!(form.lives) {
                 let follows =
-                    succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
+                    succeed::<F>(&mut particle, log_index, log_place, rows, reals, wholes, slot);
                 if follows {
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
@@ -167,6 +170,8 @@ fn take_step<F: Float, N: Size>(
     particle: &mut Particle<F>,
     hint: &mut Hint<F>,
     course: &mut Course<F>,
+    rows: &[F],
+    numbers: &[i32],
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -213,6 +218,8 @@ fn take_step<F: Float, N: Size>(
     if is_accepted {
         settle_anywhere::<F, N>(
             particle,
+            rows,
+            numbers,
             places,
             index,
             reals,
@@ -326,6 +333,8 @@ pub(super) fn sample<F: Float, N: Size>(
 #[cube]
 fn settle_anywhere<F: Float, N: Size>(
     particle: &mut Particle<F>,
+    rows: &[F],
+    numbers: &[i32],
     places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
@@ -337,7 +346,10 @@ fn settle_anywhere<F: Float, N: Size>(
     #[comptime] form: Form,
 ) {
     if comptime!(form.obstacles) {
-        settle_among_obstacles::<F>(particle, reals, wholes, leap, number, start);
+        let surfaces = comptime!(form.surfaces);
+        settle_among_obstacles::<F>(
+            particle, rows, numbers, reals, wholes, leap, number, start, surfaces,
+        );
     } else if comptime!(form.kind.is_mesh()) {
         let places = places.downcast::<Vec4<F>>();
         settle_in_mesh::<F>(
