@@ -32,14 +32,14 @@ fn block(low: [f64; 3], high: [f64; 3]) -> Shape {
 /// Each shape as a body and as a vessel.
 fn all_shapes() -> Vec<(Shape, Allowed)> {
     let bodies = [
-        star(MIDDLE, 0.3),
+        star(MIDDLE, 0.3, 0.1),
         BALL,
         pipe([1.0, 0.5, 0.0], [0.2, 0.1, 1.0], 0.2, false),
         pipe([0.8, 0.4, 0.3], [0.5, 0.2, 0.3], 0.2, true),
         block([0.7, 0.2, 0.3], [1.2, 0.7, 0.8]),
     ];
     let vessels = [
-        star(MIDDLE, 0.49),
+        star(MIDDLE, 0.95, 0.45),
         Shape::Sphere { centre: MIDDLE, radius: 0.45 },
         pipe([0.0, 0.5, 0.5], [1.0, 0.05, 0.02], 0.4, false),
         pipe([0.3, 0.5, 0.5], [1.4, 0.05, 0.0], 0.4, true),

@@ -20,16 +20,16 @@ pub fn crate_of_triangles(low: [f64; 3], high: [f64; 3]) -> Shape {
     Shape::surface(ClosedSurface::new(&points, &triangles).unwrap())
 }
 
-/// A star of five spikes around a centre, with sharp edges that point outward and inward.
-pub fn star(centre: [f64; 3], radius: f64) -> Shape {
-    let mut points = vec![[0.0, 0.0, 0.3], [0.0, 0.0, -0.3]];
+/// A star of five spikes around a centre, up to a height above and below it, with sharp edges that point outward and inward.
+pub fn star(centre: [f64; 3], radius: f64, height: f64) -> Shape {
+    let mut points = vec![[0.0, 0.0, height], [0.0, 0.0, -height]];
     for i in 0..10 {
         let (sine, cosine) = (TAU * f64::from(i) / 10.0).sin_cos();
         let reach = if i % 2 == 0 { 1.0 } else { 0.4 };
-        points.push([reach * cosine, reach * sine, 0.0]);
+        points.push([radius * reach * cosine, radius * reach * sine, 0.0]);
     }
     for p in &mut points {
-        *p = [0, 1, 2].map(|d| centre[d] + radius * p[d]);
+        *p = [0, 1, 2].map(|d| centre[d] + p[d]);
     }
     let around = |i: usize| (2 + i, 2 + (i + 1) % 10);
     let triangles: Vec<_> = (0..10).map(around).flat_map(|(a, b)| [[0, a, b], [1, b, a]]).collect();
@@ -140,7 +140,7 @@ fn surfaces_that_cannot_be_used_are_refused() {
     let machine = &machines()[0];
     let flat = Frames::uniform([0.0; 3], [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
     let field = machine.field(&flat);
-    let shape = star([1.0, 0.5, 0.0], 0.3);
+    let shape = star([1.0, 0.5, 0.0], 0.3, 0.1);
     let obstacle = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
     let seeds = Seeds::list(vec![[0.1, 0.5, 0.0]]).unwrap();
     let tracer = Tracer::new(&field).obstacle(obstacle).span(steps(0.0, 1.0, 2));
