@@ -1,7 +1,7 @@
 //! Cells of space around a surface: for each the triangles that are the nearest to some place in it,
 //! or how far the surface is from all of it.
 //!
-//! The cells of a lattice around the surface's box are cut into 4 x 4 x 4 cells each where many
+//! The cells of a lattice around the surface's box are cut into 2 x 2 x 2 cells each where many
 //! triangles are near, and these again. A cell is two integers, the second of which says what the
 //! first one is:
 //!
@@ -19,13 +19,13 @@ use rayon::prelude::*;
 /// The least distances in a lattice cell's width.
 pub(crate) const QUANTA: f64 = 4096.0;
 /// Cells along each side of a cell that is cut.
-pub(crate) const CUTS: usize = 4;
+pub(crate) const CUTS: usize = 2;
 /// How often cells are cut, at most.
-pub(crate) const MOST_CUTS: usize = 5;
+pub(crate) const MOST_CUTS: usize = 10;
 /// Cells of the lattice along the longest side of the surface's box, but for those around it.
 const ALONG: f64 = 24.0;
 /// A cell is cut where more triangles than this are near.
-const MOST_LISTED: usize = 24;
+const MOST_LISTED: usize = 32;
 /// How far a cell reaches beyond its sides, in its width: what rounding and a step past a side need.
 const MARGIN: f64 = 0.02;
 /// Where the surface is farther from a cell than this, in its width, that is all there is to know.
@@ -69,7 +69,7 @@ pub(super) fn cells(
     let cell = |i: usize| {
         let at = [i % nx, i / nx % ny, i / (nx * ny)];
         let centre = [0, 1, 2].map(|d| low[d] + (at[d] as f64 - 0.5) * pitch);
-        maker.cell(centre, pitch, 0)
+        maker.cell(centre, pitch, (0, 0))
     };
     let cells: Vec<_> = (0..nx * ny * nz).into_par_iter().map(cell).collect();
     let mut numbers: Vec<i32> = sides.iter().map(|sides| sides.0).collect();
@@ -78,8 +78,9 @@ pub(super) fn cells(
 }
 
 impl Maker<'_> {
-    fn cell(&self, centre: [f64; 3], width: f64, cuts: usize) -> Cell {
-        let (triangle, distance) = self.tree.nearest(&centre);
+    /// A cell that has been cut out of another one so often, near which a triangle was the nearest.
+    fn cell(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
+        let (triangle, distance) = self.tree.nearest(&centre, near);
         let margin = MARGIN * width + self.rounding;
         let half = 0.5 * 3.0_f64.sqrt() * width + margin;
         if distance - half >= FAR * width {
@@ -99,16 +100,20 @@ impl Maker<'_> {
         let most = if can_be_cut { MOST_LISTED } else { usize::MAX };
         match self.tree.within(&centre, farthest + half, most) {
             Some(list) => Cell::Near(list),
-            None => self.cut(centre, width, cuts),
+            None => self.cut(centre, width, (cuts, triangle)),
         }
     }
 
-    fn cut(&self, centre: [f64; 3], width: f64, cuts: usize) -> Cell {
+    fn cut(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
         let part = width / CUTS as f64;
         let cell = |i: usize| {
             let at = [i % CUTS, i / CUTS % CUTS, i / (CUTS * CUTS)];
             let off = (CUTS as f64 - 1.0) / 2.0;
-            self.cell([0, 1, 2].map(|d| centre[d] + part * (at[d] as f64 - off)), part, cuts + 1)
+            self.cell(
+                [0, 1, 2].map(|d| centre[d] + part * (at[d] as f64 - off)),
+                part,
+                (cuts + 1, near),
+            )
         };
         Cell::Cut((0..CUTS.pow(3)).map(cell).collect())
     }

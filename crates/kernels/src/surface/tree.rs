@@ -60,9 +60,9 @@ impl<'a> Tree<'a> {
         Facet::of(self.rows, triangle as usize).square(p)
     }
 
-    /// The nearest triangle, and its distance.
-    pub fn nearest(&self, p: &[f64; 3]) -> (u32, f64) {
-        let mut best = (0, f64::INFINITY);
+    /// The nearest triangle, and its distance; the search begins with a guess.
+    pub fn nearest(&self, p: &[f64; 3], guess: u32) -> (u32, f64) {
+        let mut best = (guess, self.square(p, guess));
         let mut open = vec![(0.0, 0)];
         while let Some((bound, at)) = open.pop() {
             if bound >= best.1 {
