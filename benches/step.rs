@@ -6,9 +6,10 @@
 //! whether the answers are right.
 
 use burntrace::{
-    Condition, Domain, Face, Field, FieldOptions, FrameSource, GridField, GridSource, Inlet,
-    InletShape, Path, Pattern, Placement, PointField, PointSource, SaveAt, Scheme, Seeds, Span,
-    Tracer, Velocity, Weighting, burn::tensor::Device, device,
+    Allowed, ClosedSurface, Condition, Domain, Face, Field, FieldOptions, FrameSource, GridField,
+    GridSource, Inlet, InletShape, Obstacle, Path, Pattern, Placement, PointField, PointSource,
+    SaveAt, Scheme, Seeds, SeedsOutside, Shape, Span, Surface, Tracer, Velocity, Weighting,
+    burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -240,6 +241,55 @@ fn lives(bencher: Bencher, name: &str) {
             through.face(Face::XHigh, Condition::Exit).outlet(Face::XHigh, inlet)
         }
     };
+    measure(bencher, &tracer, PARTICLES, EVERYWHERE);
+}
+
+/// A ball in the middle as 102,400 triangles: rings of points between two poles.
+fn triangles() -> (Vec<[f64; 3]>, Vec<[usize; 3]>) {
+    let (rings, around) = (161, 320);
+    let mut points = vec![[0.5, 0.5, 0.7], [0.5, 0.5, 0.3]];
+    for i in 0..rings * around {
+        let (sine, cosine) = (PI * (1 + i / around) as f64 / (rings + 1) as f64).sin_cos();
+        let (y, x) = (TAU * (i % around) as f64 / around as f64).sin_cos();
+        points.push([0.5 + 0.2 * sine * x, 0.5 + 0.2 * sine * y, 0.5 + 0.2 * cosine]);
+    }
+    let at = |ring: usize, i: usize| 2 + ring * around + i % around;
+    let mut triangles = Vec::new();
+    for i in 0..around {
+        triangles
+            .extend([[0, at(0, i), at(0, i + 1)], [1, at(rings - 1, i + 1), at(rings - 1, i)]]);
+        for ring in 1..rings {
+            let [a, b] = [at(ring - 1, i), at(ring - 1, i + 1)];
+            let [c, d] = [at(ring, i), at(ring, i + 1)];
+            triangles.extend([[a, c, d], [a, d, b]]);
+        }
+    }
+    (points, triangles)
+}
+
+fn closed() -> ClosedSurface {
+    let (points, triangles) = triangles();
+    ClosedSurface::new(&points, &triangles).expect("a closed surface")
+}
+
+/// What finds the triangles of a surface, made once a run.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn surface_made(bencher: Bencher) {
+    bencher.bench(closed);
+}
+
+/// A ball in the flow, by its formula and as triangles, which particles slide along.
+#[divan::bench(args = ["none", "sphere", "surface"], sample_count = 5, sample_size = 1)]
+fn obstacles(bencher: Bencher, name: &str) {
+    let field = field(&Device::flex());
+    let shape = match name {
+        "none" => None,
+        "sphere" => Some(Shape::Sphere { centre: [0.5; 3], radius: 0.2 }),
+        _ => Some(Shape::surface(closed())),
+    };
+    let obstacle = |shape| Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
+    let tracer =
+        tracer(&field, 200).obstacles(shape.map(obstacle)).seeds_outside(SeedsOutside::NotLocated);
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 

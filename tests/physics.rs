@@ -37,6 +37,7 @@ mod physics {
     mod schedule;
     mod sinks;
     mod streamed;
+    mod surfaces;
     mod threads;
     mod time;
     mod walk;

@@ -1,13 +1,13 @@
 //! Obstacles: bodies and vessels in the domain box.
 
-use super::{common::*, meshes::*};
+use super::{common::*, meshes::*, surfaces::star};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Allowed, CellKind, Condition, Control, Ends, Face, FieldOptions, GridField, Inlet, InletShape,
     Obstacle, Path, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds,
     SeedsOutside, Shape, SinkError, Status, Surface, Tracer, TrackSink,
 };
-use std::f64::consts::PI;
+use std::{borrow::Borrow, f64::consts::PI};
 
 const LOW: [f64; 3] = [0.0; 3];
 const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
@@ -17,8 +17,8 @@ const SURFACES: [Surface; 4] = [Surface::Reflect, Surface::Slide, Surface::Stick
 const MIDDLE: [f64; 3] = [1.0, 0.5, 0.5];
 const BALL: Shape = Shape::Sphere { centre: MIDDLE, radius: 0.25 };
 
-fn body(shape: Shape, surface: Surface) -> Obstacle {
-    Obstacle { shape, allowed: Allowed::Outside, surface }
+fn body(shape: impl Borrow<Shape>, surface: Surface) -> Obstacle {
+    Obstacle { shape: shape.borrow().clone(), allowed: Allowed::Outside, surface }
 }
 
 fn pipe(base: [f64; 3], axis: [f64; 3], radius: f64, capped: bool) -> Shape {
@@ -32,12 +32,14 @@ fn block(low: [f64; 3], high: [f64; 3]) -> Shape {
 /// Each shape as a body and as a vessel.
 fn all_shapes() -> Vec<(Shape, Allowed)> {
     let bodies = [
+        star(MIDDLE, 0.3, 0.1),
         BALL,
         pipe([1.0, 0.5, 0.0], [0.2, 0.1, 1.0], 0.2, false),
         pipe([0.8, 0.4, 0.3], [0.5, 0.2, 0.3], 0.2, true),
         block([0.7, 0.2, 0.3], [1.2, 0.7, 0.8]),
     ];
     let vessels = [
+        star(MIDDLE, 0.95, 0.45),
         Shape::Sphere { centre: MIDDLE, radius: 0.45 },
         pipe([0.0, 0.5, 0.5], [1.0, 0.05, 0.02], 0.4, false),
         pipe([0.3, 0.5, 0.5], [1.4, 0.05, 0.0], 0.4, true),
@@ -101,7 +103,8 @@ fn mixed_cases() -> Vec<Mixed> {
     for (shape, allowed) in all_shapes() {
         for surface in SURFACES {
             let corner = Shape::Sphere { centre: [0.1, 0.1, 0.2], radius: 0.1 };
-            let obstacles = [Obstacle { shape, allowed, surface }, body(corner, surface)];
+            let obstacles =
+                [Obstacle { shape: shape.clone(), allowed, surface }, body(corner, surface)];
             let is_free = |p: &&[f64; 3]| obstacles.iter().all(|o| o.allows(**p, -1e-3));
             let seeds: Vec<_> = points.iter().filter(is_free).copied().collect();
             let name = format!("{shape:?}, {allowed:?}, {surface:?}");
@@ -215,7 +218,7 @@ fn ways_are_mirrored_at_boxes() {
             for &path in machine.paths() {
                 let tracer = Tracer::new(&field)
                     .all_faces(Condition::Reflect)
-                    .obstacle(body(wall, Surface::Reflect))
+                    .obstacle(body(&wall, Surface::Reflect))
                     .span(steps(0.0, 1.0, 1))
                     .path(path);
                 let run = trace(&tracer, &list(&points));
@@ -238,7 +241,7 @@ fn an_obstacle_behind_a_periodic_face_is_met() {
         for &path in machine.paths() {
             let tracer = Tracer::new(&field)
                 .all_faces(Condition::Periodic)
-                .obstacle(body(ball, Surface::Stick))
+                .obstacle(body(&ball, Surface::Stick))
                 .span(steps(0.0, 5.0, 7))
                 .path(path);
             let run = trace(&tracer, &list(&[[0.9, 0.5, 0.5], [0.9, 0.9, 0.5]]));
@@ -410,7 +413,7 @@ fn flat_domains_have_flat_obstacles() {
     for machine in machines() {
         let frames = Frames::uniform(LOW, [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
         let field = machine.field(&frames);
-        for shape in shapes {
+        for shape in &shapes {
             let tracer = Tracer::new(&field).obstacle(body(shape, Surface::Stick));
             for &path in machine.paths() {
                 let tracer = tracer.clone().span(steps(0.0, 3.0, 5)).path(path);
@@ -449,7 +452,7 @@ fn seeds_and_inlets_are_on_the_allowed_side() {
     let field = uniform(machine, [0.5, 0.0, 0.0]);
     let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).scheme(Scheme::Euler);
     let at_inlet = Shape::Sphere { centre: [0.0, 0.5, 0.5], radius: 0.3 };
-    let solid = tracer.clone().obstacle(body(at_inlet, Surface::Reflect));
+    let solid = tracer.clone().obstacle(body(&at_inlet, Surface::Reflect));
     let seeds = list(&[[1.0, 0.5, 0.5], [0.1, 0.5, 0.5], [0.3, 0.5, 0.5]]);
     let error = solid.trace(&seeds).unwrap_err().to_string();
     assert!(error.contains("1 of 3 seeds lie outside the allowed side of the obst"), "{error}");
@@ -457,17 +460,17 @@ fn seeds_and_inlets_are_on_the_allowed_side() {
     assert_eq!(run.status, [Status::Active, Status::NotLocated, Status::Active]);
     let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();
     let from = |pattern| solid.clone().outlet(Face::XHigh, inlet(pattern));
-    let seeds = list(&swarm_around(at_inlet));
+    let seeds = list(&swarm_around(&at_inlet));
     let error = from(Pattern::Lattice).trace(&seeds).unwrap_err().to_string();
     assert!(error.contains("lie outside the allowed side of the obstacles"), "{error}");
     let tracks = from(Pattern::Uniform).span(steps(0.0, 20.0, 40)).trace(&seeds).unwrap();
     assert!(tracks.lives().len() > 100);
     for life in tracks.lives() {
-        assert!(body(at_inlet, Surface::Reflect).allows(life.release_place, 0.0), "{life:?}");
+        assert!(body(&at_inlet, Surface::Reflect).allows(life.release_place, 0.0), "{life:?}");
     }
 }
 
-fn swarm_around(shape: Shape) -> Vec<[f64; 3]> {
+fn swarm_around(shape: &Shape) -> Vec<[f64; 3]> {
     let is_free = |p: &[f64; 3]| body(shape, Surface::Reflect).allows(*p, 0.0);
     Dice(19).points(LOW, HIGH, 60).into_iter().filter(is_free).collect()
 }

@@ -52,7 +52,7 @@ pub fn tracer<'a>(
         tracer = tracer.face(face, condition.into());
     }
     let resolved = || ends(trace).resolve(field.span()).map_err(Misuse::of);
-    let tracer = motion::add(case, obstacles::add(case, tracer)?);
+    let tracer = motion::add(case, obstacles::add(case, base, tracer)?);
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
         Some(path) => Ok(tracer.path(path)),

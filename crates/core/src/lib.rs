@@ -19,8 +19,8 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, CellKind, Condition, Face, InTime, MAX_NEIGHBOURS, Obstacle, Placement, Scheme, Shape,
-    Status, Surface, WalkScheme, Wall, Weighting,
+    Allowed, CellKind, ClosedSurface, Condition, Face, InTime, MAX_NEIGHBOURS, Obstacle, Placement,
+    Scheme, Shape, Status, Surface, SurfaceError, WalkScheme, Wall, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{

@@ -202,6 +202,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A file has no closed surface.
+    #[error("the surface in `{}` cannot be used: {reason}", path.display())]
+    Surface {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+
     /// The folder already has tracks.
     #[error(
         "`{}` already holds the tracks of a run; choose another folder, or allow overwriting",

@@ -4,6 +4,7 @@
 //! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
 //! * [`points`]: seeds from CSV and VTK files.
+//! * [`surface`]: closed surfaces of triangles, for obstacles, from STL and VTK files.
 //! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read back
 //!   lazily.
 //! * [`vtp`]: tracks as lines and clouds for ParaView and VTK.
@@ -17,6 +18,7 @@ mod listing;
 mod number;
 pub mod points;
 pub mod series;
+pub mod surface;
 pub mod tracks;
 pub mod vtp;
 
@@ -27,5 +29,6 @@ pub use series::{
     Association, At, CaseTimes, Files, Frames, MeshSeries, OtherCells, PointSeries, Series,
     SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
+pub use surface::{Triangles, read_surface, read_triangles};
 pub use tracks::{Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

@@ -1,8 +1,8 @@
 //! The operations on tensors: what a user of Burn calls.
 
-use crate::{FieldShape, Segment, TraceBackend, ops};
+use crate::{ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops};
 use burn::backend::Dispatch;
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 /// A velocity field on a device.
 #[derive(Clone, Debug)]
@@ -82,6 +82,56 @@ impl Particles {
     }
 }
 
+/// Places of inlets and triangles of surfaces on a device, the same for all launches of a run.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Rows of three numbers `[rows, 3]`, in the field's precision: the places of inlets; behind them
+    /// the triangles of the surfaces among the obstacles, but not on CPUs, which have them at hand.
+    /// There is one row at least.
+    pub rows: Tensor<2>,
+    /// Integers of those surfaces `[numbers]`, `i32`; one at least.
+    pub numbers: Tensor<1, Int>,
+}
+
+impl Places {
+    /// Puts the places of inlets and the surfaces among obstacles on a device.
+    pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
+        let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
+        for surface in surfaces(obstacles) {
+            rows.extend(surface.double().iter());
+            numbers.extend(&surface.numbers);
+        }
+        if rows.is_empty() {
+            rows.push([0.0; 3]);
+        }
+        if numbers.is_empty() {
+            numbers.push(0);
+        }
+        let (row_count, count) = (rows.len(), numbers.len());
+        let rows = rows.into_flattened();
+        let rows = match dtype {
+            DType::F64 => TensorData::new(rows, [row_count, 3]),
+            _ => {
+                let single: Vec<f32> = rows.into_iter().map(|x| x as f32).collect();
+                TensorData::new(single, [row_count, 3])
+            }
+        };
+        let numbers = TensorData::new(numbers, [count]);
+        Places {
+            rows: Tensor::from_data(rows, (device, dtype)),
+            numbers: Tensor::from_data(numbers, (device, DType::I32)),
+        }
+    }
+}
+
+/// The surfaces of triangles among obstacles.
+pub(crate) fn surfaces(obstacles: &[Obstacle]) -> impl Iterator<Item = &ClosedSurface> {
+    obstacles.iter().filter_map(|obstacle| match &obstacle.shape {
+        Shape::Surface(surface) => Some(surface.as_ref()),
+        _ => None,
+    })
+}
+
 /// Lives that have ended in a launch and are followed by others in their slots, in no order.
 ///
 /// The rows are in parts of equal size, as many as there are counts: one for all slots on a CPU, one
@@ -109,8 +159,8 @@ pub struct Launched {
 }
 
 /// Takes all particles through all steps of a segment, in one launch, on the device that holds
-/// them. Inlets have places `[rows, 3]`, in the field's precision; one row, which does not matter,
-/// where nothing follows the ends of lives.
+/// them. The places are those of the segment's inlets, and on devices other than CPUs of its
+/// obstacles.
 ///
 /// # Panics
 ///
@@ -119,7 +169,7 @@ pub struct Launched {
 pub fn advance(
     particles: Particles,
     field: &FieldTensors,
-    inlets: &Tensor<2>,
+    places: &Places,
     segment: Segment,
 ) -> Launched {
     let state = ops::State {
@@ -127,8 +177,11 @@ pub fn advance(
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     };
-    let inlets = inlets.clone().into_dispatch();
-    let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), inlets, segment);
+    let placed = ops::Placed {
+        rows: places.rows.clone().into_dispatch(),
+        numbers: places.numbers.clone().into_dispatch(),
+    };
+    let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), placed, segment);
     Launched {
         particles: Particles {
             position: Tensor::from_dispatch(advanced.position),

@@ -28,6 +28,7 @@ pub mod random;
 mod scheme;
 mod segment;
 pub mod status;
+mod surface;
 mod walk;
 
 pub use adaptive::Adaptive;
@@ -35,7 +36,9 @@ pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
 pub use field::FieldShape;
-pub use functions::{FieldTensors, Launched, Log, Particles, RECORD, advance, locate, sample};
+pub use functions::{
+    FieldTensors, Launched, Log, Particles, Places, RECORD, advance, locate, sample,
+};
 pub use grid::{GridShape, Placement, Spacing};
 pub use lives::{
     InletRows, LOG_INDEX, LOG_PLACE, Lives, MOST_LIVES_A_STEP, NEVER, Releases, SourceSlots,
@@ -50,4 +53,5 @@ pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::Segment;
 pub use status::Status;
+pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};

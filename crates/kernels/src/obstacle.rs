@@ -1,13 +1,17 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{Boundary, Status, cpu::obstacles::obstacle_passage};
+use crate::{
+    Boundary, ClosedSurface, Status,
+    cpu::obstacles::{facets::Facets, obstacle_passage},
+};
 use burn::backend::DType;
+use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
 ///
 /// In two dimensions a cylinder along z is a circle, and a box that is unbounded in z a rectangle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A sphere.
     Sphere {
@@ -34,6 +38,8 @@ pub enum Shape {
         /// Its greatest coordinates.
         high: [f64; 3],
     },
+    /// A closed surface of triangles; not in two dimensions.
+    Surface(Arc<ClosedSurface>),
 }
 
 /// Code of a sphere, or of a cylinder without ends, for kernels. The number of bounds, whose
@@ -43,17 +49,25 @@ pub(crate) const ROUND: i32 = 0;
 pub(crate) const CAPPED: i32 = 1;
 /// Code of a box: three spaces between two planes each.
 pub(crate) const BLOCK: i32 = 2;
+/// Code of a surface of triangles, which has no bounds.
+pub(crate) const FACETED: i32 = 3;
 
 /// Numbers of a shape: see [`Shape::numbers`].
 pub(crate) const SHAPE_NUMBERS: usize = 9;
 
 impl Shape {
+    /// A closed surface of triangles.
+    pub fn surface(surface: ClosedSurface) -> Self {
+        Shape::Surface(Arc::new(surface))
+    }
+
     /// The name used in case files.
     pub const fn name(&self) -> &'static str {
         match self {
             Shape::Sphere { .. } => "sphere",
             Shape::Cylinder { .. } => "cylinder",
             Shape::Box { .. } => "box",
+            Shape::Surface(_) => "surface",
         }
     }
 
@@ -63,14 +77,19 @@ impl Shape {
             Shape::Sphere { .. } | Shape::Cylinder { capped: false, .. } => ROUND,
             Shape::Cylinder { capped: true, .. } => CAPPED,
             Shape::Box { .. } => BLOCK,
+            Shape::Surface(_) => FACETED,
         }
     }
 
     /// The numbers that kernels compute with: the centre, base or least corner; the direction of
-    /// the axis (of a sphere zero) or the greatest corner; radius; height; and the sum of the
-    /// sizes of all coordinates, to which rounding is relative.
+    /// the axis (of a sphere zero) or the greatest corner; radius, or the width of a cell around a
+    /// surface; height; and the sum of the sizes of all coordinates, to which rounding is relative.
     pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
         let (a, b, radius, height) = match *self {
+            Shape::Surface(ref surface) => {
+                let [[ax, ay, az], [bx, by, bz]] = surface.bounds();
+                return [ax, ay, az, bx, by, bz, surface.pitch, 0.0, surface.size()];
+            }
             Shape::Sphere { centre, radius } => (centre, [0.0; 3], radius, 0.0),
             Shape::Cylinder { base, axis, radius, capped } => {
                 let length = norm(axis);
@@ -124,6 +143,7 @@ impl Shape {
                 let beyond = |d: usize| (low[d] - p[d]).max(p[d] - high[d]);
                 beyond(0).max(beyond(1)).max(beyond(2))
             }
+            Shape::Surface(ref surface) => Facets::<f64>::new(surface, 0.0).value(&p),
         }
     }
 }
@@ -212,7 +232,7 @@ pub const MOST_EVENTS: usize = 64;
 /// An obstacle is where it is given, and nowhere else: one that reaches through a periodic face is
 /// given twice. Where a particle would come in through a periodic face right into an obstacle, the
 /// face it goes out by is part of that obstacle's surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Its shape.
     pub shape: Shape,
@@ -292,9 +312,13 @@ mod tests {
         let drum = Shape::Cylinder { base, axis, radius: 1.0, capped: true };
         let ball = Shape::Sphere { centre: base, radius: 1.0 };
         let block = Shape::Box { low: [0.0, -1.0, -f64::INFINITY], high: [2.0, 1.0, 0.5] };
-        for shape in [drum, ball, block] {
-            let body = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
-            let vessel = Obstacle { allowed: Allowed::Inside, ..body };
+        for shape in [drum.clone(), ball, block] {
+            let body = Obstacle {
+                shape: shape.clone(),
+                allowed: Allowed::Outside,
+                surface: Surface::Stick,
+            };
+            let vessel = Obstacle { allowed: Allowed::Inside, ..body.clone() };
             for (x, outside) in [(-0.1, true), (1e-9, true), (1e-3, false), (1.0, false)] {
                 let place = [x, 0.0, 0.1];
                 // The ball is smaller there.

@@ -32,6 +32,16 @@ pub struct State<B: Backend> {
     pub fraction: FloatTensor<B>,
 }
 
+/// Places of inlets and triangles of surfaces on a backend. See [`Places`](crate::Places) for
+/// shapes.
+#[derive(ExtensionType)]
+pub struct Placed<B: Backend> {
+    /// Places of inlets, and behind them the numbers of triangles.
+    pub rows: FloatTensor<B>,
+    /// Integers of surfaces.
+    pub numbers: IntTensor<B>,
+}
+
 /// What a launch gives back. See [`Launched`](crate::Launched) for shapes.
 #[derive(ExtensionType)]
 pub struct Advanced<B: Backend> {
@@ -56,7 +66,7 @@ pub trait TraceBackend: Backend {
     fn advance(
         #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,
-        inlets: FloatTensor<Self>,
+        #[extension_type] placed: Placed<Self>,
         segment: Segment,
     ) -> Advanced<Self>;
 

@@ -195,6 +195,17 @@ impl VtkFile {
         cells::read(&self.sources, &self.structure)
     }
 
+    /// Reads the polygons of poly data, of type 7, and behind them its triangle strips, of type 6.
+    /// Vertices and lines are passed over.
+    ///
+    /// # Errors
+    ///
+    /// If the data set is of another kind, there are 2^32 points or more, the polygons cannot be read,
+    /// or they are none of its points.
+    pub fn faces(&self) -> Result<Cells, Error> {
+        cells::read_faces(&self.sources, &self.structure)
+    }
+
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {
         let values = read_values(&self.sources, array)?;
         Ok(Array { name: array.name.clone(), components: array.components, values })

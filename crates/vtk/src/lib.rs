@@ -5,7 +5,7 @@
 //! arrays. The numbers stay in the file until [`VtkFile::read`] asks for one array, which then
 //! reads that array's bytes only. Files may be damaged or hostile: the result is an [`Error`] that
 //! names the place, never a panic, and no memory is taken on the word of a number in the file.
-//! [`VtkFile::cells`] reads the cells of a mesh.
+//! [`VtkFile::cells`] reads the cells of a mesh, [`VtkFile::faces`] the polygons of poly data.
 //!
 //! ```no_run
 //! let file = burntrace_vtk::open("flow.vti")?;

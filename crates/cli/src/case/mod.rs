@@ -58,7 +58,8 @@ impl Case {
         let inlets = self.inlet.iter_mut().chain(of_sources);
         let of_inlets = inlets.filter_map(|inlet| inlet.path.as_mut());
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| seeds.path.as_mut());
-        for path in of_seeds.chain(of_inlets) {
+        let of_obstacles = self.obstacle.iter_mut().filter_map(|given| given.path.as_mut());
+        for path in of_seeds.chain(of_inlets).chain(of_obstacles) {
             *path = folder.join(&*path);
         }
         self

@@ -1,6 +1,7 @@
 //! Bodies and vessels in the domain.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 names!(Allowed -> burntrace::Allowed {
     Outside => burntrace::Allowed::Outside,
@@ -34,6 +35,12 @@ pub struct Obstacle {
     pub low: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<[f64; 3]>,
     #[serde(default)]
     pub allowed: Allowed,
     #[serde(default)]
@@ -46,4 +53,5 @@ pub enum ObstacleKind {
     Sphere,
     Cylinder,
     Box,
+    Surface,
 }

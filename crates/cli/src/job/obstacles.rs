@@ -3,7 +3,8 @@
 use super::keys::{self, need};
 use crate::case::{self, Case, Misuse, ObstacleKind, Surface};
 use anyhow::Result;
-use burntrace::{Obstacle, Shape, Tracer};
+use burntrace::{Obstacle, Shape, Tracer, io};
+use std::path::Path;
 
 /// Whether obstacles are outlets.
 pub fn are_outlets(case: &Case) -> bool {
@@ -23,18 +24,18 @@ pub fn check(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// Gives a tracer the obstacles of a case.
-pub fn add<'a>(case: &Case, tracer: Tracer<'a>) -> Result<Tracer<'a>> {
+/// Gives a tracer the obstacles of a case. Relative file names start at `base`.
+pub fn add<'a>(case: &Case, base: &Path, tracer: Tracer<'a>) -> Result<Tracer<'a>> {
     let count = case.obstacle.len();
     let one = |(i, given)| {
-        obstacle(given)
+        obstacle(given, base)
             .map_err(|error| Misuse::error(format!("obstacle {} of {count}: {error}", i + 1)))
     };
     let obstacles = case.obstacle.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
     Ok(tracer.obstacles(obstacles))
 }
 
-fn obstacle(given: &case::Obstacle) -> Result<Obstacle> {
+fn obstacle(given: &case::Obstacle, base: &Path) -> Result<Obstacle> {
     check_keys(given)?;
     let shape = match given.kind {
         ObstacleKind::Sphere => Shape::Sphere {
@@ -51,8 +52,27 @@ fn obstacle(given: &case::Obstacle) -> Result<Obstacle> {
             low: need(given.low, "obstacle", "low")?,
             high: need(given.high, "obstacle", "high")?,
         },
+        ObstacleKind::Surface => surface(given, base)?,
     };
     Ok(Obstacle { shape, allowed: given.allowed.into(), surface: given.surface.into() })
+}
+
+/// The surface in a file, scaled and then moved.
+fn surface(given: &case::Obstacle, base: &Path) -> Result<Shape> {
+    let path = base.join(need(given.path.as_ref(), "obstacle", "path")?);
+    let scale = given.scale.unwrap_or(1.0);
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Err(Misuse::error(format!(
+            "obstacle.scale is {scale}; give a positive number, such as 0.001 for a file in \
+             millimetres and a field in metres"
+        )));
+    }
+    let triangles = io::read_triangles(&path).map_err(Misuse::of)?;
+    let moved = triangles.moved(scale, given.shift.unwrap_or_default());
+    let surface = moved
+        .closed()
+        .map_err(|error| Misuse::error(format!("the surface in `{}`: {error}", path.display())))?;
+    Ok(Shape::surface(surface))
 }
 
 /// Refuses keys that a kind of obstacle does not use.
@@ -61,6 +81,7 @@ fn check_keys(given: &case::Obstacle) -> Result<()> {
         ObstacleKind::Sphere => &["centre", "radius"],
         ObstacleKind::Cylinder => &["base", "axis", "radius", "capped"],
         ObstacleKind::Box => &["low", "high"],
+        ObstacleKind::Surface => &["path", "scale", "shift"],
     };
     keys::check("obstacle", given, [used, &["allowed", "surface"]])
 }

@@ -99,3 +99,47 @@ fn obstacles_that_do_not_fit_are_refused() {
     let around = SPHERE.replace("[2.0,", "[0.0,");
     refused(&[&around], &["1 of 2 seeds", "allowed side of the obstacles", "not-located"]);
 }
+
+/// A tetrahedron whose first point is at (1.75, 0.5, 0.5) when scaled by a half and moved by 1 in x.
+fn tetrahedron(faces: usize) -> String {
+    let points = ["1.5 1 1", "3 0.2 0.2", "3 1.9 0.3", "3 1 1.9"];
+    let corners = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]];
+    let facet = |corners: &[usize; 3]| {
+        let vertices: String = corners.iter().map(|i| format!("vertex {}\n", points[*i])).collect();
+        format!("facet normal 0 0 0\nouter loop\n{vertices}endloop\nendfacet\n")
+    };
+    let facets: String = corners[..faces].iter().map(facet).collect();
+    format!("solid tip\n{facets}endsolid tip\n")
+}
+
+const TIP: &str = "[[obstacle]]\nkind = \"surface\"\npath = \"tip.stl\"\nscale = 0.5\n\
+    shift = [1.0, 0.0, 0.0]\nsurface = \"stick\"\n";
+
+#[test]
+fn a_surface_from_a_file_ends_particles() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tip.stl"), tetrahedron(4)).unwrap();
+    let (tracks, _) = tracks(folder.path(), &[TIP]);
+    let found = tracks.ends().unwrap();
+    assert_eq!(found.status, [Status::Stuck, Status::Active]);
+    assert_eq!(found.obstacle, [Some(0), None]);
+    assert!((found.end_time[0] - 1.75).abs() < 1e-9, "{:?}", found.end_time);
+    // As it ran, it runs again, from another folder.
+    let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
+    assert!(again.status.success(), "{}", text(&again.stderr));
+}
+
+#[test]
+fn surfaces_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |sections: &[&str], parts: &[&str]| {
+        assert_refused(&run(folder.path(), sections), 2, parts);
+        assert!(!folder.path().join("out").exists(), "nothing is written");
+    };
+    refused(&[TIP], &["obstacle 1 of 1", "tip.stl"]);
+    std::fs::write(folder.path().join("tip.stl"), tetrahedron(3)).unwrap();
+    refused(&[TIP], &["obstacle 1 of 1", "tip.stl", "not closed: 3 edges"]);
+    refused(&[&TIP.replace("scale = 0.5", "scale = 0.0")], &["obstacle.scale is 0"]);
+    refused(&[&TIP.replace("path = \"tip.stl\"\n", "")], &["obstacle.path"]);
+    refused(&[TIP, "radius = 1.0\n"], &["obstacle.radius", "path, scale, shift"]);
+}

@@ -22,14 +22,14 @@ pub(super) fn advance(
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {
         let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &tensors, &stepper.nowhere, segment);
+            burntrace_kernels::advance(particles, &tensors, &stepper.places, segment);
         return Ok((particles, Vec::new()));
     };
     segment.succession = Some(following.succession.clone());
     let mut ends = Vec::new();
     loop {
-        let inlets = &following.inlets;
-        let launched = burntrace_kernels::advance(particles, &tensors, inlets, segment.clone());
+        let places = &stepper.places;
+        let launched = burntrace_kernels::advance(particles, &tensors, places, segment.clone());
         particles = launched.particles;
         let had_room = read(launched.log, &mut ends)?;
         if had_room {

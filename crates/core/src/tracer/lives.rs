@@ -2,7 +2,7 @@
 
 use super::{Tracer, inflow::Inflow, state::RunState};
 use crate::{
-    Error, Field, Life, Precision, Result, Seeds, Status,
+    Error, Life, Precision, Result, Seeds, Status,
     schedule::{Chunk, Schedule, TimeSpan},
     source::Timetable,
 };
@@ -26,9 +26,7 @@ pub(super) struct End {
 /// What a chunk's launches need to know of what follows the ends of lives.
 #[derive(Clone)]
 pub(super) struct Following {
-    /// Places of inlets `[rows, 3]`, on the field's device.
-    pub inlets: Tensor<2>,
-    /// The same on the host.
+    /// Places of inlets.
     pub places: Arc<Vec<[f64; 3]>>,
     pub succession: Succession,
 }
@@ -99,21 +97,13 @@ fn room(slots: usize) -> usize {
 }
 
 /// What there is to know where nothing follows, to compile kernels.
-pub(super) fn nothing_follows(field: &dyn Field) -> Following {
-    following(field, Inflow::default(), 1)
+pub(super) fn nothing_follows() -> Following {
+    following(Inflow::default(), 1)
 }
 
-fn following(field: &dyn Field, inflow: Inflow, slots: usize) -> Following {
-    let Inflow { lives, mut places } = inflow;
-    if places.is_empty() {
-        places.push([0.0; 3]);
-    }
-    let numbers = places.as_flattened().iter().copied();
-    let precision = field.precision();
-    let data = precision.data(numbers, [places.len(), 3]);
-    let device = super::start::plain(&field.device());
+fn following(inflow: Inflow, slots: usize) -> Following {
+    let Inflow { lives, places } = inflow;
     Following {
-        inlets: Tensor::from_data(data, (&device, precision.dtype())),
         places: Arc::new(places),
         succession: Succession {
             lives: Arc::new(lives),
@@ -138,7 +128,7 @@ impl Slots {
         }
         Ok(Slots {
             left_through: vec![0; inflow.lives.patches.len()],
-            following: following(tracer.field, inflow, begun.len()),
+            following: following(inflow, begun.len()),
             timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
             span,
             precision,
@@ -152,6 +142,11 @@ impl Slots {
 
     fn lives(&self) -> &Lives {
         &self.following.succession.lives
+    }
+
+    /// Places of inlets, for all that is to come.
+    pub fn inlets(&self) -> &[[f64; 3]] {
+        &self.following.places
     }
 
     /// How many slots there are.

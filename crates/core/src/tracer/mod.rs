@@ -265,10 +265,10 @@ impl<'a> Tracer<'a> {
     /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
-        let stepper = self.stepper(self.choose_path(false)?, &[])?;
+        let stepper = self.stepper(self.choose_path(false)?, &[], &[])?;
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = self.uses_slots_again().then(|| lives::nothing_follows(self.field));
+        let slots = self.uses_slots_again().then(lives::nothing_follows);
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         if self.velocity {
@@ -280,14 +280,21 @@ impl<'a> Tracer<'a> {
         Ok(begin.elapsed().as_secs_f64())
     }
 
-    /// What takes particles through steps.
-    fn stepper<'s>(&'s self, path: Path, releases: &'s [Release]) -> Result<Stepper<'s>> {
+    /// What takes particles through steps, given their later releases and the places of inlets.
+    fn stepper<'s>(
+        &'s self,
+        path: Path,
+        releases: &'s [Release],
+        inlets: &[[f64; 3]],
+    ) -> Result<Stepper<'s>> {
+        let obstacles = obstacles::checked(self)?;
         Ok(Stepper {
             field: self.field,
             path,
             scheme: self.scheme,
             boundary: boundary(self)?,
-            obstacles: obstacles::checked(self)?.into(),
+            places: obstacles::places(self.field, inlets, &obstacles),
+            obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
             pace: Cell::new(f64::INFINITY),
@@ -296,7 +303,6 @@ impl<'a> Tracer<'a> {
             hook: hook::hook(self),
             releases,
             has_lives: self.uses_slots_again(),
-            nowhere: start::nowhere(self.field),
         })
     }
 

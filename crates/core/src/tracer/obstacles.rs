@@ -3,13 +3,13 @@
 //! That is done on the host, one particle after another. Gradients go through where a particle
 //! would be without the obstacles; what they add is taken as a constant.
 
-use super::{Tracer, edge::constant, stepper::Stepper, walls::Landing};
+use super::{Tracer, edge::constant, start, stepper::Stepper, walls::Landing};
 use crate::{
-    Domain, Error, Inlet, Obstacle, Result, Shape, Status,
+    Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, device,
     field::{AXES, to_host},
 };
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{obstacle_passages, status::EXITED};
+use burntrace_kernels::{Places, obstacle_passages, status::EXITED};
 
 /// How far behind a surface what is released counts as on it: so many roundings.
 const SLACK: f64 = 16.0;
@@ -20,7 +20,7 @@ impl Tracer<'_> {
     /// on a mesh, which has [walls](Tracer::mesh_wall) of its own.
     ///
     /// In a domain that is flat along an axis, a sphere or a box reaches all along that axis, and so
-    /// does a cylinder, whose axis must be parallel to it.
+    /// does a cylinder, whose axis must be parallel to it. A surface of triangles does not go with it.
     pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
         self.obstacles.push(obstacle);
         self
@@ -57,13 +57,20 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
         let fail = |reason| {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
-        let shape = outline(obstacle.shape, &tracer.domain).map_err(fail)?;
+        let shape = outline(obstacle.shape.clone(), &tracer.domain).map_err(fail)?;
         match shape.flaw() {
             Some(flaw) => Err(fail(flaw.into())),
-            None => Ok(Obstacle { shape, ..*obstacle }),
+            None => Ok(Obstacle { shape, ..obstacle.clone() }),
         }
     };
     tracer.obstacles.iter().enumerate().map(of_one).collect()
+}
+
+/// What launches read of inlets and obstacles, on a field's device. CPUs have surfaces at hand.
+pub(super) fn places(field: &dyn Field, inlets: &[[f64; 3]], obstacles: &[Obstacle]) -> Places {
+    let device = start::plain(&field.device());
+    let obstacles = if device::compiles_kernels(&device) { obstacles } else { &[] };
+    Places::new(inlets, obstacles, &device, field.precision().dtype())
 }
 
 /// A shape that reaches all along the flat axes of a domain.
@@ -88,6 +95,13 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
             Shape::Box { mut low, mut high } => {
                 (low[d], high[d]) = (f64::NEG_INFINITY, f64::INFINITY);
                 Shape::Box { low, high }
+            }
+            Shape::Surface(_) => {
+                return Err(format!(
+                    "the domain is flat along {}, and triangles have no outline there; use a \
+                     cylinder or a box, or a domain of some thickness",
+                    AXES[d]
+                ));
             }
         };
     }

@@ -110,11 +110,6 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     }
 }
 
-/// What launches are given for the places of inlets where there are none `[1, 3]`.
-pub(super) fn nowhere(field: &dyn Field) -> Tensor<2> {
-    Tensor::zeros([1, 3], (&plain(&field.device()), field.precision().dtype()))
-}
-
 /// Whether a time comes after the begin of the run.
 fn is_late(span: &TimeSpan, time: f64) -> bool {
     (time - span.t0) / span.dt > 0.0

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Field, Path, Result, Sampled, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Walk};
+use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Places, Walk};
 use std::{cell::Cell, sync::Arc};
 
 /// How many steps a launch may take: so few that an observer hears of a run within a second or two
@@ -30,6 +30,8 @@ pub(super) struct Stepper<'a> {
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
+    /// What launches read of inlets and obstacles.
+    pub places: Places,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// The length that the next step of the tensor path should have, where that follows from errors.
@@ -42,8 +44,6 @@ pub(super) struct Stepper<'a> {
     pub releases: &'a [Release],
     /// Whether slots are used again.
     pub has_lives: bool,
-    /// Stands for the places of inlets where there are none `[1, 3]`.
-    pub nowhere: Tensor<2>,
 }
 
 impl Stepper<'_> {

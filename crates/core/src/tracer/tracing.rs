@@ -5,6 +5,7 @@ use super::{
     batches::Batches,
     boundary::periods,
     cloud::Cloud,
+    lives::Slots,
     run::Run,
     start::{self, Start},
     state::RunState,
@@ -74,7 +75,8 @@ impl Tracer<'_> {
         let (rows, start) = start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
         drop(places);
         let Start { begun, releases } = start;
-        let stepper = self.stepper(path, &releases)?;
+        let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
+        let stepper = self.stepper(path, &releases, inlets)?;
         let count = rows.count();
         let plan = SavePlan {
             particles: count,

@@ -11,5 +11,6 @@ mod series;
 mod speed;
 mod store;
 mod support;
+mod surface;
 mod tracks;
 mod vtp;

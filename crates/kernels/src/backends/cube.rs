@@ -2,7 +2,7 @@
 
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Advanced, Sampled, State},
+    ops::{Advanced, Placed, Sampled, State},
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
@@ -11,10 +11,10 @@ impl TraceBackend for CubeBackend {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        inlets: FloatTensor<Self>,
+        placed: Placed<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        cube::advance(state, field, inlets, &segment)
+        cube::advance(state, field, placed, &segment)
     }
 
     fn sample(

@@ -3,7 +3,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Advanced, Sampled, State},
+    ops::{Advanced, Placed, Sampled, State},
 };
 use burn::backend::{
     Flex, TensorMetadata,
@@ -17,10 +17,10 @@ impl TraceBackend for Flex {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        inlets: FloatTensor<Self>,
+        placed: Placed<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        host::advance(state, field, inlets, &segment)
+        host::advance(state, field, placed, &segment)
     }
 
     fn sample(

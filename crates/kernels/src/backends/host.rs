@@ -3,7 +3,7 @@
 use crate::{
     LOG_INDEX, LOG_PLACE, Segment,
     cpu::{self, Arrays, Ended, FieldArrays, Real, Slots},
-    ops::{Advanced, Sampled, State},
+    ops::{Advanced, Placed, Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
 use burn::tensor::Element;
@@ -27,7 +27,7 @@ pub(super) trait HostTensor: TensorMetadata {
 pub(super) fn advance<B, T>(
     state: State<B>,
     field: Sampled<B>,
-    inlets: T,
+    placed: Placed<B>,
     segment: &Segment,
 ) -> Advanced<B>
 where
@@ -35,8 +35,8 @@ where
     T: HostTensor,
 {
     match state.position.dtype() {
-        DType::F32 => advance_in::<f32, B, T>(state, field, inlets, segment),
-        DType::F64 => advance_in::<f64, B, T>(state, field, inlets, segment),
+        DType::F32 => advance_in::<f32, B, T>(state, field, placed, segment),
+        DType::F64 => advance_in::<f64, B, T>(state, field, placed, segment),
         dtype => panic!("advance: positions of type {dtype:?}; f32 and f64 are supported"),
     }
 }
@@ -44,7 +44,7 @@ where
 fn advance_in<F, B, T>(
     state: State<B>,
     field: Sampled<B>,
-    inlets: T,
+    placed: Placed<B>,
     segment: &Segment,
 ) -> Advanced<B>
 where
@@ -63,7 +63,7 @@ where
         fraction: state.fraction.values_mut(),
         slots: Slots::From(segment.first_slot as usize),
     };
-    let inlets = inlets.contiguous();
+    let inlets = placed.rows.contiguous();
     let places = cast_slice(inlets.values::<F>());
     let mut log = Vec::new();
     with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, places, segment));

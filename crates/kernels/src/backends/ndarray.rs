@@ -4,7 +4,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Advanced, Sampled, State},
+    ops::{Advanced, Placed, Sampled, State},
 };
 use burn::backend::{
     DType, TensorMetadata,
@@ -18,10 +18,10 @@ impl TraceBackend for NdArray {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        inlets: FloatTensor<Self>,
+        placed: Placed<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        host::advance(state, field, inlets, &segment)
+        host::advance(state, field, placed, &segment)
     }
 
     fn sample(

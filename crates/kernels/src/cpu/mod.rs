@@ -22,7 +22,9 @@ mod walls;
 pub(crate) use arrays::{Arrays, Record, Slots, tiles};
 pub(crate) use lives::Ended;
 
-use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
+use crate::{
+    ClosedSurface, FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau,
+};
 use grid::{Cells, GridSampler, Nodes};
 use lanes::{Four, Lanes, Task};
 use lives::Followers;
@@ -31,7 +33,7 @@ use moment::{Frames, Moment};
 use order::{Order, Parts};
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 use walls::Walls;
 
 /// Particles that a thread takes at once.
@@ -45,6 +47,8 @@ pub(crate) trait Real:
     type Widest: Lanes<Self>;
     /// Rounded from double precision.
     fn of(value: f64) -> Self;
+    /// The triangles of a surface.
+    fn rows(surface: &ClosedSurface) -> Arc<Vec<[Self; 3]>>;
     /// The integer part, brought into the range of the integers.
     fn whole(self) -> i32;
     /// The float of an integer.
@@ -56,7 +60,7 @@ pub(crate) trait Real:
 }
 
 macro_rules! real {
-    ($($float:ty)*) => {$(
+    ($($float:ty: $rows:ident)*) => {$(
         impl Real for $float {
             #[cfg(target_arch = "x86_64")]
             type Widest = lanes::Avx2;
@@ -65,6 +69,9 @@ macro_rules! real {
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $float
+            }
+            fn rows(surface: &ClosedSurface) -> Arc<Vec<[Self; 3]>> {
+                surface.$rows()
             }
             #[inline(always)]
             fn whole(self) -> i32 {
@@ -85,7 +92,7 @@ macro_rules! real {
         }
     )*};
 }
-real!(f32 f64);
+real!(f32: single f64: double);
 
 /// A field's arrays as a backend holds them.
 pub(crate) struct FieldArrays<'a, F> {

@@ -2,6 +2,7 @@
 //! what becomes of a particle that follows the path, obstacle by obstacle and face by face.
 
 mod body;
+pub(crate) mod facets;
 #[cfg(test)]
 pub(crate) mod random;
 #[cfg(test)]
@@ -197,8 +198,7 @@ impl<F: Real> Course<'_, F> {
         let straight = plus(from, &rest, F::one());
         match body.surface {
             Surface::Reflect => self.to = plus(&straight, &hit.normal, -(share + share)),
-            // Along the tangent, and back to a curved vessel.
-            Surface::Slide => self.to = body.brought(plus(&straight, &hit.normal, -share)),
+            Surface::Slide => self.to = body.along(plus(&straight, &hit.normal, -share)),
             Surface::Stick => return self.end(STUCK, Some(hit.which)),
             Surface::Exit => return self.end(HIT, Some(hit.which)),
         }

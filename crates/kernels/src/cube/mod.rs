@@ -21,7 +21,8 @@ mod walls;
 use crate::{
     FieldShape, InTime, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing, Walk,
     WalkScheme, Weighting,
-    ops::{Advanced, Sampled, State},
+    functions::surfaces,
+    ops::{Advanced, Placed, Sampled, State},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -82,8 +83,9 @@ struct Form {
     periodic: bool,
     /// Whether anything follows the ends of lives.
     lives: bool,
-    /// Whether there are obstacles.
+    /// Whether there are obstacles, and whether any is a surface of triangles.
     obstacles: bool,
+    surfaces: bool,
     /// Whether the lengths of steps follow from their errors.
     adaptive: bool,
     /// The random walk.
@@ -193,6 +195,7 @@ impl Form {
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
             lives: segment.succession.is_some(),
             obstacles: !segment.obstacles.is_empty(),
+            surfaces: surfaces(&segment.obstacles).next().is_some(),
             adaptive: segment.adaptive.is_some(),
             walk: WalkForm::new(segment.walk.as_ref()),
         }
@@ -203,7 +206,7 @@ impl Form {
 pub(crate) fn advance(
     state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
-    inlets: CubeTensor,
+    placed: Placed<CubeBackend>,
     segment: &Segment,
 ) -> Advanced<CubeBackend> {
     let form = Form::new(&field, segment);
@@ -215,7 +218,9 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let tables = Tables::new(&field.shape, segment).upload(&client, dtype);
+    let rows = placed.rows.meta.shape()[0];
+    let row = rows - obstacles::rows(&segment.obstacles);
+    let tables = Tables::new(&field.shape, segment, row).upload(&client, dtype);
     let room = segment.succession.as_ref().map(|succession| succession.room);
     let rows = room.map_or(1, |room| room * count);
     let empty = |shape: &[usize], like: &CubeTensor| {
@@ -236,7 +241,8 @@ pub(crate) fn advance(
         log_index.clone().into_buffer_arg(),
         log_place.clone().into_buffer_arg(),
         log_count.clone().into_buffer_arg(),
-        into_contiguous(inlets).into_buffer_arg(),
+        into_contiguous(placed.rows).into_buffer_arg(),
+        into_contiguous(placed.numbers).into_buffer_arg(),
         into_contiguous(field.velocity).into_buffer_arg(),
         into_contiguous(field.places).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
@@ -301,7 +307,7 @@ pub(crate) fn sample(
     let shape = position.meta.shape().clone();
     let count = shape[0];
     let dtype = position.dtype;
-    let tables = Tables::new(&field.shape, segment).upload(&client, dtype);
+    let tables = Tables::new(&field.shape, segment, 0).upload(&client, dtype);
     let velocity = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
     let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(

@@ -6,6 +6,7 @@
 
 mod body;
 mod course;
+mod facets;
 #[cfg(test)]
 mod tests;
 
@@ -14,22 +15,42 @@ use super::{
     edge::Passage,
     tables::{HIGH, LOW},
 };
-use crate::{MOST_EVENTS, Obstacle, status::ACTIVE};
+use crate::{
+    MOST_EVENTS, Obstacle, Shape, functions::surfaces, obstacle::FACETED, status::ACTIVE,
+    surface::facet::FACET_ROWS,
+};
 use body::{REALS, WHOLES, allows, brought, is_clear, load};
 use burn_cubecl::cubecl::prelude::*;
 use course::{begin, meet, turn};
+use facets::NODES;
 
 /// Rounds in which a place is brought out of all obstacles.
 const MOST_ROUNDS: i32 = 8;
 
 /// The obstacles' numbers for the two buffers: to the reals nine for each obstacle, to the integers
-/// how many obstacles there are and three numbers for each.
-pub(super) fn packed(obstacles: &[Obstacle]) -> (Vec<f64>, Vec<i32>) {
-    let reals = obstacles.iter().flat_map(|obstacle| obstacle.shape.numbers()).collect();
-    let codes = obstacles.iter().flat_map(|Obstacle { shape, allowed, surface }| {
-        [shape.code(), allowed.code(), surface.code()]
-    });
-    (reals, std::iter::once(obstacles.len() as i32).chain(codes).collect())
+/// how many obstacles there are and nine numbers for each. The rows of triangles begin at a place.
+pub(super) fn packed(obstacles: &[Obstacle], row: usize) -> (Vec<f64>, Vec<i32>) {
+    let (mut reals, mut wholes) = (Vec::new(), vec![obstacles.len() as i32]);
+    let (mut row, mut number) = (row, 0);
+    for Obstacle { shape, allowed, surface } in obstacles {
+        reals.extend(shape.numbers());
+        wholes.extend([shape.code(), allowed.code(), surface.code()]);
+        if let Shape::Surface(surface) = shape {
+            let triangles = surface.triangles().len();
+            wholes.extend(surface.nodes.map(|n| n as i32));
+            wholes.extend([row, number, triangles].map(|n| n as i32));
+            row += FACET_ROWS * triangles;
+            number += surface.numbers.len();
+        } else {
+            wholes.extend([0; WHOLES - NODES]);
+        }
+    }
+    (reals, wholes)
+}
+
+/// Rows that the triangles of surfaces take.
+pub(super) fn rows(obstacles: &[Obstacle]) -> usize {
+    surfaces(obstacles).map(|surface| FACET_ROWS * surface.triangles().len()).sum()
 }
 
 /// A place, and whether a particle may be there.
@@ -40,20 +61,35 @@ struct Settled<F: Float> {
 }
 
 /// Whether the straight path between two places meets no obstacle for sure, and ends where a
-/// particle may be. The obstacles' numbers begin at given places in the buffers.
+/// particle may be. The obstacles' numbers begin at given places in the buffers; rows and numbers
+/// are those of [`Places`](crate::Places).
 #[cube]
 pub(super) fn is_free<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> bool {
     let mut is_free = true;
     for k in 0..wholes[wholes_at] as usize {
-        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        is_free = is_free && is_clear::<F>(&body, from, to);
+        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        let body = load::<F>(reals, wholes, real, whole);
+        let mut is_convex = true;
+        if comptime!(surfaces) {
+            is_convex = body.code != FACETED;
+            if is_free && !is_convex {
+                let facets = facets::load::<F>(reals, wholes, real, whole);
+                is_free = facets::is_clear::<F>(rows, numbers, &facets, from, to);
+            }
+        }
+        if is_convex {
+            is_free = is_free && is_clear::<F>(&body, from, to);
+        }
     }
     is_free
 }
@@ -63,12 +99,15 @@ pub(super) fn is_free<F: Float>(
 /// ended, or -1.
 #[cube]
 pub(super) fn pass<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> Passage<F> {
     let way = to - from;
     let mut passage = Passage::<F> {
@@ -84,7 +123,8 @@ pub(super) fn pass<F: Float>(
     let mut events = 0i32;
     let mut goes_on = true;
     while goes_on {
-        let settled = settled::<F>(reals, wholes, course.next, reals_at, wholes_at);
+        let settled =
+            settled::<F>(rows, numbers, reals, wholes, course.next, reals_at, wholes_at, surfaces);
         if settled.is_allowed {
             passage.position = settled.place;
             count::<F>(&mut passage, course.crossed);
@@ -102,7 +142,17 @@ pub(super) fn pass<F: Float>(
         }
         if goes_on {
             turn::<F>(reals, wholes, &mut course, passage.position, reals_at, wholes_at);
-            meet::<F>(reals, wholes, &mut course, &mut passage, reals_at, wholes_at);
+            meet::<F>(
+                rows,
+                numbers,
+                reals,
+                wholes,
+                &mut course,
+                &mut passage,
+                reals_at,
+                wholes_at,
+                surfaces,
+            );
         }
     }
     passage
@@ -135,11 +185,14 @@ fn count<F: Float>(passage: &mut Passage<F>, face: i32) {
 /// A place where a particle may be: the given one, or one that it is brought to.
 #[cube]
 fn settled<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     place: Vec4<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> Settled<F> {
     let mut place = place;
     let mut is_allowed = false;
@@ -152,10 +205,26 @@ fn settled<F: Float>(
         is_allowed = true;
         let mut moved = place;
         for k in 0..wholes[wholes_at] as usize {
-            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            is_allowed = is_allowed && allows::<F>(&body, place);
-            if !allows::<F>(&body, moved) {
-                moved = brought::<F>(&body, moved);
+            // Where all before it allow the place, it has not been moved yet.
+            let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+            let body = load::<F>(reals, wholes, real, whole);
+            let mut is_convex = true;
+            if comptime!(surfaces) {
+                is_convex = body.code != FACETED;
+                if !is_convex {
+                    let facets = facets::load::<F>(reals, wholes, real, whole);
+                    let probe = facets::probe::<F>(rows, numbers, &facets, moved);
+                    if !(probe.gap > F::new(0.5_f32) * facets.skin) {
+                        is_allowed = false;
+                        moved = probe.off;
+                    }
+                }
+            }
+            if is_convex {
+                if !allows::<F>(&body, moved) {
+                    is_allowed = false;
+                    moved = brought::<F>(&body, moved);
+                }
             }
         }
         if !is_allowed {

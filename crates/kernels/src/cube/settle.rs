@@ -90,11 +90,14 @@ pub(super) fn settle_in_mesh<F: Float>(
 #[cube]
 pub(super) fn settle_among_obstacles<F: Float>(
     particle: &mut Particle<F>,
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     leap: &Leap<F>,
     index: i32,
     start: F,
+    #[comptime] surfaces: bool,
 ) {
     let to = leap.to;
     let (reals_at, wholes_at) = (wholes[SHAPES_AT] as usize, wholes[OBSTACLES_AT] as usize);
@@ -110,12 +113,15 @@ pub(super) fn settle_among_obstacles<F: Float>(
     } else if leap.slow {
         end::<F>(particle, STAGNANT_STATUS, index, start);
     } else if contains::<F>(reals, to) {
-        is_plain = is_free::<F>(reals, wholes, from, to, reals_at, wholes_at);
+        is_plain =
+            is_free::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
     }
     if is_plain {
         particle.position = to;
     } else if particle.status == ACTIVE {
-        let passage = obstacles::pass::<F>(reals, wholes, from, to, reals_at, wholes_at);
+        let passage = obstacles::pass::<F>(
+            rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces,
+        );
         particle.position = passage.position;
         particle.image_x += passage.image_x;
         particle.image_y += passage.image_y;

@@ -38,7 +38,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     log_index: &mut [i32],
     log_place: &mut [F],
     log_count: &mut [i32],
-    inlets: &[F],
+    rows: &[F],
+    numbers: &[i32],
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -67,16 +68,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     };
     let mut takes_part = true;
     if comptime!(form.lives) {
-        takes_part = begin::<F>(
-            &mut particle,
-            &mut course,
-            log_index,
-            log_place,
-            inlets,
-            reals,
-            wholes,
-            slot,
-        );
+        takes_part =
+            begin::<F>(&mut particle, &mut course, log_index, log_place, rows, reals, wholes, slot);
     }
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
@@ -91,6 +84,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 &mut particle,
                 &mut hint,
                 &mut course,
+                rows,
+                numbers,
                 velocity,
                 places,
                 index,
@@ -103,7 +98,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
             );
             if comptime!(form.lives) {
                 let follows =
-                    succeed::<F>(&mut particle, log_index, log_place, inlets, reals, wholes, slot);
+                    succeed::<F>(&mut particle, log_index, log_place, rows, reals, wholes, slot);
                 if follows {
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
@@ -150,6 +145,7 @@ struct Course<F: Float> {
 /// What follows ends of a launch before this one, and the first releases of sources. Returns whether
 /// a particle takes part in the launch.
 #[cube]
+#[allow(clippy::identity_op)]
 fn begin<F: Float>(
     particle: &mut Particle<F>,
     course: &mut Course<F>,
@@ -185,6 +181,8 @@ fn take_step<F: Float, N: Size>(
     particle: &mut Particle<F>,
     hint: &mut Hint<F>,
     course: &mut Course<F>,
+    rows: &[F],
+    numbers: &[i32],
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
@@ -231,6 +229,8 @@ fn take_step<F: Float, N: Size>(
     if is_accepted {
         settle_anywhere::<F, N>(
             particle,
+            rows,
+            numbers,
             places,
             index,
             reals,
@@ -345,6 +345,8 @@ pub(super) fn sample<F: Float, N: Size>(
 #[cube]
 fn settle_anywhere<F: Float, N: Size>(
     particle: &mut Particle<F>,
+    rows: &[F],
+    numbers: &[i32],
     places: &[Vector<F, N>],
     index: &[i32],
     reals: &[F],
@@ -356,7 +358,10 @@ fn settle_anywhere<F: Float, N: Size>(
     #[comptime] form: Form,
 ) {
     if comptime!(form.obstacles) {
-        settle_among_obstacles::<F>(particle, reals, wholes, leap, number, start);
+        let surfaces = comptime!(form.surfaces);
+        settle_among_obstacles::<F>(
+            particle, rows, numbers, reals, wholes, leap, number, start, surfaces,
+        );
     } else if comptime!(form.kind.is_mesh()) {
         let places = places.downcast::<Vec4<F>>();
         settle_in_mesh::<F>(

@@ -100,8 +100,8 @@ pub(super) struct DeviceTables {
 }
 
 impl Tables {
-    /// All that a launch needs.
-    pub fn new(shape: &FieldShape, segment: &Segment) -> Self {
+    /// All that a launch needs. The rows of triangles begin at a place.
+    pub fn new(shape: &FieldShape, segment: &Segment, row: usize) -> Self {
         let Tables { mut reals, mut wholes } = Tables::of_field(shape);
         let boundary = &segment.boundary;
         reals[LOW..HIGH].copy_from_slice(&boundary.low);
@@ -134,7 +134,7 @@ impl Tables {
         wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
         let mut tables = Tables { reals, wholes };
         tables.put_patches(segment);
-        tables.put_obstacles(&segment.obstacles);
+        tables.put_obstacles(&segment.obstacles, row);
         if let Some(succession) = &segment.succession {
             tables.put_lives(succession);
         }
@@ -156,11 +156,11 @@ impl Tables {
         }
     }
 
-    fn put_obstacles(&mut self, obstacles: &[Obstacle]) {
+    fn put_obstacles(&mut self, obstacles: &[Obstacle], row: usize) {
         let Tables { reals, wholes } = self;
         wholes[OBSTACLES_AT] = wholes.len() as i32;
         wholes[SHAPES_AT] = reals.len() as i32;
-        let (shapes, codes) = obstacles::packed(obstacles);
+        let (shapes, codes) = obstacles::packed(obstacles, row);
         reals.extend(shapes);
         wholes.extend(codes);
     }

@@ -104,12 +104,25 @@ fn read_counted(
     let mut cells = Cells::none();
     read_types(types, 0, &mut cells)?;
     refuse_polyhedra(types, &cells)?;
+    let count = cells.len();
+    read_numbered(&mut cells, count, array, points)?;
+    check_sizes(array.spot(0), &cells, 0)?;
+    Ok(cells)
+}
+
+/// Reads the points of so many cells, each its number of points, then the points.
+pub(super) fn read_numbered(
+    cells: &mut Cells,
+    count: usize,
+    array: &IndexArray<'_>,
+    points: usize,
+) -> Result<(), Error> {
     let mut numbers = Vec::new();
     array.read(0, &mut numbers, |number| u32::try_from(number).ok(), "a size or an index")?;
     let spot = array.spot(0);
     cells.reserve(numbers.len(), spot)?;
     let mut rest = numbers.as_slice();
-    for cell in 0..cells.types.len() {
+    for cell in 0..count {
         let split = rest.split_first().and_then(|(n, rest)| rest.split_at_checked(*n as usize));
         let Some((corners, after)) = split else {
             let found = format!("`{}` numbers from cell `{cell}` on", rest.len());
@@ -126,8 +139,7 @@ fn read_counted(
     if !rest.is_empty() {
         return Err(spot.malformed(format!("`{}` numbers after the last cell", rest.len()), "none"));
     }
-    check_sizes(spot, &cells, 0)?;
-    Ok(cells)
+    Ok(())
 }
 
 fn read_types(array: &IndexArray<'_>, piece: usize, cells: &mut Cells) -> Result<(), Error> {
@@ -135,7 +147,7 @@ fn read_types(array: &IndexArray<'_>, piece: usize, cells: &mut Cells) -> Result
 }
 
 /// Reads the points of cells; those of the next piece begin at `next`.
-fn read_points(
+pub(super) fn read_points(
     array: &IndexArray<'_>,
     piece: usize,
     next: usize,
@@ -148,7 +160,7 @@ fn read_points(
 }
 
 /// Reads the ends of the cells whose points were read last, after `starts` zeros.
-fn read_ends(
+pub(super) fn read_ends(
     array: &IndexArray<'_>,
     piece: usize,
     starts: usize,

@@ -1,5 +1,6 @@
 //! The cells of meshes: their types, and the points at their corners.
 
+mod faces;
 mod grid;
 mod indices;
 mod listed;
@@ -106,6 +107,22 @@ pub(crate) fn read(sources: &Sources, structure: &Structure) -> Result<Cells, Er
         Geometry::PolyData { .. } => {
             absent("cells of one list", "convert it to an unstructured grid")
         }
+    }
+}
+
+/// Reads the polygons and triangle strips of poly data.
+pub(crate) fn read_faces(sources: &Sources, structure: &Structure) -> Result<Cells, Error> {
+    match structure.geometry {
+        Geometry::PolyData { points, polys, strips, .. } => {
+            check_count(sources.main(), points, "points")?;
+            faces::read(sources, structure, [polys, strips])
+        }
+        ref other => Err(Error::Absent {
+            path: sources.main().path().to_path_buf(),
+            kind: other.kind(),
+            what: "polygons",
+            remedy: "extract its surface as poly data (`.vtp`)",
+        }),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The surface of one obstacle in the kernel's precision.
 //!
-//! Every shape is convex: it is where all of one to three bounds are negative. A bound is a signed
-//! distance: from a round surface, or from the nearer of two parallel planes.
+//! Every shape but a surface of triangles (`facets.rs`) is convex: it is where all of one to three
+//! bounds are negative. A bound is a signed distance: from a round surface, or from the nearer of two
+//! parallel planes.
 
-use super::Real;
+use super::{Real, facets::Facets};
 use crate::{
-    Allowed, Obstacle, Surface,
-    obstacle::{BLOCK, CAPPED},
+    Allowed, Obstacle, Shape, Surface,
+    obstacle::{BLOCK, CAPPED, FACETED},
 };
 
 /// An obstacle in the kernel's precision; the numbers are those of
@@ -23,6 +24,8 @@ pub(super) struct Body<F> {
     radius: F,
     height: F,
     size: F,
+    /// The triangles of a closed surface.
+    facets: Option<Facets<F>>,
 }
 
 /// A straight line from a place.
@@ -48,7 +51,7 @@ impl<F: Real> Line<F> {
 /// Where a line meets a surface.
 pub(super) struct Meeting<F> {
     pub distance: F,
-    /// The bound that it meets there.
+    /// The bound or the triangle that it meets there.
     pub bound: usize,
 }
 
@@ -59,7 +62,13 @@ impl<F: Real> Body<F> {
         let (base, second) = ([real(0), real(1), real(2)], [real(3), real(4), real(5)]);
         let code = obstacle.shape.code();
         let none = [F::zero(); 3];
-        let (axis, top) = if code == BLOCK { (none, second) } else { (second, none) };
+        let has_axis = code != BLOCK && code != FACETED;
+        let (axis, top) = if has_axis { (second, none) } else { (none, second) };
+        let size = real(8);
+        let facets = match &obstacle.shape {
+            Shape::Surface(surface) => Some(Facets::new(surface, skins::<F>() * size)),
+            _ => None,
+        };
         Body {
             code,
             is_vessel: obstacle.allowed == Allowed::Inside,
@@ -69,7 +78,8 @@ impl<F: Real> Body<F> {
             top,
             radius: real(6),
             height: real(7),
-            size: real(8),
+            size,
+            facets,
         }
     }
 
@@ -87,7 +97,7 @@ impl<F: Real> Body<F> {
     /// bound near there. Half of it is enough for the exact shape to hold.
     #[inline(always)]
     fn skin(&self, p: &[F; 3]) -> F {
-        let unit = F::of(16.0) * F::epsilon();
+        let unit = skins::<F>();
         if self.code == BLOCK {
             return unit * self.size;
         }
@@ -160,9 +170,12 @@ impl<F: Real> Body<F> {
         across.map(|x| x / norm)
     }
 
-    /// The normal of a bound into the allowed side.
+    /// The normal of a bound, or of a triangle, into the allowed side.
     pub fn normal(&self, p: &[F; 3], bound: usize) -> [F; 3] {
-        let outward = self.outward(p, bound);
+        let outward = match &self.facets {
+            Some(facets) => facets.normal(bound),
+            None => self.outward(p, bound),
+        };
         if self.is_vessel { outward.map(|x| -x) } else { outward }
     }
 
@@ -180,7 +193,10 @@ impl<F: Real> Body<F> {
 
     /// How far a place is on the allowed side, at least; negative on the forbidden side.
     pub fn gap(&self, p: &[F; 3]) -> F {
-        let value = self.outermost(p).1;
+        let value = match &self.facets {
+            Some(facets) => facets.value(p),
+            None => self.outermost(p).1,
+        };
         if self.is_vessel { -value } else { value }
     }
 
@@ -189,11 +205,20 @@ impl<F: Real> Body<F> {
         self.gap(p) > F::of(0.5) * self.skin(p)
     }
 
+    /// What a way along a tangent ends at: back on a curved vessel's surface. Triangles are flat.
+    pub fn along(&self, p: [F; 3]) -> [F; 3] {
+        if self.facets.is_some() { p } else { self.brought(p) }
+    }
+
     /// The place itself where a particle may be there; else one at the nearest part of the
     /// surface, as far as rounding allows.
     pub fn brought(&self, p: [F; 3]) -> [F; 3] {
         if self.allows(&p) {
             return p;
+        }
+        if let Some(facets) = &self.facets {
+            let skin = self.skin(&p);
+            return facets.at_distance(&p, if self.is_vessel { -skin } else { skin });
         }
         if !self.is_vessel {
             let (bound, value) = self.outermost(&p);
@@ -214,6 +239,9 @@ impl<F: Real> Body<F> {
     /// bounds.
     #[inline(always)]
     pub fn is_clear(&self, from: &[F; 3], to: &[F; 3]) -> bool {
+        if let Some(facets) = &self.facets {
+            return is_clear_of_facets(facets, from, to, self.is_vessel);
+        }
         let skin = self.skin(from).max(self.skin(to));
         let mut clear = self.is_vessel;
         for bound in 0..self.bounds() {
@@ -260,6 +288,10 @@ impl<F: Real> Body<F> {
     /// Where a line first goes from the allowed to the forbidden side. One that begins on the
     /// surface or behind it does so at once, unless it leads to the allowed side.
     pub fn meeting(&self, from: &[F; 3], line: &Line<F>) -> Option<Meeting<F>> {
+        if let Some(facets) = &self.facets {
+            let (distance, bound) = facets.meeting(from, line, self.is_vessel)?;
+            return Some(Meeting { distance, bound });
+        }
         let (mut enter, mut leave) = (F::min_value(), F::max_value());
         let (mut first, mut last) = (0, 0);
         for bound in 0..self.bounds() {
@@ -333,6 +365,24 @@ impl<F: Real> Body<F> {
         let near = (distance - self.radius) * (distance + self.radius) / far;
         if way < F::zero() { [near / speed, far / speed] } else { [-far / speed, -near / speed] }
     }
+}
+
+/// Apart, so that the loop over other shapes is small.
+#[cold]
+#[inline(never)]
+fn is_clear_of_facets<F: Real>(
+    facets: &Facets<F>,
+    from: &[F; 3],
+    to: &[F; 3],
+    is_vessel: bool,
+) -> bool {
+    facets.is_clear(from, to, is_vessel)
+}
+
+/// How far off a surface of size 1 a particle is put.
+#[inline(always)]
+fn skins<F: Real>() -> F {
+    F::of(16.0) * F::epsilon()
 }
 
 /// The whole line, or none of it.

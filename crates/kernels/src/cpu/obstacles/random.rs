@@ -4,7 +4,7 @@ use super::{
     tests::{OPEN, SURFACES, is_allowed},
     *,
 };
-use crate::{Allowed, Shape, cpu::walls::Walls};
+use crate::{Allowed, Shape, cpu::walls::Walls, surface::models};
 use fastrand::Rng;
 
 const CONDITIONS: [Condition; 4] =
@@ -65,6 +65,36 @@ pub(crate) fn case(rng: &mut Rng) -> Case {
     let reach = width * [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
     let to = plus(&from, &place(rng, -reach, reach), 1.0);
     Case { obstacles, boundary, from, to }
+}
+
+/// Surfaces in the box from 0 to 1, for [`among`].
+pub(crate) fn surfaces(rng: &mut Rng) -> Vec<Shape> {
+    let mut made = Vec::new();
+    for (_, model) in models::all().into_iter().chain(models::all()) {
+        let scale = 0.15 + 0.25 * rng.f64();
+        let shift = place(rng, 0.2, 0.7);
+        made.push(Shape::surface(model.moved(scale, shift).made()));
+    }
+    made
+}
+
+/// A way among surfaces, and sometimes a ball, in the box from 0 to 1.
+pub(crate) fn among(rng: &mut Rng, surfaces: &[Shape]) -> Case {
+    let mut case = case(rng);
+    (case.boundary.low, case.boundary.high) = ([0.0; 3], [1.0; 3]);
+    case.obstacles.clear();
+    for _ in 0..rng.usize(1..3) {
+        let allowed = if rng.u8(0..3) == 0 { Allowed::Inside } else { Allowed::Outside };
+        let shape = surfaces[rng.usize(0..surfaces.len())].clone();
+        case.obstacles.push(Obstacle { shape, allowed, surface: SURFACES[rng.usize(0..4)] });
+    }
+    if rng.bool() {
+        case.obstacles.push(obstacle(rng, 0.0, 1.0));
+    }
+    case.from = place(rng, 0.0, 1.0);
+    let reach = [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
+    case.to = plus(&case.from, &place(rng, -reach, reach), 1.0);
+    case
 }
 
 /// A few steps of a way from wherever the first one led, as a tracer takes them.
@@ -133,6 +163,19 @@ fn check_random<F: Real>() {
 }
 
 #[test]
+fn no_particle_is_ever_on_the_forbidden_side_among_surfaces() {
+    let (mut rng, mut seen) = (Rng::with_seed(8), Seen::default());
+    let surfaces = surfaces(&mut rng);
+    for _ in 0..20_000 {
+        let case = among(&mut rng, &surfaces);
+        check_case::<f32>(&case, &mut seen);
+        check_case::<f64>(&case, &mut seen);
+    }
+    assert!(seen.clear > 5_000 && seen.followed > 5_000, "{seen:?}");
+    assert!(seen.ends[STUCK as usize..].iter().all(|count| *count > 500), "{seen:?}");
+}
+
+#[test]
 fn no_particle_is_ever_on_the_forbidden_side_in_single_precision() {
     check_random::<f32>();
 }
@@ -154,7 +197,7 @@ fn far_obstacles_change_nothing() {
         // Not through more faces than a step may meet.
         let to = plus(&from, &minus(&to, &from), 0.5);
         let width = boundary.high[0] - boundary.low[0];
-        let passage = Obstacles::<f64>::new(&[far], &boundary).pass(&from, &to);
+        let passage = Obstacles::<f64>::new(std::slice::from_ref(&far), &boundary).pass(&from, &to);
         let landing = Passage::of(Walls::<f64>::new(&boundary).land(&from, &to));
         assert_eq!(passage.image, landing.image);
         assert_eq!(passage.end.map(|end| end.0), landing.end.map(|end| end.0));
@@ -172,7 +215,7 @@ fn far_obstacles_change_nothing() {
 fn a_slide_around_a_vessel_keeps_to_it() {
     let shape = Shape::Sphere { centre: [0.3, 0.1, 0.0], radius: 1.1 };
     let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: Surface::Slide };
-    let set = Obstacles::<f32>::new(&[vessel], &OPEN);
+    let set = Obstacles::<f32>::new(std::slice::from_ref(&vessel), &OPEN);
     let mut p = [0.3_f32, -1.0, 0.0];
     for _ in 0..10_000 {
         let (x, y) = (p[0] - 0.3, p[1] - 0.1);
@@ -199,6 +242,7 @@ fn flat_domains_stay_flat() {
                 Shape::Sphere { centre, radius } => (centre, radius),
                 Shape::Cylinder { base, radius, .. } => (base, radius),
                 Shape::Box { low, high } => (low, high[0] - low[0]),
+                Shape::Surface(_) => unreachable!("there are none among these"),
             };
             let axis = [0.0, 0.0, radius];
             obstacle.shape = Shape::Cylinder { base, axis, radius, capped: false };

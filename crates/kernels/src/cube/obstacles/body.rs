@@ -6,13 +6,14 @@ use burn_cubecl::cubecl::prelude::*;
 
 /// Numbers of an obstacle in the buffer of reals: those of [`Shape::numbers`](crate::Shape).
 pub(super) const REALS: usize = SHAPE_NUMBERS;
-/// Numbers of an obstacle in the buffer of integers: codes of shape, allowed side and surface.
-pub(super) const WHOLES: usize = 3;
+/// Numbers of an obstacle in the buffer of integers: codes of shape, allowed side and surface, and
+/// what there is to know of triangles (`facets.rs`).
+pub(super) const WHOLES: usize = 9;
 
 /// An obstacle in registers.
 #[derive(CubeType)]
 pub(super) struct Body<F: Float> {
-    code: i32,
+    pub code: i32,
     is_vessel: bool,
     base: Vec4<F>,
     /// Direction of the axis, or the greatest corner of a box.

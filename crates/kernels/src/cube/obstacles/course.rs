@@ -7,10 +7,12 @@ use super::{
         tables::{FACES, HIGH, LOW},
     },
     body::{REALS, WHOLES, allows, brought, gap, line, load, meeting, normal},
+    facets,
 };
 use crate::{
     Surface,
     boundary::{EXIT, PERIODIC, REFLECT},
+    obstacle::FACETED,
     status::{EXITED, HIT, STUCK},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -73,10 +75,10 @@ pub(super) fn turn<F: Float>(
     if course.is_turned {
         course.to = position + course.rest;
         if course.along >= 0 {
-            // Along the tangent, and back to a curved vessel.
+            // Along the tangent, and back to a curved vessel; triangles are flat.
             let k = course.along as usize;
             let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            if !allows::<F>(&body, course.to) {
+            if body.code != FACETED && !allows::<F>(&body, course.to) {
                 course.to = brought::<F>(&body, course.to);
             }
         }
@@ -86,16 +88,19 @@ pub(super) fn turn<F: Float>(
 /// Finds what the way from the passage's position meets next, and what that makes of the rest.
 #[cube]
 pub(super) fn meet<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     course: &mut Course<F>,
     passage: &mut Passage<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) {
     let one = F::new(1.0_f32);
     let (from, to) = (passage.position, course.to);
-    let hit = first_hit::<F>(reals, wholes, from, to, reals_at, wholes_at);
+    let hit = first_hit::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
     let face = first_face::<F>(reals, from, to);
     let is_face = face.which >= 0 && (hit.which < 0 || face.fraction < hit.fraction);
     let fraction = select(is_face, face.fraction, hit.fraction);
@@ -112,7 +117,9 @@ pub(super) fn meet<F: Float>(
         course.is_last = true;
     }
     if is_face {
-        which = cross::<F>(reals, wholes, course, passage, &face, reals_at, wholes_at);
+        which = cross::<F>(
+            rows, numbers, reals, wholes, course, passage, &face, reals_at, wholes_at, surfaces,
+        );
         normal = face.normal;
     }
     if which >= 0 {
@@ -140,6 +147,8 @@ pub(super) fn meet<F: Float>(
 /// an obstacle that is right behind a periodic face, or -1.
 #[cube]
 fn cross<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     course: &mut Course<F>,
@@ -147,6 +156,7 @@ fn cross<F: Float>(
     face: &Hit<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> i32 {
     let to = course.to;
     let mut on_face = course.next;
@@ -172,7 +182,7 @@ fn cross<F: Float>(
     let mut blocks = i32::new(-1);
     course.next = on_face;
     if condition == PERIODIC {
-        blocks = behind::<F>(reals, wholes, entered, reals_at, wholes_at);
+        blocks = behind::<F>(rows, numbers, reals, wholes, entered, reals_at, wholes_at, surfaces);
         if blocks < 0 {
             course.next = entered;
             course.to = shifted;
@@ -191,16 +201,32 @@ fn cross<F: Float>(
 /// The first obstacle on whose forbidden side a place is, or -1.
 #[cube]
 fn behind<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     place: Vec4<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> i32 {
     let mut which = i32::new(-1);
     for k in 0..wholes[wholes_at] as usize {
-        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        if which < 0 && gap::<F>(&body, place) <= F::new(0.0_f32) {
+        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        let body = load::<F>(reals, wholes, real, whole);
+        let mut room = F::new(0.0_f32);
+        let mut is_convex = true;
+        if comptime!(surfaces) {
+            is_convex = body.code != FACETED;
+            if !is_convex {
+                let facets = facets::load::<F>(reals, wholes, real, whole);
+                room = facets::probe::<F>(rows, numbers, &facets, place).gap;
+            }
+        }
+        if is_convex {
+            room = gap::<F>(&body, place);
+        }
+        if which < 0 && room <= F::new(0.0_f32) {
             which = k as i32;
         }
     }
@@ -210,12 +236,15 @@ fn behind<F: Float>(
 /// The first crossing from the allowed to the forbidden side of an obstacle.
 #[cube]
 fn first_hit<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     reals_at: usize,
     wholes_at: usize,
+    #[comptime] surfaces: bool,
 ) -> Hit<F> {
     let line = line::<F>(from, to);
     let mut which = i32::new(-1);
@@ -223,21 +252,49 @@ fn first_hit<F: Float>(
     let mut distance = line.length;
     if line.is_any {
         for k in 0..wholes[wholes_at] as usize {
-            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            let meeting = meeting::<F>(&body, from, &line);
-            if meeting.bound >= 0 && (which < 0 || meeting.distance < distance) {
+            let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+            let body = load::<F>(reals, wholes, real, whole);
+            let mut met = i32::new(-1);
+            let mut at = line.length;
+            let mut is_convex = true;
+            if comptime!(surfaces) {
+                is_convex = body.code != FACETED;
+                if !is_convex {
+                    let facets = facets::load::<F>(reals, wholes, real, whole);
+                    let crossing = facets::crossing::<F>(rows, numbers, &facets, from, &line);
+                    met = crossing.which;
+                    at = crossing.distance;
+                }
+            }
+            if is_convex {
+                let meeting = meeting::<F>(&body, from, &line);
+                met = meeting.bound;
+                at = meeting.distance;
+            }
+            if met >= 0 && (which < 0 || at < distance) {
                 which = k as i32;
-                bound = meeting.bound;
-                distance = meeting.distance;
+                bound = met;
+                distance = at;
             }
         }
     }
     let mut towards = line.direction;
     if which >= 0 {
         let k = which as usize;
-        let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        let place = from + Vec4::<F>::new(distance) * line.direction;
-        towards = normal::<F>(&body, place, bound);
+        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
+        let body = load::<F>(reals, wholes, real, whole);
+        let mut is_convex = true;
+        if comptime!(surfaces) {
+            is_convex = body.code != FACETED;
+            if !is_convex {
+                let facets = facets::load::<F>(reals, wholes, real, whole);
+                towards = facets::normal::<F>(rows, &facets, bound);
+            }
+        }
+        if is_convex {
+            let place = from + Vec4::<F>::new(distance) * line.direction;
+            towards = normal::<F>(&body, place, bound);
+        }
     }
     Hit::<F> { which, fraction: distance / line.length, normal: towards }
 }

@@ -12,7 +12,7 @@ use crate::{
     cpu::{
         self,
         obstacles::{
-            random::{Case, case, place},
+            random::{self, Case, case, place},
             tests::is_allowed,
         },
     },
@@ -31,10 +31,13 @@ const CASES: usize = 24;
 #[cube(launch)]
 fn pass_kernel<F: Float>(
     ways: &[F],
+    rows: &[F],
+    numbers: &[i32],
     reals: &[F],
     wholes: &[i32],
     output: &mut [F],
     codes: &mut [i32],
+    #[comptime] surfaces: bool,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
@@ -43,8 +46,8 @@ fn pass_kernel<F: Float>(
     }
     let from = vec4::<F>(ways[6 * i], ways[6 * i + 1], ways[6 * i + 2]);
     let to = vec4::<F>(ways[6 * i + 3], ways[6 * i + 4], ways[6 * i + 5]);
-    let is_free = is_free::<F>(reals, wholes, from, to, GAPS, INTERVALS);
-    let passage = pass::<F>(reals, wholes, from, to, GAPS, INTERVALS);
+    let is_free = is_free::<F>(rows, numbers, reals, wholes, from, to, GAPS, INTERVALS, surfaces);
+    let passage = pass::<F>(rows, numbers, reals, wholes, from, to, GAPS, INTERVALS, surfaces);
     #[unroll]
     for d in 0..3usize {
         output[4 * i + d] = passage.position.extract(d);
@@ -76,9 +79,19 @@ fn compute<F: cpu::Real>(
     for (place, condition) in wholes[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
         *place = condition.code();
     }
-    let (shapes, codes) = packed(&case.obstacles);
+    let (shapes, codes) = packed(&case.obstacles, 0);
     reals.extend(shapes);
     wholes.extend(codes);
+    let mut triangles = vec![0.0];
+    let mut numbers = vec![0];
+    if surfaces(&case.obstacles).next().is_some() {
+        triangles.clear();
+        numbers.clear();
+    }
+    for surface in surfaces(&case.obstacles) {
+        triangles.extend(surface.double().iter().flatten());
+        numbers.extend(&surface.numbers);
+    }
     let client = device.client();
     let upload = |numbers: Vec<f64>| {
         let numbers: Vec<F> =
@@ -90,11 +103,13 @@ fn compute<F: cpu::Real>(
     let output = client.empty(4 * COUNT * size_of::<F>());
     let codes = client.empty(6 * COUNT * size_of::<i32>());
     let whole = client.create_from_slice(bytemuck::cast_slice(&wholes));
+    let number = client.create_from_slice(bytemuck::cast_slice(&numbers));
     let dim = CubeDim::new(&client, COUNT);
     // SAFETY: the lengths are those of the buffers.
-    let [whole, output_arg, codes_arg] = unsafe {
+    let [whole, number, output_arg, codes_arg] = unsafe {
         [
             BufferArg::from_raw_parts(whole, wholes.len()),
+            BufferArg::from_raw_parts(number, numbers.len()),
             BufferArg::from_raw_parts(output.clone(), 4 * COUNT),
             BufferArg::from_raw_parts(codes.clone(), 6 * COUNT),
         ]
@@ -104,10 +119,13 @@ fn compute<F: cpu::Real>(
         calculate_cube_count_elemwise(&client, COUNT, dim),
         dim,
         upload(ways.iter().flatten().flatten().copied().collect()),
+        upload(triangles),
+        number,
         upload(reals),
         whole,
         output_arg,
         codes_arg,
+        surfaces(&case.obstacles).next().is_some(),
         dtype,
     );
     let output: Vec<[F; 4]> = bytemuck::pod_collect_to_vec(&client.read_one(output).unwrap());
@@ -142,7 +160,12 @@ fn agree(a: &ObstaclePassage, b: &ObstaclePassage, width: f64, tolerance: f64) -
 /// The share of ways of which a device and the CPU make the same but for rounding. It is all of
 /// them on software Vulkan, and need not be elsewhere: many bounces in one step make much of a
 /// little rounding.
-fn compare<F: cpu::Real>(device: &CubeDevice, dtypes: (ElemType, DType), tolerance: f64) -> f64 {
+fn compare<F: cpu::Real>(
+    device: &CubeDevice,
+    dtypes: (ElemType, DType),
+    tolerance: f64,
+    case: impl Fn(&mut Rng) -> Case,
+) -> f64 {
     let mut rng = Rng::with_seed(11);
     let (mut agreeing, mut free) = (0, 0);
     for _ in 0..CASES {
@@ -192,11 +215,29 @@ fn a_device_passes_obstacles_as_the_cpu_does() {
         return;
     };
     let single = (f32::elem_type_native(), DType::F32);
-    let share = compare::<f32>(&device, single, 1e-3);
+    let share = compare::<f32>(&device, single, 1e-3, case);
     assert!(share > 0.99, "{share}");
     let double = (f64::elem_type_native(), DType::F64);
     if device.client().features().supports_type(double.0) {
-        let share = compare::<f64>(&device, double, 1e-9);
+        let share = compare::<f64>(&device, double, 1e-9, case);
+        assert!(share > 0.99, "{share}");
+    }
+}
+
+#[test]
+fn a_device_passes_surfaces_as_the_cpu_does() {
+    let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
+        eprintln!("skipped: there is no Vulkan device");
+        return;
+    };
+    let surfaces = random::surfaces(&mut Rng::with_seed(12));
+    let among = |rng: &mut Rng| random::among(rng, &surfaces);
+    let single = (f32::elem_type_native(), DType::F32);
+    let share = compare::<f32>(&device, single, 1e-3, among);
+    assert!(share > 0.99, "{share}");
+    let double = (f64::elem_type_native(), DType::F64);
+    if device.client().features().supports_type(double.0) {
+        let share = compare::<f64>(&device, double, 1e-9, among);
         assert!(share > 0.99, "{share}");
     }
 }

@@ -1,0 +1,154 @@
+//! Surfaces of triangles from STL and VTK files.
+
+use crate::{Error, Result};
+use burntrace_core::{ClosedSurface, SurfaceError};
+use std::{io::Cursor, path::Path};
+
+/// Points, and triangles of their numbers, in the units of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Triangles {
+    /// Places of points; those of STL files are repeated for each triangle.
+    pub points: Vec<[f64; 3]>,
+    /// Three numbers of points each.
+    pub triangles: Vec<[usize; 3]>,
+}
+
+impl Triangles {
+    /// The same with each point multiplied by `scale`, and then moved by `shift`.
+    #[must_use]
+    pub fn moved(mut self, scale: f64, shift: [f64; 3]) -> Self {
+        for point in &mut self.points {
+            *point = [0, 1, 2].map(|d| point[d] * scale + shift[d]);
+        }
+        self
+    }
+
+    /// The closed surface that they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClosedSurface::new`].
+    pub fn closed(&self) -> std::result::Result<ClosedSurface, SurfaceError> {
+        ClosedSurface::new(&self.points, &self.triangles)
+    }
+}
+
+/// Reads a closed surface of triangles from a file: STL if its name ends in `.stl`, else the poly
+/// data of a VTK file (`.vtp`, `.vtk`).
+///
+/// # Errors
+///
+/// If the file cannot be read, has no triangles, or these are no closed surface.
+pub fn read_surface(path: impl AsRef<Path>) -> Result<ClosedSurface> {
+    let path = path.as_ref();
+    read_triangles(path)?.closed().map_err(|error| wrong(path, error))
+}
+
+/// Reads triangles from a file, as [`read_surface`] does.
+///
+/// STL: ASCII or binary; several solids in one file are taken together, and normals are passed over.
+/// VTK: polygons, which are cut into triangles around their first corner, and triangle strips.
+///
+/// # Errors
+///
+/// If the file cannot be read, or has no triangles.
+pub fn read_triangles(path: impl AsRef<Path>) -> Result<Triangles> {
+    let path = path.as_ref();
+    let extension = path.extension().unwrap_or_default();
+    let triangles = match extension.eq_ignore_ascii_case("stl") {
+        true => read_stl(path)?,
+        false => read_faces(path)?,
+    };
+    match triangles.triangles.is_empty() {
+        true => Err(wrong(path, SurfaceError::Empty)),
+        false => Ok(triangles),
+    }
+}
+
+fn wrong(path: &Path, reason: impl std::fmt::Display) -> Error {
+    Error::Surface { path: path.into(), reason: reason.to_string() }
+}
+
+/// Bytes before the triangles of a binary STL file, and of each triangle.
+const BINARY_START: usize = 84;
+const BINARY_TRIANGLE: usize = 50;
+
+fn read_stl(path: &Path) -> Result<Triangles> {
+    let bytes = std::fs::read(path).map_err(Error::system("read", path))?;
+    let bytes = if is_binary(&bytes) {
+        // Some programs begin these with the word that ASCII files begin with.
+        [&[b' '; 80], &bytes[80..]].concat()
+    } else if bytes.trim_ascii_start().starts_with(b"solid") {
+        one_solid(&bytes).ok_or_else(|| {
+            wrong(
+                path,
+                "it does not end with `endsolid`, nor has it the length of a binary STL file",
+            )
+        })?
+    } else {
+        return Err(wrong(
+            path,
+            "it is no STL file: neither does it begin with `solid`, nor has it the length that its \
+             number of triangles asks for",
+        ));
+    };
+    let mut cursor = Cursor::new(bytes);
+    let read = |error: std::io::Error| wrong(path, error);
+    let reader = stl_io::create_stl_reader(&mut cursor).map_err(read)?;
+    let mut found = Triangles::default();
+    for triangle in reader {
+        let first = found.points.len();
+        let corners = triangle.map_err(read)?.vertices;
+        found.points.extend(corners.map(|corner| corner.0.map(f64::from)));
+        found.triangles.push([first, first + 1, first + 2]);
+    }
+    Ok(found)
+}
+
+/// Whether the number of triangles that a binary file has is that for which it has room.
+fn is_binary(bytes: &[u8]) -> bool {
+    let count = bytes.get(80..BINARY_START).and_then(|count| count.try_into().ok());
+    let count = count.map(|count| u32::from_le_bytes(count) as usize);
+    count.is_some_and(|count| bytes.len() == BINARY_START + BINARY_TRIANGLE * count)
+}
+
+/// All solids of an ASCII file as one without a name; nothing of a file that breaks off.
+fn one_solid(bytes: &[u8]) -> Option<Vec<u8>> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    let ends = |line: &[u8]| line.starts_with(b"endsolid");
+    if !lines.last().is_some_and(|line| ends(line)) {
+        return None;
+    }
+    let inner = lines.into_iter().filter(|line| !line.starts_with(b"solid") && !ends(line));
+    let mut all = b"solid \n".to_vec();
+    for line in inner {
+        all.extend_from_slice(line);
+        all.push(b'\n');
+    }
+    all.extend_from_slice(b"endsolid\n");
+    Some(all)
+}
+
+/// The type of triangle strips.
+const STRIP: u8 = 6;
+
+fn read_faces(path: &Path) -> Result<Triangles> {
+    let file = burntrace_vtk::open(path)?;
+    let faces = file.faces()?;
+    let points = file.points()?.values.into_f64().as_chunks().0.to_vec();
+    let mut triangles = Vec::with_capacity(faces.len());
+    for (kind, corners) in faces.iter() {
+        let whole = |corners: [u32; 3]| corners.map(|corner| corner as usize);
+        if kind == STRIP {
+            let turned = corners.array_windows().enumerate();
+            triangles.extend(turned.map(|(i, &[a, b, c])| match i % 2 {
+                0 => whole([a, b, c]),
+                _ => whole([b, a, c]),
+            }));
+        } else if let [first, rest @ ..] = corners {
+            triangles.extend(rest.array_windows().map(|&[b, c]| whole([*first, b, c])));
+        }
+    }
+    Ok(Triangles { points, triangles })
+}

@@ -1,0 +1,445 @@
+//! Surfaces of triangles. See `cpu/obstacles/facets.rs`.
+
+use super::{
+    super::{Vec4, cubecl, dot, rounding, vec4},
+    body::Line,
+};
+use crate::surface::{
+    CUTS, MOST_CUTS, QUANTA,
+    facet::{BY_PLANE, FACE, FACET_ROWS, OUTSIDE},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Where a surface's numbers are among those of all obstacles, behind the codes: cells of its
+/// lattice along each axis, the first of its rows, where its numbers begin, and how many triangles
+/// it has.
+pub(super) const NODES: usize = 3;
+pub(super) const ROW: usize = 6;
+pub(super) const NUMBERS: usize = 7;
+pub(super) const TRIANGLES: usize = 8;
+
+/// Reals of a triangle.
+const REALS: usize = 3 * FACET_ROWS;
+
+/// A surface, and what is the same for all of it.
+#[derive(CubeType)]
+pub(super) struct Facets<F: Float> {
+    low: Vec4<F>,
+    high: Vec4<F>,
+    pitch: F,
+    /// Cells of the lattice.
+    nodes: Vec4<F>,
+    /// The lattice's strides.
+    row: i32,
+    layer: i32,
+    reals_at: usize,
+    numbers_at: usize,
+    cells_at: usize,
+    pub skin: F,
+    /// 1 for a body and -1 for a vessel.
+    pub sign: F,
+}
+
+/// A cell that is not cut.
+#[derive(CubeType)]
+struct Leaf<F: Float> {
+    low: Vec4<F>,
+    width: F,
+    first: usize,
+    count: usize,
+    distance: F,
+}
+
+/// A triangle in registers.
+#[derive(CubeType)]
+struct Facet<F: Float> {
+    corner: Vec4<F>,
+    along: Vec4<F>,
+    up: Vec4<F>,
+    normal: Vec4<F>,
+    third: Vec4<F>,
+}
+
+/// The part of a triangle nearest to a place in its plane.
+#[derive(CubeType)]
+struct Nearest<F: Float> {
+    a: F,
+    b: F,
+    part: i32,
+}
+
+/// What there is to know of a place.
+#[derive(CubeType)]
+pub(super) struct Probe<F: Float> {
+    /// How far it is on the allowed side, at least; negative on the forbidden side.
+    pub gap: F,
+    /// A place off the nearest part of the surface, on the allowed side.
+    pub off: Vec4<F>,
+}
+
+/// Where a line goes through a surface.
+#[derive(CubeType)]
+pub(super) struct Crossing<F: Float> {
+    pub distance: F,
+    /// The triangle's number, or -1 where it does not.
+    pub which: i32,
+}
+
+/// The surface whose numbers begin at given places.
+#[cube]
+pub(super) fn load<F: Float>(
+    reals: &[F],
+    wholes: &[i32],
+    reals_at: usize,
+    wholes_at: usize,
+) -> Facets<F> {
+    let one = F::new(1.0_f32);
+    let (nx, ny, nz) =
+        (wholes[wholes_at + NODES], wholes[wholes_at + NODES + 1], wholes[wholes_at + NODES + 2]);
+    let numbers_at = wholes[wholes_at + NUMBERS] as usize;
+    Facets::<F> {
+        low: vec4::<F>(reals[reals_at], reals[reals_at + 1], reals[reals_at + 2]),
+        high: vec4::<F>(reals[reals_at + 3], reals[reals_at + 4], reals[reals_at + 5]),
+        pitch: reals[reals_at + 6],
+        nodes: vec4::<F>(F::cast_from(nx), F::cast_from(ny), F::cast_from(nz)),
+        row: nx,
+        layer: nx * ny,
+        reals_at: 3 * wholes[wholes_at + ROW] as usize,
+        numbers_at,
+        cells_at: numbers_at + wholes[wholes_at + TRIANGLES] as usize,
+        skin: F::new(16.0_f32) * rounding::<F>() * reals[reals_at + 8],
+        sign: select(wholes[wholes_at + 1] == 1i32, -one, one),
+    }
+}
+
+/// The lattice begins one cell before the surface's box.
+#[cube]
+fn in_lattice<F: Float>(facets: &Facets<F>, p: Vec4<F>) -> Vec4<F> {
+    (p - facets.low) / Vec4::<F>::new(facets.pitch) + Vec4::<F>::new(F::new(1.0_f32))
+}
+
+#[cube]
+fn floors<F: Float>(p: Vec4<F>, last: Vec4<F>) -> Vec4<F> {
+    let zero = F::new(0.0_f32);
+    vec4::<F>(
+        clamp(p.extract(0usize), zero, last.extract(0usize)).floor(),
+        clamp(p.extract(1usize), zero, last.extract(1usize)).floor(),
+        clamp(p.extract(2usize), zero, last.extract(2usize)).floor(),
+    )
+}
+
+/// The cell at a place in the lattice, or the one nearest to it.
+#[cube]
+fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
+    let cuts = F::new(comptime!(CUTS as f32));
+    let last = Vec4::<F>::new(cuts - F::new(1.0_f32));
+    let cell = floors::<F>(at, facets.nodes - Vec4::<F>::new(F::new(1.0_f32)));
+    let mut low = cell;
+    let mut width = F::new(1.0_f32);
+    let number = i32::cast_from(cell.extract(0usize))
+        + facets.row * i32::cast_from(cell.extract(1usize))
+        + facets.layer * i32::cast_from(cell.extract(2usize));
+    let mut here = facets.cells_at + 2 * number as usize;
+    let mut first = numbers[here];
+    let mut quanta = numbers[here + 1];
+    let mut rounds = 0i32;
+    while quanta == 0 && first < 0 && rounds < comptime!(MOST_CUTS as i32) {
+        width /= cuts;
+        let cell = floors::<F>((at - low) / Vec4::<F>::new(width), last);
+        low += cell * Vec4::<F>::new(width);
+        let many = comptime!(CUTS as i32);
+        let number = i32::cast_from(cell.extract(0usize))
+            + many * i32::cast_from(cell.extract(1usize))
+            + many * many * i32::cast_from(cell.extract(2usize));
+        here = facets.numbers_at + (2 * number - first) as usize;
+        first = numbers[here];
+        quanta = numbers[here + 1];
+        rounds += 1;
+    }
+    let mut count = 1usize;
+    if quanta == 0 {
+        here = facets.numbers_at + first as usize + 1;
+        count = numbers[here - 1] as usize;
+    }
+    let distance = F::cast_from(quanta) * facets.pitch / F::new(comptime!(QUANTA as f32));
+    Leaf::<F> { low, width, first: here, count, distance }
+}
+
+#[cube]
+fn three<F: Float>(rows: &[F], at: usize) -> Vec4<F> {
+    vec4::<F>(rows[at], rows[at + 1], rows[at + 2])
+}
+
+#[cube]
+fn facet<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Facet<F> {
+    let at = facets.reals_at + which as usize * REALS;
+    let (along, normal) = (three::<F>(rows, at + 3), three::<F>(rows, at + 6));
+    let (ax, ay, az) = (along.extract(0usize), along.extract(1usize), along.extract(2usize));
+    let (nx, ny, nz) = (normal.extract(0usize), normal.extract(1usize), normal.extract(2usize));
+    let up = vec4::<F>(ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax);
+    Facet::<F> { corner: three::<F>(rows, at), along, up, normal, third: three::<F>(rows, at + 9) }
+}
+
+/// The outward normal of a triangle, into the allowed side.
+#[cube]
+pub(super) fn normal<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Vec4<F> {
+    let at = facets.reals_at + which as usize * REALS;
+    Vec4::<F>::new(facets.sign) * three::<F>(rows, at + 6)
+}
+
+/// The part of a triangle nearest to a place in its plane.
+#[cube]
+fn nearest<F: Float>(facet: &Facet<F>, x: F, y: F) -> Nearest<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let (length, third_x, third_y) =
+        (facet.third.extract(0usize), facet.third.extract(1usize), facet.third.extract(2usize));
+    let left = third_y * x - third_x * y;
+    let right = third_y * (length - x) - (length - third_x) * y;
+    let mut a = zero;
+    let mut b = zero;
+    let mut part = i32::new(comptime!(FACE as i64));
+    if y < zero || left < zero || right < zero {
+        let mut least = F::max_value();
+        #[unroll]
+        for k in 0..3usize {
+            let mut from_x = x;
+            let mut from_y = y;
+            let mut side_x = length;
+            let mut side_y = zero;
+            if comptime!(k == 1) {
+                from_x = x - length;
+                side_x = third_x - length;
+                side_y = third_y;
+            }
+            if comptime!(k == 2) {
+                from_x = x - third_x;
+                from_y = y - third_y;
+                side_x = -third_x;
+                side_y = -third_y;
+            }
+            let square = side_x * side_x + side_y * side_y;
+            let fraction = (from_x * side_x + from_y * side_y) / square;
+            let is_begin = fraction <= zero;
+            let is_end = fraction >= one;
+            let taken = clamp(fraction, zero, one);
+            let off_x = from_x - taken * side_x;
+            let off_y = from_y - taken * side_y;
+            let square = off_x * off_x + off_y * off_y;
+            if square < least {
+                least = square;
+                a = off_x;
+                b = off_y;
+                let side = i32::new(comptime!(1 + k as i64));
+                let begin = i32::new(comptime!(4 + k as i64));
+                let end = i32::new(comptime!(4 + (k as i64 + 1) % 3));
+                part = select(is_begin, begin, select(is_end, end, side));
+            }
+        }
+    }
+    Nearest::<F> { a, b, part }
+}
+
+/// How far a place is on the allowed side, and where a particle is put that may not be there.
+#[cube]
+pub(super) fn probe<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
+    facets: &Facets<F>,
+    p: Vec4<F>,
+) -> Probe<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let at = in_lattice::<F>(facets, p);
+    let leaf = leaf::<F>(numbers, facets, at);
+    let mut square = F::max_value();
+    let mut which = i32::new(0);
+    let mut part = i32::new(0);
+    let mut a = zero;
+    let mut b = zero;
+    let mut z = zero;
+    for i in 0..leaf.count {
+        let other = numbers[leaf.first + i];
+        let facet = facet::<F>(rows, facets, other);
+        let from = p - facet.corner;
+        let height = dot::<F>(from, facet.normal);
+        if height * height < square {
+            let (x, y) = (dot::<F>(from, facet.along), dot::<F>(from, facet.up));
+            let near = nearest::<F>(&facet, x, y);
+            let found = near.a * near.a + near.b * near.b + height * height;
+            if found < square {
+                square = found;
+                which = other;
+                part = near.part;
+                a = near.a;
+                b = near.b;
+                z = height;
+            }
+        }
+    }
+    let apart = square.sqrt();
+    let mut side = i32::new(comptime!(BY_PLANE as i64));
+    if part > 0 {
+        let sides = numbers[facets.numbers_at + which as usize];
+        side = (sides >> (2 * (part - 1))) & 3i32;
+    }
+    let mut is_outside = side == OUTSIDE;
+    if side == BY_PLANE {
+        is_outside = z > zero;
+    }
+    let mut value = select(is_outside, apart, -apart);
+    if leaf.distance != zero {
+        value = leaf.distance;
+        is_outside = value > zero;
+    }
+    let mut beyond = Vec4::<F>::new(zero);
+    let mut is_in = true;
+    #[unroll]
+    for d in 0..3usize {
+        let x = at.extract(d);
+        is_in = is_in && x >= zero && x < facets.nodes.extract(d);
+        let (low, high) = (facets.low.extract(d), facets.high.extract(d));
+        beyond.insert(d, max(max(low - p.extract(d), p.extract(d) - high), zero));
+    }
+    if !is_in {
+        value = dot::<F>(beyond, beyond).sqrt();
+        is_outside = true;
+    }
+    let facet = facet::<F>(rows, facets, which);
+    let goal = facets.sign * facets.skin;
+    let mut off = p + Vec4::<F>::new(goal - z) * facet.normal;
+    if part > 0 && apart >= facets.skin {
+        let sign = select(is_outside, one, -one);
+        let away = Vec4::<F>::new(a) * facet.along
+            + Vec4::<F>::new(b) * facet.up
+            + Vec4::<F>::new(z) * facet.normal;
+        off = p + Vec4::<F>::new((goal - sign * apart) * sign / apart) * away;
+    }
+    Probe::<F> { gap: facets.sign * value, off }
+}
+
+/// Whether the straight path between two places stays on the allowed side for sure.
+#[cube]
+pub(super) fn is_clear<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
+    facets: &Facets<F>,
+    from: Vec4<F>,
+    to: Vec4<F>,
+) -> bool {
+    // Triangles reach by two skins beyond their sides.
+    let reach = F::new(4.0_f32) * facets.skin;
+    let mut is_beyond = false;
+    #[unroll]
+    for d in 0..3usize {
+        let (a, b) = (from.extract(d), to.extract(d));
+        let is_below = max(a, b) < facets.low.extract(d) - reach;
+        let is_above = min(a, b) > facets.high.extract(d) + reach;
+        is_beyond = is_beyond || is_below || is_above;
+    }
+    let mut is_clear = is_beyond && facets.sign > F::new(0.0_f32);
+    if !is_clear {
+        let way = to - from;
+        let length = dot::<F>(way, way).sqrt();
+        let gap = probe::<F>(rows, numbers, facets, from).gap;
+        let safe = F::new(1.0_f32) - F::new(16.0_f32) * rounding::<F>();
+        is_clear = gap * safe > length + reach && length <= F::max_value();
+    }
+    is_clear
+}
+
+/// Where a line first goes through a triangle to its forbidden side.
+#[cube]
+pub(super) fn crossing<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
+    facets: &Facets<F>,
+    start: Vec4<F>,
+    line: &Line<F>,
+) -> Crossing<F> {
+    let zero = F::new(0.0_f32);
+    let speed = line.direction / Vec4::<F>::new(facets.pitch);
+    let before = in_lattice::<F>(facets, start);
+    let mut enter = zero;
+    let mut leave = line.length;
+    #[unroll]
+    for d in 0..3usize {
+        let (at, along, end) = (before.extract(d), speed.extract(d), facets.nodes.extract(d));
+        if along == zero {
+            if at < zero || at >= end {
+                leave = -F::max_value();
+            }
+        } else {
+            let (a, b) = (-at / along, (end - at) / along);
+            enter = max(enter, min(a, b));
+            leave = min(leave, max(a, b));
+        }
+    }
+    // From where it comes in: what is far away is rounded more.
+    let from = start + Vec4::<F>::new(max(enter, zero)) * line.direction;
+    let begin = in_lattice::<F>(facets, from);
+    let length = leave - enter;
+    let mut first = F::max_value();
+    let mut which = i32::new(-1);
+    let mut reached = zero;
+    let mut goes_on = enter <= leave;
+    while goes_on {
+        let leaf = leaf::<F>(numbers, facets, begin + Vec4::<F>::new(reached) * speed);
+        let mut next = F::max_value();
+        #[unroll]
+        for d in 0..3usize {
+            let (low, along) = (leaf.low.extract(d), speed.extract(d));
+            if along != zero {
+                let side = select(along > zero, low + leaf.width, low);
+                next = min(next, (side - begin.extract(d)) / along);
+            }
+        }
+        // A step past the side of the cell, as much as its margin allows for.
+        let step = F::new(0.005_f32) * leaf.width * facets.pitch;
+        let step = max(step, F::new(4.0_f32) * rounding::<F>() * reached);
+        if leaf.distance == zero {
+            for i in 0..leaf.count {
+                let other = numbers[leaf.first + i];
+                let distance = meet::<F>(rows, facets, from, line.direction, other);
+                if distance < first && distance <= length {
+                    first = distance;
+                    which = other;
+                }
+            }
+        } else {
+            next = max(next, reached + leaf.distance.abs());
+        }
+        goes_on = first > next + step;
+        reached = max(next, reached) + step;
+        goes_on = goes_on && reached <= length;
+    }
+    let distance = max(enter, zero) + first;
+    Crossing::<F> { distance, which: select(distance <= line.length, which, -1i32) }
+}
+
+/// The distance along a ray at which it goes through a triangle, which reaches a little beyond its
+/// sides; the greatest number where it does not.
+#[cube]
+fn meet<F: Float>(
+    rows: &[F],
+    facets: &Facets<F>,
+    from: Vec4<F>,
+    direction: Vec4<F>,
+    which: i32,
+) -> F {
+    let zero = F::new(0.0_f32);
+    let facet = facet::<F>(rows, facets, which);
+    let height = facets.sign * dot::<F>(from - facet.corner, facet.normal);
+    let approach = -facets.sign * dot::<F>(direction, facet.normal);
+    let mut found = F::max_value();
+    if approach > zero && height >= -F::new(0.25_f32) * facets.skin {
+        let distance = max(height, zero) / approach;
+        let on = from + Vec4::<F>::new(distance) * direction - facet.corner;
+        let near = nearest::<F>(&facet, dot::<F>(on, facet.along), dot::<F>(on, facet.up));
+        let beyond = facets.skin + facets.skin;
+        if near.a * near.a + near.b * near.b <= beyond * beyond {
+            found = distance;
+        }
+    }
+    found
+}

@@ -1,0 +1,149 @@
+//! Cells of space around a surface: for each the triangles that are the nearest to some place in it,
+//! or how far the surface is from all of it.
+//!
+//! The cells of a lattice around the surface's box are cut into 2 x 2 x 2 cells each where many
+//! triangles are near, and these again. A cell is two integers, the second of which says what the
+//! first one is:
+//!
+//! * not 0: so many [`QUANTA`] of a lattice cell's width the surface is away, at least; negative
+//!   inside. The first one is the number of a triangle nearby.
+//! * 0: where a list begins, how many triangles and their numbers; or, negative, where the cells
+//!   begin into which this one is cut.
+
+use super::{
+    facet::{Facet, Sides},
+    tree::Tree,
+};
+use rayon::prelude::*;
+
+/// The least distances in a lattice cell's width.
+pub(crate) const QUANTA: f64 = 4096.0;
+/// Cells along each side of a cell that is cut.
+pub(crate) const CUTS: usize = 2;
+/// How often cells are cut, at most.
+pub(crate) const MOST_CUTS: usize = 10;
+/// Cells of the lattice along the longest side of the surface's box, but for those around it.
+const ALONG: f64 = 24.0;
+/// A cell is cut where more triangles than this are near.
+const MOST_LISTED: usize = 32;
+/// How far a cell reaches beyond its sides, in its width: what rounding and a step past a side need.
+const MARGIN: f64 = 0.02;
+/// Where the surface is farther from a cell than this, in its width, that is all there is to know.
+const FAR: f64 = 0.25;
+
+/// The lattice around a surface, and its cells in memory.
+pub(super) struct Cells {
+    pub pitch: f64,
+    pub nodes: [usize; 3],
+    pub numbers: Vec<i32>,
+}
+
+enum Cell {
+    Far { triangle: u32, quanta: i32 },
+    Near(Vec<u32>),
+    Cut(Vec<Cell>),
+}
+
+/// What makes cells.
+struct Maker<'a> {
+    tree: &'a Tree<'a>,
+    rows: &'a [[f64; 3]],
+    sides: &'a [Sides],
+    pitch: f64,
+    /// What rounding in single precision may add up to in a coordinate.
+    rounding: f64,
+}
+
+/// Makes the cells around a surface of a box; its size is the sum of the sizes of all coordinates.
+pub(super) fn cells(
+    (rows, sides): (&[[f64; 3]], &[Sides]),
+    tree: &Tree,
+    [low, high]: [[f64; 3]; 2],
+    size: f64,
+) -> Cells {
+    let widths = [0, 1, 2].map(|d| high[d] - low[d]);
+    let pitch = widths.iter().fold(0.0_f64, |a, b| a.max(*b)) / ALONG;
+    let nodes = widths.map(|width| (width / pitch).ceil().max(1.0) as usize + 2);
+    let maker = Maker { tree, rows, sides, pitch, rounding: 4.0 * f64::from(f32::EPSILON) * size };
+    let [nx, ny, nz] = nodes;
+    let cell = |i: usize| {
+        let at = [i % nx, i / nx % ny, i / (nx * ny)];
+        let centre = [0, 1, 2].map(|d| low[d] + (at[d] as f64 - 0.5) * pitch);
+        maker.cell(centre, pitch, (0, 0))
+    };
+    let cells: Vec<_> = (0..nx * ny * nz).into_par_iter().map(cell).collect();
+    let mut numbers: Vec<i32> = sides.iter().map(|sides| sides.0).collect();
+    put(&mut numbers, cells);
+    Cells { pitch, nodes, numbers }
+}
+
+impl Maker<'_> {
+    /// A cell that has been cut out of another one so often, near which a triangle was the nearest.
+    fn cell(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
+        let (triangle, distance) = self.tree.nearest(&centre, near);
+        let margin = MARGIN * width + self.rounding;
+        let half = 0.5 * 3.0_f64.sqrt() * width + margin;
+        if distance - half >= FAR * width {
+            let quanta = ((distance - half) * (QUANTA / self.pitch)) as i32;
+            let sign = if self.is_outside(&centre, triangle) { 1 } else { -1 };
+            return Cell::Far { triangle, quanta: sign * quanta.max(1) };
+        }
+        // No place in the cell is farther than this from the triangle, nor so from the surface.
+        let near = Facet::of(self.rows, triangle as usize);
+        let reach = 0.5 * width + margin;
+        let corner = |i: usize| {
+            let place = [0, 1, 2].map(|d| centre[d] + if i >> d & 1 == 1 { reach } else { -reach });
+            near.square(&place).sqrt()
+        };
+        let farthest = (0..8).map(corner).fold(0.0_f64, f64::max);
+        let can_be_cut = cuts < MOST_CUTS && width > 256.0 * self.rounding;
+        let most = if can_be_cut { MOST_LISTED } else { usize::MAX };
+        match self.tree.within(&centre, farthest + half, most) {
+            Some(list) => Cell::Near(list),
+            None => self.cut(centre, width, (cuts, triangle)),
+        }
+    }
+
+    fn cut(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
+        let part = width / CUTS as f64;
+        let cell = |i: usize| {
+            let at = [i % CUTS, i / CUTS % CUTS, i / (CUTS * CUTS)];
+            let off = (CUTS as f64 - 1.0) / 2.0;
+            self.cell(
+                [0, 1, 2].map(|d| centre[d] + part * (at[d] as f64 - off)),
+                part,
+                (cuts + 1, near),
+            )
+        };
+        Cell::Cut((0..CUTS.pow(3)).map(cell).collect())
+    }
+
+    fn is_outside(&self, p: &[f64; 3], triangle: u32) -> bool {
+        let facet = Facet::of(self.rows, triangle as usize);
+        let [x, y, z] = facet.local(p);
+        self.sides[triangle as usize].is_outside(facet.nearest(x, y).part, z)
+    }
+}
+
+/// Appends cells to the numbers, and behind them what they refer to.
+fn put(numbers: &mut Vec<i32>, cells: Vec<Cell>) {
+    let at = numbers.len();
+    numbers.resize(at + 2 * cells.len(), 0);
+    for (i, cell) in cells.into_iter().enumerate() {
+        // A surface with more numbers than can be counted is refused.
+        let end = numbers.len() as i32;
+        let pair = match cell {
+            Cell::Far { triangle, quanta } => [triangle as i32, quanta],
+            Cell::Near(list) => {
+                numbers.push(list.len() as i32);
+                numbers.extend(list.iter().map(|triangle| *triangle as i32));
+                [end, 0]
+            }
+            Cell::Cut(parts) => {
+                put(numbers, parts);
+                [-end, 0]
+            }
+        };
+        numbers[at + 2 * i..][..2].copy_from_slice(&pair);
+    }
+}

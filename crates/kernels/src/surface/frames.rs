@@ -1,0 +1,162 @@
+//! The frames of a surface's triangles, and on which side of it places near its edges are.
+
+use super::{
+    SurfaceError,
+    closing::Closed,
+    facet::{BY_PLANE, CORNERS, Facet, INSIDE, OUTSIDE, SIDES, Sides, cross, dot, minus},
+};
+
+/// Triangles whose frames are made, with the sides of their edges and corners.
+pub(super) struct Frames {
+    pub rows: Vec<[f64; 3]>,
+    pub sides: Vec<Sides>,
+}
+
+/// Where planes turn by less than this (45 degrees), a plane says on which side a place is. Two such
+/// planes leave as much on either side, which rounding does not bridge.
+const FLAT: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// The same for a plane and the mean normal at a corner (22.5 degrees).
+const FLAT_CORNER: f64 = 0.923_879_532_511_286_7;
+
+impl Frames {
+    pub fn new(closed: &mut Closed) -> Result<Self, SurfaceError> {
+        for triangle in 0..closed.triangles.len() {
+            closed.begin_with_longest_side(triangle);
+        }
+        let facets: Vec<_> =
+            (0..closed.triangles.len()).map(|i| facet(&closed.corners(i))).collect();
+        let mut flat = (0..facets.len()).filter(|i| !has_area(&facets[*i], &closed.corners(*i)));
+        if let Some(triangle) = flat.next() {
+            let [place, ..] = closed.corners(triangle);
+            return Err(SurfaceError::NoArea { triangle, place, others: flat.count() });
+        }
+        let mut sides = vec![Sides::default(); facets.len()];
+        for triangle in 0..facets.len() {
+            for k in 0..3 {
+                let other = &facets[closed.neighbours[triangle][k] as usize];
+                let [begin, end] = closed.side(triangle, k);
+                let along = minus(&end, &begin);
+                sides[triangle].put(SIDES + k, edge_side(&facets[triangle], other, &along));
+            }
+        }
+        let corners = corner_sides(closed, &facets);
+        for (triangle, sides) in sides.iter_mut().enumerate() {
+            for (k, point) in closed.triangles[triangle].iter().enumerate() {
+                sides.put(CORNERS + k, corners[*point as usize]);
+            }
+        }
+        let rows = |facet: &Facet<f64>| [facet.corner, facet.along, facet.normal, facet.third];
+        Ok(Frames { rows: facets.iter().flat_map(rows).collect(), sides })
+    }
+}
+
+impl Closed {
+    fn side(&self, triangle: usize, k: usize) -> [[f64; 3]; 2] {
+        let corners = self.corners(triangle);
+        [corners[k], corners[(k + 1) % 3]]
+    }
+
+    fn begin_with_longest_side(&mut self, triangle: usize) {
+        let length = |k| {
+            let [begin, end] = self.side(triangle, k);
+            norm(&minus(&end, &begin))
+        };
+        let [first, second, third] = [length(0), length(1), length(2)];
+        let longest =
+            if first >= second && first >= third { 0 } else { 1 + usize::from(third > second) };
+        self.triangles[triangle].rotate_left(longest);
+        self.neighbours[triangle].rotate_left(longest);
+    }
+}
+
+fn norm(v: &[f64; 3]) -> f64 {
+    v[0].hypot(v[1]).hypot(v[2])
+}
+
+fn unit(v: &[f64; 3]) -> [f64; 3] {
+    let length = norm(v);
+    v.map(|x| x / length)
+}
+
+/// A triangle in its frame; without numbers where it has no area.
+fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet<f64> {
+    let (side, other) = (minus(b, a), minus(c, a));
+    let along = unit(&side);
+    // Of unit vectors, so that the squares of small triangles do not vanish.
+    let normal = unit(&cross(&along, &unit(&other)));
+    let up = cross(&normal, &along);
+    let third = [norm(&side), dot(&other, &along), dot(&other, &up)];
+    Facet { corner: *a, along, normal, third }
+}
+
+/// Whether a triangle has an area beyond the rounding of its corners.
+fn has_area(facet: &Facet<f64>, corners: &[[f64; 3]; 3]) -> bool {
+    let size = corners.iter().flatten().fold(0.0_f64, |size, x| size.max(x.abs()));
+    facet.third[2] > 8.0 * f64::EPSILON * size
+}
+
+fn edge_side(facet: &Facet<f64>, other: &Facet<f64>, along: &[f64; 3]) -> i32 {
+    if dot(&facet.normal, &other.normal) > FLAT {
+        BY_PLANE
+    } else if dot(&cross(&facet.normal, &other.normal), along) >= 0.0 {
+        OUTSIDE
+    } else {
+        INSIDE
+    }
+}
+
+/// What there is to know of a corner.
+#[derive(Clone, Copy)]
+struct Corner {
+    normal: [f64; 3],
+    /// The least that a plane's normal has of the mean one.
+    flatness: f64,
+    /// The most that a side has of it, upward and downward.
+    up: f64,
+    down: f64,
+}
+
+/// The side of each point: that on which there are places to which it is the nearest part.
+fn corner_sides(closed: &Closed, facets: &[Facet<f64>]) -> Vec<i32> {
+    let none = Corner { normal: [0.0; 3], flatness: 1.0, up: -1.0, down: -1.0 };
+    let mut corners = vec![none; closed.points.len()];
+    let each = || {
+        closed.triangles.iter().enumerate().flat_map(|(triangle, points)| {
+            (0..3).map(move |k| {
+                let [corner, next, last] =
+                    [k, (k + 1) % 3, (k + 2) % 3].map(|k| points[k] as usize);
+                (&facets[triangle].normal, corner, [next, last])
+            })
+        })
+    };
+    let side = |from: usize, to: usize| unit(&minus(&closed.points[to], &closed.points[from]));
+    // The mean of the normals, weighted by angles: Baerentzen, Aanaes, "Signed distance computation
+    // using the angle weighted pseudonormal", IEEE TVCG 11 (2005).
+    for (normal, corner, [next, last]) in each() {
+        let (a, b) = (side(corner, next), side(corner, last));
+        let angle = norm(&cross(&a, &b)).atan2(dot(&a, &b));
+        let sum = &mut corners[corner].normal;
+        *sum = [0, 1, 2].map(|d| sum[d] + angle * normal[d]);
+    }
+    for corner in &mut corners {
+        corner.normal = unit(&corner.normal);
+    }
+    for (normal, corner, [next, _]) in each() {
+        let share = dot(&side(corner, next), &corners[corner].normal);
+        let corner = &mut corners[corner];
+        corner.flatness = corner.flatness.min(dot(normal, &corner.normal));
+        corner.up = corner.up.max(share);
+        corner.down = corner.down.max(-share);
+    }
+    corners.iter().map(corner_side).collect()
+}
+
+fn corner_side(corner: &Corner) -> i32 {
+    if corner.flatness > FLAT_CORNER {
+        BY_PLANE
+    } else if corner.up <= corner.down {
+        OUTSIDE
+    } else {
+        INSIDE
+    }
+}

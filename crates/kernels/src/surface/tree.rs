@@ -1,0 +1,119 @@
+//! A tree of boxes around triangles: which is the nearest, and which are near.
+
+use super::facet::{FACET_ROWS, Facet};
+
+/// Triangles in a leaf.
+const LEAF: usize = 4;
+
+struct Node {
+    low: [f64; 3],
+    high: [f64; 3],
+    /// Where its triangles begin in the order, and how many there are.
+    first: usize,
+    count: usize,
+    /// Its second child; the first one is the next node. Nothing of a leaf.
+    second: Option<usize>,
+}
+
+/// Triangles by place.
+pub(super) struct Tree<'a> {
+    rows: &'a [[f64; 3]],
+    nodes: Vec<Node>,
+    order: Vec<u32>,
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(rows: &'a [[f64; 3]], boxes: &[[[f64; 3]; 2]]) -> Self {
+        let order = (0..(rows.len() / FACET_ROWS) as u32).collect::<Vec<_>>();
+        let mut tree = Tree { rows, nodes: Vec::new(), order };
+        let count = tree.order.len();
+        tree.grow(boxes, 0, count);
+        tree
+    }
+
+    fn grow(&mut self, boxes: &[[[f64; 3]; 2]], first: usize, count: usize) {
+        let (mut low, mut high) = ([f64::MAX; 3], [f64::MIN; 3]);
+        for i in &self.order[first..first + count] {
+            let [below, above] = boxes[*i as usize];
+            for d in 0..3 {
+                low[d] = low[d].min(below[d]);
+                high[d] = high[d].max(above[d]);
+            }
+        }
+        let node = self.nodes.len();
+        self.nodes.push(Node { low, high, first, count, second: None });
+        if count <= LEAF {
+            return;
+        }
+        let widths = [0, 1, 2].map(|d| high[d] - low[d]);
+        let axis = (0..3).max_by(|a, b| widths[*a].total_cmp(&widths[*b])).unwrap_or(0);
+        let middle = |i: &u32| boxes[*i as usize][0][axis] + boxes[*i as usize][1][axis];
+        let half = count / 2;
+        self.order[first..first + count]
+            .select_nth_unstable_by(half, |a, b| middle(a).total_cmp(&middle(b)));
+        self.grow(boxes, first, half);
+        self.nodes[node].second = Some(self.nodes.len());
+        self.grow(boxes, first + half, count - half);
+    }
+
+    fn square(&self, p: &[f64; 3], triangle: u32) -> f64 {
+        Facet::of(self.rows, triangle as usize).square(p)
+    }
+
+    /// The nearest triangle, and its distance; the search begins with a guess.
+    pub fn nearest(&self, p: &[f64; 3], guess: u32) -> (u32, f64) {
+        let mut best = (guess, self.square(p, guess));
+        let mut open = vec![(0.0, 0)];
+        while let Some((bound, at)) = open.pop() {
+            if bound >= best.1 {
+                continue;
+            }
+            let node = &self.nodes[at];
+            let Some(second) = node.second else {
+                for i in &self.order[node.first..node.first + node.count] {
+                    let square = self.square(p, *i);
+                    if square < best.1 {
+                        best = (*i, square);
+                    }
+                }
+                continue;
+            };
+            let children = [at + 1, second].map(|child| (self.nodes[child].square(p), child));
+            let is_first_nearer = children[0].0 < children[1].0;
+            open.push(children[usize::from(is_first_nearer)]);
+            open.push(children[usize::from(!is_first_nearer)]);
+        }
+        (best.0, best.1.sqrt())
+    }
+
+    /// The triangles no farther than a distance; nothing where there are more than `most`.
+    pub fn within(&self, p: &[f64; 3], distance: f64, most: usize) -> Option<Vec<u32>> {
+        let bound = distance * distance;
+        let mut found = Vec::new();
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            let node = &self.nodes[at];
+            if node.square(p) > bound {
+                continue;
+            }
+            if let Some(second) = node.second {
+                open.extend([second, at + 1]);
+                continue;
+            }
+            let triangles = &self.order[node.first..node.first + node.count];
+            found.extend(triangles.iter().filter(|i| self.square(p, **i) <= bound));
+            if found.len() > most {
+                return None;
+            }
+        }
+        found.sort_unstable();
+        Some(found)
+    }
+}
+
+impl Node {
+    fn square(&self, p: &[f64; 3]) -> f64 {
+        let beyond = [0, 1, 2].map(|d| (self.low[d] - p[d]).max(p[d] - self.high[d]).max(0.0));
+        beyond.iter().map(|x| x * x).sum()
+    }
+}
