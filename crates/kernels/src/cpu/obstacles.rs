@@ -3,6 +3,7 @@
 
 mod body;
 pub(crate) mod facets;
+mod line;
 #[cfg(test)]
 pub(crate) mod random;
 #[cfg(test)]
@@ -13,7 +14,8 @@ use crate::{
     Boundary, Condition, MOST_EVENTS, Obstacle, ObstaclePassage, Status, Surface,
     status::{EXITED, HIT, STUCK},
 };
-use body::{Body, Line, dot, minus, plus};
+use body::Body;
+use line::{Line, dot, minus, plus};
 
 /// The obstacles in a domain box, and that box, in the kernel's precision.
 pub(super) struct Obstacles<F> {

@@ -6,6 +6,7 @@
 
 mod body;
 mod course;
+mod facet;
 mod facets;
 #[cfg(test)]
 mod tests;
@@ -214,17 +215,16 @@ fn settled<F: Float>(
                 if !is_convex {
                     let facets = facets::load::<F>(reals, wholes, real, whole);
                     let probe = facets::probe::<F>(rows, numbers, &facets, moved);
-                    if !(probe.gap > F::new(0.5_f32) * facets.skin) {
+                    let is_fine = probe.gap > F::new(0.5_f32) * facets.skin;
+                    if !is_fine {
                         is_allowed = false;
                         moved = probe.off;
                     }
                 }
             }
-            if is_convex {
-                if !allows::<F>(&body, moved) {
-                    is_allowed = false;
-                    moved = brought::<F>(&body, moved);
-                }
+            if is_convex && !allows::<F>(&body, moved) {
+                is_allowed = false;
+                moved = brought::<F>(&body, moved);
             }
         }
         if !is_allowed {

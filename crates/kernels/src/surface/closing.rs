@@ -49,7 +49,7 @@ fn check_points(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Result<(), Sur
 /// Whether a coordinate is none that can be worked with.
 fn is_no_number(x: &f64) -> bool {
     // Squares of lengths are numbers in single precision, too.
-    !(x.abs() < 1e17)
+    x.is_nan() || x.abs() > 1e17
 }
 
 /// Points at the same place made one, without the triangles that have no more than two corners then.
@@ -230,10 +230,8 @@ impl Part {
             (self.first, self.origin) = (triangle, corners[0]);
         }
         for corner in corners {
-            for d in 0..3 {
-                self.low[d] = self.low[d].min(corner[d]);
-                self.high[d] = self.high[d].max(corner[d]);
-            }
+            self.low = [0, 1, 2].map(|d| self.low[d].min(corner[d]));
+            self.high = [0, 1, 2].map(|d| self.high[d].max(corner[d]));
         }
         // The sum does not depend on the origin, and rounds less with one that is near.
         let [a, b, c] = corners.map(|corner| minus(&corner, &self.origin));

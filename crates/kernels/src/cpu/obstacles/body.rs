@@ -4,7 +4,11 @@
 //! bounds are negative. A bound is a signed distance: from a round surface, or from the nearer of two
 //! parallel planes.
 
-use super::{Real, facets::Facets};
+use super::{
+    Real,
+    facets::Facets,
+    line::{Line, dot, minus, plus},
+};
 use crate::{
     Allowed, Obstacle, Shape, Surface,
     obstacle::{BLOCK, CAPPED, FACETED},
@@ -26,26 +30,6 @@ pub(super) struct Body<F> {
     size: F,
     /// The triangles of a closed surface.
     facets: Option<Facets<F>>,
-}
-
-/// A straight line from a place.
-pub(super) struct Line<F> {
-    pub direction: [F; 3],
-    pub length: F,
-}
-
-impl<F: Real> Line<F> {
-    /// The line between two places; nothing where these are the same, or too far apart.
-    pub fn new(from: &[F; 3], to: &[F; 3]) -> Option<Self> {
-        let way = minus(to, from);
-        let size = way[0].abs().max(way[1].abs()).max(way[2].abs());
-        // Scaled, so that squares of short ways do not vanish.
-        let scaled = [way[0] / size, way[1] / size, way[2] / size];
-        let norm = dot(&scaled, &scaled).sqrt();
-        let length = size * norm;
-        let direction = [scaled[0] / norm, scaled[1] / norm, scaled[2] / norm];
-        (length > F::zero() && length <= F::max_value()).then_some(Line { direction, length })
-    }
 }
 
 /// Where a line meets a surface.
@@ -389,20 +373,4 @@ fn skins<F: Real>() -> F {
 fn all_or_nothing<F: Real>(all: bool) -> [F; 2] {
     let (low, high) = (F::min_value(), F::max_value());
     if all { [low, high] } else { [high, low] }
-}
-
-#[inline(always)]
-pub(super) fn dot<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-pub(super) fn minus<F: Real>(a: &[F; 3], b: &[F; 3]) -> [F; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// `a + factor * b`.
-#[inline(always)]
-pub(super) fn plus<F: Real>(a: &[F; 3], b: &[F; 3], factor: F) -> [F; 3] {
-    [a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]]
 }

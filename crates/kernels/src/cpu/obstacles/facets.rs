@@ -6,7 +6,7 @@ mod tests;
 
 use super::{
     Real,
-    body::{Line, dot, minus, plus},
+    line::{Line, dot, minus, plus},
 };
 use crate::surface::{
     CUTS, ClosedSurface, MOST_CUTS, QUANTA,

@@ -189,9 +189,9 @@ fn bounces_between_obstacles_and_faces() {
     let expected = [0.5, 0.0, 0.0];
     assert_near(pass(&[left, right.clone()], &OPEN, way).position, expected);
     let walled = Boundary { low: [-1.0; 3], ..room(-1.0, 4.0, Condition::Reflect) };
-    assert_near(pass(&[right.clone()], &walled, way).position, expected);
+    assert_near(pass(std::slice::from_ref(&right), &walled, way).position, expected);
     let clamped = room(-1.0, 4.0, Condition::Clamp);
-    assert_near(pass(&[right.clone()], &clamped, way).position, [-1.0, 0.0, 0.0]);
+    assert_near(pass(std::slice::from_ref(&right), &clamped, way).position, [-1.0, 0.0, 0.0]);
     let found = pass(&[right], &room(-1.0, 4.0, Condition::Exit), way);
     let (status, fraction) = found.end.unwrap();
     assert_eq!((status, found.obstacle), (Status::Exited(Face::XLow), None));

@@ -3,10 +3,11 @@
 use super::{
     super::{Vec4, cubecl, dot, rounding, vec4},
     body::Line,
+    facet::{REALS, facet, nearest, three},
 };
 use crate::surface::{
     CUTS, MOST_CUTS, QUANTA,
-    facet::{BY_PLANE, FACE, FACET_ROWS, OUTSIDE},
+    facet::{BY_PLANE, OUTSIDE},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -17,9 +18,6 @@ pub(super) const NODES: usize = 3;
 pub(super) const ROW: usize = 6;
 pub(super) const NUMBERS: usize = 7;
 pub(super) const TRIANGLES: usize = 8;
-
-/// Reals of a triangle.
-const REALS: usize = 3 * FACET_ROWS;
 
 /// A surface, and what is the same for all of it.
 #[derive(CubeType)]
@@ -50,22 +48,15 @@ struct Leaf<F: Float> {
     distance: F,
 }
 
-/// A triangle in registers.
+/// The triangle nearest to a place: the part of it that is, and from there to the place.
 #[derive(CubeType)]
-struct Facet<F: Float> {
-    corner: Vec4<F>,
-    along: Vec4<F>,
-    up: Vec4<F>,
-    normal: Vec4<F>,
-    third: Vec4<F>,
-}
-
-/// The part of a triangle nearest to a place in its plane.
-#[derive(CubeType)]
-struct Nearest<F: Float> {
+struct Closest<F: Float> {
+    which: i32,
+    part: i32,
     a: F,
     b: F,
-    part: i32,
+    z: F,
+    square: F,
 }
 
 /// What there is to know of a place.
@@ -165,21 +156,6 @@ fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
     Leaf::<F> { low, width, first: here, count, distance }
 }
 
-#[cube]
-fn three<F: Float>(rows: &[F], at: usize) -> Vec4<F> {
-    vec4::<F>(rows[at], rows[at + 1], rows[at + 2])
-}
-
-#[cube]
-fn facet<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Facet<F> {
-    let at = facets.reals_at + which as usize * REALS;
-    let (along, normal) = (three::<F>(rows, at + 3), three::<F>(rows, at + 6));
-    let (ax, ay, az) = (along.extract(0usize), along.extract(1usize), along.extract(2usize));
-    let (nx, ny, nz) = (normal.extract(0usize), normal.extract(1usize), normal.extract(2usize));
-    let up = vec4::<F>(ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax);
-    Facet::<F> { corner: three::<F>(rows, at), along, up, normal, third: three::<F>(rows, at + 9) }
-}
-
 /// The outward normal of a triangle, into the allowed side.
 #[cube]
 pub(super) fn normal<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Vec4<F> {
@@ -187,71 +163,16 @@ pub(super) fn normal<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Ve
     Vec4::<F>::new(facets.sign) * three::<F>(rows, at + 6)
 }
 
-/// The part of a triangle nearest to a place in its plane.
+/// The triangle of a cell nearest to a place.
 #[cube]
-fn nearest<F: Float>(facet: &Facet<F>, x: F, y: F) -> Nearest<F> {
-    let zero = F::new(0.0_f32);
-    let one = F::new(1.0_f32);
-    let (length, third_x, third_y) =
-        (facet.third.extract(0usize), facet.third.extract(1usize), facet.third.extract(2usize));
-    let left = third_y * x - third_x * y;
-    let right = third_y * (length - x) - (length - third_x) * y;
-    let mut a = zero;
-    let mut b = zero;
-    let mut part = i32::new(comptime!(FACE as i64));
-    if y < zero || left < zero || right < zero {
-        let mut least = F::max_value();
-        #[unroll]
-        for k in 0..3usize {
-            let mut from_x = x;
-            let mut from_y = y;
-            let mut side_x = length;
-            let mut side_y = zero;
-            if comptime!(k == 1) {
-                from_x = x - length;
-                side_x = third_x - length;
-                side_y = third_y;
-            }
-            if comptime!(k == 2) {
-                from_x = x - third_x;
-                from_y = y - third_y;
-                side_x = -third_x;
-                side_y = -third_y;
-            }
-            let square = side_x * side_x + side_y * side_y;
-            let fraction = (from_x * side_x + from_y * side_y) / square;
-            let is_begin = fraction <= zero;
-            let is_end = fraction >= one;
-            let taken = clamp(fraction, zero, one);
-            let off_x = from_x - taken * side_x;
-            let off_y = from_y - taken * side_y;
-            let square = off_x * off_x + off_y * off_y;
-            if square < least {
-                least = square;
-                a = off_x;
-                b = off_y;
-                let side = i32::new(comptime!(1 + k as i64));
-                let begin = i32::new(comptime!(4 + k as i64));
-                let end = i32::new(comptime!(4 + (k as i64 + 1) % 3));
-                part = select(is_begin, begin, select(is_end, end, side));
-            }
-        }
-    }
-    Nearest::<F> { a, b, part }
-}
-
-/// How far a place is on the allowed side, and where a particle is put that may not be there.
-#[cube]
-pub(super) fn probe<F: Float>(
+fn closest<F: Float>(
     rows: &[F],
     numbers: &[i32],
     facets: &Facets<F>,
+    leaf: &Leaf<F>,
     p: Vec4<F>,
-) -> Probe<F> {
+) -> Closest<F> {
     let zero = F::new(0.0_f32);
-    let one = F::new(1.0_f32);
-    let at = in_lattice::<F>(facets, p);
-    let leaf = leaf::<F>(numbers, facets, at);
     let mut square = F::max_value();
     let mut which = i32::new(0);
     let mut part = i32::new(0);
@@ -260,7 +181,7 @@ pub(super) fn probe<F: Float>(
     let mut z = zero;
     for i in 0..leaf.count {
         let other = numbers[leaf.first + i];
-        let facet = facet::<F>(rows, facets, other);
+        let facet = facet::<F>(rows, facets.reals_at + other as usize * REALS);
         let from = p - facet.corner;
         let height = dot::<F>(from, facet.normal);
         if height * height < square {
@@ -277,16 +198,39 @@ pub(super) fn probe<F: Float>(
             }
         }
     }
-    let apart = square.sqrt();
+    Closest::<F> { which, part, a, b, z, square }
+}
+
+/// Whether a place is outside, by the triangle nearest to it.
+#[cube]
+fn is_outside<F: Float>(numbers: &[i32], facets: &Facets<F>, closest: &Closest<F>) -> bool {
     let mut side = i32::new(comptime!(BY_PLANE as i64));
-    if part > 0 {
-        let sides = numbers[facets.numbers_at + which as usize];
-        side = (sides >> (2 * (part - 1))) & 3i32;
+    if closest.part > 0 {
+        let sides = numbers[facets.numbers_at + closest.which as usize];
+        side = (sides >> (2 * (closest.part - 1))) & 3i32;
     }
     let mut is_outside = side == OUTSIDE;
     if side == BY_PLANE {
-        is_outside = z > zero;
+        is_outside = closest.z > F::new(0.0_f32);
     }
+    is_outside
+}
+
+/// How far a place is on the allowed side, and where a particle is put that may not be there.
+#[cube]
+pub(super) fn probe<F: Float>(
+    rows: &[F],
+    numbers: &[i32],
+    facets: &Facets<F>,
+    p: Vec4<F>,
+) -> Probe<F> {
+    let zero = F::new(0.0_f32);
+    let one = F::new(1.0_f32);
+    let at = in_lattice::<F>(facets, p);
+    let leaf = leaf::<F>(numbers, facets, at);
+    let closest = closest::<F>(rows, numbers, facets, &leaf, p);
+    let apart = closest.square.sqrt();
+    let mut is_outside = is_outside::<F>(numbers, facets, &closest);
     let mut value = select(is_outside, apart, -apart);
     if leaf.distance != zero {
         value = leaf.distance;
@@ -305,14 +249,14 @@ pub(super) fn probe<F: Float>(
         value = dot::<F>(beyond, beyond).sqrt();
         is_outside = true;
     }
-    let facet = facet::<F>(rows, facets, which);
+    let facet = facet::<F>(rows, facets.reals_at + closest.which as usize * REALS);
     let goal = facets.sign * facets.skin;
-    let mut off = p + Vec4::<F>::new(goal - z) * facet.normal;
-    if part > 0 && apart >= facets.skin {
+    let mut off = p + Vec4::<F>::new(goal - closest.z) * facet.normal;
+    if closest.part > 0 && apart >= facets.skin {
         let sign = select(is_outside, one, -one);
-        let away = Vec4::<F>::new(a) * facet.along
-            + Vec4::<F>::new(b) * facet.up
-            + Vec4::<F>::new(z) * facet.normal;
+        let away = Vec4::<F>::new(closest.a) * facet.along
+            + Vec4::<F>::new(closest.b) * facet.up
+            + Vec4::<F>::new(closest.z) * facet.normal;
         off = p + Vec4::<F>::new((goal - sign * apart) * sign / apart) * away;
     }
     Probe::<F> { gap: facets.sign * value, off }
@@ -428,7 +372,7 @@ fn meet<F: Float>(
     which: i32,
 ) -> F {
     let zero = F::new(0.0_f32);
-    let facet = facet::<F>(rows, facets, which);
+    let facet = facet::<F>(rows, facets.reals_at + which as usize * REALS);
     let height = facets.sign * dot::<F>(from - facet.corner, facet.normal);
     let approach = -facets.sign * dot::<F>(direction, facet.normal);
     let mut found = F::max_value();
