@@ -2,7 +2,7 @@
 
 use super::{
     Form, Vec4, cubecl,
-    edge::pass,
+    edge::{Passage, pass},
     mesh::{self, Whereabouts},
     obstacles::{self, is_free},
     particle::Particle,
@@ -24,21 +24,25 @@ pub(super) fn settle<F: Float>(
     index: i32,
     start: F,
 ) {
-    if !finite::<F>(leap.to) {
-        end::<F>(particle, NON_FINITE, index, start);
-    } else if leap.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, start);
-    } else if contains::<F>(reals, leap.to) {
-        particle.position = leap.to;
-    } else {
-        let landing = land::<F>(reals, wholes, particle.position, leap.to);
-        particle.position = landing.position;
-        particle.image_x += landing.image_x;
-        particle.image_y += landing.image_y;
-        particle.image_z += landing.image_z;
-        if landing.face >= 0 {
-            let fraction = start + landing.fraction * (leap.until - start);
-            end::<F>(particle, EXITED + landing.face, index, fraction);
+    if moves::<F>(particle, leap, index, start) {
+        if contains::<F>(reals, leap.to) {
+            particle.position = leap.to;
+        } else {
+            let landing = land::<F>(reals, wholes, particle.position, leap.to);
+            let mut status = i32::new(ACTIVE as i64);
+            if landing.face >= 0 {
+                status = EXITED + landing.face;
+            }
+            let passage = Passage::<F> {
+                position: landing.position,
+                image_x: landing.image_x,
+                image_y: landing.image_y,
+                image_z: landing.image_z,
+                status,
+                fraction: landing.fraction,
+                face: landing.face,
+            };
+            arrive::<F>(particle, &passage, leap, index, start);
         }
     }
 }
@@ -59,27 +63,19 @@ pub(super) fn settle_in_mesh<F: Float>(
 ) {
     let mesh = comptime!(form.kind.mesh());
     let to = leap.to;
-    let mut is_plain = false;
-    if !finite::<F>(to) {
-        end::<F>(particle, NON_FINITE, index, start);
-    } else if leap.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, start);
-    } else if contains::<F>(reals, to) {
-        is_plain = mesh::holds::<F>(places, cells, reals, wholes, to, hint, mesh);
-    }
-    if is_plain {
-        particle.position = to;
-    } else if particle.status == ACTIVE {
-        let passage = pass::<F>(places, cells, reals, wholes, particle.position, to, hint, mesh);
-        particle.position = passage.position;
-        particle.image_x += passage.image_x;
-        particle.image_y += passage.image_y;
-        particle.image_z += passage.image_z;
-        if passage.status != ACTIVE {
-            let fraction = start + passage.fraction * (leap.until - start);
-            end::<F>(particle, passage.status, index, fraction);
+    if moves::<F>(particle, leap, index, start) {
+        let mut is_plain = contains::<F>(reals, to);
+        if is_plain {
+            is_plain = mesh::holds::<F>(places, cells, reals, wholes, to, hint, mesh);
         }
-        particle.place = passage.face;
+        if is_plain {
+            particle.position = to;
+        } else {
+            let passage =
+                pass::<F>(places, cells, reals, wholes, particle.position, to, hint, mesh);
+            arrive::<F>(particle, &passage, leap, index, start);
+            particle.place = passage.face;
+        }
     }
     if particle.status != LEFT_MESH {
         particle.place = hint.base;
@@ -107,30 +103,56 @@ pub(super) fn settle_among_obstacles<F: Float>(
         particle.position.extract(1usize),
         particle.position.extract(2usize),
     );
-    let mut is_plain = false;
-    if !finite::<F>(to) {
+    if moves::<F>(particle, leap, index, start) {
+        let mut is_plain = contains::<F>(reals, to);
+        if is_plain {
+            is_plain =
+                is_free::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
+        }
+        if is_plain {
+            particle.position = to;
+        } else {
+            let passage = obstacles::pass::<F>(
+                rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces,
+            );
+            arrive::<F>(particle, &passage, leap, index, start);
+            if passage.status != ACTIVE {
+                particle.place = max(passage.face, 0i32);
+            }
+        }
+    }
+}
+
+/// Ends a particle that is lost, or slower than the threshold. Returns whether it moves.
+#[cube]
+fn moves<F: Float>(particle: &mut Particle<F>, leap: &Leap<F>, index: i32, start: F) -> bool {
+    let mut moves = false;
+    if !finite::<F>(leap.to) {
         end::<F>(particle, NON_FINITE, index, start);
     } else if leap.slow {
         end::<F>(particle, STAGNANT_STATUS, index, start);
-    } else if contains::<F>(reals, to) {
-        is_plain =
-            is_free::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
+    } else {
+        moves = true;
     }
-    if is_plain {
-        particle.position = to;
-    } else if particle.status == ACTIVE {
-        let passage = obstacles::pass::<F>(
-            rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces,
-        );
-        particle.position = passage.position;
-        particle.image_x += passage.image_x;
-        particle.image_y += passage.image_y;
-        particle.image_z += passage.image_z;
-        if passage.status != ACTIVE {
-            let fraction = start + passage.fraction * (leap.until - start);
-            end::<F>(particle, passage.status, index, fraction);
-            particle.place = max(passage.face, 0i32);
-        }
+    moves
+}
+
+/// Writes what became of a particle on its way.
+#[cube]
+fn arrive<F: Float>(
+    particle: &mut Particle<F>,
+    passage: &Passage<F>,
+    leap: &Leap<F>,
+    index: i32,
+    start: F,
+) {
+    particle.position = passage.position;
+    particle.image_x += passage.image_x;
+    particle.image_y += passage.image_y;
+    particle.image_z += passage.image_z;
+    if passage.status != ACTIVE {
+        let fraction = start + passage.fraction * (leap.until - start);
+        end::<F>(particle, passage.status, index, fraction);
     }
 }
 

@@ -108,9 +108,13 @@ pub(super) fn rk_step<F: Float, N: Size>(
             form,
         );
     }
-    let first = k[0];
-    let speed = first.extract(0usize) * first.extract(0usize)
-        + first.extract(1usize) * first.extract(1usize)
-        + first.extract(2usize) * first.extract(2usize);
-    Leap::<F> { to, slow: speed < reals[STAGNANT], until, error }
+    Leap::<F> { to, slow: square::<F>(k[0]) < reals[STAGNANT], until, error }
+}
+
+/// The square of a velocity's length.
+#[cube]
+fn square<F: Float>(v: Vec4<F>) -> F {
+    v.extract(0usize) * v.extract(0usize)
+        + v.extract(1usize) * v.extract(1usize)
+        + v.extract(2usize) * v.extract(2usize)
 }

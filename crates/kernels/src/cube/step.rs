@@ -29,6 +29,12 @@ pub(super) struct Hint<F: Float> {
     mesh: Whereabouts<F>,
 }
 
+/// What a particle's record keeps of a hint.
+#[cube]
+fn recall<F: Float>(wholes: &[i32], place: i32) -> Hint<F> {
+    Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(wholes, place) }
+}
+
 /// Takes every particle through all steps of a segment.
 #[cube(launch)]
 pub(super) fn advance_kernel<F: Float, N: Size>(
@@ -54,18 +60,11 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     }
     let slot = i as u32 + wholes[FIRST_SLOT] as u32;
     let mut particle = load::<F>(position, record, fraction, i, form);
-    let mut hint = Hint::<F> {
-        points: points::no_hint::<F>(),
-        mesh: mesh::recall::<F>(wholes, particle.place),
-    };
+    let mut hint = recall::<F>(wholes, particle.place);
     let steps = wholes[STEPS] as usize;
-    let mut course = Course::<F> {
-        j: 0usize,
-        begun: F::new(0.0_f32),
-        pace: select(particle.status == ACTIVE, particle.fraction, F::new(0.0_f32)),
-        lives: 0i32,
-        again: false,
-    };
+    let pace = select(particle.status == ACTIVE, particle.fraction, F::new(0.0_f32));
+    let mut course =
+        Course::<F> { j: 0usize, begun: F::new(0.0_f32), pace, lives: 0i32, again: false };
     let mut takes_part = true;
     if comptime!(form.lives) {
         takes_part =
@@ -97,23 +96,14 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 form,
             );
             if comptime!(form.lives) {
-                let follows =
-                    succeed::<F>(&mut particle, log_index, log_place, rows, reals, wholes, slot);
-                if follows {
+                let (p, c) = (&mut particle, &mut course);
+                if follow::<F>(p, c, log_index, log_place, rows, reals, wholes, slot) {
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
-                    go_on::<F>(&mut particle, &mut course, number);
-                } else if particle.logged > wholes[ROOM] {
-                    // It waits for room; its image begins anew, so there is room for this.
-                    particle.image_x = course.lives;
                 }
             }
         }
-        if !course.again {
-            course.j += 1;
-            course.lives = select(particle.status == WAITING, course.lives, 0i32);
-            course.begun = F::new(0.0_f32);
-        }
+        count_on::<F>(&mut course, particle.status == WAITING);
     }
     if comptime!(form.adaptive) {
         particle.fraction = select(particle.status == ACTIVE, course.pace, particle.fraction);
@@ -140,6 +130,39 @@ struct Course<F: Float> {
     lives: i32,
     /// Whether more of the step remains.
     again: bool,
+}
+
+/// Goes on to the next step where nothing of this one remains.
+#[cube]
+fn count_on<F: Float>(course: &mut Course<F>, waits: bool) {
+    if !course.again {
+        course.j += 1;
+        course.lives = select(waits, course.lives, 0i32);
+        course.begun = F::new(0.0_f32);
+    }
+}
+
+/// What follows in a slot after a step. Returns whether another life does.
+#[cube]
+fn follow<F: Float>(
+    particle: &mut Particle<F>,
+    course: &mut Course<F>,
+    log_index: &mut [i32],
+    log_place: &mut [F],
+    rows: &[F],
+    reals: &[F],
+    wholes: &[i32],
+    slot: u32,
+) -> bool {
+    let number = wholes[FIRST_STEP] + course.j as i32;
+    let follows = succeed::<F>(particle, log_index, log_place, rows, reals, wholes, slot);
+    if follows {
+        go_on::<F>(particle, course, number);
+    } else if particle.logged > wholes[ROOM] {
+        // It waits for room; its image begins anew, so there is room for this.
+        particle.image_x = course.lives;
+    }
+    follows
 }
 
 /// What follows ends of a launch before this one, and the first releases of sources. Returns whether
@@ -307,8 +330,7 @@ pub(super) fn sample_kernel<F: Float, N: Size>(
     let at = moment::<F>(reals, wholes, 0usize, F::new(0.0_f32), form);
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
     let p = wrap::<F>(reals, wholes, p, form);
-    let mut hint =
-        Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(wholes, 0i32) };
+    let mut hint = recall::<F>(wholes, 0i32);
     let v = sample::<F, N>(velocity, places, index, reals, wholes, p, &at, &mut hint, form);
     #[unroll]
     for d in 0..3usize {
