@@ -8,13 +8,17 @@ mod edge;
 mod ends;
 mod fused;
 mod inflow;
+#[cfg(test)]
+mod lacking;
 mod lives;
 mod obstacles;
 mod patches;
+mod planning;
 mod reading;
 mod rows;
 mod run;
 mod saving;
+mod snapshot;
 mod start;
 mod state;
 mod stepper;
@@ -25,14 +29,15 @@ mod walk;
 mod walls;
 
 use crate::{
-    Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme, Seeds,
-    Source, Span, Status, Wall,
+    Asked, Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme,
+    Seeds, Source, Span, Status, Wall,
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
 pub use batches::BatchSummary;
 use boundary::{boundary, periods};
 use burn::tensor::TensorData;
+pub(crate) use ends::EVENTS;
 use lives::Slots;
 pub use patches::{MOST_PATCHES, Patch};
 use start::Release;
@@ -93,7 +98,8 @@ pub struct Tracer<'a> {
     tolerance: Option<Tolerance>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
-    batch: Option<usize>,
+    asked: Asked,
+    memory: Option<u64>,
 }
 
 impl<'a> Tracer<'a> {
@@ -120,7 +126,8 @@ impl<'a> Tracer<'a> {
             tolerance: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
-            batch: None,
+            asked: Asked::default(),
+            memory: None,
         }
     }
 
@@ -237,7 +244,9 @@ impl<'a> Tracer<'a> {
             self.places(seeds)?;
         }
         self.slots(seeds, &schedule)?;
-        self.choose_path(seeds.is_tracked())
+        let path = self.choose_path(seeds.is_tracked())?;
+        self.plan_of(seeds, path, false)?;
+        Ok(path)
     }
 
     /// Where seeds are, and whether they may be there.
