@@ -28,6 +28,14 @@ pub(crate) fn write_whole(
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
+/// Writes a short file under a temporary name and gives it its name; whether it outlasts a crash of
+/// the machine is of no account.
+pub(crate) fn write_soon(path: &Path, text: &str) -> Result<()> {
+    let (part, wanted) = (partial(path), Some(text.len() as u64));
+    std::fs::write(&part, text).map_err(refused("write", &part, wanted))?;
+    std::fs::rename(&part, path).map_err(refused("rename", &part, None))
+}
+
 /// Makes sure that the names in a folder are on the disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     // Windows opens no folder as a file, and keeps names without being asked.

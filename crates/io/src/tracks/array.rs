@@ -5,7 +5,7 @@
 
 use super::grid::Grid;
 use super::layout::{Counts, METADATA, Spec};
-use crate::disk::{refused, remove_file, sync_folder, write_whole};
+use crate::disk::{refused, remove_file, sync_folder, write_soon, write_whole};
 use crate::number::{Number, bytes_of, read_into};
 use crate::{Error, Result};
 use burntrace_core::Precision;
@@ -66,8 +66,9 @@ impl ArrayWriter {
             written,
         };
         array.cut()?;
-        array.write_metadata(planned)?;
-        sync_folder(store)?;
+        // Nothing depends on it until the store is complete, and it is written again then.
+        let metadata = array.spec.metadata(precision, planned, &array.grid);
+        write_soon(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
         Ok(array)
     }
 
@@ -218,13 +219,9 @@ impl ArrayWriter {
                 _ => self.fill_up::<u8>(last.chunk, last.at + 1),
             }?;
         }
-        self.write_metadata(counts)?;
-        self.sync()
-    }
-
-    fn write_metadata(&self, counts: Counts) -> Result<()> {
         let metadata = self.spec.metadata(self.precision, counts, &self.grid);
-        write_json(&self.folder.join(METADATA), &metadata)
+        write_json(&self.folder.join(METADATA), &metadata)?;
+        self.sync()
     }
 }
 
