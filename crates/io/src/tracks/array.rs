@@ -5,7 +5,7 @@
 
 use super::grid::Grid;
 use super::layout::{Counts, METADATA, Spec};
-use crate::disk::{refused, remove_file, sync_folder, write_soon, write_whole};
+use crate::disk::{refused, remove_file, sync_files, sync_folder, write_soon, write_whole};
 use crate::number::{Number, bytes_of, read_into};
 use crate::{Error, Result};
 use burntrace_core::Precision;
@@ -197,12 +197,8 @@ impl ArrayWriter {
             0 => 0,
             items => self.grid.place(items - 1).chunk + 1,
         };
-        for chunk in self.unsynced..next {
-            let path = self.path(chunk);
-            let synced =
-                OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_all());
-            synced.map_err(refused("write", &path, None))?;
-        }
+        let paths: Vec<PathBuf> = (self.unsynced..next).map(|chunk| self.path(chunk)).collect();
+        sync_files(&paths)?;
         self.unsynced = next - usize::from(self.open.is_some());
         sync_folder(&self.folder)
     }
