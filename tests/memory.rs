@@ -277,6 +277,7 @@ fn a_thousand_runs_leave_nothing() {
         let field = open(Cycle::open(&path, 12), frames);
         let tracer = tracer(&field, 12, 44).batch(if k % 3 == 0 { 700 } else { 2000 });
         tracer.trace(&seeds(2000)).unwrap();
+        drop(tracer);
         drop(field);
         if k == 100 || k == 1000 {
             after.push(resident() as f64);

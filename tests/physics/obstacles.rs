@@ -356,7 +356,7 @@ fn stream_of(field: &GridField, n: u64) -> Tracer<'_> {
 fn check_cylinder(machine: &Machine, count: usize, n: u64, surface: Surface) {
     let field = past_cylinder(machine);
     let obstacle = body(CYLINDER, surface);
-    let tracer = stream_of(&field, n).save(SaveAt::EverySteps(50)).obstacle(obstacle);
+    let tracer = stream_of(&field, n).save(SaveAt::EverySteps(50)).obstacle(obstacle.clone());
     let mut sink = Outside { obstacle, saves: 0 };
     let seeds = list(&swarm(count));
     let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
@@ -384,7 +384,7 @@ fn no_particle_is_ever_within_a_cylinder() {
             let within = free.last().iter().filter(|p| p[0].hypot(p[1]) < 0.5).count();
             assert!(within > count / 100, "{machine}: {within} of {count}");
             let cylinder = body(CYLINDER, Surface::Stick);
-            let tracer = tracer.save(SaveAt::EverySteps(50)).obstacle(cylinder);
+            let tracer = tracer.save(SaveAt::EverySteps(50)).obstacle(cylinder.clone());
             let run = trace(&tracer, &seeds);
             let stuck = run.status.iter().filter(|status| **status == Status::Stuck).count();
             assert!(stuck >= within, "{machine}: {stuck} of {count}");
