@@ -42,7 +42,7 @@ fn main() -> Result<(), Error> {
     let seeds = Seeds::sobol([-3.5, -0.5, 0.0], [-2.5, 0.5, 0.0], 10_000)?;
     let start = -3.0;
     println!("{:<12} {:>8} {:>10} {:>12}", "surface", "inside", "mean way", "behind it");
-    for obstacles in [vec![], vec![cylinder]] {
+    for obstacles in [vec![], vec![cylinder.clone()]] {
         let name = obstacles.first().map_or("none", |obstacle| obstacle.surface.name());
         let tracks = Tracer::new(&field)
             .face(Face::YLow, Condition::Reflect)

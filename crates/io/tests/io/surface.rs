@@ -112,7 +112,7 @@ fn files_without_a_surface_are_refused() {
     bytes.pop();
     let sections = format!("NumberOfPolys=\"1\">{}", section("Polys", "0 1 4", "3"));
     for (name, content, expected) in [
-        ("cut.stl", text[..text.len() - 12].as_bytes().to_vec(), "endsolid"),
+        ("cut.stl", text.as_bytes()[..text.len() - 12].to_vec(), "endsolid"),
         ("short.stl", bytes, "no STL file"),
         ("word.stl", text.replacen("4", "four", 1).into_bytes(), "invalid float"),
         ("open.stl", ascii(&FACES[1..], " a").into_bytes(), "3 edges have one triangle only"),
