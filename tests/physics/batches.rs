@@ -1,7 +1,7 @@
 //! Particles in batches: tracks do not depend on them.
 
 use super::{common::*, kept::*};
-use burntrace::{Error, Path, Seeds, Tracer};
+use burntrace::{Error, Path, Seeds, Strategy, Tracer};
 
 fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize]) {
     let whole = run(tracer, seeds);
@@ -52,6 +52,8 @@ fn batches_that_cannot_be_are_refused() {
         other => panic!("{other:?}"),
     };
     assert!(complaint(busy(&field, 4).batch(0)).contains("0 particles"));
+    let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
+    assert!(complaint(tracer).contains("has no batches"));
     let tracer = adapting(&field, 4).path(Path::Tensor).batch(3);
     assert!(complaint(tracer).contains("most demanding"));
 }

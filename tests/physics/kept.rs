@@ -167,14 +167,15 @@ pub fn seeds(count: usize) -> Seeds {
 
 /// A tracer that uses slots again and has a source: what is left ends at faces.
 pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
-    let inlet = || Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
-    let source = Source::constant(inlet(), 4.3, 17).unwrap().between(0.4, 6.0).unwrap();
+    let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();
+    let source =
+        Source::constant(inlet(Pattern::Flux), 4.3, 17).unwrap().between(0.4, 6.0).unwrap();
     Tracer::new(field)
         .all_faces(Condition::Reflect)
         .face(Face::XLow, Condition::Clamp)
         .face(Face::XHigh, Condition::Exit)
         .face(Face::ZHigh, Condition::Exit)
-        .outlet(Face::XHigh, inlet())
+        .outlet(Face::XHigh, inlet(Pattern::Uniform))
         .source(source)
         .span(steps(0.0, 7.7, steps_))
         .save(SaveAt::EverySteps(4))

@@ -9,6 +9,7 @@ mod field;
 mod inlet;
 pub mod mesh;
 mod observer;
+mod plan;
 mod precision;
 mod random;
 mod reals;
@@ -30,6 +31,7 @@ pub use field::{
 };
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use observer::{KeepEvery, Observer};
+pub use plan::{Asked, FieldSize, Load, Memory, Phase, Plan, PlanItem, Strategy};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{BoxPoints, Seeds};

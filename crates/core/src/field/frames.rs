@@ -183,6 +183,11 @@ impl Frames {
             Frames::All => None,
         }
     }
+
+    /// How many of those that are held are read ahead.
+    pub(crate) fn ahead(held: usize) -> usize {
+        (held / 3).max(1)
+    }
 }
 
 /// What rounding to single precision may add to a step's way through the frames, as a part of it.
@@ -397,7 +402,7 @@ mod tests {
         assert_eq!(open.frames_of(3.0, 5.0), 1..3);
         assert_eq!(open.frames_of(0.0, -5.0), 0..2);
         let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
-        assert_eq!(closed.frames_of(1.5, -1.0), -1..2);
+        assert_eq!(closed.frames_of(1.5, -0.9), -1..2);
         assert_eq!(closed.frames_of(8.2, 0.1), 6..8);
         assert_eq!(closed.clock_of(-1..2).gaps, [0.5, 1.0]);
         let (interval, step) = closed.place_unrolled(4.25, 0.1);

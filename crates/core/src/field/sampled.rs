@@ -6,7 +6,7 @@ use super::{
     layout::LANES,
     stream::{InputSummary, Stream},
 };
-use crate::{Precision, Result};
+use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Clock, FieldShape, FieldTensors, InTime, Step};
 use std::sync::Arc;
@@ -69,6 +69,21 @@ impl Sampled {
             None => self.time.clock().frames,
         };
         self.frame_bytes() * frames as u64 + self.other_bytes()
+    }
+
+    /// Its size, for a plan.
+    pub(crate) fn size(&self) -> FieldSize {
+        FieldSize {
+            frames: self.time.clock().frames,
+            frame_bytes: self.frame_bytes(),
+            other_bytes: self.other_bytes(),
+            read_bytes: (READ_BYTES * self.tensors.shape.values_per_frame()) as u64,
+        }
+    }
+
+    /// How many frames are held at a time.
+    pub(crate) fn frames(&self) -> Frames {
+        self.stream.as_ref().map_or(Frames::All, |stream| Frames::Streamed(stream.held()))
     }
 
     /// Bytes of a frame.

@@ -2,7 +2,7 @@
 //! thread that reads those that come next.
 
 use super::{
-    FieldOptions, FrameSource, NotFinite,
+    FieldOptions, FrameSource, Frames, NotFinite,
     frames::TimeAxis,
     layout::{LANES, Layout, Loaded, check_ends},
 };
@@ -85,7 +85,7 @@ impl Stream {
         (device, options): (&Device, &FieldOptions),
         held: usize,
     ) -> Result<Loaded> {
-        let ahead = (held / 3).max(1);
+        let ahead = Frames::ahead(held);
         let stream = Stream {
             size: layout.size(),
             capacity: (held - ahead).max(2),

@@ -1,8 +1,14 @@
 //! How many particles go to the device at a time.
 
-use super::Tracer;
-use crate::{Error, Path, Result};
+use crate::{Error, Result};
 use std::ops::Range;
+
+/// A batch that is not halved any more.
+const LEAST: usize = 64;
+
+/// Batches that must have fitted before greater ones are tried again; twice as many after each
+/// failure.
+const PATIENCE: u32 = 16;
 
 /// The sizes of a run's batches.
 #[derive(Clone, Debug)]
@@ -11,30 +17,17 @@ pub(super) struct Batches {
     most: usize,
     /// The size now.
     now: usize,
+    /// How many have fitted since the size was changed.
+    fitted: u32,
+    patience: u32,
     summary: BatchSummary,
 }
 
-impl Tracer<'_> {
-    /// Has particles come to the device in batches, none of more than `most` particles; tracks do
-    /// not depend on it. Particles then lie on the host, and so many at a time on the device.
-    pub fn batch(mut self, most: usize) -> Self {
-        self.batch = Some(most);
-        self
-    }
-}
-
 impl Batches {
-    /// Those of a run of so many particles by a path.
-    pub fn new(tracer: &Tracer, count: usize, path: Path) -> Result<Self> {
-        let most = match tracer.batch {
-            None => count,
-            Some(0) => return Err(Error::Plan("a batch of 0 particles; give 1 or more".into())),
-            Some(most) => most.min(count),
-        };
-        if most < count {
-            check(tracer, path)?;
-        }
-        Ok(Batches { most, now: most, summary: BatchSummary::default() })
+    /// Of at most so many particles.
+    pub fn new(most: usize) -> Self {
+        let summary = BatchSummary::default();
+        Batches { most, now: most, fitted: 0, patience: PATIENCE, summary }
     }
 
     /// Whether a run of so many particles is taken in more than one batch.
@@ -44,9 +37,37 @@ impl Batches {
 
     /// The batch that begins with particle `first`, of so many.
     pub fn next(&mut self, first: usize, count: usize) -> Range<usize> {
-        let batch = first..count.min(first + self.now);
-        self.summary.add(batch.len());
-        batch
+        first..count.min(first + self.now)
+    }
+
+    /// A batch has fitted. After a number of those the next ones are greater.
+    pub fn fitted(&mut self, size: usize) {
+        self.summary.add(size);
+        self.fitted += 1;
+        if self.now < self.most && self.fitted >= self.patience {
+            self.now = self.most.min(2 * self.now);
+            self.fitted = 0;
+        }
+    }
+
+    /// A batch has not fitted: the next ones are half as great.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, where that was no lack of memory, or batches are as small as can be.
+    pub fn halve(&mut self, size: usize, error: Error) -> Result<()> {
+        if !is_out_of_memory(&error) || size < 2 * LEAST {
+            return Err(error);
+        }
+        if self.summary.retries == 0 {
+            tracing::warn!(%error, size, "the device is out of memory; batches are halved");
+        }
+        self.now = size.div_ceil(2);
+        self.most = self.most.max(self.now);
+        self.fitted = 0;
+        self.patience = self.patience.saturating_mul(2);
+        self.summary.retries += 1;
+        Ok(())
     }
 
     pub fn summary(&self) -> BatchSummary {
@@ -54,22 +75,26 @@ impl Batches {
     }
 }
 
-/// Whether particles may come one after another.
-fn check(tracer: &Tracer, path: Path) -> Result<()> {
-    let reason = if tracer.field.device().is_autodiff() {
-        "gradients are tracked, and their graph spans all particles"
-    } else if path == Path::Tensor && tracer.tolerance.is_some() {
-        "on the tensor path all particles have the steps of the most demanding one"
-    } else {
-        return Ok(());
-    };
-    Err(Error::Plan(format!("{reason}; leave out the batch, so that they all run at once")))
+/// Whether a device has failed for lack of memory, by what it says.
+pub(super) fn is_out_of_memory(error: &Error) -> bool {
+    let Error::Execution(text) = error else { return false };
+    let text = text.to_lowercase();
+    // CubeCL's `OutOfMemory`, `BufferTooBig` and `PageSizesExhausted`, by name and by what they say.
+    let signs = [
+        "out of memory",
+        "out of device memory",
+        "outofmemory",
+        "buffertoobig",
+        "pagesizesexhausted",
+        "can't allocate",
+    ];
+    signs.iter().any(|sign| text.contains(sign))
 }
 
 /// The batches in which a run's particles went to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchSummary {
-    /// How many there were, over all segments.
+    /// How many there were, over all segments of the run.
     pub count: u64,
     /// Particles of the smallest and of the greatest one.
     pub sizes: [usize; 2],
@@ -82,5 +107,88 @@ impl BatchSummary {
         let [least, most] = self.sizes;
         self.sizes = [if self.count == 0 { size } else { least.min(size) }, most.max(size)];
         self.count += 1;
+    }
+}
+
+/// Failures of a device that tests ask for.
+#[cfg(test)]
+pub(super) mod failing {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// Where a device may fail.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Place {
+        Upload,
+        Launch,
+        ReadBack,
+    }
+
+    thread_local! {
+        static LIMIT: RefCell<Option<(Place, usize, u32)>> = const { RefCell::new(None) };
+    }
+
+    /// From the `after`-th pass of a place on, batches of more than `most` particles fail there.
+    pub fn arm(place: Place, most: usize, after: u32) {
+        LIMIT.set(Some((place, most, after)));
+    }
+
+    pub fn disarm() {
+        LIMIT.set(None);
+    }
+
+    pub fn is_armed() -> bool {
+        LIMIT.with_borrow(Option::is_some)
+    }
+
+    /// Passes a place with so many particles.
+    pub fn pass(place: Place, size: usize) -> Result<()> {
+        LIMIT.with_borrow_mut(|limit| match limit {
+            Some((at, most, after)) if *at == place && size > *most => {
+                *after = after.saturating_sub(1);
+                let text = "IoError: out of device memory allocating 1 bytes";
+                if *after == 0 { Err(Error::Execution(text.into())) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lack() -> Error {
+        Error::Execution("Err(OutOfMemory { size: 1 })".into())
+    }
+
+    #[test]
+    fn batches_are_halved_and_grow_again() {
+        let mut batches = Batches::new(1000);
+        assert!(!batches.split(1000) && batches.split(1001));
+        batches.halve(1000, lack()).unwrap();
+        batches.halve(500, lack()).unwrap();
+        assert_eq!(batches.next(900, 1000), 900..1000);
+        for _ in 0..4 * PATIENCE - 1 {
+            batches.fitted(250);
+        }
+        assert_eq!(batches.next(0, 1000), 0..250);
+        batches.fitted(250);
+        assert_eq!(batches.next(0, 1000), 0..500);
+        for _ in 0..4 * PATIENCE {
+            batches.fitted(500);
+        }
+        assert_eq!(batches.next(0, 2000), 0..1000);
+        let summary = batches.summary();
+        assert_eq!((summary.sizes, summary.retries), ([250, 500], 2));
+    }
+
+    #[test]
+    fn only_lack_of_memory_makes_batches_smaller() {
+        let mut batches = Batches::new(1000);
+        let other = || Error::Execution("the kernel has a mistake".into());
+        assert!(batches.halve(1000, other()).is_err());
+        assert!(batches.halve(2 * LEAST - 1, lack()).is_err());
+        assert_eq!(batches.summary().retries, 0);
     }
 }

@@ -10,14 +10,14 @@ use std::ops::Range;
 /// The particles of a run.
 pub(super) enum Cloud {
     /// All of them; nothing while they are in a launch.
-    OnDevice { particles: Option<Particles>, count: usize },
+    OnDevice { particles: Option<Box<Particles>>, count: usize },
     /// In the order of their slots.
     OnHost { rows: Rows, device: Device },
 }
 
 impl Cloud {
     pub fn on_device(particles: Particles) -> Self {
-        Cloud::OnDevice { count: particles.count(), particles: Some(particles) }
+        Cloud::OnDevice { count: particles.count(), particles: Some(Box::new(particles)) }
     }
 
     pub fn on_host(rows: Rows, device: &Device) -> Self {
@@ -31,11 +31,16 @@ impl Cloud {
         }
     }
 
+    /// Whether they are on the host.
+    pub fn is_on_host(&self) -> bool {
+        matches!(self, Cloud::OnHost { .. })
+    }
+
     /// A batch on the device. They are passed on by value: a tensor that nobody else holds is
     /// advanced where it lies.
     pub fn take(&mut self, batch: Range<usize>) -> Result<Particles> {
         match self {
-            Cloud::OnDevice { particles, .. } => particles.take().ok_or_else(lost),
+            Cloud::OnDevice { particles, .. } => Ok(*particles.take().ok_or_else(lost)?),
             Cloud::OnHost { rows, device } => Ok(rows.batch(batch).into_particles(device)),
         }
     }
@@ -43,7 +48,7 @@ impl Cloud {
     /// Takes a batch back, which begins with particle `first`.
     pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
         match self {
-            Cloud::OnDevice { particles, .. } => *particles = Some(batch),
+            Cloud::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
             Cloud::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
         }
         Ok(())
@@ -53,19 +58,9 @@ impl Cloud {
     pub fn copy(&self) -> Result<Rows> {
         match self {
             Cloud::OnDevice { particles, .. } => {
-                Rows::read(particles.clone().ok_or_else(lost)?, true)
+                Rows::read(*particles.clone().ok_or_else(lost)?, true)
             }
             Cloud::OnHost { rows, .. } => Ok(rows.clone()),
-        }
-    }
-
-    /// Puts others into their place.
-    pub fn replace(&mut self, others: Rows, device: &Device) {
-        match self {
-            Cloud::OnDevice { particles, .. } => {
-                *particles = Some(others.into_particles(&start::plain(device)));
-            }
-            Cloud::OnHost { rows, .. } => *rows = others,
         }
     }
 
@@ -73,7 +68,7 @@ impl Cloud {
     pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
         match self {
             Cloud::OnDevice { particles, .. } => {
-                Rows::read(particles.ok_or_else(lost)?, with_positions)
+                Rows::read(*particles.ok_or_else(lost)?, with_positions)
             }
             Cloud::OnHost { rows, .. } => Ok(rows),
         }

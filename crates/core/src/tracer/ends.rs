@@ -33,6 +33,9 @@ pub(super) struct Account {
     pub tries: [u64; 2],
 }
 
+/// Events whose times are looked up together: the fewer, the more often all steps are gone through.
+pub(crate) const EVENTS: usize = 1 << 22;
+
 /// Counts what has become of the particles.
 pub(super) fn account(
     rows: &Rows,
@@ -42,7 +45,10 @@ pub(super) fn account(
 ) -> Result<Account> {
     let mut account = Account::default();
     let mut counts = Status::ALL.map(|status| (status, 0));
-    let mut events = Vec::with_capacity(rows.count());
+    account.ends.status.reserve_exact(rows.count());
+    account.ends.release_time.reserve_exact(rows.count());
+    account.ends.end_time.reserve_exact(rows.count());
+    let mut events = Vec::with_capacity(rows.count().min(EVENTS));
     for (i, record) in rows.record.chunks_exact(RECORD).enumerate() {
         let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
         account.ends.status.push(status);
@@ -69,8 +75,13 @@ pub(super) fn account(
         let was_released = status != Status::Waiting;
         account.released += usize::from(was_released) + record[6] as usize;
         account.ends.release_time.push(if was_released { release } else { f64::NAN });
+        if events.len() == EVENTS {
+            account.ends.end_time.extend(schedule.times_of(&events));
+            events.clear();
+        }
     }
-    account.ends.end_time = schedule.times_of(&events);
+    account.ends.end_time.extend(schedule.times_of(&events));
+    drop(events);
     for (i, status) in account.ends.status.iter().enumerate() {
         if *status == Status::NotLocated {
             account.ends.end_time[i] = account.ends.release_time[i];
@@ -157,7 +168,7 @@ impl Slots<'_> {
                 let (time, step, ..) = again.present(slot);
                 (time, step)
             }
-            None => (self.begun.times[slot], self.begun.steps[slot]),
+            None => self.begun.of(slot),
         }
     }
 }

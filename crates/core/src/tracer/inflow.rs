@@ -68,6 +68,12 @@ impl Inflow {
     }
 }
 
+/// How many inlets a tracer has.
+pub(super) fn count(tracer: &Tracer) -> usize {
+    let of_patches = tracer.patches.iter().filter(|patch| patch.is_outlet()).count();
+    tracer.outlets.len() + of_patches + tracer.sources.len()
+}
+
 /// The numbers of slots and places fit into an `i32`.
 fn check_slots(count: usize) -> Result<()> {
     match i32::try_from(count) {

@@ -165,9 +165,9 @@ impl Slots {
     }
 
     /// Tells when the seeds are released.
-    pub fn seeds_begin(&mut self, times: &[f64], steps: &[u64]) {
-        for ((begun, time), step) in self.begun.iter_mut().zip(times).zip(steps) {
-            (begun.time, begun.step) = (*time, *step);
+    pub fn seeds_begin(&mut self, each: &[(f64, u64)]) {
+        for (begun, release) in self.begun.iter_mut().zip(each) {
+            (begun.time, begun.step) = *release;
         }
     }
 

@@ -9,13 +9,17 @@ mod ends;
 mod fused;
 mod hook;
 mod inflow;
+#[cfg(test)]
+mod lacking;
 mod lives;
 mod obstacles;
 mod patches;
+mod planning;
 mod reading;
 mod rows;
 mod run;
 mod saving;
+mod snapshot;
 mod start;
 mod state;
 mod stepper;
@@ -26,14 +30,15 @@ mod walk;
 mod walls;
 
 use crate::{
-    Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme, Seeds,
-    Source, Span, Status, Wall,
+    Asked, Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme,
+    Seeds, Source, Span, Status, Wall,
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
 pub use batches::BatchSummary;
 use boundary::{boundary, periods};
 use burn::tensor::TensorData;
+pub(crate) use ends::EVENTS;
 pub use hook::Step;
 use lives::Slots;
 pub use patches::{MOST_PATCHES, Patch};
@@ -96,7 +101,8 @@ pub struct Tracer<'a> {
     each_step: Option<hook::Operation<'a>>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
-    batch: Option<usize>,
+    asked: Asked,
+    memory: Option<u64>,
 }
 
 impl<'a> Tracer<'a> {
@@ -124,7 +130,8 @@ impl<'a> Tracer<'a> {
             each_step: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
-            batch: None,
+            asked: Asked::default(),
+            memory: None,
         }
     }
 
@@ -241,7 +248,9 @@ impl<'a> Tracer<'a> {
             self.places(seeds)?;
         }
         self.slots(seeds, &schedule)?;
-        self.choose_path(seeds.is_tracked())
+        let path = self.choose_path(seeds.is_tracked())?;
+        self.plan_of(seeds, path, false)?;
+        Ok(path)
     }
 
     /// Where seeds are, and whether they may be there.

@@ -6,12 +6,13 @@ use super::{
     cloud::Cloud,
     lives::{End, Following, Slots},
     reading::Reading,
+    snapshot::Snapshot,
     start::Begun,
     state::Counts,
     stepper::Stepper,
 };
 use crate::{
-    Control, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink, device,
+    Control, Error, InputSummary, Mark, Observer, Progress, Result, Sampled, TrackSink, device,
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
@@ -38,6 +39,10 @@ pub(super) struct Run<'a> {
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
+    /// What the sink has got.
+    pub given: Mark,
+    /// A state to go back to where the device has all particles and may run out of memory.
+    pub snapshot: Option<Snapshot>,
     /// What had been read of the field before.
     before: InputSummary,
     pub cancelled: bool,
@@ -67,6 +72,8 @@ impl<'a> Run<'a> {
             overlaps: on_host && is_card,
             reading: None,
             counts: Counts::default(),
+            given: Mark::default(),
+            snapshot: None,
             before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
             cancelled: false,
         }
@@ -79,7 +86,10 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         while let Some(segment) = self.segments.next() {
-            self.segment(&segment, sink)?;
+            if let Err(error) = self.segment(&segment, sink) {
+                self.roll_back(error)?;
+                continue;
+            }
             let progress = Progress {
                 fraction: self.schedule.span.fraction(segment.end()),
                 time: segment.end(),
@@ -93,6 +103,7 @@ impl<'a> Run<'a> {
                 self.cancelled = true;
                 break;
             }
+            self.take_snapshot()?;
         }
         self.hand_over(sink)
     }
@@ -107,46 +118,78 @@ impl<'a> Run<'a> {
         let samples = self.tracer.velocity && segment.save.is_some();
         for part in self.stepper.parts(segment, samples) {
             let following = following.as_ref().map(|following| following.during(&part));
-            let mut first = 0;
-            while first < self.cloud.count() {
-                let batch = self.batches.next(first, self.cloud.count());
-                first = batch.end;
-                self.batch(batch, &part, following.as_ref(), &mut ends, sink)?;
-            }
+            self.part(&part, following.as_ref(), &mut ends, sink)?;
         }
         self.counts.steps += segment.steps() as u64;
         self.absorb(ends, segment, sink)
+    }
+
+    /// Takes all particles through a part of a segment, batch after batch. A batch that does not fit
+    /// into the device's memory goes on from the host in halves.
+    fn part(
+        &mut self,
+        part: &Chunk,
+        following: Option<&Following>,
+        ends: &mut Vec<End>,
+        sink: &mut dyn TrackSink,
+    ) -> Result<()> {
+        let mut first = 0;
+        while first < self.cloud.count() {
+            let batch = self.batches.next(first, self.cloud.count());
+            let known = ends.len();
+            match self.batch(batch.clone(), part, following, ends, sink) {
+                Ok(()) => {
+                    self.batches.fitted(batch.len());
+                    first = batch.end;
+                }
+                Err(error) if self.cloud.is_on_host() => {
+                    self.batches.halve(batch.len(), error)?;
+                    self.tracer.field.device().memory_cleanup();
+                    ends.truncate(known);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Takes a batch through a part of a segment, and makes its part of the save after that.
     fn batch(
         &mut self,
         batch: Range<usize>,
-        segment: &Chunk,
+        part: &Chunk,
         following: Option<&Following>,
         ends: &mut Vec<End>,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
         let begin = Instant::now();
+        #[cfg(test)]
+        super::batches::failing::pass(super::batches::failing::Place::Upload, batch.len())?;
         let particles = self.cloud.take(batch.clone())?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        let particles = self.launch((batch.start, particles), segment, following, ends)?;
+        let particles = self.launch((batch.start, particles), part, following, ends)?;
         self.hand_over(sink)?;
-        match segment.save {
-            Some(index) if self.overlaps => {
-                self.start_reading(&particles, (index, segment.end(), batch.start))?;
-            }
-            save => {
-                self.sync()?;
-                if let Some(index) = save {
-                    self.save(&particles, (index, segment.end(), batch.start), sink)?;
+        let save = part.save.map(|index| (index, part.end(), batch.start));
+        match save {
+            Some(block) if self.overlaps => {
+                self.start_reading(&particles, block)?;
+                if !self.cloud.is_on_host() {
+                    return self.cloud.put(batch.start, particles);
                 }
             }
+            _ => self.sync()?,
         }
+        let save = match self.reading.take() {
+            Some(reading) => Some(reading.finish()?),
+            None => save.map(|block| self.save(&particles, block)).transpose()?,
+        };
         let begin = Instant::now();
+        #[cfg(test)]
+        super::batches::failing::pass(super::batches::failing::Place::ReadBack, batch.len())?;
         self.cloud.put(batch.start, particles)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        Ok(())
+        // At last, so that nothing is given twice where anything fails.
+        save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
     }
 
     fn launch(
@@ -160,6 +203,8 @@ impl<'a> Run<'a> {
             return Ok(particles);
         }
         let begin = Instant::now();
+        #[cfg(test)]
+        super::batches::failing::pass(super::batches::failing::Place::Launch, particles.count())?;
         let (particles, ended) = self.stepper.advance((first, particles), segment, following)?;
         ends.extend(ended);
         if self.reading.is_some() {
@@ -178,7 +223,13 @@ impl<'a> Run<'a> {
         let lives = slots.absorb(ends, segment)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        sunk(sink.lives(&lives))?;
+        // After a roll-back, some of them have been given before.
+        let known = self.given.lives.saturating_sub(self.counts.lives) as usize;
+        self.counts.lives += lives.len() as u64;
+        self.given.lives = self.given.lives.max(self.counts.lives);
+        if let Some(fresh) = lives.get(known..).filter(|fresh| !fresh.is_empty()) {
+            sunk(sink.lives(fresh))?;
+        }
         self.counts.save_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }

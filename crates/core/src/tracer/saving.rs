@@ -35,15 +35,9 @@ impl Run<'_> {
         self.give(save, sink, Instant::now())
     }
 
-    /// Makes a save, or a block of it.
-    pub fn save(
-        &mut self,
-        particles: &Particles,
-        (index, time, first): Block,
-        sink: &mut dyn TrackSink,
-    ) -> Result<()> {
-        let begin = Instant::now();
-        let save = Save {
+    /// A save, or a block of it, where the particles are.
+    pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
+        Ok(Save {
             index,
             time,
             first,
@@ -52,11 +46,11 @@ impl Run<'_> {
             image: particles.image(),
             velocity: self.velocity(particles, time)?,
             generation: self.slots.as_ref().map(|_| particles.generation()),
-        };
-        self.give(save, sink, begin)
+        })
     }
 
-    fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
+    /// Gives the sink a save, or a block of it, unless it has got that before a roll-back.
+    pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
         let slots = self.slots.as_ref();
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
             let empty = empty.expand(save.position.dims());
@@ -64,8 +58,12 @@ impl Run<'_> {
             save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
         }
         let is_whole = save.first + save.position.dims()[0] == self.cloud.count();
-        sunk(sink.save(save))?;
+        let is_known = (save.index as u64) < self.given.saves;
         self.counts.saves += u64::from(is_whole);
+        if !is_known {
+            self.given.saves += u64::from(is_whole);
+            sunk(sink.save(save))?;
+        }
         self.counts.save_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }

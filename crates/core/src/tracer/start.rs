@@ -25,10 +25,19 @@ pub(super) struct Start {
     pub releases: Vec<Release>,
 }
 
-/// When the seeds are released, in their order.
+/// When the seeds are released.
 pub(super) struct Begun {
-    pub times: Vec<f64>,
-    pub steps: Vec<u64>,
+    /// The begin of the run, where all of them are.
+    t0: f64,
+    /// Time and step of each, where they are released one by one.
+    pub each: Option<Vec<(f64, u64)>>,
+}
+
+impl Begun {
+    /// Time and step of the release of a seed.
+    pub fn of(&self, seed: usize) -> (f64, u64) {
+        self.each.as_ref().map_or((self.t0, 0), |each| each[seed])
+    }
 }
 
 /// The particles before the first step: those of seeds, and after them the slots of sources, which
@@ -39,36 +48,36 @@ pub(super) fn start(
     schedule: &Schedule,
     field: &dyn Field,
 ) -> (Rows, Start) {
-    let count = seeds.len();
     let span = &schedule.span;
-    let release_times = match seeds.release() {
-        Some(times) => times.to_vec(),
-        None => vec![span.t0; count],
-    };
-    let events = release_events(schedule, &release_times);
+    let events = seeds.release().map(|times| (release_events(schedule, times), times));
+    let event = |i: usize| events.as_ref().map_or((0, 0.0), |(events, _)| events[i]);
+    let is_late = |i: usize| events.as_ref().is_some_and(|(_, times)| is_late(span, times[i]));
     let empty = slots.map(Slots::first_places).unwrap_or_default();
-    let mut records = Vec::with_capacity((count + empty.len()) * RECORD);
+    let mut records = Vec::with_capacity((places.len() + empty.len()) * RECORD);
     for (i, place) in places.iter().enumerate() {
         let status = if place.is_none() {
             Status::NotLocated
-        } else if is_late(span, release_times[i]) {
+        } else if is_late(i) {
             Status::Waiting
         } else {
             Status::Active
         };
-        records.extend([status.code(), events[i].0 as i32, 0, 0, 0, place.unwrap_or(0), 0, 0, 0]);
+        records.extend([status.code(), event(i).0 as i32, 0, 0, 0, place.unwrap_or(0), 0, 0, 0]);
     }
     records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0, 0, 0].repeat(empty.len()));
-    let fractions = events.iter().map(|event| event.1).chain(empty.iter().map(|_| 0.0));
+    let fractions = (0..places.len()).map(|i| event(i).1).chain(empty.iter().map(|_| 0.0));
     let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
     let rows = Rows {
         position: Reals::of(field.precision(), numbers.copied()),
         record: records,
         fraction: Reals::of(field.precision(), fractions),
     };
+    let each = |(events, times): &(Vec<(u64, f64)>, &[f64])| {
+        times.iter().zip(events).map(|(time, event)| (*time, event.0)).collect()
+    };
     let start = Start {
-        releases: distinct(&events, span, &release_times),
-        begun: Begun { steps: events.iter().map(|event| event.0).collect(), times: release_times },
+        begun: Begun { t0: span.t0, each: events.as_ref().map(each) },
+        releases: events.map_or(Vec::new(), |(events, times)| distinct(&events, span, times)),
     };
     (rows, start)
 }

@@ -64,6 +64,8 @@ pub(super) struct Counts {
     pub launches: u64,
     /// Complete saves.
     pub saves: u64,
+    /// Lives that have ended and were followed by others.
+    pub lives: u64,
     #[serde(with = "bits")]
     pub trace_seconds: f64,
     #[serde(with = "bits")]
@@ -170,7 +172,7 @@ impl Run<'_> {
         Ok(RunState { numbers, arrays })
     }
 
-    /// Goes on from a state of this run.
+    /// Goes on from a state of this run, its particles on the host.
     pub fn go_on_from(&mut self, state: &RunState) -> Result<()> {
         let numbers = &state.numbers;
         let own = self.identity();
@@ -182,7 +184,7 @@ impl Run<'_> {
             )));
         }
         let rows = state.rows(self.cloud.count(), self.tracer.field.precision())?;
-        self.cloud.replace(rows, &self.tracer.field.device());
+        self.cloud = Cloud::on_host(rows, &self.tracer.field.device());
         match (&mut self.slots, &numbers.books) {
             (Some(slots), Some(books)) => slots.restore(books, state)?,
             (None, None) => {}

@@ -11,7 +11,7 @@ use super::{
     stepper,
 };
 use crate::{
-    Control, Error, Observer, Progress, Result, SavePlan, Seeds, Summary, TrackSink, Tracks,
+    Control, Error, Mark, Observer, Progress, Result, SavePlan, Seeds, Summary, TrackSink, Tracks,
     tracks::sunk,
 };
 
@@ -70,6 +70,7 @@ impl Tracer<'_> {
         if state.is_some() && (seeds.is_tracked() || self.field.device().is_autodiff()) {
             return Err(Error::State("a graph of gradients does not go on from it".into()));
         }
+        let batches = Batches::new(self.plan_of(seeds, path, false)?.batch());
         let mut slots = self.slots(seeds, &schedule)?;
         let (rows, start) = start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
         drop(places);
@@ -84,20 +85,21 @@ impl Tracer<'_> {
             velocity: self.velocity,
             periods: periods(&stepper.boundary),
         };
-        if let Some(slots) = &mut slots {
-            slots.seeds_begin(&begun.times, &begun.steps);
+        if let (Some(slots), Some(each)) = (&mut slots, &begun.each) {
+            slots.seeds_begin(each);
         }
-        let batches = Batches::new(self, count, path)?;
-        let cloud = match batches.split(count) {
-            true => Cloud::on_host(rows, &self.field.device()),
-            false => Cloud::on_device(start::on_device(rows, seeds, self.field)),
-        };
+        let is_split = batches.split(count);
+        let cloud = Cloud::on_host(rows, &self.field.device());
         let segments = schedule.chunks(stepper::most_steps(count, &self.field.device()));
         let parts = ((&schedule, segments), stepper, (begun, slots), (cloud, batches));
         let (schedule, stepper, slots, particles) = parts;
         let mut run = Run::new(self, schedule, stepper, slots, particles, sink.on_host());
         if let Some(state) = state {
             run.go_on_from(state)?;
+            run.given = Mark { saves: run.counts.saves, lives: run.counts.lives };
+        }
+        if !is_split {
+            run.go_to_device(seeds)?;
         }
         sunk(sink.begin(&plan))?;
         run.all_segments(sink, observer)?;

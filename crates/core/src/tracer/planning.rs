@@ -1,0 +1,95 @@
+//! The plan of a tracer's run.
+
+use super::{Tracer, inflow};
+use crate::{Asked, FieldSize, Frames, Load, Memory, Path, Plan, Result, Sampled, Seeds, Strategy};
+
+/// Runs that need no more than this are not held against the machine's memory.
+const SMALL: u64 = 64 << 20;
+
+impl Tracer<'_> {
+    /// The most bytes of memory that the run may use: those of the whole process where the device is
+    /// the CPU, else those on the device. Without this, it is what the machine has to spare.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Insists on a way in which the run lies in memory. Without this, it is the first of
+    /// [`Strategy::ALL`] that fits. Whether frames are streamed is settled when the field is
+    /// [opened](crate::GridField::open).
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.asked.strategy = Some(strategy);
+        self
+    }
+
+    /// The most particles that are on the device at a time; the others lie on the host. Tracks do
+    /// not depend on it.
+    pub fn batch(mut self, most: usize) -> Self {
+        self.asked.batch = Some(most);
+        self
+    }
+
+    /// How much memory a run of these seeds needs, and how it will lie there. Saves are counted as
+    /// for a sink that passes them on; those that stay in memory, as in
+    /// [`Tracks`](crate::Tracks), come to that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`] where the run cannot fit, and [`Error::Plan`] where what was asked for
+    /// contradicts itself or the field.
+    pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
+        let path = self.choose_path(seeds.is_tracked())?;
+        self.plan_of(seeds, path, true)
+    }
+
+    /// As [`plan`](Tracer::plan); small runs are not held against what the machine has to spare.
+    pub(super) fn plan_of(&self, seeds: &Seeds, path: Path, is_exact: bool) -> Result<Plan> {
+        let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
+        let device = self.field.device();
+        let mut memory = Memory::unknown(&device);
+        let mut load = self.load(seeds, path);
+        let asked = self.asked_of(path, seeds);
+        let plan = Plan::choose(&load, &field, memory, &asked)?;
+        if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
+            return Ok(plan);
+        }
+        if is_exact || self.memory.is_some() {
+            let known = plan.items().iter().filter(|item| ["seeds", "field"].contains(&item.name));
+            let shared = |device: u64| if memory.is_shared { device } else { 0 };
+            let there = known.map(|item| item.host + shared(item.device)).sum::<u64>();
+            load.program = crate::plan::resident().saturating_sub(there);
+        }
+        memory = Memory::of(&device);
+        if let Some(bytes) = self.memory {
+            memory = memory.within(bytes);
+        }
+        Plan::choose(&load, &field, memory, &asked)
+    }
+
+    fn load(&self, seeds: &Seeds, path: Path) -> Load {
+        let of_sources: usize = self.sources.iter().map(|source| source.capacity()).sum();
+        Load {
+            particles: seeds.len() + of_sources,
+            precision: self.field.precision(),
+            path,
+            velocity: self.velocity,
+            is_staggered: seeds.release().is_some(),
+            inlets: inflow::count(self),
+            has_places: self.field.mesh().is_some() || !self.obstacles.is_empty(),
+            program: 0,
+        }
+    }
+
+    fn asked_of(&self, path: Path, seeds: &Seeds) -> Asked {
+        let is_tracked = seeds.is_tracked() || self.field.device().is_autodiff();
+        let whole = if is_tracked {
+            Some("gradients are tracked, and their graph spans all particles")
+        } else if path == Path::Tensor && self.tolerance.is_some() {
+            Some("on the tensor path all particles have the steps of the most demanding one")
+        } else {
+            None
+        };
+        let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
+        Asked { frames: Some(frames), whole, ..self.asked }
+    }
+}

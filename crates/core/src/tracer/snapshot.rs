@@ -1,0 +1,80 @@
+//! A state to go back to where a device that has all particles runs out of memory.
+
+use super::{batches::is_out_of_memory, cloud::Cloud, run::Run, start, state::RunState};
+use crate::{Error, Mark, Result, Seeds, device};
+use std::time::{Duration, Instant};
+
+/// The least time between two snapshots.
+const LEAST: Duration = Duration::from_secs(10);
+
+/// A snapshot may take this part of the time between two of them.
+const PART: u32 = 100;
+
+/// A state that is kept while a run goes on.
+pub(super) struct Snapshot {
+    state: RunState<'static>,
+    taken: Instant,
+    took: Duration,
+}
+
+impl Run<'_> {
+    /// Whether the device may say that it has no memory left. On a CPU there is nobody to say so:
+    /// the system ends the process.
+    fn may_lack_memory(&self) -> bool {
+        #[cfg(test)]
+        if super::batches::failing::is_armed() {
+            return true;
+        }
+        let device = self.tracer.field.device();
+        device::compiles_kernels(&device) && !device.is_autodiff()
+    }
+
+    /// Brings all particles, which are on the host, to the device.
+    pub fn go_to_device(&mut self, seeds: &Seeds) -> Result<()> {
+        self.snapshot = match self.may_lack_memory() {
+            true => Some(self.snapshot()?),
+            false => None,
+        };
+        let nothing = Cloud::OnDevice { particles: None, count: self.cloud.count() };
+        let rows = std::mem::replace(&mut self.cloud, nothing).into_rows(true)?;
+        self.cloud = Cloud::on_device(start::on_device(rows, seeds, self.tracer.field));
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<Snapshot> {
+        let taken = Instant::now();
+        let state = self.state(Mark::default())?.into_owned();
+        Ok(Snapshot { state, taken, took: taken.elapsed() })
+    }
+
+    /// Takes a snapshot in place of the last one, if there is one and it is old.
+    pub fn take_snapshot(&mut self) -> Result<()> {
+        let is_old = |last: &Snapshot| last.taken.elapsed() > LEAST.max(PART * last.took);
+        if self.snapshot.as_ref().is_some_and(is_old) {
+            let begin = Instant::now();
+            self.snapshot = Some(self.snapshot()?);
+            self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
+
+    /// Goes back to the last snapshot and on in batches, where a device that had all particles ran
+    /// out of memory. What the sink has got is not given again.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, where that was something else.
+    pub fn roll_back(&mut self, error: Error) -> Result<()> {
+        let snapshot = match self.snapshot.take() {
+            Some(snapshot) if is_out_of_memory(&error) => snapshot,
+            _ => return Err(error),
+        };
+        self.batches.halve(self.cloud.count(), error)?;
+        self.reading = None;
+        let (trace_seconds, save_seconds) = (self.counts.trace_seconds, self.counts.save_seconds);
+        self.go_on_from(&snapshot.state)?;
+        (self.counts.trace_seconds, self.counts.save_seconds) = (trace_seconds, save_seconds);
+        self.tracer.field.device().memory_cleanup();
+        Ok(())
+    }
+}

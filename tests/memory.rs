@@ -1,0 +1,288 @@
+//! The memory of long runs. These tests take minutes and look at the memory of the whole process:
+//! run them one by one, as `cargo test --release --test memory -- --ignored NAME --nocapture`.
+//! Linux only.
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout)]
+
+use burntrace::{
+    Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameSource, Frames, GridField,
+    GridSource, Load, Memory, Observer, Placement, Plan, Precision, Progress, Save, SaveAt,
+    SavePlan, Seeds, SinkError, Span, Strategy, Summary, Tracer, TrackSink, Velocity, device, io,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// A line of the process's status, in bytes.
+fn status(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+    1024 * line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+}
+
+fn resident() -> u64 {
+    status("VmRSS:")
+}
+
+/// The most since the last call of [`forget_peak`].
+fn peak() -> u64 {
+    status("VmHWM:")
+}
+
+fn forget_peak() {
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+}
+
+/// A `.vti` file with a rotation about the middle, uncompressed.
+fn write_frame(path: &Path, n: usize, turn: f32) {
+    let mut bytes = Vec::with_capacity(12 * n * n * n);
+    let at = |i: usize| i as f32 / (n - 1) as f32 - 0.5;
+    for k in 0..n {
+        for j in 0..n {
+            for i in 0..n {
+                let [x, y, z] = [at(i), at(j), at(k)];
+                let v = [-turn * y + 0.1 * z, turn * x, 0.2 * (6.0 * x * y).sin()];
+                bytes.extend(v.iter().flat_map(|v| v.to_le_bytes()));
+            }
+        }
+    }
+    let last = n - 1;
+    let spacing = 1.0 / last as f64;
+    let mut file = format!(
+        "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" \
+         header_type=\"UInt64\">\n<ImageData WholeExtent=\"0 {last} 0 {last} 0 {last}\" \
+         Origin=\"0 0 0\" Spacing=\"{spacing} {spacing} {spacing}\">\n\
+         <Piece Extent=\"0 {last} 0 {last} 0 {last}\">\n<PointData Vectors=\"u\">\n\
+         <DataArray type=\"Float32\" Name=\"u\" NumberOfComponents=\"3\" format=\"appended\" \
+         offset=\"0\"/>\n</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_"
+    )
+    .into_bytes();
+    file.extend((bytes.len() as u64).to_le_bytes());
+    file.extend(bytes);
+    file.extend(b"\n</AppendedData>\n</VTKFile>\n");
+    fs::write(path, file).unwrap();
+}
+
+/// A long series of a few files, which come again and again.
+struct Cycle {
+    series: io::Series,
+    times: Vec<f64>,
+}
+
+impl Cycle {
+    fn open(folder: &Path, frames: usize) -> Self {
+        let pattern = folder.join("u_*.vti");
+        let options = io::SeriesOptions {
+            time: io::TimeOptions { file_dt: Some(1.0), ..Default::default() },
+            ..Default::default()
+        };
+        let series = io::Series::open(pattern.to_str().unwrap(), &options).unwrap();
+        Cycle { series, times: (0..frames).map(|i| i as f64).collect() }
+    }
+}
+
+impl FrameSource for Cycle {
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
+        self.series.read(frame % self.series.times().len())
+    }
+}
+
+impl GridSource for Cycle {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        self.series.axes()
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Nodes
+    }
+}
+
+fn folder(n: usize) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    for k in 0..4 {
+        write_frame(&folder.path().join(format!("u_{k}.vti")), n, 0.5 + 0.1 * k as f32);
+    }
+    let path = folder.path().to_path_buf();
+    (folder, path)
+}
+
+/// A sink that looks at what it gets and drops it.
+#[derive(Default)]
+struct Drain(f64);
+
+impl TrackSink for Drain {
+    fn on_host(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, _: &SavePlan) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> Result<(), SinkError> {
+        self.0 += f64::from(save.position.into_data().iter::<f32>().next().unwrap_or(0.0));
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Ends) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Writes down how much memory there is after each segment.
+#[derive(Default)]
+struct Sizes(Vec<f64>);
+
+impl Observer for Sizes {
+    fn progress(&mut self, _: Progress) -> Control {
+        self.0.push(resident() as f64);
+        Control::Continue
+    }
+}
+
+impl Sizes {
+    /// The standard deviation as a part of the mean.
+    fn variation(&self) -> f64 {
+        let n = self.0.len() as f64;
+        let mean = self.0.iter().sum::<f64>() / n;
+        (self.0.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt() / mean
+    }
+}
+
+fn tracer<'a>(field: &'a dyn Field, frames: usize, steps: u64) -> Tracer<'a> {
+    let last = frames as f64 - 1.0;
+    Tracer::new(field)
+        .all_faces(Condition::Reflect)
+        .span(Span { t0: Some(0.0), t1: Some(last), steps: Some(steps), dt: None })
+        .save(SaveAt::EverySteps(steps.div_ceil(10)))
+}
+
+fn seeds(count: usize) -> Seeds {
+    Seeds::uniform([0.2; 3], [0.8; 3], count, 1).unwrap()
+}
+
+fn open(source: Cycle, frames: Frames) -> GridField {
+    let device = device::open("flex").unwrap().device;
+    let options = FieldOptions { frames, ..FieldOptions::default() };
+    GridField::open(Box::new(source), &device, &options).unwrap()
+}
+
+#[test]
+#[ignore = "it takes minutes, and needs the process for itself"]
+fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
+    let (_folder, path) = folder(160);
+    let source = Cycle::open(&path, 40);
+    let device = device::open("flex").unwrap().device;
+    let size = FieldSize::grid(&source, Precision::F32);
+    let memory = size.frames as u64 * size.frame_bytes / 4;
+    let load = Load::new(200_000, Precision::F32);
+    let limits = Memory::unknown(&device).within(memory);
+    let plan = Plan::choose(&load, &size, limits, &Default::default()).unwrap();
+    println!("{plan}");
+    forget_peak();
+    let field = open(source, plan.frames());
+    let seeds = seeds(200_000);
+    let mut sizes = Sizes::default();
+    let tracer = tracer(&field, 40, 200).memory(memory);
+    println!("{}", tracer.plan(&seeds).unwrap());
+    let summary = tracer.trace_from(None, &seeds, &mut Drain::default(), &mut sizes).unwrap();
+    let (peak, variation) = (peak(), sizes.variation());
+    println!(
+        "peak {:.1} of {:.1} MiB, variation {variation:.3}, {:?}",
+        peak as f64 / MIB,
+        memory as f64 / MIB,
+        summary.input
+    );
+    assert!(peak <= memory, "{peak} of {memory}");
+    assert!(variation < 0.2, "{variation}");
+    assert!(plan.strategy().streams_frames());
+}
+
+#[test]
+#[ignore = "it takes minutes"]
+fn streamed_frames_are_hardly_slower_than_all_at_once() {
+    let frames = 12;
+    let (_folder, path) = folder(64);
+    let seeds = seeds(1_000_000);
+    let all = open(Cycle::open(&path, frames), Frames::All);
+    let streamed = open(Cycle::open(&path, frames), Frames::Streamed(4));
+    let run = |field: &GridField| -> (f64, Summary) {
+        let tracer = tracer(field, frames, 20 * (frames as u64 - 1));
+        let (begin, mut sink) = (Instant::now(), Drain::default());
+        let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
+        (begin.elapsed().as_secs_f64(), summary)
+    };
+    // In turns, so that other work on the machine counts for both.
+    let mut seconds = [Vec::new(), Vec::new()];
+    for _ in 0..3 {
+        for (field, seconds) in [&all, &streamed].into_iter().zip(&mut seconds) {
+            let (taken, summary) = run(field);
+            println!("{taken:.2} s, {:?}", summary.input);
+            seconds.push(taken);
+        }
+    }
+    let [whole, parts] = seconds.map(|seconds| seconds.into_iter().fold(f64::INFINITY, f64::min));
+    println!("speed {:.3} of that in memory", whole / parts);
+    assert!(whole / parts >= 0.8);
+}
+
+#[test]
+#[ignore = "it takes many minutes, and needs the process for itself"]
+fn ten_million_particles_take_the_memory_that_is_planned() {
+    let number =
+        |name: &str, other: u64| std::env::var(name).map_or(other, |text| text.parse().unwrap());
+    let (count, steps) = (number("PARTICLES", 10_000_000), number("STEPS", 1000));
+    let (_folder, path) = folder(64);
+    let field = open(Cycle::open(&path, 40), Frames::Streamed(4));
+    let seeds = seeds(count as usize);
+    let last = 39.0;
+    let tracer = Tracer::new(&field)
+        .all_faces(Condition::Reflect)
+        .strategy(Strategy::Streamed)
+        .span(Span { t0: Some(0.0), t1: Some(last), steps: Some(steps), dt: None })
+        .save(SaveAt::EverySteps((steps / 100).max(1)));
+    let plan = tracer.plan(&seeds).unwrap();
+    println!("{plan}");
+    forget_peak();
+    let mut sizes = Sizes::default();
+    let summary = tracer.trace_from(None, &seeds, &mut Drain::default(), &mut sizes).unwrap();
+    let (peak, planned) = (peak() as f64, plan.host_bytes() as f64);
+    println!(
+        "peak {:.1} MiB, planned {:.1} MiB ({:+.1} %), variation {:.3}, {} particle-steps/s, {:?}",
+        peak / MIB,
+        planned / MIB,
+        100.0 * (peak / planned - 1.0),
+        sizes.variation(),
+        summary.particle_steps_per_second() as u64,
+        summary.batches,
+    );
+    assert!((peak / planned - 1.0).abs() < 0.1);
+}
+
+#[test]
+#[ignore = "it needs the process for itself"]
+fn a_thousand_runs_leave_nothing() {
+    let (_folder, path) = folder(16);
+    let mut after = Vec::new();
+    for k in 1..=1000 {
+        let frames = if k % 2 == 0 { Frames::All } else { Frames::Streamed(4) };
+        let field = open(Cycle::open(&path, 12), frames);
+        let tracer = tracer(&field, 12, 44).batch(if k % 3 == 0 { 700 } else { 2000 });
+        tracer.trace(&seeds(2000)).unwrap();
+        drop(tracer);
+        drop(field);
+        if k == 100 || k == 1000 {
+            after.push(resident() as f64);
+        }
+    }
+    println!("{:.2} MiB after 100 runs, {:.2} after 1000", after[0] / MIB, after[1] / MIB);
+    assert!(after[1] <= 1.02 * after[0], "{after:?}");
+}
