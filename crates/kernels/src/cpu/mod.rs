@@ -24,6 +24,7 @@ pub(crate) use lives::Ended;
 
 use crate::{FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau};
 use grid::{Cells, GridSampler, Nodes};
+pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
 use lives::Followers;
 use mesh::{General, MeshSampler, Simplices};
