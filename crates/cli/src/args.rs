@@ -20,8 +20,10 @@ pub enum Command {
     Init,
     /// Say what a file, a pattern of files or a .pvd series holds
     Info(Info),
-    /// Trace the particles of a case file
+    /// Trace the particles of a case file, or go on with a run that was stopped
     Run(Run),
+    /// Say how much memory a case needs and how its run will lie in it, without running it
+    Plan(Plan),
     /// List the devices that can be used, and why others cannot
     Devices(Devices),
     /// Measure how fast and how right every device is
@@ -62,7 +64,14 @@ pub struct Info {
 #[derive(ClapArgs)]
 pub struct Run {
     /// The case file
-    pub case: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    pub case: Option<PathBuf>,
+    /// Go on with the run in this folder from its last checkpoint
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "overwrite"])]
+    pub resume: Option<PathBuf>,
+    /// With --resume: go on although files of the field have changed
+    #[arg(long, requires = "resume")]
+    pub accept_changes: bool,
     /// Device, in place of the case's
     #[arg(long)]
     pub device: Option<String>,
@@ -80,6 +89,21 @@ pub struct Run {
     pub overwrite: bool,
     #[command(flatten)]
     pub output: Output,
+}
+
+#[derive(ClapArgs)]
+pub struct Plan {
+    /// The case file
+    pub case: PathBuf,
+    /// Device, in place of the case's
+    #[arg(long)]
+    pub device: Option<String>,
+    /// Set a key of the case, as `run.memory=3GiB`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What is printed.

@@ -1,6 +1,9 @@
 //! `burntrace demo`: the case of `burntrace init`, run.
 
-use crate::{args, case, run};
+use crate::{
+    args, case,
+    run::{self, Begin},
+};
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
@@ -10,5 +13,5 @@ pub fn execute(args: &args::Demo) -> Result<()> {
         case.run.device = device.clone();
     }
     case.run.out = args.out.clone();
-    run::trace(&case, Path::new("."), true, args.output)
+    run::trace(&case, Path::new("."), Begin::Anew { overwrite: true }, args.output)
 }

@@ -1,6 +1,6 @@
 //! `burntrace info`.
 
-use crate::{args, case::Misuse, progress::in_words};
+use crate::{args, case::Misuse, folder::Folder, progress::in_words};
 use anyhow::Result;
 use burntrace::io::{self, SeriesInfo, series::MeshInfo};
 use std::fmt::Write as _;
@@ -16,6 +16,13 @@ pub fn execute(args: &args::Info) -> Result<()> {
         },
         ..Default::default()
     };
+    if let Some(folder) = args.files.iter().map(Folder::at).find(Folder::is_stopped) {
+        return Err(Misuse::error(format!(
+            "{} holds a run that was stopped, or is still going on; go on with it with {}",
+            folder.root.display(),
+            folder.way_on()
+        )));
+    }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -4,11 +4,13 @@ mod field;
 mod inflow;
 mod interpolation;
 mod keys;
+mod memory;
 mod motion;
 mod obstacles;
 mod timed;
 
-pub use field::{LoadedField, field};
+pub use field::{LoadedField, field, file_of, size};
+pub use memory::plan;
 
 use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 /// Refuses a case whose sections do not go together.
 pub fn check(case: &Case) -> Result<()> {
     inflow::check(case)?;
+    memory::check(case)?;
     motion::check(case)
 }
 
@@ -52,7 +55,7 @@ pub fn tracer<'a>(
         tracer = tracer.face(face, condition.into());
     }
     let resolved = || ends(trace).resolve(field.span()).map_err(Misuse::of);
-    let tracer = motion::add(case, obstacles::add(case, base, tracer)?);
+    let tracer = memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?));
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
         Some(path) => Ok(tracer.path(path)),

@@ -1,6 +1,7 @@
 //! How long lives have lasted, where slots are used by one after another.
 
-use burntrace::{Ends, Life, Mark, Save, SavePlan, SinkError, Status, TrackSink};
+use crate::watch::Shared;
+use burntrace::{Ends, Life, Mark, Save, SavePlan, SinkError, Status, TrackSink, io::TrackWriter};
 
 /// Lives that have ended in the same way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,25 +18,18 @@ impl Stays {
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
-}
 
-/// Passes a run on to a sink, and keeps how long its lives have lasted.
-pub struct Watched<'a> {
-    sink: &'a mut dyn TrackSink,
-    stays: Option<Vec<Stays>>,
-}
-
-impl<'a> Watched<'a> {
-    pub fn new(sink: &'a mut dyn TrackSink) -> Self {
-        Watched { sink, stays: None }
+    /// The same as whole numbers, reals by their bits, for a checkpoint.
+    pub fn numbers(&self) -> [u64; 5] {
+        let [sum, min, max] = [self.sum, self.min, self.max].map(f64::to_bits);
+        [self.status.code() as u64, self.count as u64, sum, min, max]
     }
 
-    /// How long lives have lasted, in the order of the statuses' codes; nothing for a run in which
-    /// no slot is used again.
-    pub fn into_stays(self) -> Option<Vec<Stays>> {
-        let mut stays = self.stays?;
-        stays.sort_by_key(|of| of.status.code());
-        Some(stays)
+    /// The stays of such numbers.
+    pub fn of_numbers(&[code, count, sum, min, max]: &[u64; 5]) -> Option<Self> {
+        let status = Status::from_code(i32::try_from(code).ok()?)?;
+        let [sum, min, max] = [sum, min, max].map(f64::from_bits);
+        Some(Stays { status, count: count as usize, sum, min, max })
     }
 
     fn add(stays: &mut Vec<Stays>, life: &Life) {
@@ -55,33 +49,69 @@ impl<'a> Watched<'a> {
     }
 }
 
+/// How long lives have lasted, in the order of the statuses' codes.
+pub fn sorted(mut stays: Vec<Stays>) -> Vec<Stays> {
+    stays.sort_by_key(|of| of.status.code());
+    stays
+}
+
+/// Passes a run on to the writer of its tracks, and takes note of how long its lives have lasted and
+/// of what has been written. A run that is stopped has no end.
+pub struct Watched<'a> {
+    writer: TrackWriter,
+    shared: &'a Shared,
+}
+
+impl<'a> Watched<'a> {
+    pub fn new(writer: TrackWriter, shared: &'a Shared) -> Self {
+        Watched { writer, shared }
+    }
+
+    fn count(&self) {
+        self.shared.tracks.set((self.writer.bytes_written(), self.writer.wait_seconds()));
+    }
+}
+
 impl TrackSink for Watched<'_> {
     fn on_host(&self) -> bool {
-        self.sink.on_host()
+        self.writer.on_host()
     }
 
     fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
-        self.stays = plan.lives.then(Vec::new);
-        self.sink.begin(plan)
+        let mut stays = self.shared.stays.borrow_mut();
+        *stays = plan.lives.then(|| stays.take().unwrap_or_default());
+        self.writer.begin(plan)
     }
 
     fn save(&mut self, save: Save) -> Result<(), SinkError> {
-        self.sink.save(save)
+        self.writer.save(save)?;
+        self.count();
+        Ok(())
     }
 
     fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
-        if let Some(stays) = &mut self.stays {
-            let ended = lives.iter().filter(|life| life.status.has_ended());
-            ended.for_each(|life| Watched::add(stays, life));
+        if self.shared.is_stopped.get() {
+            return Ok(());
         }
-        self.sink.lives(lives)
+        if let Some(stays) = self.shared.stays.borrow_mut().as_mut() {
+            let ended = lives.iter().filter(|life| life.status.has_ended());
+            ended.for_each(|life| Stays::add(stays, life));
+        }
+        self.writer.lives(lives)
     }
 
     fn sync(&mut self) -> Result<Mark, SinkError> {
-        self.sink.sync()
+        let mark = self.writer.sync();
+        self.count();
+        mark
     }
 
     fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {
-        self.sink.end(ends)
+        if self.shared.is_stopped.get() {
+            return Ok(());
+        }
+        self.writer.end(ends)?;
+        self.count();
+        Ok(())
     }
 }

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Sends what the library logs to a file.
+/// Sends what the library logs to the end of a file.
 pub fn to_file(path: &Path) -> Result<()> {
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_max_level(tracing::Level::DEBUG)

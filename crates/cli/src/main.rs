@@ -3,16 +3,24 @@
 mod args;
 mod bench;
 mod case;
+mod checkpoint;
 mod demo;
 mod devices;
+mod fingerprint;
+mod folder;
 mod info;
 mod init;
 mod job;
 mod lives;
 mod log;
+mod plan;
 mod progress;
+mod resume;
 mod run;
+mod signals;
 mod summary;
+mod traffic;
+mod watch;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -30,12 +38,19 @@ fn main() -> ExitCode {
         args::Command::Init => init::execute(),
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
+        args::Command::Plan(plan) => plan::execute(&plan),
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Bench(bench) => bench::execute(&bench),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<signals::Stopped>() => {
+            eprintln!("{error}");
+            ExitCode::from(
+                error.downcast_ref().map_or(FAILED, |stopped: &signals::Stopped| stopped.code),
+            )
+        }
         Err(error) => {
             eprintln!("error: {}", chain(&error));
             ExitCode::from(if error.is::<case::Misuse>() { MISUSED } else { FAILED })
@@ -53,7 +68,7 @@ fn silence_wayland() {
 }
 
 /// An error and its causes, each said once.
-fn chain(error: &anyhow::Error) -> String {
+pub fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let cause = cause.to_string();

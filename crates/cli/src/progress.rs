@@ -1,6 +1,7 @@
 //! The progress of a run: a bar on a terminal, lines where output is piped.
 
-use burntrace::{Control, Progress};
+use crate::traffic::Flow;
+use burntrace::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -51,36 +52,37 @@ impl Display {
         Display::Bar(bar, begin)
     }
 
-    /// Shows how far a run has come.
-    pub fn observe(&mut self, progress: Progress) -> Control {
+    /// Shows how far a run has come, and what it has read and written by then.
+    pub fn observe(&mut self, progress: Progress, flow: impl FnOnce() -> Flow) {
         match self {
             Display::Quiet => {}
             Display::Bar(bar, begin) => {
-                bar.set_message(rate(progress, *begin));
+                bar.set_message(rate(progress, *begin, flow()));
                 bar.set_position((progress.fraction * PARTS as f64) as u64);
             }
             Display::Lines { next, begin } => {
                 if progress.fraction + 1e-12 >= *next {
                     let percent = progress.fraction * 100.0;
-                    eprintln!("{percent:3.0}%  t = {}  {}", progress.time, rate(progress, *begin));
+                    let rate = rate(progress, *begin, flow());
+                    eprintln!("{percent:3.0}%  t = {}  {rate}", progress.time);
                     *next = (progress.fraction * 10.0).floor() / 10.0 + 0.1;
                 }
             }
         }
-        Control::Continue
     }
 
     /// Takes the bar away.
-    pub fn finish(self) {
+    pub fn finish(&self) {
         if let Display::Bar(bar, _) = self {
             bar.finish_and_clear();
         }
     }
 }
 
-fn rate(progress: Progress, begin: Instant) -> String {
+fn rate(progress: Progress, begin: Instant, flow: Flow) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-9);
-    format!("{} particle-steps/s", in_words(progress.particle_steps as f64 / seconds))
+    let rate = in_words(progress.particle_steps as f64 / seconds);
+    format!("{rate} particle-steps/s, {flow}")
 }
 
 /// A large number in short: `12.4 M`.

@@ -3,36 +3,67 @@
 use crate::{
     args,
     case::{self, Case, Misuse, VtkOutput},
-    job,
-    lives::{Stays, Watched},
+    checkpoint::{Kept, Machine},
+    fingerprint::Fingerprint,
+    folder::{self, Folder},
+    job::{self, LoadedField},
+    lives::{self, Watched},
     log,
     progress::{Display, Notes},
+    resume,
+    signals::{Signals, Stopped},
     summary,
+    traffic::Traffic,
+    watch::{self, Shared, Watch},
 };
 use anyhow::{Context, Result};
-use burntrace::{Summary, Tracer, device, io};
-use std::path::{Path, PathBuf};
+use burntrace::{
+    Seeds, Summary, Tracer,
+    device::{self, Usable},
+    io,
+};
+use std::path::Path;
 use std::time::Instant;
 
-pub fn execute(args: &args::Run) -> Result<()> {
-    let mut case = case::read(&args.case, &args.set)?;
-    if let Some(device) = &args.device {
-        case.run.device = device.clone();
-    }
-    if let Some(out) = &args.out {
-        case.run.out = out.clone();
-    }
-    if let Some(threads) = args.threads {
-        case.run.threads = threads;
-    }
-    let file = std::path::absolute(&args.case)?;
-    let base = file.parent().unwrap_or(Path::new("/"));
-    trace(&case, base, args.overwrite, args.output)
+/// How a run begins.
+pub enum Begin {
+    /// In a folder of its own.
+    Anew { overwrite: bool },
+    /// From a checkpoint.
+    From { kept: Box<Kept>, accept_changes: bool },
 }
 
-/// Runs a case: from its field to the files of its run folder.
-pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) -> Result<()> {
-    let begin = Instant::now();
+pub fn execute(args: &args::Run) -> Result<()> {
+    let file = match (&args.resume, &args.case) {
+        (Some(root), _) => return resume::execute(args, root),
+        (None, Some(file)) => file,
+        (None, None) => return Err(Misuse::error("give a case file, or --resume and a folder")),
+    };
+    let mut case = case::read(file, &args.set)?;
+    args.put_into(&mut case);
+    let file = std::path::absolute(file)?;
+    let base = file.parent().unwrap_or(Path::new("/"));
+    trace(&case, base, Begin::Anew { overwrite: args.overwrite }, args.output)
+}
+
+impl args::Run {
+    /// Sets the keys of a case that have options of their own.
+    pub fn put_into(&self, case: &mut Case) {
+        if let Some(device) = &self.device {
+            case.run.device = device.clone();
+        }
+        if let Some(out) = &self.out {
+            case.run.out = out.clone();
+        }
+        if let Some(threads) = self.threads {
+            case.run.threads = threads;
+        }
+    }
+}
+
+/// Runs a case: from its field to the files of its run folder. Relative file names start at `base`.
+pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Result<()> {
+    let start = Instant::now();
     job::check(case)?;
     use_threads(case.run.threads)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
@@ -42,47 +73,170 @@ pub fn trace(case: &Case, base: &Path, overwrite: bool, output: args::Output) ->
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     tracer.check(&seeds).map_err(Misuse::of)?;
 
-    let folder = Folder::create(&case.run.out, overwrite)?;
-    folder.write_case(case, base)?;
-    log::to_file(&folder.path("log.txt"))?;
-    tracing::info!(device = device.name, field = %loaded.description, seeds = seeds.len(), "run begins");
-    let (run, stays, write_seconds) = follow(&tracer, &seeds, &folder, case, output.quiet)?;
-    tracing::info!(?run, "run ends");
-
-    let report = summary::Report {
-        run: &run,
-        seeds: seeds.len(),
-        stays: stays.as_deref(),
-        device: &device,
-        loaded: &loaded,
-        write_seconds,
-        total_seconds: begin.elapsed().as_secs_f64(),
-        folder: &folder.root,
+    let print = Fingerprint::of(case, base, &loaded, &seeds)?;
+    let (folder, kept) = match begin {
+        Begin::Anew { overwrite } => open_new((case, base), overwrite, print, &device)?,
+        Begin::From { kept, accept_changes } => {
+            open_old(case, *kept, (print, accept_changes), &device)?
+        }
     };
-    let json = report.json();
-    folder.write("summary.json", &format!("{json:#}\n"))?;
-    print(&report, &json, output)
+    tracing::info!(device = device.name, field = %loaded.description, seeds = seeds.len(), "run begins");
+    let job = Job { case, tracer: &tracer, seeds: &seeds, loaded: &loaded, device: &device, start };
+    let done = job.complete(&folder, kept, output);
+    match done {
+        Ok((report, stopped)) => {
+            print_report(&report, output)?;
+            stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+        }
+        Err(error) => {
+            tracing::error!("{}", crate::chain(&error));
+            Err(with_way_on(error, &folder))
+        }
+    }
 }
 
-/// Traces the seeds into the folder's store and writes what else the case asks for. Gives how long
-/// lives have lasted, where slots are used again, and the seconds that writing took.
-fn follow(
-    tracer: &Tracer,
-    seeds: &burntrace::Seeds,
-    folder: &Folder,
+/// The folder of a run that begins, with its case and a checkpoint of its begin.
+fn open_new(
+    (case, base): (&Case, &Path),
+    overwrite: bool,
+    print: Fingerprint,
+    device: &Usable,
+) -> Result<(Folder, Kept)> {
+    let folder = Folder::create(&case.run.out, overwrite)?;
+    let text = folder::text_of(case, base)?;
+    folder.write("case.toml", &text)?;
+    let kept = Kept::begin(text, print, Machine::of(device));
+    if watch::policy(&case.run).is_some() {
+        kept.write(&folder, &[])?;
+    }
+    log::to_file(&folder.path("log.txt"))?;
+    Ok((folder, kept))
+}
+
+/// The folder of a run that goes on.
+fn open_old(
     case: &Case,
-    quiet: bool,
-) -> Result<(Summary, Option<Vec<Stays>>, f64)> {
-    let store = folder.path("tracks");
-    let mut writer = io::TrackWriter::new(&store);
-    let mut display = Display::new(quiet);
-    let mut sink = Watched::new(&mut writer);
-    let run = tracer.trace_into(seeds, &mut sink, &mut |progress| display.observe(progress));
-    display.finish();
-    let run = run.map_err(as_misuse)?;
-    let stays = sink.into_stays();
+    mut kept: Kept,
+    (print, accept_changes): (Fingerprint, bool),
+    device: &Usable,
+) -> Result<(Folder, Kept)> {
+    let folder = Folder::at(&case.run.out);
+    let change = print.change(&kept.fingerprint);
+    if let Some(change) = change.as_ref().filter(|_| !accept_changes) {
+        return Err(Misuse::error(format!(
+            "the field or the seeds are not those with which the run in {} began: {change}; bring \
+             them back, or go on with what is there with --accept-changes",
+            folder.root.display()
+        )));
+    }
+    log::to_file(&folder.path("log.txt"))?;
+    let change = change.map(|change| format!("{change}, which is accepted"));
+    for warning in kept.warnings(device).into_iter().chain(change) {
+        eprintln!("warning: {warning}");
+        tracing::warn!("{warning}");
+    }
+    kept.resumed += 1;
+    tracing::info!(time = kept.time(), resumed = kept.resumed, "run goes on");
+    Ok((folder, kept))
+}
+
+/// What is to be done.
+struct Job<'a> {
+    case: &'a Case,
+    tracer: &'a Tracer<'a>,
+    seeds: &'a Seeds,
+    loaded: &'a LoadedField,
+    device: &'a Usable,
+    start: Instant,
+}
+
+impl Job<'_> {
+    /// Traces, and writes all files. Gives the account, and whether a signal has cut the run short.
+    fn complete(
+        &self,
+        folder: &Folder,
+        kept: Kept,
+        output: args::Output,
+    ) -> Result<(Printed, Option<Stopped>)> {
+        let signals = Signals::watch()?;
+        let traffic = Traffic { loaded: self.loaded, begin: self.start };
+        let shared = Shared::default();
+        shared.stays.replace(kept.stays());
+        let resumed = kept.resumed;
+        let display = Display::new(output.quiet);
+        let mut watch =
+            Watch::new(display, (&signals, &traffic, &shared), (folder, kept), self.case);
+        let run = self.follow(&mut watch)?;
+        tracing::info!(?run, "tracing ends");
+        let (time, checkpoints) = (watch.time, watch.checkpoints);
+        if shared.is_stopped.get() {
+            return Err(stopped(&signals, time, format!("go on with {}", folder.way_on())).into());
+        }
+        let seconds = write_vtk(self.case, folder)?;
+        let stays = shared.stays.take().map(lives::sorted);
+        let report = summary::Report {
+            run: &run,
+            seeds: self.seeds.len(),
+            stays: stays.as_deref(),
+            device: self.device,
+            loaded: self.loaded,
+            write_seconds: run.save_seconds + seconds,
+            flow: traffic.flow(&shared),
+            checkpoints,
+            resumed,
+            device_bytes: self.device_bytes(),
+            folder: &folder.root,
+        };
+        let printed = Printed { json: report.json(), text: report.text() };
+        folder.write("summary.json", &format!("{:#}\n", printed.json))?;
+        folder.forget_checkpoint()?;
+        let kept = "the tracks up to there are kept, and `run.checkpoint = 0` leaves nothing to go on \
+                    with";
+        let cut = run.cancelled.then(|| stopped(&signals, time, kept.into()));
+        Ok((printed, cut))
+    }
+
+    /// Traces the seeds into the folder's store.
+    fn follow(&self, watch: &mut Watch) -> Result<Summary> {
+        let store = watch.folder.path("tracks");
+        let writer = match watch.kept.resumed {
+            0 => io::TrackWriter::new(store),
+            _ => io::TrackWriter::resume(store, watch.kept.mark()),
+        };
+        let state = watch.kept.take_state();
+        let mut sink = Watched::new(writer, watch.shared);
+        let run = self.tracer.trace_from(state.as_ref(), self.seeds, &mut sink, watch);
+        watch.display.finish();
+        run.map_err(|error| {
+            use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
+            match (&error, job::file_of(&error, &self.loaded.description)) {
+                // A frame that is read in the course of the run.
+                (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
+                    anyhow::anyhow!("{file}: {error}")
+                }
+                (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
+                _ => Misuse::of(error),
+            }
+        })
+    }
+
+    /// The most bytes on a device that has memory of its own, by the plan.
+    fn device_bytes(&self) -> Option<u64> {
+        let plan = self.tracer.plan(self.seeds).ok()?;
+        Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
+    }
+}
+
+/// What a run prints at its end.
+struct Printed {
+    json: serde_json::Value,
+    text: String,
+}
+
+/// Writes the files for ParaView that the case asks for, and gives the seconds that it took.
+fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
     let begin = Instant::now();
-    let tracks = io::Tracks::open(&store)?;
+    let tracks = io::Tracks::open(folder.path("tracks"))?;
     for kind in &case.save.vtk {
         match kind {
             VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
@@ -91,17 +245,21 @@ fn follow(
             }
         }
     }
-    let write_seconds = run.save_seconds + begin.elapsed().as_secs_f64();
-    Ok((run, stays, write_seconds))
+    Ok(begin.elapsed().as_secs_f64())
 }
 
-/// Errors that the case is to blame for end the program with code 2, the others with code 1.
-fn as_misuse(error: burntrace::Error) -> anyhow::Error {
-    use burntrace::Error::{Execution, Sink, Source};
-    match error {
-        Execution(_) | Sink(_) | Source { .. } => error.into(),
-        _ => Misuse::of(error),
+fn stopped(signals: &Signals, time: f64, what: String) -> Stopped {
+    Stopped { code: signals.code().unwrap_or(1), text: format!("stopped at t = {time}; {what}") }
+}
+
+/// An error in the middle of a run, with how to go on where that can be.
+fn with_way_on(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
+    if error.is::<Stopped>() || !folder.is_stopped() {
+        return error;
     }
+    let way = folder.way_on();
+    let text = format!("{}; once that is mended, go on with {way}", crate::chain(&error));
+    if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
 }
 
 /// Sets the number of CPU threads; 0 is all that this process may use.
@@ -114,68 +272,13 @@ fn use_threads(threads: usize) -> Result<()> {
         .context("the threads could not be started")
 }
 
-fn print(report: &summary::Report, json: &serde_json::Value, output: args::Output) -> Result<()> {
+fn print_report(report: &Printed, output: args::Output) -> Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     if output.json {
-        writeln!(out, "{json:#}")?;
+        writeln!(out, "{:#}", report.json)?;
     } else if !output.quiet {
-        write!(out, "{}", report.text())?;
+        write!(out, "{}", report.text)?;
     }
     Ok(())
-}
-
-/// The folder that a run writes to.
-struct Folder {
-    root: PathBuf,
-}
-
-impl Folder {
-    /// Makes the folder; an earlier run in it is replaced only where that was asked for.
-    fn create(root: &Path, overwrite: bool) -> Result<Self> {
-        let folder = Folder { root: root.to_path_buf() };
-        let has_run = folder.path("case.toml").exists() || folder.path("tracks").exists();
-        if has_run && !overwrite {
-            return Err(Misuse::error(format!(
-                "{} holds an earlier run; give --overwrite to replace it, or another folder with --out",
-                root.display()
-            )));
-        }
-        for name in ["tracks", "clouds"] {
-            remove(std::fs::remove_dir_all(folder.path(name)))?;
-        }
-        for name in ["case.toml", "summary.json", "log.txt", "tracks.vtp"] {
-            remove(std::fs::remove_file(folder.path(name)))?;
-        }
-        std::fs::create_dir_all(root)
-            .with_context(|| format!("the folder {} cannot be made", root.display()))?;
-        Ok(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    /// Writes a file beside its final name and renames it, so that it is whole or not there.
-    fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.path(name);
-        let part = self.path(&format!("{name}.part"));
-        std::fs::write(&part, text)
-            .and_then(|()| std::fs::rename(&part, &path))
-            .with_context(|| format!("{} cannot be written", path.display()))
-    }
-
-    /// Writes the case as it ran, with absolute file names, so that it runs from anywhere.
-    fn write_case(&self, case: &Case, base: &Path) -> Result<()> {
-        let case = case.clone().within(base);
-        self.write("case.toml", &toml::to_string(&case)?)
-    }
-}
-
-/// Removal of something that need not be there.
-fn remove(result: std::io::Result<()>) -> Result<()> {
-    match result {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
 }

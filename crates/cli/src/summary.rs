@@ -1,7 +1,9 @@
 //! The account of a run, for people and for programs.
 
-use crate::{job::LoadedField, lives::Stays, progress::in_words};
-use burntrace::{Status, Summary, device::Usable};
+use crate::{
+    job::LoadedField, lives::Stays, progress::in_words, traffic::Flow, watch::Checkpoints,
+};
+use burntrace::{Status, Strategy, Summary, device::Usable};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +19,13 @@ pub struct Report<'a> {
     pub loaded: &'a LoadedField,
     /// Seconds spent on the store and the other files.
     pub write_seconds: f64,
-    pub total_seconds: f64,
+    /// What was read and written since the program began with the run or went on with it.
+    pub flow: Flow,
+    pub checkpoints: Checkpoints,
+    /// How often the run has gone on from a checkpoint.
+    pub resumed: u64,
+    /// The most bytes on a device with memory of its own, by the plan of the run.
+    pub device_bytes: Option<u64>,
     pub folder: &'a Path,
 }
 
@@ -52,7 +60,27 @@ impl Report<'_> {
                 "upload": self.loaded.upload_seconds,
                 "trace": run.trace_seconds,
                 "write": self.write_seconds,
-                "total": self.total_seconds,
+                "total": self.flow.total,
+            },
+            "strategy": self.strategy().name(),
+            "batches": {
+                "count": run.batches.count,
+                "smallest": run.batches.sizes[0],
+                "greatest": run.batches.sizes[1],
+                "retries": run.batches.retries,
+            },
+            "bytes": { "read": self.flow.read, "written": self.flow.written },
+            "waiting": {
+                "input": self.flow.input,
+                "output": self.flow.output,
+                "share": self.flow.share(),
+            },
+            "memory": { "host": self.flow.memory, "device": self.device_bytes },
+            "resumed": self.resumed,
+            "checkpoints": {
+                "count": self.checkpoints.count,
+                "bytes": self.checkpoints.bytes,
+                "seconds": self.checkpoints.seconds,
             },
         });
         if let Some([accepted, rejected]) = run.tries {
@@ -90,6 +118,7 @@ impl Report<'_> {
         }
         line("speed", self.speed());
         line("time", self.times());
+        line("traffic", self.flow.to_string());
         line("particles", self.particles());
         line("released", self.released());
         for stays in self.stays.unwrap_or_default() {
@@ -103,6 +132,15 @@ impl Report<'_> {
         }
         line("written", format!("{} ({} saves)", self.folder.display(), run.saves));
         text
+    }
+
+    /// How the run lay in memory.
+    fn strategy(&self) -> Strategy {
+        let streams = self.run.input.is_some();
+        let has_batches = self.run.batches.sizes[1] < self.run.particles;
+        let is_it =
+            |of: &Strategy| of.streams_frames() == streams && of.has_batches() == has_batches;
+        Strategy::ALL.into_iter().find(is_it).unwrap_or(Strategy::InMemory)
     }
 
     fn particles(&self) -> String {
@@ -149,7 +187,7 @@ impl Report<'_> {
             self.loaded.upload_seconds,
             self.run.trace_seconds,
             self.write_seconds,
-            self.total_seconds
+            self.flow.total
         )
     }
 }

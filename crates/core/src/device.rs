@@ -2,6 +2,7 @@
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device};
+pub use burntrace_kernels::instructions;
 
 /// A device that this program can use.
 #[derive(Clone, Debug)]

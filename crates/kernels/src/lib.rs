@@ -35,6 +35,7 @@ pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, InTime, Outside, Step};
+pub use cpu::instructions;
 pub use field::FieldShape;
 pub use functions::{
     FieldTensors, Launched, Log, Particles, Places, RECORD, advance, locate, sample,

@@ -7,7 +7,7 @@ mod check;
 mod compare;
 mod data;
 mod flow;
-mod machine;
+pub mod machine;
 mod measure;
 mod npy;
 mod plan;

@@ -6,11 +6,13 @@ mod inflow;
 mod motion;
 mod obstacle;
 mod read;
+mod run;
 
 pub use inflow::{Burst, Inlet, InletKind, Pattern, Source};
 pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleKind, Surface};
 pub use read::{Misuse, from_text, read};
+pub use run::Run;
 
 use burntrace::io;
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,13 @@ impl Case {
             *path = folder.join(&*path);
         }
         self
+    }
+
+    /// Files of points: those of seeds and inlets.
+    pub fn point_files(self) -> impl Iterator<Item = PathBuf> {
+        let of_sources = self.source.into_iter().map(|source| source.inlet);
+        let of_inlets = self.inlet.into_iter().chain(of_sources).filter_map(|inlet| inlet.path);
+        self.seeds.and_then(|seeds| seeds.path).into_iter().chain(of_inlets)
     }
 }
 
@@ -264,26 +273,6 @@ pub struct Save {
 pub enum VtkOutput {
     Lines,
     Clouds,
-}
-
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Run {
-    pub device: String,
-    pub precision: Precision,
-    pub threads: usize,
-    pub out: PathBuf,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Run {
-            device: "auto".into(),
-            precision: Precision::default(),
-            threads: 0,
-            out: "results/run".into(),
-        }
-    }
 }
 
 /// Where particles start; which keys go with which kind is said in `crate::job`.

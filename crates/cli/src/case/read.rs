@@ -174,6 +174,11 @@ mod tests {
             "precision",
             "threads",
             "out",
+            "checkpoint",
+            "checkpoint_segments",
+            "memory",
+            "strategy",
+            "batch",
         ];
         for key in keys {
             let is_there = TEMPLATE

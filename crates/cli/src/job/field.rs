@@ -1,17 +1,21 @@
 //! The field of a case, from files or from a formula.
 
-use super::{domain, interpolation, motion, timed::Timed};
+use super::{
+    domain, interpolation, memory, motion,
+    timed::{Tally, Timed},
+};
 use crate::{
     case::{self, Case, Interpolation, Misuse},
     progress::Notes,
 };
 use anyhow::Result;
 use burntrace::{
-    Analytic, Field, FieldOptions, Flow, FrameSource, GridField, GridSource, MeshField, MeshSource,
-    OutsideTime, PointField, PointSource, device::Usable, io,
+    Analytic, Domain, Field, FieldOptions, FieldSize, Flow, FlowFrames, FrameSource, GridField,
+    GridSource, MeshField, MeshSource, OutsideTime, PointField, PointSource, device::Usable, io,
 };
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A field with what is known of its making.
@@ -23,6 +27,8 @@ pub struct LoadedField {
     pub read_seconds: f64,
     /// Seconds spent in arranging the field and putting it on the device.
     pub upload_seconds: f64,
+    /// What is read, in the course of the run too.
+    pub tally: Arc<Tally>,
 }
 
 /// Makes the field of a case on a device. Relative file names start at `base`.
@@ -44,19 +50,19 @@ fn file_field(case: &Case, files: io::Files, device: &Usable, notes: Notes) -> R
     let opened = || begin.elapsed().as_secs_f64();
     let (mut loaded, open_seconds) = match case.field.interpolation {
         Interpolation::Grid => {
-            let mut series = io::Series::open(files, &options).map_err(Misuse::of)?;
+            let series = io::Series::open(files, &options).map_err(Misuse::of)?;
             let (info, seconds) = (serde_json::to_value(series.info())?, opened());
-            (load_grid(&mut series, case, device, info)?, seconds)
+            (load_grid(Box::new(series), case, device, info)?, seconds)
         }
         Interpolation::Mesh => {
-            let mut series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
             let (info, seconds) = (serde_json::to_value(series.info())?, opened());
-            (load_mesh(&mut series, case, device, info, notes)?, seconds)
+            (load_mesh(Box::new(series), case, device, info, notes)?, seconds)
         }
         Interpolation::Nearest | Interpolation::InverseDistance => {
-            let mut series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
             let (info, seconds) = (serde_json::to_value(series.info())?, opened());
-            (load_points(&mut series, case, device, info)?, seconds)
+            (load_points(Box::new(series), case, device, info)?, seconds)
         }
     };
     loaded.read_seconds += open_seconds;
@@ -68,11 +74,35 @@ fn file_field(case: &Case, files: io::Files, device: &Usable, notes: Notes) -> R
     Ok(loaded)
 }
 
+/// The size of the field of a case, which is not read. Relative file names start at `base`.
+pub fn size(case: &Case, base: &Path) -> Result<FieldSize> {
+    interpolation::check(case)?;
+    let precision = case.run.precision.into();
+    let Some(files) = case.field.files.clone() else {
+        let Some(sample) = &case.field.sample else { return Ok(FieldSize::default()) };
+        let (flow, domain) = flow_of(case, case.field.flow.as_deref().unwrap_or_default())?;
+        let frames = sampled(flow, domain, sample)?;
+        return Ok(FieldSize::grid(&frames, precision));
+    };
+    let (files, options) = (files.within(base), series_options(&case.field));
+    Ok(match case.field.interpolation {
+        Interpolation::Grid => {
+            let series = io::Series::open(files, &options).map_err(Misuse::of)?;
+            FieldSize::grid(&series, precision)
+        }
+        Interpolation::Mesh => {
+            let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
+            FieldSize::mesh(&series, precision)
+        }
+        Interpolation::Nearest | Interpolation::InverseDistance => {
+            let series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
+            FieldSize::points(&series, precision)
+        }
+    })
+}
+
 fn flow_field(case: &Case, name: &str, device: &Usable) -> Result<LoadedField> {
-    let flow = Flow::named(name).ok_or_else(|| {
-        Misuse::error(format!("there is no flow `{name}`; there are {}", Flow::NAMES.join(", ")))
-    })?;
-    let domain = domain(case, flow.domain())?;
+    let (flow, domain) = flow_of(case, name)?;
     let description = serde_json::json!({ "flow": name, "sampled": case.field.sample.is_some() });
     let Some(sample) = &case.field.sample else {
         check_functions(device, case.run.precision)?;
@@ -83,11 +113,24 @@ fn flow_field(case: &Case, name: &str, device: &Usable) -> Result<LoadedField> {
             description,
             read_seconds: 0.0,
             upload_seconds: 0.0,
+            tally: Arc::default(),
         });
     };
-    let mut frames =
-        Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)?;
-    load_grid(&mut frames, case, device, description)
+    let frames = sampled(flow, domain, sample)?;
+    load_grid(Box::new(frames), case, device, description)
+}
+
+/// A flow by its name, and its domain in a case.
+fn flow_of(case: &Case, name: &str) -> Result<(Flow, Domain)> {
+    let flow = Flow::named(name).ok_or_else(|| {
+        Misuse::error(format!("there is no flow `{name}`; there are {}", Flow::NAMES.join(", ")))
+    })?;
+    let domain = domain(case, flow.domain())?;
+    Ok((flow, domain))
+}
+
+fn sampled(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {
+    Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
 }
 
 /// Refuses formulas in double precision where their sines would be wrong: Vulkan's shaders have
@@ -134,45 +177,49 @@ fn series_options(field: &case::Field) -> io::SeriesOptions {
 }
 
 fn load_grid(
-    source: &mut dyn GridSource,
+    source: Box<dyn GridSource + Send>,
     case: &Case,
     device: &Usable,
     description: Value,
 ) -> Result<LoadedField> {
-    let options = field_options(case)?;
+    let size = FieldSize::grid(&*source, case.run.precision.into());
+    let options = field_options(case, &size, device)?;
     load(source, description, |source| {
-        let field = GridField::load(source, &device.device, &options)?;
+        let field = GridField::open(Box::new(source), &device.device, &options)?;
         Ok((json!({ "nodes": field.nodes(), "bytes": field.bytes() }), Box::new(field)))
     })
 }
 
 fn load_points(
-    source: &mut dyn PointSource,
+    source: Box<dyn PointSource + Send>,
     case: &Case,
     device: &Usable,
     description: Value,
 ) -> Result<LoadedField> {
-    let options = field_options(case)?;
+    let size = FieldSize::points(&*source, case.run.precision.into());
+    let options = field_options(case, &size, device)?;
     let weighting = interpolation::weighting(&case.field, source.positions().len());
     load(source, description, |source| {
-        let field = PointField::load(source, &device.device, &options, weighting)?;
+        let field = PointField::open(Box::new(source), &device.device, &options, weighting)?;
         Ok((json!({ "nodes": field.nodes(), "bytes": field.bytes() }), Box::new(field)))
     })
 }
 
 fn load_mesh(
-    source: &mut dyn MeshSource,
+    source: Box<dyn MeshSource + Send>,
     case: &Case,
     device: &Usable,
     description: Value,
     notes: Notes,
 ) -> Result<LoadedField> {
     motion::check_cells(&case.field, source.placement())?;
-    let options = field_options(case)?;
+    let size = FieldSize::mesh(&*source, case.run.precision.into());
+    let options = field_options(case, &size, device)?;
     let cell_velocity = case.field.cell_velocity.unwrap_or_default();
     notes.say("mesh", format!("{} cells, {} points", source.cells().len(), source.points().len()));
     let mut loaded = load(source, description, |source| {
-        let field = MeshField::load(source, &device.device, &options, cell_velocity.into())?;
+        let (source, device) = (Box::new(source), &device.device);
+        let field = MeshField::open(source, device, &options, cell_velocity.into())?;
         Ok((mesh_facts(&field), Box::new(field)))
     })?;
     if loaded.description["velocity"]["association"] == "cell" {
@@ -202,36 +249,36 @@ fn mesh_facts(field: &MeshField) -> Value {
 /// Reads a source onto a device. `make` gives what the field consists of, for the description,
 /// and the field.
 fn load<S: FrameSource + ?Sized>(
-    source: &mut S,
+    source: Box<S>,
     mut description: Value,
-    make: impl FnOnce(&mut Timed<'_, S>) -> burntrace::Result<(Value, Box<dyn Field>)>,
+    make: impl FnOnce(Timed<S>) -> burntrace::Result<(Value, Box<dyn Field>)>,
 ) -> Result<LoadedField> {
-    let begin = Instant::now();
-    let mut timed = Timed { source, seconds: 0.0 };
-    let (facts, field) = make(&mut timed).map_err(|error| with_file(error, &description))?;
-    let read_seconds = timed.seconds;
+    let (begin, tally) = (Instant::now(), Arc::<Tally>::default());
+    let timed = Timed { tally: Arc::clone(&tally), source };
+    let (facts, field) = make(timed).map_err(|error| match file_of(&error, &description) {
+        Some(file) => Misuse::error(format!("{file}: {error}")),
+        None => Misuse::of(error),
+    })?;
+    let read_seconds = tally.seconds();
     for (name, fact) in facts.as_object().into_iter().flatten() {
         description[name] = fact.clone();
     }
-    let upload_seconds = begin.elapsed().as_secs_f64() - read_seconds;
-    Ok(LoadedField { field, description, read_seconds, upload_seconds })
+    // Frames that are read in the course of a run are read by another thread.
+    let upload_seconds = (begin.elapsed().as_secs_f64() - read_seconds).max(0.0);
+    Ok(LoadedField { field, description, read_seconds, upload_seconds, tally })
 }
 
-/// The error of a frame or of the mesh, with the name of its file.
-fn with_file(error: burntrace::Error, description: &Value) -> anyhow::Error {
+/// The file that an error of a frame or of the mesh is about.
+pub fn file_of<'a>(error: &burntrace::Error, description: &'a Value) -> Option<&'a str> {
     use burntrace::Error::{FrameSize, Mesh, NotFinite};
-    let file = match &error {
+    match error {
         NotFinite { frame, .. } | FrameSize { frame, .. } => description["files"][*frame].as_str(),
         Mesh(_) => description["files"][0].as_str(),
         _ => None,
-    };
-    match file {
-        Some(file) => Misuse::error(format!("{file}: {error}")),
-        None => Misuse::of(error),
     }
 }
 
-fn field_options(case: &Case) -> Result<FieldOptions> {
+fn field_options(case: &Case, size: &FieldSize, device: &Usable) -> Result<FieldOptions> {
     let field = &case.field;
     if field.period.is_some() && field.outside_time != case::OutsideTime::Periodic {
         return Err(Misuse::error("field.period goes with field.outside_time = \"periodic\""));
@@ -246,15 +293,7 @@ fn field_options(case: &Case) -> Result<FieldOptions> {
         },
         in_time: field.in_time.into(),
         not_finite: field.not_finite.into(),
-        memory: Some(available_memory()),
-        ..FieldOptions::default()
+        frames: memory::frames(case, size, device)?,
+        memory: Some(memory::available(case)),
     })
-}
-
-/// Bytes of memory that this machine has to spare.
-fn available_memory() -> u64 {
-    let mut system = sysinfo::System::new();
-    system.refresh_memory();
-    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    system.available_memory().min(limit)
 }

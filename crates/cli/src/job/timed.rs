@@ -3,16 +3,43 @@
 use burntrace::{
     FrameSource, GridSource, MeshSource, Placement, PointSource, Velocity, mesh::Cells,
 };
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 use std::time::Instant;
 
-/// A source that is timed.
-pub struct Timed<'a, S: ?Sized> {
-    pub source: &'a mut S,
-    /// Seconds spent in reading frames.
-    pub seconds: f64,
+/// How much has been read, and how long that has taken.
+#[derive(Debug, Default)]
+pub struct Tally {
+    bytes: AtomicU64,
+    nanoseconds: AtomicU64,
 }
 
-impl<S: GridSource + ?Sized> GridSource for Timed<'_, S> {
+impl Tally {
+    /// Bytes of velocities and diffusivities, as the source gives them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Seconds spent in reading.
+    pub fn seconds(&self) -> f64 {
+        self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
+    }
+
+    fn add(&self, bytes: usize, begin: Instant) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
+}
+
+/// A source whose reading is counted.
+pub struct Timed<S: ?Sized> {
+    pub tally: Arc<Tally>,
+    pub source: Box<S>,
+}
+
+impl<S: GridSource + ?Sized> GridSource for Timed<S> {
     fn axes(&self) -> &[Vec<f64>; 3] {
         self.source.axes()
     }
@@ -22,13 +49,13 @@ impl<S: GridSource + ?Sized> GridSource for Timed<'_, S> {
     }
 }
 
-impl<S: PointSource + ?Sized> PointSource for Timed<'_, S> {
+impl<S: PointSource + ?Sized> PointSource for Timed<S> {
     fn positions(&self) -> &[[f64; 3]] {
         self.source.positions()
     }
 }
 
-impl<S: MeshSource + ?Sized> MeshSource for Timed<'_, S> {
+impl<S: MeshSource + ?Sized> MeshSource for Timed<S> {
     fn points(&self) -> &[[f64; 3]] {
         self.source.points()
     }
@@ -42,7 +69,7 @@ impl<S: MeshSource + ?Sized> MeshSource for Timed<'_, S> {
     }
 }
 
-impl<S: FrameSource + ?Sized> FrameSource for Timed<'_, S> {
+impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
     }
@@ -50,7 +77,12 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<'_, S> {
     fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
         let begin = Instant::now();
         let velocity = self.source.read(frame);
-        self.seconds += begin.elapsed().as_secs_f64();
+        let bytes = match &velocity {
+            Ok(Velocity::F32(numbers)) => size_of_val(numbers.as_slice()),
+            Ok(Velocity::F64(numbers)) => size_of_val(numbers.as_slice()),
+            Err(_) => 0,
+        };
+        self.tally.add(bytes, begin);
         velocity
     }
 
@@ -60,7 +92,8 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<'_, S> {
     ) -> Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
         let begin = Instant::now();
         let diffusivity = self.source.diffusivity(frame);
-        self.seconds += begin.elapsed().as_secs_f64();
+        let numbers = diffusivity.as_ref().ok().and_then(Option::as_ref);
+        self.tally.add(numbers.map_or(0, |numbers| size_of_val(numbers.as_slice())), begin);
         diffusivity
     }
 }

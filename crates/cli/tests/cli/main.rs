@@ -10,4 +10,5 @@ mod obstacles;
 mod points;
 mod program;
 mod real_data;
+mod resume;
 mod sources;

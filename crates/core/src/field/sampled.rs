@@ -98,8 +98,9 @@ impl Sampled {
         (places + index + LANES * self.precision.bytes()) as u64
     }
 
-    /// What was read so far of frames that are not all there.
-    pub(crate) fn input(&self) -> Option<InputSummary> {
+    /// What was read so far of frames that are read in the course of a run; `None` where all of them
+    /// are there.
+    pub fn input(&self) -> Option<InputSummary> {
         self.stream.as_ref().map(|stream| stream.input())
     }
 

@@ -26,6 +26,7 @@ use crate::{
     ClosedSurface, FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau,
 };
 use grid::{Cells, GridSampler, Nodes};
+pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
 use lives::Followers;
 use mesh::{General, MeshSampler, Simplices};

@@ -81,9 +81,25 @@ pub(crate) trait Task<F: Real> {
 /// Does a task with the widest vectors that the processor has.
 pub(crate) fn dispatch<F: Real>(task: impl Task<F>) {
     #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+    if has_avx2() {
         // SAFETY: the processor has both features.
         return unsafe { x86::run(task) };
     }
     task.run::<Portable>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+}
+
+/// The instructions with which the CPU's kernels work on this machine: `avx2+fma`, or `portable` and
+/// the processor's architecture. With others, results differ by their rounding.
+pub fn instructions() -> String {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        return "avx2+fma".into();
+    }
+    format!("portable, {}", std::env::consts::ARCH)
 }

@@ -1,0 +1,146 @@
+//! Where a case runs, and how it lies in memory.
+
+use super::Precision;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    pub device: String,
+    pub precision: Precision,
+    pub threads: usize,
+    pub out: PathBuf,
+    /// Seconds between two checkpoints; 0 for none.
+    pub checkpoint: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_segments: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    pub strategy: Strategy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+}
+
+impl Run {
+    /// Keys with which a run may go on that it did not begin with: its tracks do not depend on them,
+    /// but for the device, of which the checkpoint knows.
+    pub const FREE: [&str; 8] = [
+        "device",
+        "threads",
+        "out",
+        "checkpoint",
+        "checkpoint_segments",
+        "memory",
+        "strategy",
+        "batch",
+    ];
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            device: "auto".into(),
+            precision: Precision::default(),
+            threads: 0,
+            out: "results/run".into(),
+            checkpoint: 60.0,
+            checkpoint_segments: None,
+            memory: None,
+            strategy: Strategy::default(),
+            batch: None,
+        }
+    }
+}
+
+names!(Strategy -> Option<burntrace::Strategy> {
+    Auto => None,
+    InMemory => Some(burntrace::Strategy::InMemory),
+    StreamedFrames => Some(burntrace::Strategy::StreamedFrames),
+    Batched => Some(burntrace::Strategy::Batched),
+    Streamed => Some(burntrace::Strategy::Streamed),
+});
+
+/// A number of bytes, given as `3221225472` or `"3GiB"`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(try_from = "Given", into = "u64")]
+pub struct Bytes(pub u64);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "it must be a number of bytes, or text as \"3GiB\"")]
+enum Given {
+    Number(u64),
+    Text(String),
+}
+
+impl From<Bytes> for u64 {
+    fn from(bytes: Bytes) -> u64 {
+        bytes.0
+    }
+}
+
+impl TryFrom<Given> for Bytes {
+    type Error = String;
+
+    fn try_from(given: Given) -> Result<Self, String> {
+        match given {
+            Given::Number(bytes) => Ok(Bytes(bytes)),
+            Given::Text(text) => Bytes::parse(&text),
+        }
+    }
+}
+
+/// Units with their bytes.
+const UNITS: [(&str, f64); 10] = [
+    ("kib", 1024.0),
+    ("mib", 1048576.0),
+    ("gib", 1073741824.0),
+    ("tib", 1099511627776.0),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("tb", 1e12),
+    ("b", 1.0),
+    ("", 1.0),
+];
+
+impl Bytes {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no number of bytes; write as \"3GiB\", \"500 MB\" or 3000000, in B, kB, \
+                 MB, GB, TB, KiB, MiB, GiB or TiB"
+            )
+        };
+        let digits = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = text.trim()[digits.len()..].to_lowercase();
+        let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
+        let number: f64 = digits.trim().parse().map_err(|_| wrong())?;
+        let bytes = number * factor.ok_or_else(wrong)?;
+        match bytes.is_finite() && (1.0..2_f64.powi(63)).contains(&bytes) {
+            true => Ok(Bytes(bytes as u64)),
+            false => Err(wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        let bytes = |text: &str| Bytes::parse(text).map(u64::from);
+        assert_eq!(bytes("3GiB"), Ok(3 << 30));
+        assert_eq!(bytes(" 1.5 MiB"), Ok(3 << 19));
+        assert_eq!(bytes("2kB"), Ok(2000));
+        assert_eq!(bytes("17"), Ok(17));
+        for text in ["", "GiB", "-1GB", "3 GiBs", "nan", "1e300", "0"] {
+            let message = bytes(text).unwrap_err();
+            assert!(
+                message.contains(&format!("`{text}`")) && message.contains("3GiB"),
+                "{message}"
+            );
+        }
+    }
+}

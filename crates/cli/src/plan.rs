@@ -1,0 +1,51 @@
+//! `burntrace plan`.
+
+use crate::{
+    args,
+    case::{self, Misuse},
+    job,
+};
+use anyhow::Result;
+use burntrace::{Frames, Plan, device};
+use std::io::Write;
+use std::path::Path;
+
+pub fn execute(args: &args::Plan) -> Result<()> {
+    let mut case = case::read(&args.case, &args.set)?;
+    if let Some(device) = &args.device {
+        case.run.device = device.clone();
+    }
+    let file = std::path::absolute(&args.case)?;
+    job::check(&case)?;
+    let device = device::open(&case.run.device).map_err(Misuse::of)?;
+    let size = job::size(&case, file.parent().unwrap_or(Path::new("/")))?;
+    let plan = job::plan(&case, &size, &device)?;
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{:#}", json(&plan))?,
+        false => writeln!(out, "{plan}")?,
+    }
+    Ok(())
+}
+
+fn json(plan: &Plan) -> serde_json::Value {
+    let items = plan.items().iter().map(|item| {
+        let phase = format!("{:?}", item.phase).to_lowercase();
+        serde_json::json!({
+            "name": item.name, "phase": phase, "host": item.host, "device": item.device,
+        })
+    });
+    serde_json::json!({
+        "strategy": plan.strategy().name(),
+        "frames": match plan.frames() {
+            Frames::All => None,
+            Frames::Streamed(held) => Some(held),
+        },
+        "batch": plan.batch(),
+        "batches": plan.batches(),
+        "host": plan.host_bytes(),
+        "device": plan.device_bytes(),
+        "there": { "host": plan.memory().host, "device": plan.memory().device },
+        "items": items.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,100 @@
+//! Who watches a run: shows how far it is, keeps checkpoints, and ends it when a signal has come.
+
+use crate::{
+    case, checkpoint::Kept, folder::Folder, lives::Stays, progress::Display, signals::Signals,
+    traffic::Traffic,
+};
+use burntrace::{Control, KeepEvery, Observer, Progress, RunState, SinkError};
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
+
+/// What the sink and the observer of a run know together.
+#[derive(Default)]
+pub struct Shared {
+    /// Whether the run has been stopped and can go on: it has no end then.
+    pub is_stopped: Cell<bool>,
+    /// How long lives have lasted, where slots are used again.
+    pub stays: RefCell<Option<Vec<Stays>>>,
+    /// Bytes of tracks that have been written, and seconds for which the run waited for that.
+    pub tracks: Cell<(u64, f64)>,
+}
+
+/// Checkpoints that have been written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checkpoints {
+    pub count: u64,
+    pub bytes: u64,
+    pub seconds: f64,
+}
+
+/// When checkpoints are due.
+pub fn policy(run: &case::Run) -> Option<KeepEvery> {
+    let every = (run.checkpoint > 0.0).then(|| KeepEvery::seconds(run.checkpoint))?;
+    Some(run.checkpoint_segments.map_or(every, |segments| every.or_segments(segments)))
+}
+
+/// Watches a run.
+pub struct Watch<'a> {
+    pub display: Display,
+    pub signals: &'a Signals,
+    pub traffic: &'a Traffic<'a>,
+    pub shared: &'a Shared,
+    /// When checkpoints are due; nothing for a run without.
+    pub every: Option<KeepEvery>,
+    pub folder: &'a Folder,
+    pub kept: Kept,
+    pub checkpoints: Checkpoints,
+    /// The time that the run has come to.
+    pub time: f64,
+    /// Whether it ends after this segment.
+    pub is_ending: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches a run of a case.
+    pub fn new(
+        display: Display,
+        (signals, traffic, shared): (&'a Signals, &'a Traffic<'a>, &'a Shared),
+        (folder, kept): (&'a Folder, Kept),
+        case: &case::Case,
+    ) -> Self {
+        Watch {
+            display,
+            signals,
+            traffic,
+            shared,
+            every: policy(&case.run),
+            folder,
+            time: kept.time().unwrap_or_default(),
+            kept,
+            checkpoints: Checkpoints::default(),
+            is_ending: false,
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, progress: Progress) -> Control {
+        self.time = progress.time;
+        self.display.observe(progress, || self.traffic.flow(self.shared));
+        self.is_ending = self.signals.code().is_some();
+        if self.is_ending { Control::Cancel } else { Control::Continue }
+    }
+
+    fn keeps(&mut self, _: &Progress) -> bool {
+        let Some(every) = &mut self.every else { return false };
+        every.is_due() || self.is_ending
+    }
+
+    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+        let begin = Instant::now();
+        self.kept.advance(state.numbers, self.shared.stays.borrow().as_deref());
+        let bytes = self.kept.write(self.folder, &state.arrays)?;
+        let Checkpoints { count, bytes: before, seconds } = self.checkpoints;
+        let seconds = seconds + begin.elapsed().as_secs_f64();
+        self.checkpoints = Checkpoints { count: count + 1, bytes: before + bytes, seconds };
+        tracing::debug!(time = self.time, bytes, "checkpoint");
+        self.shared.is_stopped.set(self.is_ending);
+        Ok(())
+    }
+}

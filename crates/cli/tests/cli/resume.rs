@@ -1,0 +1,369 @@
+//! Runs that are stopped, whatever stops them, and go on: they end with the bytes of a run that was
+//! never stopped.
+
+use super::program::{assert_refused, burntrace, text};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Lives that follow each other, a source, a random walk, and a checkpoint at each save.
+const LIVES: &str = "[field]\nflow = \"double-gyre\"\n\
+    sample = { nodes = [65, 33, 2], start = 0.0, stop = 10.0, frames = 11 }\n\
+    [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [2.0, 1.0, 1.0]\n\
+    [boundary]\nx = [\"outlet\", \"outlet\"]\ny = [\"reflect\", \"reflect\"]\n\
+    z = [\"periodic\", \"periodic\"]\n\
+    [inlet]\nkind = \"face\"\nface = \"x-low\"\npattern = \"uniform\"\n\
+    [[source]]\nrate = 300.0\ncapacity = 3000\ninlet = { kind = \"face\", face = \"x-low\" }\n\
+    [seeds]\nkind = \"uniform\"\ncount = 9000\nseed = 4\n\
+    [trace]\nscheme = \"rk4\"\nt1 = 10.0\nsteps = 400\n[walk]\ndiffusivity = 1e-2\nseed = 5\n\
+    [save]\nevery = 10\nvtk = [\"lines\"]\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
+
+/// Steps of each particle's own.
+const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
+    sample = { nodes = [65, 33, 1], start = 0.0, stop = 10.0, frames = 11 }\n\
+    [boundary]\nx = [\"reflect\", \"reflect\"]\ny = [\"reflect\", \"reflect\"]\n\
+    [seeds]\nkind = \"uniform\"\ncount = 6000\nseed = 4\n\
+    [trace]\nscheme = \"dormand-prince\"\nt1 = 10.0\ntolerance = { relative = 1e-6, absolute = 1e-7 }\n\
+    [save]\nevery_time = 0.25\nvelocity = true\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
+
+/// Random numbers by xorshift.
+struct Random(u64);
+
+impl Random {
+    /// From the time; printed, so that what failed can be done again.
+    fn new() -> Self {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let seed = std::env::var("BURNTRACE_SEED").ok().and_then(|seed| seed.parse().ok());
+        let seed = seed.unwrap_or(since.as_nanos() as u64 | 1);
+        println!("BURNTRACE_SEED={seed}");
+        Random(seed)
+    }
+
+    /// Between 0 and 1.
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+fn folder_with(case: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    folder
+}
+
+fn start(folder: &Path, args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_burntrace"));
+    command.current_dir(folder).args(args).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn succeed(folder: &Path, args: &[&str]) {
+    let output = burntrace(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+}
+
+/// Waits until a file says that the run has begun.
+fn wait_for(path: &Path, words: &str) {
+    let begin = Instant::now();
+    while !std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(words)) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no `{words}` in {}", path.display());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The bytes of all files in a folder and the folders in it.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap().to_path_buf();
+                    all.insert(name, std::fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Asserts that two runs have the same tracks and the same account of them.
+fn assert_same(folder: &Path, names: [&str; 2]) {
+    let [first, second] = names.map(|name| files(&folder.join(name).join("tracks")));
+    let [keys, others] = [&first, &second].map(|files| files.keys().collect::<Vec<_>>());
+    assert_eq!(keys, others, "{names:?}");
+    assert!(keys.len() > 5);
+    for (name, bytes) in &first {
+        assert!(second[name] == *bytes, "{} differs in {names:?}", name.display());
+    }
+    let lines = names.map(|name| std::fs::read(folder.join(name).join("tracks.vtp")).ok());
+    assert!(lines[0] == lines[1], "tracks.vtp differs in {names:?}");
+    let [first, second] = names.map(|name| summary(folder, name));
+    for key in ["status", "released", "particle_steps", "saves", "steps", "residence_time"] {
+        assert_eq!(first[key], second[key], "{key}");
+    }
+    for name in names {
+        assert!(!folder.join(name).join("checkpoint.bin").exists(), "{name} has ended");
+    }
+}
+
+fn summary(folder: &Path, name: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join(name).join("summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Kills a run so many times, and goes on each time, with other threads and batches.
+fn kill(folder: &Path, times: usize) {
+    let whole = Instant::now();
+    succeed(folder, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    let whole = whole.elapsed().as_secs_f64();
+    let mut random = Random::new();
+    let mut killed = 0;
+    let out = folder.join("out");
+    while killed < times || !out.join("summary.json").exists() {
+        let threads = format!("{}", 1 + killed % 2);
+        let batch = format!("run.batch={}", [100_000, 2500, 7000][killed % 3]);
+        let mut args = match out.join("checkpoint.bin").exists() {
+            true => vec!["run", "--resume", "out"],
+            false => vec!["run", "case.toml", "--overwrite"],
+        };
+        args.extend(["--quiet", "--threads", &threads, "--set", &batch]);
+        let mut child = start(folder, &args);
+        if killed == times {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            continue;
+        }
+        std::thread::sleep(Duration::from_secs_f64(random.next() * 0.6 * whole));
+        child.kill().unwrap();
+        match child.wait_with_output().unwrap() {
+            ended if ended.status.code().is_none() => killed += 1,
+            ended => assert!(ended.status.success(), "{}", text(&ended.stderr)),
+        }
+    }
+    assert_same(folder, ["whole", "out"]);
+}
+
+#[test]
+fn a_run_with_lives_and_a_walk_that_is_killed_five_times_ends_with_the_same_bytes() {
+    kill(folder_with(LIVES).path(), 5);
+}
+
+#[test]
+fn a_run_by_tolerance_that_is_killed_ends_with_the_same_bytes() {
+    kill(folder_with(TOLERANCE).path(), 3);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn a_run_that_is_killed_fifty_times_ends_with_the_same_bytes() {
+    kill(folder_with(&LIVES.replace("steps = 400", "steps = 4000")).path(), 50);
+}
+
+/// Stops a run by a signal after its first checkpoint.
+#[cfg(unix)]
+fn stop(folder: &Path, args: &[&str], signal: &str, sign: (&str, &str)) -> Output {
+    let child = start(folder, args);
+    wait_for(&folder.join(sign.0), sign.1);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_a_run_that_goes_on_with_what_it_began_with_and_nothing_else() {
+    let folder = folder_with(LIVES);
+    let path = folder.path();
+    succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    let kept = ("out/log.txt", "checkpoint");
+    let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", kept);
+    assert_refused(&output, 143, &["stopped at t = ", "go on with `burntrace run --resume out`"]);
+    assert!(!path.join("out/summary.json").exists());
+
+    assert_refused(&burntrace(path, &["run", "case.toml"]), 2, &["was stopped", "--resume out"]);
+    assert_refused(&burntrace(path, &["info", "out"]), 2, &["was stopped", "--resume out"]);
+    let resume = |more: &[&str]| burntrace(path, &[&["run", "--resume", "out"], more].concat());
+    let changed = resume(&["--set", "trace.steps=500"]);
+    assert_refused(&changed, 2, &["trace.steps is 500 and was 400", "run.device, threads"]);
+    assert_refused(&resume(&["--set", "run.precision=f64"]), 2, &["run.precision is \"f64\""]);
+    let other = LIVES.replace("count = 9000", "count = 9001");
+    std::fs::write(path.join("other.toml"), other).unwrap();
+    assert_refused(&resume(&["other.toml"]), 2, &["seeds.count is 9001 and was 9000"]);
+    assert_refused(&resume(&["--overwrite"]), 2, &["--overwrite"]);
+
+    let whole = std::fs::read(path.join("out/checkpoint.bin")).unwrap();
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    std::fs::write(path.join("out/checkpoint.bin"), &damaged).unwrap();
+    assert_refused(&resume(&[]), 2, &["checkpoint.bin", "checksum", "begin anew", "out/case.toml"]);
+    std::fs::write(path.join("out/checkpoint.bin"), &whole).unwrap();
+
+    let kept = ("out/log.txt", "run goes on");
+    let output = stop(path, &["run", "--resume", "out", "--quiet"], "-INT", kept);
+    if output.status.code() != Some(130) {
+        // Before the run has come to its steps, a signal ends the program as it ends any other.
+        assert_eq!(output.status.code(), None, "{}", text(&output.stderr));
+    }
+    let output = resume(&["case.toml", "--set", "run.strategy=batched", "--threads", "1"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_same(path, ["whole", "out"]);
+    assert!(summary(path, "out")["resumed"].as_u64().unwrap() >= 1);
+    assert_eq!(summary(path, "out")["strategy"], "batched");
+    let log = std::fs::read_to_string(path.join("out/log.txt")).unwrap();
+    assert!(log.contains("run begins") && log.contains("run goes on"), "the log has both");
+    assert_refused(&resume(&[]), 2, &["has ended"]);
+    assert_refused(&burntrace(path, &["run", "--resume", "none"]), 2, &["no folder none"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_checkpoints_a_signal_leaves_whole_tracks() {
+    let folder = folder_with(LIVES);
+    let path = folder.path();
+    let off = LIVES.replace("checkpoint_segments = 1", "checkpoint = 0");
+    std::fs::write(path.join("case.toml"), off).unwrap();
+    let sign = ("out/tracks/position/zarr.json", "zarr");
+    let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", sign);
+    assert_refused(&output, 143, &["stopped at t = ", "`run.checkpoint = 0`"]);
+    let tracks = burntrace::io::Tracks::open(path.join("out/tracks")).unwrap();
+    assert!(tracks.num_saves() < 41);
+    assert_eq!(summary(path, "out")["cancelled"], true);
+    assert_refused(&burntrace(path, &["run", "--resume", "out"]), 2, &["has ended"]);
+    let both = burntrace(path, &["run", "case.toml", "--set", "run.checkpoint_segments=3"]);
+    assert_refused(&both, 2, &["checkpoint_segments", "checkpoint = 0"]);
+}
+
+/// Frames that are read in the course of the run.
+const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
+    [boundary]\nx = [\"periodic\", \"periodic\"]\ny = [\"periodic\", \"periodic\"]\n\
+    z = [\"periodic\", \"periodic\"]\n\
+    [seeds]\nkind = \"sobol\"\ncount = 5000\n[trace]\ndt = 0.005\n[save]\nevery = 50\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\nstrategy = \"streamed-frames\"\ncheckpoint_segments = 1\n";
+
+/// A frame of a velocity that turns with time; the first number may be another one.
+fn frame(folder: &Path, number: usize, first: Option<&str>) -> PathBuf {
+    let mut values = String::new();
+    for k in 0..9 * 9 * 9 {
+        let angle = 0.1 * number as f64 + 0.01 * f64::from(k);
+        values += &format!("{} {} 0.1\n", angle.cos(), angle.sin());
+    }
+    if let Some(first) = first {
+        values = format!("{first} {}", values.split_once(' ').unwrap().1);
+    }
+    let path = folder.join(format!("u_{number:03}.vtk"));
+    let file = format!(
+        "# vtk DataFile Version 3.0\na frame\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 9 9 9\n\
+         ORIGIN 0 0 0\nSPACING 0.125 0.125 0.125\nPOINT_DATA 729\nVECTORS u double\n{values}"
+    );
+    std::fs::write(&path, file).unwrap();
+    path
+}
+
+fn series() -> tempfile::TempDir {
+    let folder = folder_with(SERIES);
+    (0..40).for_each(|number| drop(frame(folder.path(), number, None)));
+    folder
+}
+
+#[test]
+fn a_file_that_vanishes_in_mid_series_stops_a_run_that_goes_on_when_it_is_back() {
+    let folder = series();
+    let path = folder.path();
+    succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    assert_eq!(summary(path, "whole")["strategy"], "streamed-frames");
+    let child = start(path, &["run", "case.toml", "--quiet"]);
+    wait_for(&path.join("out/checkpoint.bin"), "BURNTRCP");
+    let (file, aside) = (path.join("u_036.vtk"), path.join("aside"));
+    std::fs::rename(&file, &aside).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_refused(&output, 1, &["frame 36", "u_036.vtk", "burntrace run --resume out"]);
+    let resume = ["run", "--resume", "out", "--quiet"];
+    let missing = ["u_036.vtk", "not there any more", "--accept-changes"];
+    assert_refused(&burntrace(path, &resume), 2, &missing);
+    std::fs::rename(&aside, &file).unwrap();
+    succeed(path, &[&resume[..], &["--set", "run.strategy=in-memory"]].concat());
+    assert_same(path, ["whole", "out"]);
+}
+
+#[test]
+fn a_frame_that_is_no_number_stops_a_run_that_goes_on_when_it_is_mended() {
+    let folder = series();
+    let path = folder.path();
+    succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    frame(path, 30, Some("nan"));
+    let output = burntrace(path, &["run", "case.toml", "--quiet"]);
+    assert_refused(&output, 1, &["u_030.vtk", "frame 30 has 1 velocities", "--resume out"]);
+    frame(path, 30, None);
+    let resume = ["run", "--resume", "out", "--quiet"];
+    assert_refused(&burntrace(path, &resume), 2, &["u_030.vtk", "--accept-changes"]);
+    let output = burntrace(path, &[&resume[..], &["--accept-changes"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("warning"), "what has changed is said");
+    assert_same(path, ["whole", "out"]);
+}
+
+/// A small file system in memory, which goes with it.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(at: &Path, options: &str) -> bool {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        Command::new("umount").arg(&self.0).status().ok();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
+    let folder = folder_with(LIVES);
+    let path = folder.path();
+    succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    let small = path.join("small");
+    std::fs::create_dir(&small).unwrap();
+    if !Small::mount(&small, "size=4m") {
+        println!("skipped: no file system can be mounted here");
+        return;
+    }
+    let _small = Small(small.clone());
+    let output = burntrace(path, &["run", "case.toml", "--quiet", "--out", "small/out"]);
+    assert_refused(&output, 1, &["no room", "burntrace run --resume small/out"]);
+    let resume = ["run", "--resume", "small/out", "--quiet"];
+    assert_refused(&burntrace(path, &resume), 1, &["no room"]);
+    assert!(Small::mount(&small, "remount,size=64m"), "the file system grows");
+    succeed(path, &resume);
+    assert_same(path, ["whole", "small/out"]);
+}
+
+#[test]
+fn a_plan_says_what_a_run_needs() {
+    let folder = series();
+    let plan = |more: &[&str]| burntrace(folder.path(), &[&["plan", "case.toml"], more].concat());
+    let printed = text(&plan(&[]).stdout);
+    for part in ["streamed-frames", "MiB", "at most", "12 frames at a time", "5000 particles"] {
+        assert!(printed.contains(part), "`{part}` is not in: {printed}");
+    }
+    let json = plan(&["--json", "--set", "run.strategy=batched", "--set", "run.batch=700"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!((&json["strategy"], &json["batches"]), (&"batched".into(), &8.into()));
+    assert_refused(&plan(&["--set", "run.memory=1MiB"]), 2, &["bytes"]);
+    assert_refused(&plan(&["--set", "run.memory=lots"]), 2, &["`lots`", "3GiB"]);
+    assert_refused(&plan(&["--set", "run.strategy=steamed"]), 2, &["did you mean `streamed`"]);
+    let both = ["--set", "run.strategy=in-memory", "--set", "run.batch=700"];
+    assert_refused(&plan(&both), 2, &["in-memory", "batch"]);
+}
