@@ -6,8 +6,9 @@
 
 use burntrace::{
     Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameSource, Frames, GridField,
-    GridSource, Load, Memory, Observer, Placement, Plan, Precision, Progress, Save, SaveAt,
-    SavePlan, Seeds, SinkError, Span, Strategy, Summary, Tracer, TrackSink, Velocity, device, io,
+    GridSource, Load, Memory, Observer, Placement, Plan, Precision, Progress, RunState, Save,
+    SaveAt, SavePlan, Seeds, SinkError, Span, Strategy, Summary, Tracer, TrackSink, Velocity,
+    device, io,
 };
 use std::{
     fs,
@@ -137,24 +138,24 @@ impl TrackSink for Drain {
     }
 }
 
-/// Writes down how much memory there is after each segment.
-#[derive(Default)]
-struct Sizes(Vec<f64>);
-
-impl Observer for Sizes {
-    fn progress(&mut self, _: Progress) -> Control {
-        self.0.push(resident() as f64);
-        Control::Continue
-    }
-}
-
-impl Sizes {
-    /// The standard deviation as a part of the mean.
-    fn variation(&self) -> f64 {
-        let n = self.0.len() as f64;
-        let mean = self.0.iter().sum::<f64>() / n;
-        (self.0.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt() / mean
-    }
+/// Runs, and says by how much the process's memory varied meanwhile: its standard deviation as a
+/// part of its mean.
+fn variation<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let sampler = std::thread::spawn(move || {
+        let mut sizes = Vec::new();
+        while stopped.recv_timeout(std::time::Duration::from_millis(50)).is_err() {
+            sizes.push(resident() as f64);
+        }
+        sizes
+    });
+    let result = run();
+    stop.send(()).unwrap();
+    let sizes = sampler.join().unwrap();
+    let n = sizes.len() as f64;
+    let mean = sizes.iter().sum::<f64>() / n;
+    let square = sizes.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    (result, square.sqrt() / mean)
 }
 
 fn tracer<'a>(field: &'a dyn Field, frames: usize, steps: u64) -> Tracer<'a> {
@@ -167,6 +168,11 @@ fn tracer<'a>(field: &'a dyn Field, frames: usize, steps: u64) -> Tracer<'a> {
 
 fn seeds(count: usize) -> Seeds {
     Seeds::uniform([0.2; 3], [0.8; 3], count, 1).unwrap()
+}
+
+fn run(tracer: &Tracer, seeds: &Seeds) -> Summary {
+    let mut sink = Drain::default();
+    tracer.trace_into(seeds, &mut sink, &mut |_| Control::Continue).unwrap()
 }
 
 fn open(source: Cycle, frames: Frames) -> GridField {
@@ -190,11 +196,10 @@ fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
     forget_peak();
     let field = open(source, plan.frames());
     let seeds = seeds(200_000);
-    let mut sizes = Sizes::default();
-    let tracer = tracer(&field, 40, 200).memory(memory);
+    let tracer = tracer(&field, 40, 39 * 20).memory(memory);
     println!("{}", tracer.plan(&seeds).unwrap());
-    let summary = tracer.trace_from(None, &seeds, &mut Drain::default(), &mut sizes).unwrap();
-    let (peak, variation) = (peak(), sizes.variation());
+    let (summary, variation) = variation(|| run(&tracer, &seeds));
+    let peak = peak();
     println!(
         "peak {:.1} of {:.1} MiB, variation {variation:.3}, {:?}",
         peak as f64 / MIB,
@@ -214,17 +219,17 @@ fn streamed_frames_are_hardly_slower_than_all_at_once() {
     let seeds = seeds(1_000_000);
     let all = open(Cycle::open(&path, frames), Frames::All);
     let streamed = open(Cycle::open(&path, frames), Frames::Streamed(4));
-    let run = |field: &GridField| -> (f64, Summary) {
+    let timed = |field: &GridField| -> (f64, Summary) {
         let tracer = tracer(field, frames, 20 * (frames as u64 - 1));
-        let (begin, mut sink) = (Instant::now(), Drain::default());
-        let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
+        let begin = Instant::now();
+        let summary = run(&tracer, &seeds);
         (begin.elapsed().as_secs_f64(), summary)
     };
     // In turns, so that other work on the machine counts for both.
     let mut seconds = [Vec::new(), Vec::new()];
     for _ in 0..3 {
         for (field, seconds) in [&all, &streamed].into_iter().zip(&mut seconds) {
-            let (taken, summary) = run(field);
+            let (taken, summary) = timed(field);
             println!("{taken:.2} s, {:?}", summary.input);
             seconds.push(taken);
         }
@@ -252,19 +257,62 @@ fn ten_million_particles_take_the_memory_that_is_planned() {
     let plan = tracer.plan(&seeds).unwrap();
     println!("{plan}");
     forget_peak();
-    let mut sizes = Sizes::default();
-    let summary = tracer.trace_from(None, &seeds, &mut Drain::default(), &mut sizes).unwrap();
+    let (summary, variation) = variation(|| run(&tracer, &seeds));
     let (peak, planned) = (peak() as f64, plan.host_bytes() as f64);
     println!(
         "peak {:.1} MiB, planned {:.1} MiB ({:+.1} %), variation {:.3}, {} particle-steps/s, {:?}",
         peak / MIB,
         planned / MIB,
         100.0 * (peak / planned - 1.0),
-        sizes.variation(),
+        variation,
         summary.particle_steps_per_second() as u64,
         summary.batches,
     );
     assert!((peak / planned - 1.0).abs() < 0.1);
+}
+
+/// Keeps the state after each segment, and measures that.
+#[derive(Default)]
+struct Keeper {
+    bytes: usize,
+    seconds: f64,
+    asked: Option<Instant>,
+}
+
+impl Observer for Keeper {
+    fn progress(&mut self, _: Progress) -> Control {
+        Control::Continue
+    }
+
+    fn keeps(&mut self, _: &Progress) -> bool {
+        self.asked = Some(Instant::now());
+        true
+    }
+
+    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+        self.bytes = state.into_owned().arrays.iter().map(|(_, bytes)| bytes.len()).sum();
+        let seconds = self.asked.map_or(0.0, |asked| asked.elapsed().as_secs_f64());
+        self.seconds = self.seconds.max(seconds);
+        Ok(())
+    }
+}
+
+#[test]
+#[ignore = "it takes a while"]
+fn the_state_of_a_million_particles_is_there_at_once() {
+    let (_folder, path) = folder(64);
+    let field = open(Cycle::open(&path, 4), Frames::All);
+    let seeds = seeds(1_000_000);
+    for batch in [1_000_000, 250_000] {
+        let (mut keeper, mut sink) = (Keeper::default(), Drain::default());
+        let tracer = tracer(&field, 4, 20).batch(batch);
+        let summary = tracer.trace_from(None, &seeds, &mut sink, &mut keeper).unwrap();
+        println!(
+            "batches of {batch}: {} bytes in at most {:.3} s, of a run of {:.2} s",
+            keeper.bytes, keeper.seconds, summary.trace_seconds
+        );
+        assert!(keeper.seconds < 2.0);
+    }
 }
 
 #[test]

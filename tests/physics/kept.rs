@@ -165,11 +165,14 @@ pub fn seeds(count: usize) -> Seeds {
     seeds.with_release(times.collect()).unwrap()
 }
 
+fn inlet(pattern: Pattern) -> Inlet {
+    Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap()
+}
+
 /// A tracer that uses slots again and has a source: what is left ends at faces.
 pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
-    let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();
-    let source =
-        Source::constant(inlet(Pattern::Flux), 4.3, 17).unwrap().between(0.4, 6.0).unwrap();
+    let source = Source::constant(inlet(Pattern::Uniform), 4.3, 17).unwrap();
+    let source = source.between(0.4, 6.0).unwrap();
     Tracer::new(field)
         .all_faces(Condition::Reflect)
         .face(Face::XLow, Condition::Clamp)
@@ -182,9 +185,10 @@ pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
         .save_velocity(true)
 }
 
-/// The same on a random walk.
+/// The same on a random walk, and with a source in proportion to what flows in at the begin.
 pub fn walking<'a>(field: &'a dyn Field, steps: u64) -> Tracer<'a> {
-    busy(field, steps).random_walk(RandomWalk::isotropic(2e-3, 77))
+    let source = Source::constant(inlet(Pattern::Flux), 2.1, 9).unwrap();
+    busy(field, steps).source(source).random_walk(RandomWalk::isotropic(2e-3, 77))
 }
 
 /// The same with steps by tolerance.

@@ -64,7 +64,7 @@ fn a_state_is_of_one_run() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(complaint(&tracer, 21, &state).contains("particles: 37"));
+    assert!(complaint(&tracer, 21, &state).contains("particles: 46"));
     assert!(complaint(&walking(&field, 10), 20, &state).contains("steps: 9"));
     let mut short = state.clone();
     short.arrays.retain(|(name, _)| name != "record");

@@ -37,6 +37,10 @@ impl Plan {
         if asked.batch == Some(0) {
             return Err(Error::Plan("a batch of 0 particles; give 1 or more".into()));
         }
+        let must_split = asked.batch.is_some_and(|batch| batch < load.particles);
+        if let (true, None, Some(reason)) = (must_split, asked.strategy, asked.whole) {
+            return Err(Error::Plan(format!("{reason}; leave out the batch")));
+        }
         let candidates: Vec<_> = Strategy::ALL
             .into_iter()
             .filter(|strategy| asked.strategy.is_none_or(|asked| asked == *strategy))
@@ -100,9 +104,9 @@ impl Asked {
             return Some(format!("`{name}` has no batches; leave out the batch"));
         }
         match self.whole {
-            Some(reason) if strategy.has_batches() => {
-                Some(format!("{reason}; leave out the batch, so that they all run at once"))
-            }
+            Some(reason) if strategy.has_batches() => Some(format!(
+                "{reason}, and `{name}` has batches; use `in-memory` or `streamed-frames`"
+            )),
             _ => None,
         }
     }

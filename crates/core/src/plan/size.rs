@@ -79,7 +79,10 @@ impl Memory {
     pub fn of(device: &Device) -> Self {
         let mut system = sysinfo::System::new();
         system.refresh_memory();
-        let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
+        // Files that are cached in memory make room where it is asked for.
+        let limit = system
+            .cgroup_limits()
+            .map_or(u64::MAX, |limits| limits.total_memory.saturating_sub(limits.rss));
         let left = system.available_memory().min(limit);
         let host = (left > 0).then(|| resident() + left / 10 * 9);
         Memory { host, ..Memory::unknown(device) }

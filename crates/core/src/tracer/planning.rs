@@ -54,16 +54,25 @@ impl Tracer<'_> {
             return Ok(plan);
         }
         if is_exact || self.memory.is_some() {
-            let known = plan.items().iter().filter(|item| ["seeds", "field"].contains(&item.name));
-            let shared = |device: u64| if memory.is_shared { device } else { 0 };
-            let there = known.map(|item| item.host + shared(item.device)).sum::<u64>();
-            load.program = crate::plan::resident().saturating_sub(there);
+            load.program = crate::plan::resident().saturating_sub(self.there(&plan, &field));
         }
         memory = Memory::of(&device);
         if let Some(bytes) = self.memory {
             memory = memory.within(bytes);
         }
         Plan::choose(&load, &field, memory, &asked)
+    }
+
+    /// Bytes on the host of what is there before the run: seeds and frames.
+    fn there(&self, plan: &Plan, field: &FieldSize) -> u64 {
+        let item = |name: &str| plan.items().iter().find(|item| item.name == name);
+        let seeds = item("seeds").map_or(0, |item| item.host);
+        let frames = match plan.frames() {
+            // A window begins with a frame.
+            Frames::Streamed(_) => field.frame_bytes + field.other_bytes,
+            Frames::All => item("field").map_or(0, |item| item.device),
+        };
+        seeds + if plan.memory().is_shared { frames } else { 0 }
     }
 
     fn load(&self, seeds: &Seeds, path: Path) -> Load {
