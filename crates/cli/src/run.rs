@@ -129,7 +129,6 @@ fn open_old(
             folder.root.display()
         )));
     }
-    log::to_file(&folder.path("log.txt"))?;
     let change = change.map(|change| format!("{change}, which is accepted"));
     for warning in kept.warnings(device).into_iter().chain(change) {
         eprintln!("warning: {warning}");
@@ -163,7 +162,7 @@ impl Job<'_> {
         let shared = Shared::default();
         shared.stays.replace(kept.stays());
         let resumed = kept.resumed;
-        let display = Display::new(output.quiet);
+        let display = Display::new(output.quiet, kept.particle_steps);
         let mut watch =
             Watch::new(display, (&signals, &traffic, &shared), (folder, kept), self.case);
         let run = self.follow(&mut watch)?;
