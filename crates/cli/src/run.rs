@@ -80,7 +80,9 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
             open_old(case, *kept, (print, accept_changes), &device)?
         }
     };
-    tracing::info!(device = device.name, field = %loaded.description, seeds = seeds.len(), "run begins");
+    let what = if kept.resumed == 0 { "begins" } else { "goes on" };
+    let (time, field) = (kept.time(), &loaded.description);
+    tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let job = Job { case, tracer: &tracer, seeds: &seeds, loaded: &loaded, device: &device, start };
     let done = job.complete(&folder, kept, output);
     match done {
@@ -89,7 +91,10 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
             stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
         }
         Err(error) => {
-            tracing::error!("{}", crate::chain(&error));
+            match error.is::<Stopped>() {
+                true => tracing::info!("{error}"),
+                false => tracing::error!("{}", crate::chain(&error)),
+            }
             Err(with_way_on(error, &folder))
         }
     }
@@ -135,7 +140,7 @@ fn open_old(
         tracing::warn!("{warning}");
     }
     kept.resumed += 1;
-    tracing::info!(time = kept.time(), resumed = kept.resumed, "run goes on");
+    kept.fingerprint = print;
     Ok((folder, kept))
 }
 
