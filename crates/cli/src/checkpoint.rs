@@ -24,6 +24,8 @@ pub struct Kept {
     pub machine: Machine,
     /// How often the run has gone on.
     pub resumed: u64,
+    /// Steps of all particles so far, for the display.
+    pub particle_steps: u64,
     /// Residence times so far, where slots are used again.
     stays: Option<Vec<[u64; 5]>>,
     /// How far the run has come, if it has taken a step.
@@ -82,6 +84,7 @@ impl Kept {
             fingerprint,
             machine,
             resumed: 0,
+            particle_steps: 0,
             stays: None,
             numbers: None,
             arrays: Vec::new(),
@@ -89,7 +92,8 @@ impl Kept {
     }
 
     /// Takes note of how far the run has come.
-    pub fn advance(&mut self, numbers: RunNumbers, stays: Option<&[Stays]>) {
+    pub fn advance(&mut self, numbers: RunNumbers, steps: u64, stays: Option<&[Stays]>) {
+        self.particle_steps = steps;
         self.numbers = Some(numbers);
         self.stays = stays.map(|stays| stays.iter().map(Stays::numbers).collect());
     }

@@ -22,49 +22,50 @@ impl Notes {
 }
 
 /// Shows a run's progress on standard error.
-pub enum Display {
+pub struct Display {
+    form: Form,
+    begin: Instant,
+    /// Steps of all particles that had been taken before.
+    before: u64,
+}
+
+enum Form {
     /// Nothing.
     Quiet,
     /// A bar that is drawn anew.
-    Bar(ProgressBar, Instant),
+    Bar(ProgressBar),
     /// A line at each tenth of the run.
-    Lines { next: f64, begin: Instant },
+    Lines { next: f64 },
 }
 
 /// Parts of the bar.
 const PARTS: u64 = 1000;
 
 impl Display {
-    /// The display that suits where standard error goes.
-    pub fn new(quiet: bool) -> Self {
-        let begin = Instant::now();
-        if quiet {
-            return Display::Quiet;
-        }
-        if !std::io::stderr().is_terminal() {
-            return Display::Lines { next: 0.1, begin };
-        }
-        let bar = ProgressBar::new(PARTS);
-        let form = "tracing [{bar:40}] {percent:>3}%  {msg}  {elapsed} of about {duration}";
-        if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        Display::Bar(bar, begin)
+    /// The display that suits where standard error goes, of a run that so many steps of particles
+    /// have been taken of before.
+    pub fn new(quiet: bool, before: u64) -> Self {
+        Display { form: Form::new(quiet), begin: Instant::now(), before }
     }
 
     /// Shows how far a run has come, and what it has read and written by then.
     pub fn observe(&mut self, progress: Progress, flow: impl FnOnce() -> Flow) {
-        match self {
-            Display::Quiet => {}
-            Display::Bar(bar, begin) => {
-                bar.set_message(rate(progress, *begin, flow()));
-                bar.set_position((progress.fraction * PARTS as f64) as u64);
+        let seconds = self.begin.elapsed().as_secs_f64().max(1e-9);
+        let steps = progress.particle_steps.saturating_sub(self.before);
+        let rate = format!("{} particle-steps/s", in_words(steps as f64 / seconds));
+        match &mut self.form {
+            Form::Quiet => {}
+            Form::Bar(bar) => {
+                let position = (progress.fraction * PARTS as f64) as u64;
+                if position != bar.position() {
+                    bar.set_message(format!("{rate}, {}", flow()));
+                    bar.set_position(position);
+                }
             }
-            Display::Lines { next, begin } => {
+            Form::Lines { next } => {
                 if progress.fraction + 1e-12 >= *next {
                     let percent = progress.fraction * 100.0;
-                    let rate = rate(progress, *begin, flow());
-                    eprintln!("{percent:3.0}%  t = {}  {rate}", progress.time);
+                    eprintln!("{percent:3.0}%  t = {}  {rate}, {}", progress.time, flow());
                     *next = (progress.fraction * 10.0).floor() / 10.0 + 0.1;
                 }
             }
@@ -73,16 +74,27 @@ impl Display {
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        if let Display::Bar(bar, _) = self {
+        if let Form::Bar(bar) = &self.form {
             bar.finish_and_clear();
         }
     }
 }
 
-fn rate(progress: Progress, begin: Instant, flow: Flow) -> String {
-    let seconds = begin.elapsed().as_secs_f64().max(1e-9);
-    let rate = in_words(progress.particle_steps as f64 / seconds);
-    format!("{rate} particle-steps/s, {flow}")
+impl Form {
+    fn new(quiet: bool) -> Self {
+        if quiet {
+            return Form::Quiet;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Form::Lines { next: 0.1 };
+        }
+        let bar = ProgressBar::new(PARTS);
+        let form = "tracing [{bar:40}] {percent:>3}%  {msg}  {elapsed} of about {duration}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Form::Bar(bar)
+    }
 }
 
 /// A large number in short: `12.4 M`.

@@ -5,6 +5,7 @@ use crate::{
     case::{self, Case, Misuse, Run},
     checkpoint::Kept,
     folder::Folder,
+    log,
     run::{self, Begin},
 };
 use anyhow::Result;
@@ -13,7 +14,9 @@ use std::path::Path;
 use toml::{Table, Value};
 
 pub fn execute(args: &args::Run, root: &Path) -> Result<()> {
-    let kept = Kept::read(&Folder::at(root))?;
+    let folder = Folder::at(root);
+    let kept = Kept::read(&folder)?;
+    log::to_file(&folder.path("log.txt"))?;
     let case = case_of(args, root, &kept)?;
     let begin = Begin::From { kept: Box::new(kept), accept_changes: args.accept_changes };
     run::trace(&case, Path::new("/"), begin, args.output)

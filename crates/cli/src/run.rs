@@ -80,7 +80,9 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
             open_old(case, *kept, (print, accept_changes), &device)?
         }
     };
-    tracing::info!(device = device.name, field = %loaded.description, seeds = seeds.len(), "run begins");
+    let what = if kept.resumed == 0 { "begins" } else { "goes on" };
+    let (time, field) = (kept.time(), &loaded.description);
+    tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let job = Job { case, tracer: &tracer, seeds: &seeds, loaded: &loaded, device: &device, start };
     let done = job.complete(&folder, kept, output);
     match done {
@@ -89,7 +91,10 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
             stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
         }
         Err(error) => {
-            tracing::error!("{}", crate::chain(&error));
+            match error.is::<Stopped>() {
+                true => tracing::info!("{error}"),
+                false => tracing::error!("{}", crate::chain(&error)),
+            }
             Err(with_way_on(error, &folder))
         }
     }
@@ -129,14 +134,13 @@ fn open_old(
             folder.root.display()
         )));
     }
-    log::to_file(&folder.path("log.txt"))?;
     let change = change.map(|change| format!("{change}, which is accepted"));
     for warning in kept.warnings(device).into_iter().chain(change) {
         eprintln!("warning: {warning}");
         tracing::warn!("{warning}");
     }
     kept.resumed += 1;
-    tracing::info!(time = kept.time(), resumed = kept.resumed, "run goes on");
+    kept.fingerprint = print;
     Ok((folder, kept))
 }
 
@@ -163,7 +167,7 @@ impl Job<'_> {
         let shared = Shared::default();
         shared.stays.replace(kept.stays());
         let resumed = kept.resumed;
-        let display = Display::new(output.quiet);
+        let display = Display::new(output.quiet, kept.particle_steps);
         let mut watch =
             Watch::new(display, (&signals, &traffic, &shared), (folder, kept), self.case);
         let run = self.follow(&mut watch)?;

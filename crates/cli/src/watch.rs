@@ -46,8 +46,10 @@ pub struct Watch<'a> {
     pub checkpoints: Checkpoints,
     /// The time that the run has come to.
     pub time: f64,
+    /// Steps of all particles.
+    steps: u64,
     /// Whether it ends after this segment.
-    pub is_ending: bool,
+    is_ending: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -68,6 +70,7 @@ impl<'a> Watch<'a> {
             time: kept.time().unwrap_or_default(),
             kept,
             checkpoints: Checkpoints::default(),
+            steps: 0,
             is_ending: false,
         }
     }
@@ -75,7 +78,7 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: Progress) -> Control {
-        self.time = progress.time;
+        (self.time, self.steps) = (progress.time, progress.particle_steps);
         self.display.observe(progress, || self.traffic.flow(self.shared));
         self.is_ending = self.signals.code().is_some();
         if self.is_ending { Control::Cancel } else { Control::Continue }
@@ -87,8 +90,12 @@ impl Observer for Watch<'_> {
     }
 
     fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+        if self.every.is_none() {
+            // A run that is about to fail gives its state unasked.
+            return Ok(());
+        }
         let begin = Instant::now();
-        self.kept.advance(state.numbers, self.shared.stays.borrow().as_deref());
+        self.kept.advance(state.numbers, self.steps, self.shared.stays.borrow().as_deref());
         let bytes = self.kept.write(self.folder, &state.arrays)?;
         let Checkpoints { count, bytes: before, seconds } = self.checkpoints;
         let seconds = seconds + begin.elapsed().as_secs_f64();
