@@ -37,7 +37,9 @@ pub trait Observer {
     }
 
     /// Called with the state where [`keeps`](Observer::keeps) said so, after the sink has made what
-    /// came before [outlast a crash](crate::TrackSink::sync).
+    /// came before [outlast a crash](crate::TrackSink::sync). Also called, whoever asked, where a
+    /// segment cannot begin as a frame of the field cannot be read, and the run is about to end with
+    /// that error.
     ///
     /// # Errors
     ///
