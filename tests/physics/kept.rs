@@ -45,6 +45,10 @@ fn bits(numbers: Vec<f64>) -> Vec<u64> {
 }
 
 impl TrackSink for Keep {
+    fn on_host(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
         self.particles = plan.particles;
         Ok(())
@@ -116,6 +120,21 @@ impl Observer for States {
 /// them in double precision.
 pub fn some_machines() -> Vec<Machine> {
     machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double()).collect()
+}
+
+/// An observer that asks for no state.
+#[derive(Default)]
+pub struct Idle(pub Vec<RunState<'static>>);
+
+impl Observer for Idle {
+    fn progress(&mut self, _: Progress) -> Control {
+        Control::Continue
+    }
+
+    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+        self.0.push(state.into_owned());
+        Ok(())
+    }
 }
 
 /// A run from its begin.

@@ -30,7 +30,7 @@ pub use field::{
     PointField, PointSource, Sampled, Velocity,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
-pub use observer::{KeepEvery, Observer};
+pub use observer::{Control, KeepEvery, Observer, Progress};
 pub use plan::{Asked, FieldSize, Load, Memory, Phase, Plan, PlanItem, Strategy};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
@@ -41,6 +41,5 @@ pub use tracer::{
     Tolerance, Tracer,
 };
 pub use tracks::{
-    Control, Ends, Life, Mark, MeshFace, Path, Progress, Save, SavePlan, SinkError, Summary,
-    TrackSink, Tracks,
+    Ends, Life, Mark, MeshFace, Path, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
 };

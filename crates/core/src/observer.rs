@@ -1,7 +1,27 @@
 //! Who watches a run.
 
-use crate::{Control, Progress, RunState, SinkError};
+use crate::{RunState, SinkError};
 use std::time::Instant;
+
+/// How far a run has come, as an observer sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Fraction of the run's time that is done, 0 to 1.
+    pub fraction: f64,
+    /// Time reached, in the data's unit.
+    pub time: f64,
+    /// Steps taken, times the number of particles.
+    pub particle_steps: u64,
+}
+
+/// What an observer wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop here, keep what is there.
+    Cancel,
+}
 
 /// Hears how far a run has come, may end it, and may keep its state so that it can go on from
 /// there. A closure that takes a [`Progress`] is one that keeps nothing.
@@ -17,7 +37,9 @@ pub trait Observer {
     }
 
     /// Called with the state where [`keeps`](Observer::keeps) said so, after the sink has made what
-    /// came before [outlast a crash](crate::TrackSink::sync).
+    /// came before [outlast a crash](crate::TrackSink::sync). Also called, whoever asked, where a
+    /// segment cannot begin as a frame of the field cannot be read, and the run is about to end with
+    /// that error.
     ///
     /// # Errors
     ///

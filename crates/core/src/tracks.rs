@@ -385,26 +385,6 @@ impl Summary {
     }
 }
 
-/// How far a run has come, as an observer sees it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Fraction of the run's time that is done, 0 to 1.
-    pub fraction: f64,
-    /// Time reached, in the data's unit.
-    pub time: f64,
-    /// Steps taken, times the number of particles.
-    pub particle_steps: u64,
-}
-
-/// What an observer wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Continue,
-    /// Stop here, keep what is there.
-    Cancel,
-}
-
 pub(crate) fn sunk<T>(result: std::result::Result<T, SinkError>) -> Result<T> {
     result.map_err(crate::Error::Sink)
 }

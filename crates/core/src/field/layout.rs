@@ -124,7 +124,9 @@ impl Layout {
                 what: format!("a field of {frames} frames x {} velocities", self.size()),
                 needed,
                 available,
-                remedy: "select fewer frames (`field.frames`), or f32".into(),
+                remedy: "select fewer frames (`field.frames`) or f32, or have them read in the \
+                         course of the run (`run.strategy = \"streamed-frames\"`)"
+                    .into(),
             }),
             _ => Ok(()),
         }

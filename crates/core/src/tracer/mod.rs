@@ -278,6 +278,7 @@ impl<'a> Tracer<'a> {
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.uses_slots_again().then(lives::nothing_follows);
+        let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         if self.velocity {

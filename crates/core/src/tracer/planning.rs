@@ -35,7 +35,8 @@ impl Tracer<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] where the run cannot fit, and [`Error::Plan`] where what was asked for
+    /// [`Error::Memory`](crate::Error::Memory) where the run cannot fit, and
+    /// [`Error::Plan`](crate::Error::Plan) where what was asked for
     /// contradicts itself or the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let path = self.choose_path(seeds.is_tracked())?;

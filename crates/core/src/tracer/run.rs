@@ -85,8 +85,18 @@ impl<'a> Run<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        while let Some(segment) = self.segments.next() {
-            if let Err(error) = self.segment(&segment, sink) {
+        loop {
+            let begin = self.segments.cursor();
+            let Some(segment) = self.segments.next() else { break };
+            let samples = self.tracer.velocity && segment.save.is_some();
+            let parts = self.stepper.parts(&segment, samples);
+            if let Err(error) = self.stepper.ready(&parts[0], samples) {
+                // Nothing has begun, so that the run can go on from here.
+                self.segments.go_to(begin);
+                self.keep(sink, observer)?;
+                return Err(error);
+            }
+            if let Err(error) = self.segment(&segment, &parts, sink) {
                 self.roll_back(error)?;
                 continue;
             }
@@ -109,16 +119,20 @@ impl<'a> Run<'a> {
     }
 
     /// Takes all particles through a segment, batch after batch, and makes the save after it.
-    fn segment(&mut self, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
+    fn segment(
+        &mut self,
+        segment: &Chunk,
+        parts: &[Chunk],
+        sink: &mut dyn TrackSink,
+    ) -> Result<()> {
         let following = match segment.steps() {
             0 => None,
             _ => self.slots.as_mut().map(|slots| slots.prepare(segment).clone()),
         };
         let mut ends = Vec::new();
-        let samples = self.tracer.velocity && segment.save.is_some();
-        for part in self.stepper.parts(segment, samples) {
-            let following = following.as_ref().map(|following| following.during(&part));
-            self.part(&part, following.as_ref(), &mut ends, sink)?;
+        for part in parts {
+            let following = following.as_ref().map(|following| following.during(part));
+            self.part(part, following.as_ref(), &mut ends, sink)?;
         }
         self.counts.steps += segment.steps() as u64;
         self.absorb(ends, segment, sink)

@@ -74,11 +74,10 @@ impl Stepper<'_> {
     /// The parts of a segment for which all frames are on the device at once. Velocities at the end
     /// are of the last part, too, where `samples` says so.
     pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
-        let (Path::Fused, Some(sampled)) = (self.path, self.field.sampled()) else {
+        let Some(sampled) = self.field.sampled() else {
             return vec![segment.clone()];
         };
-        let mut moments = segment.moments();
-        moments.extend(samples.then_some((segment.end(), 0.0)));
+        let moments = moments(segment, samples);
         let (mut parts, mut first) = (Vec::new(), 0);
         while first < moments.len() || parts.is_empty() {
             let next = first + sampled.at_once(&moments[first..]);
@@ -87,6 +86,16 @@ impl Stepper<'_> {
             first = next;
         }
         parts
+    }
+
+    /// Waits until the frames for a part of a segment are on the device.
+    pub fn ready(&self, part: &Chunk, samples: bool) -> Result<()> {
+        let samples = samples && part.save.is_some();
+        let moments = moments(part, samples);
+        match self.field.sampled() {
+            Some(sampled) if !moments.is_empty() => sampled.during(&moments).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Velocity at the particles' positions.
@@ -117,4 +126,11 @@ impl Stepper<'_> {
             _ => 0,
         }
     }
+}
+
+/// Begins and lengths of the steps of a segment, and its end where velocities are sampled there.
+fn moments(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
+    let mut moments = segment.moments();
+    moments.extend(samples.then_some((segment.end(), 0.0)));
+    moments
 }
