@@ -77,13 +77,18 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
     fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
         let begin = Instant::now();
         let velocity = self.source.read(frame);
-        let bytes = match &velocity {
-            Ok(Velocity::F32(numbers)) => size_of_val(numbers.as_slice()),
-            Ok(Velocity::F64(numbers)) => size_of_val(numbers.as_slice()),
-            Err(_) => 0,
-        };
-        self.tally.add(bytes, begin);
+        self.tally.add(velocity.as_ref().map_or(0, bytes), begin);
         velocity
+    }
+
+    fn read_many(
+        &mut self,
+        frames: &[usize],
+    ) -> Vec<Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
+        let begin = Instant::now();
+        let velocities = self.source.read_many(frames);
+        self.tally.add(velocities.iter().flatten().map(bytes).sum(), begin);
+        velocities
     }
 
     fn diffusivity(
@@ -95,5 +100,13 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
         let numbers = diffusivity.as_ref().ok().and_then(Option::as_ref);
         self.tally.add(numbers.map_or(0, |numbers| size_of_val(numbers.as_slice())), begin);
         diffusivity
+    }
+}
+
+/// Bytes of a frame's velocities.
+fn bytes(velocity: &Velocity) -> usize {
+    match velocity {
+        Velocity::F32(numbers) => size_of_val(numbers.as_slice()),
+        Velocity::F64(numbers) => size_of_val(numbers.as_slice()),
     }
 }

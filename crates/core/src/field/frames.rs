@@ -19,6 +19,15 @@ pub trait FrameSource {
         frame: usize,
     ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
 
+    /// Reads the velocities of several frames, in the order in which they are asked for: at once,
+    /// where the source can do so. What is wrong with one of them says nothing about the others.
+    fn read_many(
+        &mut self,
+        frames: &[usize],
+    ) -> Vec<std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
+        frames.iter().map(|frame| self.read(*frame)).collect()
+    }
+
     /// Reads the diffusivity of a frame, for a [random walk](crate::RandomWalk): a number for each
     /// node or cell, in the data's unit of length squared per unit of time. `None` where the source
     /// has none, and then in all frames.
@@ -115,6 +124,10 @@ impl<S: FrameSource + ?Sized> FrameSource for &mut S {
         (**self).read(frame)
     }
 
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<Velocity, SourceError>> {
+        (**self).read_many(frames)
+    }
+
     fn diffusivity(&mut self, frame: usize) -> std::result::Result<Option<Vec<f64>>, SourceError> {
         (**self).diffusivity(frame)
     }
@@ -127,6 +140,10 @@ impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
 
     fn read(&mut self, frame: usize) -> std::result::Result<Velocity, SourceError> {
         (**self).read(frame)
+    }
+
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<Velocity, SourceError>> {
+        (**self).read_many(frames)
     }
 
     fn diffusivity(&mut self, frame: usize) -> std::result::Result<Option<Vec<f64>>, SourceError> {

@@ -143,9 +143,15 @@ impl Layout {
         let size = self.size() * LANES;
         let mut has_diffusivity = false;
         let mut all = Reals::with_capacity(options.precision, frames * size + LANES);
-        for frame in 0..frames {
-            tracing::debug!(frame, frames, "reading");
-            has_diffusivity |= self.frame(source, frame, options.not_finite, &mut all)?;
+        let numbers: Vec<usize> = (0..frames).collect();
+        for group in numbers.chunks(at_once(frames)) {
+            tracing::debug!(?group, frames, "reading");
+            for (frame, velocity) in group.iter().zip(source.read_many(group)) {
+                let velocity =
+                    velocity.map_err(|source| Error::Source { frame: *frame, source })?;
+                has_diffusivity |=
+                    self.frame(source, (*frame, velocity), options.not_finite, &mut all)?;
+            }
         }
         if time.ends_meet() {
             let last = (frames - 1) * size;
@@ -157,29 +163,33 @@ impl Layout {
         Ok((all, has_diffusivity))
     }
 
-    /// A frame in an array of its own, and whether it has a diffusivity.
-    pub fn read_frame(
+    /// Frames in arrays of their own, and whether each has a diffusivity.
+    pub fn read_frames(
         &self,
         source: &mut dyn FrameSource,
-        frame: usize,
+        frames: &[usize],
         (not_finite, precision): (NotFinite, Precision),
-    ) -> Result<(Reals, bool)> {
-        let mut values = Reals::with_capacity(precision, self.size() * LANES);
-        let has_diffusivity = self.frame(source, frame, not_finite, &mut values)?;
-        Ok((values, has_diffusivity))
+    ) -> Vec<Result<(Reals, bool)>> {
+        let velocities = source.read_many(frames);
+        let mut packed = |(frame, velocity): (&usize, std::result::Result<Velocity, _>)| {
+            let velocity = velocity.map_err(|source| Error::Source { frame: *frame, source })?;
+            let mut values = Reals::with_capacity(precision, self.size() * LANES);
+            let given = (*frame, velocity);
+            let has_diffusivity = self.frame(source, given, not_finite, &mut values)?;
+            Ok((values, has_diffusivity))
+        };
+        frames.iter().zip(velocities).map(&mut packed).collect()
     }
 
     /// Appends a frame, and says whether it has a diffusivity.
     fn frame(
         &self,
         source: &mut dyn FrameSource,
-        frame: usize,
+        (frame, velocity): (usize, Velocity),
         not_finite: NotFinite,
         all: &mut Reals,
     ) -> Result<bool> {
-        let failed = |source| Error::Source { frame, source };
         let begin = all.len();
-        let velocity = source.read(frame).map_err(failed)?;
         if velocity.len() != 3 * self.given {
             let (found, expected) = (velocity.len(), 3 * self.given);
             let placement = self.name.clone();
@@ -195,6 +205,7 @@ impl Layout {
             let position = (self.position)(first);
             return Err(Error::NotFinite { frame, count, first, position });
         }
+        let failed = |source| Error::Source { frame, source };
         let Some(diffusivity) = source.diffusivity(frame).map_err(failed)? else {
             return Ok(false);
         };
@@ -258,6 +269,17 @@ impl Layout {
         }
         bad
     }
+}
+
+/// How many of a series' frames are read at once: one for each thread of the machine, but no more
+/// than add a sixteenth to the memory of all.
+fn at_once(frames: usize) -> usize {
+    (frames / 16).clamp(1, threads())
+}
+
+/// The most frames that are read at once.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(8)
 }
 
 fn meets<T: PartialEq>(first: &[T], last: &[T]) -> bool {

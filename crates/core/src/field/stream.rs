@@ -4,7 +4,7 @@
 use super::{
     FieldOptions, FrameSource, Frames, NotFinite,
     frames::TimeAxis,
-    layout::{LANES, Layout, Loaded, check_ends},
+    layout::{LANES, Layout, Loaded, check_ends, threads},
 };
 use crate::{Error, Precision, Result, device, reals::Reals};
 use burn::tensor::{Device, Tensor};
@@ -309,10 +309,15 @@ impl Reader {
         let (ask, asked) = channel::<usize>();
         let (give, frames) = channel();
         let work = move || {
-            for frame in asked {
-                tracing::debug!(frame, "reading");
-                if give.send(layout.read_frame(&mut *source, frame, options)).is_err() {
-                    break;
+            while let Ok(frame) = asked.recv() {
+                // What else is asked for already is read beside it.
+                let others = asked.try_iter().take(threads() - 1);
+                let group: Vec<usize> = std::iter::once(frame).chain(others).collect();
+                tracing::debug!(?group, "reading");
+                for found in layout.read_frames(&mut *source, &group, options) {
+                    if give.send(found).is_err() {
+                        return;
+                    }
                 }
             }
         };

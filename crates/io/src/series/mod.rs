@@ -86,6 +86,14 @@ macro_rules! tell {
                 Ok(self.read_frame(frame)?)
             }
 
+            fn read_many(
+                &mut self,
+                frames: &[usize],
+            ) -> Vec<std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
+                let found = crate::series::together(frames, |frame| self.read_frame(frame));
+                found.into_iter().map(|velocity| Ok(velocity?)).collect()
+            }
+
             fn diffusivity(
                 &mut self,
                 frame: usize,
@@ -97,6 +105,21 @@ macro_rules! tell {
     };
 }
 use tell;
+
+/// What is read of several frames, each by a thread of its own. Those of a pool may be busy with
+/// steps for long.
+fn together<T: Send>(frames: &[usize], read: impl Fn(usize) -> Result<T> + Sync) -> Vec<Result<T>> {
+    if let [frame] = frames {
+        return vec![read(*frame)];
+    }
+    std::thread::scope(|scope| {
+        let read = &read;
+        let threads: Vec<_> =
+            frames.iter().map(|frame| scope.spawn(move || read(*frame))).collect();
+        let found = threads.into_iter().map(|thread| thread.join());
+        found.map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
 
 /// A velocity field on a grid over one or many VTK files, one frame each.
 ///

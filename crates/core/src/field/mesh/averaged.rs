@@ -46,6 +46,20 @@ impl<S> Averaged<S> {
     }
 }
 
+impl<S: MeshSource> Averaged<S> {
+    /// What a frame of the source is at the points.
+    fn averaged(&self, velocity: Velocity) -> Velocity {
+        if velocity.len() != 3 * self.source.cells().len() {
+            // The caller says how many there should be.
+            return velocity;
+        }
+        Velocity::F64(match velocity {
+            Velocity::F32(v) => self.means(|i| f64::from(v[i])),
+            Velocity::F64(v) => self.means(|i| v[i]),
+        })
+    }
+}
+
 impl<S: MeshSource> FrameSource for Averaged<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
@@ -56,14 +70,14 @@ impl<S: MeshSource> FrameSource for Averaged<S> {
         frame: usize,
     ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
         let velocity = self.source.read(frame)?;
-        let (found, expected) = (velocity.len(), 3 * self.source.cells().len());
-        if found != expected {
-            // The caller says how many there should be.
-            return Ok(velocity);
-        }
-        Ok(Velocity::F64(match velocity {
-            Velocity::F32(v) => self.means(|i| f64::from(v[i])),
-            Velocity::F64(v) => self.means(|i| v[i]),
-        }))
+        Ok(self.averaged(velocity))
+    }
+
+    fn read_many(
+        &mut self,
+        frames: &[usize],
+    ) -> Vec<std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
+        let read = self.source.read_many(frames).into_iter();
+        read.map(|velocity| Ok(self.averaged(velocity?))).collect()
     }
 }
