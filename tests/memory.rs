@@ -214,7 +214,7 @@ fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
 #[test]
 #[ignore = "it takes minutes"]
 fn streamed_frames_are_hardly_slower_than_all_at_once() {
-    let frames = 12;
+    let frames = 40;
     let (_folder, path) = folder(64);
     let seeds = seeds(1_000_000);
     let all = open(Cycle::open(&path, frames), Frames::All);
