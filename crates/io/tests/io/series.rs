@@ -369,3 +369,22 @@ fn a_carotid_artery_is_read() {
     assert_eq!(values.len(), 3 * 76 * 49 * 45);
     assert!(values.iter().any(|v| *v != 0.0));
 }
+
+#[test]
+fn several_frames_at_once_are_those_that_are_read_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["u_2.vti", "u_9.vti", "u_10.vti"];
+    for name in names {
+        std::fs::copy(data("series").join(name), folder.path().join(name)).unwrap();
+    }
+    let pattern = folder.path().join("u_*.vti");
+    let mut series = Series::open(pattern, &with_velocity("velocity")).unwrap();
+    let one_by_one = [2, 0, 1].map(|frame| series.read(frame).unwrap());
+    let at_once = series.read_many(&[2, 0, 1]).into_iter().map(|velocity| velocity.unwrap());
+    assert_eq!(at_once.collect::<Vec<_>>(), one_by_one);
+    std::fs::remove_file(folder.path().join("u_9.vti")).unwrap();
+    let found = series.read_many(&[0, 1, 2]);
+    assert_eq!(found.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    assert!(found[1].as_ref().unwrap_err().to_string().contains("u_9.vti"));
+    assert!(series.read_many(&[]).is_empty());
+}

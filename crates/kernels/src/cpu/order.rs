@@ -40,11 +40,12 @@ impl Parts {
     }
 
     /// The next part, given how many lives have ended and were followed by others; nothing where
-    /// none are.
+    /// none are. All steps are one part where particles are too few for an order.
     pub fn next(&mut self, ended: Option<usize>) -> Option<Range<usize>> {
         let begin = self.last.end;
         let most = match ended {
             None => self.steps,
+            Some(_) if self.particles < WORTH_PARTICLES => self.steps,
             Some(_) if begin == 0 => FIRST_PART,
             Some(ended) => {
                 let a_step = (ended - self.ended) as f64 / self.last.len() as f64;
@@ -248,16 +249,18 @@ mod tests {
 
     #[test]
     fn parts_are_shorter_where_more_lives_end() {
-        let mut whole = Parts::new(1000, 100);
+        let mut whole = Parts::new(10_000, 100);
         assert_eq!([whole.next(None), whole.next(None)], [Some(0..100), None]);
-        let mut parts = Parts::new(1000, 100);
+        let mut parts = Parts::new(10_000, 100);
         let mut next = |ended| parts.next(Some(ended));
         // One in a hundred a step, then none, and then nearly all.
-        assert_eq!([next(0), next(160), next(160)], [Some(0..16), Some(16..41), Some(41..100)]);
-        assert_eq!(next(9000), None);
-        let mut parts = Parts::new(1000, 100);
+        assert_eq!([next(0), next(1600), next(1600)], [Some(0..16), Some(16..41), Some(41..100)]);
+        assert_eq!(next(90_000), None);
+        let mut parts = Parts::new(10_000, 100);
         let mut next = |ended| parts.next(Some(ended));
-        assert_eq!([next(0), next(16_000)], [Some(0..16), Some(16..24)]);
+        assert_eq!([next(0), next(160_000)], [Some(0..16), Some(16..24)]);
+        let mut few = Parts::new(1000, 100);
+        assert_eq!([few.next(Some(0)), few.next(Some(900))], [Some(0..100), None]);
     }
 
     #[test]
