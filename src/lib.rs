@@ -33,6 +33,7 @@
 //! the data's own units.
 
 pub use burn;
+pub use burntrace_analysis as analysis;
 pub use burntrace_core::*;
 pub use burntrace_io as io;
 

@@ -1,0 +1,1 @@
+//! How many particles there are where.

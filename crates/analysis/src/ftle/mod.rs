@@ -1,0 +1,1 @@
+//! How much the flow stretches what lies between particles.
