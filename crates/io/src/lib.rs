@@ -3,6 +3,7 @@
 //! * [`checkpoint`]: a file from which a stopped run goes on.
 //! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
+//! * [`image`]: numbers on a lattice as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.
 //! * [`surface`]: closed surfaces of triangles, for obstacles, from STL and VTK files.
 //! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read back
@@ -14,6 +15,7 @@
 pub mod checkpoint;
 mod disk;
 mod error;
+pub mod image;
 mod listing;
 mod number;
 pub mod points;
@@ -24,11 +26,12 @@ pub mod vtp;
 
 pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use error::{Error, Result};
+pub use image::{Image, write_image};
 pub use points::{SeedPoints, read_points};
 pub use series::{
     Association, At, CaseTimes, Files, Frames, MeshSeries, OtherCells, PointSeries, Series,
     SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
-pub use tracks::{Track, TrackWriter, Tracks};
+pub use tracks::{Clock, Moment, Moments, Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

@@ -54,6 +54,7 @@ mod grid;
 mod layout;
 mod lives;
 mod manifest;
+mod moments;
 mod npy;
 mod reader;
 mod store;
@@ -61,5 +62,6 @@ mod thread;
 mod writer;
 
 pub use lives::Lives;
+pub use moments::{Clock, Moment, Moments};
 pub use reader::{Track, Tracks};
 pub use writer::TrackWriter;

@@ -1,9 +1,8 @@
 //! One cloud of points for each save.
 
-use super::clock::{Clock, Moment, Moments};
 use super::file::{Reals, count_of, ids, scalars, vectors, write};
 use crate::disk::write_whole;
-use crate::tracks::Tracks;
+use crate::tracks::{Clock, Moment, Moments, Tracks};
 use crate::{Error, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -48,7 +47,7 @@ pub fn write_clouds(store: &Tracks, folder: impl AsRef<Path>) -> Result<PathBuf>
 fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<PolyDataPiece> {
     let n = store.num_particles();
     count_of(folder, n)?;
-    let moments = Moments::read(store, save, store.times()[save])?;
+    let moments = Moments::read(store, save)?;
     let there: Vec<Moment> = (0..n).map(|p| moments.of(p)).filter(Moment::is_there).collect();
     let gather = |all: &[[f64; 3]]| {
         let mut reals = Reals::zeros(store.precision(), there.len());
@@ -58,7 +57,7 @@ fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<Po
     let codes: Vec<u8> = there.iter().map(|moment| moment.status.code() as u8).collect();
     let slots: Vec<usize> = there.iter().map(|moment| moment.slot).collect();
     let mut point = vec![scalars("status", codes.into()), scalars("particle", ids(&slots))];
-    if clock.has_ages() {
+    if clock.has_lives() {
         let generations: Vec<i32> = there.iter().map(|moment| moment.generation).collect();
         let ages: Vec<f64> = there.iter().map(|moment| clock.age(moment)).collect();
         point.push(scalars("generation", generations.into()));

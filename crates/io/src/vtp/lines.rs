@@ -1,10 +1,9 @@
 //! One line for each particle.
 
-use super::clock::{Clock, Moment, Moments};
 use super::file::{Reals, count_of, ids, scalars, vectors, write};
 use super::plan::{Chooser, Plan};
 use crate::Result;
-use crate::tracks::Tracks;
+use crate::tracks::{Clock, Moment, Moments, Tracks};
 use std::path::Path;
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
@@ -81,11 +80,11 @@ pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
 fn fill(store: &Tracks, plan: &Plan) -> Result<Points> {
     let n = store.num_particles();
     let clock = Clock::of(store)?;
-    let mut points = Points::zeros(store, plan.points(), clock.has_ages());
+    let mut points = Points::zeros(store, plan.points(), clock.has_lives());
     let mut chooser = Chooser::new(n);
     let mut next = plan.first.clone();
-    for (save, &time) in store.times().iter().enumerate() {
-        let moments = Moments::read(store, save, time)?;
+    for save in 0..store.num_saves() {
+        let moments = Moments::read(store, save)?;
         let velocity = store.velocity(save)?;
         for p in 0..n {
             let moment = moments.of(p);

@@ -1,6 +1,5 @@
 //! Tracks as poly data (`.vtp`), for ParaView and everything else that reads VTK.
 
-mod clock;
 mod clouds;
 mod file;
 mod lines;

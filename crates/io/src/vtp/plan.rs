@@ -1,8 +1,7 @@
 //! Which saves of a particle become points, and where its line is cut.
 
-use super::clock::{Moment, Moments};
 use crate::Result;
-use crate::tracks::Tracks;
+use crate::tracks::{Moment, Moments, Tracks};
 /// The points of all particles, particle by particle, and the lines between them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan {
@@ -45,8 +44,8 @@ impl Plan {
         let mut last = vec![([0; 3], 0); n];
         // Particle, and number of the point within its track.
         let mut cuts: Vec<(usize, usize)> = Vec::new();
-        for (save, &time) in store.times().iter().enumerate() {
-            let (moments, image) = (Moments::read(store, save, time)?, store.image(save)?);
+        for save in 0..store.num_saves() {
+            let (moments, image) = (Moments::read(store, save)?, store.image(save)?);
             for p in 0..n {
                 let moment = moments.of(p);
                 if !chooser.takes(&moment) {

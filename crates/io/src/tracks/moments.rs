@@ -1,47 +1,63 @@
-//! Times of points, and ages of the particles at them.
+//! Who is in which slot at a save, and how old.
 
-use crate::tracks::Tracks;
+use super::Tracks;
 use crate::{Error, Result};
 use burntrace_core::{Ends, Status};
 
-/// What is known about times: the ends of slots, and where they are used again, 8 to 16 bytes for
-/// each life.
-pub(super) struct Clock {
+/// When particles were released and when they ended: about 40 bytes for each slot, and where slots
+/// are used again, 8 to 16 bytes for each life.
+#[derive(Debug)]
+pub struct Clock {
     ends: Ends,
     /// Times of release of the lives of each slot.
     releases: Option<Vec<Vec<f64>>>,
 }
 
 /// All slots at a save.
-pub(super) struct Moments {
+#[derive(Debug)]
+pub struct Moments {
     time: f64,
+    /// Positions in the box, in the order of the slots.
     pub position: Vec<[f64; 3]>,
     status: Vec<Status>,
     generation: Option<Vec<i32>>,
 }
 
 /// A slot at a save.
-#[derive(Clone, Copy)]
-pub(super) struct Moment {
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The slot.
     pub slot: usize,
-    /// 0 where slots are not used again.
+    /// How many lives the slot has had before; 0 where slots are not used again.
     pub generation: i32,
+    /// What has become of the particle.
     pub status: Status,
+    /// Where it is, in the box.
     pub position: [f64; 3],
     /// Time of the save.
     pub time: f64,
 }
 
 impl Moments {
-    pub fn read(store: &Tracks, save: usize, time: f64) -> Result<Moments> {
+    /// Reads a save.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tracks::position`].
+    pub fn read(store: &Tracks, save: usize) -> Result<Moments> {
         Ok(Moments {
-            time,
+            time: store.times().get(save).copied().unwrap_or(f64::NAN),
             position: store.position(save)?,
             status: store.status(save)?,
             generation: store.generation(save)?,
         })
     }
 
+    /// The moment of a slot.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such slot.
     pub fn of(&self, slot: usize) -> Moment {
         Moment {
             slot,
@@ -62,12 +78,16 @@ impl Moment {
 
 impl Clock {
     /// Reads the ends and the table of lives.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tracks::ends`]; also if the lives of a slot do not come one by one.
     pub fn of(store: &Tracks) -> Result<Clock> {
         Ok(Clock { ends: store.ends()?, releases: releases(store)? })
     }
 
-    /// Whether there are ages: where slots are used again.
-    pub fn has_ages(&self) -> bool {
+    /// Whether slots are used again.
+    pub fn has_lives(&self) -> bool {
         self.releases.is_some()
     }
 
@@ -83,11 +103,16 @@ impl Clock {
         }
     }
 
-    /// Time since the release, positive in backward runs too; NaN where there is none in the table.
+    /// Time since the release, or from the release to the end of one that has ended; positive in
+    /// backward runs too, NaN where it was not released.
     pub fn age(&self, moment: &Moment) -> f64 {
-        let of_slot = self.releases.as_ref().map(|releases| &releases[moment.slot]);
-        let generation = usize::try_from(moment.generation).ok();
-        let release = of_slot.zip(generation).and_then(|(of_slot, life)| of_slot.get(life));
+        let release = match &self.releases {
+            None => self.ends.release_time.get(moment.slot),
+            Some(releases) => {
+                let generation = usize::try_from(moment.generation).ok();
+                generation.and_then(|life| releases[moment.slot].get(life))
+            }
+        };
         release.map_or(f64::NAN, |release| (self.time(moment) - release).abs())
     }
 }
