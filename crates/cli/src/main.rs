@@ -15,6 +15,7 @@ mod lives;
 mod log;
 mod plan;
 mod progress;
+mod results;
 mod resume;
 mod run;
 mod signals;

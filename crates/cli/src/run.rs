@@ -184,6 +184,7 @@ impl Job<'_> {
             stays: stays.as_deref(),
             device: self.device,
             loaded: self.loaded,
+            domain: job::domain(self.case, self.loaded.field.domain())?,
             write_seconds: run.save_seconds + seconds,
             flow: traffic.flow(&shared),
             checkpoints,

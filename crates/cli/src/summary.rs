@@ -3,7 +3,7 @@
 use crate::{
     job::LoadedField, lives::Stays, progress::in_words, traffic::Flow, watch::Checkpoints,
 };
-use burntrace::{Status, Strategy, Summary, device::Usable};
+use burntrace::{Domain, Status, Strategy, Summary, device::Usable};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -17,6 +17,7 @@ pub struct Report<'a> {
     pub stays: Option<&'a [Stays]>,
     pub device: &'a Usable,
     pub loaded: &'a LoadedField,
+    pub domain: Domain,
     /// Seconds spent on the store and the other files.
     pub write_seconds: f64,
     /// What was read and written since the program began with the run or went on with it.
@@ -43,6 +44,7 @@ impl Report<'_> {
             "launches": run.launches,
             "kernels": run.kernels,
             "field": self.loaded.description,
+            "domain": { "low": self.domain.low, "high": self.domain.high },
             "steps": run.steps,
             "saves": run.saves,
             "cancelled": run.cancelled,

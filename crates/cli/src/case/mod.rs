@@ -7,12 +7,14 @@ mod motion;
 mod obstacle;
 mod read;
 mod run;
+mod units;
 
 pub use inflow::{Burst, Inlet, InletKind, Pattern, Source};
 pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleKind, Surface};
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
+pub use units::Units;
 
 use burntrace::io;
 use serde::{Deserialize, Serialize};
@@ -48,8 +50,15 @@ pub struct Case {
     pub walk: Option<Walk>,
     #[serde(default)]
     pub save: Save,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub units: Units,
     #[serde(default)]
     pub run: Run,
+}
+
+/// Whether a section is as if it had been left out.
+fn is_default<T: Default + PartialEq>(section: &T) -> bool {
+    *section == T::default()
 }
 
 impl Case {

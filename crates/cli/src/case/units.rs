@@ -1,0 +1,54 @@
+//! The units of the data, for pictures and reports.
+
+use serde::{Deserialize, Serialize};
+
+/// What lengths and times are measured in. Nothing is converted.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Units {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub length: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub time: String,
+}
+
+impl Units {
+    /// The unit of speeds; empty where one of the two is not known.
+    pub fn speed(&self) -> String {
+        match self.length.is_empty() || self.time.is_empty() {
+            true => String::new(),
+            false => format!("{}/{}", self.length, self.time),
+        }
+    }
+
+    /// The unit of what there is of a thing without a unit in a piece of space of so many
+    /// dimensions.
+    pub fn per_space(&self, dimensions: usize) -> String {
+        match (self.length.as_str(), dimensions) {
+            ("", _) => String::new(),
+            (length, 1) => format!("1/{length}"),
+            (length, 2) => format!("1/{length}²"),
+            (length, _) => format!("1/{length}³"),
+        }
+    }
+
+    /// The unit of rates; empty where that of time is not known.
+    pub fn rate(&self) -> String {
+        if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_other_things_follow() {
+        let units = Units { length: "m".into(), time: "s".into() };
+        assert_eq!(units.speed(), "m/s");
+        assert_eq!([1, 2, 3].map(|d| units.per_space(d)), ["1/m", "1/m²", "1/m³"]);
+        assert_eq!(units.rate(), "1/s");
+        let none = Units { length: "m".into(), time: String::new() };
+        assert_eq!([none.speed(), none.rate()], ["", ""]);
+    }
+}
