@@ -82,3 +82,18 @@ pub struct Histogram {
     /// What the picture is called.
     pub title: String,
 }
+
+/// Numbers over time, or over something else: how many particles are on their way, how far they have
+/// spread.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curves {
+    /// The horizontal and the vertical axis. A range whose ends are equal stands for that of the
+    /// points.
+    pub axes: [Axis; 2],
+    /// Whether each axis is logarithmic; points that are not above 0 on such an axis are left out.
+    pub log: [bool; 2],
+    /// Points with the name of their curve; a curve has a gap where a number is NaN.
+    pub series: Vec<(String, Vec<[f64; 2]>)>,
+    /// What the picture is called.
+    pub title: String,
+}
