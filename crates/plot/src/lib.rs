@@ -5,5 +5,6 @@
 //! knows tensors or the store of a run, and nothing prints.
 
 mod data;
+pub mod page;
 
 pub use data::{Attribute, Axis, Histogram, Raster, Ways};
