@@ -56,3 +56,11 @@ pub use segment::Segment;
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};
+
+/// What other operations on CPU backends are made of; no part of the interface.
+#[doc(hidden)]
+pub mod host {
+    pub use crate::backends::HostTensor;
+    pub use crate::cpu::Real;
+    pub use crate::cpu::lanes::{Eight, Four, Lanes, Task, Vector, dispatch};
+}

@@ -10,7 +10,7 @@ use burn::tensor::Element;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 /// A tensor in the host's memory.
-pub(super) trait HostTensor: TensorMetadata {
+pub trait HostTensor: TensorMetadata {
     /// The same values, rows in memory one after another.
     fn contiguous(self) -> Self;
     /// All values of a contiguous tensor.

@@ -5,3 +5,5 @@ mod cube;
 mod flex;
 mod host;
 mod ndarray;
+
+pub use host::HostTensor;

@@ -5,7 +5,7 @@ mod adapt;
 mod arrays;
 mod edge;
 mod grid;
-mod lanes;
+pub(crate) mod lanes;
 mod lives;
 mod mesh;
 mod moment;
@@ -41,9 +41,7 @@ use walls::Walls;
 const TILE: usize = 256;
 
 /// A float that fields and positions are made of.
-pub(crate) trait Real:
-    num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send + Sync
-{
+pub trait Real: num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send + Sync {
     /// The widest vectors of this float.
     type Widest: Lanes<Self>;
     /// Rounded from double precision.

@@ -8,17 +8,15 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use portable::Portable;
+pub use portable::Portable;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::Avx2;
+pub use x86::Avx2;
 
 use super::Real;
 use std::ops::{Add, Mul, Sub};
 
 /// Arithmetic lane by lane.
-pub(crate) trait Vector<F>:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
-{
+pub trait Vector<F>: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// The same number in all lanes.
     fn splat(x: F) -> Self;
     /// `self * factor + term`, rounded once where the processor can.
@@ -26,8 +24,10 @@ pub(crate) trait Vector<F>:
 }
 
 /// A position or a velocity: three lanes, and a fourth that is zero.
-pub(crate) trait Four<F>: Vector<F> {
+pub trait Four<F>: Vector<F> {
+    /// From an array.
     fn new(lanes: [F; 4]) -> Self;
+    /// As an array.
     fn array(self) -> [F; 4];
     /// Brought into a range; what is no number becomes `low`.
     fn clamp(self, low: Self, high: Self) -> Self;
@@ -50,36 +50,44 @@ pub(crate) trait Four<F>: Vector<F> {
 }
 
 /// Eight numbers: two vectors of four side by side, or a coordinate of eight nodes.
-pub(crate) trait Eight<F, V>: Vector<F> {
+pub trait Eight<F, V>: Vector<F> {
     /// Reads two values that follow each other.
     ///
     /// # Safety
     ///
     /// Both can be read.
     unsafe fn read(values: *const [F; 4]) -> Self;
+    /// The two vectors.
     fn halves(self) -> [V; 2];
+    /// From an array.
     fn new(lanes: &[F; 8]) -> Self;
+    /// As an array.
     fn array(self) -> [F; 8];
+    /// The lesser number of each lane.
     fn min(self, other: Self) -> Self;
+    /// The greater number of each lane.
     fn max(self, other: Self) -> Self;
     /// Lanes of `yes` where `self < bound`, of `no` elsewhere, bit by bit.
     fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
 }
 
 /// A kind of vectors, as a processor has them.
-pub(crate) trait Lanes<F> {
+pub trait Lanes<F> {
+    /// Four numbers.
     type Four: Four<F>;
+    /// Eight numbers.
     type Eight: Eight<F, Self::Four>;
 }
 
 /// Work to be compiled for a kind of vectors. All that it calls is inlined into it, because only
 /// the outermost function is compiled for the processor's instructions.
-pub(crate) trait Task<F: Real> {
+pub trait Task<F: Real> {
+    /// Does it.
     fn run<L: Lanes<F>>(self);
 }
 
 /// Does a task with the widest vectors that the processor has.
-pub(crate) fn dispatch<F: Real>(task: impl Task<F>) {
+pub fn dispatch<F: Real>(task: impl Task<F>) {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the processor has both features.

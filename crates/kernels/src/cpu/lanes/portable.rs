@@ -4,7 +4,7 @@ use super::{Eight, Four, Lanes, Real, Vector};
 use std::ops::{Add, Mul, Sub};
 
 /// Vectors as plain arrays.
-pub(crate) struct Portable;
+pub struct Portable;
 
 impl<F: Real> Lanes<F> for Portable {
     type Four = Array<F, 4>;
@@ -13,7 +13,7 @@ impl<F: Real> Lanes<F> for Portable {
 
 /// Numbers side by side in an array.
 #[derive(Clone, Copy)]
-pub(crate) struct Array<F, const N: usize>([F; N]);
+pub struct Array<F, const N: usize>([F; N]);
 
 /// Whether every processor of the kind that this is compiled for multiplies and adds at once; on
 /// the others it would be a call of a function.

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Vectors of 256 bits.
-pub(crate) struct Avx2;
+pub struct Avx2;
 
 impl Lanes<f32> for Avx2 {
     type Four = Single4;
@@ -33,13 +33,13 @@ pub(super) unsafe fn run<F: Real>(task: impl Task<F>) {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Single4(__m128);
+pub struct Single4(__m128);
 #[derive(Clone, Copy)]
-pub(crate) struct Single8(__m256);
+pub struct Single8(__m256);
 #[derive(Clone, Copy)]
-pub(crate) struct Double4(__m256d);
+pub struct Double4(__m256d);
 #[derive(Clone, Copy)]
-pub(crate) struct Double8([__m256d; 2]);
+pub struct Double8([__m256d; 2]);
 
 macro_rules! vector {
     ($name:ident $float:ident: $add:ident $sub:ident $mul:ident $splat:ident $fma:ident) => {
