@@ -7,5 +7,8 @@
 //! Nothing here opens a file or prints.
 
 pub mod density;
+mod error;
 pub mod ftle;
 pub mod statistics;
+
+pub use error::{Error, Result};

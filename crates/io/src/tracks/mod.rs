@@ -55,6 +55,7 @@ mod layout;
 mod lives;
 mod manifest;
 mod npy;
+mod play;
 mod reader;
 mod store;
 mod thread;
