@@ -66,6 +66,14 @@ pub enum Error {
     #[error("`{0}` names no axes; use x, y, z, xy, xz, yz or xyz")]
     Axes(String),
 
+    /// Statistics cannot be made as asked for.
+    #[error("the statistics cannot be made: {0}")]
+    Statistics(String),
+
+    /// Exponents cannot follow from these positions.
+    #[error("the finite-time Lyapunov exponents cannot be computed: {0}")]
+    Ftle(String),
+
     /// Positions are of a type that is not computed with, or values could not be read back.
     #[error("the device failed: {0}")]
     Execution(String),

@@ -272,6 +272,10 @@ pub enum Error {
         reason: String,
     },
 
+    /// What a store was played to failed.
+    #[error("the tracks could not be taken")]
+    Sink(#[source] burntrace_core::SinkError),
+
     /// A VTK file cannot be written.
     #[error("cannot write `{}`: {reason}", path.display())]
     WriteVtk {

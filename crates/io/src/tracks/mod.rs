@@ -56,6 +56,7 @@ mod lives;
 mod manifest;
 mod moments;
 mod npy;
+mod play;
 mod reader;
 mod store;
 mod thread;

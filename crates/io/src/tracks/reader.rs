@@ -283,7 +283,7 @@ impl Tracks {
     }
 
     /// An array, if the store has it.
-    fn optional(&self, spec: Spec) -> Option<Spec> {
+    pub(super) fn optional(&self, spec: Spec) -> Option<Spec> {
         self.files.has(spec).then_some(spec)
     }
 
@@ -296,7 +296,17 @@ impl Tracks {
     }
 
     fn of_save<T: Number>(&self, spec: Spec, save: usize) -> Result<Vec<T>> {
-        self.files.read(spec, self.row(save)?, 0..self.num_particles())
+        self.of_slots(spec, save, 0..self.num_particles())
+    }
+
+    /// The numbers of some slots at a save.
+    pub(super) fn of_slots<T: Number>(
+        &self,
+        spec: Spec,
+        save: usize,
+        slots: Range<usize>,
+    ) -> Result<Vec<T>> {
+        self.files.read(spec, self.row(save)?, slots)
     }
 
     fn of_particles<T: Number>(&self, spec: Spec) -> Result<Vec<T>> {

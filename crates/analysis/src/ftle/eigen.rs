@@ -1,0 +1,84 @@
+//! The greatest eigenvalue of symmetric matrices, many at once.
+
+use burn::tensor::Tensor;
+
+/// Sweeps after which a 3 x 3 matrix is diagonal to rounding: its off-diagonal part is squared
+/// with each.
+const SWEEPS: usize = 5;
+
+/// Symmetric matrices: element `i`, `j` of each `[n]`, for `i <= j`, row by row.
+pub(super) struct Symmetric {
+    size: usize,
+    elements: Vec<Tensor<1>>,
+}
+
+impl Symmetric {
+    /// The products `F^T F` of matrices with these columns, each `[n, 3]`.
+    pub fn squares(columns: &[Tensor<2>]) -> Self {
+        let size = columns.len();
+        let product = |i: usize, j: usize| {
+            let product = columns[i].clone() * columns[j].clone();
+            product.sum_dim(1).squeeze_dim::<1>(1)
+        };
+        let pairs = (0..size).flat_map(|i| (i..size).map(move |j| (i, j)));
+        Symmetric { size, elements: pairs.map(|(i, j)| product(i, j)).collect() }
+    }
+
+    /// Logarithm of the greatest eigenvalue `[n]` of matrices that have no negative one.
+    ///
+    /// They are divided by their traces first, so that no square overflows.
+    pub fn log_of_greatest(mut self) -> Tensor<1> {
+        let mut trace = self.at(0, 0);
+        (1..self.size).for_each(|i| trace = trace.clone() + self.at(i, i));
+        self.elements = self.elements.into_iter().map(|row| row / trace.clone()).collect();
+        let rotations: Vec<(usize, usize)> = match self.size {
+            3 => [(0, 1), (0, 2), (1, 2)].repeat(SWEEPS),
+            // One rotation is the closed form.
+            2 => vec![(0, 1)],
+            _ => Vec::new(),
+        };
+        rotations.into_iter().for_each(|(p, q)| self.rotate(p, q));
+        let mut greatest = self.at(0, 0);
+        (1..self.size).for_each(|i| greatest = greatest.clone().max_pair(self.at(i, i)));
+        greatest.log() + trace.log()
+    }
+
+    /// Makes element `p`, `q` zero by a rotation (C. G. J. Jacobi, 1846). Unlike roots of the
+    /// characteristic polynomial, eigenvalues that are nearly equal lose no digits.
+    fn rotate(&mut self, p: usize, q: usize) {
+        let off = self.at(p, q);
+        let gap = self.at(q, q) - self.at(p, p);
+        let root = (gap.clone().square() + off.clone().square().mul_scalar(4.0)).sqrt();
+        let is_negative = gap.clone().lower_elem(0.0);
+        let sum = (gap.clone() + root.clone()).mask_where(is_negative, gap - root);
+        // Where both are zero there is nothing to rotate.
+        let is_zero = sum.clone().equal_elem(0.0);
+        let tangent = off.clone().mul_scalar(2.0) / sum.mask_fill(is_zero, 1.0);
+        let change = tangent.clone() * off.clone();
+        let cosine = (tangent.clone().square() + 1.0).sqrt().recip();
+        let sine = tangent * cosine.clone();
+        self.put(p, p, self.at(p, p) - change.clone());
+        self.put(q, q, self.at(q, q) + change);
+        self.put(p, q, off.zeros_like());
+        for r in (0..self.size).filter(|r| *r != p && *r != q) {
+            let [with_p, with_q] = [self.at(r, p), self.at(r, q)];
+            let turned = cosine.clone() * with_p.clone() - sine.clone() * with_q.clone();
+            self.put(r, p, turned);
+            self.put(r, q, sine.clone() * with_p + cosine.clone() * with_q);
+        }
+    }
+
+    fn at(&self, i: usize, j: usize) -> Tensor<1> {
+        self.elements[self.index(i, j)].clone()
+    }
+
+    fn put(&mut self, i: usize, j: usize, row: Tensor<1>) {
+        let index = self.index(i, j);
+        self.elements[index] = row;
+    }
+
+    fn index(&self, i: usize, j: usize) -> usize {
+        let (i, j) = (i.min(j), i.max(j));
+        i * self.size - i * (i + 1) / 2 + j
+    }
+}
