@@ -7,6 +7,20 @@ use crate::{
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
+/// The files of a run and of what is made of it, apart from the folders.
+const FILES: [&str; 10] = [
+    "case.toml",
+    "summary.json",
+    "log.txt",
+    "tracks.vtp",
+    "report.md",
+    "report.json",
+    "particles.csv",
+    "page.html",
+    "tracks.gif",
+    "tracks.mp4",
+];
+
 /// The folder that a run writes to.
 pub struct Folder {
     pub root: PathBuf,
@@ -40,10 +54,10 @@ impl Folder {
         }
         // First of all, so that nobody goes on with tracks that are not there.
         folder.forget_checkpoint()?;
-        for name in ["tracks", "clouds"] {
+        for name in ["tracks", "clouds", "pictures", "density", "ftle"] {
             remove(std::fs::remove_dir_all(folder.path(name)))?;
         }
-        for name in ["case.toml", "summary.json", "log.txt", "tracks.vtp"] {
+        for name in FILES {
             remove(std::fs::remove_file(folder.path(name)))?;
         }
         std::fs::create_dir_all(root)

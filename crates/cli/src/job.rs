@@ -14,6 +14,7 @@ pub use memory::plan;
 
 use crate::case::{self, Case, Misuse, SeedKind};
 use anyhow::Result;
+use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::{Domain, Field, SaveAt, Seeds, Span, Tracer, io};
 use std::path::{Path, PathBuf};
 
@@ -106,7 +107,13 @@ fn make(s: &case::Seeds, domain: Domain, base: &Path) -> Result<burntrace::Resul
     Ok(match s.kind {
         SeedKind::Grid => {
             let placement = s.placement.unwrap_or_default().into();
-            Seeds::grid(low, high, exactly(counts()?)?, placement)
+            let counts = exactly(counts()?)?;
+            match s.auxiliary {
+                None => Seeds::grid(low, high, counts, placement),
+                Some(distance) => Ok(Lattice::new(low, high, counts, placement)
+                    .and_then(|lattice| lattice.seeds(Stencil::Auxiliary(distance)))
+                    .map_err(Misuse::of)?),
+            }
         }
         SeedKind::Uniform => Seeds::uniform(low, high, count()?, seed),
         SeedKind::Sobol => Seeds::sobol(low, high, count()?),
@@ -150,7 +157,7 @@ fn exactly<const N: usize>(counts: Vec<usize>) -> Result<[usize; N]> {
 /// Refuses keys that a kind of seeds does not use.
 fn check_keys(seeds: &case::Seeds) -> Result<()> {
     let used: &[&str] = match seeds.kind {
-        SeedKind::Grid => &["counts", "placement", "low", "high"],
+        SeedKind::Grid => &["counts", "placement", "auxiliary", "low", "high"],
         SeedKind::Uniform => &["count", "seed", "low", "high"],
         SeedKind::Sobol => &["count", "low", "high"],
         SeedKind::Gaussian => &["centre", "deviation", "count", "seed"],

@@ -1,20 +1,26 @@
 //! The burntrace program: turns a case file into a run, and errors into exit codes.
 
+mod album;
 mod args;
 mod bench;
 mod case;
 mod checkpoint;
 mod demo;
+mod density;
 mod devices;
 mod fingerprint;
 mod folder;
+mod ftle;
 mod info;
 mod init;
 mod job;
 mod lives;
 mod log;
+mod page;
 mod plan;
 mod progress;
+mod render;
+mod report;
 mod results;
 mod resume;
 mod run;
@@ -40,6 +46,10 @@ fn main() -> ExitCode {
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
         args::Command::Plan(plan) => plan::execute(&plan),
+        args::Command::Density(density) => density::execute(&density),
+        args::Command::Ftle(ftle) => ftle::execute(&ftle),
+        args::Command::Render(render) => render::execute(&render),
+        args::Command::Report(report) => report::execute(&report),
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Bench(bench) => bench::execute(&bench),
     };

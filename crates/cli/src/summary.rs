@@ -210,6 +210,6 @@ fn stay(of: &Stays) -> String {
 }
 
 /// A number as it is printed: its first six digits.
-fn in_six_digits(x: f64) -> f64 {
+pub fn in_six_digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
 }

@@ -48,7 +48,8 @@ pub fn write_image(image: &Image, path: impl AsRef<Path>) -> Result<()> {
 
 /// What comes before the numbers.
 fn head(image: &Image) -> String {
-    let text = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
+    let text =
+        |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
     let extent: Vec<String> =
         image.counts.iter().map(|&count| format!("0 {}", count.max(1) - 1)).collect();
     let extent = extent.join(" ");

@@ -295,6 +295,9 @@ pub struct Seeds {
     pub counts: Option<Vec<usize>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// Seeds at this distance on both sides of each place, in place of one seed there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auxiliary: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]

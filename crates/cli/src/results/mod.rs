@@ -1,7 +1,9 @@
 //! A finished run in its folder, as the commands that look at it need it.
 
+mod statistics;
 mod ways;
 
+pub use statistics::Group;
 pub use ways::{Most, ways};
 
 use crate::{
@@ -9,7 +11,10 @@ use crate::{
     folder::Folder,
 };
 use anyhow::Result;
-use burntrace::io;
+use burntrace::{
+    device::{self, Usable},
+    io,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -53,6 +58,17 @@ impl Results {
             None => of_positions(&tracks)?,
         };
         Ok(Results { folder, tracks, case, summary, domain })
+    }
+
+    /// The device on which something is made of the run: the one that is named, else the run's.
+    pub fn device(&self, given: Option<&str>) -> Result<Usable> {
+        let of_run = self.case.as_ref().map_or("auto", |case| &case.run.device);
+        device::open(given.unwrap_or(of_run)).map_err(|error| match given {
+            Some(_) => Misuse::of(error),
+            None => Misuse::error(format!(
+                "{error}; the run was made on `{of_run}`, choose another device with --device"
+            )),
+        })
     }
 
     /// The units that the case gives.

@@ -96,9 +96,8 @@ impl Rows {
         let is_there = moment.is_there();
         let is_active = is_there && !moment.status.has_ended();
         let time = clock.time(moment);
-        let place = std::array::from_fn(|d| {
-            moment.position[d] + f64::from(image[d]) * self.periods[d]
-        });
+        let place =
+            std::array::from_fn(|d| moment.position[d] + f64::from(image[d]) * self.periods[d]);
         let now = Before { place, time, image, generation: moment.generation };
         let before = std::mem::replace(&mut self.before[self.column], is_active.then_some(now))
             .filter(|before| is_there && before.generation == moment.generation);

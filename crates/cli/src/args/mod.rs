@@ -1,5 +1,9 @@
 //! The command line.
 
+mod results;
+
+pub use results::{Density, Edges, Ftle, Look, Method, Render, Report};
+
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -24,6 +28,14 @@ pub enum Command {
     Run(Run),
     /// Say how much memory a case needs and how its run will lie in it, without running it
     Plan(Plan),
+    /// Say how dense the particles of a run are, where: a file for ParaView and a picture
+    Density(Box<Density>),
+    /// Say how much the flow has stretched what lay between the particles of a run
+    Ftle(Ftle),
+    /// Make pictures of a run, an animation, or a page for a browser
+    Render(Render),
+    /// Write report.md and report.json of a run: statistics, pictures and what it took
+    Report(Report),
     /// List the devices that can be used, and why others cannot
     Devices(Devices),
     /// Measure how fast and how right every device is

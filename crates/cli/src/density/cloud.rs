@@ -1,0 +1,40 @@
+//! The particles of a save.
+
+use crate::results::Results;
+use anyhow::Result;
+use burntrace::burn::tensor::{DType, Tensor, TensorData};
+use burntrace::{Precision, device::Usable, io::Moments};
+
+/// Particles at a save: those that count.
+pub struct Cloud {
+    pub time: f64,
+    pub positions: Vec<[f64; 3]>,
+    precision: Precision,
+}
+
+impl Cloud {
+    /// Reads a save, and keeps the particles that are active; those that have ended too, if asked.
+    pub fn read(results: &Results, save: usize, with_ended: bool) -> Result<Cloud> {
+        let moments = Moments::read(&results.tracks, save)?;
+        let slots = (0..results.tracks.num_particles()).map(|slot| moments.of(slot));
+        let counts =
+            slots.filter(|moment| moment.is_there() && (with_ended || !moment.status.has_ended()));
+        Ok(Cloud {
+            time: results.tracks.times()[save],
+            positions: counts.map(|moment| moment.position).collect(),
+            precision: results.tracks.precision(),
+        })
+    }
+
+    /// The positions on a device `[n, 3]`, in the precision of the store, or in f32 where the
+    /// device has nothing better.
+    pub fn on(&self, device: &Usable) -> Tensor<2> {
+        let dtype = match self.precision {
+            Precision::F64 if device.has_f64 => DType::F64,
+            _ => DType::F32,
+        };
+        let data =
+            TensorData::new(self.positions.as_flattened().to_vec(), [self.positions.len(), 3]);
+        Tensor::from_data(data.convert_dtype(dtype), (&device.device, dtype))
+    }
+}

@@ -1,0 +1,182 @@
+//! `burntrace ftle`.
+
+use crate::{
+    album::Album,
+    args,
+    case::{Misuse, SeedKind},
+    results::Results,
+};
+use anyhow::Result;
+use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
+use burntrace::burn::tensor::{DType, Tensor, TensorData};
+use burntrace::{BoxPoints, Precision, device::Usable, io};
+use burntrace_plot::{Axis, Raster, picture};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub fn execute(args: &args::Ftle) -> Result<()> {
+    let results = Results::open(&args.run)?;
+    let save = results.save(&args.save)?;
+    let device = results.device(args.device.as_deref())?;
+    let ftle = exponents(&results, save, &device)?;
+    let values: Vec<f64> = (ftle.values().into_data().convert::<f64>().try_to_vec())
+        .map_err(|error| anyhow::anyhow!("the exponents cannot be read back: {error:?}"))?;
+    let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
+    let mut album = Album::at(&folder, false)?;
+    let name = format!("ftle_{save:05}");
+    let image = write(&ftle, &values, results.tracks.times()[save], &folder.join(&name))?;
+    if let Some(raster) = raster(&results, &ftle, &values) {
+        let made = picture::raster(&raster, &[], &args.look.style()).map_err(Misuse::of)?;
+        album.add(&name, &made)?;
+    }
+    let written: Vec<PathBuf> = [image].into_iter().chain(album.written).collect();
+    print(args.json, &ftle, &values, &written)
+}
+
+/// The exponents of a run between the release of its particles and a save.
+fn exponents(results: &Results, save: usize, device: &Usable) -> Result<Ftle> {
+    let (lattice, stencil) = lattice(results)?;
+    let release = release(results)?;
+    let time = results.tracks.times()[save] - release;
+    let mut end = results.tracks.unwrapped(save)?;
+    for (place, status) in end.iter_mut().zip(results.tracks.status(save)?) {
+        if status != burntrace::Status::Active {
+            *place = [f64::NAN; 3];
+        }
+    }
+    let dtype = match results.tracks.precision() {
+        Precision::F64 if device.has_f64 => DType::F64,
+        _ => DType::F32,
+    };
+    let data = TensorData::new(end.as_flattened().to_vec(), [end.len(), 3]).convert_dtype(dtype);
+    let end = Tensor::from_data(data, (&device.device, dtype));
+    let map = FlowMap::new(&lattice, stencil, end, time).map_err(Misuse::of)?;
+    map.ftle().map_err(Misuse::of)
+}
+
+/// The lattice on which the particles of a run were released.
+fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
+    let seeds = results.case.as_ref().and_then(|case| case.seeds.as_ref());
+    let Some(seeds) = seeds.filter(|seeds| seeds.kind == SeedKind::Grid) else {
+        return Err(Misuse::error(format!(
+            "{} has no particles on a lattice: the exponents need a run with `[seeds] kind = \
+             \"grid\"`",
+            results.folder.root.display()
+        )));
+    };
+    if results.tracks.num_lives().is_some() {
+        return Err(Misuse::error(
+            "slots of this run were used again, by other particles than those of the lattice; run \
+             it without outlets and sources",
+        ));
+    }
+    let counts = seeds.counts.as_deref().and_then(|counts| counts.try_into().ok());
+    let counts =
+        counts.ok_or_else(|| Misuse::error("seeds.counts of the run has not 3 numbers"))?;
+    let [low, high] = results.domain;
+    let (low, high) = (seeds.low.unwrap_or(low), seeds.high.unwrap_or(high));
+    let points = seeds.placement.unwrap_or_default().into();
+    let lattice = Lattice::new(low, high, counts, points).map_err(Misuse::of)?;
+    Ok((lattice, seeds.auxiliary.map_or(Stencil::Neighbours, Stencil::Auxiliary)))
+}
+
+/// The time at which all particles were released.
+fn release(results: &Results) -> Result<f64> {
+    let times = results.tracks.ends()?.release_time;
+    let mut released = times.into_iter().filter(|time| time.is_finite());
+    let Some(first) = released.next() else {
+        return Err(Misuse::error("no particle of the run was released"));
+    };
+    match released.find(|time| *time != first) {
+        None => Ok(first),
+        Some(other) => Err(Misuse::error(format!(
+            "particles were released at different times, {first} and {other} among them; the \
+             exponents need one time for all"
+        ))),
+    }
+}
+
+/// The place of the first node.
+fn origin(lattice: &Lattice) -> [f64; 3] {
+    let spacing = lattice.spacing();
+    std::array::from_fn(|d| match (lattice.points(), lattice.counts()[d]) {
+        (BoxPoints::Corners, _) => lattice.low()[d],
+        (BoxPoints::Centres, 1) => 0.5 * (lattice.low()[d] + lattice.high()[d]),
+        (BoxPoints::Centres, _) => lattice.low()[d] + 0.5 * spacing[d],
+    })
+}
+
+fn write(ftle: &Ftle, values: &[f64], time: f64, stem: &Path) -> Result<PathBuf> {
+    let path = stem.with_extension("vti");
+    let lattice = ftle.lattice();
+    let image = io::Image {
+        counts: lattice.counts(),
+        origin: origin(lattice),
+        spacing: lattice.spacing(),
+        directions: None,
+        arrays: vec![("ftle".into(), values.to_vec())],
+        facts: vec![("TimeValue".into(), time), ("flow_time".into(), ftle.time())],
+    };
+    io::write_image(&image, &path)?;
+    Ok(path)
+}
+
+/// The exponents on a plane: that of the lattice, or the one in the middle of it.
+fn raster(results: &Results, ftle: &Ftle, values: &[f64]) -> Option<Raster> {
+    let lattice = ftle.lattice();
+    let (counts, spacing, origin) = (lattice.counts(), lattice.spacing(), origin(lattice));
+    let several: Vec<usize> = (0..3).filter(|&d| counts[d] > 1).collect();
+    let (flat, values, cut) = match several[..] {
+        [a, b] => ([a, b], values, String::new()),
+        [a, b, c] => {
+            let (layer, size) = (counts[c] / 2, counts[a] * counts[b]);
+            let place = origin[c] + layer as f64 * spacing[c];
+            ([a, b], &values[layer * size..][..size], format!(", z = {place:.4}"))
+        }
+        _ => return None,
+    };
+    let units = results.units();
+    let axis = |d: usize| Axis {
+        name: ["x", "y", "z"][d].into(),
+        unit: units.length.clone(),
+        range: [origin[d], origin[d] + (counts[d] - 1) as f64 * spacing[d]],
+    };
+    let time = format!("{} {}", ftle.time(), units.time);
+    Some(Raster {
+        axes: flat.map(axis),
+        counts: flat.map(|d| counts[d]),
+        values: values.iter().map(|&value| value as f32).collect(),
+        name: "FTLE".into(),
+        unit: units.rate(),
+        title: format!("finite-time Lyapunov exponent, T = {}{cut}", time.trim_end()),
+    })
+}
+
+fn print(as_json: bool, ftle: &Ftle, values: &[f64], written: &[PathBuf]) -> Result<()> {
+    let known = || values.iter().copied().filter(|value| value.is_finite());
+    let (least, greatest) = (known().reduce(f64::min), known().reduce(f64::max));
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        let found = json!({
+            "nodes": ftle.lattice().counts(),
+            "time": ftle.time(),
+            "least": least,
+            "greatest": greatest,
+            "missing": ftle.missing(),
+            "files": written,
+        });
+        writeln!(out, "{found:#}")?;
+        return Ok(());
+    }
+    let [nx, ny, nz] = ftle.lattice().counts();
+    writeln!(out, "nodes      {nx} x {ny} x {nz}, {} without an exponent", ftle.missing())?;
+    writeln!(out, "time       {}", ftle.time())?;
+    if let (Some(least), Some(greatest)) = (least, greatest) {
+        writeln!(out, "exponents  {least:.6} to {greatest:.6}")?;
+    }
+    for path in written {
+        writeln!(out, "written    {}", path.display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `burntrace render`.
+
+use crate::{
+    album::{self, Album},
+    args,
+    case::Misuse,
+    page,
+    results::{Most, Results, ways},
+};
+use anyhow::{Context, Result};
+use burntrace_plot::{
+    Ways,
+    animation::{self, Animation},
+    picture::View,
+};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The most saves that are shown; of more, so many that are spread evenly.
+pub const MOST_SAVES: usize = 500;
+
+/// Particles that pictures show, unless another number is asked for.
+const PARTICLES: usize = 1000;
+
+pub fn execute(args: &args::Render) -> Result<()> {
+    let results = Results::open(&args.run)?;
+    let out = args.out.clone().unwrap_or_else(|| args.run.clone());
+    let views = if args.view.is_empty() { album::views(&results) } else { args.view.clone() };
+    let mut written = Vec::new();
+    if args.html {
+        written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
+    }
+    if args.gif || args.mp4 {
+        let ways = ways(&results, shown(args))?;
+        written.extend(animations(&ways, views[0], &out, args)?);
+    }
+    if written.is_empty() {
+        let ways = ways(&results, shown(args))?;
+        let mut album = Album::at(&out.join("pictures"), args.svg)?;
+        album::add_tracks(&mut album, &ways, &views, &args.look)?;
+        written = album.written;
+    }
+    let mut stdout = std::io::stdout().lock();
+    for path in written {
+        writeln!(stdout, "{}", path.display())?;
+    }
+    Ok(())
+}
+
+/// How much of a run pictures and animations show.
+fn shown(args: &args::Render) -> Most {
+    Most { particles: args.particles.unwrap_or(PARTICLES), saves: MOST_SAVES }
+}
+
+/// Writes the animations that were asked for.
+fn animations(ways: &Ways, view: View, out: &Path, args: &args::Render) -> Result<Vec<PathBuf>> {
+    let mut style = args.look.style();
+    if args.look.size.is_none() {
+        style.size = Animation::default().style.size;
+    }
+    let animation = Animation { style, seconds: args.seconds, ..Animation::default() };
+    let mut written = Vec::new();
+    make(out)?;
+    if args.gif {
+        let path = out.join("tracks.gif");
+        animation::write_gif(&path, ways, &view, &animation).map_err(Misuse::of)?;
+        written.push(path);
+    }
+    if args.mp4 {
+        let path = out.join("tracks.mp4");
+        animation::write_mp4(&path, ways, &view, &animation).map_err(Misuse::of)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn make(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("the folder {} cannot be made", folder.display()))
+}

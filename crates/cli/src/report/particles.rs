@@ -1,0 +1,43 @@
+//! The statistics of each particle as a table.
+
+use crate::results::Results;
+use anyhow::{Context, Result};
+use burntrace::analysis::statistics::ParticleStatistics;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Writes `particles.csv`: a row for each particle; where slots are used again, for each life.
+pub fn write(results: &Results, rows: &[ParticleStatistics]) -> Result<PathBuf> {
+    let path = results.folder.path("particles.csv");
+    fill(&path, rows).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(path)
+}
+
+fn fill(path: &PathBuf, rows: &[ParticleStatistics]) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(
+        out,
+        "slot,generation,status,release_time,end_time,residence_time,displacement_x,\
+         displacement_y,displacement_z,distance,path_length,mean_speed,max_speed"
+    )?;
+    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+    for row in rows {
+        let [x, y, z] = row.displacement;
+        writeln!(
+            out,
+            "{},{},{},{},{},{},{x},{y},{z},{},{},{},{}",
+            row.slot,
+            row.generation,
+            row.status,
+            number(row.release_time),
+            number(row.end_time),
+            number(row.residence_time),
+            row.distance,
+            row.path_length,
+            number(row.mean_speed),
+            number(row.max_speed),
+        )?;
+    }
+    out.flush()
+}

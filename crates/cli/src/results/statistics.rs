@@ -1,0 +1,36 @@
+//! The statistics of a run.
+
+use super::Results;
+use crate::case::Misuse;
+use anyhow::Result;
+use burntrace::analysis::statistics::{Groups, Statistics, TrackStatistics};
+use std::ops::Range;
+
+/// Slots that are looked at together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub name: String,
+    pub slots: Range<usize>,
+}
+
+impl Results {
+    /// The groups of a run where none are asked for: its seeds, and the slots of its sources.
+    pub fn groups(&self) -> Vec<Group> {
+        let slots = self.tracks.num_particles();
+        let seeds = self.summary["seeds"].as_u64().map_or(slots, |seeds| seeds as usize);
+        if seeds == 0 || seeds >= slots {
+            return Vec::new();
+        }
+        let group = |name: &str, slots| Group { name: name.into(), slots };
+        vec![group("seeds", 0..seeds), group("sources", seeds..slots)]
+    }
+
+    /// The statistics of the run, and of groups of its slots; of each particle, too, if asked.
+    pub fn statistics(&self, groups: &[Group], particles: bool) -> Result<TrackStatistics> {
+        let ranges: Vec<Range<usize>> = groups.iter().map(|group| group.slots.clone()).collect();
+        let groups = Groups::ranges(self.tracks.num_particles(), &ranges).map_err(Misuse::of)?;
+        let mut statistics = Statistics::new().groups(groups).particles(particles);
+        self.tracks.play(&mut statistics)?;
+        Ok(statistics.result()?)
+    }
+}
