@@ -1,0 +1,87 @@
+//! The courses of kernels over the square of the distance; the formulas are those of `cpu/course.rs`.
+
+use super::{
+    Form, cubecl,
+    tables::{LN_2, LOG2_E, POWER_COUNT, POWERS, TERM_COUNT, TERMS},
+};
+use crate::density::kernel::Profile;
+use burn_cubecl::cubecl::prelude::*;
+
+/// The value of a profile, at a distance at which it does not end.
+#[cube]
+pub(super) fn course<F: Float>(reals: &[F], square: F, #[comptime] form: Form) -> F {
+    if comptime!(form.profile == Profile::Gaussian) {
+        exp::<F>(reals, F::new(-0.5_f32) * square)
+    } else {
+        let q = square.sqrt();
+        if comptime!(form.profile == Profile::CubicSpline) {
+            F::new(0.25_f32) * power::<F>(left::<F>(2.0_f32, q), 3usize)
+                - power::<F>(left::<F>(1.0_f32, q), 3usize)
+        } else if comptime!(form.profile == Profile::QuinticSpline) {
+            power::<F>(left::<F>(3.0_f32, q), 5usize)
+                - F::new(6.0_f32) * power::<F>(left::<F>(2.0_f32, q), 5usize)
+                + F::new(15.0_f32) * power::<F>(left::<F>(1.0_f32, q), 5usize)
+        } else {
+            wendland::<F>(q, form)
+        }
+    }
+}
+
+/// What is left of a distance up to an end; 0 beyond.
+#[cube]
+fn left<F: Float>(#[comptime] end: f32, q: F) -> F {
+    max(F::new(end) - q, F::new(0.0_f32))
+}
+
+#[cube]
+fn power<F: Float>(x: F, #[comptime] exponent: usize) -> F {
+    let mut product = F::new(1.0_f32);
+    #[unroll]
+    for _ in 0..exponent {
+        product *= x;
+    }
+    product
+}
+
+/// `(1 - s)^power (1 + b s + c s^2 + d s^3)` with `s = q / 2`.
+#[cube]
+fn wendland<F: Float>(q: F, #[comptime] form: Form) -> F {
+    let (exponent, b, c, d) = comptime!(polynomial(form.profile));
+    let s = F::new(0.5_f32) * q;
+    // Thirds: `c` may be one, and has no digits to lose.
+    let c = F::new(c) / F::new(3.0_f32);
+    let rest = ((F::new(d) * s + c) * s + F::new(b)) * s + F::new(1.0_f32);
+    power::<F>(left::<F>(1.0_f32, s), exponent) * rest
+}
+
+/// The power and the coefficients of Wendland's functions: `b`, `3 c`, `d`.
+fn polynomial(profile: Profile) -> (usize, f32, f32, f32) {
+    match profile {
+        Profile::WendlandC2 => (4, 4.0, 0.0, 0.0),
+        Profile::WendlandC4 => (6, 6.0, 35.0, 0.0),
+        Profile::WendlandC6 => (8, 8.0, 75.0, 32.0),
+        Profile::LineC2 => (3, 3.0, 0.0, 0.0),
+        Profile::LineC4 => (5, 5.0, 24.0, 0.0),
+        _ => (7, 7.0, 57.0, 21.0),
+    }
+}
+
+/// `exp(x)` for `x <= 0`: `2^-k exp(x + k ln 2)`, the latter by Taylor's series. Devices have none in
+/// double precision, and in single precision each its own.
+#[cube]
+fn exp<F: Float>(reals: &[F], x: F) -> F {
+    let k = i32::cast_from(F::new(0.5_f32) - x * reals[LOG2_E]);
+    let mut value = F::new(0.0_f32);
+    if k < comptime!(POWER_COUNT as i32) {
+        let count = F::cast_from(k);
+        let rest = (x + count * reals[LN_2]) + count * reals[LN_2 + 1];
+        let terms = if F::size_bits().comptime() <= 32 { 8usize } else { TERM_COUNT };
+        let mut sum = F::new(0.0_f32);
+        #[unroll]
+        for n in 0..terms {
+            sum = sum * rest + reals[TERMS + terms - 1 - n];
+        }
+        value = sum * reals[POWERS + k as usize];
+    }
+    value
+}
