@@ -6,8 +6,8 @@
 mod samples;
 
 use burntrace_plot::color::ColorMap;
-use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
-use burntrace_plot::{Attribute, Curves, Error, Histogram, Raster, Ways};
+use burntrace_plot::picture::{self, Background, Picture, Plane, Scale, Style, View};
+use burntrace_plot::{Raster, Ways};
 use std::path::{Path, PathBuf};
 
 const XY: View = View::Plane(Plane::Xy);

@@ -4,24 +4,37 @@ use super::canvas::{Align, Canvas, Place, Shape, Text};
 use super::coding::Coding;
 use super::font;
 use super::frame::readable;
-use super::ticks::Ticks;
+use super::ticks::{self, Ticks};
 
 /// The colours of a quantity with their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Bar<'a> {
-    pub coding: &'a Coding,
-    pub name: &'a str,
-    pub unit: &'a str,
+    coding: &'a Coding,
+    name: &'a str,
+    unit: &'a str,
 }
 
 /// Width of the colours, and what is left of them and right of them, in ems.
 const WIDTH: f64 = 0.9;
-const GAP: f64 = 1.1;
+const GAP: f64 = 1.6;
 const TICK: f64 = 0.3;
 
-impl Bar<'_> {
+impl<'a> Bar<'a> {
+    /// The bar of a coding; none if no value has a colour.
+    pub(crate) fn new(coding: &'a Coding, name: &'a str, unit: &'a str) -> Option<Self> {
+        (!coding.empty).then_some(Self { coding, name, unit })
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        ticks::place(value, self.coding.range, self.coding.log)
+    }
+
     fn ticks(&self, canvas: &Canvas, height: f64) -> Ticks {
-        readable(height, |_| 2.2 * canvas.em, |most| self.coding.ticks(most))
+        readable(
+            |value| height * self.place(value),
+            |_| 2.2 * canvas.em,
+            |most| self.coding.ticks(most),
+        )
     }
 
     /// The width of everything, for colours of a height.
@@ -38,7 +51,7 @@ impl Bar<'_> {
         let ticks = self.ticks(canvas, bottom - top);
         let mut lines = Vec::new();
         for (value, label) in &ticks.at {
-            let y = bottom - (bottom - top) * self.exact_place(*value);
+            let y = bottom - (bottom - top) * self.place(*value);
             lines.push([[to, y], [to + TICK * em, y]]);
             canvas.text(
                 label,
@@ -52,15 +65,6 @@ impl Bar<'_> {
         let x = to + (TICK + 0.3 + 1.25) * em + widest(&ticks, em);
         let title = ticks.title(self.name, self.unit);
         upwards(canvas, &title, x, [top, bottom]);
-    }
-
-    /// A value's place from 0 to 1, with the precision of ticks.
-    fn exact_place(&self, value: f64) -> f64 {
-        let [low, high] = self.coding.range;
-        match self.coding.log {
-            true => (value / low).ln() / (high / low).ln(),
-            false => (value - low) / (high - low),
-        }
     }
 
     /// The colours, with a tip where there are values beyond.

@@ -6,6 +6,7 @@ use super::frame::{Frame, Layout, Span};
 use super::head::{Head, Mark, Sign};
 use super::stage::say;
 use super::style::Style;
+use super::ticks;
 use crate::data::Histogram;
 use crate::error::{Error, Result};
 
@@ -21,7 +22,7 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     let mut canvas = Canvas::new(style);
     let title = style.title.clone().unwrap_or(histogram.title.clone());
     let sign = |(i, (name, counts)): (usize, &(String, Vec<u64>))| {
-        let all: u64 = counts.iter().sum();
+        let all = ticks::counted(counts.iter().sum::<u64>() as usize);
         Sign::new(Mark::Square(SERIES[i % SERIES.len()]), format!("{name} ({all})"))
     };
     let signs = histogram.series.iter().enumerate().map(sign).collect();

@@ -17,6 +17,8 @@ pub(crate) struct Coding {
     pub missing: bool,
     /// Whether all values are whole numbers.
     pub whole: bool,
+    /// Whether there is no value that has a colour.
+    pub empty: bool,
 }
 
 /// So many values are looked at for their quantiles.
@@ -45,7 +47,8 @@ impl Coding {
             range = [-far, far];
         }
         let beyond = [all[0] < range[0], all[1] > range[1]];
-        Self { colors: style.colors, range, log, beyond, missing, whole }
+        let empty = all[0] > all[1];
+        Self { colors: style.colors, range, log, beyond, missing, whole, empty }
     }
 
     /// The place of a value among the colours, 0 to 1 in the range; none if it has no colour.
@@ -53,12 +56,7 @@ impl Coding {
         if !value.is_finite() || (self.log && value <= 0.0) {
             return None;
         }
-        let [low, high] = self.range;
-        let value = f64::from(value);
-        Some(match self.log {
-            true => (value / low).ln() / (high / low).ln(),
-            false => (value - low) / (high - low),
-        })
+        Some(ticks::place(f64::from(value), self.range, self.log))
     }
 
     /// The colour of a value, in 256 steps, so that neighbours often have the same.

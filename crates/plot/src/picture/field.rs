@@ -38,7 +38,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     }
     let spans = [0, 1].map(|i| span(&raster.axes[i], raster.counts[i]));
     let equal = raster.axes[0].unit == raster.axes[1].unit;
-    let bar = Some(Bar { coding: &coding, name: &raster.name, unit: &raster.unit });
+    let bar = Bar::new(&coding, &raster.name, &raster.unit);
     let frame = Layout { spans, equal, bar, head }.place(&mut canvas);
     canvas.shapes.push(Shape::Image {
         corners: frame.corners(),
@@ -47,7 +47,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     });
     dots(&mut canvas, &frame, particles);
     frame.draw(&mut canvas);
-    if raster.values.iter().all(|value| coding.place(*value).is_none()) {
+    if coding.empty {
         say(&mut canvas, "no values", &frame.sides);
     }
     Ok(Picture::new(style.size, canvas))

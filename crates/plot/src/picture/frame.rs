@@ -33,46 +33,45 @@ impl<'a> Span<'a> {
 
     /// The ticks of a horizontal axis of a length in pixels.
     fn rightwards(&self, length: f64, em: f64) -> Ticks {
-        readable(length, |label| font::width(label, em) + 1.2 * em, |most| self.ticks(most))
+        readable(
+            |value| length * self.place(value),
+            |label| font::width(label, em) + 1.2 * em,
+            |most| self.ticks(most),
+        )
     }
 
     /// The ticks of a vertical axis of a length in pixels.
     fn upwards(&self, length: f64, em: f64) -> Ticks {
-        readable(length, |_| 2.0 * em, |most| self.ticks(most))
+        readable(|value| length * self.place(value), |_| 2.0 * em, |most| self.ticks(most))
     }
 
     /// A value's place, 0 at the low end and 1 at the high one.
     pub(crate) fn place(&self, value: f64) -> f64 {
-        let [low, high] = self.range;
-        match self.log {
-            true => (value / low).ln() / (high / low).ln(),
-            false => (value - low) / (high - low),
-        }
+        ticks::place(value, self.range, self.log)
     }
 }
 
-/// The ticks whose labels have room along a side: as many as can be, `size` being what a label takes
-/// of it.
+/// The ticks whose labels have room along a side: as many as can be. `size` is what a label takes of
+/// it, and `place` where a value is, both in pixels.
 pub(crate) fn readable(
-    room: f64,
-    size: impl Fn(&str) -> f64,
-    of: impl Fn(usize) -> Ticks,
+    place: impl Fn(f64) -> f64, size: impl Fn(&str) -> f64, of: impl Fn(usize) -> Ticks,
 ) -> Ticks {
+    let apart = |(a, one): &(f64, String), (b, other): &(f64, String)| {
+        (place(*b) - place(*a)).abs() >= (size(one) + size(other)) / 2.0
+    };
+    let fits = |ticks: &Ticks| ticks.at.windows(2).all(|pair| apart(&pair[0], &pair[1]));
+    let mut ticks = of(2);
     for most in (3..=10).rev() {
-        let ticks = of(most);
-        let widest = ticks.at.iter().map(|(_, label)| size(label)).fold(0.0, f64::max);
-        if widest * ticks.at.len() as f64 <= room {
-            return ticks;
+        let more = of(most);
+        if fits(&more) {
+            return more;
         }
     }
-    let mut ticks = of(2);
-    let wide = ticks.at.iter().map(|(_, label)| size(label)).sum::<f64>();
-    // The first and the last one are the farthest from each other.
-    if ticks.at.len() > 2 && wide > room {
+    if !fits(&ticks) {
+        // The first and the last one are the farthest from each other.
         ticks.at.drain(1..ticks.at.len() - 1);
     }
-    let wide = ticks.at.iter().map(|(_, label)| size(label)).sum::<f64>();
-    if wide > room {
+    if !fits(&ticks) {
         ticks.at.truncate(1);
     }
     ticks

@@ -12,6 +12,8 @@ pub(crate) struct Room<'a> {
     pub spans: [Span<'a>; 3],
     pub bounds: [[f64; 3]; 2],
     pub projection: Projection,
+    /// Left and right, between which all of it is.
+    sides: [f64; 2],
 }
 
 /// An axis that is shorter than this part of the longest one is stretched to it.
@@ -60,7 +62,7 @@ impl<'a> Room<'a> {
             .fold(f64::INFINITY, f64::min);
         let scale = if scale.is_finite() { scale } else { 1.0 };
         let projection = unit.moved(scale, inner.map(|[low, high]| (low + high) / 2.0));
-        Self { spans, bounds, projection }
+        Self { spans, bounds, projection, sides: area[0] }
     }
 
     /// The end of an axis at which the wall is that is farther from the viewer: 0 or 1.
@@ -152,7 +154,8 @@ impl<'a> Room<'a> {
             let rightwards = (font::width(label, em) + em) * length / way[0].abs();
             rightwards.min(1.8 * em * length / way[1].abs())
         };
-        let ticks = readable(length, size, |most| self.spans[axis].ticks(most));
+        let place = |value| length * self.spans[axis].place(value);
+        let ticks = readable(place, size, |most| self.spans[axis].ticks(most));
         Some(Edge { ends, outwards, ticks })
     }
 
@@ -170,7 +173,7 @@ impl<'a> Room<'a> {
             let part = self.spans[axis].place(*value);
             let at = [0, 1].map(|i| edge.ends[0][i] + part * (edge.ends[1][i] - edge.ends[0][i]));
             lines.push([at, away(at, edge.outwards, TICK * em)]);
-            let text = beside(canvas, label, at, edge.outwards, (TICK + SPACE) * em);
+            let text = self.beside(canvas, label, at, edge.outwards, (TICK + SPACE) * em);
             let place = extent(&text);
             if !taken.iter().any(|other| meet(*other, place)) {
                 taken.push(place);
@@ -183,21 +186,21 @@ impl<'a> Room<'a> {
         let middle = [0, 1].map(|i| (edge.ends[0][i] + edge.ends[1][i]) / 2.0);
         let title = edge.ticks.title(self.spans[axis].name, self.spans[axis].unit);
         let text =
-            beside(canvas, &title, middle, edge.outwards, labels + (TICK + 2.0 * SPACE + 0.4) * em);
+            self.beside(canvas, &title, middle, edge.outwards, labels + (TICK + 2.0 * SPACE + 0.4) * em);
         canvas.shapes.push(Shape::Text(text));
     }
-}
 
-/// Text whose nearest part is so far from a place in a direction.
-fn beside(canvas: &Canvas, text: &str, at: Place, outwards: Place, far: f64) -> Text {
-    let em = canvas.em;
-    let (text, size) = font::fit(text, em, canvas.size[0] / 3.0);
-    let half = font::width(&text, size) / 2.0;
-    let more = outwards[0].abs() * half + outwards[1].abs() * 0.36 * em;
-    let [x, y] = away(at, outwards, far + more);
-    let x = x.min(canvas.size[0] - half - 0.3 * em).max(half + 0.3 * em);
-    let y = (y + 0.36 * em).min(canvas.size[1] - 0.3 * em);
-    Text { text, at: [x, y], size, align: Align::Middle, upwards: false, color: canvas.inks.ink }
+    /// Text whose nearest part is so far from a place in a direction.
+    fn beside(&self, canvas: &Canvas, text: &str, at: Place, outwards: Place, far: f64) -> Text {
+        let em = canvas.em;
+        let (text, size) = font::fit(text, em, canvas.size[0] / 3.0);
+        let half = font::width(&text, size) / 2.0;
+        let more = outwards[0].abs() * half + outwards[1].abs() * 0.36 * em;
+        let [x, y] = away(at, outwards, far + more);
+        let x = x.min(self.sides[1] - half).max(self.sides[0] + half);
+        let y = (y + 0.36 * em).min(canvas.size[1] - 0.3 * em);
+        Text { text, at: [x, y], size, align: Align::Middle, upwards: false, color: canvas.inks.ink }
+    }
 }
 
 /// The corners of a text in the middle of its place, with a little room to its left and right.

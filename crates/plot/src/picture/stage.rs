@@ -42,11 +42,8 @@ impl<'a> Stage<'a> {
                 format!("no {}", attribute.name),
             ));
         }
-        let bar = coding.as_ref().zip(attribute).map(|(coding, attribute)| Bar {
-            coding,
-            name: &attribute.name,
-            unit: &attribute.unit,
-        });
+        let coded = coding.as_ref().zip(attribute);
+        let bar = coded.and_then(|(coding, of)| Bar::new(coding, &of.name, &of.unit));
         let bounds = bounds(ways);
         let (projection, over) = match *view {
             View::Plane(plane) => plane_stage(&mut canvas, ways, bounds, plane.axes(), bar, head),

@@ -28,6 +28,11 @@ fn scaled(value: f64, power: i32) -> f64 {
     if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
 }
 
+/// The place of a value in a range, 0 at the low end and 1 at the high one.
+pub(crate) fn place(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
+    if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
+}
+
 /// A range that has a width: one without is widened, so that its value is in the middle; one without
 /// numbers is 0 to 1.
 pub(crate) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
@@ -174,6 +179,19 @@ impl Ticks {
     }
 }
 
+/// A count with commas between thousands.
+pub(crate) fn counted(count: usize) -> String {
+    let digits = count.to_string();
+    let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
+    digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
+        if comma(i) {
+            text.push(',');
+        }
+        text.push(digit);
+        text
+    })
+}
+
 /// A number as it is said in a sentence: up to six digits.
 pub(crate) fn said(number: f64) -> String {
     let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
@@ -304,6 +322,7 @@ mod tests {
 
     #[test]
     fn numbers_in_sentences() {
+        assert_eq!([0, 999, 1000, 12_345_678].map(counted), ["0", "999", "1,000", "12,345,678"]);
         assert_eq!(
             [0.0, 2.5, -3.0, 1e-9, 12345678.0].map(said),
             ["0", "2.5", "−3", "1×10⁻⁹", "1.23457×10⁷"]

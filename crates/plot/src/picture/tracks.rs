@@ -54,8 +54,10 @@ pub(crate) fn title(what: &str, ways: &Ways, style: &Style) -> String {
     let shown = ways.particles.len();
     let plural = |count: usize| if count == 1 { "particle" } else { "particles" };
     style.title.clone().unwrap_or_else(|| match ways.of[0] {
-        all if all > shown => format!("{what} of {shown} of {all} {}", plural(all)),
-        _ => format!("{what} of {shown} {}", plural(shown)),
+        all if all > shown => {
+            format!("{what} of {} of {} {}", ticks::counted(shown), ticks::counted(all), plural(all))
+        }
+        _ => format!("{what} of {} {}", ticks::counted(shown), plural(shown)),
     })
 }
 
@@ -71,7 +73,9 @@ fn note(ways: &Ways) -> String {
         _ => return String::new(),
     };
     match ways.of[1] {
-        all if all > ways.times.len() => format!("{time}, {} of {all} saves", ways.times.len()),
+        all if all > ways.times.len() => {
+            format!("{time}, {} of {} saves", ticks::counted(ways.times.len()), ticks::counted(all))
+        }
         _ => time,
     }
 }
