@@ -25,7 +25,7 @@ pub struct Style {
     pub line_width: Option<f64>,
     /// Opacity of the tracks, over 0 to 1; if there is none here, the less the more there are.
     pub opacity: Option<f64>,
-    /// Whether tracks have dots where they start and where they end.
+    /// Whether tracks have dots where they start and where they end, if there are 1000 at most.
     pub dots: bool,
 }
 

@@ -1,0 +1,332 @@
+//! Round numbers along an axis.
+
+/// Numbers along an axis, and what they are called.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ticks {
+    /// Where they are, and their labels: (number - `offset`) / 10^`exponent`.
+    pub at: Vec<(f64, String)>,
+    /// A power of 10 in all of the numbers; 0 for none.
+    pub exponent: i32,
+    /// What all of the numbers have in common; 0 for nothing.
+    pub offset: f64,
+}
+
+/// The least step that is 1, 2, 2.5 or 5 times a power of 10 and not below `least`, and the power of
+/// 10 of its last digit.
+fn round_step(least: f64) -> (f64, i32) {
+    let power = least.log10().floor() as i32;
+    let steps = [(1.0, power), (2.0, power), (2.5, power - 1), (5.0, power), (10.0, power + 1)];
+    let (step, digit) = steps
+        .into_iter()
+        .find(|&(step, _)| scaled(step, power) >= least * (1.0 - 1e-9))
+        .unwrap_or((20.0, power + 1));
+    (scaled(step, power), digit)
+}
+
+/// `value` x 10^`power`, as exact as it can be: powers below 0 divide.
+fn scaled(value: f64, power: i32) -> f64 {
+    if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
+}
+
+/// The place of a value in a range, 0 at the low end and 1 at the high one.
+pub(crate) fn place(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
+    if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
+}
+
+/// A range that has a width: one without is widened, so that its value is in the middle; one without
+/// numbers is 0 to 1.
+pub(crate) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
+    if !(low.is_finite() && high.is_finite()) {
+        return [0.0, 1.0];
+    }
+    let size = low.abs().max(high.abs());
+    if high - low > 1e-12 * size && high - low > f64::MIN_POSITIVE * 1e6 {
+        return [low, high];
+    }
+    let more = if size > f64::MIN_POSITIVE * 1e9 { 0.05 * size } else { 0.5 };
+    [low - more, high + more]
+}
+
+/// Ticks on a linear axis: at most `most` + 1, at least one where `most` is 2 or more. With `whole`,
+/// whole numbers only.
+pub(crate) fn linear([low, high]: [f64; 2], most: usize, whole: bool) -> Ticks {
+    let (mut step, mut last_digit) = round_step((high - low) / most as f64);
+    if whole && step < 1.0 {
+        (step, last_digit) = (1.0, 0);
+    } else if whole && step == 2.5 {
+        (step, last_digit) = (5.0, 0);
+    }
+    let slack = 1e-9 * (high - low);
+    let first = ((low - slack) / step).ceil();
+    let count = ((high + slack) / step).floor() - first;
+    let numbers: Vec<f64> = (0..=count.max(0.0) as usize)
+        .map(|i| multiple(first + i as f64, step))
+        .filter(|number| (low - slack..=high + slack).contains(number))
+        .collect();
+    named(numbers, [low, high], last_digit)
+}
+
+/// A multiple of a step. One over a step below 1 is a whole number, so that division rounds once.
+fn multiple(count: f64, step: f64) -> f64 {
+    if step < 1.0 { count / (1.0 / step).round() } else { count * step }
+}
+
+/// Gives numbers their labels, the last digit of which stands for 10^`last_digit`.
+fn named(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
+    let offset = offset([low, high]);
+    let size = (low - offset).abs().max((high - offset).abs());
+    let power = size.log10().floor() as i32;
+    // 2 digits more than four zeros are no longer easy to read.
+    let exponent = if (-3..5).contains(&power) { 0 } else { power };
+    let decimals = (exponent - last_digit).max(0) as usize;
+    let label = |number: f64| signed(scaled(number - offset, -exponent), decimals);
+    let at = numbers.into_iter().map(|number| (number, label(number))).collect();
+    Ticks { at, exponent, offset }
+}
+
+/// What the numbers of a range have in common, if it is narrow and far from 0.
+fn offset([low, high]: [f64; 2]) -> f64 {
+    let size = low.abs().max(high.abs());
+    if low * high <= 0.0 || high - low > 1e-4 * size {
+        return 0.0;
+    }
+    let power = (high - low).log10().ceil() as i32;
+    let unit = scaled(1.0, power);
+    let middle = (low / unit).floor();
+    if power < 0 { middle / 10f64.powi(-power) } else { middle * unit }
+}
+
+/// A number with a real minus sign, and none before 0.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|digit| digit == b'0' || digit == b'.') => digits.into(),
+        Some(digits) => format!("−{digits}"),
+        None => text,
+    }
+}
+
+/// Ticks on a logarithmic axis over a range above 0: powers of 10, with 2 and 5 times them where
+/// there are few, and those of a linear axis where there is hardly any.
+pub(crate) fn logarithmic([low, high]: [f64; 2], most: usize) -> Ticks {
+    let decades = (high / low).log10();
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let within = |number: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(number);
+    let of = |steps: &[f64], stride: i32| -> Vec<(f64, f64, i32)> {
+        let powers = (first..=last).filter(|power| power.rem_euclid(stride) == 0);
+        let all = powers.flat_map(|power| {
+            steps.iter().map(move |&step| (scaled(step, power), step, power)).collect::<Vec<_>>()
+        });
+        all.filter(|(number, ..)| within(number)).collect()
+    };
+    for steps in [[1.0, 2.0, 5.0].as_slice(), [1.0, 3.0].as_slice()] {
+        let ticks = of(steps, 1);
+        if ticks.len() >= 3 && ticks.len() <= most.max(3) {
+            return powers(ticks);
+        }
+    }
+    if decades < 1.0 {
+        return linear([low, high], most, false);
+    }
+    let strides = [1, 2, 3, 5, 10, 20, 50, 100];
+    let stride = strides.into_iter().find(|&stride| of(&[1.0], stride).len() <= most.max(2));
+    powers(of(&[1.0], stride.unwrap_or(200)))
+}
+
+/// Labels of steps times powers of 10: written out if all of them are short.
+fn powers(ticks: Vec<(f64, f64, i32)>) -> Ticks {
+    let short = ticks.iter().all(|(.., power)| (-3..=4).contains(power));
+    let label = |(number, step, power): (f64, f64, i32)| match short {
+        true => (number, format!("{number}")),
+        false if step == 1.0 => (number, format!("10{}", superscript(power))),
+        false => (number, format!("{step}×10{}", superscript(power))),
+    };
+    Ticks { at: ticks.into_iter().map(label).collect(), exponent: 0, offset: 0.0 }
+}
+
+/// A whole number in raised digits.
+fn superscript(number: i32) -> String {
+    let raised = |letter: char| match letter {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
+    };
+    number.to_string().chars().map(raised).collect()
+}
+
+impl Ticks {
+    /// The name of the axis with what all of the labels leave out, and with the unit:
+    /// `x − 4000 (10⁻³ m)`.
+    pub(crate) fn title(&self, name: &str, unit: &str) -> String {
+        let offset = match self.offset {
+            0.0 => String::new(),
+            offset => {
+                let sign = if offset < 0.0 { '+' } else { '−' };
+                format!("{}{sign} {}", if name.is_empty() { "" } else { " " }, plain(offset.abs()))
+            }
+        };
+        let factor = match self.exponent {
+            0 => String::new(),
+            power if unit.is_empty() => format!("×10{}", superscript(power)),
+            power => format!("10{} ", superscript(power)),
+        };
+        match (factor.as_str(), unit) {
+            ("", "") => format!("{name}{offset}"),
+            _ => format!("{name}{offset} ({factor}{unit})").trim_start().into(),
+        }
+    }
+}
+
+/// A count with commas between thousands.
+pub(crate) fn counted(count: usize) -> String {
+    let digits = count.to_string();
+    let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
+    digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
+        if comma(i) {
+            text.push(',');
+        }
+        text.push(digit);
+        text
+    })
+}
+
+/// A number as it is said in a sentence: up to six digits.
+pub(crate) fn said(number: f64) -> String {
+    let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
+    plain(rounded).replace('-', "−")
+}
+
+/// A number, as short as it is read back, with a power of 10 if it is long.
+fn plain(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || !size.is_finite() || (1e-4..1e7).contains(&size) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    match text.split_once('e') {
+        Some((digits, power)) => {
+            format!("{digits}×10{}", superscript(power.parse().unwrap_or(0)))
+        }
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(ticks: &Ticks) -> Vec<&str> {
+        ticks.at.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn steps_are_1_2_2_5_or_5_times_a_power_of_10() {
+        for (least, step) in
+            [(0.7, 1.0), (1.0, 1.0), (1.1, 2.0), (2.1, 2.5), (3.0, 5.0), (6.0, 10.0)]
+        {
+            for power in -12..=12 {
+                let (found, _) = round_step(scaled(least, power));
+                let wanted = scaled(step, power);
+                assert!(
+                    (found / wanted - 1.0).abs() < 1e-12,
+                    "{least}e{power}: {found}, not {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn labels_of_common_ranges() {
+        let of = |low, high, most| linear([low, high], most, false);
+        assert_eq!(labels(&of(0.0, 2.0, 4)), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        assert_eq!(labels(&of(0.0, 1.0, 4)), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        assert_eq!(labels(&of(-1.3, 1.2, 3)), ["−1", "0", "1"]);
+        assert_eq!(labels(&of(0.0, 40000.0, 4)), ["0", "10000", "20000", "30000", "40000"]);
+        assert_eq!(labels(&linear([0.0, 3.0], 10, true)), ["0", "1", "2", "3"]);
+        assert_eq!(of(0.0, 0.3, 3).at[2].0, 0.2);
+        assert_eq!(of(0.0, 0.3, 3).at[3].0, 0.3);
+    }
+
+    #[test]
+    fn tiny_and_huge_numbers_have_a_common_power() {
+        let ticks = linear([0.0, 3e-9], 3, false);
+        assert_eq!(labels(&ticks), ["0", "1", "2", "3"]);
+        assert_eq!(ticks.title("x", "m"), "x (10⁻⁹ m)");
+        let ticks = linear([-1e7, 1e7], 4, false);
+        assert_eq!(labels(&ticks), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!(ticks.title("x", ""), "x (×10⁷)");
+    }
+
+    #[test]
+    fn a_narrow_range_far_from_0_has_an_offset() {
+        let ticks = linear([1e7, 1e7 + 2.0], 4, false);
+        assert_eq!(ticks.title("x", "m"), "x − 1×10⁷ (m)");
+        assert_eq!(labels(&ticks), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        let ticks = linear([-4000.002, -4000.0], 4, false);
+        assert_eq!(ticks.title("x", ""), "x + 4000.01");
+        assert_eq!(labels(&ticks), ["0.0080", "0.0085", "0.0090", "0.0095", "0.0100"]);
+    }
+
+    #[test]
+    fn there_is_a_tick_in_any_range() {
+        for power in -300..300 {
+            for (low, high) in [(0.1, 0.4), (-0.3, -0.1), (3.3, 9.9), (-1.0, 1.0), (99.9, 101.0)] {
+                let range = [low, high].map(|end| scaled(end, power));
+                for most in 2..12 {
+                    let ticks = linear(range, most, false);
+                    let count = ticks.at.len();
+                    assert!((1..=most + 1).contains(&count), "{range:?}, {most}: {ticks:?}");
+                    for (at, _) in ticks.at {
+                        let slack = 1e-8 * (range[1] - range[0]);
+                        assert!(at >= range[0] - slack && at <= range[1] + slack);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn different_ticks_have_different_labels() {
+        for range in [[1e7, 1e7 + 1.0], [5.0, 5.0 + 1e-9], [-2e-9, 1e-9], [0.0, 1e-300], [3e5, 4e5]]
+        {
+            let ticks = linear(range, 5, false);
+            let mut labels = labels(&ticks);
+            assert!(labels.iter().all(|label| label.chars().count() <= 7), "{labels:?}");
+            labels.dedup();
+            assert!(labels.len() == ticks.at.len() && labels.len() > 1, "{range:?}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn logarithmic_ticks() {
+        let of = |low, high, most| logarithmic([low, high], most);
+        assert_eq!(labels(&of(0.01, 100.0, 6)), ["0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(labels(&of(1.0, 50.0, 8)), ["1", "2", "5", "10", "20", "50"]);
+        assert_eq!(labels(&of(1e-9, 1e-3, 4)), ["10⁻⁸", "10⁻⁶", "10⁻⁴"]);
+        assert_eq!(labels(&of(2.0, 3.0, 4)), ["2.00", "2.25", "2.50", "2.75", "3.00"]);
+        assert_eq!(
+            labels(&of(4e-7, 3e-5, 6)),
+            ["5×10⁻⁷", "10⁻⁶", "2×10⁻⁶", "5×10⁻⁶", "10⁻⁵", "2×10⁻⁵"]
+        );
+    }
+
+    #[test]
+    fn a_range_without_width_is_widened() {
+        assert_eq!(widened([0.0, 0.0]), [-0.5, 0.5]);
+        assert_eq!(widened([f64::INFINITY, f64::NEG_INFINITY]), [0.0, 1.0]);
+        assert_eq!(widened([2.0, 2.0]), [1.9, 2.1]);
+        assert_eq!(widened([1e-9, 2e-9]), [1e-9, 2e-9]);
+    }
+
+    #[test]
+    fn numbers_in_sentences() {
+        assert_eq!([0, 999, 1000, 12_345_678].map(counted), ["0", "999", "1,000", "12,345,678"]);
+        assert_eq!(
+            [0.0, 2.5, -3.0, 1e-9, 12345678.0].map(said),
+            ["0", "2.5", "−3", "1×10⁻⁹", "1.23457×10⁷"]
+        );
+        assert_eq!(said(0.1f64 + 0.2), "0.3");
+    }
+}

@@ -1,0 +1,198 @@
+//! Pictures against those that were looked at and found good, and pictures of what is hard to draw.
+//!
+//! `BURNTRACE_GOLDEN=write cargo test -p burntrace-plot --test pictures` writes the pictures anew
+//! instead of comparing them; look at each of them before it is committed.
+
+mod samples;
+
+use burntrace_plot::color::ColorMap;
+use burntrace_plot::picture::{self, Background, Picture, Plane, Scale, Style, View};
+use burntrace_plot::{Raster, Ways};
+use std::path::{Path, PathBuf};
+
+const XY: View = View::Plane(Plane::Xy);
+
+fn small() -> Style {
+    Style { size: [480, 320], ..Style::default() }
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
+}
+
+/// Size, red, green and blue of a PNG file.
+fn read_png(path: &Path) -> ([u32; 2], Vec<u8>) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the picture is there"));
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut rgb).unwrap();
+    ([info.width, info.height], rgb)
+}
+
+/// Compares a picture with the one in `golden`. Rounding differs between machines by one step of a
+/// colour, at the rims of letters and lines by a few.
+fn compare(name: &str, picture: &Picture) {
+    let path = golden(name);
+    if std::env::var("BURNTRACE_GOLDEN").is_ok_and(|what| what == "write") {
+        return picture.write_png(&path).unwrap();
+    }
+    let (size, wanted) = read_png(&path);
+    assert_eq!(size, picture.size());
+    let rgb = picture.rgb();
+    let far = rgb.iter().zip(&wanted).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+    assert!(far <= 30, "{name}: {far} of {} colours differ from {}", rgb.len(), path.display());
+}
+
+#[test]
+fn tracks_in_a_plane() {
+    let picture = picture::tracks(&samples::gyres(40, 101), &XY, &small()).unwrap();
+    compare("tracks_xy", &picture);
+}
+
+#[test]
+fn tracks_in_space_on_dark() {
+    let style = Style { background: Background::Dark, color_by: Some("age".into()), ..small() };
+    let style = Style { colors: ColorMap::Plasma, ..style };
+    compare("tracks_3d", &picture::tracks(&samples::screws(30, 81), &View::SPACE, &style).unwrap());
+}
+
+#[test]
+fn a_field_with_particles_and_a_diverging_map() {
+    let style = Style { colors: ColorMap::CoolWarm, ..small() };
+    let particles = (0..60).map(|i| f64::from(i) / 60.0);
+    let particles: Vec<_> =
+        particles.map(|i| [2.0 * samples::scatter(i, 5.0), samples::scatter(i, 6.0)]).collect();
+    compare("field", &picture::raster(&samples::hills(60, 30), &particles, &style).unwrap());
+}
+
+#[test]
+fn a_stacked_histogram() {
+    compare("histogram", &picture::histogram(&samples::residence(), &small()).unwrap());
+}
+
+#[test]
+fn curves_on_logarithmic_axes() {
+    compare("curves", &picture::curves(&samples::spread(), &small()).unwrap());
+}
+
+#[test]
+fn no_particles_at_all() {
+    compare("nothing", &picture::tracks(&samples::gyres(0, 2), &XY, &small()).unwrap());
+}
+
+/// Pictures of what is hard to draw, with their names.
+fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
+    let style = Style { size, ..Style::default() };
+    let mut pictures = Vec::new();
+    for (name, ways) in hard_ways() {
+        for (plane, view) in [("xy", XY), ("xz", View::Plane(Plane::Xz)), ("3d", View::SPACE)] {
+            pictures
+                .push((format!("{name}_{plane}"), picture::tracks(&ways, &view, &style).unwrap()));
+        }
+    }
+    for (name, raster) in hard_rasters() {
+        for scale in [Scale::Linear, Scale::Log] {
+            let style = Style { scale, ..style.clone() };
+            let picture = picture::raster(&raster, &[], &style).unwrap();
+            pictures.push((format!("{name}_{scale:?}").to_lowercase(), picture));
+        }
+    }
+    pictures
+}
+
+fn hard_ways() -> Vec<(&'static str, Ways)> {
+    let box_of = |low: f64, high: f64| samples::across(20, [low; 3], [high; 3]);
+    let mut nowhere = samples::gyres(5, 4);
+    nowhere.position.fill([f32::NAN; 3]);
+    let mut missing = samples::gyres(5, 40);
+    missing.attributes[0].values.fill(f32::NAN);
+    let mut plain = samples::gyres(5, 40);
+    plain.attributes.clear();
+    plain.length_unit.clear();
+    let mut long = samples::gyres(5, 40);
+    long.attributes[0].name =
+        "mean speed of the particle relative to the surrounding fluid over its way".into();
+    long.length_unit = "hectometres of the old survey".into();
+    long.of = [12_345_678, 1_000_001];
+    let mut still = samples::gyres(3, 4);
+    still.position.fill([1.0, 0.5, 0.0]);
+    vec![
+        ("tiny", box_of(0.0, 3.1e-9)),
+        ("huge", box_of(-1e7, 2e7)),
+        ("offset", box_of(4000.0, 4000.02)),
+        ("negative", box_of(-0.004, -0.001)),
+        ("flat", samples::across(20, [0.0, 0.0, 3.0], [10.0, 4.0, 3.0])),
+        ("channel", samples::across(20, [0.0; 3], [1000.0, 3.0, 1.0])),
+        ("tower", samples::across(20, [0.0; 3], [1.0, 300.0, 30.0])),
+        ("one", samples::gyres(1, 101)),
+        ("one_save", samples::gyres(50, 1)),
+        ("no_particle", samples::gyres(0, 5)),
+        ("no_save", samples::gyres(3, 0)),
+        ("nowhere", nowhere),
+        ("no_speed", missing),
+        ("plain", plain),
+        ("long", long),
+        ("still", still),
+        ("nothing", Ways::default()),
+    ]
+}
+
+fn hard_rasters() -> Vec<(&'static str, Raster)> {
+    let change = |change: &dyn Fn(&mut Raster)| {
+        let mut raster = samples::hills(60, 30);
+        change(&mut raster);
+        raster
+    };
+    let scaled = |factor: f32, offset: f32| {
+        change(&move |raster| raster.values.iter_mut().for_each(|v| *v = *v * factor + offset))
+    };
+    vec![
+        ("raster", samples::hills(60, 30)),
+        ("raster_tiny", scaled(1e-9, 0.0)),
+        ("raster_huge", scaled(1e7, 1e7)),
+        ("raster_offset", scaled(1.0, 1e5)),
+        ("raster_constant", change(&|raster| raster.values.fill(3.0))),
+        ("raster_empty", change(&|raster| raster.values.fill(f32::NAN))),
+        (
+            "raster_row",
+            change(&|raster| {
+                raster.values.truncate(60);
+                raster.counts = [60, 1];
+                raster.axes[1].range = [0.5; 2];
+            }),
+        ),
+    ]
+}
+
+#[test]
+#[ignore = "writes pictures into the folder BURNTRACE_PICTURES, to be looked at"]
+fn gallery() {
+    let folder = PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
+    for size in [[1200, 800], [600, 400]] {
+        for (name, picture) in hard(size) {
+            picture.write_png(folder.join(format!("{}_{name}.png", size[0]))).unwrap();
+        }
+    }
+    for particles in [10, 100, 1000, 10_000] {
+        let (gyres, screws) = (samples::gyres(particles, 101), samples::screws(particles, 101));
+        for (name, ways, view) in [("gyres", gyres, XY), ("screws", screws, View::SPACE)] {
+            let start = std::time::Instant::now();
+            let picture = picture::tracks(&ways, &view, &Style::default()).unwrap();
+            picture.write_png(folder.join(format!("{name}_{particles}.png"))).unwrap();
+            println!("{name} of {particles}: {:.3} s", start.elapsed().as_secs_f64());
+            picture.write_svg(folder.join(format!("{name}_{particles}.svg"))).unwrap();
+        }
+    }
+    let start = std::time::Instant::now();
+    let field = picture::raster(&samples::hills(1000, 700), &[], &Style::default()).unwrap();
+    field.write_png(folder.join("field.png")).unwrap();
+    println!("field of 1000 x 700: {:.3} s", start.elapsed().as_secs_f64());
+    picture::histogram(&samples::residence(), &Style::default())
+        .unwrap()
+        .write_png(folder.join("histogram.png"))
+        .unwrap();
+    picture::curves(&samples::spread(), &Style::default())
+        .unwrap()
+        .write_png(folder.join("curves.png"))
+        .unwrap();
+}
