@@ -156,11 +156,11 @@ impl Browser {
 
     /// Writes into a field in place of what is there, and goes on to the next one.
     pub fn enter(&self, selector: &str, text: &str) {
-        let element = self.find(selector);
-        self.call("POST", &format!("/element/{element}/clear"), &json!({}));
-        let text = format!("{text}{}", keys::TAB);
-        self.call("POST", &format!("/element/{element}/value"), &json!({"text": text}));
-        self.settle();
+        self.script(&format!("document.querySelector({}).select()", json!(selector)));
+        for key in text.chars() {
+            self.press(&key.to_string());
+        }
+        self.press(keys::TAB);
     }
 
     /// Chooses in a menu by what is written there.
@@ -178,6 +178,16 @@ impl Browser {
         self.settle();
     }
 
+    /// Sets a slider.
+    pub fn slide(&self, selector: &str, value: f64) {
+        self.script(&format!(
+            "const slider = document.querySelector({}); slider.value = {value}; \
+             slider.dispatchEvent(new Event('input', {{bubbles: true}}))",
+            json!(selector)
+        ));
+        self.settle();
+    }
+
     /// Presses the mouse at one place, and lets it go at another one, in pixels of the page.
     pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
         let moves = |(x, y): (f64, f64)| json!({"type": "pointerMove", "duration": 50, "x": x.round(), "y": y.round()});
@@ -192,7 +202,7 @@ impl Browser {
     /// Turns the wheel at a place.
     pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
         self.actions(json!([{"type": "wheel", "id": "wheel", "actions": [
-            {"type": "scroll", "x": x.round(), "y": y.round(), "deltaX": 0, "deltaY": by, "duration": 0},
+            {"type": "scroll", "x": x as i64, "y": y as i64, "deltaX": 0, "deltaY": by, "duration": 0},
         ]}]));
     }
 
@@ -294,6 +304,8 @@ pub mod keys {
     pub const TAB: &str = "\u{e004}";
     pub const LEFT: &str = "\u{e012}";
     pub const RIGHT: &str = "\u{e014}";
+    pub const HOME: &str = "\u{e011}";
+    pub const END: &str = "\u{e010}";
 }
 
 /// On which port the driver listens.

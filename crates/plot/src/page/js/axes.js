@@ -20,7 +20,6 @@ function tickText(value, step) {
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
 }
 
-const corner = (bits) => [0, 1, 2].map((axis) => head.domain[(bits >> axis) & 1][axis]);
 const bit = (bits, axis) => (bits >> axis) & 1;
 
 // The faces of the box behind what is in it: for each axis its low (0) or high (1) end.
@@ -37,7 +36,7 @@ function gridLines(view) {
   const line = (from, to) => list.push(...toScene(from), 0, 0, ...toScene(to), 0, 0);
   for (let bits = 0; bits < 8; bits += 1) {
     for (let axis = 0; axis < 3; axis += 1) {
-      if (!bit(bits, axis)) line(corner(bits), corner(bits | (1 << axis)));
+      if (!bit(bits, axis)) line(cornerOf(bits), cornerOf(bits | (1 << axis)));
     }
   }
   const far = farFaces(view);
@@ -138,7 +137,7 @@ function scaleEdge(view, axis) {
   const [a, b] = [0, 1, 2].filter((other) => other !== axis);
   const edges = [[far[a], 1 - far[b]], [1 - far[a], far[b]]].map(([ea, eb]) => {
     const bits = (ea << a) | (eb << b);
-    const ends = [bits, bits | (1 << axis)].map((end) => project(view, toScene(corner(end))));
+    const ends = [bits, bits | (1 << axis)].map((end) => project(view, toScene(cornerOf(end))));
     const rank = axis === 2 ? -(ends[0].x + ends[1].x) : ends[0].y + ends[1].y;
     return { bits, ends, rank };
   });
@@ -157,7 +156,7 @@ function edgeScale(view, pen, axis, { bits, ends }, middle, taken) {
   const range = [head.domain[0][axis], head.domain[1][axis]];
   let wide = 0;
   for (const { value, text } of ticks(...range, Math.min(long / 48, 6))) {
-    const place = corner(bits);
+    const place = cornerOf(bits);
     place[axis] = value;
     const { x, y } = project(view, toScene(place));
     stroke(pen, x, y, x + 5 * out[0], y + 5 * out[1]);

@@ -10,7 +10,7 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const plus = (a, b, k) => a.map((value, axis) => value + k * b[axis]);
 
-const camera = { view: '3d', azimuth: -0.9, elevation: 0.45, zoom: 1, target: [0, 0, 0], equal: true };
+const camera = { view: '3d', azimuth: -0.9, elevation: 0.45, zoom: 1, target: [0, 0, 0], equal: true, moved: false };
 
 const center = [0, 1, 2].map((axis) => (head.domain[0][axis] + head.domain[1][axis]) / 2);
 const halves = [0, 1, 2].map((axis) => (head.domain[1][axis] - head.domain[0][axis]) / 2);
@@ -61,7 +61,7 @@ function halfHeight(area) {
   const half = halves.map((value, axis) => value * stretch()[axis]);
   if (camera.view === '3d') {
     const radius = Math.hypot(...half) || 1;
-    return (radius * 0.92) / Math.min(1, area.width / area.height) / camera.zoom;
+    return (radius * 1.12) / Math.min(1, area.width / area.height) / camera.zoom;
   }
   const [across, up] = FLAT[camera.view];
   const fits = Math.max(half[up], (half[across] * area.height) / area.width) || 1;
@@ -111,6 +111,7 @@ function project(view, place) {
 // Changes what is seen. Places on the screen are in pixels from the middle of the drawing, y up.
 function turn(dx, dy) {
   if (camera.view !== '3d') return move(dx, dy);
+  camera.moved = true;
   camera.azimuth -= dx * 0.008;
   const limit = Math.PI / 2 - 0.001;
   camera.elevation = Math.min(Math.max(camera.elevation - dy * 0.008, -limit), limit);
@@ -118,9 +119,11 @@ function turn(dx, dy) {
 }
 function move(dx, dy) {
   const { right, up, pixel } = look();
+  camera.moved = true;
   camera.target = plus(plus(camera.target, right, -dx * pixel), up, -dy * pixel);
 }
 function zoomBy(factor, x = 0, y = 0) {
+  camera.moved = true;
   const before = camera.zoom;
   camera.zoom = Math.min(Math.max(before * factor, ZOOM[0]), ZOOM[1]);
   const kept = 1 - before / camera.zoom;
@@ -130,4 +133,25 @@ function zoomBy(factor, x = 0, y = 0) {
 }
 function resetCamera() {
   Object.assign(camera, { zoom: 1, target: [0, 0, 0], azimuth: -0.9, elevation: 0.45 });
+  // Near corners look larger than far ones, so that the middle has to be found step by step.
+  if (camera.view === '3d') for (let round = 0; round < 6; round += 1) fitBox();
+  camera.moved = false;
 }
+
+// Brings the box into the middle of the drawing, as large as leaves room for its scales.
+function fitBox() {
+  const view = look();
+  const { left, top, width, height } = view.area;
+  const corners = Array.from({ length: 8 }, (_, bits) => project(view, toScene(cornerOf(bits))));
+  const [xs, ys] = ['x', 'y'].map((side) => corners.map((place) => place[side]));
+  const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const [wide, high] = [Math.max(width - 130, width / 2), Math.max(height - 90, height / 2)];
+  const factor = Math.min(wide / (x1 - x0 || 1), high / (y1 - y0 || 1), 3);
+  if (!Number.isFinite(factor) || Math.max(...halves) === 0) return;
+  // The scales are to the left and below.
+  move(left + width / 2 + 15 - (x0 + x1) / 2, (y0 + y1) / 2 - (top + height / 2 - 15));
+  zoomBy(factor);
+}
+
+// A corner of the box: bit k is set at its high end along axis k.
+const cornerOf = (bits) => [0, 1, 2].map((axis) => head.domain[(bits >> axis) & 1][axis]);

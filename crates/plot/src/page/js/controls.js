@@ -240,7 +240,6 @@ function setPicked(i) {
   state.picked = i;
   if (gl) uploadPicked();
   $('number').value = i < 0 ? '' : numbers[i];
-  $('number').setCustomValidity('');
   $('drop').hidden = i < 0;
   showParticle();
   refresh();
@@ -257,12 +256,13 @@ function showParticle() {
   $('particle').replaceChildren(facts.length ? tableOfRows(facts) : hint);
 }
 function pickNumber() {
-  if ($('number').value === '') return setPicked(-1);
-  const i = numbers.indexOf(Number($('number').value));
-  if (i >= 0) return setPicked(i);
-  $('particle').replaceChildren(element('p', `Particle ${$('number').value} is not on this page.`, { class: 'hint' }));
+  const text = $('number').value;
+  const i = text === '' ? -1 : numbers.indexOf(Number(text));
+  setPicked(i);
+  if (i >= 0 || text === '') return;
+  $('number').value = text;
+  $('particle').replaceChildren(element('p', `Particle ${text} is not on this page.`, { class: 'hint' }));
   shownFacts = '';
-  return undefined;
 }
 
 function connectParticle() {

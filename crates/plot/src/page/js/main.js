@@ -55,4 +55,8 @@ setAttribute(attributes.length ? 0 : -1);
 $('attribute').value = state.attribute;
 setTheme();
 setTime(1);
-new ResizeObserver(refresh).observe(scene);
+// What nobody has moved stays in the middle.
+new ResizeObserver(() => {
+  if (!camera.moved) resetCamera();
+  refresh();
+}).observe(scene);
