@@ -1,0 +1,67 @@
+// Colours of values.
+
+// Dark colours vanish on a dark ground, and light ones on a light one: a tenth is left out.
+const CUT = { light: [0, 0.9], dark: [0.1, 1] };
+// For statuses and charts (Okabe and Ito, 2008, https://jfly.uni-koeln.de/color/), without black.
+const PALETTE = [
+  [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233],
+  [150, 120, 60], [120, 94, 240],
+];
+const GRAY = [140, 146, 153];
+
+const isDark = () => {
+  const theme = document.documentElement.dataset.theme;
+  return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+};
+
+// A colour of a map; t from 0 to 1.
+function colorOf(map, t) {
+  const [low, high] = CUT[isDark() ? 'dark' : 'light'];
+  return stopColor(head.maps[map][1], low + (high - low) * t);
+}
+function stopColor(stops, t) {
+  const at = t * (stops.length - 1);
+  const from = Math.min(Math.floor(at), stops.length - 2);
+  return stops[from].map((value, k) => value + (at - from) * (stops[from + 1][k] - value));
+}
+
+// 256 colours as RGBA.
+function tableOf(color) {
+  const table = new Uint8Array(4 * 256);
+  for (let k = 0; k < 256; k += 1) table.set([...color(k).map(Math.round), 255], 4 * k);
+  return table;
+}
+const mapTable = (map) => tableOf((k) => colorOf(map, k / 255));
+const paletteTable = () => tableOf((k) => PALETTE[k % PALETTE.length]);
+const oneColor = (color) => tableOf(() => color);
+
+// Where a slice has least, it is like the ground: the map begins at its other end on a light one.
+function sliceTable(map) {
+  const stops = head.maps[map][1];
+  return tableOf((k) => stopColor(stops, isDark() ? k / 255 : 1 - k / 255));
+}
+
+// The picture of a slice: its values as RGBA, none of it where there is no value.
+function sliceImage(slice, map) {
+  const table = sliceTable(map);
+  const image = new Uint8Array(4 * slice.codes.length);
+  slice.codes.forEach((code, at) => {
+    if (code === NONE) return;
+    const color = 4 * Math.round((255 * code) / TOP);
+    image.set(table.subarray(color, color + 4), 4 * at);
+  });
+  return image;
+}
+
+// Red, green and blue from 0 to 255 of a colour as the browser says it, e.g. `rgb(1, 2, 3)`.
+const channels = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number);
+// The colours that the style sheet has for what is drawn.
+function themeColors() {
+  const [scene, labels] = [$('scene'), $('labels')].map((canvas) => getComputedStyle(canvas));
+  return {
+    ground: scene.backgroundColor,
+    text: labels.color,
+    grid: labels.borderTopColor,
+    accent: labels.caretColor,
+  };
+}

@@ -1,0 +1,366 @@
+// Buttons, sliders, pointers and keys.
+
+let wanted = false;
+// Asks for a picture; several requests make one.
+function refresh() {
+  if (wanted || !gl) return;
+  wanted = true;
+  requestAnimationFrame(() => {
+    wanted = false;
+    draw();
+  });
+}
+
+function recolor() {
+  if (gl) uploadColors();
+  buildBars();
+  refresh();
+}
+
+// Time.
+
+function setTime(part) {
+  state.now = Math.min(Math.max(part, 0), 1);
+  const save = Math.round(saveAt(state.now) * 1e6) / 1e6;
+  const digits = span ? Math.min(Math.max(0, 3 - Math.floor(Math.log10(Math.abs(span)))), 12) : 3;
+  const time = SAVES ? withUnit(timeAt(state.now).toFixed(digits).replace('-', '−'), head.time_unit) : '–';
+  const number = SAVES ? `save ${Math.floor(save) + 1} of ${SAVES}` : 'no saves';
+  $('clock').value = `t = ${time} · ${number}`;
+  $('time').value = state.now;
+  $('time').setAttribute('aria-valuetext', $('clock').value);
+  showParticle();
+  refresh();
+}
+
+function stepSave(by) {
+  if (!SAVES) return;
+  setPlaying(false);
+  const save = saveAt(state.now);
+  const next = by > 0 ? Math.floor(save + 1e-6) + by : Math.ceil(save - 1e-6) + by;
+  setTime(partOf(Math.min(Math.max(next, 0), SAVES - 1)));
+}
+
+const RUN_SECONDS = 10;
+let before = 0;
+function setPlaying(playing) {
+  state.playing = playing && SAVES > 1;
+  if (state.playing && state.now >= 1) setTime(0);
+  $('play').setAttribute('aria-label', state.playing ? 'Pause' : 'Play');
+  $('play').title = state.playing ? 'Pause (space)' : 'Play (space)';
+  $('play-icon').setAttribute('d', state.playing ? 'M4 2h3v12H4zM9 2h3v12H9z' : 'M4 2l10 6-10 6z');
+  before = performance.now();
+  if (state.playing) requestAnimationFrame(playOn);
+}
+function playOn(time) {
+  if (!state.playing) return;
+  const part = (Math.max(time - before, 0) / 1000 / RUN_SECONDS) * Number($('speed').value);
+  before = Math.max(time, before);
+  const next = state.now + part;
+  if (next < 1) setTime(next);
+  else if ($('repeat').checked) setTime(next % 1);
+  else {
+    setTime(1);
+    setPlaying(false);
+  }
+  requestAnimationFrame(playOn);
+}
+
+function connectTime() {
+  $('play').addEventListener('click', () => setPlaying(!state.playing));
+  $('time').addEventListener('input', () => {
+    setPlaying(false);
+    setTime(Number($('time').value));
+  });
+  const idle = SAVES < 2;
+  for (const id of ['play', 'time', 'speed', 'repeat']) $(id).disabled = idle;
+}
+
+// Colour.
+
+const option = (text, value) => new Option(text, value);
+
+function connectColor() {
+  attributes.forEach(({ name, unit }, k) => $('attribute').add(option(named(name, unit), k)));
+  $('attribute').add(option('one colour', -1));
+  for (const id of ['map', 'slice-map']) head.maps.forEach(([name], k) => $(id).add(option(name, k)));
+  $('slice-map').value = state.sliceMap;
+  $('attribute').addEventListener('change', () => setAttribute(Number($('attribute').value)));
+  $('map').addEventListener('change', () => {
+    state.map = Number($('map').value);
+    recolor();
+  });
+  $('slice-map').addEventListener('change', () => {
+    state.sliceMap = Number($('slice-map').value);
+    recolor();
+  });
+  for (const [id, end] of [['low', 0], ['high', 1]]) {
+    $(id).addEventListener('change', () => setRangeEnd(end, $(id).value));
+  }
+}
+
+function setAttribute(k) {
+  state.attribute = k;
+  const attribute = attributes[k];
+  const numeric = Boolean(attribute && !attribute.names);
+  state.range = attribute ? [...attribute.range] : [0, 1];
+  for (const id of ['low', 'high', 'map']) $(id).disabled = !numeric;
+  showRange(numeric);
+  recolor();
+}
+function showRange(numeric) {
+  $('low').value = numeric ? Number(state.range[0].toPrecision(5)) : '';
+  $('high').value = numeric ? Number(state.range[1].toPrecision(5)) : '';
+}
+// An empty field is the least or the greatest value again.
+function setRangeEnd(end, text) {
+  const value = text === '' ? NaN : Number(text);
+  state.range[end] = Number.isFinite(value) ? value : attributes[state.attribute].range[end];
+  showRange(true);
+  recolor();
+}
+
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  $('theme').textContent = isDark() ? 'Light' : 'Dark';
+  $('theme').setAttribute('aria-label', isDark() ? 'Change to light colours' : 'Change to dark colours');
+  recolor();
+}
+
+// Lines and points.
+
+const SLIDERS = {
+  trail: (value) => {
+    // Short trails are told apart more finely.
+    state.trail = (value / 100) ** 2;
+    if (value >= 100) return 'all';
+    return withUnit(said(Math.abs(span) * state.trail, 3), head.time_unit);
+  },
+  opacity: (value) => {
+    state.opacity = value / 100;
+    return `${value} %`;
+  },
+  width: (value) => {
+    state.width = value;
+    return `${value} px`;
+  },
+  size: (value) => {
+    state.size = value;
+    return `${value} px`;
+  },
+};
+
+// What can be made out of so many lines and points.
+function firstLook() {
+  const joins = Math.max(SAVES - 1, 0) * COUNT;
+  $('trail').value = joins <= 200000 ? 100 : 35;
+  $('opacity').value = joins <= 20000 ? 100 : joins <= 200000 ? 40 : 25;
+  $('width').value = COUNT <= 500 ? 1.5 : 1;
+  $('size').value = COUNT <= 50 ? 8 : COUNT <= 2000 ? 5 : 3;
+}
+
+function connectTracks() {
+  firstLook();
+  for (const [id, set] of Object.entries(SLIDERS)) {
+    const show = () => {
+      $(`${id}-value`).value = set(Number($(id).value));
+      refresh();
+    };
+    $(id).addEventListener('input', show);
+    show();
+  }
+  for (const id of ['lines', 'points', 'ended']) {
+    $(id).addEventListener('change', () => {
+      state[id] = $(id).checked;
+      refresh();
+    });
+  }
+}
+
+function connectSlices() {
+  $('slices').hidden = !slices.length;
+  slices.forEach((slice, k) => {
+    const row = element('div', '', { class: 'slice' });
+    const label = element('label', '', { class: 'inline' });
+    const box = element('input', '', { type: 'checkbox', id: `slice-on-${k}` });
+    const where = withUnit(`${AXES[slice.normal_axis]} = ${said(slice.position)}`, head.length_unit);
+    label.append(box, ` ${slice.title || `${slice.name}, ${where}`}`);
+    const clear = element('input', '', { type: 'range', min: 5, max: 100, value: 80, 'aria-label': `Opacity of slice ${k + 1}` });
+    const range = element('span', '', { class: 'range' });
+    const output = element('output', '80 %');
+    range.append(clear, output);
+    row.append(label, range);
+    $('slice-list').append(row);
+    box.addEventListener('change', () => {
+      slice.on = box.checked;
+      buildBars();
+      refresh();
+    });
+    clear.addEventListener('input', () => {
+      slice.opacity = Number(clear.value) / 100;
+      output.value = `${clear.value} %`;
+      refresh();
+    });
+  });
+}
+
+// View.
+
+function setView(name) {
+  camera.view = name;
+  resetCamera();
+  document.querySelector(`input[name="view"][value="${name}"]`).checked = true;
+  refresh();
+}
+function zoom(factor, x, y) {
+  zoomBy(factor, x, y);
+  refresh();
+}
+
+function connectView() {
+  for (const choice of document.querySelectorAll('input[name="view"]')) {
+    choice.addEventListener('change', () => setView(choice.value));
+  }
+  $('zoom-in').addEventListener('click', () => zoom(1.25));
+  $('zoom-out').addEventListener('click', () => zoom(0.8));
+  $('reset').addEventListener('click', () => setView(camera.view));
+  $('equal').addEventListener('change', () => {
+    camera.equal = $('equal').checked;
+    setView(camera.view);
+  });
+  // A box without height is looked at from where it can be seen.
+  const flat = Math.max(...halves) ? halves.findIndex((half) => !half) : -1;
+  setView(['yz', 'xz', 'xy'][flat] || '3d');
+  $('theme').addEventListener('click', () => setTheme(isDark() ? 'light' : 'dark'));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme());
+}
+
+// Particles.
+
+function setPicked(i) {
+  state.picked = i;
+  if (gl) uploadPicked();
+  $('number').value = i < 0 ? '' : numbers[i];
+  $('drop').hidden = i < 0;
+  showParticle();
+  refresh();
+}
+let shownFacts = '';
+function showParticle() {
+  const facts = state.picked < 0 ? [] : factsOf(state.picked);
+  const text = JSON.stringify(facts);
+  if (text === shownFacts) return;
+  shownFacts = text;
+  // What changes while time goes on is not read aloud.
+  $('particle').setAttribute('aria-live', state.playing ? 'off' : 'polite');
+  const hint = element('p', 'Click a particle or its line, or type a number.', { class: 'hint' });
+  $('particle').replaceChildren(facts.length ? tableOfRows(facts) : hint);
+}
+function pickNumber() {
+  const text = $('number').value;
+  const i = text === '' ? -1 : numbers.indexOf(Number(text));
+  setPicked(i);
+  if (i >= 0 || text === '') return;
+  $('number').value = text;
+  $('particle').replaceChildren(element('p', `Particle ${text} is not on this page.`, { class: 'hint' }));
+  shownFacts = '';
+}
+
+function connectParticle() {
+  $('number').addEventListener('change', pickNumber);
+  $('drop').addEventListener('click', () => setPicked(-1));
+}
+
+// Pointers on the picture: fingers and mice that are down, by their numbers.
+
+const down = new Map();
+let travelled = 0;
+
+function spread() {
+  const [a, b] = [...down.values()];
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, far: Math.hypot(a.x - b.x, a.y - b.y) || 1 };
+}
+// A place of an event, in pixels from the middle of the drawing, y up.
+function fromMiddle({ x, y }) {
+  const { left, top, width, height } = plotArea();
+  return [x - left - width / 2, top + height / 2 - y];
+}
+const placeOf = (event) => {
+  const corner = scene.getBoundingClientRect();
+  return { x: event.clientX - corner.left, y: event.clientY - corner.top };
+};
+
+function pointerMoves(event) {
+  const last = down.get(event.pointerId);
+  if (!last) return;
+  const now = placeOf(event);
+  const old = down.size === 2 ? spread() : null;
+  down.set(event.pointerId, { ...now, moves: last.moves });
+  travelled += Math.hypot(now.x - last.x, now.y - last.y);
+  if (travelled < 4) return;
+  if (down.size === 2) {
+    const both = spread();
+    move(both.x - old.x, old.y - both.y);
+    zoomBy(both.far / old.far, ...fromMiddle(both));
+  } else if (last.moves) move(now.x - last.x, last.y - now.y);
+  else turn(now.x - last.x, last.y - now.y);
+  refresh();
+}
+
+function connectPointers() {
+  scene.addEventListener('pointerdown', (event) => {
+    if (!down.size) travelled = 0;
+    const moves = event.shiftKey || event.button === 2 || event.button === 1;
+    down.set(event.pointerId, { ...placeOf(event), moves });
+    scene.setPointerCapture(event.pointerId);
+  });
+  scene.addEventListener('pointermove', pointerMoves);
+  scene.addEventListener('pointerup', (event) => {
+    const clicked = down.size === 1 && travelled < 4 && event.button === 0;
+    down.delete(event.pointerId);
+    const { x, y } = placeOf(event);
+    if (clicked && gl) setPicked(pickAt(look(), x, y));
+  });
+  scene.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
+  scene.addEventListener('contextmenu', (event) => event.preventDefault());
+  scene.addEventListener('wheel', (event) => {
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    zoom(Math.exp(-event.deltaY * lines * 0.0015), ...fromMiddle(placeOf(event)));
+  }, { passive: false });
+}
+
+// Keys, wherever they are not meant for what has the focus.
+
+const KEYS = {
+  ' ': () => setPlaying(!state.playing),
+  ArrowLeft: () => stepSave(-1),
+  ArrowRight: () => stepSave(1),
+  Home: () => { setPlaying(false); setTime(0); },
+  End: () => { setPlaying(false); setTime(1); },
+  '+': () => zoom(1.25),
+  '=': () => zoom(1.25),
+  '-': () => zoom(0.8),
+  0: () => setView(camera.view),
+  Escape: () => setPicked(-1),
+};
+const TURNS = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] };
+
+function isMeantForOther({ target, key }) {
+  if (target === scene || target === $('time') || target === document.body) return false;
+  if (target.matches('input[type="number"], select')) return true;
+  const arrows = key.startsWith('Arrow') || key === 'Home' || key === 'End';
+  if (target.matches('input[type="range"], input[type="radio"]') && arrows) return true;
+  return key === ' ' && target.matches('button, input');
+}
+
+function connectKeys() {
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isMeantForOther(event)) return;
+    if (event.shiftKey && TURNS[event.key]) {
+      turn(...TURNS[event.key]);
+      refresh();
+    } else if (KEYS[event.key]) KEYS[event.key]();
+    else return;
+    event.preventDefault();
+  });
+}

@@ -1,0 +1,94 @@
+// What the page was given.
+
+const $ = (id) => document.getElementById(id);
+const head = JSON.parse($('header').textContent);
+const SAVES = head.times.length;
+const COUNT = head.particles;
+// What stands for no value, and the greatest code of one.
+const NONE = 65535;
+const TOP = NONE - 1;
+
+// The bytes of a list; its text is dropped.
+function bytes(id) {
+  const element = $(id);
+  const text = element.textContent;
+  element.remove();
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const list = new Uint8Array(letters.length);
+  for (let i = 0; i < list.length; i += 1) list[i] = letters.charCodeAt(i);
+  return list;
+}
+const words = (id) => new Uint16Array(bytes(id).buffer);
+
+const numbers = new Uint32Array(bytes('particles').buffer);
+// x, y, z and flags of particle i at save s begin at 4 (s COUNT + i).
+const codes = words('positions');
+const JOINED = 1;
+const ACTIVE = 2;
+const HERE = 4;
+
+const valueOf = (scale, code) => scale.low + scale.step * code;
+const attributes = head.attributes.map((attribute, k) => ({
+  ...attribute,
+  codes: words(`attribute-${k}`),
+  range: [attribute.scale.low, valueOf(attribute.scale, TOP)],
+}));
+if (head.statuses) {
+  attributes.push({
+    name: 'status',
+    unit: '',
+    scale: { low: 0, step: 1 },
+    names: head.statuses,
+    codes: Uint16Array.from({ length: SAVES * COUNT }, (_, at) => codes[4 * at + 3] >> 8),
+    range: [0, 255],
+  });
+}
+const slices = head.slices.map((slice, k) => ({
+  ...slice,
+  codes: words(`slice-${k}`),
+  range: [slice.scale.low, valueOf(slice.scale, TOP)],
+  on: false,
+  opacity: 0.8,
+}));
+
+// The save before a time, and how much of the way to the next one has passed. Times of a run that
+// goes backwards decrease.
+const span = SAVES > 1 ? head.times[SAVES - 1] - head.times[0] : 0;
+const timeAt = (part) => (SAVES ? head.times[0] + span * part : 0);
+const partOf = (save) => (span ? (head.times[save] - head.times[0]) / span : 0);
+function saveAt(part) {
+  let [low, high] = [0, Math.max(SAVES - 1, 0)];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (partOf(middle) <= part) low = middle;
+    else high = middle;
+  }
+  if (high === low) return low;
+  const fraction = (part - partOf(low)) / (partOf(high) - partOf(low));
+  return low + Math.min(Math.max(fraction, 0), 1);
+}
+
+// Where particle i is at a save with fraction, as codes, and what is known of it there.
+function place(i, save) {
+  const from = Math.min(Math.floor(save), SAVES - 1);
+  const at = 4 * (from * COUNT + i);
+  const next = at + 4 * COUNT;
+  const moves = from + 1 < SAVES && codes[next + 3] & JOINED;
+  const part = moves ? save - from : 0;
+  const mix = (k) => codes[at + k] + (part ? part * (codes[next + k] - codes[at + k]) : 0);
+  return { x: mix(0), y: mix(1), z: mix(2), flags: codes[at + 3], at: at / 4, part };
+}
+
+// A number for people.
+function said(value, digits = 4) {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+    const [number, power] = value.toExponential(digits - 1).split('e');
+    return `${Number(number)}e${Number(power)}`.replace('-', '−');
+  }
+  return String(Number(value.toPrecision(digits))).replace('-', '−');
+}
+const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
+const named = (name, unit) => (unit ? `${name} (${unit})` : name);

@@ -1,0 +1,117 @@
+// Numbers and charts beside the picture.
+
+function element(name, content = '', attributesOf = {}) {
+  const made = document.createElement(name);
+  made.textContent = content;
+  for (const [key, value] of Object.entries(attributesOf)) made.setAttribute(key, value);
+  return made;
+}
+
+function tableOfRows(rows) {
+  const table = element('table');
+  for (const [name, value] of rows) {
+    const row = element('tr');
+    row.append(element('th', name, { scope: 'row' }), element('td', value));
+    table.append(row);
+  }
+  return table;
+}
+
+function buildSummary() {
+  for (const { title, rows } of head.sections) {
+    const section = element('section');
+    section.append(element('h2', title), tableOfRows(rows));
+    $('summary').append(section);
+  }
+  for (const histogram of head.histograms) {
+    const section = element('section');
+    section.append(element('h2', histogram.title || histogram.axis.name), chart(histogram), keys(histogram));
+    $('summary').append(section);
+  }
+}
+
+const CHART = { width: 300, height: 150, left: 44, right: 8, top: 8, bottom: 36 };
+
+function shape(name, numbersOf, content = '') {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(numbersOf)) made.setAttribute(key, value);
+  made.textContent = content;
+  return made;
+}
+
+// A histogram; counts of its series stand upon each other.
+function chart({ title, axis, edges, series }) {
+  const { width, height, left, right, top, bottom } = CHART;
+  const sums = edges.slice(1).map((_, bin) => series.reduce((sum, [, counts]) => sum + counts[bin], 0));
+  const total = sums.reduce((sum, count) => sum + count, 0);
+  const most = Math.max(...sums, 1);
+  const [low, high] = [edges[0], edges[edges.length - 1]];
+  const x = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
+  const y = (count) => height - bottom - (count / most) * (height - top - bottom);
+  const label = `Histogram of ${axis.name || title}: ${total} values from ${said(low)} to ${said(high)}`;
+  const picture = shape('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
+  for (const { value, text } of ticks(0, most, 3).filter((tick) => Number.isInteger(tick.value))) {
+    picture.append(shape('line', { x1: left, x2: width - right, y1: y(value), y2: y(value) }));
+    picture.append(shape('text', { x: left - 6, y: y(value) + 4, 'text-anchor': 'end' }, text));
+  }
+  const below = sums.map(() => 0);
+  series.forEach(([, counts], k) => counts.forEach((count, bin) => {
+    const [from, to] = [x(edges[bin]), x(edges[bin + 1])];
+    const [foot, roof] = [y(below[bin]), y(below[bin] + count)];
+    below[bin] += count;
+    const fill = `rgb(${PALETTE[k % PALETTE.length]})`;
+    if (count) picture.append(shape('rect', { x: from, y: roof, width: Math.max(to - from - 0.5, 0.5), height: foot - roof, fill }));
+  }));
+  for (const { value, text } of ticks(low, high, 4)) {
+    picture.append(shape('text', { x: x(value), y: height - bottom + 15, 'text-anchor': 'middle' }, text));
+  }
+  const middle = (left + width - right) / 2;
+  picture.append(shape('text', { x: middle, y: height - 4, 'text-anchor': 'middle' }, named(axis.name, axis.unit)));
+  return picture;
+}
+
+// What the colours of a chart mean.
+function keys({ series }) {
+  return keyList(series.length > 1 ? series.map(([name]) => name) : []);
+}
+function keyList(names) {
+  const list = element('div', '', { class: 'keys' });
+  names.forEach((name, k) => {
+    const key = element('span', name, { class: 'key' });
+    key.style.setProperty('--key', `rgb(${PALETTE[k % PALETTE.length]})`);
+    list.append(key);
+  });
+  return list;
+}
+
+// A bar for what the tracks are coloured by, and one for each slice that is shown.
+function buildBars() {
+  const bars = [];
+  const attribute = attributes[state.attribute];
+  if (attribute && attribute.names) {
+    const bar = element('div', '', { class: 'bar' });
+    bar.append(element('div', attribute.name, { class: 'name' }), keyList(attribute.names));
+    bars.push(bar);
+  } else if (attribute) {
+    bars.push(bar(named(attribute.name, attribute.unit), state.range, mapTable(state.map)));
+  }
+  for (const slice of slices.filter(({ on }) => on)) {
+    bars.push(bar(named(slice.title || slice.name, slice.unit), slice.range, sliceTable(state.sliceMap)));
+  }
+  $('bars').replaceChildren(...bars);
+}
+
+function bar(name, [low, high], table) {
+  const made = element('div', '', { class: 'bar' });
+  const canvas = element('canvas', '', { width: 256, height: 1, 'aria-hidden': 'true' });
+  const pen = canvas.getContext('2d');
+  const image = pen.createImageData(256, 1);
+  // All values are in the middle of the map where they are the same.
+  image.data.set(low === high ? oneColor([...table.subarray(512, 515)]) : table);
+  pen.putImageData(image, 0, 0);
+  const ends = element('div', '', { class: 'ends' });
+  const shown = low === high ? [low] : [low, (low + high) / 2, high];
+  ends.append(...shown.map((value) => element('span', said(value, 3))));
+  made.append(element('div', name, { class: 'name' }), canvas, ends);
+  return made;
+}

@@ -1,0 +1,410 @@
+//! Chromium without a window, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>) by
+//! `chromedriver`.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Without the network, with WebGL in software, and with a profile of its own.
+const FLAGS: [&str; 13] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--hide-scrollbars",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-dev-shm-usage",
+];
+
+/// What an element is called in answers.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with one window; it goes away with this.
+pub struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+/// What is on the screen.
+pub struct Shot {
+    pub width: usize,
+    pub height: usize,
+    /// Red, green and blue of each pixel.
+    pub pixels: Vec<[u8; 3]>,
+}
+
+/// A rectangle of the page, in its pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Browser {
+    /// A window of 1280 x 800 pixels.
+    pub fn new() -> Browser {
+        Browser::with(&[])
+    }
+
+    /// With more flags.
+    pub fn with(more: &[&str]) -> Browser {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!(
+                    "cannot start `chromedriver`: {error}; the page is tested in Chromium: install \
+                     the packages `chromium` and `chromium-driver` (Debian)"
+                )
+            });
+        let port = port(&mut driver);
+        let profile = tempfile::tempdir().unwrap();
+        let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
+        let mut flags: Vec<String> =
+            FLAGS.iter().chain(more).map(|flag| flag.to_string()).collect();
+        flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
+        let options = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": flags},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}});
+        let answer = browser.request("POST", "/session", &options);
+        browser.session = answer["sessionId"].as_str().unwrap().to_string();
+        browser.call("POST", "/url", &json!({"url": "about:blank"}));
+        browser.requests();
+        browser.size(1280, 800);
+        browser
+    }
+
+    /// Makes the window this large, with one pixel of the screen for one of the page.
+    pub fn size(&self, width: u32, height: u32) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.devtools("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// What the system prefers: `light` or `dark`.
+    pub fn prefer(&self, theme: &str) {
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
+        self.devtools("Emulation.setEmulatedMedia", media);
+    }
+
+    /// A command of the DevTools protocol.
+    pub fn devtools(&self, command: &str, given: Value) -> Value {
+        self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": given}))
+    }
+
+    /// Opens a file.
+    pub fn open(&self, path: &Path) {
+        self.call("POST", "/url", &json!({"url": format!("file://{}", path.display())}));
+        self.settle();
+    }
+
+    /// Runs a script in the page; what it returns.
+    pub fn script(&self, script: &str) -> Value {
+        self.call("POST", "/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Runs a script that calls its last argument when it is done.
+    pub fn script_async(&self, script: &str) -> Value {
+        self.call("POST", "/execute/async", &json!({"script": script, "args": []}))
+    }
+
+    /// Waits until the page has drawn what it was asked to.
+    pub fn settle(&self) {
+        self.script_async(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => \
+             setTimeout(done, 30)))",
+        );
+    }
+
+    /// The text of an element, or the value of one that has one.
+    pub fn text(&self, selector: &str) -> String {
+        let script = format!(
+            "const e = document.querySelector({}); return e.value ?? e.innerText",
+            json!(selector)
+        );
+        self.script(&script).as_str().unwrap().to_string()
+    }
+
+    /// Clicks an element as a user does.
+    pub fn click(&self, selector: &str) {
+        let element = self.find(selector);
+        self.call("POST", &format!("/element/{element}/click"), &json!({}));
+        self.settle();
+    }
+
+    /// Types into what has the focus; [`keys`] has those that are no letters.
+    pub fn press(&self, key: &str) {
+        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.actions(json!([{"type": "key", "id": "keys", "actions": actions}]));
+    }
+
+    /// Writes into a field in place of what is there, and goes on to the next one.
+    pub fn enter(&self, selector: &str, text: &str) {
+        self.script(&format!("document.querySelector({}).select()", json!(selector)));
+        for key in text.chars() {
+            self.press(&key.to_string());
+        }
+        self.press(keys::TAB);
+    }
+
+    /// Chooses in a menu by what is written there.
+    pub fn choose(&self, selector: &str, text: &str) {
+        let found = self.script(&format!(
+            "const menu = document.querySelector({}); \
+             const option = [...menu.options].find((option) => option.text === {}); \
+             if (!option) return [...menu.options].map((option) => option.text).join(', '); \
+             menu.value = option.value; menu.dispatchEvent(new Event('change', {{bubbles: true}})); \
+             return null",
+            json!(selector),
+            json!(text)
+        ));
+        assert_eq!(found, Value::Null, "no `{text}` in {selector}");
+        self.settle();
+    }
+
+    /// Sets a slider.
+    pub fn slide(&self, selector: &str, value: f64) {
+        self.script(&format!(
+            "const slider = document.querySelector({}); slider.value = {value}; \
+             slider.dispatchEvent(new Event('input', {{bubbles: true}}))",
+            json!(selector)
+        ));
+        self.settle();
+    }
+
+    /// Presses the mouse at one place, and lets it go at another one, in pixels of the page.
+    pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
+        let moves = |(x, y): (f64, f64)| json!({"type": "pointerMove", "duration": 50, "x": x.round(), "y": y.round()});
+        self.actions(json!([{"type": "pointer", "id": "mouse", "actions": [
+            moves(from),
+            {"type": "pointerDown", "button": 0},
+            moves(to),
+            {"type": "pointerUp", "button": 0},
+        ]}]));
+    }
+
+    /// Turns the wheel at a place.
+    pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
+        self.actions(json!([{"type": "wheel", "id": "wheel", "actions": [
+            {"type": "scroll", "x": x as i64, "y": y as i64, "deltaX": 0, "deltaY": by, "duration": 0},
+        ]}]));
+    }
+
+    /// Where an element is.
+    pub fn area(&self, selector: &str) -> Area {
+        let answer = self.script(&format!(
+            "const r = document.querySelector({}).getBoundingClientRect(); \
+             return [r.x, r.y, r.width, r.height]",
+            json!(selector)
+        ));
+        let [x, y, width, height] = [0, 1, 2, 3].map(|k| answer[k].as_f64().unwrap());
+        Area { x, y, width, height }
+    }
+
+    /// The window as PNG.
+    pub fn png(&self) -> Vec<u8> {
+        self.settle();
+        let text = self.call("GET", "/screenshot", &Value::Null);
+        decode_base64(text.as_str().unwrap())
+    }
+
+    /// The pixels of an element.
+    pub fn shot(&self, selector: &str) -> Shot {
+        let area = self.area(selector);
+        let whole = decode_png(&self.png());
+        let [x, y] = [area.x, area.y].map(|side| side.round() as usize);
+        let [width, height] = [area.width, area.height].map(|side| side.round() as usize);
+        let rows = whole.pixels.chunks(whole.width).skip(y).take(height);
+        let pixels = rows.flat_map(|row| row[x..x + width].to_vec()).collect();
+        Shot { width, height, pixels }
+    }
+
+    /// What the console says that is an error or a warning, since this was asked last.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.call("POST", "/se/log", &json!({"type": "browser"}));
+        let entries = log.as_array().unwrap().iter();
+        let bad = entries.filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        bad.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// The addresses that were asked for since this was asked last.
+    pub fn requests(&self) -> Vec<String> {
+        let log = self.call("POST", "/se/log", &json!({"type": "performance"}));
+        let messages = log.as_array().unwrap().iter().map(|entry| {
+            serde_json::from_str::<Value>(entry["message"].as_str().unwrap()).unwrap()
+        });
+        let sent = messages.filter(|m| m["message"]["method"] == "Network.requestWillBeSent");
+        sent.map(|m| m["message"]["params"]["request"]["url"].as_str().unwrap().to_string())
+            .collect()
+    }
+
+    fn find(&self, selector: &str) -> String {
+        let answer =
+            self.call("POST", "/element", &json!({"using": "css selector", "value": selector}));
+        answer[ELEMENT].as_str().unwrap().to_string()
+    }
+
+    fn actions(&self, actions: Value) {
+        self.call("POST", "/actions", &json!({"actions": actions}));
+        self.settle();
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.request(method, &format!("/session/{}{path}", self.session), body)
+    }
+
+    /// The value of the answer; panics with the error in it.
+    fn request(&self, method: &str, path: &str, body: &Value) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.port,
+            body.len()
+        )
+        .unwrap();
+        let mut answer = answer_of(stream);
+        assert!(answer["value"]["error"].is_null(), "{method} {path} {body}: {}", answer["value"]);
+        answer["value"].take()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Not while a test fails: what goes wrong here would hide why.
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.call("DELETE", "", &Value::Null);
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// Keys that are no letters.
+pub mod keys {
+    pub const TAB: &str = "\u{e004}";
+    pub const LEFT: &str = "\u{e012}";
+    pub const RIGHT: &str = "\u{e014}";
+    pub const HOME: &str = "\u{e011}";
+    pub const END: &str = "\u{e010}";
+}
+
+/// On which port the driver listens.
+fn port(driver: &mut Child) -> u16 {
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let line = lines
+        .map_while(Result::ok)
+        .find(|line| line.contains("started successfully on port"))
+        .expect("`chromedriver` did not start");
+    line.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+/// The body of an answer; its header says how long it is.
+fn answer_of(stream: TcpStream) -> Value {
+    let mut stream = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+fn decode_base64(text: &str) -> Vec<u8> {
+    let digit = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for letter in text.bytes().filter(|&letter| letter != b'=') {
+        bits = bits << 6 | u32::from(digit(letter));
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    bytes
+}
+
+fn decode_png(bytes: &[u8]) -> Shot {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut data = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut data).unwrap();
+    let samples = info.color_type.samples();
+    let pixels = data[..info.buffer_size()].chunks_exact(samples);
+    let pixels = pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+    Shot { width: info.width as usize, height: info.height as usize, pixels }
+}
+
+impl Shot {
+    /// How many colours there are.
+    pub fn colors(&self) -> usize {
+        let mut colors = self.pixels.clone();
+        colors.sort_unstable();
+        colors.dedup();
+        colors.len()
+    }
+
+    /// How many pixels differ clearly from those of another picture of the same size.
+    pub fn differs(&self, other: &Shot) -> usize {
+        assert_eq!((self.width, self.height), (other.width, other.height));
+        let pairs = self.pixels.iter().zip(&other.pixels);
+        pairs.filter(|(a, b)| apart(**a, **b) > 24).count()
+    }
+
+    /// How many pixels have nearly this colour.
+    pub fn count(&self, color: [u8; 3]) -> usize {
+        self.pixels.iter().filter(|&&pixel| apart(pixel, color) <= 24).count()
+    }
+
+    /// The middle of the pixels of nearly this colour.
+    pub fn middle_of(&self, color: [u8; 3]) -> (f64, f64) {
+        let found: Vec<usize> =
+            (0..self.pixels.len()).filter(|&at| apart(self.pixels[at], color) <= 24).collect();
+        assert!(!found.is_empty(), "no pixel of the colour {color:?}");
+        let sum = |place: &dyn Fn(usize) -> usize| {
+            found.iter().map(|&at| place(at) as f64 + 0.5).sum::<f64>() / found.len() as f64
+        };
+        (sum(&|at| at % self.width), sum(&|at| at / self.width))
+    }
+}
+
+/// The greatest difference of two colours in a channel.
+pub fn apart(a: [u8; 3], b: [u8; 3]) -> u8 {
+    [0, 1, 2].map(|k| a[k].abs_diff(b[k])).into_iter().max().unwrap()
+}

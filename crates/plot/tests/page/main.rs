@@ -1,0 +1,474 @@
+//! The page in a browser: what is clicked, and what becomes of it.
+
+mod browser;
+mod looks;
+mod runs;
+
+use browser::{Browser, Shot, apart, keys};
+use burntrace_plot::page::{BUDGET, Error, Page, stride};
+use std::path::{Path, PathBuf};
+
+/// Ends of the maps on a light ground, where a tenth is cut off at the light end.
+const VIRIDIS: [[u8; 3]; 2] = [[68, 1, 84], [187, 223, 39]];
+/// The first colour of statuses and charts, and the second one.
+const BLUE: [u8; 3] = [0, 114, 178];
+const ORANGE: [u8; 3] = [230, 159, 0];
+const SCENE: &str = "#scene";
+
+fn written(folder: &Path, page: &Page) -> PathBuf {
+    let path = folder.join("page.html");
+    page.write(&path).unwrap();
+    path
+}
+
+/// A browser that shows a page.
+fn shown(page: &Page) -> Browser {
+    let browser = Browser::new();
+    browser.prefer("light");
+    let folder = tempfile::tempdir().unwrap();
+    browser.open(&written(folder.path(), page));
+    browser
+}
+
+/// Nothing was complained of, and nothing but the file was asked for.
+fn is_content(browser: &Browser) {
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let asked = browser.requests();
+    let others: Vec<_> = asked
+        .iter()
+        .filter(|url| !(url.starts_with("file://") && url.ends_with("/page.html")))
+        .collect();
+    assert!(others.is_empty() && !asked.is_empty(), "{asked:?}");
+    assert!(!browser.script("return document.querySelector('#message').hidden").is_null());
+}
+
+/// The time that the page says it is.
+fn time(browser: &Browser) -> f64 {
+    let text = browser.text("#clock");
+    let number = text.strip_prefix("t = ").and_then(|rest| rest.split_once(' ')).unwrap().0;
+    number.replace('−', "-").parse().unwrap()
+}
+
+fn middle(browser: &Browser) -> (f64, f64) {
+    let area = browser.area(SCENE);
+    (area.x + area.width / 2.0, area.y + area.height / 2.0)
+}
+
+#[test]
+fn tracks_are_drawn_in_their_colors() {
+    let browser = shown(&runs::helices(60, 41));
+    let all = browser.shot(SCENE);
+    assert!(all.colors() > 300, "{} colours", all.colors());
+    for color in VIRIDIS {
+        assert!(all.count(color) > 20, "{} of {color:?}", all.count(color));
+    }
+    browser.click("#lines");
+    let points = browser.shot(SCENE);
+    assert!(all.differs(&points) > 2000, "{}", all.differs(&points));
+    browser.click("#points");
+    let none = browser.shot(SCENE);
+    assert!(points.differs(&none) > 300, "{}", points.differs(&none));
+    assert!(none.colors() < points.colors() && VIRIDIS.iter().all(|&color| none.count(color) == 0));
+    is_content(&browser);
+}
+
+#[test]
+fn it_plays_and_pauses() {
+    let browser = shown(&runs::helices(60, 41));
+    assert_eq!(browser.text("#clock"), "t = 10.00 s · save 41 of 41");
+    let end = browser.shot(SCENE);
+    browser.click("#play");
+    assert_eq!(browser.script("return play.getAttribute('aria-label')"), "Pause");
+    let early = time(&browser);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let late = time(&browser);
+    assert!(early < late && late < 10.0, "{early} {late}");
+    browser.click("#play");
+    let paused = time(&browser);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(time(&browser), paused);
+    assert!(end.differs(&browser.shot(SCENE)) > 1000);
+    // At five times the speed it comes to its end, and stays there.
+    browser.choose("#speed", "5×");
+    browser.click("#play");
+    std::thread::sleep(std::time::Duration::from_millis(4000));
+    assert_eq!(time(&browser), 10.0);
+    assert_eq!(browser.script("return play.getAttribute('aria-label')"), "Play");
+    assert_eq!(end.differs(&browser.shot(SCENE)), 0);
+    is_content(&browser);
+}
+
+#[test]
+fn keys_and_the_slider_go_through_the_saves() {
+    let browser = shown(&runs::helices(20, 41));
+    let end = browser.shot(SCENE);
+    browser.press(keys::LEFT);
+    assert_eq!(browser.text("#clock"), "t = 9.75 s · save 40 of 41");
+    browser.press(keys::HOME);
+    browser.press(keys::LEFT);
+    assert_eq!(browser.text("#clock"), "t = 0.00 s · save 1 of 41");
+    browser.press(keys::RIGHT);
+    assert_eq!(browser.text("#clock"), "t = 0.25 s · save 2 of 41");
+    browser.press(" ");
+    assert_eq!(browser.script("return play.getAttribute('aria-label')"), "Pause");
+    browser.press(" ");
+    assert_eq!(browser.script("return play.getAttribute('aria-label')"), "Play");
+    let slider = browser.area("#time");
+    let at = |part: f64| (slider.x + part * slider.width, slider.y + slider.height / 2.0);
+    browser.drag(at(0.3), at(0.5));
+    assert!((time(&browser) - 5.0).abs() < 0.15, "{}", time(&browser));
+    assert!(end.differs(&browser.shot(SCENE)) > 300);
+    // The slider takes the arrows as the picture does.
+    let before = browser.text("#clock");
+    browser.press(keys::END);
+    assert_ne!(browser.text("#clock"), before);
+    browser.press(keys::LEFT);
+    assert_eq!(browser.text("#clock"), "t = 9.75 s · save 40 of 41");
+    is_content(&browser);
+}
+
+#[test]
+fn colors_follow_the_attribute_the_map_and_the_range() {
+    let browser = shown(&runs::helices(60, 41));
+    browser.slide("#width", 3.0);
+    let speed = browser.shot(SCENE);
+    assert!(browser.text("#bars").contains("speed (m/s)"), "{}", browser.text("#bars"));
+    browser.choose("#map", "plasma");
+    let plasma = browser.shot(SCENE);
+    assert!(speed.differs(&plasma) > 2000, "{}", speed.differs(&plasma));
+    browser.choose("#attribute", "age (s)");
+    assert!(plasma.differs(&browser.shot(SCENE)) > 2000);
+    assert!(browser.text("#bars").contains("age (s)") && browser.text("#bars").contains("10"));
+    // What is older than 1 is at the end of the map.
+    browser.enter("#high", "1");
+    browser.choose("#map", "viridis");
+    let (old, fast) = (browser.shot(SCENE).count(VIRIDIS[1]), speed.count(VIRIDIS[1]));
+    assert!(old > 3 * fast.max(100), "{old} {fast}");
+    browser.choose("#attribute", "status");
+    assert!(browser.text("#bars").contains("exited x-high"));
+    let status = browser.shot(SCENE);
+    assert!(status.count(BLUE) > 1000 && status.count(ORANGE) > 30);
+    browser.choose("#attribute", "one colour");
+    let one = browser.shot(SCENE);
+    assert!(one.count(BLUE) > 1000 && one.count(ORANGE) == 0);
+    is_content(&browser);
+}
+
+#[test]
+fn it_is_light_and_dark() {
+    let browser = shown(&runs::helices(60, 41));
+    let ground = |shot: &Shot| shot.pixels[5 * shot.width + 5];
+    let light = browser.shot(SCENE);
+    assert_eq!(ground(&light), [255, 255, 255]);
+    browser.click("#theme");
+    let dark = browser.shot(SCENE);
+    assert!(apart(ground(&dark), [0, 0, 0]) < 40, "{:?}", ground(&dark));
+    browser.click("#theme");
+    assert_eq!(browser.shot(SCENE).differs(&light), 0);
+    let other = shown(&runs::one());
+    other.prefer("dark");
+    assert!(apart(ground(&other.shot(SCENE)), [0, 0, 0]) < 40);
+    is_content(&browser);
+}
+
+#[test]
+fn it_turns_moves_and_zooms() {
+    let browser = shown(&runs::helices(60, 41));
+    let (x, y) = middle(&browser);
+    let first = browser.shot(SCENE);
+    browser.drag((x, y), (x + 120.0, y + 40.0));
+    let turned = browser.shot(SCENE);
+    assert!(first.differs(&turned) > 5000, "{}", first.differs(&turned));
+    browser.wheel((x, y), -400);
+    let near = browser.shot(SCENE);
+    assert!(turned.differs(&near) > 5000);
+    browser.click("#reset");
+    assert_eq!(first.differs(&browser.shot(SCENE)), 0);
+    browser.click("#equal");
+    assert!(first.differs(&browser.shot(SCENE)) > 5000);
+    for plane in ["xy", "xz", "yz"] {
+        browser.click(&format!("label:has(input[value={plane}])"));
+        let flat = browser.shot(SCENE);
+        assert!(first.differs(&flat) > 5000, "{plane}");
+        browser.drag((x, y), (x + 60.0, y));
+        assert!(flat.differs(&browser.shot(SCENE)) > 1000, "{plane}");
+    }
+    is_content(&browser);
+}
+
+#[test]
+fn slices_are_shown_on_demand() {
+    let browser = shown(&runs::helices(10, 11));
+    browser.click("label:has(input[value=xy])");
+    let without = browser.shot(SCENE);
+    browser.click("#slice-on-0");
+    let with = browser.shot(SCENE);
+    assert!(without.differs(&with) > 50_000, "{}", without.differs(&with));
+    assert!(browser.text("#bars").contains("density at z = 0.5 m (1/m³)"));
+    // The peak is in the middle of the box: dark on a light ground.
+    let (x, y) = middle(&browser);
+    let area = browser.area(SCENE);
+    // The margins move the middle of the plot against that of the canvas.
+    let (x, y) = ((x - area.x + 27.0) as usize, (y - area.y - 16.0) as usize);
+    assert!(apart(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
+    browser.click("#slice-on-0");
+    assert_eq!(without.differs(&browser.shot(SCENE)), 0);
+    is_content(&browser);
+}
+
+#[test]
+fn a_click_picks_a_particle() {
+    let mut page = runs::helices(9, 41);
+    page.ways.particles = (100..109).collect();
+    let browser = shown(&page);
+    browser.click("label:has(input[value=xy])");
+    browser.choose("#attribute", "status");
+    browser.click("#lines");
+    let plain = browser.shot(SCENE);
+    // Points of the ways, in the box of 2 x 2 m.
+    let (left, top, side) = plane_of(&browser, 2.0);
+    let last = page.ways.particles.len() * 40 + 4;
+    let [x, y, _] = page.ways.position[last].map(f64::from);
+    let at = (left + (x + 1.0) * side, top + (1.0 - y) * side);
+    browser.drag(at, at);
+    let facts = browser.text("#particle");
+    assert!(facts.contains("104") && facts.contains("active"), "{facts}");
+    let speed = f64::from(page.ways.attributes[0].values[last]);
+    assert!(facts.contains(&format!("{speed:.2}")[..3]), "{facts} {speed}");
+    assert!(plain.differs(&browser.shot(SCENE)) > 200, "the track is not marked");
+    browser.enter("#number", "100");
+    assert!(browser.text("#particle").contains("exited x-high"));
+    browser.click("#drop");
+    assert!(browser.text("#particle").contains("Click a particle"));
+    assert_eq!(plain.differs(&browser.shot(SCENE)), 0);
+    browser.enter("#number", "7");
+    assert!(browser.text("#particle").contains("Particle 7 is not on this page"));
+    browser.drag(at, at);
+    assert!(browser.text("#particle").contains("104"));
+    // Where no particle is, none is picked.
+    browser.drag((left - 20.0, top + 20.0), (left - 20.0, top + 20.0));
+    assert!(browser.text("#particle").contains("Click a particle"));
+    is_content(&browser);
+}
+
+/// Where the low x and the high y end of a box of this height are in the picture of a plane, and
+/// how long a unit is.
+fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
+    let area = browser.area(SCENE);
+    let [left, right, top, bottom] = [72.0, 18.0, 14.0, 46.0];
+    let (wide, high) = (area.width - left - right, area.height - top - bottom);
+    let side = high / 1.04 / height;
+    let (x, y) = (area.x + left + wide / 2.0, area.y + top + high / 2.0);
+    (x - side * height / 2.0, y - side * height / 2.0, side)
+}
+
+#[test]
+fn a_line_is_where_the_particle_was() {
+    // At 0.05 to 0.95 of the box, at half its height.
+    let browser = shown(&runs::one());
+    browser.click("label:has(input[value=xy])");
+    browser.choose("#attribute", "one colour");
+    browser.slide("#width", 4.0);
+    browser.click("#points");
+    let (left, top, side) = plane_of(&browser, 1.0);
+    let area = browser.area(SCENE);
+    let (x, y) = browser.shot(SCENE).middle_of(BLUE);
+    let wanted = (left + 0.5 * side - area.x, top + 0.5 * side - area.y);
+    assert!((x - wanted.0).abs() < 1.5 && (y - wanted.1).abs() < 1.5, "{x} {y} {wanted:?}");
+    // Halfway between two saves, half of the way between their places.
+    browser.slide("#time", 0.05);
+    browser.click("#lines");
+    browser.click("#points");
+    let (x, _) = browser.shot(SCENE).middle_of(BLUE);
+    let wanted = left + 0.095 * side - area.x;
+    assert!((x - wanted).abs() < 1.5, "{x} {wanted}");
+    is_content(&browser);
+}
+
+#[test]
+fn jumps_are_not_joined() {
+    let mut page = runs::one();
+    page.ways.joined[5] = false;
+    let gap = |page: &Page| {
+        let browser = shown(page);
+        browser.click("label:has(input[value=xy])");
+        browser.choose("#attribute", "one colour");
+        browser.slide("#width", 4.0);
+        browser.click("#points");
+        is_content(&browser);
+        browser.shot(SCENE).count(BLUE)
+    };
+    let (whole, broken) = (gap(&runs::one()), gap(&page));
+    let part = broken as f64 / whole as f64;
+    assert!((part - 0.9).abs() < 0.02, "{part} of the line is left, and 9 of 10 parts should be");
+}
+
+#[test]
+fn numbers_and_charts_stand_beside_it() {
+    let browser = shown(&runs::helices(10, 11));
+    let summary = browser.text("#summary");
+    for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "stuck"] {
+        assert!(summary.contains(text), "no `{text}` in {summary}");
+    }
+    let bars = browser.script("return document.querySelectorAll('.chart rect').length");
+    let counts = &runs::helices(10, 11).histograms[0].series;
+    let filled = counts.iter().flat_map(|(_, counts)| counts).filter(|&&count| count > 0).count();
+    assert_eq!(bars, filled);
+    assert_eq!(browser.text("#shown"), "All 10 particles, all 11 saves");
+}
+
+#[test]
+fn text_of_a_run_is_only_text() {
+    let evil =
+        "</script><script>window.evil = 1</script>{{numbers}}<img src=x onerror='evil = 2'>\"'&";
+    let mut page = runs::helices(5, 5);
+    page.title = evil.into();
+    page.ways.length_unit = evil.into();
+    page.ways.attributes[0].name = evil.into();
+    page.sections[0].title = evil.into();
+    page.sections[0].rows[0] = (evil.into(), evil.into());
+    page.slices[0].raster.title = evil.into();
+    page.histograms[0].series[0].0 = evil.into();
+    page.statuses.as_mut().unwrap().names[0] = evil.into();
+    let browser = shown(&page);
+    assert_eq!(browser.text("h1"), evil);
+    assert!(browser.text("#summary").contains(evil));
+    assert_eq!(browser.script("return document.title"), evil);
+    assert!(browser.script("return window.evil ?? null").is_null());
+    assert!(browser.shot(SCENE).colors() > 100);
+    is_content(&browser);
+}
+
+#[test]
+fn runs_with_little_in_them_are_shown() {
+    let none = Page { title: "Nothing".into(), ..Page::default() };
+    let browser = shown(&none);
+    assert_eq!(browser.text("#message"), "There are no particles to show.");
+    assert_eq!(browser.text("#shown"), "No particles, no saves");
+    is_content(&browser);
+    let browser = shown(&runs::helices(30, 1));
+    assert_eq!(browser.text("#clock"), "t = 0.000 s · save 1 of 1");
+    assert!(browser.script("return play.disabled").as_bool().unwrap());
+    assert!(browser.shot(SCENE).count(VIRIDIS[1]) > 10);
+    is_content(&browser);
+    // A plane is looked at from above.
+    let browser = shown(&runs::flat(50, 21));
+    assert!(
+        browser.script("return document.querySelector('[value=xy]').checked").as_bool().unwrap()
+    );
+    assert!(browser.shot(SCENE).colors() > 100);
+    is_content(&browser);
+    let mut missing = runs::one();
+    missing.ways.position.fill([f32::NAN; 3]);
+    missing.ways.attributes[0].values.fill(f32::NAN);
+    let browser = shown(&missing);
+    browser.enter("#number", "0");
+    assert!(browser.text("#particle").contains("not there"), "{}", browser.text("#particle"));
+    is_content(&browser);
+}
+
+#[test]
+fn without_webgl_it_says_so_and_shows_the_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let browser = Browser::with(&["--disable-3d-apis"]);
+    browser.open(&written(folder.path(), &runs::helices(10, 11)));
+    assert!(browser.text("#message").contains("no WebGL 2"), "{}", browser.text("#message"));
+    assert!(browser.text("#summary").contains("Residence times"));
+    browser.click("#play");
+    browser.choose("#attribute", "status");
+    browser.click("#slice-on-0");
+}
+
+#[test]
+fn it_fits_a_phone() {
+    let browser = shown(&runs::helices(60, 41));
+    browser.size(390, 844);
+    browser.settle();
+    let wide = browser.script("return document.documentElement.scrollWidth").as_f64().unwrap();
+    assert!(wide <= 390.0, "{wide}");
+    let area = browser.area(SCENE);
+    assert!(area.width == 390.0 && area.height > 300.0, "{area:?}");
+    assert!(browser.shot(SCENE).count(VIRIDIS[1]) > 20);
+    let overlap = browser.script(
+        "const boxes = [...document.querySelectorAll('#transport > *')].map((e) => e.getBoundingClientRect()); \
+         return boxes.some((a, i) => boxes.some((b, k) => k > i && a.left < b.right - 1 && b.left < a.right - 1 \
+         && a.top < b.bottom - 1 && b.top < a.bottom - 1))",
+    );
+    assert!(!overlap.as_bool().unwrap());
+    is_content(&browser);
+}
+
+#[test]
+fn what_needs_a_name_has_one() {
+    let browser = shown(&runs::helices(10, 11));
+    let tree = browser.devtools("Accessibility.getFullAXTree", serde_json::json!({}));
+    let nodes = tree["nodes"].as_array().unwrap();
+    let roles = ["button", "slider", "checkbox", "radio", "combobox", "spinbutton", "image"];
+    let of_note = |node: &&serde_json::Value| {
+        roles.iter().any(|role| node["role"]["value"] == *role) && node["ignored"] == false
+    };
+    let found: Vec<_> = nodes.iter().filter(of_note).collect();
+    assert!(found.len() > 20, "{}", found.len());
+    for node in found {
+        assert_ne!(node["name"]["value"].as_str().unwrap_or(""), "", "{node}");
+    }
+}
+
+#[test]
+fn a_page_is_made_to_fit() {
+    let page = runs::helices(2000, 50);
+    let whole = page.html().unwrap().len();
+    let budget = whole / 3;
+    let part = page.clone().fit(budget).unwrap();
+    let html = part.html().unwrap();
+    assert!(html.len() <= budget && html.len() > budget / 2, "{} of {budget}", html.len());
+    let every = stride(2000, 50, 2, budget);
+    let kept: Vec<u32> = (0..2000).step_by(part.ways.particles[1] as usize).collect();
+    assert_eq!(part.ways.particles, kept);
+    assert!(part.ways.particles[1] as usize >= every && every > 1);
+    assert_eq!(part.ways.of, [2000, 50]);
+    assert!(html.contains(&format!("{} of 2,000 particles, all 50 saves", kept.len())));
+    // Each particle keeps what is its own.
+    for (column, &number) in kept.iter().enumerate() {
+        let (new, old) = (49 * kept.len() + column, 49 * 2000 + number as usize);
+        assert_eq!(part.ways.position[new], page.ways.position[old]);
+        assert_eq!(part.ways.attributes[0].values[new], page.ways.attributes[0].values[old]);
+        assert_eq!(part.ways.active[new], page.ways.active[old]);
+        let codes = |page: &Page, at| page.statuses.as_ref().unwrap().codes[at];
+        assert_eq!(codes(&part, new), codes(&page, old));
+    }
+    assert_eq!(page.clone().fit(BUDGET).unwrap(), page);
+    assert_eq!(page.fit(0).unwrap().ways.particles, [0]);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let refused = |change: &dyn Fn(&mut Page)| {
+        let mut page = runs::helices(4, 3);
+        change(&mut page);
+        page.html().unwrap_err()
+    };
+    let error = refused(&|page| {
+        page.ways.attributes[0].values.pop();
+    });
+    assert_eq!(
+        error.to_string(),
+        "the attribute `speed` has 11 values, and must have 12: one for each save and particle"
+    );
+    let error = refused(&|page| page.ways.times[2] = 1.0);
+    assert!(matches!(error, Error::Times { save: 2, .. }), "{error}");
+    let error = refused(&|page| page.ways.domain[1][2] = -1.0);
+    assert!(matches!(error, Error::Number { .. }), "{error}");
+    let error = refused(&|page| page.slices[0].normal_axis = 3);
+    assert!(error.to_string().contains("must be 0, 1 or 2"), "{error}");
+    let error = refused(&|page| page.statuses.as_mut().unwrap().codes[0] = 9);
+    assert!(error.to_string().contains("10: one for each code"), "{error}");
+    let error = refused(&|page| page.histograms[0].edges.truncate(3));
+    assert!(matches!(error, Error::Parts { .. }), "{error}");
+    let error = runs::one().write("/no/such/folder/page.html").unwrap_err();
+    assert!(matches!(error, Error::Write { .. }), "{error}");
+    // A run may go backwards.
+    let mut page = runs::helices(4, 3);
+    page.ways.times.reverse();
+    page.html().unwrap();
+}
