@@ -2,7 +2,7 @@
 
 use crate::{
     args,
-    case::{self, Case, Misuse, VtkOutput},
+    case::{self, Case, Misuse, Reporting, VtkOutput},
     checkpoint::{Kept, Machine},
     fingerprint::Fingerprint,
     folder::{self, Folder},
@@ -10,7 +10,7 @@ use crate::{
     lives::{self, Watched},
     log,
     progress::{Display, Notes},
-    resume,
+    report, resume,
     signals::{Signals, Stopped},
     summary,
     traffic::Traffic,
@@ -24,6 +24,9 @@ use burntrace::{
 };
 use std::path::Path;
 use std::time::Instant;
+
+/// Positions that are saved, in bytes, from which on a report is made only where it is asked for.
+const REPORTED_BYTES: usize = 256 << 20;
 
 /// How a run begins.
 pub enum Begin {
@@ -195,6 +198,7 @@ impl Job<'_> {
         let printed = Printed { json: report.json(), text: report.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
         folder.forget_checkpoint()?;
+        let printed = self.reported(&run, folder, printed)?;
         let kept = "the tracks up to there are kept, and `run.checkpoint = 0` leaves nothing to go on \
                     with";
         let cut = run.cancelled.then(|| stopped(&signals, time, kept.into()));
@@ -223,6 +227,24 @@ impl Job<'_> {
                 _ => Misuse::of(error),
             }
         })
+    }
+
+    /// Makes the report of a run that has come to its end, where it is asked for.
+    fn reported(&self, run: &Summary, folder: &Folder, mut printed: Printed) -> Result<Printed> {
+        let positions = 3 * run.precision.bytes() * run.saves * run.particles;
+        let is_wanted = match self.case.save.report {
+            Reporting::Always => true,
+            Reporting::Never => false,
+            Reporting::Auto => positions < REPORTED_BYTES,
+        };
+        if run.cancelled || !is_wanted {
+            return Ok(printed);
+        }
+        let [report, picture] = report::of_folder(&folder.root)
+            .context("the run is complete, but there is no report of it")?;
+        let lines = format!("report     {}\npicture    {}\n", report.display(), picture.display());
+        printed.text.push_str(&lines);
+        Ok(printed)
     }
 
     /// The most bytes on a device that has memory of its own, by the plan.

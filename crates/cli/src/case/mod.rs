@@ -274,6 +274,18 @@ pub struct Save {
     pub times: Option<Vec<f64>>,
     pub velocity: bool,
     pub vtk: Vec<VtkOutput>,
+    pub report: Reporting,
+}
+
+/// Whether a run ends with a report and pictures.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reporting {
+    /// Where making it is short beside the run.
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 /// Files for ParaView.

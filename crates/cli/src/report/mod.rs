@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use burntrace::analysis::statistics::TrackStatistics;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn execute(args: &args::Report) -> Result<()> {
     let results = Results::open(&args.run)?;
@@ -32,6 +32,13 @@ pub fn execute(args: &args::Report) -> Result<()> {
         report.written.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
     }
     Ok(())
+}
+
+/// Makes the report of the run in a folder, and gives it and the picture to look at first.
+pub fn of_folder(root: &Path) -> Result<[PathBuf; 2]> {
+    let results = Results::open(root)?;
+    Report::make(&results, results.groups(), false)?;
+    Ok(["report.md", "pictures/tracks.png"].map(|name| results.folder.path(name)))
 }
 
 /// A range of slots, as `0..500`.
