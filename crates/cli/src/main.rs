@@ -17,6 +17,7 @@ mod job;
 mod lives;
 mod log;
 mod page;
+mod pictures;
 mod plan;
 mod progress;
 mod render;

@@ -2,7 +2,7 @@
 
 use crate::{
     case::Misuse,
-    render::MOST_SAVES,
+    pictures::{self, MOST_SAVES},
     report,
     results::{Most, Results, ways},
 };
@@ -33,7 +33,7 @@ pub fn write(
         statuses: None,
         slices: slice(results).into_iter().collect(),
         sections: sections(results, &statistics),
-        histograms: report::residence(results, &statistics).into_iter().collect(),
+        histograms: pictures::residence(results, &statistics).into_iter().collect(),
     };
     std::fs::create_dir_all(out)
         .with_context(|| format!("the folder {} cannot be made", out.display()))?;
@@ -44,7 +44,7 @@ pub fn write(
 
 /// The density at the last save, on the plane of a flat run or in the middle of the box.
 fn slice(results: &Results) -> Option<Slice> {
-    let (raster, _) = report::last_density(results).ok()?;
+    let raster = pictures::last_density(results).ok()?;
     let across =
         (0..3).find(|d| raster.axes.iter().all(|axis| axis.name != ["x", "y", "z"][*d]))?;
     let [low, high] = results.domain;

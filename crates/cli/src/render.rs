@@ -1,10 +1,11 @@
 //! `burntrace render`.
 
 use crate::{
-    album::{self, Album},
+    album::Album,
     args,
     case::Misuse,
     page,
+    pictures::{self, MOST_SAVES, Wanted},
     results::{Most, Results, ways},
 };
 use anyhow::{Context, Result};
@@ -16,40 +17,35 @@ use burntrace_plot::{
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The most saves that are shown; of more, so many that are spread evenly.
-pub const MOST_SAVES: usize = 500;
-
 /// Particles that pictures show, unless another number is asked for.
 const PARTICLES: usize = 1000;
 
 pub fn execute(args: &args::Render) -> Result<()> {
     let results = Results::open(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| args.run.clone());
-    let views = if args.view.is_empty() { album::views(&results) } else { args.view.clone() };
+    let particles = args.particles.unwrap_or(PARTICLES);
     let mut written = Vec::new();
     if args.html {
         written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
     }
     if args.gif || args.mp4 {
-        let ways = ways(&results, shown(args))?;
-        written.extend(animations(&ways, views[0], &out, args)?);
+        let ways = ways(&results, Most { particles, saves: MOST_SAVES })?;
+        let view = args.view.first().copied().unwrap_or_else(|| pictures::view(&results));
+        written.extend(animations(&ways, view, &out, args)?);
     }
     if written.is_empty() {
-        let ways = ways(&results, shown(args))?;
-        let mut album = Album::at(&out.join("pictures"), args.svg)?;
-        album::add_tracks(&mut album, &ways, &views, &args.look)?;
-        written = album.written;
+        let album = Album::at(&out.join("pictures"), args.svg)?;
+        let wanted = Wanted { look: &args.look, views: &args.view, particles };
+        let (shown, missing) =
+            pictures::make(&results, &results.statistics(&[], false)?, &wanted, album)?;
+        written.extend(shown.into_iter().map(|shown| shown.path));
+        missing.iter().for_each(|missing| eprintln!("not shown: {missing}"));
     }
     let mut stdout = std::io::stdout().lock();
     for path in written {
         writeln!(stdout, "{}", path.display())?;
     }
     Ok(())
-}
-
-/// How much of a run pictures and animations show.
-fn shown(args: &args::Render) -> Most {
-    Most { particles: args.particles.unwrap_or(PARTICLES), saves: MOST_SAVES }
 }
 
 /// Writes the animations that were asked for.

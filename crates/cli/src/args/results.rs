@@ -45,7 +45,7 @@ pub struct Render {
 }
 
 /// How pictures look.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct Look {
     /// What the tracks are coloured by: speed, age, time, seed
     #[arg(long)]

@@ -1,15 +1,15 @@
 //! `burntrace report`: what became of a run, in words and as JSON.
 
 mod particles;
-mod pictures;
 mod text;
 
-pub use pictures::{last_density, residence};
 pub use text::{SUMMARY, plain};
 
 use crate::{
+    album::Album,
     args,
     case::Misuse,
+    pictures::{self, Wanted},
     results::{Group, Results},
 };
 use anyhow::{Context, Result};
@@ -52,6 +52,9 @@ fn group(text: &str) -> Result<Group> {
     }
 }
 
+/// Particles whose tracks a report shows.
+const PARTICLES: usize = 200;
+
 /// What there is to say of a run.
 pub struct Report<'a> {
     results: &'a Results,
@@ -68,7 +71,9 @@ impl<'a> Report<'a> {
     /// Makes statistics and pictures of a run, and writes `report.md` and `report.json`.
     pub fn make(results: &'a Results, groups: Vec<Group>, particles: bool) -> Result<Report<'a>> {
         let mut statistics = results.statistics(&groups, particles)?;
-        let (pictures, missing) = pictures::make(results, &statistics)?;
+        let wanted = Wanted { look: &args::Look::default(), views: &[], particles: PARTICLES };
+        let album = Album::at(&results.folder.path("pictures"), false)?;
+        let (pictures, missing) = pictures::make(results, &statistics, &wanted, album)?;
         let mut written: Vec<PathBuf> = pictures.iter().map(|shown| shown.path.clone()).collect();
         if particles {
             let rows = std::mem::take(&mut statistics.particles);

@@ -26,7 +26,7 @@ impl Report<'_> {
         line(
             text,
             &format!(
-                "{} {what} {} slots, {} saves.",
+                "{} {what} {} slots, {} saves.\n",
                 found.all.released,
                 found.slots,
                 found.times.len()
@@ -43,7 +43,6 @@ impl Report<'_> {
         if found.all.released != found.all.active + found.all.ended {
             line(text, "**These do not add up.** Please report this.");
         }
-        text.push('\n');
     }
 
     fn shown(&self, text: &mut String) {
@@ -74,7 +73,6 @@ impl Report<'_> {
             let [mean, least, median, greatest] = &numbers;
             row(text, &[&name, &count.to_string(), mean, least, median, greatest]);
         }
-        text.push('\n');
     }
 
     /// How far particles went, at the first, a middle and the last save.
@@ -133,7 +131,6 @@ impl Report<'_> {
                 row(text, &[name, &plain(value)]);
             }
         }
-        text.push('\n');
     }
 
     fn case(&self, text: &mut String) {
@@ -188,7 +185,10 @@ fn spread_row(text: &mut String, save: usize, time: f64, all: &GroupStatistics) 
 }
 
 fn heading(text: &mut String, title: &str) {
-    line(text, &format!("\n## {title}\n"));
+    if !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+    line(text, &format!("## {title}\n"));
 }
 
 fn line(text: &mut String, line: &str) {
