@@ -34,10 +34,10 @@ fn bins_hold_their_particles() {
     let mut places = random.uniforms(2000, lattice.low, lattice.high);
     // On faces.
     for place in places.iter_mut().take(300) {
-        for d in 0..3 {
+        for (d, x) in place.iter_mut().enumerate() {
             let bin = (random.uniform() * lattice.counts[d] as f64).floor();
             let size = (lattice.high[d] - lattice.low[d]) / lattice.counts[d] as f64;
-            place[d] = lattice.low[d] + bin * size;
+            *x = lattice.low[d] + bin * size;
         }
     }
     let weights: Vec<f64> = places.iter().map(|_| random.uniform()).collect();

@@ -3,6 +3,7 @@
 //!
 //! Devices: Flex, NdArray and the first Vulkan device; `BURNTRACE_REQUIRE=flex,ndarray,vulkan`
 //! makes the absence of one of those an error, where else it is skipped with a message.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
 mod direct;
