@@ -2,7 +2,7 @@
 
 use super::{
     Density, Method,
-    domain::{Edge, Within},
+    domain::{Edge, Within, between},
     estimate::Estimate,
     functions::to_tensor,
     lattice::{Lattice, axis_name},
@@ -108,21 +108,21 @@ impl<'a> Bins<'a> {
     }
 
     /// The shares of a coordinate along an axis.
-    fn share(&self, d: usize, x: f64, images: &mut Vec<f64>, shares: &mut Shares) {
+    fn share(&self, d: usize, x: f64, images: &mut Vec<(f64, bool)>, shares: &mut Shares) {
         shares.clear();
         let (low, high, width) = (self.lattice.low[d], self.lattice.high[d], self.width[d]);
         let is_periodic = self.within.edges[d][0] == Edge::Periodic;
         if !is_periodic {
             // Mirror images lie beyond the lattice's ends, or count there by half of a node's volume.
             images.clear();
-            images.extend((low..=high).contains(&x).then_some(x));
+            images.extend(between(x, low, high).map(|x| (x, false)));
         } else if self.is_histogram {
             self.within.images(d, x, low, high, images);
-            images.retain(|&x| x < high);
+            images.retain(|&(x, _)| x < high);
         } else {
             self.within.images(d, x, low - width, high + width, images);
         }
-        for &x in images.iter() {
+        for &(x, _) in images.iter() {
             if self.is_histogram {
                 shares.push((self.bin(d, x), 1.0));
             } else {

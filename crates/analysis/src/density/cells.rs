@@ -1,6 +1,11 @@
 //! Particles and their images in the order of the cells of a lattice.
 
-use super::{domain::Within, lattice::Lattice, sample::Sample, smoother::Smoother};
+use super::{
+    domain::{Edge, Within},
+    lattice::Lattice,
+    sample::Sample,
+    smoother::{Smoother, Tilt},
+};
 use crate::{Error, Result};
 
 /// Rows at the end of the sorted particles that hold none, so that eight can be read from any one on.
@@ -63,17 +68,17 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
+    /// Those images that are mirrored in the way of a tilt, where one is given.
     pub fn new(
         sample: &Sample,
         within: &Within,
         smoother: &Smoother,
         targets: &Targets,
+        tilt: Option<Tilt>,
         epsilon: f64,
     ) -> Result<Self> {
-        // What rounding of coordinates may hide is looked for as well.
-        let from = [0, 1, 2].map(|d| targets.low[d] - search_reach(smoother, targets, epsilon, d));
-        let to = [0, 1, 2].map(|d| targets.high[d] + search_reach(smoother, targets, epsilon, d));
-        let (places, weights) = with_images(sample, within, from, to)?;
+        let [from, to] = searched(sample, within, smoother, targets, epsilon);
+        let (places, weights) = with_images(sample, within, tilt, [from, to])?;
         let cells = Cells::new(from, to, smoother, targets, places.len());
         let numbers: Vec<u32> = places.iter().map(|place| cells.number(*place) as u32).collect();
         let mut starts = vec![0_i32; cells.counts.iter().product::<usize>() + 1];
@@ -98,26 +103,46 @@ impl Sorted {
     }
 }
 
-/// How far to look for particles along an axis: as far as kernels reach, and what rounding in the
-/// precision of the arithmetic may add.
-fn search_reach(smoother: &Smoother, targets: &Targets, epsilon: f64, axis: usize) -> f64 {
-    let reach = smoother.reach[axis];
-    let span = targets.high[axis] - targets.low[axis] + 2.0 * reach;
-    reach + 16.0 * epsilon * span
+/// The corners between which particles and images reach targets. Coordinates are counted from there, so
+/// targets that no particle reaches must not move them away.
+fn searched(
+    sample: &Sample,
+    within: &Within,
+    smoother: &Smoother,
+    targets: &Targets,
+    epsilon: f64,
+) -> [[f64; 3]; 2] {
+    let (mut low, mut high) = (targets.low, targets.high);
+    for d in within.axes.numbers() {
+        let reach = smoother.reach[d];
+        let places = || sample.positions.iter().map(|place| place[d]);
+        // A mirror image is farther from what is in the box than its particle; a repetition is not.
+        if within.edges[d][0] != Edge::Periodic && !sample.positions.is_empty() {
+            let least = places().fold(f64::INFINITY, f64::min) - reach;
+            let most = places().fold(f64::NEG_INFINITY, f64::max) + reach;
+            low[d] = low[d].clamp(least, most);
+            high[d] = high[d].clamp(least, most);
+        }
+        // What rounding of coordinates may hide is looked for as well.
+        let slack = 16.0 * epsilon * (high[d] - low[d] + 2.0 * reach);
+        low[d] -= reach + slack;
+        high[d] += reach + slack;
+    }
+    [low, high]
 }
 
-/// All particles and images between two corners.
+/// All particles and images between two corners, of those tilted in a way.
 fn with_images(
     sample: &Sample,
     within: &Within,
-    from: [f64; 3],
-    to: [f64; 3],
+    tilt: Option<Tilt>,
+    [from, to]: [[f64; 3]; 2],
 ) -> Result<(Vec<[f64; 3]>, Vec<f64>)> {
     for d in within.axes.numbers() {
         within.check_images(d, from[d], to[d])?;
     }
     let counts = within.axes.counts();
-    let mut images = [vec![0.0], vec![0.0], vec![0.0]];
+    let mut images = [vec![(0.0, false)], vec![(0.0, false)], vec![(0.0, false)]];
     let (mut places, mut weights) = (Vec::new(), Vec::new());
     for (place, &weight) in sample.positions.iter().zip(&sample.weights) {
         if weight == 0.0 {
@@ -129,9 +154,12 @@ fn with_images(
             }
         }
         let [xs, ys, zs] = &images;
-        for &z in zs {
-            for &y in ys {
-                places.extend(xs.iter().map(|&x| [x, y, z]));
+        for &(z, in_z) in zs {
+            for &(y, in_y) in ys {
+                let is_asked =
+                    |in_x: bool| tilt.is_none_or(|tilt| tilt == [in_x ^ in_y, in_x ^ in_z]);
+                let row = xs.iter().filter(|(_, in_x)| is_asked(*in_x));
+                places.extend(row.map(|&(x, _)| [x, y, z]));
             }
         }
         weights.resize(places.len(), weight);

@@ -20,6 +20,15 @@ pub enum Edge {
 /// Images of a particle along an axis, at most.
 const MOST_IMAGES: f64 = 64.0;
 
+/// A coordinate between two ends; none beyond them, but what a face may be off by where it was
+/// rounded to single precision lies on the face.
+pub(super) fn between(x: f64, low: f64, high: f64) -> Option<f64> {
+    let ends = [low, high].into_iter().filter(|end| end.is_finite());
+    let slack = 2.0 * f64::from(f32::EPSILON) * ends.map(f64::abs).fold(0.0, f64::max);
+    let is_in = x >= low - slack && x <= high + slack;
+    is_in.then(|| x.clamp(low, high))
+}
+
 /// A box, and the axes that count.
 #[derive(Clone, Debug)]
 pub(super) struct Within {
@@ -77,10 +86,9 @@ impl Within {
                     place[d] = if (low..=high).contains(&place[d]) { place[d] } else { wrapped };
                 }
                 [a, b] => {
-                    let is_beyond_low = a == Edge::Reflecting && place[d] < low;
-                    if is_beyond_low || (b == Edge::Reflecting && place[d] > high) {
-                        return None;
-                    }
+                    let low = if a == Edge::Reflecting { low } else { f64::NEG_INFINITY };
+                    let high = if b == Edge::Reflecting { high } else { f64::INFINITY };
+                    place[d] = between(place[d], low, high)?;
                 }
             }
         }
@@ -105,37 +113,43 @@ impl Within {
         factors
     }
 
-    /// The coordinates of a particle and its images along an axis that lie between two places.
+    /// A particle and its images along an axis that lie between two places: their coordinates, and whether
+    /// they are mirrored.
     ///
     /// Two mirrors repeat each other's images at a distance of two widths.
-    pub fn images(&self, axis: usize, x: f64, from: f64, to: f64, images: &mut Vec<f64>) {
+    pub fn images(&self, axis: usize, x: f64, from: f64, to: f64, images: &mut Vec<(f64, bool)>) {
         images.clear();
         let (low, high) = (self.low[axis], self.high[axis]);
         let width = high - low;
-        let mut repeat = |x: f64, period: f64| {
+        let mut repeat = |x: f64, period: f64, is_mirrored: bool| {
             let mut k = ((from - x) / period).ceil();
             while x + k * period <= to {
-                images.push(x + k * period);
+                images.push((x + k * period, is_mirrored));
                 k += 1.0;
             }
         };
         match self.edges[axis] {
-            [Edge::Periodic, _] => repeat(x, width),
+            [Edge::Periodic, _] => repeat(x, width, false),
             [Edge::Reflecting, Edge::Reflecting] => {
-                repeat(x, 2.0 * width);
-                repeat(2.0 * low - x, 2.0 * width);
+                repeat(x, 2.0 * width, false);
+                repeat(2.0 * low - x, 2.0 * width, true);
             }
             [a, b] => {
-                images.push(x);
+                images.push((x, false));
                 if a == Edge::Reflecting {
-                    images.push(2.0 * low - x);
+                    images.push((2.0 * low - x, true));
                 }
                 if b == Edge::Reflecting {
-                    images.push(2.0 * high - x);
+                    images.push((2.0 * high - x, true));
                 }
-                images.retain(|x| (from..=to).contains(x));
+                images.retain(|(x, _)| (from..=to).contains(x));
             }
         }
+    }
+
+    /// Whether images are mirrored along some axis.
+    pub fn mirrors(&self) -> bool {
+        self.axes.numbers().any(|d| self.edges[d].contains(&Edge::Reflecting))
     }
 
     /// # Errors

@@ -37,7 +37,7 @@ pub(super) fn positions_on_host(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> 
     if found[0] == 0 {
         return Ok(Vec::new());
     }
-    Ok(bytemuck::cast_vec(on_host(positions.clone())?))
+    Ok(on_host(positions.clone())?.as_chunks().0.to_vec())
 }
 
 /// The distance from 1 to the next number in a tensor's precision.
@@ -64,8 +64,8 @@ pub(super) fn to_tensor(numbers: Vec<f64>, like: &Tensor<2>) -> Tensor<1> {
 /// Axes that count go to the front, so that rows of nodes lie along the first one that does.
 pub(super) fn evaluate(
     sorted: Sorted,
-    smoother: Smoother,
-    targets: Targets,
+    smoother: &Smoother,
+    targets: &Targets,
     unit: f64,
     like: &Tensor<2>,
 ) -> Tensor<1> {
@@ -89,10 +89,10 @@ pub(super) fn evaluate(
             per_unit: order.map(|d| order.map(|e| smoother.per_unit[d][e])),
             reach: order.map(|d| smoother.reach[d]),
             scale: smoother.scale * unit,
-            ..smoother
+            ..*smoother
         },
     };
-    Tensor::from_dispatch(match targets.points {
+    Tensor::from_dispatch(match &targets.points {
         None => {
             let grid = NodeGrid {
                 counts: order.map(|d| targets.counts[d]),

@@ -256,6 +256,29 @@ impl Density {
         if self.is_probability() { sample.unit / sample.total } else { sample.unit }
     }
 
+    /// The sums of kernels, in the precision and on the device of a tensor.
+    fn sums(
+        &self,
+        sample: &Sample,
+        smoother: &Smoother,
+        targets: &Targets,
+        like: &Tensor<2>,
+    ) -> Result<Tensor<1>> {
+        let (unit, epsilon) = (self.unit(sample), functions::epsilon(like));
+        let mut sums: Option<Tensor<1>> = None;
+        for (tilt, smoother) in smoother.tilted(self.within.mirrors()) {
+            let sorted = Sorted::new(sample, &self.within, &smoother, targets, tilt, epsilon)?;
+            if sums.is_none() || sorted.cells.sources > 0 {
+                let more = functions::evaluate(sorted, &smoother, targets, unit, like);
+                sums = Some(match sums {
+                    Some(sums) => sums + more,
+                    None => more,
+                });
+            }
+        }
+        Ok(sums.unwrap_or_else(|| unreachable!("there is a kernel")))
+    }
+
     fn smooth(
         &self,
         positions: &Tensor<2>,
@@ -274,10 +297,7 @@ impl Density {
             }
             Method::Histogram | Method::CloudInCell => unreachable!("made in bins"),
         };
-        let epsilon = functions::epsilon(positions);
-        let sorted = Sorted::new(&sample, &self.within, &smoother, &targets, epsilon)?;
-        let unit = self.unit(&sample);
-        let mut values = functions::evaluate(sorted, smoother, targets, unit, positions);
+        let mut values = self.sums(&sample, &smoother, &targets, positions)?;
         if let Some(factors) = factors {
             values = values * functions::to_tensor(factors, positions);
         }

@@ -71,12 +71,34 @@ impl Smoother {
         Ok(Smoother { profile, per_unit, cut: kernel.support(), reach, scale, neglected: 0.0 })
     }
 
+    /// The kernels of images, which mirrors tilt the other way, each with its tilt; a single one where
+    /// nothing is tilted or mirrored.
+    pub(super) fn tilted(&self, mirrors: bool) -> Vec<(Option<Tilt>, Smoother)> {
+        let [[_, xy, xz], [_, _, yz], _] = self.per_unit;
+        if !mirrors || [xy, xz, yz] == [0.0; 3] {
+            return vec![(None, *self)];
+        }
+        let sign = |is_mirrored: bool| if is_mirrored { -1.0 } else { 1.0 };
+        let tilts = [[false, false], [true, false], [false, true], [true, true]];
+        let tilted = tilts.map(|tilt: Tilt| {
+            let mut smoother = *self;
+            smoother.per_unit[0][1] *= sign(tilt[0]);
+            smoother.per_unit[0][2] *= sign(tilt[1]);
+            smoother.per_unit[1][2] *= sign(tilt[0] ^ tilt[1]);
+            (Some(tilt), smoother)
+        });
+        tilted.into()
+    }
+
     /// Whether it is a product of functions of one coordinate each.
     pub(super) fn is_product(&self) -> bool {
         let [[_, a, b], [_, _, c], _] = self.per_unit;
         self.profile == Profile::Gaussian && [a, b, c] == [0.0; 3]
     }
 }
+
+/// Whether an image is mirrored along x and not y, or the other way round, and the same of x and z.
+pub(super) type Tilt = [bool; 2];
 
 /// The part of a normal distribution farther than `t` standard deviations from its middle:
 /// `erfc(t / sqrt 2)` by its continued fraction (Abramowitz and Stegun 26.2.14), for `t >= 1`.

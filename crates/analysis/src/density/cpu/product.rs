@@ -102,6 +102,7 @@ impl<F: Number> Product<F> {
 
     /// Adds to a few rows of nodes, and to so many eights of columns.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop)]
     fn multiply<L: Lanes<F>, const EIGHTS: usize>(
         &self,
         part: &mut Part,
@@ -110,6 +111,7 @@ impl<F: Number> Product<F> {
         k: usize,
     ) {
         let zero = L::Eight::splat(F::zero());
+        // By index: an iterator might be called where it should be inlined and unrolled.
         let mut sums = [[zero; EIGHTS]; ROWS];
         let [nx, ny, _] = self.columns;
         for (&p, shares) in self.reaching.iter().zip(self.shares.chunks_exact(ny)) {

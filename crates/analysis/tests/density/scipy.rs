@@ -1,0 +1,55 @@
+//! Against `scipy.stats.gaussian_kde`, whose numbers `tests/peers/density.py` has written down.
+
+use crate::common::{machines, numbers};
+use burntrace_analysis::density::{Axes, Bandwidth, Density, Factor};
+use serde_json::Value;
+
+fn reals(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn places(value: &Value) -> Vec<[f64; 3]> {
+    value.as_array().unwrap().iter().map(|row| reals(row).try_into().unwrap()).collect()
+}
+
+#[test]
+fn estimates_are_scipys() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/density/scipy.json");
+    let fixture: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let cases = fixture["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 18);
+    for machine in machines() {
+        for (number, case) in cases.iter().enumerate() {
+            let axes: Axes = case["axes"].as_str().unwrap().parse().unwrap();
+            let factor = match case["factor"].as_str() {
+                Some("scott") => Factor::Scott,
+                Some(_) => Factor::Silverman,
+                None => Factor::Given(case["factor"].as_f64().unwrap()),
+            };
+            let mut density = Density::kde(Bandwidth::Full(factor)).axes(axes).truncation(8.0);
+            if !case["weights"].is_null() {
+                density = density.weights(reals(&case["weights"]));
+            }
+            let positions = machine.tensor(&places(&case["positions"]));
+            let points = machine.tensor(&places(&case["points"]));
+            let estimate = density.at(&positions, &points).unwrap();
+            let covariance = estimate.covariance.unwrap();
+            let mut rows = case["covariance"].as_array().unwrap().iter();
+            for d in (0..3).filter(|&d| axes.counts()[d]) {
+                let mut row = reals(rows.next().unwrap()).into_iter();
+                for e in (0..3).filter(|&e| axes.counts()[e]) {
+                    let expected = row.next().unwrap();
+                    let error = (covariance[d][e] - expected).abs();
+                    assert!(error < 1e-13, "{number}: {} for {expected}", covariance[d][e]);
+                }
+            }
+            let expected = reals(&case["density"]);
+            // In parts of the greatest value: the last digits of positions count in the tails.
+            let bound = 40.0 * machine.epsilon() * expected.iter().copied().fold(0.0, f64::max);
+            for (value, expected) in numbers(&estimate.values).iter().zip(expected) {
+                let error = (value - expected).abs();
+                assert!(error < bound, "{machine}, {number}: {value} for {expected}");
+            }
+        }
+    }
+}
