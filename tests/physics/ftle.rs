@@ -197,16 +197,18 @@ fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
     near("wall", numbers(&found.ftle().unwrap())[0], PI * PI * 0.1, 1e-6);
 }
 
-/// On every device, from a field on a grid: 401 x 201 nodes, a frame every 0.1. In the cells the
-/// velocity is bilinear: its gradient is off by h / 2 times its second derivative at most, 0.0025 x
-/// 3.1, which averages out on the way through many cells. Auxiliary particles are about a cell apart.
+/// On every device, from a field on a grid: 241 x 121 nodes and 181 frames, as much as llvmpipe takes
+/// in one buffer in double precision. In the cells the velocity is bilinear: its gradient is off by
+/// h / 2 times its second derivative at most, 0.004 x 3.1, which averages out on the way through many
+/// cells. Auxiliary particles are about a cell apart. A program in Python finds the same
+/// differences: 1.6e-5, 2.5e-5, 2.7e-4, 2.7e-5.
 #[test]
 fn exponents_of_the_double_gyre_on_a_grid() {
     for machine in machines() {
         let flow = Flow::named("double-gyre").unwrap();
-        let times: Vec<f64> = (0..=100).map(|k| 0.1 * f64::from(k)).collect();
+        let times: Vec<f64> = (0..=180).map(|k| f64::from(k) / 18.0).collect();
         let mut frames =
-            burntrace::Analytic::sample(flow.clone(), flow.domain(), [401, 201, 1], times).unwrap();
+            burntrace::Analytic::sample(flow.clone(), flow.domain(), [241, 121, 1], times).unwrap();
         let options =
             burntrace::FieldOptions { precision: machine.precision, ..Default::default() };
         let field = burntrace::GridField::load(&mut frames, &machine.device, &options).unwrap();
@@ -215,7 +217,7 @@ fn exponents_of_the_double_gyre_on_a_grid() {
             let map = follow(Tracer::new(&field), &at(place), stencil, [0.0, time], 1000);
             let found = numbers(&map.ftle().unwrap())[0];
             eprintln!("{machine}, {place:?}: off by {:.1e}", (found - exact).abs());
-            near(&format!("{machine}, {place:?}"), found, exact, 1e-3);
+            near(&format!("{machine}, {place:?}"), found, exact, 3e-4);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Recording {
     pub saves: Vec<Vec<SaveStatistics>>,
     pub book: Book,
     pub rows: Vec<ParticleStatistics>,
-    /// How the run ended, if that has been told.
+    /// How the run ended, if that has been told; what rows need of it.
     pub ends: Option<Ends>,
     options: Options,
     /// Lives whose ends are still to be told, and in whose slots others are, by slot and generation.
@@ -172,7 +172,15 @@ impl Recording {
                 self.book.add(end, &self.times, &self.options);
             }
         }
-        self.ends = Some(ends.clone());
+        self.ends = Some(match self.options.has_rows(self.plan.lives) && !self.plan.lives {
+            true => Ends {
+                status: ends.status.clone(),
+                release_time: ends.release_time.clone(),
+                end_time: ends.end_time.clone(),
+                ..Ends::default()
+            },
+            false => Ends::default(),
+        });
         Ok(())
     }
 }
