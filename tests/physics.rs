@@ -17,6 +17,7 @@ mod physics {
     mod batches;
     mod damaged_meshes;
     mod faces;
+    mod ftle;
     mod gradients;
     mod groups;
     mod hook;
@@ -36,6 +37,7 @@ mod physics {
     mod rotation;
     mod schedule;
     mod sinks;
+    mod statistics;
     mod streamed;
     mod surfaces;
     mod threads;

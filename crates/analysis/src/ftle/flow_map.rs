@@ -104,7 +104,8 @@ impl FlowMap {
         let values = log.mul_scalar(0.5 / self.time.abs());
         // Where all particles have come to one point to the last bit, the logarithm is that of 0.
         let is_missing = is_missing.bool_or(values.clone().is_finite().bool_not());
-        let count = is_missing.clone().int().sum().try_into_data();
+        // A sum over all dimensions takes atomics, which not every device has (llvmpipe).
+        let count = is_missing.clone().int().sum_dim(0).try_into_data();
         let count = count.map_err(|error| Error::Execution(error.to_string()))?;
         let count = count.convert::<i64>().try_into_vec::<i64>();
         let missing = count.map_err(|error| Error::Execution(format!("{error:?}")))?;

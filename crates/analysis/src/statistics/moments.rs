@@ -9,6 +9,9 @@ use burntrace_core::Status;
 /// Slots, or pairs of them, that are summed up at a time.
 pub(super) const CHUNK: usize = 4096;
 
+/// Slots, or pairs, whose sums are in memory at a time: at worst there is one for each.
+pub(super) const BATCH: usize = 64 * CHUNK;
+
 /// Sums that can be put together.
 pub(super) trait Merge: Default {
     fn merge(&mut self, other: &Self);

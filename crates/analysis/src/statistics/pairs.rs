@@ -1,6 +1,6 @@
 //! Sums over pairs of particles.
 
-use super::moments::{CHUNK, Merge, Runs, Totals, counts};
+use super::moments::{BATCH, CHUNK, Merge, Runs, Totals, counts};
 use super::way::{Way, difference};
 use super::{Options, SaveStatistics};
 use rayon::prelude::*;
@@ -49,9 +49,11 @@ pub(super) fn sums(ways: &[Way], options: &Options, groups: usize) -> Totals<Pai
         }
         runs
     };
-    let firsts: Vec<usize> = (0..count).step_by(CHUNK).collect();
-    let chunks: Vec<_> = firsts.into_par_iter().map(chunk).collect();
     let mut totals = Totals::new(groups);
-    chunks.into_iter().for_each(|runs| totals.add(runs));
+    for batch in (0..count).step_by(BATCH) {
+        let firsts: Vec<usize> = (batch..count.min(batch + BATCH)).step_by(CHUNK).collect();
+        let chunks: Vec<_> = firsts.into_par_iter().map(chunk).collect();
+        chunks.into_iter().for_each(|runs| totals.add(runs));
+    }
     totals
 }

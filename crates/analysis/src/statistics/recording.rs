@@ -1,7 +1,7 @@
 //! What is known while tracks come.
 
 use super::ends::{Book, End};
-use super::moments::{CHUNK, Moments, Runs, Totals};
+use super::moments::{BATCH, CHUNK, Moments, Runs, Totals};
 use super::way::{Seen, Way};
 use super::{Options, ParticleStatistics, SaveStatistics, pairs, rows};
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ pub(super) struct Recording {
     pub saves: Vec<Vec<SaveStatistics>>,
     pub book: Book,
     pub rows: Vec<ParticleStatistics>,
-    /// How the run ended, if that has been told.
+    /// How the run ended, if that has been told; what rows need of it.
     pub ends: Option<Ends>,
     options: Options,
     /// Lives whose ends are still to be told, and in whose slots others are, by slot and generation.
@@ -78,7 +78,9 @@ impl Recording {
         }
         let dt = self.times.last().map_or(0.0, |last| (time - last).abs());
         let block = Block::read(save, self.plan.periods != [0.0; 3])?;
-        self.follow(&block, first, dt);
+        for begin in (first..end).step_by(BATCH) {
+            self.follow(&block, begin - first..end.min(begin + BATCH) - first, first, dt);
+        }
         self.next = end;
         if end == self.plan.particles {
             self.complete(time);
@@ -86,13 +88,12 @@ impl Recording {
         Ok(())
     }
 
-    /// Follows the particles of a block, and adds them up.
-    fn follow(&mut self, block: &Block, first: usize, dt: f64) {
-        let end = first + block.status.len();
+    /// Follows the particles in some rows of a block, and adds them up.
+    fn follow(&mut self, block: &Block, rows: Range<usize>, first: usize, dt: f64) {
+        let (mut begin, end) = (first + rows.start, first + rows.end);
         let mut pending = self.pending.take();
-        let mut rest = &mut self.ways[first..end];
+        let mut rest = &mut self.ways[begin..end];
         let mut pieces = Vec::new();
-        let mut begin = first;
         while begin < end {
             let until = end.min((begin / CHUNK + 1) * CHUNK);
             let (piece, others) = rest.split_at_mut(until - begin);
@@ -143,7 +144,8 @@ impl Recording {
         self.book.add(End { group, status: life.status, times }, &self.times, &self.options);
         let way = match self.ways.get_mut(life.slot) {
             Some(way) if way.generation == life.generation && way.is_released() => {
-                Some(if life.status.has_ended() { way.close() } else { *way })
+                way.is_told = life.status.has_ended();
+                Some(*way)
             }
             _ => self.left.remove(&(life.slot, life.generation)),
         };
@@ -170,7 +172,15 @@ impl Recording {
                 self.book.add(end, &self.times, &self.options);
             }
         }
-        self.ends = Some(ends.clone());
+        self.ends = Some(match self.options.has_rows(self.plan.lives) && !self.plan.lives {
+            true => Ends {
+                status: ends.status.clone(),
+                release_time: ends.release_time.clone(),
+                end_time: ends.end_time.clone(),
+                ..Ends::default()
+            },
+            false => Ends::default(),
+        });
         Ok(())
     }
 }

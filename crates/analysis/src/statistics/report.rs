@@ -50,7 +50,7 @@ impl Recording {
         let mut book = self.book.clone();
         if self.ends.is_none() {
             // What saves say of those whose ends were not told.
-            for (slot, way) in self.ways.iter().enumerate() {
+            for (slot, way) in self.ways.iter().enumerate().filter(|(_, way)| !way.is_told) {
                 let end = End { group: options.group_of(slot), status: way.status, times: None };
                 book.add(end, &self.times, options);
             }

@@ -17,7 +17,7 @@ pub struct TrackStatistics {
     /// Whether slots are used again, by one life after another.
     pub lives: bool,
     /// Whether the run told how its particles ended. If not (the store of a stopped run), counts
-    /// are those of the last save, and there are no residence times.
+    /// are those of the last save and of lives that had ended, and only these have residence times.
     pub complete: bool,
     /// What speeds are made of.
     pub speed_from: SpeedFrom,
@@ -115,8 +115,8 @@ pub struct EndStatistics {
     pub status: Status,
     /// How many ended so.
     pub count: u64,
-    /// How many of them when; in the saves' intervals unless bins were given. Empty where the run
-    /// was not [complete](TrackStatistics::complete).
+    /// How many of them when; in the saves' intervals unless bins were given. Empty where nobody told
+    /// when: see [`TrackStatistics::complete`].
     pub over_time: Histogram,
     /// Times from their release to their end.
     pub residence: ResidenceTimes,

@@ -36,6 +36,8 @@ pub(super) struct Way {
     pub speeds: u32,
     pub generation: u32,
     pub status: Status,
+    /// Whether its life has been told as a whole.
+    pub is_told: bool,
     stage: Stage,
 }
 
@@ -50,6 +52,7 @@ impl Default for Way {
             speeds: 0,
             generation: 0,
             status: Status::Waiting,
+            is_told: false,
             stage: Stage::Unknown,
         }
     }
@@ -66,9 +69,10 @@ impl Way {
         difference(self.last, self.origin)
     }
 
-    /// Whether this save is about another particle than those before.
+    /// Whether this save is about another particle than those before, whose life is still to be told.
     pub fn is_left_by(&self, seen: &Seen) -> bool {
-        self.is_released() && (seen.generation != self.generation || seen.status == Status::Waiting)
+        let is_untold = self.is_released() && !self.is_told;
+        is_untold && (seen.generation != self.generation || seen.status == Status::Waiting)
     }
 
     /// Goes on to what a save says, which is `dt` after the last one; gives the speed of the
@@ -111,12 +115,6 @@ impl Way {
         self.speed_max = self.speed_max.max(speed);
         self.speeds += 1;
         Some(speed)
-    }
-
-    /// Forgets the particle, whose life has ended.
-    pub fn close(&mut self) -> Way {
-        let generation = self.generation;
-        std::mem::replace(self, Way { generation, ..Way::default() })
     }
 }
 

@@ -7,6 +7,7 @@ mod diffusivity;
 mod killed;
 mod lives;
 mod mesh;
+mod play;
 mod points;
 mod series;
 mod speed;

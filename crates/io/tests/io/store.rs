@@ -89,7 +89,7 @@ pub fn feed(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, most
     }
 }
 
-fn whole_run(folder: &Path, plan: &SavePlan, most: usize) {
+pub fn whole_run(folder: &Path, plan: &SavePlan, most: usize) {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();
     feed(&mut writer, plan, 0..plan.saves, most);
@@ -98,7 +98,7 @@ fn whole_run(folder: &Path, plan: &SavePlan, most: usize) {
 }
 
 /// Chunks of several saves, and of some of the particles of one.
-fn plans() -> [SavePlan; 3] {
+pub fn plans() -> [SavePlan; 3] {
     [
         plan_of(5, 7, Precision::F64),
         plan_of(100_000, 3, Precision::F32),
@@ -171,7 +171,7 @@ fn spoil(folder: &Path) {
 }
 
 /// A run that is secured after some saves, goes on for some more and is killed; then resumed.
-fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) -> Mark {
+pub fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) -> Mark {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();
     feed(&mut writer, plan, 0..secured, plan.particles);

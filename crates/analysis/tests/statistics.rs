@@ -1,0 +1,380 @@
+//! Statistics of tracks that are made up.
+
+// Helpers of tests are no tests to clippy.
+#![allow(clippy::unwrap_used)]
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_analysis::statistics::{
+    Counted, EXACT_TIMES, Groups, Pairs, SpeedFrom, Statistics, TrackStatistics,
+};
+use burntrace_core::{Ends, Face, Life, Precision, Save, SavePlan, Status, TrackSink};
+use std::ops::Range;
+
+const OUT: Status = Status::Exited(Face::XHigh);
+
+fn plan(particles: usize) -> SavePlan {
+    SavePlan {
+        particles,
+        lives: false,
+        saves: 4,
+        precision: Precision::F64,
+        velocity: false,
+        periods: [0.0; 3],
+    }
+}
+
+/// A slot at a save.
+#[derive(Clone, Copy)]
+struct Row {
+    place: [f64; 3],
+    status: Status,
+    image: [i32; 3],
+    generation: i32,
+}
+
+fn active(x: f64) -> Row {
+    Row { place: [x, 0.0, 0.0], status: Status::Active, image: [0; 3], generation: 0 }
+}
+
+fn empty() -> Row {
+    Row { status: Status::Waiting, ..active(f64::NAN) }
+}
+
+/// Some rows of a save; with lives if these have.
+fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<usize>) -> Save {
+    let (rows, device) = (&rows[range.clone()], Device::flex());
+    let n = rows.len();
+    let reals = |values: Vec<f64>| {
+        let data = TensorData::new(values, [n, 3]);
+        Tensor::<2>::from_data(data, (&device, plan.precision.dtype()))
+    };
+    let wholes =
+        |values: Vec<i32>| Tensor::from_data(TensorData::new(values, [n]), (&device, DType::I32));
+    let image: Vec<i32> = rows.iter().flat_map(|row| row.image).collect();
+    Save {
+        index,
+        time,
+        first: range.start,
+        position: reals(rows.iter().flat_map(|row| row.place).collect()),
+        status: wholes(rows.iter().map(|row| row.status.code()).collect()),
+        image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
+        velocity: plan.velocity.then(|| reals(rows.iter().flat_map(|row| row.place).collect())),
+        generation: plan.lives.then(|| wholes(rows.iter().map(|row| row.generation).collect())),
+    }
+}
+
+fn ends(status: Vec<Status>, release_time: Vec<f64>, end_time: Vec<f64>) -> Ends {
+    Ends { status, release_time, end_time, ..Ends::default() }
+}
+
+fn life(slot: usize, generation: u32, status: Status, times: [f64; 2], x: [f64; 2]) -> Life {
+    let [release_place, end_place] = x.map(|x| [x, 0.0, 0.0]);
+    let [release_time, end_time] = times;
+    Life { slot, generation, status, release_time, release_place, end_time, end_place }
+}
+
+fn message<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> String {
+    result.unwrap_err().to_string()
+}
+
+/// One that goes, one that waits and begins, one that ends between two saves, and one that never
+/// begins.
+fn few() -> (SavePlan, Vec<Vec<Row>>, Ends) {
+    let waiting = |x| Row { status: Status::Waiting, ..active(x) };
+    let ended = |x| Row { status: OUT, ..active(x) };
+    let saves = vec![
+        vec![active(0.0), waiting(5.0), active(1.0), waiting(9.0)],
+        vec![active(1.0), waiting(5.0), active(3.0), waiting(9.0)],
+        vec![active(3.0), active(5.5), ended(4.0), waiting(9.0)],
+        vec![active(2.0), active(7.5), ended(4.0), waiting(9.0)],
+    ];
+    let nan = f64::NAN;
+    let status = vec![Status::Active, Status::Active, OUT, Status::Waiting];
+    let ends = ends(status, vec![0.0, 1.5, 0.0, nan], vec![nan, nan, 1.25, nan]);
+    (plan(4), saves, ends)
+}
+
+fn told(statistics: Statistics, plan: &SavePlan, saves: &[Vec<Row>]) -> Statistics {
+    let mut statistics = statistics;
+    statistics.begin(plan).unwrap();
+    for (index, rows) in saves.iter().enumerate() {
+        let save = block(plan, index, index as f64, rows, 0..rows.len());
+        statistics.save(save).unwrap();
+    }
+    statistics
+}
+
+#[test]
+fn particles_that_wait_and_end_are_told_apart() {
+    let (plan, saves, ends) = few();
+    let mut statistics = told(Statistics::new(), &plan, &saves);
+    statistics.end(&ends).unwrap();
+    let found = statistics.result().unwrap();
+    let counts: Vec<_> =
+        found.all.saves.iter().map(|save| [save.waiting, save.active, save.ended]).collect();
+    assert_eq!(counts, [[2, 2, 0], [2, 2, 0], [1, 2, 1], [1, 2, 1]]);
+    let means: Vec<_> = found.all.saves.iter().map(|save| save.centroid.unwrap()[0]).collect();
+    assert_eq!(means, [0.5, 2.0, 4.25, 4.75]);
+    let squares = |found: &TrackStatistics| -> Vec<f64> {
+        found.all.saves.iter().map(|save| save.mean_square_displacement.unwrap()[0]).collect()
+    };
+    assert_eq!(squares(&found), [0.0, 2.5, 4.625, 5.125]);
+    let moving: Vec<_> =
+        found.all.saves.iter().map(|save| (save.moving, save.mean_speed)).collect();
+    // The second particle began between saves, the third one ended there.
+    assert_eq!(moving, [(0, None), (2, Some(1.5)), (1, Some(2.0)), (2, Some(1.5))]);
+    let pairs: Vec<_> = found.all.saves.iter().map(|save| save.pairs).collect();
+    assert_eq!(pairs, [0, 0, 1, 1]);
+    let all = &found.all;
+    assert_eq!([all.released, all.active, all.ended, all.waiting], [3, 2, 1, 1]);
+    assert_eq!(all.ends[0].over_time.counts, [0, 0, 1, 0, 0]);
+    assert_eq!((all.residence.mean, all.residence.exact), (Some(1.25), true));
+    assert_eq!(found.speed_from, SpeedFrom::Displacements);
+    let rows = &found.particles;
+    assert_eq!(
+        rows.iter().map(|row| row.displacement[0]).collect::<Vec<_>>(),
+        [2.0, 2.5, 3.0, 0.0]
+    );
+    assert_eq!(rows.iter().map(|row| row.path_length).collect::<Vec<_>>(), [4.0, 2.5, 3.0, 0.0]);
+    let mean: Vec<_> = rows.iter().map(|row| row.mean_speed).collect();
+    assert_eq!(mean, [Some(4.0 / 3.0), Some(2.5 / 1.5), Some(2.4), None]);
+    let max: Vec<_> = rows.iter().map(|row| row.max_speed).collect();
+    assert_eq!(max, [Some(2.0), Some(2.0), Some(2.4), None]);
+    assert_eq!(rows[2].residence_time, Some(1.25));
+    // Those that have ended stay where they ended.
+    let all = told(Statistics::new().counted(Counted::Released), &plan, &saves).result().unwrap();
+    assert_eq!(squares(&all), [0.0, 2.5, (9.0 + 0.25 + 9.0) / 3.0, (4.0 + 6.25 + 9.0) / 3.0]);
+    // Without the end of the run, counts are those of the last save.
+    assert_eq!((all.complete, all.all.released, all.all.ended), (false, 3, 1));
+    assert_eq!((all.all.residence.count, all.all.ends[0].count), (0, 1));
+}
+
+#[test]
+fn everything_is_written_and_read() {
+    let (plan, saves, ends) = few();
+    let groups = Groups::new(vec![0, 2, 0, Groups::NONE]).unwrap();
+    let mut statistics = told(Statistics::new().groups(groups), &plan, &saves);
+    statistics.end(&ends).unwrap();
+    let found = statistics.result().unwrap();
+    assert_eq!(found.groups.iter().map(|group| group.slots).collect::<Vec<_>>(), [2, 0, 1]);
+    assert_eq!(found.groups[1].saves[3].centroid, None);
+    let text = serde_json::to_string(&found).unwrap();
+    assert!(text.contains("\"exited x-high\"") && !text.contains("NaN"), "{text}");
+    let back: TrackStatistics = serde_json::from_str(&text).unwrap();
+    assert_eq!(back, found);
+}
+
+/// The same bits in blocks of any size, and with any number of threads.
+#[test]
+fn blocks_and_threads_change_no_bit() {
+    let n = 20_011;
+    let plan = SavePlan { lives: true, velocity: true, ..plan(n) };
+    let mut bits = 1_u64;
+    let mut number = || {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (bits >> 33) as f64 / 2_f64.powi(31)
+    };
+    let codes = [Status::Active, Status::Active, Status::Active, Status::Waiting, OUT];
+    let mut row = |index: usize| Row {
+        place: [number() * 1e3, number(), number() * 1e-3],
+        status: codes[(number() * 5.0) as usize],
+        image: [0; 3],
+        generation: index as i32 / 2,
+    };
+    let saves: Vec<Vec<Row>> = (0..4).map(|index| (0..n).map(|_| row(index)).collect()).collect();
+    let groups: Vec<u32> =
+        (0..n as u32).map(|slot| if slot < 9000 { slot / 3000 } else { slot % 5 }).collect();
+    let run = |most: usize| {
+        let groups = Groups::new(groups.clone()).unwrap();
+        let mut statistics = Statistics::new().groups(groups);
+        statistics.begin(&plan).unwrap();
+        for (index, rows) in saves.iter().enumerate() {
+            for first in (0..n).step_by(most) {
+                let range = first..n.min(first + most);
+                statistics.save(block(&plan, index, index as f64, rows, range)).unwrap();
+            }
+        }
+        // Numbers as they are written have all their bits.
+        serde_json::to_string(&statistics.result().unwrap()).unwrap()
+    };
+    let whole = run(n);
+    for most in [1, 1000, 4096, 4097, 12_288] {
+        assert!(run(most) == whole, "blocks of {most}");
+    }
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert!(pool.install(|| run(5000)) == whole, "{threads} threads");
+    }
+}
+
+/// Lives in the orders in which a graphics card, a CPU and a store tell them.
+#[test]
+fn no_way_leads_from_one_life_to_the_next() {
+    let periods = [10.0, 0.0, 0.0];
+    let plan = SavePlan { lives: true, periods, ..plan(2) };
+    let of = |x: f64, generation: i32| Row { generation, ..active(x) };
+    let saves = [
+        vec![of(8.0, 0), empty()],
+        // Through the periodic face.
+        vec![Row { image: [1, 0, 0], ..of(1.0, 0) }, empty()],
+        vec![of(2.0, 1), of(5.0, 2)],
+        vec![of(4.0, 1), Row { generation: 3, ..empty() }],
+    ];
+    let nan = f64::NAN;
+    let first = [
+        life(0, 0, OUT, [0.0, 1.5], [8.0, 3.0]),
+        // No save has met these.
+        life(1, 0, Status::Stuck, [0.25, 0.75], [0.5, 9.5]),
+        life(1, 1, OUT, [1.0, 1.25], [0.0, 2.0]),
+    ];
+    let second = [life(1, 2, OUT, [1.75, 2.5], [4.0, 7.0])];
+    let last = [life(0, 1, Status::Active, [1.5, nan], [1.0, 4.0])];
+    let run = |order: usize| {
+        let mut statistics = Statistics::new().particles(true);
+        statistics.begin(&plan).unwrap();
+        for (index, rows) in saves.iter().enumerate() {
+            let lives = match index {
+                2 => &first[..],
+                3 => &second,
+                _ => &[],
+            };
+            if order == 0 {
+                statistics.lives(lives).unwrap();
+            }
+            statistics.save(block(&plan, index, index as f64, rows, 0..2)).unwrap();
+            if order == 1 {
+                statistics.lives(lives).unwrap();
+            }
+        }
+        if order == 2 {
+            statistics.lives(&first).unwrap();
+            statistics.lives(&second).unwrap();
+        }
+        statistics.lives(&last).unwrap();
+        let status = vec![Status::Active, Status::Waiting];
+        statistics.end(&ends(status, vec![1.5, nan], vec![nan, nan])).unwrap();
+        statistics.result().unwrap()
+    };
+    let found = run(0);
+    assert_eq!(found, run(1));
+    assert_eq!(found.particles, run(2).particles);
+    let moved: Vec<f64> = found.particles.iter().map(|row| row.displacement[0]).collect();
+    // 8 to 13; the shortest way from 0.5 to 9.5; 0 to 2; 4 to 5 to 7; 1 to 2 to 4.
+    assert_eq!(moved, [5.0, -1.0, 2.0, 3.0, 3.0]);
+    let paths: Vec<f64> = found.particles.iter().map(|row| row.path_length).collect();
+    assert_eq!(paths, [5.0, 1.0, 2.0, 3.0, 3.0]);
+    let speeds: Vec<_> = found.particles.iter().map(|row| row.mean_speed.unwrap()).collect();
+    assert_eq!(speeds, [5.0 / 1.5, 2.0, 8.0, 4.0, 2.0]);
+    let all = &found.all;
+    assert_eq!([all.released, all.active, all.ended, all.waiting], [5, 1, 4, 1]);
+    let ends: Vec<_> = all.ends.iter().map(|end| (end.status, end.count)).collect();
+    assert_eq!(ends, [(Status::Stuck, 1), (OUT, 3)]);
+    assert_eq!(all.ends[1].over_time.counts, [0, 0, 2, 1, 0]);
+    assert_eq!((all.residence.min, all.residence.max), (Some(0.25), Some(1.5)));
+    let squares = |k: usize| all.saves[k].mean_square_displacement.map(|row| row[0]);
+    // A life is measured from the first save that met it.
+    assert_eq!([0, 1, 2, 3].map(squares), [Some(0.0), Some(9.0), Some(0.0), Some(4.0)]);
+    let speed: Vec<_> = all.saves.iter().map(|save| save.mean_speed).collect();
+    assert_eq!(speed, [None, Some(3.0), None, Some(2.0)]);
+    assert!(all.saves.iter().all(|save| save.pairs == 0));
+    let rows = |yes: bool| {
+        let mut statistics = told(Statistics::new().particles(yes), &plan, &saves);
+        statistics.lives(&first).unwrap();
+        statistics.result().unwrap().particles.len()
+    };
+    assert_eq!([rows(false), rows(true)], [0, 3]);
+}
+
+#[test]
+fn residence_times_of_a_backward_run_are_positive() {
+    let plan = plan(2);
+    let mut statistics = Statistics::new().residence_bins(vec![0.5, 1.0]).quantiles(vec![0.0, 0.5]);
+    statistics.begin(&plan).unwrap();
+    for (index, time) in [4.0, 3.0, 2.0].into_iter().enumerate() {
+        let rows = vec![active(1.0 - 0.5 * index as f64); 2];
+        statistics.save(block(&plan, index, time, &rows, 0..2)).unwrap();
+    }
+    statistics.end(&ends(vec![OUT; 2], vec![4.0; 2], vec![3.5, 2.75])).unwrap();
+    let all = statistics.result().unwrap().all;
+    assert_eq!(all.ends[0].over_time.edges, [4.0, 3.0, 2.0]);
+    assert_eq!(all.ends[0].over_time.counts, [0, 1, 1, 0]);
+    assert_eq!(all.residence.histogram.counts, [1, 0, 1]);
+    assert_eq!(all.residence.mean, Some(0.875));
+    let quantiles: Vec<_> = all.residence.quantiles.iter().map(|found| found.time).collect();
+    assert_eq!(quantiles, [0.5, 0.875]);
+    assert_eq!(all.saves[1].mean_speed, Some(0.5));
+}
+
+/// Quantiles of so many that they are not kept one by one.
+#[test]
+fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
+    let n = EXACT_TIMES + 1000;
+    let plan = SavePlan { lives: true, ..plan(1) };
+    let mut statistics = Statistics::new().quantiles(vec![0.0, 0.1, 0.5, 0.999, 1.0]);
+    statistics.begin(&plan).unwrap();
+    let time = |i: usize| 1e-3 * 1e6_f64.powf(i as f64 / (n - 1) as f64);
+    for first in (0..n).step_by(1 << 16) {
+        let lives: Vec<Life> = (first..n.min(first + (1 << 16)))
+            .map(|i| life(0, i as u32, OUT, [0.0, time(i * 7919 % n)], [0.0; 2]))
+            .collect();
+        statistics.lives(&lives).unwrap();
+    }
+    let residence = statistics.result().unwrap().all.residence;
+    assert!(!residence.exact && residence.count == n as u64);
+    assert_eq!((residence.min, residence.max), (Some(time(0)), Some(time(n - 1))));
+    for found in &residence.quantiles {
+        let exact = time((found.probability * (n - 1) as f64) as usize);
+        assert!((found.time / exact - 1.0).abs() < 1e-3, "{found:?}: {exact}");
+    }
+    assert_eq!(residence.histogram.counts.iter().sum::<u64>(), n as u64);
+    // The mean of an exponential of a uniform number: (b - a) / ln(b / a), to the trapezoids' rule.
+    let mean = (1e3 - 1e-3) / 1e6_f64.ln();
+    assert!((residence.mean.unwrap() / mean - 1.0).abs() < 1e-5, "{:?}", residence.mean);
+}
+
+#[test]
+fn little_is_enough() {
+    let nothing = told(Statistics::new(), &plan(0), &[]).result().unwrap();
+    assert_eq!((nothing.all.released, nothing.particles.len()), (0, 0));
+    assert_eq!(nothing.all.residence.mean, None);
+    let one = told(Statistics::new(), &plan(1), &[vec![active(2.0)]]).result().unwrap();
+    assert_eq!(one.all.saves[0].variance, Some([0.0; 3]));
+    assert_eq!(one.all.saves[0].mean_square_displacement, Some([0.0; 3]));
+    assert_eq!((one.all.saves[0].pairs, one.all.saves[0].pair_dispersion), (0, None));
+    assert_eq!((one.particles[0].path_length, one.particles[0].mean_speed), (0.0, None));
+    let gone = vec![Row { status: OUT, ..active(1.0) }; 3];
+    let gone = told(Statistics::new(), &plan(3), &[gone.clone(), gone]).result().unwrap();
+    assert_eq!((gone.all.ended, gone.all.saves[1].centroid), (3, None));
+    let slots = told(Statistics::new(), &plan(2), &[vec![empty(); 2]]).result().unwrap();
+    assert_eq!((slots.all.waiting, slots.all.saves[0].counted), (2, 0));
+}
+
+#[test]
+fn misuse_says_what_would_be_right() {
+    let begun = |statistics: Statistics| {
+        let mut statistics = statistics;
+        message(statistics.begin(&plan(4)))
+    };
+    assert!(begun(Statistics::new().quantiles(vec![50.0])).contains("quantile 50 is none"));
+    assert!(begun(Statistics::new().residence_bins(vec![1.0, 1.0])).contains("increase strictly"));
+    assert!(begun(Statistics::new().time_bins(vec![])).contains("bins of time are []"));
+    let pairs = |pair| begun(Statistics::new().pairs(Pairs::Given(vec![pair])));
+    assert!(
+        pairs([1, 4]).contains("(1, 4) is no pair of slots") && pairs([2, 2]).contains("(2, 2)")
+    );
+    let groups = Groups::new(vec![0; 3]).unwrap();
+    let few = begun(Statistics::new().groups(groups));
+    assert!(few.contains("given for 3 slots, and the run has 4"), "{few}");
+    assert!(message(Groups::new(vec![0, 7])).contains("slot 1 is in group 7; 2 slots"));
+    assert!(message(Groups::ranges(5, &[0..3, 2..5])).contains("slot 2 is in groups 0 and 1"));
+    assert!(message(Groups::ranges(5, &[0..6])).contains("slots 0..6; there are 5"));
+    assert!(message(Statistics::new().result()).contains("no run has begun"));
+    let rows = vec![active(0.0); 4];
+    let mut statistics = Statistics::new();
+    let save = || block(&plan(4), 0, 0.0, &rows, 2..4);
+    assert!(message(statistics.save(save())).contains("before the begin"));
+    statistics.begin(&plan(4)).unwrap();
+    let order = message(statistics.save(save()));
+    assert!(order.contains("slots 2 to 4 of save 0 came where slot 0 of 4 was next"), "{order}");
+    assert!(message(statistics.end(&Ends::default())).contains("it has 4 slots"));
+}

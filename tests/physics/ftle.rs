@@ -1,0 +1,272 @@
+//! Finite-time Lyapunov exponents of flows whose exponents are known.
+
+use super::common::*;
+use burn::tensor::{Tensor, TensorData};
+use burntrace::analysis::ftle::{Direction, FlowMap, Ftle, Lattice, Stencil};
+use burntrace::{
+    BoxPoints, Domain, Field, FieldFn, Flow, Path, Placement, SaveAt, Seeds, Status, Tracer,
+};
+use std::f64::consts::{PI, TAU};
+
+fn numbers(ftle: &Ftle) -> Vec<f64> {
+    floats(ftle.values())
+}
+
+/// Traces the seeds of a stencil, and reads where they went.
+fn follow(
+    tracer: Tracer,
+    lattice: &Lattice,
+    stencil: Stencil,
+    [t0, time]: [f64; 2],
+    count: u64,
+) -> FlowMap {
+    let tracer = tracer.span(steps(t0, t0 + time, count)).save(SaveAt::End);
+    let tracks = tracer.trace(&lattice.seeds(stencil).unwrap()).unwrap();
+    let save = tracks.saves().last().unwrap();
+    FlowMap::of_save(lattice, stencil, save, tracks.periods(), time).unwrap()
+}
+
+/// Linear flows are exact on a grid of two nodes an axis, and all their exponents are one. What
+/// rounding makes of them: places of a size of `size` are rounded in each step, and their
+/// differences over `apart` grow by `exp(l T)`.
+#[test]
+fn linear_flows_have_one_exponent() {
+    type Velocity = fn([f64; 3]) -> [f64; 3];
+    let sheared = |time: f64| (0.5 * time).asinh() / time;
+    let flows: [(&str, Velocity, f64, fn(f64) -> f64); 4] = [
+        ("saddle", |[x, y, _]| [0.5 * x, -0.5 * y, 0.0], 3.0, |_| 0.5),
+        ("shear", |[_, y, _]| [y, 0.0, 0.0], 3.0, |_| 0.398_254_405_8),
+        ("rotation", |[x, y, _]| [y, -x, 0.0], TAU, |_| 0.0),
+        ("rest", |_| [0.0; 3], 1.0, |_| 0.0),
+    ];
+    near("shear", sheared(3.0), 0.398_254_405_8, 1e-10);
+    for machine in machines() {
+        for (name, velocity, time, exact) in &flows {
+            let axes = [vec![-32.0, 32.0], vec![-32.0, 32.0], vec![0.0]];
+            let frames = Frames::new(axes, Placement::Nodes, &[0.0], |p, _| velocity(p));
+            let field = machine.field(&frames);
+            let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
+            let lattice = Lattice::new(low, high, [5, 4, 1], BoxPoints::Corners).unwrap();
+            for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.0625)] {
+                for time in [*time, -time] {
+                    let tracer = Tracer::new(&field);
+                    let found = follow(tracer, &lattice, stencil, [0.0, time], 400);
+                    let ftle = found.ftle().unwrap();
+                    assert_eq!((ftle.missing(), ftle.lattice().len()), (0, 20));
+                    let is_back = ftle.direction() == Direction::Backward;
+                    assert_eq!(is_back, time < 0.0);
+                    for value in numbers(&ftle) {
+                        // 400 roundings of places up to 8 against differences of 1/8; and RK4.
+                        let bound = 400.0 * 8.0 * machine.eps() / 0.125 / time.abs() + 1e-8;
+                        let what = format!("{machine}, {name}, {stencil:?}, {time}");
+                        near(&what, value, exact(time.abs()), bound.min(1e-2));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn near(what: &str, found: f64, exact: f64, bound: f64) {
+    assert_below(&format!("{what}: {found} for {exact}"), (found - exact).abs(), bound);
+}
+
+/// A linear flow in space: of a matrix A the flow map is exp(A T). Here A = R D R^T turned by a
+/// rotation, whose greatest rate forward is 0.5 and backward 0.75; and one with two equal rates.
+#[test]
+fn exponents_in_space_are_the_greatest_rates() {
+    let [c, s] = [0.6, 0.8];
+    // Columns of a rotation: about z, then about x.
+    let turn = [[c, -s * c, s * s], [s, c * c, -s * c], [0.0, s, c]];
+    for machine in machines() {
+        for (rates, greatest) in
+            [([0.5, -0.75, 0.25], [0.5, 0.75]), ([0.25, 0.25, -0.5], [0.25, 0.5])]
+        {
+            let matrix: [[f64; 3]; 3] = [0, 1, 2].map(|i| {
+                [0, 1, 2].map(|j| (0..3).map(|k| turn[i][k] * rates[k] * turn[j][k]).sum())
+            });
+            let axes = [0, 1, 2].map(|_| vec![-16.0, 16.0]);
+            let frames = Frames::new(axes, Placement::Nodes, &[0.0], |p, _| {
+                [0, 1, 2].map(|i| (0..3).map(|j| matrix[i][j] * p[j]).sum())
+            });
+            let field = machine.field(&frames);
+            let lattice = Lattice::new([-1.0; 3], [1.0; 3], [3, 4, 2], BoxPoints::Centres).unwrap();
+            for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.125)] {
+                for (time, exact) in [2.0, -2.0].into_iter().zip(greatest) {
+                    let tracer = Tracer::new(&field);
+                    let ftle = follow(tracer, &lattice, stencil, [0.0, time], 200).ftle().unwrap();
+                    assert_eq!(ftle.missing(), 0);
+                    for value in numbers(&ftle) {
+                        let bound = 200.0 * 4.0 * machine.eps() / 0.25 / 2.0 + 1e-9;
+                        near(&format!("{machine}, {stencil:?}, {time}"), value, exact, bound);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The double gyre by its formula, in double precision, in an unbounded plane.
+fn double_gyre(epsilon: f64) -> impl Field {
+    let device = burntrace::device::open("flex").unwrap().device;
+    let flow = Flow::DoubleGyre { amplitude: 0.1, epsilon, omega: TAU / 10.0 };
+    let velocity = move |p, t| flow.velocity(p, t);
+    FieldFn::new(Domain::unbounded(), &device, burntrace::Precision::F64, velocity)
+}
+
+/// A lattice of one node.
+fn at([x, y]: [f64; 2]) -> Lattice {
+    let (low, high) = ([x - 0.25, y - 0.25, 0.0], [x + 0.25, y + 0.25, 0.0]);
+    Lattice::new(low, high, [1, 1, 1], BoxPoints::Centres).unwrap()
+}
+
+/// From the formula itself, so that no interpolation is in it, by the variational equation.
+const DOUBLE_GYRE: [([f64; 2], f64, f64); 7] = [
+    ([0.5, 0.5], 10.0, 0.226_884_459_0),
+    ([1.0, 0.5], 10.0, 0.118_175_761_2),
+    ([0.6, 0.3], 10.0, 0.225_396_592_6),
+    ([1.5, 0.25], 10.0, 0.053_379_273_1),
+    ([0.5, 0.5], 15.0, 0.163_302_360_9),
+    ([0.6, 0.3], 15.0, 0.183_063_445_4),
+    ([0.6, 0.3], -10.0, 0.242_566_773_9),
+];
+
+/// Auxiliary particles 1e-5 apart: what is left are the squares of that, and rounding over it. The
+/// exponents follow on every device from the same places.
+#[test]
+fn auxiliary_particles_give_the_exponents_of_the_double_gyre() {
+    let field = double_gyre(0.25);
+    let machines = machines();
+    for (place, time, exact) in DOUBLE_GYRE {
+        let (lattice, stencil) = (at(place), Stencil::Auxiliary(1e-5));
+        let tracer = Tracer::new(&field).path(Path::Tensor);
+        let seeds = lattice.seeds(stencil).unwrap();
+        let tracer = tracer.span(steps(0.0, time, 600)).save(SaveAt::End);
+        let tracks = tracer.trace(&seeds).unwrap();
+        let ends = rows(tracks.saves()[0].position.clone());
+        for machine in machines.iter().filter(|machine| machine.is_double()) {
+            let data = TensorData::new(ends.as_flattened().to_vec(), [ends.len(), 3]);
+            let dtype = machine.precision.dtype();
+            let end = Tensor::<2>::from_data(data, (&machine.device, dtype));
+            let ftle = FlowMap::new(&lattice, stencil, end, time).unwrap().ftle().unwrap();
+            let found = numbers(&ftle)[0];
+            eprintln!("{machine}, {place:?}, {time}: off by {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, {place:?}, {time}"), found, exact, 2e-8);
+        }
+    }
+}
+
+/// Central differences on a lattice of nodes 0.001 apart, in each precision: what is
+/// left is the square of that, and in single precision the rounding of places over it, 6e-8 / 0.002
+/// against a gradient of 3 to 10.
+#[test]
+fn a_fine_lattice_gives_the_exponents_of_the_double_gyre() {
+    let field = double_gyre(0.25);
+    let half = 0.002;
+    for ([x, y], time, exact) in DOUBLE_GYRE {
+        let (low, high) = ([x - half, y - half, 0.0], [x + half, y + half, 0.0]);
+        let lattice = Lattice::new(low, high, [5, 5, 1], BoxPoints::Corners).unwrap();
+        let tracer = Tracer::new(&field).path(Path::Tensor);
+        let tracer = tracer.span(steps(0.0, time, 300)).save(SaveAt::End);
+        let tracks = tracer.trace(&lattice.seeds(Stencil::Neighbours).unwrap()).unwrap();
+        let ends = rows(tracks.saves()[0].position.clone());
+        for machine in machines() {
+            let data = machine.precision.dtype();
+            let numbers_of = ends.as_flattened().to_vec();
+            let end = Tensor::<2>::from_data(
+                TensorData::new(numbers_of, [ends.len(), 3]),
+                (&machine.device, data),
+            );
+            let map = FlowMap::new(&lattice, Stencil::Neighbours, end, time).unwrap();
+            let ftle = map.ftle().unwrap();
+            assert_eq!(ftle.missing(), 0);
+            let found = floats(ftle.grid())[12];
+            eprintln!("{machine}, ({x}, {y}), {time}: off by {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, ({x}, {y}), {time}"), found, exact, 2e-4);
+        }
+    }
+}
+
+/// Where the steady gyres part at the wall, it is pi^2 A for all times.
+#[test]
+fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
+    let field = double_gyre(0.0);
+    let lattice = at([1.0, 0.0]);
+    let tracer = Tracer::new(&field).path(Path::Tensor);
+    let found = follow(tracer, &lattice, Stencil::Auxiliary(1e-6), [0.0, 2.0], 200);
+    near("wall", numbers(&found.ftle().unwrap())[0], PI * PI * 0.1, 1e-6);
+}
+
+/// On every device, from a field on a grid: 241 x 121 nodes and 181 frames, as much as llvmpipe takes
+/// in one buffer in double precision. In the cells the velocity is bilinear: its gradient is off by
+/// h / 2 times its second derivative at most, 0.004 x 3.1, which averages out on the way through many
+/// cells. Auxiliary particles are about a cell apart. A program in Python finds the same
+/// differences: 1.6e-5, 2.5e-5, 2.7e-4, 2.7e-5.
+#[test]
+fn exponents_of_the_double_gyre_on_a_grid() {
+    for machine in machines() {
+        let flow = Flow::named("double-gyre").unwrap();
+        let times: Vec<f64> = (0..=180).map(|k| f64::from(k) / 18.0).collect();
+        let mut frames =
+            burntrace::Analytic::sample(flow.clone(), flow.domain(), [241, 121, 1], times).unwrap();
+        let options =
+            burntrace::FieldOptions { precision: machine.precision, ..Default::default() };
+        let field = burntrace::GridField::load(&mut frames, &machine.device, &options).unwrap();
+        for (place, time, exact) in DOUBLE_GYRE.into_iter().filter(|(_, t, _)| *t == 10.0) {
+            let stencil = Stencil::Auxiliary(1.0 / 256.0);
+            let map = follow(Tracer::new(&field), &at(place), stencil, [0.0, time], 1000);
+            let found = numbers(&map.ftle().unwrap())[0];
+            eprintln!("{machine}, {place:?}: off by {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, {place:?}"), found, exact, 3e-4);
+        }
+    }
+}
+
+/// Who left has no place: its neighbours differ to one side, and it has no exponent itself.
+#[test]
+fn particles_that_left_are_left_out() {
+    for machine in machines() {
+        let axes = [vec![-1.0, 1.0], vec![-1.0, 1.0], vec![0.0]];
+        let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| [x, -y, 0.0]);
+        let field = machine.field(&frames);
+        let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
+        let lattice = Lattice::new(low, high, [8, 4, 1], BoxPoints::Centres).unwrap();
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 100)).save(SaveAt::End);
+        let seeds: Seeds = lattice.seeds(Stencil::Neighbours).unwrap();
+        let tracks = tracer.trace(&seeds).unwrap();
+        let ended = tracks.ends().status.iter().filter(|status| **status != Status::Active).count();
+        // Who began beyond 1 / e: four columns of eight are there, at 1/8 and 3/8 from the middle.
+        assert_eq!(ended, 24);
+        let save = &tracks.saves()[0];
+        let map = FlowMap::of_save(&lattice, Stencil::Neighbours, save, [0.0; 3], 1.0).unwrap();
+        let ftle = map.ftle().unwrap();
+        assert_eq!(ftle.missing(), 24, "{machine}");
+        let values = numbers(&ftle);
+        for (i, value) in values.iter().enumerate() {
+            match tracks.ends().status[i] {
+                Status::Active => {
+                    near(&format!("{machine}"), *value, 1.0, 1e-7 + 400.0 * machine.eps())
+                }
+                _ => assert!(value.is_nan(), "{machine}: {value}"),
+            }
+        }
+        assert_eq!(ftle.grid().dims(), [1, 4, 8]);
+    }
+}
+
+/// Twice around a periodic box, particles are still as far apart as they were.
+#[test]
+fn periods_do_not_stretch() {
+    for machine in machines() {
+        let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.75, 0.5, 0.25]);
+        let field = machine.field(&frames);
+        let lattice = Lattice::new([0.0; 3], [1.0; 3], [4, 2, 3], BoxPoints::Centres).unwrap();
+        let tracer = Tracer::new(&field).all_faces(burntrace::Condition::Periodic);
+        let map = follow(tracer, &lattice, Stencil::Neighbours, [0.0, 3.0], 48);
+        let ftle = map.ftle().unwrap();
+        assert_eq!(ftle.missing(), 0);
+        for value in numbers(&ftle) {
+            near(&format!("{machine}"), value, 0.0, 100.0 * machine.eps());
+        }
+    }
+}
