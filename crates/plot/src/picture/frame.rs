@@ -54,7 +54,9 @@ impl<'a> Span<'a> {
 /// The ticks whose labels have room along a side: as many as can be. `size` is what a label takes of
 /// it, and `place` where a value is, both in pixels.
 pub(crate) fn readable(
-    place: impl Fn(f64) -> f64, size: impl Fn(&str) -> f64, of: impl Fn(usize) -> Ticks,
+    place: impl Fn(f64) -> f64,
+    size: impl Fn(&str) -> f64,
+    of: impl Fn(usize) -> Ticks,
 ) -> Ticks {
     let apart = |(a, one): &(f64, String), (b, other): &(f64, String)| {
         (place(*b) - place(*a)).abs() >= (size(one) + size(other)) / 2.0

@@ -185,8 +185,13 @@ impl<'a> Room<'a> {
         let labels = x * widest(&edge.ticks, em) + y * 0.75 * em;
         let middle = [0, 1].map(|i| (edge.ends[0][i] + edge.ends[1][i]) / 2.0);
         let title = edge.ticks.title(self.spans[axis].name, self.spans[axis].unit);
-        let text =
-            self.beside(canvas, &title, middle, edge.outwards, labels + (TICK + 2.0 * SPACE + 0.4) * em);
+        let text = self.beside(
+            canvas,
+            &title,
+            middle,
+            edge.outwards,
+            labels + (TICK + 2.0 * SPACE + 0.4) * em,
+        );
         canvas.shapes.push(Shape::Text(text));
     }
 
@@ -199,7 +204,14 @@ impl<'a> Room<'a> {
         let [x, y] = away(at, outwards, far + more);
         let x = x.min(self.sides[1] - half).max(self.sides[0] + half);
         let y = (y + 0.36 * em).min(canvas.size[1] - 0.3 * em);
-        Text { text, at: [x, y], size, align: Align::Middle, upwards: false, color: canvas.inks.ink }
+        Text {
+            text,
+            at: [x, y],
+            size,
+            align: Align::Middle,
+            upwards: false,
+            color: canvas.inks.ink,
+        }
     }
 }
 

@@ -54,6 +54,12 @@ impl<'a> Stage<'a> {
         Ok(Self { canvas, projection, over, coding, attribute })
     }
 
+    /// Colours of values, a few of them that stand for all.
+    pub(crate) fn colors(&self) -> Vec<Rgb> {
+        let of = |coding: &Coding| (0..32).map(|i| coding.colors.at(f64::from(i) / 31.0)).collect();
+        self.coding.as_ref().map_or(vec![PLAIN], of)
+    }
+
     /// The colour of a position.
     pub(crate) fn color(&self, at: usize) -> Rgb {
         match (&self.coding, self.attribute) {

@@ -55,7 +55,12 @@ pub(crate) fn title(what: &str, ways: &Ways, style: &Style) -> String {
     let plural = |count: usize| if count == 1 { "particle" } else { "particles" };
     style.title.clone().unwrap_or_else(|| match ways.of[0] {
         all if all > shown => {
-            format!("{what} of {} of {} {}", ticks::counted(shown), ticks::counted(all), plural(all))
+            format!(
+                "{what} of {} of {} {}",
+                ticks::counted(shown),
+                ticks::counted(all),
+                plural(all)
+            )
         }
         _ => format!("{what} of {} {}", ticks::counted(shown), plural(shown)),
     })
