@@ -86,7 +86,8 @@ impl Pixels {
         let [cx, cy] = dot.at;
         for y in self.span(1, cy - radius - 0.5, cy + radius + 0.5) {
             for x in self.span(0, cx - radius - 0.5, cx + radius + 0.5) {
-                let far = (x as f32 + 0.5 - cx).hypot(y as f32 + 0.5 - cy);
+                let [right, down] = [x as f32 + 0.5 - cx, y as f32 + 0.5 - cy];
+                let far = (right * right + down * down).sqrt();
                 let cover = |radius: f32| (radius + 0.5 - far).clamp(0.0, 1.0);
                 self.blend(x, y, dot.rim, cover(radius));
                 self.blend(x, y, dot.fill, cover(radius - rim));
@@ -144,7 +145,7 @@ struct Line {
 impl Line {
     fn new(segment: &Segment) -> Self {
         let [x, y] = [0, 1].map(|i| segment.to[i] - segment.from[i]);
-        let length = x.hypot(y);
+        let length = (x * x + y * y).sqrt();
         let along = if length > 0.0 { [x / length, y / length] } else { [1.0, 0.0] };
         Self { along, length }
     }
@@ -165,7 +166,8 @@ impl Stroke {
             let part = overlap(across, -self.half, self.half) * overlap(t, 0.0, line.length);
             return part * self.opacity;
         }
-        let far = (t - t.clamp(0.0, line.length)).hypot(across);
+        let beyond = t - t.clamp(0.0, line.length);
+        let far = (beyond * beyond + across * across).sqrt();
         overlap(far, -self.half, self.half)
     }
 }

@@ -1,13 +1,14 @@
 //! Pictures against those that were looked at and found good, and pictures of what is hard to draw.
 //!
-//! `BURNTRACE_GOLDEN=write cargo test -p burntrace-plot --test pictures` writes the pictures anew
+//! `BURNTRACE_GOLDEN=write cargo test -p burntrace-plot --test plot` writes the pictures anew
 //! instead of comparing them; look at each of them before it is committed.
 
-mod samples;
-
+use crate::samples;
 use burntrace_plot::color::ColorMap;
-use burntrace_plot::picture::{self, Background, Picture, Plane, Scale, Style, View};
-use burntrace_plot::{Raster, Ways};
+use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
+use burntrace_plot::{Error, Raster, Ways};
+use quick_xml::events::Event;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 const XY: View = View::Plane(Plane::Xy);
@@ -162,6 +163,139 @@ fn hard_rasters() -> Vec<(&'static str, Raster)> {
             }),
         ),
     ]
+}
+
+/// A tag with its attributes.
+type Tag = (String, HashMap<String, String>);
+
+/// The tags of an SVG file, and its texts.
+fn read_svg(svg: &str) -> (Vec<Tag>, Vec<String>) {
+    let mut reader = quick_xml::Reader::from_str(svg);
+    let (mut tags, mut texts, mut open) = (Vec::new(), Vec::new(), 0);
+    loop {
+        let event = reader.read_event().expect("the file is well-formed");
+        match &event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                let attributes = tag.attributes().map(|attribute| {
+                    let attribute = attribute.expect("an attribute");
+                    let name = attribute.key.as_ref().to_string();
+                    (name, attribute.value.to_string())
+                });
+                let name = tag.name().as_ref().to_string();
+                tags.push((name, attributes.collect()));
+                open += i32::from(matches!(event, Event::Start(_)));
+            }
+            Event::End(_) => open -= 1,
+            Event::Text(text) => texts.push(text.to_string()),
+            Event::GeneralRef(name) => texts.push(format!("&{};", &**name)),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(open, 0, "tags are left open");
+    (tags, texts)
+}
+
+#[test]
+fn svg_files_are_well_formed_and_have_the_texts_and_lines_of_the_picture() {
+    let mut ways = samples::gyres(3, 21);
+    ways.attributes[0].name = "speed <&>".into();
+    let svg = picture::tracks(&ways, &XY, &small()).unwrap().svg();
+    let (tags, texts) = read_svg(&svg);
+    let text = texts.concat();
+    for wanted in
+        ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "speed &lt;&amp;&gt; (m/s)", "start"]
+    {
+        assert!(text.contains(wanted), "no {wanted} in {text}");
+    }
+    let lines = |tag: &Tag| tag.1.get("d").map_or(0, |d| d.matches('L').count());
+    let count: usize = tags.iter().map(lines).sum();
+    // 3 tracks of 20 lines, and some 50 of the axes and their grid.
+    assert!((3 * 20 + 20..3 * 20 + 70).contains(&count), "{count} lines");
+    assert_eq!(tags.iter().filter(|(name, _)| name == "circle").count(), 2 * 3 + 2);
+}
+
+#[test]
+fn many_lines_of_an_svg_file_are_one_element_for_each_colour() {
+    let svg = picture::tracks(&samples::gyres(1000, 101), &XY, &small()).unwrap().svg();
+    let (tags, _) = read_svg(&svg);
+    let paths = tags.iter().filter(|(name, _)| name == "path").count();
+    assert!((100..=300).contains(&paths), "{paths} paths");
+}
+
+#[test]
+fn hard_cases_have_pictures_within_which_all_text_is() {
+    for size in [[1200, 800], [600, 400]] {
+        for (name, picture) in hard(size) {
+            let (tags, _) = read_svg(&picture.svg());
+            let number =
+                |of: &HashMap<String, String>, name: &str| of[name].parse::<f64>().unwrap();
+            for (_, text) in tags.iter().filter(|(tag, _)| tag == "text") {
+                let at = [number(text, "x"), number(text, "y")];
+                let inside = (0..2).all(|i| at[i] >= 0.0 && at[i] <= f64::from(size[i]));
+                assert!(inside, "{name}: text at {at:?}");
+            }
+            assert!(edges_are_empty(&picture), "{name}: something is cut off at {size:?}");
+        }
+    }
+}
+
+/// Whether the outermost pixels have the colour of the paper: nothing is cut off.
+fn edges_are_empty(picture: &Picture) -> bool {
+    let rgb = picture.rgb();
+    let [width, height] = picture.size().map(|side| side as usize);
+    let pixels = rgb.chunks(3).enumerate();
+    let at_edge =
+        |i: usize| [0, width - 1].contains(&(i % width)) || [0, height - 1].contains(&(i / width));
+    pixels.filter(|(i, _)| at_edge(*i)).all(|(_, pixel)| pixel == [255; 3])
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let style = Style::default();
+    let mut ways = samples::gyres(3, 4);
+    let unknown = Style { color_by: Some("spead".into()), ..style.clone() };
+    let error = picture::tracks(&ways, &XY, &unknown).unwrap_err().to_string();
+    assert!(error.contains("`spead`") && error.contains("speed, age, seed"), "{error}");
+    ways.joined.pop();
+    let error = picture::tracks(&ways, &XY, &style).unwrap_err().to_string();
+    assert!(
+        error.contains("4 saves of 3 particles have 12 positions, but there are 11"),
+        "{error}"
+    );
+    let mut field = samples::hills(4, 3);
+    field.values.pop();
+    let error = picture::raster(&field, &[], &style).unwrap_err().to_string();
+    assert!(error.contains("4 x 3 samples are not 11 values"), "{error}");
+    let mut times = samples::residence();
+    times.edges.pop();
+    let error = picture::histogram(&times, &style).unwrap_err().to_string();
+    assert!(error.contains("40 edges bound 39 bins") && error.contains("outlet"), "{error}");
+    for style in [
+        Style { size: [100, 400], ..style.clone() },
+        Style { opacity: Some(0.0), ..style.clone() },
+        Style { line_width: Some(f64::NAN), ..style.clone() },
+        Style { range: Range::Given([1.0, 1.0]), ..style.clone() },
+        Style { range: Range::Given([-1.0, 1.0]), scale: Scale::Log, ..style.clone() },
+    ] {
+        let error = picture::curves(&samples::spread(), &style).unwrap_err();
+        assert!(matches!(error, Error::Size { .. } | Error::Option { .. }), "{error}");
+    }
+    let error = "zx".parse::<View>().unwrap_err().to_string();
+    assert!(error.contains("`zx` is no view; write one of xy, xz, yz, 3d"), "{error}");
+}
+
+#[test]
+fn files_hold_what_the_picture_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = picture::tracks(&samples::gyres(3, 21), &XY, &small()).unwrap();
+    let path = folder.path().join("tracks.png");
+    picture.write_png(&path).unwrap();
+    assert_eq!(read_png(&path), ([480, 320], picture.rgb()));
+    picture.write_svg(folder.path().join("tracks.svg")).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.path().join("tracks.svg")).unwrap(), picture.svg());
+    let error = picture.write_png(folder.path().join("no/tracks.png")).unwrap_err();
+    assert!(matches!(error, Error::Write { .. }), "{error}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Animations, read again.
 
-mod samples;
-
+use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_mp4};
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{Background, Plane, Style, View};

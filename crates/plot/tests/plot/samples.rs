@@ -1,5 +1,4 @@
 //! What the tests draw.
-#![allow(dead_code, reason = "each test file uses some")]
 
 use burntrace_plot::{Attribute, Axis, Curves, Histogram, Raster, Ways};
 
