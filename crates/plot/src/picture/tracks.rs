@@ -134,7 +134,7 @@ fn ends(stage: &mut Stage, ways: &Ways) {
             ([x as f32, y as f32], stage.color(at))
         };
         let (at, color) = dot(first);
-        starts.push(Dot { at, fill: inks.paper, rim: color });
+        starts.push(Dot { at, fill: inks.paper, rim: mix(color, inks.ink, 0.5) });
         let (at, color) = dot(last);
         ends.push(Dot { at, fill: color, rim: mix(color, inks.ink, 0.5) });
     }

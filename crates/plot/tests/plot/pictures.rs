@@ -251,6 +251,38 @@ fn edges_are_empty(picture: &Picture) -> bool {
 }
 
 #[test]
+fn numbers_from_all_over_are_drawn_or_refused() {
+    let far = [f64::MAX, f64::MIN, f64::MIN_POSITIVE, 1e300, -1e-300, 0.0, f64::NAN, f64::INFINITY];
+    let style = |i: usize| Style {
+        size: [[160, 160], [2000, 160], [160, 2000]][i % 3],
+        scale: if i.is_multiple_of(2) { Scale::Linear } else { Scale::Log },
+        colors: ColorMap::ALL[i % 6],
+        ..Style::default()
+    };
+    for (i, &a) in far.iter().enumerate() {
+        for (j, &b) in far.iter().enumerate() {
+            let mut ways = samples::gyres(3, 4);
+            ways.domain = [[a, 0.0, b], [b, 1.0, a]];
+            ways.position[0] = [a as f32, b as f32, 0.0];
+            ways.attributes[0].values[..2].copy_from_slice(&[a as f32, b as f32]);
+            for view in [XY, View::Plane(Plane::Yz), View::SPACE] {
+                let picture = picture::tracks(&ways, &view, &style(i + j)).unwrap();
+                assert!(!picture.rgb().is_empty() && !picture.svg().is_empty());
+            }
+            let mut field = samples::hills(4, 3);
+            field.axes[0].range = [a, b];
+            field.values[..2].copy_from_slice(&[a as f32, b as f32]);
+            let refused = picture::raster(&field, &[[a, b]], &style(i + j)).is_err();
+            assert_eq!(refused, !(a <= b && a.is_finite() && b.is_finite()), "{a} to {b}");
+            let mut curves = samples::spread();
+            curves.log = [i.is_multiple_of(2), j.is_multiple_of(2)];
+            curves.series[0].1 = vec![[a, b], [b, a], [1.0, 1.0]];
+            picture::curves(&curves, &style(i + j)).unwrap().rgb();
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let style = Style::default();
     let mut ways = samples::gyres(3, 4);
