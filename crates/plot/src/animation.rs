@@ -2,17 +2,24 @@
 //!
 //! Time goes by evenly: saves that lie twice as far apart are shown for twice as long.
 
+mod ffmpeg;
+mod film;
+mod gif;
+mod schedule;
+
 use crate::data::Ways;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::picture::{Style, View};
+use film::Film;
 use std::path::{Path, PathBuf};
 
 /// What an animation is like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Animation {
-    /// How it looks; its `line_width` and `opacity` are those of the trails.
+    /// How it looks; its `line_width` is that of the trails, which fade out instead of having an
+    /// opacity. `dots` are the particles themselves; without them there are the trails only.
     pub style: Style,
-    /// How long it takes from the first to the last save, in seconds: over 0, up to 3600. A GIF stays
+    /// How long it takes from the first to the last save, in seconds: over 0, up to 600. A GIF stays
     /// at the last save for another second before it begins again.
     pub seconds: f64,
     /// How many frames a second has at most: over 0, up to 50 in a GIF, up to 120 in an MP4.
@@ -39,7 +46,28 @@ impl Default for Animation {
     }
 }
 
-/// Writes an animated GIF, which begins again when it has ended.
+impl Animation {
+    /// Says what is wrong with the numbers, `most` being the most frames a second.
+    fn check(&self, most: f64) -> Result<()> {
+        let wrong = |name, given: f64, wanted| {
+            Err(Error::Option { name, given: given.to_string(), wanted })
+        };
+        if !(self.seconds > 0.0 && self.seconds <= 600.0) {
+            return wrong("seconds", self.seconds, "a number over 0, up to 600");
+        }
+        if !(self.frames_per_second > 0.0 && self.frames_per_second <= most) {
+            let wanted = "a number over 0, up to 50 for a GIF and up to 120 for an MP4";
+            return wrong("frames_per_second", self.frames_per_second, wanted);
+        }
+        match (0.0..=1.0).contains(&self.trail) {
+            true => Ok(()),
+            false => wrong("trail", self.trail, "a part of the whole time, 0 to 1"),
+        }
+    }
+}
+
+/// Writes an animated GIF, which begins again when it has ended. Each save has a frame, unless they
+/// are closer than frames can be, and with `interpolate` there are frames between saves.
 ///
 /// # Errors
 ///
@@ -51,8 +79,12 @@ pub fn write_gif(
     view: &View,
     animation: &Animation,
 ) -> Result<()> {
-    let _ = (path, ways, view, animation);
-    todo!()
+    animation.check(50.0)?;
+    let film = Film::new(ways, view, animation)?;
+    let path = path.as_ref();
+    let file = std::fs::File::create(path).map_err(Error::write(path))?;
+    let frames = schedule::unequal(&ways.times, animation);
+    gif::write(std::io::BufWriter::new(file), &film, &frames).map_err(Error::write(path))
 }
 
 /// Writes an MP4 file (H.264) by the program ffmpeg, which has to be installed. Odd sides lose a
@@ -60,14 +92,15 @@ pub fn write_gif(
 ///
 /// # Errors
 ///
-/// Those of [`write_gif`]; [`Error::NoFfmpeg`](crate::Error::NoFfmpeg) where there is no such
-/// program; if it fails.
+/// Those of [`write_gif`]; [`Error::NoFfmpeg`] where there is no such program; [`Error::Ffmpeg`] if it
+/// fails.
 pub fn write_mp4(
     path: impl AsRef<Path>,
     ways: &Ways,
     view: &View,
     animation: &Animation,
 ) -> Result<()> {
-    let _ = (path, ways, view, animation);
-    todo!()
+    animation.check(120.0)?;
+    let film = Film::new(ways, view, animation)?;
+    ffmpeg::write(path.as_ref(), &film, &schedule::equal(&ways.times, animation), animation)
 }

@@ -41,6 +41,16 @@ pub use style::{Background, Range, Scale, Style};
 pub use tracks::tracks;
 pub use view::{Plane, View};
 
+/// What animations are made of, too.
+pub(crate) mod parts {
+    pub(crate) use super::canvas::{Dot, Inks, Segment, Shape, Text};
+    pub(crate) use super::head::Head;
+    pub(crate) use super::pixels::Pixels;
+    pub(crate) use super::stage::{Stage, is_place};
+    pub(crate) use super::ticks::said;
+    pub(crate) use super::tracks::{radius, stroke, title};
+}
+
 use crate::color::Rgb;
 use crate::error::{Error, Result};
 use canvas::{Canvas, Shape};

@@ -22,14 +22,14 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     let mut canvas = Canvas::new(style);
     let title = style.title.clone().unwrap_or(histogram.title.clone());
     let sign = |(i, (name, counts)): (usize, &(String, Vec<u64>))| {
-        let all = ticks::counted(counts.iter().sum::<u64>() as usize);
+        let all = ticks::counted(total(counts.iter().copied()) as usize);
         Sign::new(Mark::Square(SERIES[i % SERIES.len()]), format!("{name} ({all})"))
     };
     let signs = histogram.series.iter().enumerate().map(sign).collect();
     let edges = &histogram.edges;
     let range = [edges.first(), edges.last()].map(|end| end.copied().unwrap_or(f64::NAN));
     let bins = edges.len().saturating_sub(1);
-    let sum = |bin: usize| histogram.series.iter().map(|(_, counts)| counts[bin]).sum::<u64>();
+    let sum = |bin: usize| total(histogram.series.iter().map(|(_, counts)| counts[bin]));
     let most = (0..bins).map(sum).max().unwrap_or(0);
     let counts = Span {
         whole: true,
@@ -47,6 +47,11 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     Ok(Picture::new(style.size, canvas))
 }
 
+/// The sum of counts, or the greatest one that there is.
+fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 /// Draws the bars of a bin.
 fn draw(canvas: &mut Canvas, frame: &Frame, histogram: &Histogram, bin: usize) {
     let mut below = 0;
@@ -55,7 +60,7 @@ fn draw(canvas: &mut Canvas, frame: &Frame, histogram: &Histogram, bin: usize) {
             continue;
         }
         let [left, bottom] = frame.at([histogram.edges[bin], below as f64]);
-        below += counts[bin];
+        below = total([below, counts[bin]].into_iter());
         let [right, top] = frame.at([histogram.edges[bin + 1], below as f64]);
         // A gap between bars that are wide enough for one.
         let gap = if right - left > 5.0 { 0.5 } else { 0.0 };

@@ -59,9 +59,10 @@ fn range(curves: &Curves, axis: usize) -> [f64; 2] {
     let [low, high] =
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
     if curves.log[axis] {
-        let some = low > 0.0 && high.is_finite();
-        let more = if high > low * 1.0001 { (high / low).powf(0.04) } else { 2.0 };
-        return if some { [low / more, high * more] } else { [0.1, 1.0] };
+        let [low, high] = if low <= high { [low, high] } else { [0.1, 1.0] };
+        let width = high.ln() - low.ln();
+        let more = if width > 1e-4 { (0.04 * width).exp() } else { 2.0 };
+        return [(low / more).max(f64::MIN_POSITIVE), (high * more).min(f64::MAX)];
     }
     let [low, high] = ticks::widened([low, high]);
     let more = if axis == 1 { 0.05 * (high - low) } else { 0.0 };

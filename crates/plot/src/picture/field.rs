@@ -78,17 +78,16 @@ fn dots(canvas: &mut Canvas, frame: &Frame, particles: &[[f64; 2]]) {
 
 fn check(raster: &Raster) -> Result<()> {
     let ([columns, rows], values) = (raster.counts, raster.values.len());
-    if columns * rows != values {
+    if columns.checked_mul(rows) != Some(values) {
         let reason = format!("{columns} x {rows} samples are not {values} values");
         return Err(Error::data("raster", reason));
     }
-    match raster.axes.iter().find(|axis| !axis.range.iter().all(|end| end.is_finite())) {
-        Some(axis) => {
-            let reason = format!(
-                "the axis `{}` goes from {} to {}",
-                axis.name, axis.range[0], axis.range[1]
-            );
-            Err(Error::data("raster", reason))
+    let fits = |axis: &Axis| {
+        axis.range[0] <= axis.range[1] && axis.range.iter().all(|end| end.is_finite())
+    };
+    match raster.axes.iter().find(|axis| !fits(axis)) {
+        Some(Axis { name, range: [low, high], .. }) => {
+            Err(Error::data("raster", format!("the axis `{name}` goes from {low} to {high}")))
         }
         None => Ok(()),
     }

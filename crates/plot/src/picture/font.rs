@@ -17,7 +17,7 @@ fn glyphs(text: &str, size: f64) -> (Vec<Glyph>, f32) {
     let em = font.units_per_em().unwrap_or(1.0);
     let font = font.as_scaled(PxScale::from(size as f32 * font.height_unscaled() / em));
     let (mut glyphs, mut x, mut last) = (Vec::new(), 0.0, None);
-    for letter in text.chars() {
+    for letter in text.chars().filter(|letter| !letter.is_control()) {
         let mut glyph = font.scaled_glyph(letter);
         x += last.map_or(0.0, |last| font.kern(last, glyph.id));
         glyph.position = point(x, 0.0);

@@ -36,27 +36,31 @@ impl Pixels {
         }
     }
 
-    /// Covers a part of a pixel.
+    /// Covers a part of a pixel, if it is one of the picture.
     fn blend(&mut self, x: usize, y: usize, color: Rgb, cover: f32) {
-        if x >= self.size[0] || y >= self.size[1] {
-            return;
+        if y < self.size[1]
+            && let Some(pixel) = self.row(y).get_mut(x)
+        {
+            mix_in(pixel, color.map(f32::from), cover);
         }
-        let at = 3 * (y * self.size[0] + x);
-        for (old, new) in self.rgb[at..at + 3].iter_mut().zip(color) {
-            let (from, to) = (f32::from(*old), f32::from(new));
-            *old = (from + (to - from) * cover + 0.5) as u8;
-        }
+    }
+
+    /// The pixels of a row.
+    fn row(&mut self, y: usize) -> &mut [[u8; 3]] {
+        let width = 3 * self.size[0];
+        self.rgb[y * width..(y + 1) * width].as_chunks_mut().0
     }
 
     /// The whole pixels from `low` to `high` along an axis.
     fn span(&self, axis: usize, low: f32, high: f32) -> std::ops::Range<usize> {
-        low.floor().max(0.0) as usize..(high.ceil().max(0.0) as usize).min(self.size[axis])
+        // Conversion rounds down, and to 0 what is below it.
+        low as usize..(high as usize + usize::from(high > 0.0)).min(self.size[axis])
     }
 
     /// Lines that let nothing through have round ends, so that they join. Others end straight: round
     /// ends would cover the joints twice.
     fn segment(&mut self, segment: &Segment, stroke: Stroke) {
-        let line = Line::new(segment);
+        let (line, color) = (Line::new(segment), segment.color.map(f32::from));
         let reach = stroke.half + 0.5;
         let ([ax, ay], [bx, by]) = (segment.from, segment.to);
         for y in self.span(1, ay.min(by) - reach, ay.max(by) + reach) {
@@ -73,11 +77,11 @@ impl Pixels {
                     .map(|end| ax + (end - down * line.along[1]) / line.along[0]);
                 (low, high) = (low.max(ends[0].min(ends[1])), high.min(ends[0].max(ends[1])));
             }
-            for x in self.span(0, low, high) {
+            let span = self.span(0, low, high);
+            let Some(pixels) = self.row(y).get_mut(span.clone()) else { continue };
+            for (x, pixel) in span.zip(pixels) {
                 let cover = stroke.cover(&line, [x as f32 + 0.5 - ax, down]);
-                if cover > 0.0 {
-                    self.blend(x, y, segment.color, cover);
-                }
+                mix_in(pixel, color, cover);
             }
         }
     }
@@ -86,7 +90,8 @@ impl Pixels {
         let [cx, cy] = dot.at;
         for y in self.span(1, cy - radius - 0.5, cy + radius + 0.5) {
             for x in self.span(0, cx - radius - 0.5, cx + radius + 0.5) {
-                let far = (x as f32 + 0.5 - cx).hypot(y as f32 + 0.5 - cy);
+                let [right, down] = [x as f32 + 0.5 - cx, y as f32 + 0.5 - cy];
+                let far = (right * right + down * down).sqrt();
                 let cover = |radius: f32| (radius + 0.5 - far).clamp(0.0, 1.0);
                 self.blend(x, y, dot.rim, cover(radius));
                 self.blend(x, y, dot.fill, cover(radius - rim));
@@ -119,7 +124,8 @@ impl Pixels {
         if pixels.is_empty() {
             return;
         }
-        let spans = [0, 1].map(|i| self.span(i, low[i].round() as f32, high[i].round() as f32));
+        let ends = |i: usize| low[i].round() as usize..(high[i].round() as usize).min(self.size[i]);
+        let spans = [ends(0), ends(1)];
         let sample = |axis: usize, at: usize| {
             let part = (at as f64 + 0.5 - low[axis]) / (high[axis] - low[axis]);
             ((part * counts[axis] as f64).max(0.0) as usize).min(counts[axis] - 1)
@@ -135,6 +141,14 @@ impl Pixels {
     }
 }
 
+/// Covers a part of a pixel.
+fn mix_in(pixel: &mut [u8; 3], color: [f32; 3], cover: f32) {
+    for (old, to) in pixel.iter_mut().zip(color) {
+        let from = f32::from(*old);
+        *old = (from + (to - from) * cover + 0.5) as u8;
+    }
+}
+
 /// A line from its start.
 struct Line {
     along: [f32; 2],
@@ -144,7 +158,7 @@ struct Line {
 impl Line {
     fn new(segment: &Segment) -> Self {
         let [x, y] = [0, 1].map(|i| segment.to[i] - segment.from[i]);
-        let length = x.hypot(y);
+        let length = (x * x + y * y).sqrt();
         let along = if length > 0.0 { [x / length, y / length] } else { [1.0, 0.0] };
         Self { along, length }
     }
@@ -165,7 +179,8 @@ impl Stroke {
             let part = overlap(across, -self.half, self.half) * overlap(t, 0.0, line.length);
             return part * self.opacity;
         }
-        let far = (t - t.clamp(0.0, line.length)).hypot(across);
+        let beyond = t - t.clamp(0.0, line.length);
+        let far = (beyond * beyond + across * across).sqrt();
         overlap(far, -self.half, self.half)
     }
 }

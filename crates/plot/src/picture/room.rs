@@ -185,13 +185,15 @@ impl<'a> Room<'a> {
         let labels = x * widest(&edge.ticks, em) + y * 0.75 * em;
         let middle = [0, 1].map(|i| (edge.ends[0][i] + edge.ends[1][i]) / 2.0);
         let title = edge.ticks.title(self.spans[axis].name, self.spans[axis].unit);
-        let text = self.beside(
-            canvas,
-            &title,
-            middle,
-            edge.outwards,
-            labels + (TICK + 2.0 * SPACE + 0.4) * em,
-        );
+        let near = labels + (TICK + 2.0 * SPACE + 0.4) * em;
+        // A long name may have to keep away from the labels beside it.
+        let mut names = (0..8).map(|i| {
+            let far = near + 0.5 * f64::from(i) * em;
+            self.beside(canvas, &title, middle, edge.outwards, far)
+        });
+        let free = |text: &Text| !taken.iter().any(|other| meet(*other, extent(text)));
+        let Some(text) = names.clone().find(free).or_else(|| names.next_back()) else { return };
+        taken.push(extent(&text));
         canvas.shapes.push(Shape::Text(text));
     }
 

@@ -54,6 +54,12 @@ impl<'a> Stage<'a> {
         Ok(Self { canvas, projection, over, coding, attribute })
     }
 
+    /// Colours of values, a few of them that stand for all.
+    pub(crate) fn colors(&self) -> Vec<Rgb> {
+        let of = |coding: &Coding| (0..32).map(|i| coding.colors.at(f64::from(i) / 31.0)).collect();
+        self.coding.as_ref().map_or(vec![PLAIN], of)
+    }
+
     /// The colour of a position.
     pub(crate) fn color(&self, at: usize) -> Rgb {
         match (&self.coding, self.attribute) {
@@ -161,10 +167,12 @@ pub(crate) fn is_place(position: [f32; 3]) -> bool {
     position.iter().all(|along| along.is_finite())
 }
 
-/// The domain and the positions beyond it. Sides that are nowhere are those of the positions.
+/// The domain and the positions beyond it. Corners that are nowhere do not count.
 fn bounds(ways: &Ways) -> [[f64; 3]; 2] {
     let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    let corners = ways.domain.iter().filter(|corner| corner.iter().all(|along| along.is_finite()));
+    // Widths of what is larger are infinite.
+    let corners =
+        ways.domain.iter().filter(|corner| corner.iter().all(|along| along.abs() < 1e300));
     let positions = ways.position.iter().filter(|at| is_place(**at)).map(|at| at.map(f64::from));
     for position in positions.chain(corners.copied()) {
         for (i, along) in position.into_iter().enumerate() {
@@ -218,8 +226,8 @@ fn check(ways: &Ways) -> Result<()> {
             return Err(Error::data("tracks", reason));
         }
     }
-    if !ways.times.is_sorted() {
-        return Err(Error::data("tracks", "the times of the saves do not rise"));
+    if !ways.times.is_sorted() || !ways.times.iter().all(|time| time.is_finite()) {
+        return Err(Error::data("tracks", "the times of the saves do not rise, or are not finite"));
     }
     Ok(())
 }

@@ -136,12 +136,18 @@ fn push(out: &mut String, text: std::fmt::Arguments) {
 
 /// A number with two decimals at most.
 fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+    trimmed(format!("{value:.2}"))
 }
 
+/// A number without zeros at its end.
+fn trimmed(number: String) -> String {
+    number.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// The two numbers of a place. A tenth of a pixel is not seen.
 fn pair([x, y]: [f32; 2]) -> String {
-    format!("{},{}", number(f64::from(x)), number(f64::from(y)))
+    let [x, y] = [x, y].map(|along| trimmed(format!("{along:.1}")));
+    format!("{x},{y}")
 }
 
 fn hex([red, green, blue]: Rgb) -> String {
@@ -191,6 +197,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
+        assert_eq!(pair([100.0, 0.04]), "100,0");
         assert_eq!([1.0, 0.25, -3.101, 1e3].map(number), ["1", "0.25", "-3.1", "1000"]);
     }
 }

@@ -30,7 +30,11 @@ fn scaled(value: f64, power: i32) -> f64 {
 
 /// The place of a value in a range, 0 at the low end and 1 at the high one.
 pub(crate) fn place(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
-    if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
+    if log {
+        (value.ln() - low.ln()) / (high.ln() - low.ln())
+    } else {
+        (value - low) / (high - low)
+    }
 }
 
 /// A range that has a width: one without is widened, so that its value is in the middle; one without
@@ -59,7 +63,7 @@ pub(crate) fn linear([low, high]: [f64; 2], most: usize, whole: bool) -> Ticks {
     let slack = 1e-9 * (high - low);
     let first = ((low - slack) / step).ceil();
     let count = ((high + slack) / step).floor() - first;
-    let numbers: Vec<f64> = (0..=count.max(0.0) as usize)
+    let numbers: Vec<f64> = (0..=count.clamp(0.0, most as f64) as usize)
         .map(|i| multiple(first + i as f64, step))
         .filter(|number| (low - slack..=high + slack).contains(number))
         .collect();
@@ -109,7 +113,12 @@ fn signed(value: f64, decimals: usize) -> String {
 /// Ticks on a logarithmic axis over a range above 0: powers of 10, with 2 and 5 times them where
 /// there are few, and those of a linear axis where there is hardly any.
 pub(crate) fn logarithmic([low, high]: [f64; 2], most: usize) -> Ticks {
-    let decades = (high / low).log10();
+    // Beyond this, powers of 10 are no longer exact.
+    let (low, high) = (low.max(1e-300), high.min(1e300));
+    if low >= high {
+        return powers(Vec::new());
+    }
+    let decades = high.log10() - low.log10();
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let within = |number: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(number);
     let of = |steps: &[f64], stride: i32| -> Vec<(f64, f64, i32)> {

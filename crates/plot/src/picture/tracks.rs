@@ -134,7 +134,7 @@ fn ends(stage: &mut Stage, ways: &Ways) {
             ([x as f32, y as f32], stage.color(at))
         };
         let (at, color) = dot(first);
-        starts.push(Dot { at, fill: inks.paper, rim: color });
+        starts.push(Dot { at, fill: inks.paper, rim: mix(color, inks.ink, 0.5) });
         let (at, color) = dot(last);
         ends.push(Dot { at, fill: color, rim: mix(color, inks.ink, 0.5) });
     }
@@ -151,5 +151,5 @@ fn first_and_last(ways: &Ways, particle: usize) -> Option<[usize; 2]> {
     let on = |at: &usize| (ways.active[*at] || ways.joined[*at]) && is_place(ways.position[*at]);
     let mut seen = (0..ways.times.len()).map(|save| save * stride + particle).filter(on);
     let first = seen.next()?;
-    Some([first, seen.last().unwrap_or(first)])
+    Some([first, seen.next_back().unwrap_or(first)])
 }

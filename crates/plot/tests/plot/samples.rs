@@ -1,5 +1,4 @@
 //! What the tests draw.
-#![allow(dead_code, reason = "each test file uses some")]
 
 use burntrace_plot::{Attribute, Axis, Curves, Histogram, Raster, Ways};
 
@@ -120,7 +119,7 @@ pub fn residence() -> Histogram {
             ("stuck to a wall".into(), counts(5.0, 2.5, 130.0)),
             ("at the end of the run".into(), counts(10.0, 0.3, 900.0)),
         ],
-        title: "Residence times of 10000 particles".into(),
+        title: "Residence times".into(),
     }
 }
 

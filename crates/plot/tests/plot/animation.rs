@@ -1,0 +1,183 @@
+//! Animations, read again.
+
+use crate::samples;
+use burntrace_plot::animation::{Animation, write_gif, write_mp4};
+use burntrace_plot::color::ColorMap;
+use burntrace_plot::picture::{Background, Plane, Style, View};
+use burntrace_plot::{Error, Ways};
+use std::path::Path;
+use std::process::Command;
+
+const XY: View = View::Plane(Plane::Xy);
+
+fn small() -> Animation {
+    Animation {
+        style: Style { size: [241, 161], ..Style::default() },
+        seconds: 2.0,
+        ..Animation::default()
+    }
+}
+
+/// Delays of the frames of a GIF, in hundredths of a second, and its pixels after each of them.
+fn read_gif(path: &Path) -> ([u16; 2], Vec<u16>, Vec<Vec<u8>>) {
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut gif = options.read_info(std::fs::File::open(path).unwrap()).unwrap();
+    let (width, height) = (gif.width(), gif.height());
+    let mut screen = vec![0; 3 * usize::from(width) * usize::from(height)];
+    let (mut delays, mut screens) = (Vec::new(), Vec::new());
+    while let Some(frame) = gif.read_next_frame().unwrap() {
+        for (i, pixel) in frame.buffer.chunks(4).enumerate() {
+            let (row, column) = (i / usize::from(frame.width), i % usize::from(frame.width));
+            let (x, y) = (usize::from(frame.left) + column, usize::from(frame.top) + row);
+            if pixel[3] == 255 {
+                screen[3 * (y * usize::from(width) + x)..][..3].copy_from_slice(&pixel[..3]);
+            }
+        }
+        delays.push(frame.delay);
+        screens.push(screen.clone());
+    }
+    ([width, height], delays, screens)
+}
+
+/// A particle that goes evenly from the left to the right, with saves at unequal times.
+fn runner() -> Ways {
+    let times = [0.0, 1.0, 1.5, 4.0, 10.0];
+    let mut ways =
+        samples::ways(1, &times, [[0.0; 3], [10.0, 5.0, 0.0]], |_, time| [time, 2.5, 0.0]);
+    ways.attributes.clear();
+    ways
+}
+
+/// The column in which the middle of the blue pixels is.
+fn middle(rgb: &[u8], width: usize) -> f64 {
+    let blue =
+        rgb.chunks(3).enumerate().filter(|(_, p)| p[2] > 120 && p[0] < 60 && p[2] > p[0] + 90);
+    let columns: Vec<_> = blue.map(|(i, _)| (i % width) as f64).collect();
+    assert!(!columns.is_empty(), "no particle is seen");
+    columns.iter().sum::<f64>() / columns.len() as f64
+}
+
+#[test]
+fn delays_of_a_gif_are_those_of_the_saves_and_particles_are_where_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runner.gif");
+    let held = Animation { interpolate: false, trail: 0.0, seconds: 5.0, ..small() };
+    write_gif(&path, &runner(), &XY, &held).unwrap();
+    let (size, delays, screens) = read_gif(&path);
+    assert_eq!(size, [241, 161]);
+    assert_eq!(delays, [50, 25, 125, 300, 100]);
+    let columns: Vec<_> = screens.iter().map(|rgb| middle(rgb, 241)).collect();
+    let pace = (columns[4] - columns[0]) / 10.0;
+    assert!(pace > 15.0, "{columns:?}");
+    for (column, time) in columns.iter().zip([0.0, 1.0, 1.5, 4.0, 10.0]) {
+        assert!((column - (columns[0] + pace * time)).abs() < 1.0, "{columns:?} at {time}");
+    }
+}
+
+#[test]
+fn between_saves_particles_go_evenly() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runner.gif");
+    write_gif(&path, &runner(), &XY, &Animation { trail: 0.0, ..small() }).unwrap();
+    let (_, delays, screens) = read_gif(&path);
+    assert_eq!(delays.iter().map(|delay| u32::from(*delay)).sum::<u32>(), 200 + 100);
+    assert!(delays.len() > 30, "{delays:?}");
+    let columns: Vec<_> = screens.iter().map(|rgb| middle(rgb, 241)).collect();
+    let pace = (columns[columns.len() - 1] - columns[0]) / 200.0;
+    let mut at = 0.0;
+    for (column, delay) in columns.iter().zip(&delays) {
+        assert!((column - (columns[0] + pace * at)).abs() < 1.5, "{column} at {at}: {columns:?}");
+        at += f64::from(*delay);
+    }
+}
+
+#[test]
+fn ended_particles_and_empty_ways_have_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.gif");
+    let mut ended = samples::gyres(3, 4);
+    ended.active[6..].fill(false);
+    ended.joined[6..].fill(false);
+    for (ways, frames) in
+        [(Ways::default(), 1), (samples::gyres(2, 1), 1), (samples::gyres(0, 3), 51), (ended, 49)]
+    {
+        for view in [XY, View::SPACE] {
+            write_gif(&path, &ways, &view, &small()).unwrap();
+            assert_eq!(read_gif(&path).1.len(), frames);
+        }
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_used_are_refused() {
+    let ways = samples::gyres(2, 3);
+    for animation in [
+        Animation { seconds: 0.0, ..small() },
+        Animation { seconds: f64::NAN, ..small() },
+        Animation { frames_per_second: 60.0, ..small() },
+        Animation { trail: 1.5, ..small() },
+    ] {
+        let error = write_gif("/nowhere/no.gif", &ways, &XY, &animation).unwrap_err();
+        assert!(matches!(error, Error::Option { .. }), "{error}");
+    }
+    let error = write_gif("/nowhere/no.gif", &ways, &XY, &small()).unwrap_err();
+    assert!(matches!(error, Error::Write { .. }), "{error}");
+}
+
+#[test]
+fn without_ffmpeg_an_error_says_so() {
+    let animation = Animation { ffmpeg: "no-such-program".into(), ..small() };
+    let error = write_mp4("no.mp4", &runner(), &XY, &animation).unwrap_err();
+    assert!(matches!(error, Error::NoFfmpeg { .. }), "{error}");
+    assert!(error.to_string().contains("`no-such-program`; install ffmpeg"), "{error}");
+}
+
+#[test]
+fn an_mp4_has_even_sides_and_lasts_as_long_as_wanted() {
+    if Command::new("ffmpeg").arg("-version").output().is_err() {
+        return println!("skipped: no ffmpeg");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("- runner.mp4");
+    write_mp4(&path, &runner(), &XY, &small()).unwrap();
+    let probe = Command::new("ffprobe")
+        .args(["-v", "error", "-count_frames", "-show_entries"])
+        .args(["stream=codec_name,pix_fmt,width,height,nb_read_frames", "-of", "csv=p=0"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(probe.stdout).unwrap().trim(), "h264,240,160,yuv420p,51");
+    let error = write_mp4(folder.path().join("no/such.mp4"), &runner(), &XY, &small()).unwrap_err();
+    assert!(
+        matches!(&error, Error::Ffmpeg { said, .. } if said.contains("No such file")),
+        "{error}"
+    );
+}
+
+#[test]
+#[ignore = "writes animations into the folder BURNTRACE_PICTURES, to be looked at"]
+fn gallery() {
+    let folder = std::path::PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
+    let dark = Style {
+        background: Background::Dark,
+        colors: ColorMap::Plasma,
+        ..Animation::default().style
+    };
+    let dark = Animation { style: dark, ..Animation::default() };
+    for (name, ways, view, animation) in [
+        ("gyres", samples::gyres(200, 101), XY, Animation::default()),
+        ("screws", samples::screws(1000, 101), View::SPACE, dark),
+    ] {
+        for ending in ["gif", "mp4"] {
+            let path = folder.join(format!("{name}.{ending}"));
+            let start = std::time::Instant::now();
+            match ending {
+                "gif" => write_gif(&path, &ways, &view, &animation).unwrap(),
+                _ => write_mp4(&path, &ways, &view, &animation).unwrap(),
+            }
+            let bytes = std::fs::metadata(&path).unwrap().len();
+            println!("{}: {:.2} s, {bytes} bytes", path.display(), start.elapsed().as_secs_f64());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Pictures and animations of made-up particles and fields.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
+mod animation;
+mod pictures;
+mod samples;
