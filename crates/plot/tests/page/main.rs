@@ -131,6 +131,7 @@ fn keys_and_the_slider_go_through_the_saves() {
 fn colors_follow_the_attribute_the_map_and_the_range() {
     let browser = shown(&runs::helices(60, 41));
     browser.slide("#width", 3.0);
+    browser.slide("#size", 10.0);
     let speed = browser.shot(SCENE);
     assert!(browser.text("#bars").contains("speed (m/s)"), "{}", browser.text("#bars"));
     browser.choose("#map", "plasma");
