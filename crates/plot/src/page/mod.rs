@@ -91,7 +91,7 @@ impl Page {
     /// Each coordinate is kept in 16 bits: it is one of 65,535 equally spaced values from the least
     /// to the greatest of the ways, so that it is wrong by 1/131,068 of that extent at most. So are
     /// attributes, and values of slices. The page takes `s * n * (8 + 2 a)` bytes for `s` saves, `n`
-    /// particles and `a` attributes, a third more as base64, and 100 kB for itself.
+    /// particles and `a` attributes, a third more as base64, and 80 kB for itself.
     ///
     /// # Errors
     /// If something of the page does not fit together ([`Error::Parts`]), is not in the order that

@@ -160,6 +160,7 @@ function firstLook() {
 
 function connectTracks() {
   firstLook();
+  $('width').disabled = SAVES * COUNT > MANY;
   for (const [id, set] of Object.entries(SLIDERS)) {
     const show = () => {
       $(`${id}-value`).value = set(Number($(id).value));
