@@ -194,6 +194,10 @@ fn it_turns_moves_and_zooms() {
     let near = browser.shot(SCENE);
     assert!(turned.differs(&near) > 5000);
     browser.click("#reset");
+    browser.pinch((x, y), 40.0, 120.0);
+    assert!(first.differs(&browser.shot(SCENE)) > 5000);
+    assert!(browser.text("#particle").contains("Click a particle"), "fingers have picked one");
+    browser.click("#reset");
     assert_eq!(first.differs(&browser.shot(SCENE)), 0);
     browser.click("#equal");
     assert!(first.differs(&browser.shot(SCENE)) > 5000);
@@ -388,6 +392,45 @@ fn without_webgl_it_says_so_and_shows_the_numbers() {
     browser.click("#play");
     browser.choose("#attribute", "status");
     browser.click("#slice-on-0");
+}
+
+#[test]
+fn it_comes_back_when_the_card_does() {
+    let browser = shown(&runs::helices(60, 41));
+    browser.click("#slice-on-0");
+    browser.enter("#number", "3");
+    let before = browser.shot(SCENE);
+    browser.script(
+        "window.card = scene.getContext('webgl2').getExtension('WEBGL_lose_context'); card.loseContext()",
+    );
+    until(|| browser.text("#message").contains("dropped"));
+    browser.slide("#time", 0.5);
+    browser.slide("#time", 1.0);
+    browser.script("card.restoreContext()");
+    until(|| browser.text("#message").is_empty());
+    assert_eq!(before.differs(&browser.shot(SCENE)), 0);
+}
+
+#[test]
+fn only_statuses_that_come_about_have_colors() {
+    let mut page = runs::helices(30, 21);
+    let statuses = page.statuses.as_mut().unwrap();
+    statuses.names = (0..14).map(|code| format!("status {code}")).collect();
+    for code in &mut statuses.codes {
+        *code = [1, 12][usize::from(*code)];
+    }
+    let browser = shown(&page);
+    browser.choose("#attribute", "status");
+    let bar = browser.text("#bars");
+    assert!(
+        bar.contains("status 1") && bar.contains("status 12") && !bar.contains("status 0"),
+        "{bar}"
+    );
+    let shot = browser.shot(SCENE);
+    assert!(shot.count(BLUE) > 300 && shot.count(ORANGE) > 10, "{}", shot.count(ORANGE));
+    browser.enter("#number", "0");
+    assert!(browser.text("#particle").contains("status 12"));
+    is_content(&browser);
 }
 
 #[test]

@@ -61,7 +61,7 @@ void main() {
   shade = vec2(t, opacity * mix(faint, 1.0, age));
 }`;
 const POINT = `${COMMON}
-uniform float size, part;
+uniform float size, border, part;
 uniform int next;
 void main() {
   int at0 = first * count + gl_VertexID, at1 = next * count + gl_VertexID;
@@ -70,25 +70,28 @@ void main() {
   bool moving = (from.w & 2u) == 2u;
   bool drawn = (from.w & 4u) == 4u && (ended || moving);
   gl_Position = drawn ? seen(mix(vec3(from.xyz), vec3(to.xyz), way)) : NOWHERE;
-  gl_PointSize = moving ? size : 0.7 * size;
+  gl_PointSize = (moving ? size : 0.7 * size) + border;
   float t0 = tone(at0), t1 = tone(at1);
   float t = stepwise || way == 0.0 ? t0 : min(t0, t1) < 0.0 ? -1.0 : mix(t0, t1, way);
   shade = vec2(moving || stepwise ? t : -1.0, 1.0);
 }`;
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 uniform sampler2D colors;
 uniform bool disc, rim;
-uniform vec3 none;
+uniform vec3 none, ground;
 in vec2 shade;
 out vec4 color;
 void main() {
   vec3 own = texture(colors, vec2((shade.x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
   color = vec4(shade.x < 0.0 ? none : own, shade.y);
   if (disc) {
+    // A pixel at the edge is soft, and one within that is of the ground.
     float away = length(gl_PointCoord - 0.5) * 2.0;
+    float pixel = length(vec2(dFdx(away), dFdy(away)));
     if (away > 1.0) discard;
-    color.rgb *= rim && away > 0.72 ? 0.72 : 1.0;
+    color.a *= 1.0 - smoothstep(1.0 - pixel, 1.0, away);
+    if (rim) color.rgb = mix(color.rgb, ground, smoothstep(1.0 - 2.2 * pixel, 1.0 - 1.2 * pixel, away));
   }
   color.rgb *= color.a;
 }`;
@@ -101,7 +104,7 @@ layout(location = 1) in vec2 corner;
 out vec2 at;
 void main() { gl_Position = matrix * vec4(place, 1.0); at = corner; }`;
 const PLANE_FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 uniform sampler2D image;
 uniform vec4 tint;
 in vec2 at;
@@ -195,11 +198,11 @@ function startDrawing() {
 // After another attribute, map or theme has been chosen.
 function uploadColors() {
   const attribute = attributes[state.attribute];
-  for (const name of ['values', 'colors', 'accent']) gl.deleteTexture(card[name]);
+  for (const name of ['values', 'colors', 'picked']) gl.deleteTexture(card[name]);
   card.values = codePicture(attribute ? attribute.codes : new Uint16Array(SAVES * COUNT), 1);
   const table = !attribute ? oneColor(PALETTE[0]) : attribute.names ? paletteTable() : mapTable(state.map);
   card.colors = picture(256, 1, table);
-  card.accent = picture(256, 1, oneColor(channels(themeColors().accent)));
+  card.picked = picture(256, 1, oneColor(channels(themeColors().picked)));
   for (const slice of slices) {
     gl.deleteTexture(slice.picture);
     slice.picture = picture(...slice.counts, sliceImage(slice, state.sliceMap));
@@ -268,9 +271,13 @@ function drawPoints(view, ways) {
   const first = Math.floor(save);
   useWays(card.point, view, ways);
   const { uniforms } = card.point;
+  // Points of a few pixels are squares, and larger ones stand out from lines of the same colour.
+  const rim = state.size >= 4 && state.lines && SAVES > 1;
   gl.uniform1i(uniforms.disc, state.size >= 3);
-  gl.uniform1i(uniforms.rim, state.size >= 6);
+  gl.uniform1i(uniforms.rim, rim);
+  gl.uniform3fv(uniforms.ground, channels(themeColors().ground).map((value) => value / 255));
   gl.uniform1f(uniforms.size, state.size * ratio());
+  gl.uniform1f(uniforms.border, rim ? 2 : 0);
   gl.uniform1f(uniforms.part, save - first);
   gl.uniform1i(uniforms.first, first);
   gl.uniform1i(uniforms.next, Math.min(first + 1, SAVES - 1));
@@ -309,7 +316,7 @@ function drawSlice(view, slice) {
 
 function drawPicked(view) {
   if (!card.track) return;
-  const ways = { from: card.track, values: card.track, count: 1, colors: card.accent };
+  const ways = { from: card.track, values: card.track, count: 1, colors: card.picked };
   const whole = { ways, tail: 0, faint: 1 };
   gl.disable(gl.DEPTH_TEST);
   drawLines(view, { ...whole, width: 1, opacity: 0.45, now: SAVES - 1 });
