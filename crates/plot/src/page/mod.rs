@@ -6,6 +6,25 @@
 //! numbers beside the picture are there in any case.
 //!
 //! Positions, attributes and rasters are kept in 16 bits: see [`Page::html`].
+//!
+//! ```
+//! use burntrace_plot::{Ways, page};
+//!
+//! let ways = Ways {
+//!     times: vec![0.0, 1.0],
+//!     particles: vec![0],
+//!     position: vec![[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]],
+//!     joined: vec![false, true],
+//!     active: vec![true, true],
+//!     domain: [[0.0; 3], [1.0; 3]],
+//!     of: [1, 2],
+//!     ..Ways::default()
+//! };
+//! let page = page::Page { title: "One particle".into(), ways, ..page::Page::default() };
+//! let html = page.fit(page::BUDGET)?.html()?;
+//! assert!(html.contains("1 particle, all 2 saves"));
+//! # Ok::<(), page::Error>(())
+//! ```
 
 mod encode;
 mod error;
