@@ -41,7 +41,7 @@ pub(super) fn codes(codes: impl Iterator<Item = u16>) -> String {
 
 /// How many characters bytes become.
 pub(super) fn base64_len(bytes: usize) -> usize {
-    4 * bytes.div_ceil(3)
+    bytes.div_ceil(3).saturating_mul(4)
 }
 
 /// Bytes in base64, with padding (RFC 4648, section 4).

@@ -1,6 +1,6 @@
 //! The file: markup, style, program, and numbers as text.
 
-use super::encode::{NONE, base64, codes};
+use super::encode::{base64, codes};
 use super::header::{Header, position_scales, values_scale};
 use super::{Page, Result};
 use crate::Ways;
@@ -79,13 +79,19 @@ fn positions(page: &Page) -> impl Iterator<Item = u16> + '_ {
     let scales = position_scales(ways);
     ways.position.iter().enumerate().flat_map(move |(at, position)| {
         let [x, y, z] = [0, 1, 2].map(|axis| scales[axis].code(position[axis]));
-        let here = x != NONE && y != NONE && z != NONE;
+        let here = is_place(position);
+        // A way leads from somewhere.
+        let from = at.checked_sub(ways.particles.len()).map(|before| ways.position[before]);
+        let joined = ways.joined[at] && here && from.is_some_and(|from| is_place(&from));
         let status = page.statuses.as_ref().map_or(0, |statuses| u16::from(statuses.codes[at]));
-        let flags = u16::from(ways.joined[at] && here)
-            | u16::from(ways.active[at] && here) << 1
-            | u16::from(here) << 2;
+        let flags =
+            u16::from(joined) | u16::from(ways.active[at] && here) << 1 | u16::from(here) << 2;
         [x, y, z, flags | status << 8]
     })
+}
+
+fn is_place(position: &[f32; 3]) -> bool {
+    position.iter().all(|coordinate| coordinate.is_finite())
 }
 
 /// What of the run is shown, in words.

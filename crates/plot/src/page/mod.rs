@@ -6,6 +6,25 @@
 //! numbers beside the picture are there in any case.
 //!
 //! Positions, attributes and rasters are kept in 16 bits: see [`Page::html`].
+//!
+//! ```
+//! use burntrace_plot::{Ways, page};
+//!
+//! let ways = Ways {
+//!     times: vec![0.0, 1.0],
+//!     particles: vec![0],
+//!     position: vec![[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]],
+//!     joined: vec![false, true],
+//!     active: vec![true, true],
+//!     domain: [[0.0; 3], [1.0; 3]],
+//!     of: [1, 2],
+//!     ..Ways::default()
+//! };
+//! let page = page::Page { title: "One particle".into(), ways, ..page::Page::default() };
+//! let html = page.fit(page::BUDGET)?.html()?;
+//! assert!(html.contains("1 particle, all 2 saves"));
+//! # Ok::<(), page::Error>(())
+//! ```
 
 mod encode;
 mod error;
@@ -91,7 +110,7 @@ impl Page {
     /// Each coordinate is kept in 16 bits: it is one of 65,535 equally spaced values from the least
     /// to the greatest of the ways, so that it is wrong by 1/131,068 of that extent at most. So are
     /// attributes, and values of slices. The page takes `s * n * (8 + 2 a)` bytes for `s` saves, `n`
-    /// particles and `a` attributes, a third more as base64, and 100 kB for itself.
+    /// particles and `a` attributes, a third more as base64, and 80 kB for itself.
     ///
     /// # Errors
     /// If something of the page does not fit together ([`Error::Parts`]), is not in the order that

@@ -199,6 +199,20 @@ impl Browser {
         ]}]));
     }
 
+    /// Puts two fingers on the screen and moves them apart, along x from a place.
+    pub fn pinch(&self, (x, y): (f64, f64), from: f64, to: f64) {
+        let finger = |id: &str, side: f64| {
+            let moves = |far: f64| json!({"type": "pointerMove", "duration": 50, "x": (x + side * far) as i64, "y": y as i64});
+            json!({"type": "pointer", "id": id, "parameters": {"pointerType": "touch"}, "actions": [
+                moves(from),
+                {"type": "pointerDown", "button": 0},
+                moves(to),
+                {"type": "pointerUp", "button": 0},
+            ]})
+        };
+        self.actions(json!([finger("thumb", -1.0), finger("index", 1.0)]));
+    }
+
     /// Turns the wheel at a place.
     pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
         self.actions(json!([{"type": "wheel", "id": "wheel", "actions": [

@@ -194,7 +194,7 @@ function markPicked(view, pen, colors) {
   const { left, top, width, height } = view.area;
   if (!(x >= left && x <= left + width && y >= top && y <= top + height)) return;
   pen.lineWidth = 2;
-  pen.strokeStyle = colors.accent;
+  pen.strokeStyle = colors.picked;
   pen.beginPath();
   pen.arc(x, y, state.size / 2 + 5, 0, 2 * Math.PI);
   pen.stroke();

@@ -2,10 +2,11 @@
 
 // Dark colours vanish on a dark ground, and light ones on a light one: a tenth is left out.
 const CUT = { light: [0, 0.9], dark: [0.1, 1] };
-// For statuses and charts (Okabe and Ito, 2008, https://jfly.uni-koeln.de/color/), without black.
+// For statuses and charts: of Okabe and Ito (2008, https://jfly.uni-koeln.de/color/) without black
+// and yellow, then of Tol's muted ones (2021, https://sronpersonalpages.nl/~pault/).
 const PALETTE = [
   [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233],
-  [150, 120, 60], [120, 94, 240],
+  [153, 153, 51], [136, 34, 85], [17, 119, 51], [170, 68, 153], [51, 34, 136],
 ];
 const GRAY = [140, 146, 153];
 
@@ -62,6 +63,6 @@ function themeColors() {
     ground: scene.backgroundColor,
     text: labels.color,
     grid: labels.borderTopColor,
-    accent: labels.caretColor,
+    picked: labels.caretColor,
   };
 }

@@ -152,7 +152,7 @@ const SLIDERS = {
 // What can be made out of so many lines and points.
 function firstLook() {
   const joins = Math.max(SAVES - 1, 0) * COUNT;
-  $('trail').value = joins <= 200000 ? 100 : 35;
+  $('trail').value = joins <= 200000 ? 100 : joins <= 1000000 ? 35 : 25;
   $('opacity').value = joins <= 20000 ? 100 : joins <= 200000 ? 40 : 25;
   $('width').value = COUNT <= 500 ? 1.5 : 1;
   $('size').value = COUNT <= 50 ? 8 : COUNT <= 2000 ? 5 : 3;
@@ -160,6 +160,7 @@ function firstLook() {
 
 function connectTracks() {
   firstLook();
+  $('width').disabled = SAVES * COUNT > MANY;
   for (const [id, set] of Object.entries(SLIDERS)) {
     const show = () => {
       $(`${id}-value`).value = set(Number($(id).value));

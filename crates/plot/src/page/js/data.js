@@ -34,15 +34,15 @@ const attributes = head.attributes.map((attribute, k) => ({
   codes: words(`attribute-${k}`),
   range: [attribute.scale.low, valueOf(attribute.scale, TOP)],
 }));
+// Only statuses that come about have colours, in the order of their codes.
 if (head.statuses) {
-  attributes.push({
-    name: 'status',
-    unit: '',
-    scale: { low: 0, step: 1 },
-    names: head.statuses,
-    codes: Uint16Array.from({ length: SAVES * COUNT }, (_, at) => codes[4 * at + 3] >> 8),
-    range: [0, 255],
-  });
+  const all = Uint16Array.from({ length: SAVES * COUNT }, (_, at) => codes[4 * at + 3] >> 8);
+  const there = head.statuses.map(() => false);
+  all.forEach((code) => { there[code] = true; });
+  const names = head.statuses.filter((_, code) => there[code]);
+  const ranks = head.statuses.map((_, code) => there.slice(0, code).filter(Boolean).length);
+  const scale = { low: 0, step: 1 };
+  attributes.push({ name: 'status', unit: '', scale, names, codes: all.map((code) => ranks[code]), range: [0, 255] });
 }
 const slices = head.slices.map((slice, k) => ({
   ...slice,

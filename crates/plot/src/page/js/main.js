@@ -13,16 +13,16 @@ function say(message) {
 }
 
 function start() {
+  let message = COUNT && SAVES ? '' : 'There are no particles to show.';
   try {
     if (!startDrawing()) {
-      say('The tracks cannot be drawn: this browser has no WebGL 2, or it is switched off. The numbers beside are complete.');
-    } else if (!COUNT || !SAVES) {
-      say('There are no particles to show.');
+      message = 'The tracks cannot be drawn: this browser has no WebGL 2, or it is switched off. The numbers beside are complete.';
     }
   } catch (error) {
     gl = null;
-    say(`The tracks cannot be drawn: ${error.message}`);
+    message = `The tracks cannot be drawn: ${error.message}`;
   }
+  say(message);
 }
 
 // The graphics card may be taken away, and come back with nothing in it.
@@ -33,7 +33,6 @@ function connectCard() {
     say('The graphics card has dropped the picture. It will be drawn again as soon as it can be.');
   });
   scene.addEventListener('webglcontextrestored', () => {
-    say('');
     start();
     recolor();
     setPicked(state.picked);
