@@ -131,7 +131,7 @@ pub struct Density {
     #[arg(long, conflicts_with = "plane")]
     pub slice: Option<String>,
     /// A slice askew: origin and two edges, nine numbers with commas between them
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, num_args = 9)]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub plane: Vec<f64>,
     /// At the points of a CSV or VTK file, in place of a grid; the answer is a CSV file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "plane", "nodes"])]

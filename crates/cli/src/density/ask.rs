@@ -157,15 +157,8 @@ fn target(args: &args::Density, results: &Results, axes: Axes) -> Result<Target>
     }
     let low = corner("--low", &args.low, results.domain[0])?;
     let high = corner("--high", &args.high, results.domain[1])?;
-    if let [ox, oy, oz, ux, uy, uz, vx, vy, vz] = args.plane[..] {
-        let counts = match args.nodes[..] {
-            [] => [256; 2],
-            [n] => [n; 2],
-            [n, m] => [n, m],
-            _ => return Err(Misuse::error("--nodes with --plane: give one number, or two")),
-        };
-        let (origin, edges) = ([ox, oy, oz], [[ux, uy, uz], [vx, vy, vz]]);
-        return Ok(Target::Plane(Plane { origin, edges, counts }));
+    if !args.plane.is_empty() {
+        return plane(&args.plane, &args.nodes).map(Target::Plane);
     }
     let mut grid = Lattice { counts: counts(&args.nodes, axes, low, high)?, low, high };
     if let Some(slice) = &args.slice {
@@ -174,6 +167,23 @@ fn target(args: &args::Density, results: &Results, axes: Axes) -> Result<Target>
         (grid.low[d], grid.high[d]) = (place, place);
     }
     Ok(Target::Grid(grid))
+}
+
+/// A slice askew: nine numbers, and nodes along its edges.
+fn plane(numbers: &[f64], nodes: &[usize]) -> Result<Plane> {
+    let [ox, oy, oz, ux, uy, uz, vx, vy, vz] = *numbers else {
+        return Err(Misuse::error(format!(
+            "--plane has {} numbers; give nine: the origin and the two edges, as 0,0,0.5,1,0,0,0,1,0",
+            numbers.len()
+        )));
+    };
+    let counts = match *nodes {
+        [] => [256; 2],
+        [n] => [n; 2],
+        [n, m] => [n, m],
+        _ => return Err(Misuse::error("--nodes with --plane: give one number, or two")),
+    };
+    Ok(Plane { origin: [ox, oy, oz], edges: [[ux, uy, uz], [vx, vy, vz]], counts })
 }
 
 fn corner(name: &str, given: &[f64], domain: [f64; 3]) -> Result<[f64; 3]> {

@@ -10,5 +10,6 @@ mod obstacles;
 mod points;
 mod program;
 mod real_data;
+mod results;
 mod resume;
 mod sources;

@@ -1,0 +1,240 @@
+//! What is made of finished runs: densities, exponents, pictures, pages and reports.
+
+use super::program::{assert_refused, burntrace, fixture, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A saddle of rate 1 for a unit of time, from a lattice.
+const SADDLE: &str = "[field]\nflow = \"saddle\"\nsample = { nodes = [9, 9, 1] }\n\
+    [domain]\nlow = [-4.0, -4.0, 0.0]\nhigh = [4.0, 4.0, 0.0]\n\
+    [seeds]\nkind = \"grid\"\ncounts = [8, 6, 1]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
+    [trace]\nt0 = 0.0\nt1 = 1.0\ndt = 0.05\n[save]\nevery = 5\n\
+    [units]\nlength = \"m\"\ntime = \"s\"\n\
+    [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+
+/// Runs a case with settings, and gives its folder.
+fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let mut args = vec!["run", "case.toml", "--quiet"];
+    set.iter().for_each(|set| args.extend(["--set", set]));
+    done(&burntrace(folder.path(), &args));
+    folder
+}
+
+/// What a call that succeeds prints.
+fn done(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&done(output)).unwrap()
+}
+
+/// A run folder with an old store and nothing else.
+fn old_run(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("old/tracks");
+    std::fs::create_dir_all(&store).unwrap();
+    for entry in std::fs::read_dir(fixture("tracks-npy").join(name)).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, store.join(path.file_name().unwrap())).unwrap();
+    }
+    let root = folder.path().join("old");
+    (folder, root)
+}
+
+/// Asserts that everything can be made of a run: its pictures, its page and its report.
+fn assert_all_is_made(folder: &Path, run: &str) -> Value {
+    let printed = done(&burntrace(folder, &["render", run, "--size", "640x480"]));
+    assert!(printed.contains("tracks.png"), "{printed}");
+    done(&burntrace(folder, &["render", run, "--html", "--gif", "--seconds", "0.5"]));
+    let report = json(&burntrace(folder, &["report", run, "--particles", "--json"]));
+    for name in ["report.md", "report.json", "particles.csv", "page.html", "tracks.gif"] {
+        assert!(folder.join(run).join(name).exists(), "{name} is missing");
+    }
+    let all = &report["statistics"]["all"];
+    let count = |key: &str| all[key].as_u64().unwrap();
+    assert_eq!(count("released"), count("active") + count("ended"));
+    assert!(!report["pictures"].as_array().unwrap().is_empty());
+    report
+}
+
+#[test]
+fn a_run_ends_with_a_report_unless_it_is_not_wanted() {
+    let folder = run(SADDLE, &[]);
+    let text = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
+    for part in
+        ["48 particles", "| all | 48 | 48 | 0 | 0 |", "pictures/tracks.png", "f64", "[seeds]"]
+    {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["case"]["seeds"]["counts"], serde_json::json!([8, 6, 1]));
+    assert_eq!(report["domain"]["low"], serde_json::json!([-4.0, -4.0, 0.0]));
+    assert_eq!(report["summary"]["particles"], 48);
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    assert!(!folder.path().join("out/report.md").exists());
+    assert_all_is_made(folder.path(), "out");
+}
+
+#[test]
+fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
+    let folder = run(SADDLE, &[]);
+    let ask = |more: &[&str]| {
+        let args = [&["density", "out", "--json"], more].concat();
+        json(&burntrace(folder.path(), &args))[0].clone()
+    };
+    let plain = ask(&["--nodes", "201"]);
+    assert!((plain["integral"].as_f64().unwrap() - 1.0).abs() < 1e-3, "{plain}");
+    let file = burntrace_vtk::open(folder.path().join("out/density/density_00004.vti")).unwrap();
+    assert_eq!(file.time_value().unwrap(), Some(1.0));
+    let tuples = file.arrays().iter().find(|array| array.name == "density").unwrap().tuples;
+    assert_eq!(tuples, 201 * 201);
+    assert!(folder.path().join("out/density/density_00004.png").exists());
+    // Sums of weights are particles.
+    for method in [
+        &["--method", "sph", "--bandwidth", "0.4", "--kernel", "wendland-c2", "--nodes", "161"][..],
+        &["--method", "histogram", "--nodes", "20"],
+        &["--method", "cloud-in-cell", "--nodes", "20"],
+        &["--number", "--bandwidth", "covariance", "--save", "t=0.3"],
+    ] {
+        let found = ask(method);
+        assert!((found["integral"].as_f64().unwrap() - 48.0).abs() < 0.1, "{method:?}: {found}");
+    }
+    // At t = 0 the lattice is symmetric, and so is its density.
+    std::fs::write(folder.path().join("places.csv"), "x,y,z\n0.3,0.2,0\n-0.3,0.2,0\n").unwrap();
+    let found = ask(&["--points", "places.csv", "--save", "0"]);
+    let [least, greatest] = ["least", "greatest"].map(|key| found[key].as_f64().unwrap());
+    assert!(least > 0.0 && (greatest / least - 1.0).abs() < 1e-12, "{found}");
+    // Along a line, and all saves.
+    let line = json(&burntrace(
+        folder.path(),
+        &["density", "out", "--axes", "x", "--save", "all", "--json", "--out", "line"],
+    ));
+    assert_eq!(line.as_array().unwrap().len(), 5);
+    for found in line.as_array().unwrap() {
+        assert!((found["integral"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{found}");
+    }
+}
+
+#[test]
+fn a_slice_and_a_plane_say_the_same() {
+    let (folder, _) = old_run("plain");
+    let ask = |more: &[&str], out: &str| {
+        let args =
+            ["density", "old", "--bandwidth", "0.5", "--json", "--device", "flex", "--out", out];
+        json(&burntrace(folder.path(), &[&args, more].concat()))[0].clone()
+    };
+    let corners = ["--low", "0,0,0", "--high", "1,1,1", "--edges", "open"];
+    let slice = ask(&[&corners[..], &["--slice", "z=0.25", "--nodes", "11"]].concat(), "slice");
+    let plane = ["--plane", "0,0,0.25,1,0,0,0,1,0", "--nodes", "11", "--edges", "open"];
+    let plane = ask(&plane, "plane");
+    assert_eq!(slice["greatest"], plane["greatest"], "{slice} {plane}");
+    assert_eq!(slice["least"], plane["least"]);
+    assert!(slice["greatest"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_cannot_be_asked_of_a_density_is_said() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let refused = |args: &[&str], parts: &[&str]| {
+        let output = burntrace(folder.path(), &[&["density"], args].concat());
+        assert_refused(&output, 2, parts);
+    };
+    refused(&["nowhere"], &["nowhere", "holds no run"]);
+    refused(&["out", "--save", "9"], &["`9`", "0 to 4"]);
+    refused(&["out", "--method", "sph"], &["smoothing length", "--bandwidth"]);
+    refused(&["out", "--bandwidth", "wide"], &["wide", "scott"]);
+    refused(&["out", "--bandwidth", "-1"], &["-1"]);
+    refused(&["out", "--slice", "w=1"], &["w=1", "z=0.5"]);
+    refused(&["out", "--nodes", "3,4,5"], &["3 numbers"]);
+    refused(&["out", "--plane", "0,0,1"], &["3 numbers", "nine"]);
+    refused(&["out", "--kernel", "gaussian"], &["--method sph"]);
+    refused(&["out", "--device", "cuda:7"], &["cuda"]);
+}
+
+#[test]
+fn the_exponents_of_a_saddle_are_its_rate() {
+    let rate = 1.0;
+    for (dt, auxiliary) in [("0.05", None), ("-0.05", None), ("0.05", Some("seeds.auxiliary=1e-4"))]
+    {
+        let (t0, t1) = if dt.starts_with('-') { ("1.0", "0.0") } else { ("0.0", "1.0") };
+        let mut set =
+            vec![format!("trace.dt={dt}"), format!("trace.t0={t0}"), format!("trace.t1={t1}")];
+        set.extend(auxiliary.map(String::from));
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let folder = run(SADDLE, &set);
+        let found = json(&burntrace(folder.path(), &["ftle", "out", "--json"]));
+        for key in ["least", "greatest"] {
+            let exponent = found[key].as_f64().unwrap();
+            assert!((exponent - rate).abs() < 1e-6, "dt = {dt}: {found}");
+        }
+        assert_eq!(found["missing"], 0);
+        let image = burntrace_vtk::open(folder.path().join("out/ftle/ftle_00004.vti")).unwrap();
+        let tuples = image.arrays().iter().find(|array| array.name == "ftle").unwrap().tuples;
+        assert_eq!(tuples, 48);
+    }
+    let folder = run(SADDLE, &["seeds={kind=\"uniform\",count=5}", "save.report=\"never\""]);
+    assert_refused(&burntrace(folder.path(), &["ftle", "out"]), 2, &["lattice", "kind = \"grid\""]);
+}
+
+#[test]
+fn runs_of_earlier_versions_have_pictures_and_reports() {
+    for name in ["plain", "lives"] {
+        let (folder, _) = old_run(name);
+        let report = assert_all_is_made(folder.path(), "old");
+        assert_eq!(report["summary"], Value::Null);
+        assert_eq!(report["statistics"]["lives"], name == "lives");
+    }
+}
+
+#[test]
+fn odd_runs_have_pictures_and_reports() {
+    let list = |points: &str| format!("seeds={{kind=\"list\",points=[{points}]}}");
+    let one = list("[0.1, 0.2, 0.0]");
+    let gone = list("[3.9, 0.1, 0.0],[3.8, -0.1, 0.0]");
+    let burst =
+        "source=[{burst={time=1.0,count=3},inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]";
+    let source = &SADDLE.replace(
+        "[seeds]\nkind = \"grid\"\ncounts = [8, 6, 1]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n",
+        "",
+    );
+    for (case, set, released, ended) in [
+        (SADDLE, &[one.as_str()][..], 1, 0),
+        (SADDLE, &["save={}"], 48, 0),
+        (SADDLE, &[&one, "save={}"], 1, 0),
+        (SADDLE, &[&gone], 2, 2),
+        (SADDLE, &[&gone, "save={}"], 2, 2),
+        (source, &[burst, "trace.t1=0.5"], 0, 0),
+    ] {
+        let folder = run(case, set);
+        let report = assert_all_is_made(folder.path(), "out");
+        let all = &report["statistics"]["all"];
+        assert_eq!((&all["released"], &all["ended"]), (&released.into(), &ended.into()), "{set:?}");
+    }
+}
+
+#[test]
+fn pictures_come_as_asked_for() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let args =
+        ["render", "out", "--svg", "--view", "xy,3d", "--color", "age", "--dark", "--out", "p"];
+    let printed = done(&burntrace(folder.path(), &args));
+    for name in ["tracks.svg", "tracks-3d.svg", "density.svg", "dispersion.svg"] {
+        assert!(printed.contains(name), "{name} is not in {printed}");
+        let svg = std::fs::read_to_string(folder.path().join("p/pictures").join(name)).unwrap();
+        assert!(svg.contains("</svg>"));
+    }
+    let tracks = std::fs::read_to_string(folder.path().join("p/pictures/tracks.svg")).unwrap();
+    assert!(tracks.contains("age (s)") && tracks.contains("x (m)"), "{tracks}");
+    let refused = |args: &[&str], parts: &[&str]| {
+        assert_refused(&burntrace(folder.path(), &[&["render", "out"], args].concat()), 2, parts);
+    };
+    refused(&["--color", "taste"], &["`taste`", "speed"]);
+    refused(&["--size", "3x3"], &["3 x 3"]);
+    refused(&["--colors", "rainbow"], &["rainbow", "viridis"]);
+}
