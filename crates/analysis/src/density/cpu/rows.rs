@@ -1,44 +1,75 @@
 //! Spreading any kernel, row after row of nodes.
+//!
+//! Along a row only the first coordinate changes: `|A d|^2 = (xx dx + shift)^2 + square`, where `shift` and
+//! `square` follow from the row's distance from the particle.
 
 use super::{
     Number, WIDTH,
     course::Course,
     grid::{Part, Slab, Way},
-    wider,
 };
 use burntrace_kernels::host::Lanes;
 use std::{marker::PhantomData, ops::Range};
 
-/// A row of nodes that some particles are spread over.
+/// A row of nodes that some particles are spread over, and what is the same for all rows of a slab.
 pub(super) struct Rows<F, C> {
     row: Vec<F>,
+    near: Vec<Near<F>>,
+    frame: Frame<F>,
     course: PhantomData<C>,
 }
 
-/// Where a particle's kernel lies in a row: `|A x|^2 = (slope (x_node - x) + shift)^2 + square`.
-struct Chord<F> {
+/// A particle that reaches a plane of nodes, counted from the first one of them.
+struct Near<F> {
     x: F,
+    y: F,
     weight: F,
-    shift: F,
+    /// What its distance from the plane gives to `square`, to `shift` and to the second coordinate.
     square: F,
-    /// Eights of nodes that it reaches.
-    eights: Range<usize>,
+    shift: F,
+    tilt: F,
+}
+
+/// The kernel and the lattice.
+struct Frame<F> {
+    matrix: [F; 6],
+    cut: F,
+    pitch: F,
+    /// Nodes per unit of length; 0 where there is one.
+    per_pitch: F,
+    /// How far along the row a unit of the first coordinate is.
+    unit: F,
 }
 
 impl<F: Number, C: Course> Way<F> for Rows<F, C> {
-    fn new(_: &Slab<F>) -> Self {
-        Rows { row: Vec::new(), course: PhantomData }
+    fn new(slab: &Slab<F>) -> Self {
+        let pitch = slab.grid.pitch[0];
+        let frame = Frame {
+            matrix: slab.sources.per_unit(),
+            cut: F::of(slab.sources.smoother.cut),
+            pitch: F::of(pitch),
+            per_pitch: F::of(if pitch > 0.0 { 1.0 / pitch } else { 0.0 }),
+            unit: F::of(1.0 / slab.sources.smoother.per_unit[0][0]),
+        };
+        Rows { row: Vec::new(), near: Vec::new(), frame, course: PhantomData }
     }
 
     #[inline(always)]
     fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, part: &mut Part) {
+        let [_, xy, _, yy, _, _] = self.frame.matrix;
         self.row.resize(part.counts[0].next_multiple_of(WIDTH), F::zero());
         for k in 0..part.counts[2] {
+            self.reach::<C>(slab, &particles, part, k);
             for j in 0..part.counts[1] {
+                let place = slab.place(1, part.first[1] + j) - slab.place(1, part.first[1]);
                 self.row.fill(F::zero());
-                for p in particles.clone() {
-                    if let Some(chord) = self.chord(slab, part, p, j, k) {
-                        self.spread(slab, part, &chord);
+                for near in &self.near {
+                    let dy = place - near.y;
+                    let v = yy * dy + near.tilt;
+                    let square = v * v + near.square;
+                    if self.frame.reaches::<C>(v, square) {
+                        let shift = xy * dy + near.shift;
+                        self.frame.spread::<C>(&mut self.row, near, shift, square);
                     }
                 }
                 for (to, from) in part.row(j, k).iter_mut().zip(&self.row) {
@@ -49,49 +80,64 @@ impl<F: Number, C: Course> Way<F> for Rows<F, C> {
     }
 }
 
-impl<F: Number, C: Course> Rows<F, C> {
+impl<F: Number, C> Rows<F, C> {
+    /// Lists the particles that reach a plane.
     #[inline(always)]
-    fn chord(&self, slab: &Slab<F>, part: &Part, p: usize, j: usize, k: usize) -> Option<Chord<F>> {
-        let [xx, xy, xz, yy, yz, zz] = slab.sources.per_unit();
-        let [x, y, z] = slab.sources.axes.map(|axis| axis[p]);
-        let dy = slab.place(1, part.first[1] + j) - y;
-        let dz = slab.place(2, part.first[2] + k) - z;
-        let (v, w, shift) = (yy * dy + yz * dz, zz * dz, xy * dy + xz * dz);
-        let square = v * v + w * w;
-        let cut = F::of(slab.sources.smoother.cut);
-        let half = if C::IS_BOX { cut } else { (cut * cut - square).max(F::zero()).sqrt() };
-        let reaches = if C::IS_BOX { v.abs().max(w.abs()) <= cut } else { square < cut * cut };
-        if !reaches {
-            return None;
+    fn reach<D: Course>(
+        &mut self,
+        slab: &Slab<F>,
+        particles: &Range<usize>,
+        part: &Part,
+        k: usize,
+    ) {
+        let [_, _, xz, _, yz, zz] = self.frame.matrix;
+        let [xs, ys, zs] = slab.sources.axes;
+        let [first_x, first_y] = [0, 1].map(|d| slab.place(d, part.first[d]));
+        let place = slab.place(2, part.first[2] + k);
+        self.near.clear();
+        for p in particles.clone() {
+            let dz = place - zs[p];
+            let w = zz * dz;
+            if self.frame.reaches::<D>(w, w * w) {
+                self.near.push(Near {
+                    x: xs[p] - first_x,
+                    y: ys[p] - first_y,
+                    weight: slab.sources.weights[p],
+                    square: w * w,
+                    shift: xz * dz,
+                    tilt: yz * dz,
+                });
+            }
         }
-        let weight = slab.sources.weights[p];
-        let pitch = slab.grid.pitch[0];
-        let last = self.row.len() / WIDTH;
-        let mut eights = 0..last;
-        if pitch > 0.0 {
-            let middle = x - shift / xx - slab.place(0, part.first[0]);
-            let reach = half / xx;
-            let node = |x: F| (x / F::of(pitch)).double();
-            let from = (node(middle) - wider(node(reach))).max(0.0) as usize / WIDTH;
-            let end = (node(middle) + wider(node(reach))).ceil().max(0.0) as usize / WIDTH + 1;
-            eights = from..end.min(last);
-        }
-        Some(Chord { x, weight, shift, square, eights })
+    }
+}
+
+impl<F: Number> Frame<F> {
+    /// Whether a kernel reaches where one coordinate and a sum of squares are these.
+    #[inline(always)]
+    fn reaches<C: Course>(&self, coordinate: F, square: F) -> bool {
+        if C::IS_BOX { coordinate.abs() <= self.cut } else { square < self.cut * self.cut }
     }
 
+    /// Adds a particle's kernel to the nodes of a row.
     #[inline(always)]
-    fn spread(&mut self, slab: &Slab<F>, part: &Part, chord: &Chord<F>) {
-        let slope = F::of(slab.sources.smoother.per_unit[0][0]);
-        let cut = F::of(slab.sources.smoother.cut);
-        let (first, pitch) = (slab.place(0, part.first[0]), F::of(slab.grid.pitch[0]));
-        let first = first - chord.x;
-        for eight in chord.eights.clone() {
-            let row = &mut self.row[eight * WIDTH..][..WIDTH];
-            for (l, sum) in row.iter_mut().enumerate() {
-                let way = first + F::of_whole((eight * WIDTH + l) as i32) * pitch;
-                let u = slope * way + chord.shift;
-                let value = chord.weight * C::at(u * u + chord.square);
-                let counts = !C::IS_BOX || u.abs() <= cut;
+    fn spread<C: Course>(&self, row: &mut [F], near: &Near<F>, shift: F, square: F) {
+        let xx = self.matrix[0];
+        let half = if C::IS_BOX { self.cut } else { (self.cut * self.cut - square).sqrt() };
+        let middle = near.x - shift * self.unit;
+        // Rounding may hide a node; one that is looked at in vain gives nothing.
+        let slack = F::of(0.01);
+        let from = (middle - half * self.unit) * self.per_pitch - slack;
+        let to = (middle + half * self.unit) * self.per_pitch + slack;
+        let first = from.whole().max(0) as usize / WIDTH;
+        let end = (to.whole().max(0) as usize / WIDTH + 1).min(row.len() / WIDTH);
+        for eight in first..end {
+            let values = &mut row[eight * WIDTH..][..WIDTH];
+            for (l, sum) in values.iter_mut().enumerate() {
+                let dx = F::of_whole((eight * WIDTH + l) as i32) * self.pitch - near.x;
+                let u = xx * dx + shift;
+                let value = near.weight * C::at(u * u + square);
+                let counts = !C::IS_BOX || u.abs() <= self.cut;
                 *sum = *sum + if counts { value } else { F::zero() };
             }
         }
