@@ -367,7 +367,7 @@ fn misuse_says_what_would_be_right() {
     assert!(few.contains("given for 3 slots, and the run has 4"), "{few}");
     assert!(message(Groups::new(vec![0, 7])).contains("slot 1 is in group 7; 2 slots"));
     assert!(message(Groups::ranges(5, &[0..3, 2..5])).contains("slot 2 is in groups 0 and 1"));
-    assert!(message(Groups::ranges(5, &[0..6])).contains("slots 0..6; there are 5"));
+    assert!(message(Groups::ranges(5, &[0..3, 3..6])).contains("slots 3..6; there are 5"));
     assert!(message(Statistics::new().result()).contains("no run has begun"));
     let rows = vec![active(0.0); 4];
     let mut statistics = Statistics::new();
