@@ -32,14 +32,15 @@ fn follow(
 #[test]
 fn linear_flows_have_one_exponent() {
     type Velocity = fn([f64; 3]) -> [f64; 3];
-    let sheared = |time: f64| (0.5 * time).asinh() / time;
-    let flows: [(&str, Velocity, f64, fn(f64) -> f64); 4] = [
-        ("saddle", |[x, y, _]| [0.5 * x, -0.5 * y, 0.0], 3.0, |_| 0.5),
-        ("shear", |[_, y, _]| [y, 0.0, 0.0], 3.0, |_| 0.398_254_405_8),
-        ("rotation", |[x, y, _]| [y, -x, 0.0], TAU, |_| 0.0),
-        ("rest", |_| [0.0; 3], 1.0, |_| 0.0),
+    // Of u = g y it is asinh(g T / 2) / T.
+    let sheared = 1.5_f64.asinh() / 3.0;
+    let flows: [(&str, Velocity, f64, f64); 4] = [
+        ("saddle", |[x, y, _]| [0.5 * x, -0.5 * y, 0.0], 3.0, 0.5),
+        ("shear", |[_, y, _]| [y, 0.0, 0.0], 3.0, sheared),
+        ("rotation", |[x, y, _]| [y, -x, 0.0], TAU, 0.0),
+        ("rest", |_| [0.0; 3], 1.0, 0.0),
     ];
-    near("shear", sheared(3.0), 0.398_254_405_8, 1e-10);
+    near("shear", sheared, 0.398_254_405_8, 1e-10);
     for machine in machines() {
         for (name, velocity, time, exact) in &flows {
             let axes = [vec![-32.0, 32.0], vec![-32.0, 32.0], vec![0.0]];
@@ -59,7 +60,7 @@ fn linear_flows_have_one_exponent() {
                         // 400 roundings of places up to 8 against differences of 1/8; and RK4.
                         let bound = 400.0 * 8.0 * machine.eps() / 0.125 / time.abs() + 1e-8;
                         let what = format!("{machine}, {name}, {stencil:?}, {time}");
-                        near(&what, value, exact(time.abs()), bound.min(1e-2));
+                        near(&what, value, *exact, bound.min(1e-2));
                     }
                 }
             }
@@ -197,18 +198,18 @@ fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
     near("wall", numbers(&found.ftle().unwrap())[0], PI * PI * 0.1, 1e-6);
 }
 
-/// On every device, from a field on a grid: 241 x 121 nodes and 181 frames, as much as llvmpipe takes
-/// in one buffer in double precision. In the cells the velocity is bilinear: its gradient is off by
-/// h / 2 times its second derivative at most, 0.004 x 3.1, which averages out on the way through many
+/// On every device, from a field on a grid: 201 x 101 nodes and 181 frames, about as much as
+/// llvmpipe takes in one buffer (128 MiB) in double precision. In the cells the velocity is bilinear: its gradient is off by
+/// h / 2 times its second derivative at most, 0.005 x 3.1, which averages out on the way through many
 /// cells. Auxiliary particles are about a cell apart. A program in Python finds the same
-/// differences: 1.6e-5, 2.5e-5, 2.7e-4, 2.7e-5.
+/// differences: 9.2e-5, 7.5e-5, 4.2e-4, 7.2e-5.
 #[test]
 fn exponents_of_the_double_gyre_on_a_grid() {
     for machine in machines() {
         let flow = Flow::named("double-gyre").unwrap();
         let times: Vec<f64> = (0..=180).map(|k| f64::from(k) / 18.0).collect();
         let mut frames =
-            burntrace::Analytic::sample(flow.clone(), flow.domain(), [241, 121, 1], times).unwrap();
+            burntrace::Analytic::sample(flow.clone(), flow.domain(), [201, 101, 1], times).unwrap();
         let options =
             burntrace::FieldOptions { precision: machine.precision, ..Default::default() };
         let field = burntrace::GridField::load(&mut frames, &machine.device, &options).unwrap();
@@ -217,7 +218,7 @@ fn exponents_of_the_double_gyre_on_a_grid() {
             let map = follow(Tracer::new(&field), &at(place), stencil, [0.0, time], 1000);
             let found = numbers(&map.ftle().unwrap())[0];
             eprintln!("{machine}, {place:?}: off by {:.1e}", (found - exact).abs());
-            near(&format!("{machine}, {place:?}"), found, exact, 3e-4);
+            near(&format!("{machine}, {place:?}"), found, exact, 5e-4);
         }
     }
 }
@@ -235,7 +236,7 @@ fn particles_that_left_are_left_out() {
         let seeds: Seeds = lattice.seeds(Stencil::Neighbours).unwrap();
         let tracks = tracer.trace(&seeds).unwrap();
         let ended = tracks.ends().status.iter().filter(|status| **status != Status::Active).count();
-        // Who began beyond 1 / e: four columns of eight are there, at 1/8 and 3/8 from the middle.
+        // Who began beyond 1 / e left: two columns of eight stay, 1/8 from the middle.
         assert_eq!(ended, 24);
         let save = &tracks.saves()[0];
         let map = FlowMap::of_save(&lattice, Stencil::Neighbours, save, [0.0; 3], 1.0).unwrap();

@@ -367,7 +367,7 @@ fn misuse_says_what_would_be_right() {
     assert!(few.contains("given for 3 slots, and the run has 4"), "{few}");
     assert!(message(Groups::new(vec![0, 7])).contains("slot 1 is in group 7; 2 slots"));
     assert!(message(Groups::ranges(5, &[0..3, 2..5])).contains("slot 2 is in groups 0 and 1"));
-    assert!(message(Groups::ranges(5, &[0..6])).contains("slots 0..6; there are 5"));
+    assert!(message(Groups::ranges(5, &[0..3, 3..6])).contains("slots 3..6; there are 5"));
     assert!(message(Statistics::new().result()).contains("no run has begun"));
     let rows = vec![active(0.0); 4];
     let mut statistics = Statistics::new();
@@ -377,4 +377,11 @@ fn misuse_says_what_would_be_right() {
     let order = message(statistics.save(save()));
     assert!(order.contains("slots 2 to 4 of save 0 came where slot 0 of 4 was next"), "{order}");
     assert!(message(statistics.end(&Ends::default())).contains("it has 4 slots"));
+    let far = message(statistics.lives(&[life(4, 0, OUT, [0.0; 2], [0.0; 2])]));
+    assert!(far.contains("a life of slot 4 came; the run has 4"), "{far}");
+    let short = Save {
+        status: Tensor::from_data([1, 1], &Device::flex()),
+        ..block(&plan(4), 0, 0.0, &rows, 0..4)
+    };
+    assert!(message(statistics.save(short)).contains("a row for each of 4 slots"));
 }

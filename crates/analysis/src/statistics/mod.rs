@@ -62,9 +62,9 @@ use recording::Recording;
 ///     .trace_into(&seeds, &mut statistics, &mut |_| Control::Continue)?;
 /// let found = statistics.result()?;
 /// let end = &found.all.saves[2];
-/// assert_eq!((end.active, end.centroid), (2, Some([2.5, 2.0, 2.0])));
-/// assert_eq!(end.mean_square_displacement, Some([4.0; 3]));
-/// assert_eq!(found.particles[0].displacement, [2.0; 3]);
+/// assert_eq!((end.active, end.pair_dispersion), (2, Some([1.0, 0.0, 0.0])));
+/// assert!(end.centroid.is_some_and(|[x, _, _]| (x - 2.5).abs() < 1e-12));
+/// assert!((found.particles[0].path_length - 12_f64.sqrt()).abs() < 1e-12);
 /// # Ok(())
 /// # }
 /// ```
@@ -228,8 +228,7 @@ impl TrackSink for Statistics {
 
     fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
         let recording = self.begun()?;
-        lives.iter().for_each(|life| recording.life(life));
-        Ok(())
+        Ok(lives.iter().try_for_each(|life| recording.life(life))?)
     }
 
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {

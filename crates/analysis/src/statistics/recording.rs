@@ -138,20 +138,28 @@ impl Recording {
     }
 
     /// Takes a life, at its end or at that of the run.
-    pub fn life(&mut self, life: &Life) {
-        let group = self.options.group_of(life.slot);
-        let times = Some([life.release_time, life.end_time]);
-        self.book.add(End { group, status: life.status, times }, &self.times, &self.options);
-        let way = match self.ways.get_mut(life.slot) {
-            Some(way) if way.generation == life.generation && way.is_released() => {
+    pub fn life(&mut self, life: &Life) -> Result<()> {
+        let slots = self.ways.len();
+        let Some(way) = self.ways.get_mut(life.slot) else {
+            return Err(Error::Statistics(format!(
+                "a life of slot {} came; the run has {slots} slots, from 0 on",
+                life.slot
+            )));
+        };
+        let way = match way.generation == life.generation && way.is_released() {
+            true => {
                 way.is_told = life.status.has_ended();
                 Some(*way)
             }
-            _ => self.left.remove(&(life.slot, life.generation)),
+            false => self.left.remove(&(life.slot, life.generation)),
         };
+        let group = self.options.group_of(life.slot);
+        let times = Some([life.release_time, life.end_time]);
+        self.book.add(End { group, status: life.status, times }, &self.times, &self.options);
         if self.options.has_rows(true) {
             self.rows.push(rows::of_life(life, way.as_ref(), self));
         }
+        Ok(())
     }
 
     /// Takes the end of the run.
@@ -187,18 +195,33 @@ impl Recording {
 
 impl Block {
     fn read(save: Save, has_image: bool) -> Result<Self> {
+        let [count, _] = save.position.dims();
         let codes: Vec<i32> = numbers(save.status.try_into_data())?;
         let status = codes.into_iter().map(|code| {
             let none = || Error::Statistics(format!("a particle has the status code {code}"));
             Status::from_code(code).ok_or_else(none)
         });
-        Ok(Block {
+        let block = Block {
             status: status.collect::<Result<_>>()?,
             position: numbers(save.position.try_into_data())?,
             image: has_image.then(|| numbers(save.image.try_into_data())).transpose()?,
             velocity: save.velocity.map(|rows| numbers(rows.try_into_data())).transpose()?,
             generation: save.generation.map(|row| numbers(row.try_into_data())).transpose()?,
-        })
+        };
+        let of =
+            |length: Option<usize>, wide: usize| length.unwrap_or(count * wide) == count * wide;
+        let fits = of(Some(block.position.len()), 3)
+            && of(Some(block.status.len()), 1)
+            && of(block.image.as_ref().map(Vec::len), 3)
+            && of(block.velocity.as_ref().map(Vec::len), 3)
+            && of(block.generation.as_ref().map(Vec::len), 1);
+        match fits {
+            true => Ok(block),
+            false => Err(Error::Statistics(format!(
+                "save {} has arrays of different lengths; give a row for each of {count} slots",
+                save.index
+            ))),
+        }
     }
 
     /// Follows the particles of some rows on their ways.
