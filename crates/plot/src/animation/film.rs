@@ -35,8 +35,8 @@ struct Clock {
 impl<'a> Film<'a> {
     pub(super) fn new(ways: &'a Ways, view: &View, animation: &Animation) -> Result<Self> {
         let style = &animation.style;
-        let span =
-            ways.times.last().zip(ways.times.first()).map_or(0.0, |(last, first)| last - first);
+        let ends = ways.times.first().zip(ways.times.last());
+        let span = ends.map_or(0.0, |(first, last)| (last - first).abs());
         let unit = if span > 0.0 { 10f64.powi(span.log10().ceil() as i32 - 3) } else { 0.0 };
         let sample = ways.times.last().map_or(String::new(), |time| moment(*time, unit, ways));
         let head =
@@ -85,10 +85,20 @@ impl<'a> Film<'a> {
         pixels.rgb
     }
 
+    /// How long a time is after the first save, or before it if the run goes back in time.
+    fn since_start(&self, time: f64) -> f64 {
+        self.ways.times.first().map_or(0.0, |first| (time - first).abs())
+    }
+
+    /// How many saves come up to so long after the first one.
+    fn saves_until(&self, passed: f64) -> usize {
+        self.ways.times.partition_point(|save| self.since_start(*save) <= passed)
+    }
+
     /// The last save that is not after a time, and how far it is from there to the next one: 0 to 1.
     fn save(&self, time: f64) -> (usize, f64) {
         let times = &self.ways.times;
-        let save = times.partition_point(|save| *save <= time).saturating_sub(1);
+        let save = self.saves_until(self.since_start(time)).saturating_sub(1);
         match times.get(save + 1) {
             Some(next) if self.interpolate => (save, (time - times[save]) / (next - times[save])),
             _ => (save, 0.0),
@@ -140,14 +150,13 @@ impl<'a> Film<'a> {
     fn trails(&self, time: f64) -> Shape {
         let (last, part) = self.save(time);
         let times = &self.ways.times;
-        let start = time - self.trail;
-        let first = times.partition_point(|save| *save <= start).max(1);
+        let first = self.saves_until(self.since_start(time) - self.trail).max(1);
         let mut segments = Vec::new();
         let whole = (first..=last).map(|save| (save, 1.0));
         for (save, part) in whole.chain((part > 0.0).then_some((last + 1, part))) {
             let Some(until) = times.get(save) else { continue };
             let age = time - (times[save - 1] + part * (until - times[save - 1]));
-            let strength = (1.0 - age / self.trail).clamp(0.0, 1.0);
+            let strength = (1.0 - age.abs() / self.trail).clamp(0.0, 1.0);
             self.piece(save, part, strength, &mut segments);
         }
         Shape::Segments { segments, width: self.line_width, opacity: 1.0 }

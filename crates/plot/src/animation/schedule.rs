@@ -38,7 +38,7 @@ pub(super) fn unequal(times: &[f64], animation: &Animation) -> Vec<Shown> {
 fn marks(times: &[f64], animation: &Animation, least: f64) -> Vec<(f64, f64)> {
     let (first, span) = extent(times);
     let when = |time: f64| {
-        if span > 0.0 { (time - first) / span * 100.0 * animation.seconds } else { 0.0 }
+        if span != 0.0 { (time - first) / span * 100.0 * animation.seconds } else { 0.0 }
     };
     let mut marks: Vec<_> = times.first().map(|&time| (time, 0.0)).into_iter().collect();
     for pair in times.windows(2) {
@@ -64,7 +64,7 @@ pub(super) fn equal(times: &[f64], animation: &Animation) -> Vec<f64> {
     (0..=steps as usize).map(|i| first + span * i as f64 / steps).collect()
 }
 
-/// The first time, and how long it is to the last one.
+/// The first time, and how long it is to the last one: below 0 if the run goes back in time.
 fn extent(times: &[f64]) -> (f64, f64) {
     match (times.first(), times.last()) {
         (Some(&first), Some(&last)) => (first, last - first),

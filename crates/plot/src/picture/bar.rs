@@ -73,18 +73,17 @@ impl<'a> Bar<'a> {
         let count = 256;
         let color = |row: usize| self.coding.colors.at(1.0 - row as f64 / (count - 1) as f64);
         let pixels: Vec<_> = (0..count).map(color).collect();
-        let ends = [pixels[count - 1], pixels[0]];
-        canvas.shapes.push(Shape::Image { corners, counts: [1, count], pixels });
-        let tip = 0.7 * canvas.em;
-        let middle = (from + to) / 2.0;
-        for (beyond, end, color) in
-            [(0, [bottom, bottom + tip], ends[0]), (1, [top, top - tip], ends[1])]
+        let (tip, middle) = (0.7 * canvas.em, (from + to) / 2.0);
+        // Tips begin below the colours, so that there is no gap.
+        let ends =
+            [(bottom - 2.0, bottom + tip, pixels[count - 1]), (top + 2.0, top - tip, pixels[0])];
+        for ((base, point, color), _) in
+            ends.into_iter().zip(self.coding.beyond).filter(|(_, is)| *is)
         {
-            if self.coding.beyond[beyond] {
-                let points = vec![[from, end[0]], [to, end[0]], [middle, end[1]]];
-                canvas.shapes.push(Shape::Polygon { points, color });
-            }
+            let points = vec![[from, base], [to, base], [middle, point]];
+            canvas.shapes.push(Shape::Polygon { points, color });
         }
+        canvas.shapes.push(Shape::Image { corners, counts: [1, count], pixels });
     }
 }
 

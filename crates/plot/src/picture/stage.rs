@@ -70,11 +70,13 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The colour of the line between two positions: that of the mean of their values.
+    /// The colour of the line between two positions: that of the mean of their values,
+    /// or of the only one.
     pub(crate) fn color_between(&self, a: usize, b: usize) -> Rgb {
         match (&self.coding, self.attribute) {
             (Some(coding), Some(attribute)) => {
-                let mean = attribute.values[a].midpoint(attribute.values[b]);
+                let [a, b] = [attribute.values[a], attribute.values[b]];
+                let mean = if a.is_nan() { b } else { a.midpoint(if b.is_nan() { a } else { b }) };
                 coding.color(mean, self.canvas.inks.missing)
             }
             _ => PLAIN,
@@ -226,8 +228,13 @@ fn check(ways: &Ways) -> Result<()> {
             return Err(Error::data("tracks", reason));
         }
     }
-    if !ways.times.is_sorted() || !ways.times.iter().all(|time| time.is_finite()) {
-        return Err(Error::data("tracks", "the times of the saves do not rise, or are not finite"));
+    // Runs may go back in time.
+    let order = ways.times.is_sorted() || ways.times.is_sorted_by(|a, b| a >= b);
+    if !order || !ways.times.iter().all(|time| time.is_finite()) {
+        return Err(Error::data(
+            "tracks",
+            "the times of the saves are not in order, or not finite",
+        ));
     }
     Ok(())
 }

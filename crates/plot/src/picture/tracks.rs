@@ -71,7 +71,7 @@ fn note(ways: &Ways) -> String {
     let unit =
         if ways.time_unit.is_empty() { String::new() } else { format!(" {}", ways.time_unit) };
     let time = match (ways.times.first(), ways.times.last()) {
-        (Some(first), Some(last)) if first < last => {
+        (Some(first), Some(last)) if first != last => {
             format!("t = {} to {}{unit}", ticks::said(*first), ticks::said(*last))
         }
         (Some(only), _) => format!("t = {}{unit}", ticks::said(*only)),

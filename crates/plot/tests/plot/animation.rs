@@ -93,6 +93,23 @@ fn between_saves_particles_go_evenly() {
 }
 
 #[test]
+fn runs_back_in_time_have_the_same_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runner.gif");
+    let mut ways = runner();
+    let animation = Animation { trail: 0.3, ..small() };
+    write_gif(&path, &ways, &XY, &animation).unwrap();
+    let forward = read_gif(&path);
+    ways.times.iter_mut().for_each(|time| *time = 10.0 - *time);
+    write_gif(&path, &ways, &XY, &animation).unwrap();
+    let back = read_gif(&path);
+    assert_eq!(forward.1, back.1);
+    for (a, b) in forward.2.iter().zip(&back.2) {
+        assert!((middle(a, 241) - middle(b, 241)).abs() < 0.5);
+    }
+}
+
+#[test]
 fn ended_particles_and_empty_ways_have_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.gif");

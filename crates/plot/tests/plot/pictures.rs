@@ -289,6 +289,9 @@ fn what_cannot_be_drawn_is_said() {
     let unknown = Style { color_by: Some("spead".into()), ..style.clone() };
     let error = picture::tracks(&ways, &XY, &unknown).unwrap_err().to_string();
     assert!(error.contains("`spead`") && error.contains("speed, age, seed"), "{error}");
+    ways.times[1] = 100.0;
+    let error = picture::tracks(&ways, &XY, &style).unwrap_err().to_string();
+    assert!(error.contains("times of the saves are not in order"), "{error}");
     ways.joined.pop();
     let error = picture::tracks(&ways, &XY, &style).unwrap_err().to_string();
     assert!(
