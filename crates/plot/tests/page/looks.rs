@@ -37,6 +37,18 @@ fn pictures() {
     browser.size(1280, 800);
     browser.open(&written(&folder, &runs::flat(2000, 51)));
     save("flat.png");
+    browser.open(&written(&folder, &runs::channel(400, 41)));
+    save("channel.png");
+    browser.click("#equal");
+    save("channel-cube.png");
+    browser.click("label:has(input[value=xy])");
+    browser.wheel((300.0, 300.0), -2000);
+    save("channel-near.png");
+    browser.size(390, 844);
+    browser.click("#theme");
+    browser.script("scrollTo(0, 0)");
+    save("channel-phone.png");
+    browser.size(1280, 800);
     browser.open(&written(&folder, &runs::one()));
     save("one.png");
     browser.open(&written(&folder, &Page { title: "Nothing".into(), ..Page::default() }));

@@ -224,7 +224,7 @@ fn slices_are_shown_on_demand() {
     let (x, y) = middle(&browser);
     let area = browser.area(SCENE);
     // The margins move the middle of the plot against that of the canvas.
-    let (x, y) = ((x - area.x + 27.0) as usize, (y - area.y - 16.0) as usize);
+    let (x, y) = ((x - area.x + 31.0) as usize, (y - area.y - 9.0) as usize);
     assert!(apart(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
     browser.click("#slice-on-0");
     assert_eq!(without.differs(&browser.shot(SCENE)), 0);
@@ -270,7 +270,7 @@ fn a_click_picks_a_particle() {
 /// how long a unit is.
 fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
     let area = browser.area(SCENE);
-    let [left, right, top, bottom] = [72.0, 18.0, 14.0, 46.0];
+    let [left, right, top, bottom] = [80.0, 18.0, 28.0, 46.0];
     let (wide, high) = (area.width - left - right, area.height - top - bottom);
     let side = high / 1.04 / height;
     let (x, y) = (area.x + left + wide / 2.0, area.y + top + high / 2.0);
@@ -352,6 +352,27 @@ fn text_of_a_run_is_only_text() {
     assert!(browser.script("return window.evil ?? null").is_null());
     assert!(browser.shot(SCENE).colors() > 100);
     is_content(&browser);
+}
+
+#[test]
+fn the_network_is_forbidden() {
+    let browser = shown(&runs::one());
+    is_content(&browser);
+    for (tries, directive) in [
+        ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect-src"),
+        ("new Image().src = 'http://127.0.0.1:9/a.png'", "img-src"),
+        (
+            "document.body.append(Object.assign(document.createElement('script'), {text: '1'}))",
+            "script-src-elem",
+        ),
+    ] {
+        let refused = browser.script_async(&format!(
+            "const done = arguments[0]; \
+             document.addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), {{once: true}}); \
+             {tries}"
+        ));
+        assert_eq!(refused, directive, "{tries}");
+    }
 }
 
 #[test]
