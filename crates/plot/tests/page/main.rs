@@ -7,6 +7,7 @@ mod looks;
 mod runs;
 
 use browser::{Browser, Shot, apart, keys};
+use burntrace_plot::Raster;
 use burntrace_plot::page::{BUDGET, Error, Page, stride};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -134,6 +135,21 @@ fn keys_and_the_slider_go_through_the_saves() {
     assert_ne!(browser.text("#clock"), before);
     browser.press(keys::LEFT);
     assert_eq!(browser.text("#clock"), "t = 9.75 s · save 40 of 41");
+    is_content(&browser);
+}
+
+#[test]
+fn times_may_be_uneven_and_go_backwards() {
+    let mut page = runs::helices(20, 4);
+    page.ways.times = vec![10.0, 9.0, 8.5, -2.0];
+    let browser = shown(&page);
+    assert_eq!(browser.text("#clock"), "t = −2.00 s · save 4 of 4");
+    browser.press(keys::LEFT);
+    assert_eq!(browser.text("#clock"), "t = 8.50 s · save 3 of 4");
+    browser.slide("#time", 0.5);
+    assert_eq!(browser.text("#clock"), "t = 4.00 s · save 3 of 4");
+    browser.press(keys::HOME);
+    assert_eq!(browser.text("#clock"), "t = 10.00 s · save 1 of 4");
     is_content(&browser);
 }
 
@@ -539,14 +555,12 @@ fn what_does_not_fit_together_is_refused() {
     assert!(matches!(error, Error::Number { .. }), "{error}");
     let error = refused(&|page| page.slices[0].normal_axis = 3);
     assert!(error.to_string().contains("must be 0, 1 or 2"), "{error}");
+    let error = refused(&|page| page.slices[0].raster = Raster::default());
+    assert!(error.to_string().contains("at least one along each axis"), "{error}");
     let error = refused(&|page| page.statuses.as_mut().unwrap().codes[0] = 9);
     assert!(error.to_string().contains("10: one for each code"), "{error}");
     let error = refused(&|page| page.histograms[0].edges.truncate(3));
     assert!(matches!(error, Error::Parts { .. }), "{error}");
     let error = runs::one().write("/no/such/folder/page.html").unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error}");
-    // A run may go backwards.
-    let mut page = runs::helices(4, 3);
-    page.ways.times.reverse();
-    page.html().unwrap();
 }
