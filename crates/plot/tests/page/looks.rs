@@ -98,13 +98,19 @@ fn speed_of_a_large_page() {
 fn frames(browser: &Browser) -> String {
     let script = "
         const done = arguments[0];
-        document.querySelector('#play').click();
+        const rewind = () => {
+            time.value = 0;
+            time.dispatchEvent(new Event('input'));
+        };
+        rewind();
+        repeat.checked = true;
+        play.click();
         let frames = 0;
         const begin = performance.now();
         const count = () => {
             frames += 1;
             if (performance.now() - begin < 4000) return requestAnimationFrame(count);
-            document.querySelector('#play').click();
+            rewind();
             done([1000 * frames / (performance.now() - begin), frames]);
         };
         requestAnimationFrame(count);";
