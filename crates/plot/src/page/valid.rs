@@ -66,6 +66,9 @@ fn slice(slice: &Slice) -> Result<()> {
     let what = format!("the slice `{}`", raster.title);
     let samples = raster.counts[0] * raster.counts[1];
     count(&what, "values", raster.values.len(), samples, "one for each sample")?;
+    if samples == 0 {
+        return parts(&what, "samples", 0, 1, "at least one along each axis");
+    }
     if slice.normal_axis > 2 {
         let given = slice.normal_axis as f64;
         let what = format!("the normal axis of {what}");

@@ -285,8 +285,14 @@ impl Browser {
 
     /// The value of the answer; panics with the error in it.
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let mut answer = self.send(method, path, body).unwrap();
+        assert!(answer["value"]["error"].is_null(), "{method} {path} {body}: {}", answer["value"]);
+        answer["value"].take()
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> std::io::Result<Value> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
         let body = if body.is_null() { String::new() } else { body.to_string() };
         write!(
             stream,
@@ -294,19 +300,17 @@ impl Browser {
              Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
             self.port,
             body.len()
-        )
-        .unwrap();
-        let mut answer = answer_of(stream);
-        assert!(answer["value"]["error"].is_null(), "{method} {path} {body}: {}", answer["value"]);
-        answer["value"].take()
+        )?;
+        answer_of(stream)
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Not while a test fails: what goes wrong here would hide why.
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.call("DELETE", "", &Value::Null);
+        // Where a test fails, too: else the browser would outlive its driver. What goes wrong here
+        // must not hide why the test has failed.
+        if !self.session.is_empty() {
+            let _ = self.send("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
@@ -333,24 +337,24 @@ fn port(driver: &mut Child) -> u16 {
 }
 
 /// The body of an answer; its header says how long it is.
-fn answer_of(stream: TcpStream) -> Value {
+fn answer_of(stream: TcpStream) -> std::io::Result<Value> {
     let mut stream = BufReader::new(stream);
     let mut length = 0;
     loop {
         let mut line = String::new();
-        stream.read_line(&mut line).unwrap();
+        stream.read_line(&mut line)?;
         if line.trim().is_empty() {
             break;
         }
         if let Some((name, value)) = line.split_once(':')
             && name.eq_ignore_ascii_case("content-length")
         {
-            length = value.trim().parse().unwrap();
+            length = value.trim().parse().map_err(std::io::Error::other)?;
         }
     }
     let mut body = vec![0; length];
-    stream.read_exact(&mut body).unwrap();
-    serde_json::from_slice(&body).unwrap()
+    stream.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
 }
 
 fn decode_base64(text: &str) -> Vec<u8> {

@@ -37,6 +37,18 @@ fn pictures() {
     browser.size(1280, 800);
     browser.open(&written(&folder, &runs::flat(2000, 51)));
     save("flat.png");
+    browser.open(&written(&folder, &runs::channel(400, 41)));
+    save("channel.png");
+    browser.click("#equal");
+    save("channel-cube.png");
+    browser.click("label:has(input[value=xy])");
+    browser.wheel((300.0, 300.0), -2000);
+    save("channel-near.png");
+    browser.size(390, 844);
+    browser.click("#theme");
+    browser.script("scrollTo(0, 0)");
+    save("channel-phone.png");
+    browser.size(1280, 800);
     browser.open(&written(&folder, &runs::one()));
     save("one.png");
     browser.open(&written(&folder, &Page { title: "Nothing".into(), ..Page::default() }));
@@ -86,13 +98,19 @@ fn speed_of_a_large_page() {
 fn frames(browser: &Browser) -> String {
     let script = "
         const done = arguments[0];
-        document.querySelector('#play').click();
+        const rewind = () => {
+            time.value = 0;
+            time.dispatchEvent(new Event('input'));
+        };
+        rewind();
+        repeat.checked = true;
+        play.click();
         let frames = 0;
         const begin = performance.now();
         const count = () => {
             frames += 1;
             if (performance.now() - begin < 4000) return requestAnimationFrame(count);
-            document.querySelector('#play').click();
+            rewind();
             done([1000 * frames / (performance.now() - begin), frames]);
         };
         requestAnimationFrame(count);";

@@ -7,6 +7,7 @@ mod looks;
 mod runs;
 
 use browser::{Browser, Shot, apart, keys};
+use burntrace_plot::Raster;
 use burntrace_plot::page::{BUDGET, Error, Page, stride};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -138,6 +139,21 @@ fn keys_and_the_slider_go_through_the_saves() {
 }
 
 #[test]
+fn times_may_be_uneven_and_go_backwards() {
+    let mut page = runs::helices(20, 4);
+    page.ways.times = vec![10.0, 9.0, 8.5, -2.0];
+    let browser = shown(&page);
+    assert_eq!(browser.text("#clock"), "t = −2.00 s · save 4 of 4");
+    browser.press(keys::LEFT);
+    assert_eq!(browser.text("#clock"), "t = 8.50 s · save 3 of 4");
+    browser.slide("#time", 0.5);
+    assert_eq!(browser.text("#clock"), "t = 4.00 s · save 3 of 4");
+    browser.press(keys::HOME);
+    assert_eq!(browser.text("#clock"), "t = 10.00 s · save 1 of 4");
+    is_content(&browser);
+}
+
+#[test]
 fn colors_follow_the_attribute_the_map_and_the_range() {
     let browser = shown(&runs::helices(60, 41));
     browser.slide("#width", 3.0);
@@ -224,7 +240,7 @@ fn slices_are_shown_on_demand() {
     let (x, y) = middle(&browser);
     let area = browser.area(SCENE);
     // The margins move the middle of the plot against that of the canvas.
-    let (x, y) = ((x - area.x + 27.0) as usize, (y - area.y - 16.0) as usize);
+    let (x, y) = ((x - area.x + 31.0) as usize, (y - area.y - 9.0) as usize);
     assert!(apart(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
     browser.click("#slice-on-0");
     assert_eq!(without.differs(&browser.shot(SCENE)), 0);
@@ -270,7 +286,7 @@ fn a_click_picks_a_particle() {
 /// how long a unit is.
 fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
     let area = browser.area(SCENE);
-    let [left, right, top, bottom] = [72.0, 18.0, 14.0, 46.0];
+    let [left, right, top, bottom] = [80.0, 18.0, 28.0, 46.0];
     let (wide, high) = (area.width - left - right, area.height - top - bottom);
     let side = high / 1.04 / height;
     let (x, y) = (area.x + left + wide / 2.0, area.y + top + high / 2.0);
@@ -352,6 +368,27 @@ fn text_of_a_run_is_only_text() {
     assert!(browser.script("return window.evil ?? null").is_null());
     assert!(browser.shot(SCENE).colors() > 100);
     is_content(&browser);
+}
+
+#[test]
+fn the_network_is_forbidden() {
+    let browser = shown(&runs::one());
+    is_content(&browser);
+    for (tries, directive) in [
+        ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect-src"),
+        ("new Image().src = 'http://127.0.0.1:9/a.png'", "img-src"),
+        (
+            "document.body.append(Object.assign(document.createElement('script'), {text: '1'}))",
+            "script-src-elem",
+        ),
+    ] {
+        let refused = browser.script_async(&format!(
+            "const done = arguments[0]; \
+             document.addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), {{once: true}}); \
+             {tries}"
+        ));
+        assert_eq!(refused, directive, "{tries}");
+    }
 }
 
 #[test]
@@ -518,14 +555,12 @@ fn what_does_not_fit_together_is_refused() {
     assert!(matches!(error, Error::Number { .. }), "{error}");
     let error = refused(&|page| page.slices[0].normal_axis = 3);
     assert!(error.to_string().contains("must be 0, 1 or 2"), "{error}");
+    let error = refused(&|page| page.slices[0].raster = Raster::default());
+    assert!(error.to_string().contains("at least one along each axis"), "{error}");
     let error = refused(&|page| page.statuses.as_mut().unwrap().codes[0] = 9);
     assert!(error.to_string().contains("10: one for each code"), "{error}");
     let error = refused(&|page| page.histograms[0].edges.truncate(3));
     assert!(matches!(error, Error::Parts { .. }), "{error}");
     let error = runs::one().write("/no/such/folder/page.html").unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error}");
-    // A run may go backwards.
-    let mut page = runs::helices(4, 3);
-    page.ways.times.reverse();
-    page.html().unwrap();
 }

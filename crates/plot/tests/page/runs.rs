@@ -44,6 +44,24 @@ pub fn one() -> Page {
     Page { title: "One".into(), ways, ..Page::default() }
 }
 
+/// Particles along a channel of 1000 x 50 x 10 m, far from the origin, from which some jump back.
+pub fn channel(particles: usize, saves: usize) -> Page {
+    let [low, high] = [[500_000.0, 5_200_000.0, -10.0], [501_000.0, 5_200_050.0, 0.0]];
+    let mut ways = ways(particles, saves, [low, high], |i, time| {
+        let [y, z] = [golden(3 * i), golden(5 * i + 1)];
+        let along = 1000.0 * golden(i) + 900.0 * time / 10.0 * 4.0 * y * (1.0 - y);
+        [low[0] + along % 1000.0, low[1] + 50.0 * y, low[2] + 10.0 * z]
+    });
+    for at in particles..ways.position.len() {
+        ways.joined[at] &= ways.position[at][0] >= ways.position[at - particles][0];
+    }
+    // How fast they jump is no matter.
+    let speed = |&[_, y, _]: &[f32; 3]| 90.0 * (1.0 - ((y - 5_200_025.0) / 25.0).powi(2)).max(0.0);
+    ways.attributes[0].values = ways.position.iter().map(speed).collect();
+    let title = "Dispersion of fine sediment in the lower channel at spring tide, 2026-03-21";
+    Page { title: title.into(), ways, ..Page::default() }
+}
+
 /// As many particles as wanted at times from 0 to 10, with speed and age.
 fn ways(
     particles: usize,

@@ -13,9 +13,13 @@ function ticks(low, high, wanted) {
   for (let k = from; k <= high / step + 1e-9 && list.length < 50; k += 1) list.push(k * step);
   return list.map((value) => ({ value, text: tickText(value, step) }));
 }
+// With as many digits as tell it from the next one.
 function tickText(value, step) {
   const size = Math.max(Math.abs(value), step);
-  if (size >= 1e6 || step < 1e-5) return said(Math.abs(value) < step / 2 ? 0 : value);
+  if (size >= 1e9 || step < 1e-5) {
+    const digits = Math.ceil(Math.log10(size / step) + 1e-9) + 1;
+    return said(Math.abs(value) < step / 2 ? 0 : value, Math.min(digits, 15));
+  }
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
 }
@@ -104,12 +108,8 @@ function planeScales(view, pen) {
     stroke(pen, left - 5, y, left, y);
     pen.fillText(text, left - 8, y);
   }
-  pen.save();
-  pen.translate(14, top + height / 2);
-  pen.rotate(-Math.PI / 2);
-  pen.textAlign = 'center';
-  pen.fillText(named(AXES[up], head.length_unit), 0, 0);
-  pen.restore();
+  pen.textAlign = 'left';
+  pen.fillText(named(AXES[up], head.length_unit), 10, 14);
 }
 
 function stroke(pen, x0, y0, x1, y1) {
@@ -174,7 +174,10 @@ function edgeScale(view, pen, axis, { bits, ends }, middle, taken) {
 // Writes a text so far away from a place that it does not reach back to it; not where another one is.
 function label(pen, text, x, y, out, away, wide, taken) {
   const far = away + (Math.abs(out[0]) * wide) / 2 + Math.abs(out[1]) * 6;
-  const [cx, cy] = [x + far * out[0], y + far * out[1]];
+  // All of it is on the canvas.
+  const within = (at, half, end) => Math.min(Math.max(at, half + 4), end - half - 4);
+  const cx = within(x + far * out[0], wide / 2, scene.clientWidth);
+  const cy = within(y + far * out[1], 6, scene.clientHeight);
   const meets = (other) => Math.abs(other.cx - cx) < (other.wide + wide) / 2 + 4 && Math.abs(other.cy - cy) < 13;
   if (taken.some(meets)) return false;
   taken.push({ cx, cy, wide });

@@ -3,7 +3,7 @@
 const FLAT = { xy: [0, 1, 2], xz: [0, 2, 1], yz: [1, 2, 0] };
 const VIEW_ANGLE = Math.PI / 6;
 // A picture of a plane has its scales in these margins: left, right, top, bottom.
-const MARGIN = { flat: [72, 18, 14, 46], '3d': [0, 0, 0, 0] };
+const MARGIN = { flat: [80, 18, 28, 46], '3d': [0, 0, 0, 0] };
 const ZOOM = [0.2, 200];
 
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -2,7 +2,8 @@
 
 const state = {
   now: 1, playing: false, trail: 1, lines: true, points: true, ended: true,
-  width: 1.5, size: 5, opacity: 1, attribute: -1, map: 0, range: [0, 1], sliceMap: 3, picked: -1,
+  width: 1.5, size: 5, opacity: 1, attribute: -1, map: 0, range: [0, 1], picked: -1,
+  sliceMap: Math.max(head.maps.findIndex(([name]) => name === 'inferno'), 0),
 };
 
 // Both programs read codes from pictures whose rows are of this length: a card draws many vertices
@@ -63,13 +64,14 @@ void main() {
 const POINT = `${COMMON}
 uniform float size, border, part;
 uniform int next;
+uniform vec3 lift;
 void main() {
   int at0 = first * count + gl_VertexID, at1 = next * count + gl_VertexID;
   uvec4 from = place(at0), to = place(at1);
   float way = (to.w & 1u) == 1u ? part : 0.0;
   bool moving = (from.w & 2u) == 2u;
   bool drawn = (from.w & 4u) == 4u && (ended || moving);
-  gl_Position = drawn ? seen(mix(vec3(from.xyz), vec3(to.xyz), way)) : NOWHERE;
+  gl_Position = drawn ? seen(mix(vec3(from.xyz), vec3(to.xyz), way)) + matrix * vec4(lift, 0.0) : NOWHERE;
   gl_PointSize = (moving ? size : 0.7 * size) + border;
   float t0 = tone(at0), t1 = tone(at1);
   float t = stepwise || way == 0.0 ? t0 : min(t0, t1) < 0.0 ? -1.0 : mix(t0, t1, way);
@@ -279,6 +281,8 @@ function drawPoints(view, ways) {
   gl.uniform1f(uniforms.size, state.size * ratio());
   gl.uniform1f(uniforms.border, rim ? 2 : 0);
   gl.uniform1f(uniforms.part, save - first);
+  // A particle is as thick as it is wide, so that its own line does not cover it.
+  gl.uniform3fv(uniforms.lift, view.back.map((value) => value * view.pixel * state.size));
   gl.uniform1i(uniforms.first, first);
   gl.uniform1i(uniforms.next, Math.min(first + 1, SAVES - 1));
   gl.drawArrays(gl.POINTS, 0, COUNT);

@@ -111,7 +111,7 @@ function bar(name, [low, high], table) {
   pen.putImageData(image, 0, 0);
   const ends = element('div', '', { class: 'ends' });
   const shown = low === high ? [low] : [low, (low + high) / 2, high];
-  ends.append(...shown.map((value) => element('span', said(value, 3))));
+  ends.append(...shown.map((value) => element('span', said(value))));
   made.append(element('div', name, { class: 'name' }), canvas, ends);
   return made;
 }
