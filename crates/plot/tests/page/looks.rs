@@ -55,6 +55,11 @@ fn pictures() {
     save("empty.png");
     browser.open(&written(&folder, &runs::helices(1000, 1)));
     save("one-save.png");
+    let browser = Browser::with(&["--disable-3d-apis"]);
+    browser.prefer("dark");
+    browser.size(390, 844);
+    browser.open(&written(&folder, &runs::helices(10, 11)));
+    std::fs::write(folder.join("no-webgl.png"), browser.png()).unwrap();
 }
 
 #[test]

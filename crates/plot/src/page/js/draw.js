@@ -275,7 +275,7 @@ function drawPoints(view, ways) {
   const { uniforms } = card.point;
   // Points of a few pixels are squares, and larger ones stand out from lines of the same colour.
   const rim = state.size >= 4 && state.lines && SAVES > 1;
-  gl.uniform1i(uniforms.disc, state.size >= 3);
+  gl.uniform1i(uniforms.disc, state.size >= 4);
   gl.uniform1i(uniforms.rim, rim);
   gl.uniform3fv(uniforms.ground, channels(themeColors().ground).map((value) => value / 255));
   gl.uniform1f(uniforms.size, state.size * ratio());

@@ -16,7 +16,7 @@ function start() {
   let message = COUNT && SAVES ? '' : 'There are no particles to show.';
   try {
     if (!startDrawing()) {
-      message = 'The tracks cannot be drawn: this browser has no WebGL 2, or it is switched off. The numbers beside are complete.';
+      message = 'The tracks cannot be drawn: this browser has no WebGL 2, or it is switched off. The numbers of the run are all here.';
     }
   } catch (error) {
     gl = null;
