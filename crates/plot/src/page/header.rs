@@ -1,7 +1,8 @@
 //! What the program of the page reads first: all but the long lists of numbers.
 
 use super::encode::Scale;
-use super::{Page, Section, Slice, maps};
+use super::{Page, Section, Slice};
+use crate::color::{ColorMap, Rgb};
 use crate::{Attribute, Axis, Histogram, Ways};
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ pub(super) struct Header<'a> {
     slices: Vec<SliceHead<'a>>,
     sections: Vec<SectionHead<'a>>,
     histograms: Vec<HistogramHead<'a>>,
-    maps: &'static [(&'static str, maps::Map)],
+    maps: Vec<(&'static str, Vec<Rgb>)>,
 }
 
 #[derive(Serialize)]
@@ -78,7 +79,7 @@ impl<'a> Header<'a> {
             slices: page.slices.iter().map(slice).collect(),
             sections: page.sections.iter().map(section).collect(),
             histograms: page.histograms.iter().map(histogram).collect(),
-            maps: &maps::MAPS,
+            maps: maps(),
         }
     }
 }
@@ -132,3 +133,15 @@ fn histogram(histogram: &Histogram) -> HistogramHead<'_> {
         series: &histogram.series,
     }
 }
+
+/// Names of the colour maps, and [`STOPS`] colours of each, evenly spaced. The first one is what is
+/// shown first. The page shortens and turns maps round for the sake of contrast, which a diverging
+/// one would not survive.
+fn maps() -> Vec<(&'static str, Vec<Rgb>)> {
+    let stops = |map: ColorMap| (0..STOPS).map(move |i| map.at(i as f64 / (STOPS - 1) as f64));
+    let maps = ColorMap::ALL.into_iter().filter(|map| !map.is_diverging());
+    maps.map(|map| (map.name(), stops(map).collect())).collect()
+}
+
+/// Colours of a map that the page is given; between them it is linear.
+const STOPS: usize = 33;

@@ -31,7 +31,6 @@ mod error;
 mod fit;
 mod header;
 mod html;
-mod maps;
 mod valid;
 
 pub use error::{Error, Result};
