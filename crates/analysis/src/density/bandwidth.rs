@@ -137,8 +137,7 @@ fn given(matrix: [[f64; 3]; 3], axes: Axes) -> Result<[[f64; 3]; 3]> {
 }
 
 /// The upper triangular `A` for which `|A x|^2 = x^T C^-1 x`, so that `A x` are coordinates in which
-/// the kernel is round; and how far along each axis a box of half-width 1 in them reaches. Zeros for axes
-/// that do not count.
+/// the kernel is round. Zeros for axes that do not count.
 ///
 /// `C = U U^T` with `U` upper triangular (Cholesky's decomposition from the last axis on); `A = U^-1`.
 pub(super) fn whitened(covariance: &[[f64; 3]; 3], axes: Axes) -> Result<Whitened> {
@@ -171,17 +170,14 @@ pub(super) fn whitened(covariance: &[[f64; 3]; 3], axes: Axes) -> Result<Whitene
             per_unit[i][j] = -sum / u[i][i];
         }
     }
-    let reach = u.map(|row| row.iter().map(|x| x.abs()).sum());
     let determinant = numbers.iter().map(|&d| u[d][d]).product();
-    Ok(Whitened { per_unit, reach, determinant })
+    Ok(Whitened { per_unit, determinant })
 }
 
 /// See [`whitened`].
 pub(super) struct Whitened {
     /// `A`.
     pub per_unit: [[f64; 3]; 3],
-    /// How far the box reaches.
-    pub reach: [f64; 3],
     /// The square root of the determinant of `C`.
     pub determinant: f64,
 }

@@ -57,8 +57,10 @@ impl Kernel {
 /// The course of a kernel over the distance, without its norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Profile {
-    /// `exp(-q^2 / 2)`.
+    /// `exp(-q^2 / 2)`, cut off where a coordinate is too great.
     Gaussian,
+    /// The same, cut off where the distance is.
+    RoundGaussian,
     CubicSpline,
     QuinticSpline,
     WendlandC2,
@@ -88,7 +90,9 @@ impl Profile {
     /// What makes the integral over all space 1, for `h = 1`.
     pub fn norm(self, dimension: usize) -> f64 {
         let norms = match self {
-            Profile::Gaussian => [1, 2, 3].map(|d| (2.0 * PI).sqrt().powi(-d)),
+            Profile::Gaussian | Profile::RoundGaussian => {
+                [1, 2, 3].map(|d| (2.0 * PI).sqrt().powi(-d))
+            }
             Profile::CubicSpline => [2.0 / 3.0, 10.0 / (7.0 * PI), 1.0 / PI],
             Profile::QuinticSpline => [1.0 / 120.0, 7.0 / (478.0 * PI), 1.0 / (120.0 * PI)],
             // Those in H, divided by (H / h)^d = 2^d.

@@ -167,8 +167,9 @@ impl Density {
         self
     }
 
-    /// Where Gaussians are cut off: so many standard deviations from their middle along each (principal)
-    /// axis; 6 by default, beyond which 2e-9 of the integral lies for each axis that counts.
+    /// Where Gaussians are cut off: so many standard deviations from their middle, along each axis, or at
+    /// that distance in all directions where a covariance matrix has other than variances. 6 by
+    /// default, beyond which 6e-9 or 7e-8 of the integral lies in three dimensions, and less in fewer.
     pub fn truncation(mut self, deviations: f64) -> Self {
         self.truncation = deviations;
         self

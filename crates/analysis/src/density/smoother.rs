@@ -13,7 +13,8 @@ pub struct Smoother {
     pub(super) profile: Profile,
     /// `A`, upper triangular; zeros for axes that do not count.
     pub(super) per_unit: [[f64; 3]; 3],
-    /// The profile counts where each coordinate of `A x` is up to this.
+    /// The profile counts where the length of `A x` is up to this, and for [`Profile::Gaussian`] where
+    /// each coordinate is.
     pub(super) cut: f64,
     /// How far the kernel reaches along each axis; 0 along those that do not count.
     pub(super) reach: [f64; 3],
@@ -24,7 +25,8 @@ pub struct Smoother {
 }
 
 impl Smoother {
-    /// A Gaussian of a covariance matrix, cut off so many standard deviations from its middle.
+    /// A Gaussian of a covariance matrix, cut off so many standard deviations from its middle: along each
+    /// axis, or at that distance in all directions where the matrix has other than variances.
     pub fn gaussian(covariance: &[[f64; 3]; 3], axes: Axes, truncation: f64) -> Result<Self> {
         if !(truncation.is_finite() && truncation >= 1.0) {
             return Err(Error::Bandwidth(format!(
@@ -32,19 +34,21 @@ impl Smoother {
                  more"
             )));
         }
-        let Whitened { per_unit, reach, determinant } = whitened(covariance, axes)?;
+        let Whitened { per_unit, determinant } = whitened(covariance, axes)?;
         let dimension = axes.dimension();
+        let is_tilted = (0..3).any(|d| (0..d).any(|e| covariance[d][e] != 0.0));
+        let (profile, neglected) = match is_tilted {
+            false => (Profile::Gaussian, beyond_box(truncation, dimension)),
+            true => (Profile::RoundGaussian, beyond_ball(truncation, dimension)),
+        };
         Ok(Smoother {
-            profile: Profile::Gaussian,
+            profile,
             per_unit,
             cut: truncation,
-            reach: reach.map(|reach| truncation * reach),
-            scale: Profile::Gaussian.norm(dimension) / determinant,
-            // 1 - (1 - e)^d = e (1 + (1 - e) + ...), without a difference of near numbers.
-            neglected: {
-                let beyond = beyond(truncation);
-                (0..dimension).map(|d| beyond * (1.0 - beyond).powi(d as i32)).sum()
-            },
+            // The farthest point of the ellipsoid `x^T C^-1 x = t^2` along an axis; of the box likewise.
+            reach: [0, 1, 2].map(|d| truncation * covariance[d][d].sqrt()),
+            scale: profile.norm(dimension) / determinant,
+            neglected,
         })
     }
 
@@ -74,8 +78,7 @@ impl Smoother {
     /// The kernels of images, which mirrors tilt the other way, each with its tilt; a single one where
     /// nothing is tilted or mirrored.
     pub(super) fn tilted(&self, mirrors: bool) -> Vec<(Option<Tilt>, Smoother)> {
-        let [[_, xy, xz], [_, _, yz], _] = self.per_unit;
-        if !mirrors || [xy, xz, yz] == [0.0; 3] {
+        if !mirrors || self.profile != Profile::RoundGaussian {
             return vec![(None, *self)];
         }
         let sign = |is_mirrored: bool| if is_mirrored { -1.0 } else { 1.0 };
@@ -92,8 +95,7 @@ impl Smoother {
 
     /// Whether it is a product of functions of one coordinate each.
     pub(super) fn is_product(&self) -> bool {
-        let [[_, a, b], [_, _, c], _] = self.per_unit;
-        self.profile == Profile::Gaussian && [a, b, c] == [0.0; 3]
+        self.profile == Profile::Gaussian
     }
 }
 
@@ -110,6 +112,23 @@ fn beyond(t: f64) -> f64 {
     2.0 * (-0.5 * t * t).exp() / ((2.0 * std::f64::consts::PI).sqrt() * fraction)
 }
 
+/// The part of a normal distribution in so many dimensions with any coordinate beyond `t`.
+fn beyond_box(t: f64, dimension: usize) -> f64 {
+    // 1 - (1 - e)^d = e (1 + (1 - e) + ...), without a difference of near numbers.
+    let beyond = beyond(t);
+    (0..dimension).map(|d| beyond * (1.0 - beyond).powi(d as i32)).sum()
+}
+
+/// The part at a distance beyond `t`: the tail of the chi distribution.
+fn beyond_ball(t: f64, dimension: usize) -> f64 {
+    let bell = (-0.5 * t * t).exp();
+    match dimension {
+        1 => beyond(t),
+        2 => bell,
+        _ => beyond(t) + (2.0 / std::f64::consts::PI).sqrt() * t * bell,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +139,9 @@ mod tests {
         for (t, tail) in [(1.0, 0.317310507862914), (5.0, 5.733031437e-7), (6.0, 1.973175290e-9)] {
             assert!((beyond(t) / tail - 1.0).abs() < 1e-9, "{t}: {}", beyond(t));
         }
+        // Tables of chi square: 11.345 is exceeded by 1 % with three degrees of freedom.
+        assert!((beyond_ball(11.344866730144373_f64.sqrt(), 3) - 0.01).abs() < 1e-12);
+        assert!((beyond_ball(9.210340371976182_f64.sqrt(), 2) - 0.01).abs() < 1e-12);
+        assert!((beyond_box(6.0, 3) / (3.0 * beyond(6.0)) - 1.0).abs() < 1e-8);
     }
 }

@@ -26,7 +26,7 @@ fn estimates_are_scipys() {
                 Some(_) => Factor::Silverman,
                 None => Factor::Given(case["factor"].as_f64().unwrap()),
             };
-            let mut density = Density::kde(Bandwidth::Full(factor)).axes(axes).truncation(8.0);
+            let mut density = Density::kde(Bandwidth::Full(factor)).axes(axes).truncation(9.0);
             if !case["weights"].is_null() {
                 density = density.weights(reals(&case["weights"]));
             }

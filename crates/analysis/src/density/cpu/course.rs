@@ -49,7 +49,9 @@ number!(f64: 6_755_399_441_055_744.0, 52, -708.0,
 pub(super) trait Course {
     /// Whether it is cut off where a coordinate exceeds the cut, and not at a distance.
     const IS_BOX: bool = false;
-    /// Its value for a square of the distance; 0 beyond its end.
+    /// Whether it is not 0 by itself where it is cut off at a distance.
+    const IS_CUT: bool = false;
+    /// Its value for a square of the distance; 0 beyond its end, unless it is cut off there.
     fn at<F: Number>(square: F) -> F;
 }
 
@@ -60,6 +62,16 @@ impl Course for Gaussian {
     #[inline(always)]
     fn at<F: Number>(square: F) -> F {
         (F::of(-0.5) * square).exp_of()
+    }
+}
+
+pub(super) struct RoundGaussian;
+
+impl Course for RoundGaussian {
+    const IS_CUT: bool = true;
+    #[inline(always)]
+    fn at<F: Number>(square: F) -> F {
+        Gaussian::at(square)
     }
 }
 
@@ -120,7 +132,7 @@ fn wendland<F: Number>(q: F, power: usize, [a, b, c, d]: [f64; 4]) -> F {
 macro_rules! with_course {
     ($profile:expr, $course:ident => $body:expr) => {
         with_course!(@ $profile, $course => $body;
-            Gaussian CubicSpline QuinticSpline WendlandC2 WendlandC4 WendlandC6 LineC2 LineC4 LineC6)
+            Gaussian RoundGaussian CubicSpline QuinticSpline WendlandC2 WendlandC4 WendlandC6 LineC2 LineC4 LineC6)
     };
     (@ $profile:expr, $course:ident => $body:expr; $($name:ident)*) => {
         match $profile {

@@ -82,9 +82,14 @@ fn of_run<F: Number, C: Course>(
         for l in 0..WIDTH {
             let [dx, dy, dz] = [point[0] - x[l], point[1] - y[l], point[2] - z[l]];
             let (u, v, w) = (xx * dx + xy * dy + xz * dz, yy * dy + yz * dz, zz * dz);
-            let farthest = if C::IS_BOX { u.abs().max(v.abs()).max(w.abs()) } else { cut };
-            let counts = (farthest <= cut) & (n + l < end);
-            let value = weight[l] * C::at(u * u + v * v + w * w);
+            let square = u * u + v * v + w * w;
+            let is_within = match (C::IS_BOX, C::IS_CUT) {
+                (true, _) => u.abs().max(v.abs()).max(w.abs()) <= cut,
+                (_, true) => square <= cut * cut,
+                _ => true,
+            };
+            let counts = is_within & (n + l < end);
+            let value = weight[l] * C::at(square);
             sums[l] = sums[l] + if counts { value } else { F::zero() };
         }
         n += WIDTH;

@@ -57,7 +57,8 @@ impl<F: Number, C: Course> Way<F> for Rows<F, C> {
     #[inline(always)]
     fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, part: &mut Part) {
         let [_, xy, _, yy, _, _] = self.frame.matrix;
-        self.row.resize(part.counts[0].next_multiple_of(WIDTH), F::zero());
+        // Eight nodes are written from any one on.
+        self.row.resize(part.counts[0] + WIDTH, F::zero());
         for k in 0..part.counts[2] {
             self.reach::<C>(slab, &particles, part, k);
             for j in 0..part.counts[1] {
@@ -116,7 +117,7 @@ impl<F: Number> Frame<F> {
     /// Whether a kernel reaches where one coordinate and a sum of squares are these.
     #[inline(always)]
     fn reaches<C: Course>(&self, coordinate: F, square: F) -> bool {
-        if C::IS_BOX { coordinate.abs() <= self.cut } else { square < self.cut * self.cut }
+        if C::IS_BOX { coordinate.abs() <= self.cut } else { square <= self.cut * self.cut }
     }
 
     /// Adds a particle's kernel to the nodes of a row.
@@ -129,16 +130,21 @@ impl<F: Number> Frame<F> {
         let slack = F::of(0.01);
         let from = (middle - half * self.unit) * self.per_pitch - slack;
         let to = (middle + half * self.unit) * self.per_pitch + slack;
-        let first = from.whole().max(0) as usize / WIDTH;
-        let end = (to.whole().max(0) as usize / WIDTH + 1).min(row.len() / WIDTH);
-        for eight in first..end {
-            let values = &mut row[eight * WIDTH..][..WIDTH];
+        let first = from.whole().max(0) as usize;
+        let end = (to.whole().max(0) as usize + 1).min(row.len() - WIDTH);
+        for start in (first..end).step_by(WIDTH) {
+            let values = &mut row[start..start + WIDTH];
             for (l, sum) in values.iter_mut().enumerate() {
-                let dx = F::of_whole((eight * WIDTH + l) as i32) * self.pitch - near.x;
+                let dx = F::of_whole((start + l) as i32) * self.pitch - near.x;
                 let u = xx * dx + shift;
-                let value = near.weight * C::at(u * u + square);
-                let counts = !C::IS_BOX || u.abs() <= self.cut;
-                *sum = *sum + if counts { value } else { F::zero() };
+                let square = u * u + square;
+                let is_within = match (C::IS_BOX, C::IS_CUT) {
+                    (true, _) => u.abs() <= self.cut,
+                    (_, true) => square <= self.cut * self.cut,
+                    _ => true,
+                };
+                let value = near.weight * C::at(square);
+                *sum = *sum + if is_within { value } else { F::zero() };
             }
         }
     }

@@ -10,7 +10,7 @@ use burn_cubecl::cubecl::prelude::*;
 /// The value of a profile, at a distance at which it does not end.
 #[cube]
 pub(super) fn course<F: Float>(reals: &[F], square: F, #[comptime] form: Form) -> F {
-    if comptime!(form.profile == Profile::Gaussian) {
+    if comptime!(form.is_gaussian()) {
         exp::<F>(reals, F::new(-0.5_f32) * square)
     } else {
         let q = square.sqrt();

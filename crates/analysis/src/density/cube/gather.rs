@@ -9,7 +9,6 @@ use super::{
     cubecl,
     tables::{CELLS, CUT, FIRST, MATRIX, NODES, PER_LENGTH, PITCH, REACH, ROW, SCALE},
 };
-use crate::density::kernel::Profile;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Terms that are summed before they are added to others.
@@ -135,11 +134,11 @@ fn term<F: Float>(
     let w = reals[MATRIX + 5] * dz;
     let square = u * u + v * v + w * w;
     let mut value = F::new(0.0_f32);
-    if comptime!(form.profile == Profile::Gaussian) {
+    if comptime!(form.is_box) {
         if max(max(u.abs(), v.abs()), w.abs()) <= reals[CUT] {
             value = rows[3 * row + n] * course::<F>(reals, square, form);
         }
-    } else if square < reals[CUT] * reals[CUT] {
+    } else if square <= reals[CUT] * reals[CUT] {
         value = rows[3 * row + n] * course::<F>(reals, square, form);
     }
     value

@@ -23,8 +23,16 @@ use tables::Tables;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Form {
     profile: Profile,
+    /// Whether it is cut off where a coordinate, and not the distance, is too great.
+    is_box: bool,
     /// Whether the places are nodes of a lattice, or points one by one.
     is_lattice: bool,
+}
+
+impl Form {
+    fn is_gaussian(self) -> bool {
+        matches!(self.profile, Profile::Gaussian | Profile::RoundGaussian)
+    }
 }
 
 /// The number of places for which a cube's size is chosen, whatever their number: a kernel is compiled
@@ -57,7 +65,9 @@ fn launch(
     let Sources { rows, starts, cells, smoother } = sources;
     let rows = into_contiguous(rows);
     let (client, dtype) = (rows.client.clone(), rows.dtype);
-    let form = Form { profile: smoother.profile, is_lattice: grid.is_some() };
+    let profile = smoother.profile;
+    let is_box = profile == Profile::Gaussian;
+    let form = Form { profile, is_box, is_lattice: grid.is_some() };
     let tables = Tables::new(&cells, &smoother, grid).upload(&client, dtype);
     let sums = empty_device_dtype(client.clone(), rows.device.clone(), [count].into(), dtype);
     let dim = CubeDim::new(&client, MANY);
