@@ -62,7 +62,7 @@ use recording::Recording;
 ///     .trace_into(&seeds, &mut statistics, &mut |_| Control::Continue)?;
 /// let found = statistics.result()?;
 /// let end = &found.all.saves[2];
-/// assert_eq!((end.active, end.pair_dispersion), (2, Some([1.0, 0.0, 0.0])));
+/// assert_eq!((end.active, end.pairs), (2, 1));
 /// assert!(end.centroid.is_some_and(|[x, _, _]| (x - 2.5).abs() < 1e-12));
 /// assert!((found.particles[0].path_length - 12_f64.sqrt()).abs() < 1e-12);
 /// # Ok(())
