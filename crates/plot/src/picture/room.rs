@@ -22,6 +22,9 @@ const FLATTEST: f64 = 0.1;
 const TICK: f64 = 0.4;
 const SPACE: f64 = 0.4;
 
+/// Names of axes are at most so much of the width.
+const LONGEST: f64 = 1.0 / 3.0;
+
 /// By how much each axis of a box is stretched.
 pub(crate) fn stretch(bounds: [[f64; 3]; 2]) -> [f64; 3] {
     let widths = [0, 1, 2].map(|i| bounds[1][i] - bounds[0][i]);
@@ -51,8 +54,14 @@ impl<'a> Room<'a> {
             corners(bounds).into_iter().map(|corner| unit.place(corner)).collect();
         let half = [0, 1].map(|i| corners.iter().map(|at| at[i].abs()).fold(0.0, f64::max));
         let labels = spans.iter().map(|span| widest(&span.ticks(5), em)).fold(0.0, f64::max);
+        let name = spans[2].ticks(5).title(spans[2].name, spans[2].unit);
+        let name = match bounds[0][2] < bounds[1][2] {
+            true => font::width(&name, em).min((area[0][1] - area[0][0]) * LONGEST),
+            false => 0.0,
+        };
         // Below and beside the box are labels and names, above it there is nothing.
-        let margins = [[labels + 4.0 * em; 2], [0.5 * em, 4.0 * em]];
+        let left = labels + (name + 2.2 * em).max(4.0 * em);
+        let margins = [[left, labels + 4.0 * em], [0.5 * em, 4.0 * em]];
         let inner = [0, 1].map(|i| {
             let ([low, high], [before, after]) = (area[i], margins[i]);
             [low + before, (high - after).max(low + before + em)]
@@ -208,7 +217,8 @@ impl<'a> Room<'a> {
     /// Text whose nearest part is so far from a place in a direction.
     fn beside(&self, canvas: &Canvas, text: &str, at: Place, outwards: Place, far: f64) -> Text {
         let em = canvas.em;
-        let (text, size) = font::fit(text, em, canvas.size[0] / 3.0);
+        let room = (self.sides[1] - self.sides[0]) * LONGEST;
+        let (text, size) = font::fit(text, em, room);
         let half = font::width(&text, size) / 2.0;
         let more = outwards[0].abs() * half + outwards[1].abs() * 0.36 * em;
         let [x, y] = away(at, outwards, far + more);
