@@ -157,7 +157,11 @@ impl<'a> Room<'a> {
     fn outline(&self, axis: usize) -> [Place; 2] {
         let [b, c] = others(axis);
         let outline = [[self.far(b), 1 - self.far(c)], [1 - self.far(b), self.far(c)]];
-        let rank = |ends| if axis == 2 { -middle(ends)[0] } else { middle(ends)[1] };
+        let rank = |ends| {
+            let [x, y] = middle(ends);
+            // Of two that are equally low, the left one.
+            if axis == 2 { -x } else { y - 1e-3 * x }
+        };
         let [one, other] = outline.map(|ends| self.edge(axis, ends));
         if rank(one) >= rank(other) { one } else { other }
     }
