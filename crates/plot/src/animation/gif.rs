@@ -18,52 +18,38 @@ pub(super) fn write(file: impl Write, film: &Film, frames: &[Shown]) -> io::Resu
     let mut encoder =
         gif::Encoder::new(file, width, height, &palette.bytes()).map_err(io::Error::other)?;
     encoder.set_repeat(gif::Repeat::Infinite).map_err(io::Error::other)?;
-    let mut before = Vec::new();
+    let mut before: Option<Vec<u8>> = None;
     // Without any save there is still a picture that says so.
     let none = [Shown { time: 0.0, delay: 100 }];
     for shown in if frames.is_empty() { &none } else { frames } {
         let rgb = film.draw(shown.time);
-        let frame = frame(&before, &rgb, size, &mut palette);
+        let frame = frame(before.as_deref().map(colors), colors(&rgb), size, &mut palette);
         encoder
             .write_frame(&gif::Frame { delay: shown.delay, ..frame })
             .map_err(io::Error::other)?;
-        before = rgb;
+        before = Some(rgb);
     }
     encoder.into_inner().map_err(io::Error::other)?.flush()
 }
 
+fn colors(rgb: &[u8]) -> &[Rgb] {
+    rgb.as_chunks().0
+}
+
 /// The frame that makes one picture of another; all of it if there is none before.
 fn frame(
-    before: &[u8],
-    rgb: &[u8],
+    before: Option<&[Rgb]>,
+    now: &[Rgb],
     [width, height]: [usize; 2],
     palette: &mut Palette,
 ) -> gif::Frame<'static> {
-    let differs =
-        |at: usize| before.is_empty() || before[3 * at..3 * at + 3] != rgb[3 * at..3 * at + 3];
-    let row = |y: usize| y * width..(y + 1) * width;
-    let rows = (0..height).filter(|&y| {
-        before.is_empty()
-            || before[3 * y * width..][..3 * width] != rgb[3 * y * width..][..3 * width]
-    });
-    let rows: Vec<usize> = rows.collect();
-    // A frame has one pixel at least.
-    let (top, bottom) = (rows.first().map_or(0, |y| *y), rows.last().map_or(1, |y| y + 1));
-    let [mut left, mut right] = [width, 0];
-    for &y in &rows {
-        let mut changed = row(y).filter(|&at| differs(at)).map(|at| at % width);
-        if let Some(first) = changed.next() {
-            left = left.min(first);
-            right = right.max(changed.next_back().unwrap_or(first) + 1);
-        }
-    }
-    let (left, right) = if left < right { (left, right) } else { (0, 1) };
+    let all = [[0, width], [0, height]];
+    let [[left, right], [top, bottom]] = before.map_or(all, |before| changes(before, now, width));
     let pixels = (top..bottom).flat_map(|y| y * width + left..y * width + right);
-    let mut index = |at: usize| match differs(at) {
-        true => palette.index([rgb[3 * at], rgb[3 * at + 1], rgb[3 * at + 2]]),
-        false => UNCHANGED,
+    let index = |at: usize| match before {
+        Some(before) if before[at] == now[at] => UNCHANGED,
+        _ => palette.index(now[at]),
     };
-    let buffer: Vec<u8> = pixels.map(&mut index).collect();
     gif::Frame {
         left: left as u16,
         top: top as u16,
@@ -71,9 +57,24 @@ fn frame(
         height: (bottom - top) as u16,
         dispose: gif::DisposalMethod::Keep,
         transparent: Some(UNCHANGED),
-        buffer: Cow::Owned(buffer),
+        buffer: Cow::Owned(pixels.map(index).collect()),
         ..gif::Frame::default()
     }
+}
+
+/// The least box that has all pixels that differ: first and last column and row, the latter ones not
+/// in it. It has one pixel at least, as frames do.
+fn changes(before: &[Rgb], now: &[Rgb], width: usize) -> [[usize; 2]; 2] {
+    let (mut columns, mut rows) = ([width, 0], None);
+    let pairs = before.chunks(width).zip(now.chunks(width)).enumerate();
+    for (y, (old, new)) in pairs.filter(|(_, (old, new))| old != new) {
+        let differs = |x: &usize| old[*x] != new[*x];
+        let first = (0..width).find(differs).unwrap_or(0);
+        let last = (0..width).rfind(differs).unwrap_or(0);
+        columns = [columns[0].min(first), columns[1].max(last + 1)];
+        rows = Some([rows.map_or(y, |[top, _]: [usize; 2]| top), y + 1]);
+    }
+    rows.map_or([[0, 1], [0, 1]], |rows| [columns, rows])
 }
 
 /// Up to 255 colours, and the nearest one of each colour that came up.

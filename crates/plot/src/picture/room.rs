@@ -22,6 +22,9 @@ const FLATTEST: f64 = 0.1;
 const TICK: f64 = 0.4;
 const SPACE: f64 = 0.4;
 
+/// Names of axes are at most so much of the width.
+const LONGEST: f64 = 1.0 / 3.0;
+
 /// By how much each axis of a box is stretched.
 pub(crate) fn stretch(bounds: [[f64; 3]; 2]) -> [f64; 3] {
     let widths = [0, 1, 2].map(|i| bounds[1][i] - bounds[0][i]);
@@ -51,8 +54,14 @@ impl<'a> Room<'a> {
             corners(bounds).into_iter().map(|corner| unit.place(corner)).collect();
         let half = [0, 1].map(|i| corners.iter().map(|at| at[i].abs()).fold(0.0, f64::max));
         let labels = spans.iter().map(|span| widest(&span.ticks(5), em)).fold(0.0, f64::max);
+        let name = spans[2].ticks(5).title(spans[2].name, spans[2].unit);
+        let name = match bounds[0][2] < bounds[1][2] {
+            true => font::width(&name, em).min((area[0][1] - area[0][0]) * LONGEST),
+            false => 0.0,
+        };
         // Below and beside the box are labels and names, above it there is nothing.
-        let margins = [[labels + 4.0 * em; 2], [0.5 * em, 4.0 * em]];
+        let left = labels + (name + 2.2 * em).max(4.0 * em);
+        let margins = [[left, labels + 4.0 * em], [0.5 * em, 4.0 * em]];
         let inner = [0, 1].map(|i| {
             let ([low, high], [before, after]) = (area[i], margins[i]);
             [low + before, (high - after).max(low + before + em)]
@@ -125,38 +134,50 @@ impl<'a> Room<'a> {
         })
     }
 
-    /// The edge of an axis that has its labels: one of the outline of the box, for z the left one, for
-    /// x and y the lower one. None if the axis is seen from its end.
+    /// The edge of an axis that has its labels. None if the axis is seen from its end.
     fn labelled(&self, axis: usize, em: f64) -> Option<Edge> {
-        let [b, c] = others(axis);
-        let outline = [[self.far(b), 1 - self.far(c)], [1 - self.far(b), self.far(c)]];
-        let middle = |[from, to]: [Place; 2]| [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
-        let rank = |ends: &[Place; 2]| if axis == 2 { -middle(*ends)[0] } else { middle(*ends)[1] };
-        let [one, other] = outline.map(|ends| self.edge(axis, ends));
-        let ends = if rank(&one) >= rank(&other) { one } else { other };
+        let ends = self.outline(axis);
         let way = [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]];
         let length = way[0].hypot(way[1]);
         if length < 2.0 * em {
             return None;
         }
-        let across = [way[1] / length, -way[0] / length];
-        let center = [0, 1, 2].map(|i| (self.bounds[0][i] + self.bounds[1][i]) / 2.0);
-        let (center, at) = (self.projection.place(center), middle(ends));
-        let away = across[0] * (at[0] - center[0]) + across[1] * (at[1] - center[1]);
-        // A flat box has its labels below and to the left.
-        let sign = match axis {
-            _ if away.abs() > 1e-6 * length => away.signum(),
-            2 => -across[0].signum(),
-            _ => across[1].signum(),
-        };
-        let outwards = across.map(|part| part * sign);
         let size = |label: &str| {
             let rightwards = (font::width(label, em) + em) * length / way[0].abs();
             rightwards.min(1.8 * em * length / way[1].abs())
         };
         let place = |value| length * self.spans[axis].place(value);
         let ticks = readable(place, size, |most| self.spans[axis].ticks(most));
-        Some(Edge { ends, outwards, ticks })
+        let across = [way[1] / length, -way[0] / length];
+        Some(Edge { ends, outwards: self.outwards(axis, across, middle(ends)), ticks })
+    }
+
+    /// The edge along an axis that is part of the outline of the box: for z the left one of two, for x
+    /// and y the lower one.
+    fn outline(&self, axis: usize) -> [Place; 2] {
+        let [b, c] = others(axis);
+        let outline = [[self.far(b), 1 - self.far(c)], [1 - self.far(b), self.far(c)]];
+        let rank = |ends| {
+            let [x, y] = middle(ends);
+            // Of two that are equally low, the left one.
+            if axis == 2 { -x } else { y - 1e-3 * x }
+        };
+        let [one, other] = outline.map(|ends| self.edge(axis, ends));
+        if rank(one) >= rank(other) { one } else { other }
+    }
+
+    /// `across` or its opposite, whichever leads away from the box at a place of an edge.
+    fn outwards(&self, axis: usize, across: Place, at: Place) -> Place {
+        let center = [0, 1, 2].map(|i| (self.bounds[0][i] + self.bounds[1][i]) / 2.0);
+        let center = self.projection.place(center);
+        let away = across[0] * (at[0] - center[0]) + across[1] * (at[1] - center[1]);
+        // A box that is seen as a line has its labels below and to the left.
+        let sign = match axis {
+            _ if away.abs() > 1e-3 => away.signum(),
+            2 => -across[0].signum(),
+            _ => across[1].signum(),
+        };
+        across.map(|part| part * sign)
     }
 
     /// Draws the labels of an axis, but those that lie on ones that were drawn before.
@@ -183,7 +204,7 @@ impl<'a> Room<'a> {
         canvas.lines(&lines, canvas.hairline(), ink);
         let [x, y] = edge.outwards.map(f64::abs);
         let labels = x * widest(&edge.ticks, em) + y * 0.75 * em;
-        let middle = [0, 1].map(|i| (edge.ends[0][i] + edge.ends[1][i]) / 2.0);
+        let middle = middle(edge.ends);
         let title = edge.ticks.title(self.spans[axis].name, self.spans[axis].unit);
         let near = labels + (TICK + 2.0 * SPACE + 0.4) * em;
         // A long name may have to keep away from the labels beside it.
@@ -200,7 +221,8 @@ impl<'a> Room<'a> {
     /// Text whose nearest part is so far from a place in a direction.
     fn beside(&self, canvas: &Canvas, text: &str, at: Place, outwards: Place, far: f64) -> Text {
         let em = canvas.em;
-        let (text, size) = font::fit(text, em, canvas.size[0] / 3.0);
+        let room = (self.sides[1] - self.sides[0]) * LONGEST;
+        let (text, size) = font::fit(text, em, room);
         let half = font::width(&text, size) / 2.0;
         let more = outwards[0].abs() * half + outwards[1].abs() * 0.36 * em;
         let [x, y] = away(at, outwards, far + more);
@@ -225,6 +247,10 @@ fn extent(text: &Text) -> [Place; 2] {
 
 fn meet(a: [Place; 2], b: [Place; 2]) -> bool {
     (0..2).all(|i| a[0][i] < b[1][i] && b[0][i] < a[1][i])
+}
+
+fn middle([from, to]: [Place; 2]) -> Place {
+    [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0]
 }
 
 fn away(at: Place, outwards: Place, far: f64) -> Place {

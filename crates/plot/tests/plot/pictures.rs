@@ -91,6 +91,13 @@ fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
                 .push((format!("{name}_{plane}"), picture::tracks(&ways, &view, &style).unwrap()));
         }
     }
+    for (azimuth, elevation) in
+        [(0.0, 0.0), (-90.0, 90.0), (45.0, -30.0), (200.0, 30.0), (-60.0, 5.0), (-90.0, 0.0)]
+    {
+        let view = View::Space { azimuth, elevation };
+        let picture = picture::tracks(&samples::screws(30, 81), &view, &style).unwrap();
+        pictures.push((format!("angles_{azimuth}_{elevation}"), picture));
+    }
     for (name, raster) in hard_rasters() {
         for scale in [Scale::Linear, Scale::Log] {
             let style = Style { scale, ..style.clone() };
