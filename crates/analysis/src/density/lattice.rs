@@ -93,13 +93,14 @@ impl Lattice {
         self.counts.iter().product()
     }
 
-    /// The nodes' places, in the order of values.
+    /// The nodes' places, in the order of values. The last one along an axis is at the greatest
+    /// corner, and not a rounding error beyond it.
     pub(super) fn places(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
         let [nx, ny, _] = self.counts;
         let pitch = [0, 1, 2].map(|d| self.pitch(d));
         (0..self.nodes()).map(move |i| {
             let index = [i % nx, i / nx % ny, i / nx / ny];
-            [0, 1, 2].map(|d| self.low[d] + index[d] as f64 * pitch[d])
+            [0, 1, 2].map(|d| (self.low[d] + index[d] as f64 * pitch[d]).min(self.high[d]))
         })
     }
 
@@ -192,5 +193,21 @@ impl Plane {
         let part = |i: usize, n: usize| i as f64 / (n.max(2) - 1) as f64;
         let node = |i, j| [0, 1, 2].map(|d| origin[d] + part(i, n) * u[d] + part(j, m) * v[d]);
         Ok((0..m).flat_map(|j| (0..n).map(move |i| node(i, j))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_node_lies_beyond_the_greatest_corner() {
+        for n in 2..2000 {
+            let high = [0.1 * f64::from(n), 1.0 / f64::from(n), 6.283185307179586];
+            let counts = [n as usize, 3, 2];
+            let lattice = Lattice { counts, low: [-0.3, 0.0, 0.1], high };
+            let last = lattice.places().last().unwrap();
+            assert!((0..3).all(|d| last[d] <= high[d] && high[d] - last[d] < 1e-12 * high[d]));
+        }
     }
 }
