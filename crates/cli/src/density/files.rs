@@ -8,7 +8,8 @@ use burntrace::{Placement, io};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a density: image data of grids and planes, a table of points.
+/// Writes a density: image data of grids and planes, a table of points. Those on grids go into the
+/// store of tracks, too.
 pub fn write(results: &Results, asked: &Asked, field: &Field, folder: &Path) -> Result<PathBuf> {
     let image = match (&asked.target, &field.estimate.lattice) {
         (Target::Points(points), _) => return write_table(points, field, folder),
@@ -21,7 +22,9 @@ pub fn write(results: &Results, asked: &Asked, field: &Field, folder: &Path) -> 
     facts.extend(field.estimate.integral.map(|integral| ("integral".to_string(), integral)));
     let arrays = vec![("density".to_string(), field.values.clone())];
     let path = folder.join(format!("{}.vti", field.name()));
-    io::write_image(&io::Image { arrays, facts, ..image }, &path)?;
+    let image = io::Image { arrays, facts, ..image };
+    io::write_image(&image, &path)?;
+    results.tracks.put_density(field.save, &image)?;
     Ok(path)
 }
 

@@ -95,6 +95,10 @@ fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
     let tuples = file.arrays().iter().find(|array| array.name == "density").unwrap().tuples;
     assert_eq!(tuples, 201 * 201);
     assert!(folder.path().join("out/density/density_00004.png").exists());
+    // It is in the store, too, at that save only.
+    let chunks = folder.path().join("out/tracks/density");
+    assert_eq!(std::fs::read(chunks.join("c.4.0.0.0")).unwrap().len(), 8 * 201 * 201);
+    assert!(!chunks.join("c.3.0.0.0").exists());
     // Sums of weights are particles.
     for method in [
         &["--method", "sph", "--bandwidth", "0.4", "--kernel", "wendland-c2", "--nodes", "161"][..],

@@ -100,6 +100,27 @@ pub(super) const ALL: [Spec; 20] = [
     LIFE_END_PLACE,
 ];
 
+/// What Zarr wants to know of an array: its type, its shape, that of a chunk, and the names of its
+/// dimensions.
+pub(super) fn metadata(data_type: &str, shape: &[usize], chunk: &[usize], names: &[&str]) -> Value {
+    let fill = if data_type.starts_with("float") { json!("NaN") } else { json!(0) };
+    let codec = match data_type {
+        "uint8" => json!({ "name": "bytes" }),
+        _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
+    };
+    json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": shape,
+        "data_type": data_type,
+        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": chunk } },
+        "chunk_key_encoding": { "name": "default", "configuration": { "separator": "." } },
+        "fill_value": fill,
+        "codecs": [codec],
+        "dimension_names": names,
+    })
+}
+
 impl Spec {
     /// The array's shape.
     pub fn shape(&self, counts: Counts) -> Vec<usize> {
@@ -169,22 +190,7 @@ impl Spec {
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
         let names: Vec<&str> = names.iter().copied().chain(vector.map(|_| "component")).collect();
         let data_type = self.data_type(precision);
-        let fill = if data_type.starts_with("float") { json!("NaN") } else { json!(0) };
-        let codec = match data_type {
-            "uint8" => json!({ "name": "bytes" }),
-            _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
-        };
-        let mut metadata = json!({
-            "zarr_format": 3,
-            "node_type": "array",
-            "shape": self.shape(counts),
-            "data_type": data_type,
-            "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": chunk } },
-            "chunk_key_encoding": { "name": "default", "configuration": { "separator": "." } },
-            "fill_value": fill,
-            "codecs": [codec],
-            "dimension_names": names,
-        });
+        let mut metadata = metadata(data_type, &self.shape(counts), &chunk, &names);
         if self.kind == Kind::U8 {
             metadata["attributes"] = flags();
         }

@@ -24,6 +24,8 @@
 //! | `life_release_place` | `[lives, 3]` | f64 | place of release |
 //! | `life_end_place` | `[lives, 3]` | f64 | place of the end, in the box; or where it is |
 //!
+//! [`Tracks::put_density`] adds arrays of densities to it, which belong to no run.
+//!
 //! The two about meshes are there for fields on meshes only, see
 //! [`MeshFace`](burntrace_core::MeshFace), and that about obstacles where there are any. Particles
 //! are in the order of the seeds. Counts, precision, periods and the names of the status codes are
@@ -49,6 +51,7 @@
 //! ```
 
 mod array;
+mod density;
 mod files;
 mod grid;
 mod layout;

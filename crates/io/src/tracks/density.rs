@@ -1,0 +1,136 @@
+//! Densities beside the tracks that they were made of.
+
+use super::layout::{METADATA, metadata};
+use super::reader::Tracks;
+use crate::disk::{write_soon, write_whole};
+use crate::{Error, Image, Result};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+
+/// The axes of an image, the slowest first, as [`Image::arrays`] go.
+const AXES: [usize; 3] = [2, 1, 0];
+
+impl Tracks {
+    /// Puts the first array of an image into the store, as the `density` at a save: an array
+    /// `[saves, nz, ny, nx]` that is NaN at saves without one, with the coordinates `density_x`,
+    /// `density_y` and `density_z`. Densities on another lattice, which are there already, are
+    /// removed. An image whose axes are not x, y and z is not put there, nor is one into a store of
+    /// an earlier version, that of NumPy files; whether it was is the answer.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such save or no array, or a file cannot be written.
+    pub fn put_density(&self, save: usize, image: &Image) -> Result<bool> {
+        if save >= self.num_saves() {
+            return Err(Error::Index { what: "save", index: save, count: self.num_saves() });
+        }
+        let Some((_, values)) = image.arrays.first() else {
+            return Err(Error::Index { what: "array", index: 0, count: 0 });
+        };
+        if image.directions.is_some() || !self.folder().join(METADATA).exists() {
+            return Ok(false);
+        }
+        let names = AXES.map(|d| format!("density_{}", ["x", "y", "z"][d]));
+        let counts = AXES.map(|d| image.counts[d]);
+        let shape = [&[self.num_saves()], &counts[..]].concat();
+        let chunk = [&[1], &counts[..]].concat();
+        let dims: Vec<&str> =
+            ["time"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let folder = self.folder().join("density");
+        let is_new = describe(&folder, &metadata("float64", &shape, &chunk, &dims))?;
+        for (name, d) in names.iter().zip(AXES) {
+            let (n, origin, step) = (image.counts[d], image.origin[d], image.spacing[d]);
+            let places: Vec<f64> = (0..n).map(|i| origin + i as f64 * step).collect();
+            let of_axis = self.folder().join(name);
+            describe(&of_axis, &metadata("float64", &[n], &[n], &[name.as_str()]))?;
+            let before = std::fs::read(of_axis.join("c.0")).ok();
+            if before.is_some_and(|before| before != bytes(&places)) && !is_new {
+                forget_chunks(&folder)?;
+            }
+            write(&of_axis.join("c.0"), &places)?;
+        }
+        write(&folder.join(format!("c.{save}.0.0.0")), values)?;
+        Ok(true)
+    }
+}
+
+/// Describes an array in its folder, which loses what it had where that was described otherwise.
+/// Says whether the array is a new one.
+fn describe(folder: &Path, metadata: &Value) -> Result<bool> {
+    let text = format!("{metadata:#}\n");
+    let path = folder.join(METADATA);
+    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        return Ok(false);
+    }
+    std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
+    forget_chunks(folder)?;
+    write_soon(&path, &text)?;
+    Ok(true)
+}
+
+/// Removes the numbers of an array.
+fn forget_chunks(folder: &Path) -> Result<()> {
+    let failed = |e| Error::system("read", folder)(e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.file_name().is_some_and(|name| name != METADATA) {
+            std::fs::remove_file(&path).map_err(Error::system("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+fn bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn write(path: &Path, numbers: &[f64]) -> Result<()> {
+    let bytes = bytes(numbers);
+    write_whole(path, Some(bytes.len() as u64), |file| file.write_all(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TrackWriter;
+    use burntrace_core::{Ends, Precision, SavePlan, TrackSink};
+
+    fn store(folder: &Path) -> Tracks {
+        let plan = SavePlan {
+            particles: 0,
+            lives: false,
+            saves: 0,
+            precision: Precision::F64,
+            velocity: false,
+            periods: [0.0; 3],
+        };
+        let mut writer = TrackWriter::new(folder);
+        writer.begin(&plan).unwrap();
+        writer.end(&Ends::default()).unwrap();
+        Tracks::open(folder).unwrap()
+    }
+
+    #[test]
+    fn a_save_that_is_not_there_gets_no_density() {
+        let folder = tempfile::tempdir().unwrap();
+        let tracks = store(&folder.path().join("tracks"));
+        let image = Image { arrays: vec![("density".into(), vec![])], ..Image::default() };
+        let error = tracks.put_density(0, &image).unwrap_err().to_string();
+        assert!(error.contains("save 0"), "{error}");
+    }
+
+    #[test]
+    fn arrays_of_another_lattice_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("density");
+        let described = metadata("float64", &[2, 3], &[1, 3], &["time", "density_x"]);
+        assert!(describe(&path, &described).unwrap());
+        write(&path.join("c.0.0"), &[1.0, 2.0, 3.0]).unwrap();
+        assert!(!describe(&path, &described).unwrap());
+        assert!(path.join("c.0.0").exists());
+        let other = metadata("float64", &[2, 4], &[1, 4], &["time", "density_x"]);
+        assert!(describe(&path, &other).unwrap());
+        assert!(!path.join("c.0.0").exists());
+    }
+}
