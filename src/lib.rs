@@ -36,6 +36,7 @@ pub use burn;
 pub use burntrace_analysis as analysis;
 pub use burntrace_core::*;
 pub use burntrace_io as io;
+pub use burntrace_plot as plot;
 
 /// The README's example, as a test.
 #[cfg(doctest)]
