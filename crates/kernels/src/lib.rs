@@ -62,5 +62,5 @@ pub use walk::{Walk, WalkScheme};
 pub mod host {
     pub use crate::backends::HostTensor;
     pub use crate::cpu::Real;
-    pub use crate::cpu::lanes::{Eight, Four, Lanes, Task, Vector, dispatch};
+    pub use crate::cpu::lanes::{Eight, Four, Lanes, Portable, Task, Vector, dispatch};
 }

@@ -189,7 +189,8 @@ impl Density {
         match self.method {
             Method::Histogram | Method::CloudInCell => self.in_bins(positions, lattice),
             Method::Kde(_) | Method::Sph(..) => {
-                let factors = self.within.factors(lattice.places(), lattice.nodes());
+                let factors = || self.within.factors(lattice.places(), lattice.nodes());
+                let factors = self.within.mirrors().then(factors).flatten();
                 let nodes = Targets::lattice(&lattice);
                 let mut estimate = self.smooth(positions, nodes, factors)?;
                 let values = functions::on_host(estimate.values.clone())?;

@@ -2,13 +2,18 @@
 //! vectors of them.
 
 use crate::density::kernel::Profile;
-use burntrace_kernels::host::Real;
+use burntrace_kernels::host::{Lanes, Portable, Real};
 
 /// A float with an exponential function that can be inlined.
 pub(in crate::density) trait Number: Real {
     /// `exp(x)` for `x <= 0`, to rounding; what is too small to have all its digits is some other small
     /// number.
-    fn exp_of(self) -> Self;
+    fn exp_of<L: Lanes<Self>>(self) -> Self;
+    /// `self * factor + term`, rounded once where the processor can.
+    #[inline(always)]
+    fn fused<L: Lanes<Self>>(self, factor: Self, term: Self) -> Self {
+        if L::FUSES { self.mul_add(factor, term) } else { self * factor + term }
+    }
     /// In double precision.
     fn double(self) -> f64;
 }
@@ -26,13 +31,13 @@ macro_rules! number {
             }
 
             #[inline(always)]
-            fn exp_of(self) -> Self {
+            fn exp_of<L: Lanes<Self>>(self) -> Self {
                 let x = if self > $least { self } else { $least };
-                let rounded = x * std::$float::consts::LOG2_E + $round;
+                let rounded = x.fused::<L>(std::$float::consts::LOG2_E, $round);
                 let k = rounded - $round;
-                let rest = (x - k * $high) - k * $low;
+                let rest = k.fused::<L>(-$low, k.fused::<L>(-$high, x));
                 let mut sum: $float = 0.0;
-                $(sum = sum * rest + 1.0 / $inverse;)*
+                $(sum = sum.fused::<L>(rest, 1.0 / $inverse);)*
                 <$float>::from_bits(sum.to_bits().wrapping_add(rounded.to_bits() << $digits))
             }
         }
@@ -52,7 +57,7 @@ pub(super) trait Course {
     /// Whether it is not 0 by itself where it is cut off at a distance.
     const IS_CUT: bool = false;
     /// Its value for a square of the distance; 0 beyond its end, unless it is cut off there.
-    fn at<F: Number>(square: F) -> F;
+    fn at<F: Number, L: Lanes<F>>(square: F) -> F;
 }
 
 pub(super) struct Gaussian;
@@ -60,8 +65,8 @@ pub(super) struct Gaussian;
 impl Course for Gaussian {
     const IS_BOX: bool = true;
     #[inline(always)]
-    fn at<F: Number>(square: F) -> F {
-        (F::of(-0.5) * square).exp_of()
+    fn at<F: Number, L: Lanes<F>>(square: F) -> F {
+        (F::of(-0.5) * square).exp_of::<L>()
     }
 }
 
@@ -70,8 +75,8 @@ pub(super) struct RoundGaussian;
 impl Course for RoundGaussian {
     const IS_CUT: bool = true;
     #[inline(always)]
-    fn at<F: Number>(square: F) -> F {
-        Gaussian::at(square)
+    fn at<F: Number, L: Lanes<F>>(square: F) -> F {
+        Gaussian::at::<F, L>(square)
     }
 }
 
@@ -92,7 +97,7 @@ macro_rules! courses {
 
         impl Course for $name {
             #[inline(always)]
-            fn at<F: Number>(square: F) -> F {
+            fn at<F: Number, L: Lanes<F>>(square: F) -> F {
                 let $q = square.sqrt();
                 $value
             }
@@ -103,12 +108,12 @@ courses! {
     CubicSpline(q) = F::of(0.25) * cube(left(2.0, q)) - cube(left(1.0, q));
     QuinticSpline(q) = fifth(left(3.0, q)) - F::of(6.0) * fifth(left(2.0, q))
         + F::of(15.0) * fifth(left(1.0, q));
-    WendlandC2(q) = wendland(q, 4, [1.0, 4.0, 0.0, 0.0]);
-    WendlandC4(q) = wendland(q, 6, [1.0, 6.0, 35.0 / 3.0, 0.0]);
-    WendlandC6(q) = wendland(q, 8, [1.0, 8.0, 25.0, 32.0]);
-    LineC2(q) = wendland(q, 3, [1.0, 3.0, 0.0, 0.0]);
-    LineC4(q) = wendland(q, 5, [1.0, 5.0, 8.0, 0.0]);
-    LineC6(q) = wendland(q, 7, [1.0, 7.0, 19.0, 21.0]);
+    WendlandC2(q) = wendland::<F, L>(q, 4, [1.0, 4.0, 0.0, 0.0]);
+    WendlandC4(q) = wendland::<F, L>(q, 6, [1.0, 6.0, 35.0 / 3.0, 0.0]);
+    WendlandC6(q) = wendland::<F, L>(q, 8, [1.0, 8.0, 25.0, 32.0]);
+    LineC2(q) = wendland::<F, L>(q, 3, [1.0, 3.0, 0.0, 0.0]);
+    LineC4(q) = wendland::<F, L>(q, 5, [1.0, 5.0, 8.0, 0.0]);
+    LineC6(q) = wendland::<F, L>(q, 7, [1.0, 7.0, 19.0, 21.0]);
 }
 
 #[inline(always)]
@@ -118,10 +123,11 @@ fn fifth<F: Number>(x: F) -> F {
 
 /// `(1 - s)^power (a + b s + c s^2 + d s^3)` with `s = q / 2`.
 #[inline(always)]
-fn wendland<F: Number>(q: F, power: usize, [a, b, c, d]: [f64; 4]) -> F {
+fn wendland<F: Number, L: Lanes<F>>(q: F, power: usize, [a, b, c, d]: [f64; 4]) -> F {
     let s = F::of(0.5) * q;
     let rest = left(1.0, s);
-    let mut product = ((F::of(d) * s + F::of(c)) * s + F::of(b)) * s + F::of(a);
+    let mut product =
+        F::of(d).fused::<L>(s, F::of(c)).fused::<L>(s, F::of(b)).fused::<L>(s, F::of(a));
     for _ in 0..power {
         product = product * rest;
     }
@@ -147,7 +153,7 @@ pub(super) use with_course;
 
 /// The value of a profile.
 pub(in crate::density) fn course<F: Number>(profile: Profile, square: F) -> F {
-    with_course!(profile, C => C::at(square))
+    with_course!(profile, C => C::at::<F, Portable>(square))
 }
 
 #[cfg(test)]
@@ -159,10 +165,12 @@ mod tests {
         for i in 0..200_000 {
             let x = -f64::from(i) * 4e-4;
             let (exact, single) = (x.exp(), f64::from(x as f32).exp());
-            assert!((x.exp_of() / exact - 1.0).abs() < 4.0 * f64::EPSILON, "{x}");
-            let error = f64::from((x as f32).exp_of()) / single - 1.0;
+            assert!((x.exp_of::<Portable>() / exact - 1.0).abs() < 4.0 * f64::EPSILON, "{x}");
+            let error = f64::from((x as f32).exp_of::<Portable>()) / single - 1.0;
             assert!(error.abs() < 3.0 * f64::from(f32::EPSILON), "{x}: {error}");
         }
-        assert!((-1e9_f64).exp_of() < 1e-300 && (-1e9_f32).exp_of() < 1e-37);
+        assert!(
+            (-1e9_f64).exp_of::<Portable>() < 1e-300 && (-1e9_f32).exp_of::<Portable>() < 1e-37
+        );
     }
 }

@@ -33,13 +33,13 @@ impl<F: Number, C: Course> Task<F> for Gather<'_, F, C> {
     #[inline(always)]
     fn run<L: Lanes<F>>(self) {
         for (point, sum) in self.points.iter().zip(self.sums) {
-            *sum = at_point::<F, C>(point, self.sources);
+            *sum = at_point::<F, C, L>(point, self.sources);
         }
     }
 }
 
 #[inline(always)]
-fn at_point<F: Number, C: Course>(point: &[F; 3], sources: &SourceArrays<F>) -> f64 {
+fn at_point<F: Number, C: Course, L: Lanes<F>>(point: &[F; 3], sources: &SourceArrays<F>) -> f64 {
     let place = point.map(F::double);
     let cells = sources.cells;
     let reach = sources.smoother.reach;
@@ -51,7 +51,7 @@ fn at_point<F: Number, C: Course>(point: &[F; 3], sources: &SourceArrays<F>) -> 
             let [mut n, end] = sources.run(low[0]..=high[0], y, z);
             while n < end {
                 let stop = end.min(n + BLOCK);
-                sum += of_run::<F, C>(point, sources, n, stop);
+                sum += of_run::<F, C, L>(point, sources, n, stop);
                 n = stop;
             }
         }
@@ -61,7 +61,7 @@ fn at_point<F: Number, C: Course>(point: &[F; 3], sources: &SourceArrays<F>) -> 
 
 /// The sum of the kernels of some particles that follow each other.
 #[inline(always)]
-fn of_run<F: Number, C: Course>(
+fn of_run<F: Number, C: Course, L: Lanes<F>>(
     point: &[F; 3],
     sources: &SourceArrays<F>,
     start: usize,
@@ -82,14 +82,14 @@ fn of_run<F: Number, C: Course>(
         for l in 0..WIDTH {
             let [dx, dy, dz] = [point[0] - x[l], point[1] - y[l], point[2] - z[l]];
             let (u, v, w) = (xx * dx + xy * dy + xz * dz, yy * dy + yz * dz, zz * dz);
-            let square = u * u + v * v + w * w;
+            let square = u.fused::<L>(u, v.fused::<L>(v, w * w));
             let is_within = match (C::IS_BOX, C::IS_CUT) {
                 (true, _) => u.abs().max(v.abs()).max(w.abs()) <= cut,
                 (_, true) => square <= cut * cut,
                 _ => true,
             };
             let counts = is_within & (n + l < end);
-            let value = weight[l] * C::at(square);
+            let value = weight[l] * C::at::<F, L>(square);
             sums[l] = sums[l] + if counts { value } else { F::zero() };
         }
         n += WIDTH;

@@ -35,7 +35,7 @@ impl<F: Number> Way<F> for Product<F> {
     #[inline(always)]
     fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, part: &mut Part) {
         for axis in 0..3 {
-            self.fill(slab, &particles, part, axis);
+            self.fill::<L>(slab, &particles, part, axis);
         }
         for k in 0..part.counts[2] {
             self.share(slab, &particles, k);
@@ -60,7 +60,13 @@ impl<F: Number> Way<F> for Product<F> {
 impl<F: Number> Product<F> {
     /// The functions of one coordinate at the nodes.
     #[inline(always)]
-    fn fill(&mut self, slab: &Slab<F>, particles: &Range<usize>, part: &Part, axis: usize) {
+    fn fill<L: Lanes<F>>(
+        &mut self,
+        slab: &Slab<F>,
+        particles: &Range<usize>,
+        part: &Part,
+        axis: usize,
+    ) {
         let count = part.counts[axis];
         let columns = count.next_multiple_of(WIDTH);
         self.columns[axis] = columns;
@@ -77,7 +83,7 @@ impl<F: Number> Product<F> {
                     let node = i * WIDTH + l;
                     let u = per_unit * (first + F::of_whole(node as i32) * pitch);
                     let counts = (u.abs() <= cut) & (node < count);
-                    let course = Gaussian::at(u * u);
+                    let course = Gaussian::at::<F, L>(u * u);
                     *value = if counts { course } else { F::zero() };
                 }
             }

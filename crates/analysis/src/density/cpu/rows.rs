@@ -70,7 +70,7 @@ impl<F: Number, C: Course> Way<F> for Rows<F, C> {
                     let square = v * v + near.square;
                     if self.frame.reaches::<C>(v, square) {
                         let shift = xy * dy + near.shift;
-                        self.frame.spread::<C>(&mut self.row, near, shift, square);
+                        self.frame.spread::<C, L>(&mut self.row, near, shift, square);
                     }
                 }
                 for (to, from) in part.row(j, k).iter_mut().zip(&self.row) {
@@ -122,7 +122,7 @@ impl<F: Number> Frame<F> {
 
     /// Adds a particle's kernel to the nodes of a row.
     #[inline(always)]
-    fn spread<C: Course>(&self, row: &mut [F], near: &Near<F>, shift: F, square: F) {
+    fn spread<C: Course, L: Lanes<F>>(&self, row: &mut [F], near: &Near<F>, shift: F, square: F) {
         let xx = self.matrix[0];
         let half = if C::IS_BOX { self.cut } else { (self.cut * self.cut - square).sqrt() };
         let middle = near.x - shift * self.unit;
@@ -135,15 +135,15 @@ impl<F: Number> Frame<F> {
         for start in (first..end).step_by(WIDTH) {
             let values = &mut row[start..start + WIDTH];
             for (l, sum) in values.iter_mut().enumerate() {
-                let dx = F::of_whole((start + l) as i32) * self.pitch - near.x;
-                let u = xx * dx + shift;
-                let square = u * u + square;
+                let dx = F::of_whole((start + l) as i32).fused::<L>(self.pitch, -near.x);
+                let u = xx.fused::<L>(dx, shift);
+                let square = u.fused::<L>(u, square);
                 let is_within = match (C::IS_BOX, C::IS_CUT) {
                     (true, _) => u.abs() <= self.cut,
                     (_, true) => square <= self.cut * self.cut,
                     _ => true,
                 };
-                let value = near.weight * C::at(square);
+                let value = near.weight * C::at::<F, L>(square);
                 *sum = *sum + if is_within { value } else { F::zero() };
             }
         }

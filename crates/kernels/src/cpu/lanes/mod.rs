@@ -73,6 +73,8 @@ pub trait Eight<F, V>: Vector<F> {
 
 /// A kind of vectors, as a processor has them.
 pub trait Lanes<F> {
+    /// Whether the processor multiplies and adds at once.
+    const FUSES: bool;
     /// Four numbers.
     type Four: Four<F>;
     /// Eight numbers.

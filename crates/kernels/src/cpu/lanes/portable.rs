@@ -7,6 +7,7 @@ use std::ops::{Add, Mul, Sub};
 pub struct Portable;
 
 impl<F: Real> Lanes<F> for Portable {
+    const FUSES: bool = FUSES;
     type Four = Array<F, 4>;
     type Eight = Array<F, 8>;
 }

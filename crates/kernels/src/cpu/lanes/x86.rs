@@ -13,11 +13,13 @@ use std::{
 pub struct Avx2;
 
 impl Lanes<f32> for Avx2 {
+    const FUSES: bool = true;
     type Four = Single4;
     type Eight = Single8;
 }
 
 impl Lanes<f64> for Avx2 {
+    const FUSES: bool = true;
     type Four = Double4;
     type Eight = Double8;
 }

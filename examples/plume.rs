@@ -1,0 +1,84 @@
+//! The density of a cloud that diffuses, against the formula; and a picture of it.
+//!
+//! `cargo run --release --example plume`
+
+mod formula;
+
+use burntrace::analysis::density::{Axes, Bandwidth, Density, Estimate, Lattice};
+use burntrace::burn::tensor::Tensor;
+use burntrace::plot::{Axis, Raster, picture};
+use burntrace::{FieldOptions, GridField, RandomWalk, Seeds, Span, Tracer, device};
+use formula::Formula;
+use std::f64::consts::TAU;
+
+/// Length squared per time, and time.
+const DIFFUSIVITY: f64 = 0.1;
+const TIME: f64 = 10.0;
+/// The standard deviation of each particle's Gaussian.
+const BANDWIDTH: f64 = 0.2;
+const LATTICE: Lattice =
+    Lattice { counts: [121, 81, 1], low: [-6.0, -4.0, 0.0], high: [6.0, 4.0, 0.0] };
+
+/// Where particles from one point are after a time, in still water.
+fn cloud() -> Result<Tensor<2>, burntrace::Error> {
+    let device = device::open("auto")?.device;
+    let still = Formula {
+        corners: [[-50.0; 3], [50.0; 3]],
+        nodes: [2; 3],
+        velocity: |_| [0.0; 3],
+        diffusivity: None,
+    };
+    let field = GridField::load(&mut still.frames(), &device, &FieldOptions::default())?;
+    let tracks = Tracer::new(&field)
+        .random_walk(RandomWalk::isotropic(DIFFUSIVITY, 7))
+        .span(Span { t1: Some(TIME), dt: Some(0.1), ..Span::default() })
+        .trace(&Seeds::list(vec![[0.0; 3]; 100_000])?)?;
+    Ok(tracks.saves()[0].position.clone())
+}
+
+/// A normal distribution over x and y whose variance is that of the cloud and of the bandwidth.
+fn formula_at([x, y]: [f64; 2]) -> f64 {
+    let variance = 2.0 * DIFFUSIVITY * TIME + BANDWIDTH * BANDWIDTH;
+    (-(x * x + y * y) / (2.0 * variance)).exp() / (TAU * variance)
+}
+
+fn picture_of(values: &[f64]) -> Result<(), Box<dyn std::error::Error>> {
+    let axis = |d: usize, name: &str| Axis {
+        name: name.into(),
+        unit: String::new(),
+        range: [LATTICE.low[d], LATTICE.high[d]],
+    };
+    let raster = Raster {
+        axes: [axis(0, "x"), axis(1, "y")],
+        counts: [LATTICE.counts[0], LATTICE.counts[1]],
+        values: values.iter().map(|&value| value as f32).collect(),
+        name: "density".into(),
+        unit: String::new(),
+        title: format!("a cloud after {TIME} units of time"),
+    };
+    std::fs::create_dir_all("results")?;
+    picture::raster(&raster, &[], &picture::Style::default())?.write_png("results/plume.png")?;
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let density = Density::kde(Bandwidth::Fixed(BANDWIDTH)).axes(Axes::XY);
+    let Estimate { values, integral, used, .. } = density.on_grid(&cloud()?, &LATTICE)?;
+    let values: Vec<f64> = values.into_data().iter().collect();
+    let place = |i: usize| {
+        let index = [i % LATTICE.counts[0], i / LATTICE.counts[0]];
+        [0, 1].map(|d| LATTICE.low[d] + index[d] as f64 * LATTICE.pitch(d))
+    };
+    let off = values.iter().enumerate().map(|(i, value)| (value - formula_at(place(i))).abs());
+    let (off, peak) = (off.fold(0.0, f64::max), formula_at([0.0; 2]));
+    println!("{used} particles, integral {:.4}", integral.unwrap_or(f64::NAN));
+    // The variance of a mean of Gaussians: B. W. Silverman, Density Estimation, 1986, 3.3.1.
+    let sampling = (peak / (2.0 * TAU * BANDWIDTH.powi(2) * used as f64)).sqrt();
+    let [off, sampling] = [off, sampling].map(|error| 100.0 * error / peak);
+    println!(
+        "off by {off:.1} % of the greatest value at most; {sampling:.1} % is the standard error"
+    );
+    picture_of(&values)?;
+    println!("results/plume.png");
+    Ok(())
+}
