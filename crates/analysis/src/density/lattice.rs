@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn no_node_lies_beyond_the_greatest_corner() {
         for n in 2..2000 {
-            let high = [0.1 * f64::from(n), 1.0 / f64::from(n), 6.283185307179586];
+            let high = [0.1 * f64::from(n), 1.0 / f64::from(n), 1.0 / 3.0];
             let counts = [n as usize, 3, 2];
             let lattice = Lattice { counts, low: [-0.3, 0.0, 0.1], high };
             let last = lattice.places().last().unwrap();
