@@ -4,11 +4,12 @@ use crate::{
     case::Misuse,
     pictures::{self, MOST_SAVES},
     report,
-    results::{Most, Results, ways},
+    results::{Followed, Most, Results, ways},
 };
 use anyhow::{Context, Result};
+use burntrace::Status;
 use burntrace::analysis::statistics::TrackStatistics;
-use burntrace_plot::page::{self, Page, Section, Slice};
+use burntrace_plot::page::{self, Page, Section, Slice, Statuses};
 use std::path::{Path, PathBuf};
 
 /// Attributes of tracks: speed, age, time, seed.
@@ -27,10 +28,11 @@ pub fn write(
     let stride = page::stride(slots, saves, ATTRIBUTES, most_bytes);
     let most = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
+    let Followed { ways, codes } = ways(results, Most { particles: most, saves: MOST_SAVES })?;
     let page = Page {
         title: report::name(results),
-        ways: ways(results, Most { particles: most, saves: MOST_SAVES })?,
-        statuses: None,
+        ways,
+        statuses: Some(Statuses { names: names(), codes }),
         slices: slice(results).into_iter().collect(),
         sections: sections(results, &statistics),
         histograms: pictures::residence(results, &statistics).into_iter().collect(),
@@ -40,6 +42,11 @@ pub fn write(
     let path = out.join("page.html");
     page.fit(most_bytes).and_then(|page| page.write(&path)).map_err(Misuse::of)?;
     Ok(path)
+}
+
+/// Names of the statuses, in the order of their codes.
+fn names() -> Vec<String> {
+    Status::ALL.iter().map(Status::to_string).collect()
 }
 
 /// The density at the last save, on the plane of a flat run or in the middle of the box.

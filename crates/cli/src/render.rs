@@ -29,7 +29,7 @@ pub fn execute(args: &args::Render) -> Result<()> {
         written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
     }
     if args.gif || args.mp4 {
-        let ways = ways(&results, Most { particles, saves: MOST_SAVES })?;
+        let ways = ways(&results, Most { particles, saves: MOST_SAVES })?.ways;
         let view = args.view.first().copied().unwrap_or_else(|| pictures::view(&results));
         written.extend(animations(&ways, view, &out, args)?);
     }

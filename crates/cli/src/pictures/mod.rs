@@ -73,7 +73,7 @@ pub fn make(
 /// Adds the tracks, `tracks` from the first view and `tracks-xz` and so on from others, and gives
 /// their captions.
 fn add_tracks(results: &Results, wanted: &Wanted, album: &mut Album) -> Result<Vec<String>> {
-    let ways = ways(results, Most { particles: wanted.particles, saves: MOST_SAVES })?;
+    let ways = ways(results, Most { particles: wanted.particles, saves: MOST_SAVES })?.ways;
     let views = match wanted.views {
         [] => vec![view(results)],
         given => given.to_vec(),
@@ -139,7 +139,7 @@ pub fn residence(results: &Results, found: &TrackStatistics) -> Option<Histogram
         axis: Axis { name: "residence time".into(), unit, range: [first, last] },
         edges,
         series: vec![("ended".into(), counts)],
-        title: format!("residence times of {} particles", times.count),
+        title: "residence times".into(),
     })
 }
 

@@ -4,7 +4,7 @@ mod statistics;
 mod ways;
 
 pub use statistics::Group;
-pub use ways::{Most, ways};
+pub use ways::{Followed, Most, ways};
 
 use crate::{
     case::{self, Case, Misuse, Units},

@@ -12,9 +12,16 @@ pub struct Most {
     pub saves: usize,
 }
 
+/// Ways, and what was the status of their particles.
+pub struct Followed {
+    pub ways: Ways,
+    /// Codes of statuses, one for each position.
+    pub codes: Vec<u8>,
+}
+
 /// The ways of particles that are spread evenly over the slots, at saves that are spread evenly,
 /// the last one among them.
-pub fn ways(results: &Results, most: Most) -> Result<Ways> {
+pub fn ways(results: &Results, most: Most) -> Result<Followed> {
     let tracks = &results.tracks;
     let slots = evenly(tracks.num_particles(), most.particles);
     let saves = evenly_to_the_last(tracks.num_saves(), most.saves);
@@ -31,7 +38,8 @@ pub fn ways(results: &Results, most: Most) -> Result<Ways> {
         }
         rows.end(tracks.times()[save]);
     }
-    Ok(rows.into_ways(results, slots))
+    let codes = std::mem::take(&mut rows.codes);
+    Ok(Followed { ways: rows.into_ways(results, slots), codes })
 }
 
 /// At most so many of `count` numbers, spread evenly from the first one.
@@ -65,6 +73,7 @@ struct Rows {
     position: Vec<[f32; 3]>,
     joined: Vec<bool>,
     active: Vec<bool>,
+    codes: Vec<u8>,
     speed: Vec<f32>,
     age: Vec<f32>,
     time: Vec<f32>,
@@ -82,6 +91,7 @@ impl Rows {
             position: Vec::new(),
             joined: Vec::new(),
             active: Vec::new(),
+            codes: Vec::new(),
             speed: Vec::new(),
             age: Vec::new(),
             time: Vec::new(),
@@ -109,6 +119,7 @@ impl Rows {
         self.position.push(moment.position.map(there));
         self.joined.push(before.is_some_and(|before| before.image == image));
         self.active.push(is_active);
+        self.codes.push(moment.status.code() as u8);
         self.speed.push(there(speed));
         self.age.push(there(clock.age(moment)));
         self.time.push(there(time));
