@@ -53,25 +53,33 @@ pub struct Area {
     pub height: f64,
 }
 
+/// Starts what drives the browser, if it is there.
+fn driver() -> Option<Child> {
+    let mut command = Command::new("chromedriver");
+    let started = command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let is_required = std::env::var("BURNTRACE_BROWSER").is_ok_and(|given| given == "required");
+    match started {
+        Ok(driver) => Some(driver),
+        Err(error) if is_required => panic!(
+            "cannot start `chromedriver`: {error}; the page is tested in Chromium: install the \
+             packages `chromium` and `chromium-driver` (Debian)"
+        ),
+        Err(error) => {
+            println!("skipped: cannot start `chromedriver`: {error}");
+            None
+        }
+    }
+}
+
 impl Browser {
-    /// A window of 1280 x 800 pixels.
-    pub fn new() -> Browser {
+    /// A window of 1280 x 800 pixels; none where there is no browser and none is required.
+    pub fn new() -> Option<Browser> {
         Browser::with(&[])
     }
 
     /// With more flags.
-    pub fn with(more: &[&str]) -> Browser {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!(
-                    "cannot start `chromedriver`: {error}; the page is tested in Chromium: install \
-                     the packages `chromium` and `chromium-driver` (Debian)"
-                )
-            });
+    pub fn with(more: &[&str]) -> Option<Browser> {
+        let mut driver = driver()?;
         let port = port(&mut driver);
         let profile = tempfile::tempdir().unwrap();
         let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
@@ -87,7 +95,7 @@ impl Browser {
         browser.call("POST", "/url", &json!({"url": "about:blank"}));
         browser.requests();
         browser.size(1280, 800);
-        browser
+        Some(browser)
     }
 
     /// Makes the window this large, with one pixel of the screen for one of the page.

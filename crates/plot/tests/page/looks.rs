@@ -13,7 +13,7 @@ use std::time::Instant;
 fn pictures() {
     let folder = std::env::temp_dir().join("burntrace-page");
     std::fs::create_dir_all(&folder).unwrap();
-    let browser = Browser::new();
+    let Some(browser) = Browser::new() else { return };
     let save = |name: &str| std::fs::write(folder.join(name), browser.png()).unwrap();
     browser.open(&written(&folder, &runs::helices(300, 101)));
     save("light.png");
@@ -55,7 +55,7 @@ fn pictures() {
     save("empty.png");
     browser.open(&written(&folder, &runs::helices(1000, 1)));
     save("one-save.png");
-    let browser = Browser::with(&["--disable-3d-apis"]);
+    let Some(browser) = Browser::with(&["--disable-3d-apis"]) else { return };
     browser.prefer("dark");
     browser.size(390, 844);
     browser.open(&written(&folder, &runs::helices(10, 11)));
@@ -79,7 +79,7 @@ fn speed_of_a_large_page() {
         page.ways.particles.len(),
         begin.elapsed()
     );
-    let browser = Browser::new();
+    let Some(browser) = Browser::new() else { return };
     let begin = Instant::now();
     browser.open(&path);
     println!("opened and drawn in {:.1?}", begin.elapsed());

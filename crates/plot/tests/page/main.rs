@@ -1,4 +1,7 @@
 //! The page in a browser: what is clicked, and what becomes of it.
+//!
+//! Without Chromium and its driver these tests are skipped, unless `BURNTRACE_BROWSER=required`, as
+//! for `.ci/run`: then they fail.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
@@ -25,13 +28,13 @@ fn written(folder: &Path, page: &Page) -> PathBuf {
     path
 }
 
-/// A browser that shows a page.
-fn shown(page: &Page) -> Browser {
-    let browser = Browser::new();
+/// A browser that shows a page; none where there is no browser and none is required.
+fn shown(page: &Page) -> Option<Browser> {
+    let browser = Browser::new()?;
     browser.prefer("light");
     let folder = tempfile::tempdir().unwrap();
     browser.open(&written(folder.path(), page));
-    browser
+    Some(browser)
 }
 
 /// Nothing was complained of, and nothing but the file was asked for.
@@ -69,7 +72,7 @@ fn middle(browser: &Browser) -> (f64, f64) {
 
 #[test]
 fn tracks_are_drawn_in_their_colors() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     let all = browser.shot(SCENE);
     assert!(all.colors() > 300, "{} colours", all.colors());
     for color in VIRIDIS {
@@ -87,7 +90,7 @@ fn tracks_are_drawn_in_their_colors() {
 
 #[test]
 fn it_plays_and_pauses() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     assert_eq!(browser.text("#clock"), "t = 10.00 s · save 41 of 41");
     let end = browser.shot(SCENE);
     browser.click("#play");
@@ -111,7 +114,7 @@ fn it_plays_and_pauses() {
 
 #[test]
 fn keys_and_the_slider_go_through_the_saves() {
-    let browser = shown(&runs::helices(20, 41));
+    let Some(browser) = shown(&runs::helices(20, 41)) else { return };
     let end = browser.shot(SCENE);
     browser.press(keys::LEFT);
     assert_eq!(browser.text("#clock"), "t = 9.75 s · save 40 of 41");
@@ -142,7 +145,7 @@ fn keys_and_the_slider_go_through_the_saves() {
 fn times_may_be_uneven_and_go_backwards() {
     let mut page = runs::helices(20, 4);
     page.ways.times = vec![10.0, 9.0, 8.5, -2.0];
-    let browser = shown(&page);
+    let Some(browser) = shown(&page) else { return };
     assert_eq!(browser.text("#clock"), "t = −2.00 s · save 4 of 4");
     browser.press(keys::LEFT);
     assert_eq!(browser.text("#clock"), "t = 8.50 s · save 3 of 4");
@@ -155,7 +158,7 @@ fn times_may_be_uneven_and_go_backwards() {
 
 #[test]
 fn colors_follow_the_attribute_the_map_and_the_range() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     browser.slide("#width", 3.0);
     browser.slide("#size", 10.0);
     let speed = browser.shot(SCENE);
@@ -183,7 +186,7 @@ fn colors_follow_the_attribute_the_map_and_the_range() {
 
 #[test]
 fn it_is_light_and_dark() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     let ground = |shot: &Shot| shot.pixels[5 * shot.width + 5];
     let light = browser.shot(SCENE);
     assert_eq!(ground(&light), [255, 255, 255]);
@@ -192,7 +195,7 @@ fn it_is_light_and_dark() {
     assert!(apart(ground(&dark), [0, 0, 0]) < 40, "{:?}", ground(&dark));
     browser.click("#theme");
     assert_eq!(browser.shot(SCENE).differs(&light), 0);
-    let other = shown(&runs::one());
+    let Some(other) = shown(&runs::one()) else { return };
     other.prefer("dark");
     assert!(apart(ground(&other.shot(SCENE)), [0, 0, 0]) < 40);
     is_content(&browser);
@@ -200,7 +203,7 @@ fn it_is_light_and_dark() {
 
 #[test]
 fn it_turns_moves_and_zooms() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     let (x, y) = middle(&browser);
     let first = browser.shot(SCENE);
     browser.drag((x, y), (x + 120.0, y + 40.0));
@@ -229,7 +232,7 @@ fn it_turns_moves_and_zooms() {
 
 #[test]
 fn slices_are_shown_on_demand() {
-    let browser = shown(&runs::helices(10, 11));
+    let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     browser.click("label:has(input[value=xy])");
     let without = browser.shot(SCENE);
     browser.click("#slice-on-0");
@@ -251,7 +254,7 @@ fn slices_are_shown_on_demand() {
 fn a_click_picks_a_particle() {
     let mut page = runs::helices(9, 41);
     page.ways.particles = (100..109).collect();
-    let browser = shown(&page);
+    let Some(browser) = shown(&page) else { return };
     browser.click("label:has(input[value=xy])");
     browser.choose("#attribute", "status");
     browser.click("#lines");
@@ -296,7 +299,7 @@ fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
 #[test]
 fn a_line_is_where_the_particle_was() {
     // At 0.05 to 0.95 of the box, at half its height.
-    let browser = shown(&runs::one());
+    let Some(browser) = shown(&runs::one()) else { return };
     browser.click("label:has(input[value=xy])");
     browser.choose("#attribute", "one colour");
     browser.slide("#width", 4.0);
@@ -321,22 +324,22 @@ fn jumps_are_not_joined() {
     let mut page = runs::one();
     page.ways.joined[5] = false;
     let gap = |page: &Page| {
-        let browser = shown(page);
+        let browser = shown(page)?;
         browser.click("label:has(input[value=xy])");
         browser.choose("#attribute", "one colour");
         browser.slide("#width", 4.0);
         browser.click("#points");
         is_content(&browser);
-        browser.shot(SCENE).count(BLUE)
+        Some(browser.shot(SCENE).count(BLUE))
     };
-    let (whole, broken) = (gap(&runs::one()), gap(&page));
+    let (Some(whole), Some(broken)) = (gap(&runs::one()), gap(&page)) else { return };
     let part = broken as f64 / whole as f64;
     assert!((part - 0.9).abs() < 0.02, "{part} of the line is left, and 9 of 10 parts should be");
 }
 
 #[test]
 fn numbers_and_charts_stand_beside_it() {
-    let browser = shown(&runs::helices(10, 11));
+    let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let summary = browser.text("#summary");
     for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "stuck"] {
         assert!(summary.contains(text), "no `{text}` in {summary}");
@@ -361,7 +364,7 @@ fn text_of_a_run_is_only_text() {
     page.slices[0].raster.title = evil.into();
     page.histograms[0].series[0].0 = evil.into();
     page.statuses.as_mut().unwrap().names[0] = evil.into();
-    let browser = shown(&page);
+    let Some(browser) = shown(&page) else { return };
     assert_eq!(browser.text("h1"), evil);
     assert!(browser.text("#summary").contains(evil));
     assert_eq!(browser.script("return document.title"), evil);
@@ -372,7 +375,7 @@ fn text_of_a_run_is_only_text() {
 
 #[test]
 fn the_network_is_forbidden() {
-    let browser = shown(&runs::one());
+    let Some(browser) = shown(&runs::one()) else { return };
     is_content(&browser);
     for (tries, directive) in [
         ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect-src"),
@@ -394,17 +397,17 @@ fn the_network_is_forbidden() {
 #[test]
 fn runs_with_little_in_them_are_shown() {
     let none = Page { title: "Nothing".into(), ..Page::default() };
-    let browser = shown(&none);
+    let Some(browser) = shown(&none) else { return };
     assert_eq!(browser.text("#message"), "There are no particles to show.");
     assert_eq!(browser.text("#shown"), "No particles, no saves");
     is_content(&browser);
-    let browser = shown(&runs::helices(30, 1));
+    let Some(browser) = shown(&runs::helices(30, 1)) else { return };
     assert_eq!(browser.text("#clock"), "t = 0.000 s · save 1 of 1");
     assert!(browser.script("return play.disabled").as_bool().unwrap());
     assert!(browser.shot(SCENE).count(VIRIDIS[1]) > 10);
     is_content(&browser);
     // A plane is looked at from above.
-    let browser = shown(&runs::flat(50, 21));
+    let Some(browser) = shown(&runs::flat(50, 21)) else { return };
     assert!(
         browser.script("return document.querySelector('[value=xy]').checked").as_bool().unwrap()
     );
@@ -413,7 +416,7 @@ fn runs_with_little_in_them_are_shown() {
     let mut missing = runs::one();
     missing.ways.position.fill([f32::NAN; 3]);
     missing.ways.attributes[0].values.fill(f32::NAN);
-    let browser = shown(&missing);
+    let Some(browser) = shown(&missing) else { return };
     browser.enter("#number", "0");
     assert!(browser.text("#particle").contains("not there"), "{}", browser.text("#particle"));
     is_content(&browser);
@@ -422,7 +425,7 @@ fn runs_with_little_in_them_are_shown() {
 #[test]
 fn without_webgl_it_says_so_and_shows_the_numbers() {
     let folder = tempfile::tempdir().unwrap();
-    let browser = Browser::with(&["--disable-3d-apis"]);
+    let Some(browser) = Browser::with(&["--disable-3d-apis"]) else { return };
     browser.open(&written(folder.path(), &runs::helices(10, 11)));
     assert!(browser.text("#message").contains("no WebGL 2"), "{}", browser.text("#message"));
     assert!(browser.text("#summary").contains("Residence times"));
@@ -433,7 +436,7 @@ fn without_webgl_it_says_so_and_shows_the_numbers() {
 
 #[test]
 fn it_comes_back_when_the_card_does() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     browser.click("#slice-on-0");
     browser.enter("#number", "3");
     let before = browser.shot(SCENE);
@@ -456,7 +459,7 @@ fn only_statuses_that_come_about_have_colors() {
     for code in &mut statuses.codes {
         *code = [1, 12][usize::from(*code)];
     }
-    let browser = shown(&page);
+    let Some(browser) = shown(&page) else { return };
     browser.choose("#attribute", "status");
     let bar = browser.text("#bars");
     assert!(
@@ -472,7 +475,7 @@ fn only_statuses_that_come_about_have_colors() {
 
 #[test]
 fn it_fits_a_phone() {
-    let browser = shown(&runs::helices(60, 41));
+    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     browser.size(390, 844);
     browser.settle();
     let wide = browser.script("return document.documentElement.scrollWidth").as_f64().unwrap();
@@ -491,7 +494,7 @@ fn it_fits_a_phone() {
 
 #[test]
 fn what_needs_a_name_has_one() {
-    let browser = shown(&runs::helices(10, 11));
+    let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let tree = browser.devtools("Accessibility.getFullAXTree", serde_json::json!({}));
     let nodes = tree["nodes"].as_array().unwrap();
     let roles = ["button", "slider", "checkbox", "radio", "combobox", "spinbutton", "image"];
