@@ -5,6 +5,7 @@ use crate::{
     args,
     case::{Misuse, SeedKind},
     results::Results,
+    summary::in_six_digits,
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
@@ -131,8 +132,8 @@ fn raster(results: &Results, ftle: &Ftle, values: &[f64]) -> Option<Raster> {
         [a, b] => ([a, b], values, String::new()),
         [a, b, c] => {
             let (layer, size) = (counts[c] / 2, counts[a] * counts[b]);
-            let place = origin[c] + layer as f64 * spacing[c];
-            ([a, b], &values[layer * size..][..size], format!(", z = {place:.4}"))
+            let place = in_six_digits(origin[c] + layer as f64 * spacing[c]);
+            ([a, b], &values[layer * size..][..size], format!(", z = {place}"))
         }
         _ => return None,
     };

@@ -30,7 +30,7 @@ pub fn write(results: &Results, asked: &Asked, field: &Field, folder: &Path) -> 
 
 /// Nodes of a lattice, or the middles of bins. Along an axis that does not count, the image lies at
 /// the low face of the domain.
-fn of_lattice(lattice: &Lattice, placement: Placement, results: &Results) -> io::Image {
+pub fn of_lattice(lattice: &Lattice, placement: Placement, results: &Results) -> io::Image {
     let is_bins = placement == Placement::Cells;
     let widths: [f64; 3] = std::array::from_fn(|d| {
         let (n, extent) = (lattice.counts[d] as f64, lattice.high[d] - lattice.low[d]);

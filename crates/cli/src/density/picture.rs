@@ -1,7 +1,7 @@
 //! Pictures of densities.
 
-use super::{Asked, Field, Target};
-use crate::{album::Album, args, case::Misuse, results::Results};
+use super::{Asked, Field, Target, files};
+use crate::{album::Album, args, case::Misuse, results::Results, summary::in_six_digits};
 use anyhow::Result;
 use burntrace::analysis::density::{Lattice, Plane};
 use burntrace_plot::{Axis, Curves, Raster, picture};
@@ -40,12 +40,12 @@ fn axis(results: &Results, name: &str, range: [f64; 2]) -> Axis {
 fn line(results: &Results, asked: &Asked, field: &Field) -> Option<Curves> {
     let Target::Grid(lattice) = &asked.target else { return None };
     let [d] = several(lattice)[..] else { return None };
-    let (low, high, n) = (lattice.low[d], lattice.high[d], field.values.len());
-    let place = |i: usize| low + (high - low) * i as f64 / (n.max(2) - 1) as f64;
+    let nodes = files::of_lattice(lattice, field.estimate.placement, results);
+    let place = |i: usize| nodes.origin[d] + i as f64 * nodes.spacing[d];
     let points = field.values.iter().enumerate().map(|(i, &value)| [place(i), value]).collect();
     let density = Axis { name: "density".into(), unit: unit(results, asked), range: [0.0; 2] };
     Some(Curves {
-        axes: [axis(results, NAMES[d], [low, high]), density],
+        axes: [axis(results, NAMES[d], [lattice.low[d], lattice.high[d]]), density],
         log: [false; 2],
         series: vec![(String::new(), points)],
         title: format!("density at {}", time(results, field)),
@@ -67,18 +67,20 @@ fn of_lattice(
     field: &Field,
     lattice: &Lattice,
 ) -> Option<Raster> {
+    let nodes = files::of_lattice(lattice, field.estimate.placement, results);
     let [nx, ny, nz] = lattice.counts;
     let (flat, values, cut) = match several(lattice)[..] {
         [a, b] => ([a, b], field.values.clone(), cut(lattice, asked)),
         [a, b, _] => {
             let layer = nz / 2;
-            let place = lattice.low[2] + layer as f64 * lattice.pitch(2);
+            let place = in_six_digits(nodes.origin[2] + layer as f64 * nodes.spacing[2]);
             let values = field.values[layer * nx * ny..][..nx * ny].to_vec();
-            ([a, b], values, format!(", z = {place:.4}"))
+            ([a, b], values, format!(", z = {place}"))
         }
         _ => return None,
     };
-    let ranges = flat.map(|d| [lattice.low[d], lattice.high[d]]);
+    let last = |d: usize| nodes.origin[d] + (lattice.counts[d] - 1) as f64 * nodes.spacing[d];
+    let ranges = flat.map(|d| [nodes.origin[d], last(d)]);
     Some(Raster {
         axes: [0, 1].map(|i| axis(results, NAMES[flat[i]], ranges[i])),
         counts: flat.map(|d| lattice.counts[d]),
@@ -92,7 +94,8 @@ fn of_lattice(
 /// Where a slice of a density in space lies.
 fn cut(lattice: &Lattice, asked: &Asked) -> String {
     let across = (0..3).find(|&d| lattice.counts[d] == 1 && asked.axes.counts()[d]);
-    across.map_or_else(String::new, |d| format!(", {} = {:.4}", NAMES[d], lattice.low[d]))
+    across
+        .map_or_else(String::new, |d| format!(", {} = {}", NAMES[d], in_six_digits(lattice.low[d])))
 }
 
 fn of_plane(results: &Results, asked: &Asked, field: &Field, plane: &Plane) -> Raster {
