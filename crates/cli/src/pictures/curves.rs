@@ -1,7 +1,7 @@
 //! What goes with time.
 
 use crate::results::Results;
-use burntrace::analysis::statistics::{SaveStatistics, TrackStatistics};
+use burntrace::analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_plot::{Axis, Curves};
 
 /// Curves, the name of their file, and what they show.
@@ -29,6 +29,30 @@ pub fn counts(results: &Results, found: &TrackStatistics) -> Option<Named> {
     };
     let caption = "Slots with an active particle, with one that has ended, and without one.";
     Some(Named { name: "particles", caption, curves })
+}
+
+/// How many particles have ended until when, by way of ending; none where none has, or where there
+/// is a single save.
+pub fn ends(results: &Results, found: &TrackStatistics) -> Option<Named> {
+    if found.times.len() < 2 || found.all.ends.is_empty() {
+        return None;
+    }
+    let sum = |end: &EndStatistics| {
+        let bins = end.over_time.edges.iter().zip(&end.over_time.counts);
+        let points = bins.scan(0, |sum, (&edge, count)| {
+            *sum += count;
+            Some([edge, *sum as f64])
+        });
+        (end.status.to_string(), points.collect())
+    };
+    let curves = Curves {
+        axes: [time(results), axis("particles", String::new())],
+        log: [false; 2],
+        series: found.all.ends.iter().map(sum).collect(),
+        title: "particles that have ended".into(),
+    };
+    let caption = "How many particles have ended until when, by way of ending.";
+    Some(Named { name: "ends", caption, curves })
 }
 
 /// How particles spread; none where there is a single save, or no particle in any.

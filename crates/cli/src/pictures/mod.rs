@@ -54,7 +54,7 @@ pub fn make(
         }
         Err(reason) => missing.push(format!("density: {reason:#}")),
     }
-    let over_time = [curves::counts(results, found), curves::spread(results, found)];
+    let over_time = [curves::counts, curves::ends, curves::spread].map(|of| of(results, found));
     for Named { name, caption, curves } in over_time.into_iter().flatten() {
         album.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
         captions.push(caption.into());

@@ -91,7 +91,10 @@ impl<'a> Report<'a> {
     /// The whole as JSON.
     fn json(&self) -> Value {
         let case = self.results.case.as_ref().and_then(|case| serde_json::to_value(case).ok());
-        let pictures: Vec<&PathBuf> = self.pictures.iter().map(|shown| &shown.path).collect();
+        let root = &self.results.folder.root;
+        let in_folder = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).to_path_buf();
+        let pictures: Vec<PathBuf> =
+            self.pictures.iter().map(|shown| in_folder(&shown.path)).collect();
         let groups: Vec<Value> = self
             .groups
             .iter()

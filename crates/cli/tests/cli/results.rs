@@ -76,6 +76,7 @@ fn a_run_ends_with_a_report_unless_it_is_not_wanted() {
     assert_eq!(report["case"]["seeds"]["counts"], serde_json::json!([8, 6, 1]));
     assert_eq!(report["domain"]["low"], serde_json::json!([-4.0, -4.0, 0.0]));
     assert_eq!(report["summary"]["particles"], 48);
+    assert_eq!(report["pictures"][0], "pictures/tracks.png");
     let folder = run(SADDLE, &["save.report=\"never\""]);
     assert!(!folder.path().join("out/report.md").exists());
     assert_all_is_made(folder.path(), "out");
