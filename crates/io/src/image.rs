@@ -112,8 +112,8 @@ mod tests {
         };
         write_image(&image, &path).unwrap();
         let file = burntrace_vtk::open(&path).unwrap();
-        for ((name, values), found) in image.arrays.iter().zip(file.arrays()) {
-            assert_eq!(name, &found.name);
+        for (name, values) in &image.arrays {
+            let found = file.arrays().iter().find(|array| array.name == *name).unwrap();
             let burntrace_vtk::Values::F64(read) = file.read(found).unwrap().values else {
                 panic!("{name} is not f64")
             };
