@@ -4,34 +4,33 @@ use crate::{
     album::Album,
     args,
     case::{Misuse, SeedKind},
-    results::Results,
-    summary::in_six_digits,
+    results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
-use burntrace::burn::tensor::{DType, Tensor, TensorData};
-use burntrace::{BoxPoints, Precision, device::Usable, io};
-use burntrace_plot::{Axis, Raster, picture};
+use burntrace::{BoxPoints, device::Usable, io};
+use burntrace_plot::{Raster, picture};
 use serde_json::json;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub fn execute(args: &args::Ftle) -> Result<()> {
     let results = Results::open(&args.run)?;
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let ftle = exponents(&results, save, &device)?;
-    let values: Vec<f64> = (ftle.values().into_data().convert::<f64>().try_to_vec())
-        .map_err(|error| anyhow::anyhow!("the exponents cannot be read back: {error:?}"))?;
+    let values = tensors::numbers(ftle.values())?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
     let mut album = Album::at(&folder, false)?;
     let name = format!("ftle_{save:05}");
-    let image = write(&ftle, &values, results.tracks.times()[save], &folder.join(&name))?;
-    if let Some(raster) = raster(&results, &ftle, &values) {
+    let image = image(&ftle, &values, results.tracks.times()[save]);
+    let path = folder.join(&name).with_extension("vti");
+    io::write_image(&image, &path)?;
+    if let Some(raster) = raster(&results, &ftle, &image, &values) {
         let made = picture::raster(&raster, &[], &args.look.style()).map_err(Misuse::of)?;
         album.add(&name, &made)?;
     }
-    let written: Vec<PathBuf> = [image].into_iter().chain(album.written).collect();
+    let written: Vec<PathBuf> = [path].into_iter().chain(album.written).collect();
     print(args.json, &ftle, &values, &written)
 }
 
@@ -46,12 +45,7 @@ fn exponents(results: &Results, save: usize, device: &Usable) -> Result<Ftle> {
             *place = [f64::NAN; 3];
         }
     }
-    let dtype = match results.tracks.precision() {
-        Precision::F64 if device.has_f64 => DType::F64,
-        _ => DType::F32,
-    };
-    let data = TensorData::new(end.as_flattened().to_vec(), [end.len(), 3]).convert_dtype(dtype);
-    let end = Tensor::from_data(data, (&device.device, dtype));
+    let end = tensors::places(&end, results.tracks.precision(), device);
     let map = FlowMap::new(&lattice, stencil, end, time).map_err(Misuse::of)?;
     map.ftle().map_err(Misuse::of)
 }
@@ -108,49 +102,29 @@ fn origin(lattice: &Lattice) -> [f64; 3] {
     })
 }
 
-fn write(ftle: &Ftle, values: &[f64], time: f64, stem: &Path) -> Result<PathBuf> {
-    let path = stem.with_extension("vti");
+/// The exponents as image data; `time` is that of the save.
+fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
     let lattice = ftle.lattice();
-    let image = io::Image {
+    io::Image {
         counts: lattice.counts(),
         origin: origin(lattice),
         spacing: lattice.spacing(),
         directions: None,
         arrays: vec![("ftle".into(), values.to_vec())],
         facts: vec![("TimeValue".into(), time), ("flow_time".into(), ftle.time())],
-    };
-    io::write_image(&image, &path)?;
-    Ok(path)
+    }
 }
 
 /// The exponents on a plane: that of the lattice, or the one in the middle of it.
-fn raster(results: &Results, ftle: &Ftle, values: &[f64]) -> Option<Raster> {
-    let lattice = ftle.lattice();
-    let (counts, spacing, origin) = (lattice.counts(), lattice.spacing(), origin(lattice));
-    let several: Vec<usize> = (0..3).filter(|&d| counts[d] > 1).collect();
-    let (flat, values, cut) = match several[..] {
-        [a, b] => ([a, b], values, String::new()),
-        [a, b, c] => {
-            let (layer, size) = (counts[c] / 2, counts[a] * counts[b]);
-            let place = in_six_digits(origin[c] + layer as f64 * spacing[c]);
-            ([a, b], &values[layer * size..][..size], format!(", z = {place}"))
-        }
-        _ => return None,
-    };
+fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> Option<Raster> {
+    let Layer { raster, place } = layer(results, image, values)?;
     let units = results.units();
-    let axis = |d: usize| Axis {
-        name: ["x", "y", "z"][d].into(),
-        unit: units.length.clone(),
-        range: [origin[d], origin[d] + (counts[d] - 1) as f64 * spacing[d]],
-    };
     let time = format!("{} {}", ftle.time(), units.time);
     Some(Raster {
-        axes: flat.map(axis),
-        counts: flat.map(|d| counts[d]),
-        values: values.iter().map(|&value| value as f32).collect(),
         name: "FTLE".into(),
         unit: units.rate(),
-        title: format!("finite-time Lyapunov exponent, T = {}{cut}", time.trim_end()),
+        title: format!("finite-time Lyapunov exponent, T = {}{place}", time.trim_end()),
+        ..raster
     })
 }
 

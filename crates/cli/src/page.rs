@@ -4,7 +4,7 @@ use crate::{
     case::Misuse,
     pictures::{self, MOST_SAVES},
     report,
-    results::{Followed, Most, Results, ways},
+    results::{AXES, Followed, Most, Results, ways},
 };
 use anyhow::{Context, Result};
 use burntrace::Status;
@@ -52,8 +52,7 @@ fn names() -> Vec<String> {
 /// The density at the last save, on the plane of a flat run or in the middle of the box.
 fn slice(results: &Results) -> Option<Slice> {
     let raster = pictures::last_density(results).ok()?;
-    let across =
-        (0..3).find(|d| raster.axes.iter().all(|axis| axis.name != ["x", "y", "z"][*d]))?;
+    let across = (0..3).find(|d| raster.axes.iter().all(|axis| axis.name != AXES[*d]))?;
     let [low, high] = results.domain;
     Some(Slice { raster, normal_axis: across, position: 0.5 * (low[across] + high[across]) })
 }

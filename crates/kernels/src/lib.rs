@@ -57,6 +57,13 @@ pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};
 
+/// What other operations on CubeCL devices are made of; no part of the interface.
+#[cfg(feature = "cube")]
+#[doc(hidden)]
+pub mod device {
+    pub use crate::cube::upload::{DeviceTables, upload};
+}
+
 /// What other operations on CPU backends are made of; no part of the interface.
 #[doc(hidden)]
 pub mod host {

@@ -4,13 +4,12 @@ use super::Cloud;
 use crate::{
     args::{self, Edges, Method},
     case::Misuse,
-    results::Results,
+    results::{AXES, Results, tensors},
 };
 use anyhow::Result;
 use burntrace::analysis::density::{
     Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
 };
-use burntrace::burn::tensor::{DType, Tensor, TensorData};
 use burntrace::{device::Usable, io};
 
 /// Nodes along the longest axis, of 1, 2 and 3 axes.
@@ -71,9 +70,7 @@ impl Asked {
             Target::Grid(lattice) => self.density.on_grid(&positions, lattice),
             Target::Plane(plane) => self.density.on_plane(&positions, plane),
             Target::Points(points) => {
-                let data = TensorData::new(points.as_flattened().to_vec(), [points.len(), 3]);
-                let dtype: DType = positions.dtype();
-                let points = Tensor::from_data(data.convert_dtype(dtype), (&device.device, dtype));
+                let points = tensors::places(points, cloud.precision, device);
                 self.density.at(&positions, &points)
             }
         };
@@ -83,7 +80,7 @@ impl Asked {
 
 /// The axes that count: those that are named, else those along which the domain has an extent.
 fn axes(given: Option<&str>, results: &Results) -> Result<Axes> {
-    let all: String = results.axes().into_iter().map(|d| ["x", "y", "z"][d]).collect();
+    let all: String = results.axes().into_iter().map(|d| AXES[d]).collect();
     let name = given.unwrap_or(&all);
     if name.is_empty() {
         return Err(Misuse::error(
@@ -218,7 +215,7 @@ fn counts(given: &[usize], axes: Axes, low: [f64; 3], high: [f64; 3]) -> Result<
 /// The axis across a slice, and where on it.
 fn across(slice: &str, axes: Axes) -> Result<(usize, f64)> {
     let found = slice.split_once('=').and_then(|(name, place)| {
-        let d = ["x", "y", "z"].iter().position(|axis| *axis == name.trim())?;
+        let d = AXES.iter().position(|axis| *axis == name.trim())?;
         Some((d, place.trim().parse().ok().filter(|place: &f64| place.is_finite())?))
     });
     found.filter(|(d, _)| axes.counts()[*d] && axes.dimension() > 1).ok_or_else(|| {

@@ -1,15 +1,15 @@
 //! The particles of a save.
 
-use crate::results::Results;
+use crate::results::{Results, tensors};
 use anyhow::Result;
-use burntrace::burn::tensor::{DType, Tensor, TensorData};
+use burntrace::burn::tensor::Tensor;
 use burntrace::{Precision, device::Usable, io::Moments};
 
 /// Particles at a save: those that count.
 pub struct Cloud {
     pub time: f64,
     pub positions: Vec<[f64; 3]>,
-    precision: Precision,
+    pub precision: Precision,
 }
 
 impl Cloud {
@@ -26,15 +26,8 @@ impl Cloud {
         })
     }
 
-    /// The positions on a device `[n, 3]`, in the precision of the store, or in f32 where the
-    /// device has nothing better.
+    /// The positions on a device `[n, 3]`, in the precision of the store.
     pub fn on(&self, device: &Usable) -> Tensor<2> {
-        let dtype = match self.precision {
-            Precision::F64 if device.has_f64 => DType::F64,
-            _ => DType::F32,
-        };
-        let data =
-            TensorData::new(self.positions.as_flattened().to_vec(), [self.positions.len(), 3]);
-        Tensor::from_data(data.convert_dtype(dtype), (&device.device, dtype))
+        tensors::places(&self.positions, self.precision, device)
     }
 }

@@ -9,7 +9,11 @@ pub use ask::{Asked, Target};
 pub use cloud::Cloud;
 pub use picture::raster;
 
-use crate::{album::Album, args, results::Results};
+use crate::{
+    album::Album,
+    args,
+    results::{Results, tensors},
+};
 use anyhow::Result;
 use burntrace::analysis::density::Estimate;
 use serde_json::{Value, json};
@@ -27,7 +31,7 @@ pub fn execute(args: &args::Density) -> Result<()> {
     for save in saves {
         let cloud = Cloud::read(&results, save, args.ended)?;
         let estimate = asked.estimate(&cloud, &device)?;
-        let field = Field { values: values_of(&estimate)?, estimate, save, time: cloud.time };
+        let field = Field::of(estimate, save, cloud.time)?;
         let mut written = vec![files::write(&results, &asked, &field, &folder)?];
         if !args.no_pictures && picture::add(&results, &asked, &field, &args.look, &mut album)? {
             written.extend(album.written.last().cloned());
@@ -53,16 +57,15 @@ pub struct Field {
 }
 
 impl Field {
+    /// Reads an estimate back.
+    pub fn of(estimate: Estimate, save: usize, time: f64) -> Result<Field> {
+        Ok(Field { values: tensors::numbers(estimate.values.clone())?, estimate, save, time })
+    }
+
     /// The name of its files, without the ending.
     fn name(&self) -> String {
         format!("density_{:05}", self.save)
     }
-}
-
-/// The values of an estimate on the host.
-pub fn values_of(estimate: &Estimate) -> Result<Vec<f64>> {
-    let data = estimate.values.clone().into_data().convert::<f64>();
-    data.try_to_vec().map_err(|error| anyhow::anyhow!("the density cannot be read back: {error:?}"))
 }
 
 /// The saves that were asked for.

@@ -1,12 +1,16 @@
 //! Pictures of densities.
 
 use super::{Asked, Field, Target, files};
-use crate::{album::Album, args, case::Misuse, results::Results, summary::in_six_digits};
+use crate::{
+    album::Album,
+    args,
+    case::Misuse,
+    results::{AXES, Layer, Results, layer},
+    summary::in_six_digits,
+};
 use anyhow::Result;
 use burntrace::analysis::density::{Lattice, Plane};
 use burntrace_plot::{Axis, Curves, Raster, picture};
-
-const NAMES: [&str; 3] = ["x", "y", "z"];
 
 /// Adds a picture of a density, if one can be made: of a line, a plane, or the middle of a grid in
 /// space. Says whether it has.
@@ -45,7 +49,7 @@ fn line(results: &Results, asked: &Asked, field: &Field) -> Option<Curves> {
     let points = field.values.iter().enumerate().map(|(i, &value)| [place(i), value]).collect();
     let density = Axis { name: "density".into(), unit: unit(results, asked), range: [0.0; 2] };
     Some(Curves {
-        axes: [axis(results, NAMES[d], [lattice.low[d], lattice.high[d]]), density],
+        axes: [axis(results, AXES[d], [lattice.low[d], lattice.high[d]]), density],
         log: [false; 2],
         series: vec![(String::new(), points)],
         title: format!("density at {}", time(results, field)),
@@ -68,26 +72,13 @@ fn of_lattice(
     lattice: &Lattice,
 ) -> Option<Raster> {
     let nodes = files::of_lattice(lattice, field.estimate.placement, results);
-    let [nx, ny, nz] = lattice.counts;
-    let (flat, values, cut) = match several(lattice)[..] {
-        [a, b] => ([a, b], field.values.clone(), cut(lattice, asked)),
-        [a, b, _] => {
-            let layer = nz / 2;
-            let place = in_six_digits(nodes.origin[2] + layer as f64 * nodes.spacing[2]);
-            let values = field.values[layer * nx * ny..][..nx * ny].to_vec();
-            ([a, b], values, format!(", z = {place}"))
-        }
-        _ => return None,
-    };
-    let last = |d: usize| nodes.origin[d] + (lattice.counts[d] - 1) as f64 * nodes.spacing[d];
-    let ranges = flat.map(|d| [nodes.origin[d], last(d)]);
+    let Layer { raster, place } = layer(results, &nodes, &field.values)?;
+    let place = if place.is_empty() { cut(lattice, asked) } else { place };
     Some(Raster {
-        axes: [0, 1].map(|i| axis(results, NAMES[flat[i]], ranges[i])),
-        counts: flat.map(|d| lattice.counts[d]),
-        values: values.into_iter().map(|value| value as f32).collect(),
         name: "density".into(),
         unit: unit(results, asked),
-        title: format!("density at {}{cut}", time(results, field)),
+        title: format!("density at {}{place}", time(results, field)),
+        ..raster
     })
 }
 
@@ -95,7 +86,7 @@ fn of_lattice(
 fn cut(lattice: &Lattice, asked: &Asked) -> String {
     let across = (0..3).find(|&d| lattice.counts[d] == 1 && asked.axes.counts()[d]);
     across
-        .map_or_else(String::new, |d| format!(", {} = {}", NAMES[d], in_six_digits(lattice.low[d])))
+        .map_or_else(String::new, |d| format!(", {} = {}", AXES[d], in_six_digits(lattice.low[d])))
 }
 
 fn of_plane(results: &Results, asked: &Asked, field: &Field, plane: &Plane) -> Raster {

@@ -119,8 +119,7 @@ pub fn last_density(results: &Results) -> Result<Raster> {
     let cloud = Cloud::read(results, save, false)?;
     // That of the run may not be here, and a picture is small work.
     let estimate = asked.estimate(&cloud, &results.device(Some("flex"))?)?;
-    let values = density::values_of(&estimate)?;
-    let field = density::Field { estimate, values, save, time: cloud.time };
+    let field = density::Field::of(estimate, save, cloud.time)?;
     density::raster(results, &asked, &field).context("the domain of the run is a line")
 }
 

@@ -1,8 +1,11 @@
 //! A finished run in its folder, as the commands that look at it need it.
 
+mod layer;
 mod statistics;
+pub mod tensors;
 mod ways;
 
+pub use layer::{AXES, Layer, layer};
 pub use statistics::Group;
 pub use ways::{Followed, Most, ways};
 

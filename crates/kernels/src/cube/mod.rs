@@ -15,6 +15,7 @@ mod settle;
 mod stages;
 mod step;
 mod tables;
+pub mod upload;
 mod walk;
 mod walls;
 

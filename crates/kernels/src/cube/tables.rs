@@ -1,7 +1,10 @@
 //! What is the same for all particles, packed into two small buffers: one place says where each
 //! number lies, for the host that writes and the kernel that reads.
 
-use super::obstacles;
+use super::{
+    obstacles,
+    upload::{DeviceTables, upload},
+};
 use crate::{
     Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, Segment, Succession,
     Weighting, lives::STATUS_CODES, random::halves,
@@ -91,12 +94,6 @@ pub(super) const INTERVALS: usize = ROOM + 11;
 pub(super) struct Tables {
     reals: Vec<f64>,
     wholes: Vec<i32>,
-}
-
-/// The two buffers on a device.
-pub(super) struct DeviceTables {
-    pub reals: BufferArg,
-    pub wholes: BufferArg,
 }
 
 impl Tables {
@@ -227,23 +224,7 @@ impl Tables {
 
     /// Copies the buffers to a device, reals in the field's precision.
     pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
-        let reals = match dtype {
-            DType::F64 => client.create_from_slice(bytemuck::cast_slice(&self.reals)),
-            _ => {
-                let limit = f64::from(f32::MAX);
-                let single = |x: &f64| x.clamp(-limit, limit) as f32;
-                let reals: Vec<f32> = self.reals.iter().map(single).collect();
-                client.create_from_slice(bytemuck::cast_slice(&reals))
-            }
-        };
-        let wholes = client.create_from_slice(bytemuck::cast_slice(&self.wholes));
-        // SAFETY: each buffer was made with exactly this many elements.
-        unsafe {
-            DeviceTables {
-                reals: BufferArg::from_raw_parts(reals, self.reals.len()),
-                wholes: BufferArg::from_raw_parts(wholes, self.wholes.len()),
-            }
-        }
+        upload(client, dtype, &self.reals, &self.wholes)
     }
 }
 

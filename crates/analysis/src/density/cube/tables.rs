@@ -8,6 +8,7 @@ use crate::density::{
 };
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
+use burntrace_kernels::device::{DeviceTables, upload};
 
 /// Places in the buffer of reals: the kernel's matrix, xx, xy, xz, yy, yz, zz.
 pub(super) const MATRIX: usize = 0;
@@ -42,12 +43,6 @@ pub(super) struct Tables {
     wholes: Vec<i32>,
 }
 
-/// The two buffers on a device.
-pub(super) struct DeviceTables {
-    pub reals: BufferArg,
-    pub wholes: BufferArg,
-}
-
 impl Tables {
     pub fn new(cells: &Cells, smoother: &Smoother, grid: Option<&NodeGrid>) -> Self {
         let a = &smoother.per_unit;
@@ -73,20 +68,6 @@ impl Tables {
 
     /// Copies the buffers to a device, reals in the precision of the arithmetic.
     pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
-        let reals = match dtype {
-            DType::F64 => client.create_from_slice(bytemuck::cast_slice(&self.reals)),
-            _ => {
-                let reals: Vec<f32> = self.reals.iter().map(|&x| x as f32).collect();
-                client.create_from_slice(bytemuck::cast_slice(&reals))
-            }
-        };
-        let wholes = client.create_from_slice(bytemuck::cast_slice(&self.wholes));
-        // SAFETY: each buffer was made with exactly this many elements.
-        unsafe {
-            DeviceTables {
-                reals: BufferArg::from_raw_parts(reals, self.reals.len()),
-                wholes: BufferArg::from_raw_parts(wholes, self.wholes.len()),
-            }
-        }
+        upload(client, dtype, &self.reals, &self.wholes)
     }
 }
