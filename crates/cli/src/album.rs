@@ -1,6 +1,6 @@
 //! The pictures of a run, as files in a folder.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burntrace_plot::picture::Picture;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,7 @@ pub struct Album {
 impl Album {
     /// Makes the folder, if it is not there.
     pub fn at(folder: &Path, svg: bool) -> Result<Album> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        crate::folder::make(folder)?;
         let ending = if svg { "svg" } else { "png" };
         Ok(Album { folder: folder.into(), ending, written: Vec::new() })
     }

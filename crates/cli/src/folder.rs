@@ -60,8 +60,7 @@ impl Folder {
         for name in FILES {
             remove(std::fs::remove_file(folder.path(name)))?;
         }
-        std::fs::create_dir_all(root)
-            .with_context(|| format!("the folder {} cannot be made", root.display()))?;
+        make(root)?;
         Ok(folder)
     }
 
@@ -87,6 +86,12 @@ impl Folder {
     pub fn forget_checkpoint(&self) -> Result<()> {
         remove(std::fs::remove_file(self.path(checkpoint::NAME)))
     }
+}
+
+/// Makes a folder, if it is not there.
+pub fn make(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("the folder {} cannot be made", folder.display()))
 }
 
 /// A case as it runs, with absolute file names, so that it runs from anywhere.

@@ -2,11 +2,12 @@
 
 use crate::{
     case::Misuse,
+    folder,
     pictures::{self, MOST_SAVES},
     report,
     results::{AXES, Followed, Most, Results, ways},
 };
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burntrace::Status;
 use burntrace::analysis::statistics::TrackStatistics;
 use burntrace_plot::page::{self, Page, Section, Slice, Statuses};
@@ -37,8 +38,7 @@ pub fn write(
         sections: sections(results, &statistics),
         histograms: pictures::residence(results, &statistics).into_iter().collect(),
     };
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("the folder {} cannot be made", out.display()))?;
+    folder::make(out)?;
     let path = out.join("page.html");
     page.fit(most_bytes).and_then(|page| page.write(&path)).map_err(Misuse::of)?;
     Ok(path)

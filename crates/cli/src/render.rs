@@ -4,11 +4,11 @@ use crate::{
     album::Album,
     args,
     case::Misuse,
-    page,
+    folder, page,
     pictures::{self, MOST_SAVES, Wanted},
     results::{Most, Results, ways},
 };
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burntrace_plot::{
     Ways,
     animation::{self, Animation},
@@ -56,7 +56,7 @@ fn animations(ways: &Ways, view: View, out: &Path, args: &args::Render) -> Resul
     }
     let animation = Animation { style, seconds: args.seconds, ..Animation::default() };
     let mut written = Vec::new();
-    make(out)?;
+    folder::make(out)?;
     if args.gif {
         let path = out.join("tracks.gif");
         animation::write_gif(&path, ways, &view, &animation).map_err(Misuse::of)?;
@@ -68,9 +68,4 @@ fn animations(ways: &Ways, view: View, out: &Path, args: &args::Render) -> Resul
         written.push(path);
     }
     Ok(written)
-}
-
-fn make(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("the folder {} cannot be made", folder.display()))
 }
