@@ -6,10 +6,10 @@
 //! whether the answers are right.
 
 use burntrace::{
-    Allowed, ClosedSurface, Condition, Domain, Face, Field, FieldOptions, FrameSource, GridField,
-    GridSource, Inlet, InletShape, Obstacle, Path, Pattern, Placement, PointField, PointSource,
-    SaveAt, Scheme, Seeds, SeedsOutside, Shape, Span, Surface, Tracer, Velocity, Weighting,
-    burn::tensor::Device, device,
+    Allowed, ClosedSurface, Condition, Domain, Engine, Face, Field, FieldOptions, FrameSource,
+    GridField, GridSource, Inlet, InletShape, Obstacle, Pattern, Placement, PointField,
+    PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Span, Surface, Tracer, Velocity,
+    Weighting, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -372,5 +372,5 @@ fn each_step(bencher: Bencher, name: &str) {
 #[divan::bench(args = ["flex", "ndarray"], sample_count = 3, sample_size = 1)]
 fn tensor_path(bencher: Bencher, name: &str) {
     let field = field(&device::open(name).expect("a device").device);
-    measure(bencher, &tracer(&field, 4).path(Path::Tensor), PARTICLES / 100, EVERYWHERE);
+    measure(bencher, &tracer(&field, 4).engine(Engine::Tensor), PARTICLES / 100, EVERYWHERE);
 }

@@ -6,8 +6,8 @@
 mod formula;
 
 use burntrace::{
-    Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, Life, Pattern, Seeds,
-    Source, Span, Status, Summary, Tracer, device,
+    Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, ParticleInstance, Pattern,
+    Seeds, Source, Span, Status, Summary, Tracer, device,
 };
 use formula::Formula;
 
@@ -25,7 +25,7 @@ fn exact(time: f64) -> f64 {
 }
 
 /// Part of the lives that took no longer than a time, of those released so long before the end.
-fn found(lives: &[&Life], time: f64) -> f64 {
+fn found(lives: &[&ParticleInstance], time: f64) -> f64 {
     let old: Vec<_> = lives.iter().filter(|life| life.release_time + time < END).collect();
     old.iter().filter(|life| life.residence_time() <= time).count() as f64 / old.len() as f64
 }
@@ -61,7 +61,7 @@ fn main() -> Result<(), Error> {
     for time in [1.4, 1.6, 2.0, 3.0, 4.0, 10.0] {
         println!("{time:>6} {:>9.4} {:>9.4}", found(&lives, time), exact(time));
     }
-    let long = |life: &&&Life| life.release_time + LONGEST < END;
+    let long = |life: &&&ParticleInstance| life.release_time + LONGEST < END;
     let times = lives.iter().filter(long).map(|life| life.residence_time().min(LONGEST));
     let (count, sum) = times.clone().fold((0.0, 0.0), |(n, sum), time| (n + 1.0, sum + time));
     println!("{:>6} {:>9.4} {:>9.4}", "least", times.fold(END, f64::min), LENGTH / 1.5);

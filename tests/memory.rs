@@ -6,7 +6,7 @@
 
 use burntrace::{
     Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameSource, Frames, GridField,
-    GridSource, Load, Memory, Observer, Placement, Plan, Precision, Progress, RunState, Save,
+    GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize, RunState, Save,
     SaveAt, SavePlan, Seeds, SinkError, Span, Strategy, Summary, Tracer, TrackSink, Velocity,
     device, io,
 };
@@ -189,7 +189,7 @@ fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
     let device = device::open("flex").unwrap().device;
     let size = FieldSize::grid(&source, Precision::F32);
     let memory = size.frames as u64 * size.frame_bytes / 4;
-    let load = Load::new(200_000, Precision::F32);
+    let load = RunSize::new(200_000, Precision::F32);
     let limits = Memory::unknown(&device).within(memory);
     let plan = Plan::choose(&load, &size, limits, &Default::default()).unwrap();
     println!("{plan}");

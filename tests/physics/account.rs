@@ -3,7 +3,7 @@
 use super::common::*;
 use burn::tensor::Tensor;
 use burntrace::{
-    Domain, Error, Face, Field, FieldFn, Path, Placement, SaveAt, Seeds, Status, Tracer,
+    Domain, Engine, Error, Face, Field, FieldFn, Placement, SaveAt, Seeds, Status, Tracer,
 };
 
 fn shear() -> Frames {
@@ -41,7 +41,7 @@ fn launches_are_counted_in_saves_not_in_steps() {
             let summary = trace(&tracer.clone().save(save), &points(30)).summary;
             assert_eq!((summary.saves, summary.launches), (saves, launches), "{machine}");
             assert_eq!((summary.steps, summary.particles), (12, 30), "{machine}");
-            assert_eq!(summary.path, Path::Fused, "{machine}");
+            assert_eq!(summary.engine, Engine::Fused, "{machine}");
             assert_eq!(
                 (summary.device.as_str(), summary.precision),
                 ("this one", machine.precision)
@@ -50,8 +50,8 @@ fn launches_are_counted_in_saves_not_in_steps() {
             assert!(summary.trace_seconds > 0.0 && !summary.cancelled, "{machine}");
         }
         if machine.is_cpu() {
-            let tensor = trace(&tracer.path(Path::Tensor), &points(30)).summary;
-            assert_eq!((tensor.path, tensor.launches, tensor.kernels), (Path::Tensor, 12, 0));
+            let tensor = trace(&tracer.engine(Engine::Tensor), &points(30)).summary;
+            assert_eq!((tensor.engine, tensor.launches, tensor.kernels), (Engine::Tensor, 12, 0));
         }
     }
 }
@@ -72,14 +72,14 @@ fn only_grids_are_traced_by_the_fused_operation() {
     for machine in machines() {
         let field = formula(&machine);
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4));
-        assert_eq!(trace(&tracer, &points(3)).summary.path, Path::Tensor, "{machine}");
-        match tracer.path(Path::Fused).trace(&points(3)) {
+        assert_eq!(trace(&tracer, &points(3)).summary.engine, Engine::Tensor, "{machine}");
+        match tracer.engine(Engine::Fused).trace(&points(3)) {
             Err(Error::NotFused { reason }) => assert!(reason.contains("grid"), "{reason}"),
             other => panic!("{machine}: {other:?}"),
         }
         let grid = machine.field(&shear());
         let run = trace(&Tracer::new(&grid).span(steps(0.0, 1.0, 4)), &points(3));
-        assert_eq!(run.summary.path, Path::Fused, "{machine}");
+        assert_eq!(run.summary.engine, Engine::Fused, "{machine}");
     }
 }
 
@@ -99,8 +99,8 @@ fn counts_and_particle_steps_add_up() {
     for machine in machines() {
         let field = machine.field(&shear());
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 10)).stagnant_speed(0.05);
-        for &path in machine.paths() {
-            let run = trace(&tracer.clone().path(path), &seeds);
+        for &engine in machine.engines() {
+            let run = trace(&tracer.clone().engine(engine), &seeds);
             let expected = [
                 Status::Active,
                 Status::Exited(Face::XHigh),
@@ -108,18 +108,18 @@ fn counts_and_particle_steps_add_up() {
                 Status::Waiting,
                 Status::Stagnant,
             ];
-            assert_eq!(run.status, expected, "{machine}, {path}");
+            assert_eq!(run.status, expected, "{machine}, {engine}");
             let summary = &run.summary;
             assert_eq!((summary.released, summary.active(), summary.ended()), (4, 2, 2));
             let total: usize = summary.counts.iter().map(|(_, count)| count).sum();
             assert_eq!(total, summary.particles);
             // The exit is at the end of step 2 but for rounding, which may make it the begin of 3.
             let steps = summary.particle_steps;
-            assert!([20, 21].contains(&steps), "{machine}, {path}: {steps}");
-            assert!((run.end_time[1] - 0.2).abs() <= 8.0 * machine.eps(), "{machine}, {path}");
-            assert_eq!(run.end_time[4], 0.0, "{machine}, {path}");
+            assert!([20, 21].contains(&steps), "{machine}, {engine}: {steps}");
+            assert!((run.end_time[1] - 0.2).abs() <= 8.0 * machine.eps(), "{machine}, {engine}");
+            assert_eq!(run.end_time[4], 0.0, "{machine}, {engine}");
             let released = [0, 1, 2, 4].map(|i| run.release_time[i]);
-            assert_eq!(released, [0.0, 0.0, 0.35, 0.0], "{machine}, {path}");
+            assert_eq!(released, [0.0, 0.0, 0.35, 0.0], "{machine}, {engine}");
             assert!(run.release_time[3].is_nan() && run.end_time[3].is_nan());
             assert_eq!(
                 run.last()[3],

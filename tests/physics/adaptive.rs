@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Analytic, Condition, Face, Flow, GridField, Inlet, InletShape, Path, Pattern, Placement,
+    Analytic, Condition, Engine, Face, Flow, GridField, Inlet, InletShape, Pattern, Placement,
     RandomWalk, Scheme, Seeds, Span, Status, Tolerance, Tracer, burn::tensor::Device,
 };
 
@@ -64,16 +64,16 @@ fn the_error_follows_the_tolerance() {
             if machine.is_double() { &[1e-4, 1e-6, 1e-8, 1e-10] } else { &[1e-3, 1e-4, 1e-5] };
         let mut last = 0;
         for &tolerance in tolerances {
-            for &path in machine.paths() {
-                let tracer = adaptive(Tracer::new(&field), tolerance).path(path);
+            for &engine in machine.engines() {
+                let tracer = adaptive(Tracer::new(&field), tolerance).engine(engine);
                 let run = trace(&tracer.span(steps(0.0, time, 1)), &seeds);
                 // Some ten to a hundred steps add their errors up.
-                let what = format!("{machine}, {path}, {tolerance:e}");
+                let what = format!("{machine}, {engine}, {tolerance:e}");
                 assert_below(&what, distance(run.last(), &turned), 50.0 * tolerance);
                 let [accepted, rejected] = run.summary.tries.unwrap();
                 assert!(rejected > 0, "{what}: the first attempt is the whole run");
                 assert!(accepted > 3 * 3, "{what}: {accepted}");
-                if path == Path::Fused {
+                if engine == Engine::Fused {
                     // Order 5: a hundred times the accuracy takes 2.5 times the steps.
                     assert!(accepted > last, "{what}: {accepted} after {last}");
                     last = accepted;
@@ -105,11 +105,11 @@ fn fused_steps_are_those_of_tensor_operations() {
         for (i, p) in Dice(8).points([0.1; 3], [1.9, 0.9, 0.9], 6).into_iter().enumerate() {
             let release = 0.13 * i as f64;
             let seeds = one(p).release_at(release).unwrap();
-            let run = |field, path| {
-                let tracer = adaptive(Tracer::new(field), 1e-4).path(path);
+            let run = |field, engine| {
+                let tracer = adaptive(Tracer::new(field), 1e-4).engine(engine);
                 trace(&tracer.all_faces(Condition::Reflect).span(span(0.0, 4.0, 0.7)), &seeds)
             };
-            let [a, b] = [run(&fused, Path::Fused), run(&tensor, Path::Tensor)];
+            let [a, b] = [run(&fused, Engine::Fused), run(&tensor, Engine::Tensor)];
             let what = format!("{machine}, {p:?}");
             // The fifth root behind a step's length makes more of rounding than the step does.
             let bound = if machine.is_double() { 1e-9 } else { 1e-5 };

@@ -5,7 +5,8 @@ use super::{
     oracle::{Case, Fate, nudge},
 };
 use burntrace::{
-    Condition, FieldOptions, InTime, OutsideTime, Path, Placement, Scheme, Seeds, Status, Tracer,
+    Condition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
+    TimeInterpolation, Tracer,
 };
 
 const CASES: u64 = 10;
@@ -56,7 +57,11 @@ fn random_case(number: u64) -> Case {
     }
     Case {
         frames,
-        in_time: if number % 7 == 3 { InTime::Nearest } else { InTime::Linear },
+        in_time: if number % 7 == 3 {
+            TimeInterpolation::Nearest
+        } else {
+            TimeInterpolation::Linear
+        },
         outside,
         scheme: Scheme::ALL[number as usize % 4],
         faces: [0; 3].map(|_| pairs(&mut dice)),
@@ -80,7 +85,7 @@ fn run(machine: &Machine, case: &Case, points: &[[f64; 3]], release: &[f64]) -> 
     let field = machine.load(&case.frames, options);
     let mut tracer = Tracer::new(&field)
         .scheme(case.scheme)
-        .path(Path::Fused)
+        .engine(Engine::Fused)
         .stagnant_speed(case.stagnant_speed)
         .span(steps(case.times[0], case.times[STEPS as usize], STEPS));
     for face in burntrace::Face::ALL {

@@ -1,7 +1,7 @@
 //! Particles in batches: tracks do not depend on them.
 
 use super::{common::*, kept::*};
-use burntrace::{Error, Path, Seeds, Strategy, Tracer};
+use burntrace::{Engine, Error, Seeds, Strategy, Tracer};
 
 fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize]) {
     let whole = run(tracer, seeds);
@@ -26,7 +26,7 @@ fn a_run_in_batches_has_the_bits_of_one_at_once() {
         if machine.is_cpu() {
             let tracer = adapting(&field, steps);
             assert_any_batch(&format!("{name}, tolerance"), &tracer, &seeds, sizes);
-            let tracer = walking(&field, 9).path(Path::Tensor);
+            let tracer = walking(&field, 9).engine(Engine::Tensor);
             assert_any_batch(&format!("{name}, tensors"), &tracer, &seeds, &[40]);
         }
     }
@@ -54,6 +54,6 @@ fn batches_that_cannot_be_are_refused() {
     assert!(complaint(busy(&field, 4).batch(0)).contains("0 particles"));
     let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
     assert!(complaint(tracer).contains("has no batches"));
-    let tracer = adapting(&field, 4).path(Path::Tensor).batch(3);
+    let tracer = adapting(&field, 4).engine(Engine::Tensor).batch(3);
     assert!(complaint(tracer).contains("most demanding"));
 }

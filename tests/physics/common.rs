@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
-    FieldOptions, FrameSource, GridField, GridSource, OutsideTime, Path, Placement, Precision,
+    Engine, FieldOptions, FrameSource, GridField, GridSource, OutsideTime, Placement, Precision,
     Seeds, Span, Status, Summary, Tracer, Tracks, Velocity, device,
 };
 use std::sync::OnceLock;
@@ -30,8 +30,8 @@ impl Machine {
 
     /// The paths to test. Tensor operations on a graphics card that is no card take about a
     /// second for two steps: there they have tests of their own.
-    pub fn paths(&self) -> &'static [Path] {
-        if self.is_cpu() { &[Path::Fused, Path::Tensor] } else { &[Path::Fused] }
+    pub fn engines(&self) -> &'static [Engine] {
+        if self.is_cpu() { &[Engine::Fused, Engine::Tensor] } else { &[Engine::Fused] }
     }
 
     pub fn is_double(&self) -> bool {

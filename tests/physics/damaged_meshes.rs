@@ -4,7 +4,7 @@
 
 use super::{common::*, meshes::*};
 use burntrace::{
-    CellVelocity, Condition, Domain, FieldOptions, MeshField, Path, Placement, SaveAt, Scheme,
+    CellVelocity, Condition, Domain, Engine, FieldOptions, MeshField, Placement, SaveAt, Scheme,
     Seeds, SeedsOutside, Tracer, Wall, mesh::Cells,
 };
 use std::{
@@ -222,15 +222,14 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
             format!("{:.1e} extents a run, {:?}", most / extent(&made), field.mesh().counts());
         let Ok(seeds) = Seeds::list(seeds(&mut Dice(rest), &field)) else { continue };
         // The reference is slower, and takes its turns.
-        let paths = if number.is_multiple_of(20) { machine.paths() } else { &[Path::Fused] };
-        for (path, wall) in paths
-            .iter()
-            .flat_map(|path| [Wall::Leave, Wall::Reflect, Wall::Slide].map(|wall| (*path, wall)))
-        {
+        let engines = if number.is_multiple_of(20) { machine.engines() } else { &[Engine::Fused] };
+        for (engine, wall) in engines.iter().flat_map(|engine| {
+            [Wall::Leave, Wall::Reflect, Wall::Slide].map(|wall| (*engine, wall))
+        }) {
             let domain = if is_unbounded { "unbounded".into() } else { format!("{condition:?}") };
-            say(&format!("{path}, {wall:?}, {scheme:?}, domain {domain}, {mesh}"));
+            say(&format!("{engine}, {wall:?}, {scheme:?}, domain {domain}, {mesh}"));
             let mut tracer = Tracer::new(&field)
-                .path(path)
+                .engine(engine)
                 .scheme(scheme)
                 .mesh_wall(wall)
                 .all_faces(condition)

@@ -39,16 +39,20 @@ fn periodic_is_the_free_path() {
             let field = uniform(&machine, velocity);
             let tracer =
                 Tracer::new(&field).all_faces(Condition::Periodic).span(steps(0.0, 1.0, n));
-            for &path in machine.paths() {
-                let tracks = tracer.clone().path(path).trace(&seeds(&points)).unwrap();
+            for &engine in machine.engines() {
+                let tracks = tracer.clone().engine(engine).trace(&seeds(&points)).unwrap();
                 let periods = tracks.periods();
                 let run = read(&tracks);
                 let free: Vec<[f64; 3]> =
                     points.iter().map(|p| std::array::from_fn(|d| p[d] + velocity[d])).collect();
                 let off = distance(&run.unwrapped(periods), &free);
                 assert_eq!(periods, WIDTH);
-                assert_below(&format!("{machine}, {path}, {velocity:?}"), off, round_off(&machine));
-                assert!(run.last().iter().all(|p| is_inside(*p)), "{machine}, {path}");
+                assert_below(
+                    &format!("{machine}, {engine}, {velocity:?}"),
+                    off,
+                    round_off(&machine),
+                );
+                assert!(run.last().iter().all(|p| is_inside(*p)), "{machine}, {engine}");
             }
         }
     }
@@ -73,14 +77,18 @@ fn reflect_is_the_triangle_wave() {
         for (velocity, _) in FLOWS {
             let field = uniform(&machine, velocity);
             let tracer = Tracer::new(&field).all_faces(Condition::Reflect).span(steps(0.0, 1.0, 1));
-            for &path in machine.paths() {
-                let run = trace(&tracer.clone().path(path), &seeds(&points));
+            for &engine in machine.engines() {
+                let run = trace(&tracer.clone().engine(engine), &seeds(&points));
                 let expected: Vec<[f64; 3]> = points
                     .iter()
                     .map(|p| std::array::from_fn(|d| triangle_wave(p[d] + velocity[d], d)))
                     .collect();
                 let off = distance(run.last(), &expected);
-                assert_below(&format!("{machine}, {path}, {velocity:?}"), off, round_off(&machine));
+                assert_below(
+                    &format!("{machine}, {engine}, {velocity:?}"),
+                    off,
+                    round_off(&machine),
+                );
                 assert!(run.image.iter().all(|image| *image == [0; 3]));
             }
         }
@@ -97,15 +105,19 @@ fn clamp_is_idempotent() {
             .all_faces(Condition::Clamp)
             .span(steps(0.0, 1.0, 8))
             .save(SaveAt::EverySteps(4));
-        for &path in machine.paths() {
-            let run = trace(&tracer.clone().path(path), &seeds(&points));
+        for &engine in machine.engines() {
+            let run = trace(&tracer.clone().engine(engine), &seeds(&points));
             for save in &run.saves[1..] {
                 let is_on_faces = |p: &[f64; 3]| p[1] == LOW[1] && p[2] == HIGH[2];
-                assert!(save.iter().all(is_on_faces), "{machine}, {path}: {save:?}");
+                assert!(save.iter().all(is_on_faces), "{machine}, {engine}: {save:?}");
             }
             let along: Vec<f64> = points.iter().map(|p| (p[0] + 0.4).min(HIGH[0])).collect();
             for (p, x) in run.last().iter().zip(along) {
-                assert_below(&format!("{machine}, {path}"), (p[0] - x).abs(), round_off(&machine));
+                assert_below(
+                    &format!("{machine}, {engine}"),
+                    (p[0] - x).abs(),
+                    round_off(&machine),
+                );
             }
         }
     }
@@ -119,9 +131,9 @@ fn an_exit_is_on_its_face_at_its_time() {
         for (velocity, n) in FLOWS {
             let field = uniform(&machine, velocity);
             let tracer = Tracer::new(&field).span(steps(0.0, 1.0, n));
-            for &path in machine.paths() {
-                let run = trace(&tracer.clone().path(path), &seeds(&points));
-                let what = format!("{machine}, {path}, {velocity:?}");
+            for &engine in machine.engines() {
+                let run = trace(&tracer.clone().engine(engine), &seeds(&points));
+                let what = format!("{machine}, {engine}, {velocity:?}");
                 for (i, p) in points.iter().enumerate() {
                     check_exit(&what, &run, i, *p, velocity, round_off(&machine));
                 }
@@ -179,13 +191,13 @@ fn seeds_on_a_face_belong_to_the_box() {
     for machine in machines() {
         let seeds = seeds(&[[LOW[0], 2.5, 0.75], [HIGH[0], 2.5, 0.75]]);
         let field = uniform(&machine, [0.5, 0.0, 0.0]);
-        for &path in machine.paths() {
-            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).path(path);
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).engine(engine);
             let run = trace(&tracer, &seeds);
             let expected = [Status::Active, Status::Exited(Face::XHigh)];
-            assert_eq!(run.status, expected, "{machine}, {path}");
-            assert_eq!(run.end_time[1], 0.0, "{machine}, {path}");
-            assert_eq!(run.last()[1], [HIGH[0], 2.5, 0.75], "{machine}, {path}");
+            assert_eq!(run.status, expected, "{machine}, {engine}");
+            assert_eq!(run.end_time[1], 0.0, "{machine}, {engine}");
+            assert_eq!(run.last()[1], [HIGH[0], 2.5, 0.75], "{machine}, {engine}");
         }
     }
 }
@@ -201,11 +213,11 @@ fn a_mirrored_path_may_leave_through_the_opposite_face() {
             .face(Face::XLow, Condition::Reflect)
             .scheme(Scheme::Euler)
             .span(steps(0.0, 1.0, 1));
-        for &path in machine.paths() {
-            let run = trace(&tracer.clone().path(path), &seeds);
-            assert_eq!(run.status, [Status::Exited(Face::XHigh)], "{machine}, {path}");
-            assert_eq!(run.last(), [[2.0, 2.5, 0.75]], "{machine}, {path}");
-            assert_eq!(run.end_time, [0.5], "{machine}, {path}");
+        for &engine in machine.engines() {
+            let run = trace(&tracer.clone().engine(engine), &seeds);
+            assert_eq!(run.status, [Status::Exited(Face::XHigh)], "{machine}, {engine}");
+            assert_eq!(run.last(), [[2.0, 2.5, 0.75]], "{machine}, {engine}");
+            assert_eq!(run.end_time, [0.5], "{machine}, {engine}");
         }
     }
 }
@@ -226,11 +238,11 @@ fn open_sides_do_not_disturb_the_others() {
                     .face(Face::XHigh, condition)
                     .domain(domain)
                     .span(steps(0.0, 1.0, 1));
-                for &path in machine.paths() {
-                    let run = trace(&tracer.clone().path(path), &seeds(&[start]));
+                for &engine in machine.engines() {
+                    let run = trace(&tracer.clone().engine(engine), &seeds(&[start]));
                     let expected = [[40.5, 2.8, 0.55]];
                     let off = distance(run.last(), &expected);
-                    let what = format!("{machine}, {path}, {condition:?} from {low}");
+                    let what = format!("{machine}, {engine}, {condition:?} from {low}");
                     assert_below(&what, off, round_off(&machine));
                 }
             }

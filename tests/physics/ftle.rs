@@ -4,7 +4,7 @@ use super::common::*;
 use burn::tensor::{Tensor, TensorData};
 use burntrace::analysis::ftle::{Direction, FlowMap, Ftle, Lattice, Stencil};
 use burntrace::{
-    BoxPoints, Domain, Field, FieldFn, Flow, Path, Placement, SaveAt, Seeds, Status, Tracer,
+    Domain, Engine, Field, FieldFn, Flow, GridPlacement, Placement, SaveAt, Seeds, Status, Tracer,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -47,7 +47,7 @@ fn linear_flows_have_one_exponent() {
             let frames = Frames::new(axes, Placement::Nodes, &[0.0], |p, _| velocity(p));
             let field = machine.field(&frames);
             let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
-            let lattice = Lattice::new(low, high, [5, 4, 1], BoxPoints::Corners).unwrap();
+            let lattice = Lattice::new(low, high, [5, 4, 1], GridPlacement::Corners).unwrap();
             for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.0625)] {
                 for time in [*time, -time] {
                     let tracer = Tracer::new(&field);
@@ -91,7 +91,8 @@ fn exponents_in_space_are_the_greatest_rates() {
                 [0, 1, 2].map(|i| (0..3).map(|j| matrix[i][j] * p[j]).sum())
             });
             let field = machine.field(&frames);
-            let lattice = Lattice::new([-1.0; 3], [1.0; 3], [3, 4, 2], BoxPoints::Centres).unwrap();
+            let lattice =
+                Lattice::new([-1.0; 3], [1.0; 3], [3, 4, 2], GridPlacement::Centres).unwrap();
             for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.125)] {
                 for (time, exact) in [2.0, -2.0].into_iter().zip(greatest) {
                     let tracer = Tracer::new(&field);
@@ -118,7 +119,7 @@ fn double_gyre(epsilon: f64) -> impl Field {
 /// A lattice of one node.
 fn at([x, y]: [f64; 2]) -> Lattice {
     let (low, high) = ([x - 0.25, y - 0.25, 0.0], [x + 0.25, y + 0.25, 0.0]);
-    Lattice::new(low, high, [1, 1, 1], BoxPoints::Centres).unwrap()
+    Lattice::new(low, high, [1, 1, 1], GridPlacement::Centres).unwrap()
 }
 
 /// From the formula itself, so that no interpolation is in it, by the variational equation.
@@ -140,7 +141,7 @@ fn auxiliary_particles_give_the_exponents_of_the_double_gyre() {
     let machines = machines();
     for (place, time, exact) in DOUBLE_GYRE {
         let (lattice, stencil) = (at(place), Stencil::Auxiliary(1e-5));
-        let tracer = Tracer::new(&field).path(Path::Tensor);
+        let tracer = Tracer::new(&field).engine(Engine::Tensor);
         let seeds = lattice.seeds(stencil).unwrap();
         let tracer = tracer.span(steps(0.0, time, 600)).save(SaveAt::End);
         let tracks = tracer.trace(&seeds).unwrap();
@@ -166,8 +167,8 @@ fn a_fine_lattice_gives_the_exponents_of_the_double_gyre() {
     let half = 0.002;
     for ([x, y], time, exact) in DOUBLE_GYRE {
         let (low, high) = ([x - half, y - half, 0.0], [x + half, y + half, 0.0]);
-        let lattice = Lattice::new(low, high, [5, 5, 1], BoxPoints::Corners).unwrap();
-        let tracer = Tracer::new(&field).path(Path::Tensor);
+        let lattice = Lattice::new(low, high, [5, 5, 1], GridPlacement::Corners).unwrap();
+        let tracer = Tracer::new(&field).engine(Engine::Tensor);
         let tracer = tracer.span(steps(0.0, time, 300)).save(SaveAt::End);
         let tracks = tracer.trace(&lattice.seeds(Stencil::Neighbours).unwrap()).unwrap();
         let ends = rows(tracks.saves()[0].position.clone());
@@ -193,7 +194,7 @@ fn a_fine_lattice_gives_the_exponents_of_the_double_gyre() {
 fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
     let field = double_gyre(0.0);
     let lattice = at([1.0, 0.0]);
-    let tracer = Tracer::new(&field).path(Path::Tensor);
+    let tracer = Tracer::new(&field).engine(Engine::Tensor);
     let found = follow(tracer, &lattice, Stencil::Auxiliary(1e-6), [0.0, 2.0], 200);
     near("wall", numbers(&found.ftle().unwrap())[0], PI * PI * 0.1, 1e-6);
 }
@@ -231,7 +232,7 @@ fn particles_that_left_are_left_out() {
         let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| [x, -y, 0.0]);
         let field = machine.field(&frames);
         let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
-        let lattice = Lattice::new(low, high, [8, 4, 1], BoxPoints::Centres).unwrap();
+        let lattice = Lattice::new(low, high, [8, 4, 1], GridPlacement::Centres).unwrap();
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 100)).save(SaveAt::End);
         let seeds: Seeds = lattice.seeds(Stencil::Neighbours).unwrap();
         let tracks = tracer.trace(&seeds).unwrap();
@@ -261,7 +262,7 @@ fn periods_do_not_stretch() {
     for machine in machines() {
         let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.75, 0.5, 0.25]);
         let field = machine.field(&frames);
-        let lattice = Lattice::new([0.0; 3], [1.0; 3], [4, 2, 3], BoxPoints::Centres).unwrap();
+        let lattice = Lattice::new([0.0; 3], [1.0; 3], [4, 2, 3], GridPlacement::Centres).unwrap();
         let tracer = Tracer::new(&field).all_faces(burntrace::Condition::Periodic);
         let map = follow(tracer, &lattice, Stencil::Neighbours, [0.0, 3.0], 48);
         let ftle = map.ftle().unwrap();

@@ -6,8 +6,8 @@ use super::{
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Condition, Domain, Field, FieldFn, FieldOptions, GridField, Path, Placement, Precision, Scheme,
-    Seeds, Tracer,
+    Condition, Domain, Engine, Field, FieldFn, FieldOptions, GridField, Placement, Precision,
+    Scheme, Seeds, Tracer,
 };
 use std::f64::consts::TAU;
 
@@ -60,7 +60,7 @@ fn leaf(points: &[[f64; 3]], device: &Device, precision: Precision) -> Tensor<2>
 /// depend on each other.
 fn gradient(tracer: &Tracer, start: &Tensor<2>, d: usize) -> Vec<[f64; 3]> {
     let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
-    assert_eq!(tracks.summary().unwrap().path, Path::Tensor);
+    assert_eq!(tracks.summary().unwrap().engine, Engine::Tensor);
     let last = tracks.saves().last().unwrap().position.clone();
     // Not `sum`: Burn's kernel for it in single precision ends the process in Mesa 22.3's
     // software Vulkan. One axis at a time it takes another kernel.
@@ -135,7 +135,7 @@ fn gradients_do_not_change_the_tracks() {
         let run = |device: &Device| {
             let field = rotation(device, Precision::F64, vec![0.5]);
             let tracer = Tracer::new(&field).span(steps(0.0, STEPS as f64, STEPS));
-            trace(&tracer.path(Path::Tensor), &Seeds::list(points.clone()).unwrap())
+            trace(&tracer.engine(Engine::Tensor), &Seeds::list(points.clone()).unwrap())
         };
         let plain = run(&machine.device);
         assert_eq!(plain.saves, run(&machine.device.clone().autodiff()).saves, "{machine}");

@@ -9,8 +9,8 @@ use super::{
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
-    Domain, Error, Face, Field, FieldFn, InTime, OutsideTime, Path, Placement, SaveAt, Scheme,
-    Seeds, Span, Status, Tracer, Weighting,
+    Domain, Engine, Error, Face, Field, FieldFn, OutsideTime, Placement, SaveAt, Scheme, Seeds,
+    Span, Status, TimeInterpolation, Tracer, Weighting,
 };
 
 /// Flex in both precisions.
@@ -282,7 +282,7 @@ fn flat(axis: usize, is_table: bool, placement: Placement) -> Case {
     });
     Case {
         frames,
-        in_time: InTime::Linear,
+        in_time: TimeInterpolation::Linear,
         outside: OutsideTime::Error,
         scheme: Scheme::Rk4,
         faces: [[Clamp; 2]; 3],
@@ -328,8 +328,8 @@ fn grids_that_are_flat_along_any_axis() {
 fn check_flat(what: &str, machine: &Machine, case: &Case, seeds: &Seeds) {
     let judge = Judge::new(case, seeds, nudge(machine.eps()));
     let field = machine.field(&case.frames);
-    let runs: Vec<Run> = (machine.paths().iter())
-        .map(|path| trace(&tracer(case, &field).path(*path), seeds))
+    let runs: Vec<Run> = (machine.engines().iter())
+        .map(|engine| trace(&tracer(case, &field).engine(*engine), seeds))
         .collect();
     for run in &runs {
         assert!(judge.check(what, run) <= 1, "{what}: too many could not be judged");
@@ -384,14 +384,14 @@ fn a_warm_device_gives_the_same_tracks() {
         let field = cloud.load(&machine);
         let tracer = Tracer::new(&field).span(steps(0.0, 0.9, 5)).save_velocity(true);
         let cold = trace(&tracer, &seeds);
-        for &path in machine.paths() {
-            let tracer = tracer.clone().path(path);
+        for &engine in machine.engines() {
+            let tracer = tracer.clone().engine(engine);
             for particles in [0, 1, 1000] {
                 let seconds = tracer.warm_up(particles).unwrap();
                 assert!(seconds.is_finite() && seconds >= 0.0, "{machine}: {seconds} s");
             }
             let warm = trace(&tracer, &seeds);
-            if path == Path::Fused {
+            if engine == Engine::Fused {
                 assert_same_bits(&machine.to_string(), &warm, 0, &cold);
                 let bits = |run: &Run| run.velocities.clone().unwrap();
                 assert_eq!(bits(&warm), bits(&cold), "{machine}");
@@ -416,6 +416,6 @@ fn what_cannot_be_run_cannot_be_warmed_up() {
     let saves = tracer.clone().save(SaveAt::Times(vec![0.0, 7.0])).warm_up(10);
     assert!(matches!(saves, Err(Error::Saves(_))), "{saves:?}");
     let formula = FieldFn::new(field.domain(), &machine.device, machine.precision, |p, _| p);
-    let fused = Tracer::new(&formula).span(steps(0.0, 1.0, 4)).path(Path::Fused).warm_up(10);
+    let fused = Tracer::new(&formula).span(steps(0.0, 1.0, 4)).engine(Engine::Fused).warm_up(10);
     assert!(matches!(fused, Err(Error::NotFused { .. })), "{fused:?}");
 }

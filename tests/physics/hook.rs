@@ -3,9 +3,9 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Allowed, Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, Life, Obstacle,
-    Path, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds, Shape, Source, Status,
-    Step, Surface, Tolerance, Tracer, Tracks,
+    Allowed, Condition, Engine, Error, Face, FieldOptions, GridField, Inlet, InletShape, Obstacle,
+    ParticleInstance, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds, Shape,
+    Source, Status, Step, Surface, Tolerance, Tracer, Tracks,
 };
 use std::{cell::RefCell, f64::consts::PI};
 
@@ -74,12 +74,12 @@ fn a_constant_velocity_is_a_drift() {
         for (name, change) in WAYS {
             let n = few(&machine, 10);
             let seeds = late_seeds(20, DT * n as f64);
-            for &path in machine.paths() {
-                let tracer = Tracer::new(&field).span(steps(0.0, DT * n as f64, n)).path(path);
+            for &engine in machine.engines() {
+                let tracer = Tracer::new(&field).span(steps(0.0, DT * n as f64, n)).engine(engine);
                 let tracer = change(tracer.save(SaveAt::EveryTime(2.5 * DT)));
                 let expected = trace(&tracer.clone().drift(drift), &seeds);
                 let found = trace(&tracer.each_step(at_velocity(drift)), &seeds);
-                let what = format!("{machine}, {path}, {name}");
+                let what = format!("{machine}, {engine}, {name}");
                 assert_eq!(found.status, vec![Status::Active; 20], "{what}");
                 for (a, b) in found.saves.iter().zip(&expected.saves) {
                     assert_below(&what, distance(a, b), 8.0 * n as f64 * machine.eps());
@@ -99,7 +99,7 @@ fn lives_drift_from_their_release_on() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let field = uniform(&machine, [1.7, 0.0, 0.0]);
         for (name, change) in [WAYS[0], WAYS[2]] {
-            for &path in machine.paths() {
+            for &engine in machine.engines() {
                 let disc = InletShape::Points(vec![[1.2, 0.5, 0.5], [1.4, 0.4, 0.6]]);
                 let drops = Inlet::new(disc, Pattern::Lattice).unwrap();
                 let tracer = Tracer::new(&field)
@@ -108,11 +108,11 @@ fn lives_drift_from_their_release_on() {
                     .source(Source::constant(drops, 3.1, 4).unwrap())
                     .span(steps(0.0, DT * n as f64, n))
                     .save(SaveAt::EverySteps(1))
-                    .path(path);
+                    .engine(engine);
                 let tracer = change(tracer);
                 let expected = tracer.clone().drift(drift).trace(&seeds).unwrap();
                 let found = tracer.each_step(at_velocity(drift)).trace(&seeds).unwrap();
-                let what = format!("{machine}, {path}, {name}");
+                let what = format!("{machine}, {engine}, {name}");
                 assert!(found.lives().len() > 30, "{what}: {}", found.lives().len());
                 assert_eq!(found.lives().len(), expected.lives().len(), "{what}");
                 let bound = 1e3 * machine.eps();
@@ -150,7 +150,7 @@ fn everything(field: &GridField) -> Tracer<'_> {
         .obstacle(ball)
         .outlet(Face::XHigh, inlet(Pattern::Uniform))
         .source(Source::constant(inlet(Pattern::Lattice), 23.0, 7).unwrap())
-        .path(Path::Fused)
+        .engine(Engine::Fused)
 }
 
 /// A life: slot, generation, and the bits of its times.
@@ -161,7 +161,9 @@ fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<LifeBits>) {
     let position = |p: &Tensor<2>| floats(p.clone()).into_iter().map(f64::to_bits).collect();
     let positions: Vec<Vec<u64>> = tracks.saves().iter().map(|s| position(&s.position)).collect();
     let image = |s: &burntrace::Save| integers(s.image.clone());
-    let life = |l: &Life| (l.slot, l.generation, [l.release_time, l.end_time].map(f64::to_bits));
+    let life = |l: &ParticleInstance| {
+        (l.slot, l.generation, [l.release_time, l.end_time].map(f64::to_bits))
+    };
     let mut lives: Vec<_> = tracks.lives().iter().map(life).collect();
     lives.sort_unstable();
     (positions.concat(), tracks.saves().iter().flat_map(image).collect(), lives)
@@ -197,9 +199,9 @@ fn ways_are_treated_like_those_of_steps() {
     for machine in machines() {
         let field = uniform(&machine, [0.0; 3]);
         let bound = 8.0 * machine.eps();
-        for &path in machine.paths() {
-            let tracer = Tracer::new(&field).span(steps(0.0, 0.5, 1)).path(path);
-            let what = format!("{machine}, {path}");
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 0.5, 1)).engine(engine);
+            let what = format!("{machine}, {engine}");
             let faces = tracer
                 .clone()
                 .face(Face::YHigh, Condition::Reflect)
@@ -250,16 +252,16 @@ fn lives_end_and_begin_after_a_step() {
         let dt = if machine.is_cpu() { 0.111 } else { 2.511 };
         let way = speed * dt;
         for (name, change) in [WAYS[0], WAYS[2]] {
-            for &path in machine.paths() {
+            for &engine in machine.engines() {
                 let tracer = Tracer::new(&field)
                     .face(Face::XLow, Condition::Clamp)
                     .outlet(Face::XHigh, inlet(Pattern::Lattice))
                     .span(steps(0.0, dt * n as f64, n))
                     .each_step(at_velocity([speed, 0.0, 0.0]))
-                    .path(path);
+                    .engine(engine);
                 let seeds = Seeds::list(vec![[0.5, 0.25, 0.5], [1.0, 0.5, 0.25]]).unwrap();
                 let tracks = change(tracer).trace(&seeds).unwrap();
-                let what = format!("{machine}, {path}, {name}");
+                let what = format!("{machine}, {engine}, {name}");
                 let run = read(&tracks);
                 assert_eq!(run.status, [Status::Active; 2], "{what}");
                 for slot in 0..2 {
@@ -294,9 +296,9 @@ fn the_operation_is_told_of_each_step() {
     let field = uniform(machine, [0.3, 0.1, -0.2]);
     let seeds = late_seeds(9, 1.0);
     for (name, change) in WAYS {
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             let told = RefCell::new(Vec::new());
-            let tracer = change(Tracer::new(&field).span(steps(0.0, 1.0, 8)).path(path));
+            let tracer = change(Tracer::new(&field).span(steps(0.0, 1.0, 8)).engine(engine));
             let tracer = tracer.save(SaveAt::Times(vec![0.3, 1.0])).each_step(|step| {
                 let way = step.after.clone() - step.before.clone();
                 told.borrow_mut().push((step.index, step.times, floats(step.dt), rows(way)));
@@ -304,7 +306,7 @@ fn the_operation_is_told_of_each_step() {
             });
             trace(&tracer, &seeds);
             let told = told.take();
-            let what = format!("{path}, {name}");
+            let what = format!("{engine}, {name}");
             assert_eq!(told.len(), 9, "{what}");
             let mut sums = [0.0; 9];
             for (i, (index, times, dt, way)) in told.iter().enumerate() {
@@ -343,7 +345,7 @@ fn gradients_go_through_the_operation() {
             .span(steps(0.0, 1.0, 4))
             .each_step(|step| step.after + velocity.clone() * step.before.square() * step.dt);
         let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
-        assert_eq!(tracks.summary().unwrap().path, Path::Tensor);
+        assert_eq!(tracks.summary().unwrap().engine, Engine::Tensor);
         let last = tracks.saves().last().unwrap().position.clone();
         let gradients = last.narrow(1, 1, 1).sum_dim(0).backward();
         // y' = y + v y^2 / 4, four times.
@@ -370,9 +372,9 @@ fn who_is_sent_nowhere_ends_where_he_was() {
     let seeds = Seeds::list(points).unwrap();
     for machine in machines() {
         let field = uniform(&machine, [0.25, 0.0, 0.0]);
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             for bad in [f64::NAN, f64::INFINITY] {
-                let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).path(path);
+                let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).engine(engine);
                 let tracer = tracer.each_step(|step| {
                     let is_second = step.times[0] >= 0.25;
                     // The third leaves within this step, so that what it gets does not count.
@@ -383,7 +385,7 @@ fn who_is_sent_nowhere_ends_where_he_was() {
                 });
                 let run = trace(&tracer.save(SaveAt::EverySteps(1)), &seeds);
                 let out = Status::Exited(Face::XHigh);
-                let what = format!("{machine}, {path}, {bad}");
+                let what = format!("{machine}, {engine}, {bad}");
                 let expected = [Status::Active, Status::NonFinite, out, Status::Active];
                 assert_eq!(run.status, expected, "{what}");
                 let last =
@@ -401,8 +403,8 @@ fn what_are_no_positions_is_refused() {
     let field = uniform(machine, [0.25, 0.0, 0.0]);
     let seeds = Seeds::list(vec![[0.5; 3]; 2]).unwrap();
     let refuse = |operation: fn(Step) -> Tensor<2>, said: &str| {
-        for path in [Path::Fused, Path::Tensor] {
-            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).path(path);
+        for engine in [Engine::Fused, Engine::Tensor] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).engine(engine);
             let error = tracer.each_step(operation).trace(&seeds).unwrap_err();
             assert!(matches!(error, Error::EachStep(_)), "{error}");
             assert!(error.to_string().contains(said), "{error}");

@@ -2,9 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Ends, Face, Field, Inlet, InletShape, KeepEvery, Life, Mark, Observer,
-    Pattern, Progress, RandomWalk, RunState, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError,
-    Source, Summary, Tolerance, Tracer, TrackSink,
+    CheckpointEvery, Condition, Control, DurablePosition, Ends, Face, Field, Inlet, InletShape,
+    Observer, ParticleInstance, Pattern, Progress, RandomWalk, RunState, Save, SaveAt, SavePlan,
+    Scheme, Seeds, SinkError, Source, Summary, Tolerance, Tracer, TrackSink,
 };
 
 /// A save: the bits of its numbers.
@@ -14,14 +14,14 @@ pub struct Kept {
     position: Vec<u64>,
     velocity: Vec<u64>,
     /// Statuses, boxes crossed, generations.
-    wholes: [Vec<i64>; 3],
+    ints: [Vec<i64>; 3],
 }
 
 /// A sink that keeps all that it gets.
 #[derive(Clone, Debug, Default)]
 pub struct Keep {
     pub saves: Vec<Kept>,
-    pub lives: Vec<Life>,
+    pub lives: Vec<ParticleInstance>,
     pub ends: Ends,
     particles: usize,
     has_part: bool,
@@ -29,7 +29,7 @@ pub struct Keep {
 
 impl Keep {
     /// What it had at a mark.
-    pub fn at(&self, mark: Mark) -> Self {
+    pub fn at(&self, mark: DurablePosition) -> Self {
         Keep {
             saves: self.saves[..mark.saves as usize].to_vec(),
             lives: self.lives[..mark.lives as usize].to_vec(),
@@ -61,7 +61,7 @@ impl TrackSink for Keep {
             time: save.time.to_bits(),
             position: bits(floats(save.position)),
             velocity: bits(save.velocity.map(floats).unwrap_or_default()),
-            wholes: [integers(save.status), integers(save.image), generation],
+            ints: [integers(save.status), integers(save.image), generation],
         };
         match self.saves.last_mut().filter(|_| self.has_part) {
             None => {
@@ -72,7 +72,7 @@ impl TrackSink for Keep {
                 assert_eq!(3 * save.first, begun.position.len());
                 begun.position.extend(block.position);
                 begun.velocity.extend(block.velocity);
-                for (all, more) in begun.wholes.iter_mut().zip(block.wholes) {
+                for (all, more) in begun.ints.iter_mut().zip(block.ints) {
                     all.extend(more);
                 }
             }
@@ -81,14 +81,14 @@ impl TrackSink for Keep {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
         self.lives.extend(lives);
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<Mark, SinkError> {
+    fn sync(&mut self) -> Result<DurablePosition, SinkError> {
         assert!(!self.has_part);
-        Ok(Mark { saves: self.saves.len() as u64, lives: self.lives.len() as u64 })
+        Ok(DurablePosition { saves: self.saves.len() as u64, lives: self.lives.len() as u64 })
     }
 
     fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {
@@ -107,7 +107,7 @@ impl Observer for States {
     }
 
     fn keeps(&mut self, _: &Progress) -> bool {
-        KeepEvery::segments(1).is_due()
+        CheckpointEvery::segments(1).is_due()
     }
 
     fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {

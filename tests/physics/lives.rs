@@ -2,9 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Ends, Face, GridField, Inlet, InletShape, Life, Path, Pattern, Placement,
-    Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError, Source, Status, Tolerance, Tracer,
-    TrackSink, Tracks,
+    Condition, Control, Ends, Engine, Face, GridField, Inlet, InletShape, ParticleInstance,
+    Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError, Source,
+    Status, Tolerance, Tracer, TrackSink, Tracks,
 };
 
 const LENGTH: f64 = 2.0;
@@ -22,7 +22,7 @@ fn inlet(pattern: Pattern) -> Inlet {
 
 /// A lattice of n x n x n seeds.
 fn lattice(n: usize) -> Seeds {
-    Seeds::grid(LOW, HIGH, [n; 3], burntrace::BoxPoints::Centres).unwrap()
+    Seeds::grid(LOW, HIGH, [n; 3], burntrace::GridPlacement::Centres).unwrap()
 }
 
 /// A tracer through plug flow from outlet to inlet; its steps do not divide the box.
@@ -37,7 +37,7 @@ fn through<'a>(field: &'a GridField, steps_: u64) -> Tracer<'a> {
 }
 
 /// The lives of each slot, in order.
-fn by_slot(tracks: &Tracks) -> Vec<Vec<Life>> {
+fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let count = tracks.ends().status.len();
     let mut slots = vec![Vec::new(); count];
     for life in tracks.lives() {
@@ -75,7 +75,7 @@ impl TrackSink for Lasting {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
         for life in lives.iter().filter(|life| life.status.has_ended()) {
             assert_eq!(life.status, Status::Exited(Face::XHigh), "{life:?}");
             let begun = if life.generation == 0 { self.starts[life.slot][0] } else { 0.0 };
@@ -180,13 +180,13 @@ fn every_life_lasts_as_long_as_the_way_takes() {
 fn a_long_step_has_several_lives() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [31.0, 0.0, 0.0]));
-        for &path in machine.paths() {
-            let tracer = through(&field, 4).span(steps(0.0, 1.0, 4)).path(path);
+        for &engine in machine.engines() {
+            let tracer = through(&field, 4).span(steps(0.0, 1.0, 4)).engine(engine);
             let tracks = tracer.trace(&lattice(2)).unwrap();
             let starts = lattice(2);
             for (slot, lives) in by_slot(&tracks).iter().enumerate() {
                 let x = starts.positions()[slot][0] + 31.0;
-                assert_eq!(lives.len() - 1, (x / LENGTH).floor() as usize, "{machine}, {path}");
+                assert_eq!(lives.len() - 1, (x / LENGTH).floor() as usize, "{machine}, {engine}");
             }
             let last = rows(tracks.saves()[0].position.clone());
             for (start, end) in starts.positions().iter().zip(last) {
@@ -198,21 +198,21 @@ fn a_long_step_has_several_lives() {
 }
 
 /// No more lives than this begin in a step; the next one goes on with the next step.
-const MOST_LIVES_A_STEP: usize = 64;
+const MAX_LIVES_A_STEP: usize = 64;
 
 #[test]
 fn a_step_of_too_many_lives_goes_on_in_the_next() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [301.0, 0.0, 0.0]));
-        for &path in machine.paths() {
-            let plain = through(&field, 4).span(steps(0.0, 4.0, 4)).path(path);
+        for &engine in machine.engines() {
+            let plain = through(&field, 4).span(steps(0.0, 4.0, 4)).engine(engine);
             let tolerance = Tolerance::new(1e-3, 1e-3);
             let adaptive = plain.clone().scheme(Scheme::DormandPrince).tolerance(tolerance);
             for tracer in [plain, adaptive] {
                 let tracks = tracer.trace(&lattice(2)).unwrap();
                 for lives in by_slot(&tracks) {
                     // The first of a step has begun before it, and the last one waits for the next.
-                    assert_eq!(lives.len(), 4 * (MOST_LIVES_A_STEP + 1), "{machine}, {path}");
+                    assert_eq!(lives.len(), 4 * (MAX_LIVES_A_STEP + 1), "{machine}, {engine}");
                 }
             }
         }
@@ -228,7 +228,7 @@ fn turning(machine: &Machine) -> GridField {
     machine.field(&frames)
 }
 
-fn everything<'a>(field: &'a GridField, path: Path) -> Tracer<'a> {
+fn everything<'a>(field: &'a GridField, engine: Engine) -> Tracer<'a> {
     let disc = InletShape::Disc { centre: [0.3, 0.5, 0.5], normal: [1.0, 0.0, 0.0], radius: 0.2 };
     let disc = Inlet::new(disc, Pattern::Uniform).unwrap();
     let source = Source::constant(inlet(Pattern::Uniform), 37.0, 11).unwrap();
@@ -243,7 +243,7 @@ fn everything<'a>(field: &'a GridField, path: Path) -> Tracer<'a> {
         .source(burst)
         .span(span(0.0, 2.5, 0.07))
         .save(SaveAt::EveryTime(0.5))
-        .path(path)
+        .engine(engine)
 }
 
 /// Life by life, both paths have the same releases and ends, to the method's own rounding.
@@ -254,14 +254,14 @@ fn fused_lives_are_those_of_tensor_operations() {
     for machine in machines() {
         for scheme in [Scheme::Euler, Scheme::Rk4] {
             let field = turning(&machine);
-            let fused = everything(&field, Path::Fused).scheme(scheme).trace(&seeds).unwrap();
+            let fused = everything(&field, Engine::Fused).scheme(scheme).trace(&seeds).unwrap();
             let reference = Machine {
                 name: "flex".into(),
                 device: burntrace::burn::tensor::Device::flex(),
                 ..machine.clone()
             };
             let field = turning(&reference);
-            let tensor = everything(&field, Path::Tensor).scheme(scheme).trace(&seeds).unwrap();
+            let tensor = everything(&field, Engine::Tensor).scheme(scheme).trace(&seeds).unwrap();
             let what = format!("{machine}, {scheme:?}");
             compare(&what, &fused, &tensor, 3e3 * machine.eps());
             let [a, b] = [&fused, &tensor].map(|tracks| tracks.summary().unwrap());
@@ -319,8 +319,9 @@ fn a_full_log_loses_nothing() {
         assert_eq!(tracks.lives().len(), reference.lives().len(), "{machine}");
         let pairs = by_slot(&tracks).into_iter().zip(by_slot(&reference));
         for (a, b) in pairs {
-            let release =
-                |lives: &[Life]| lives.iter().map(|l| l.release_place).collect::<Vec<_>>();
+            let release = |lives: &[ParticleInstance]| {
+                lives.iter().map(|l| l.release_place).collect::<Vec<_>>()
+            };
             assert_eq!(release(&a), release(&b), "{machine}");
         }
     }

@@ -4,7 +4,7 @@ use super::{
     cloud::{Cloud, single},
     common::*,
 };
-use burntrace::{Condition, Error, Path, Placement, Scheme, Seeds, Tracer, Weighting};
+use burntrace::{Condition, Engine, Error, Placement, Scheme, Seeds, Tracer, Weighting};
 
 /// A search on axes of 201 nodes takes eight rounds for each axis and stage: a hundred thousand in
 /// a launch of 1024 steps, where a software rasteriser has 65,535.
@@ -17,7 +17,7 @@ fn a_thousand_steps_of_searches_agree_on_all_devices() {
     let mut first: Option<Run> = None;
     for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
         let field = machine.field(&frames);
-        let tracer = Tracer::new(&field).path(Path::Fused).span(steps(0.0, 3.0, 1000));
+        let tracer = Tracer::new(&field).engine(Engine::Fused).span(steps(0.0, 3.0, 1000));
         let run = trace(&tracer, &seeds);
         let first = first.get_or_insert_with(|| run.clone());
         let (a, b) = (first.saves.last().unwrap(), run.saves.last().unwrap());

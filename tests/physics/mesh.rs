@@ -1,10 +1,10 @@
-//! Velocity on meshes: cells of all kinds, whole and torn, against formulas and the tensor path.
+//! Velocity on meshes: cells of all kinds, whole and torn, against formulas and the tensor engine.
 
 use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    CellKind, CellVelocity, Condition, Field, FieldOptions, FrameSource, MeshField, MeshSource,
-    Path, Placement, SaveAt, Scheme, Seeds, SinkError, Tracer, Velocity, mesh::Cells,
+    CellKind, CellVelocity, Condition, Engine, Field, FieldOptions, FrameSource, MeshField,
+    MeshSource, Placement, SaveAt, Scheme, Seeds, SinkError, Tracer, Velocity, mesh::Cells,
 };
 
 /// The meshes on which a linear velocity must be exact.
@@ -187,10 +187,10 @@ fn the_fused_step_is_that_of_tensor_operations() {
         for machine in machines_for(kind) {
             let field = frames.field(&machine);
             for scheme in [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4] {
-                let run = |path| {
+                let run = |engine| {
                     let tracer = Tracer::new(&field)
                         .scheme(scheme)
-                        .path(path)
+                        .engine(engine)
                         .span(steps(0.0, 0.3, 4))
                         .all_faces(Condition::Clamp);
                     trace(&tracer, &seeds)
@@ -198,7 +198,7 @@ fn the_fused_step_is_that_of_tensor_operations() {
                 if !machine.is_cpu() && scheme != Scheme::Rk4 {
                     continue;
                 }
-                let (fused, tensor) = (run(Path::Fused), run(Path::Tensor));
+                let (fused, tensor) = (run(Engine::Fused), run(Engine::Tensor));
                 let error = distance(fused.last(), tensor.last());
                 let what = format!("{name}, {machine}, {scheme:?}");
                 // At walls the reference takes positions within 1e-10 of a cell's size as in it.

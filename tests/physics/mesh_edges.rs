@@ -1,7 +1,7 @@
 //! The edge of a mesh: leaving it, reflection and sliding, gaps, and faces that do not match.
 
 use super::{common::*, meshes::*};
-use burntrace::{CellKind, Domain, Path, Scheme, Seeds, Status, Tracer, Wall};
+use burntrace::{CellKind, Domain, Engine, Scheme, Seeds, Status, Tracer, Wall};
 
 /// A unit box, turned so that none of its faces lies along an axis.
 const TURN: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
@@ -40,9 +40,9 @@ fn who_leaves_a_mesh_ends_where_and_when_it_does() {
         let seeds = seeds(25);
         for machine in machines_for(kind) {
             let field = frames.field(&machine);
-            for path in machine.paths() {
+            for engine in machine.engines() {
                 let tracer = Tracer::new(&field)
-                    .path(*path)
+                    .engine(*engine)
                     .domain(Domain::unbounded())
                     .span(steps(0.0, 3.0, 7));
                 let tracks = tracer.trace(&Seeds::list(seeds.clone()).unwrap()).unwrap();
@@ -55,7 +55,7 @@ fn who_leaves_a_mesh_ends_where_and_when_it_does() {
                     });
                     let time = time.fold(f64::INFINITY, f64::min);
                     let end = turned([0, 1, 2].map(|d| seed[d] + time * velocity[d]));
-                    let what = format!("{kind:?}, {machine}, {path}, {i}");
+                    let what = format!("{kind:?}, {machine}, {engine}, {i}");
                     assert_eq!(run.status[i], Status::LeftMesh, "{what}");
                     let bound = 100.0 * machine.eps().max(1e-11);
                     assert_below(&what, distance(&[run.last()[i]], &[end]), bound);
@@ -90,13 +90,13 @@ fn walls_reflect_or_let_slide() {
         let seeds = seeds(25);
         for machine in machines_for(kind) {
             let field = frames.field(&machine);
-            for (path, wall) in machine
-                .paths()
+            for (engine, wall) in machine
+                .engines()
                 .iter()
-                .flat_map(|path| [Wall::Reflect, Wall::Slide].map(|wall| (*path, wall)))
+                .flat_map(|engine| [Wall::Reflect, Wall::Slide].map(|wall| (*engine, wall)))
             {
                 let tracer = Tracer::new(&field)
-                    .path(path)
+                    .engine(engine)
                     .scheme(Scheme::Euler)
                     .mesh_wall(wall)
                     .domain(Domain::unbounded())
@@ -111,7 +111,7 @@ fn walls_reflect_or_let_slide() {
                             _ => x.clamp(0.0, 1.0),
                         }
                     });
-                    let what = format!("{kind:?}, {machine}, {path}, {wall:?}, {i}");
+                    let what = format!("{kind:?}, {machine}, {engine}, {wall:?}, {i}");
                     assert_eq!(run.status[i], Status::Active, "{what}");
                     let bound = 300.0 * machine.eps().max(1e-11);
                     assert_below(&what, distance(&[run.last()[i]], &[turned(end)]), bound);
@@ -181,12 +181,12 @@ fn box_shaped_meshes_are_left_through_the_faces_of_their_box() {
     let frames = MeshFrames::new(&made, &[0.0], |_, _| [1.0, 0.0, 0.0]);
     for machine in machines() {
         let field = frames.field(&machine);
-        for path in machine.paths() {
-            let tracer = Tracer::new(&field).path(*path).span(steps(0.0, 2.0, 9));
+        for engine in machine.engines() {
+            let tracer = Tracer::new(&field).engine(*engine).span(steps(0.0, 2.0, 9));
             let seeds = Dice(2).points([0.1; 3], [0.9; 3], 20);
             let run = trace(&tracer, &Seeds::list(seeds).unwrap());
             for (p, status) in run.last().iter().zip(&run.status) {
-                assert_eq!(status.to_string(), "exited x-high", "{machine}, {path}");
+                assert_eq!(status.to_string(), "exited x-high", "{machine}, {engine}");
                 assert_eq!(p[0], 1.0);
             }
         }
@@ -217,15 +217,15 @@ fn the_two_paths_agree_at_walls() {
         for machine in machines().into_iter().filter(Machine::is_cpu) {
             let field = frames.field(&machine);
             for wall in [Wall::Leave, Wall::Reflect, Wall::Slide] {
-                let run = |path| {
+                let run = |engine| {
                     let tracer = Tracer::new(&field)
-                        .path(path)
+                        .engine(engine)
                         .mesh_wall(wall)
                         .domain(Domain::unbounded())
                         .span(steps(0.0, 1.0, 8));
                     trace(&tracer, &Seeds::list(seeds(40)).unwrap())
                 };
-                let (fused, tensor) = (run(Path::Fused), run(Path::Tensor));
+                let (fused, tensor) = (run(Engine::Fused), run(Engine::Tensor));
                 let what = format!("{kind:?}, {machine}, {wall:?}");
                 assert_eq!(fused.status, tensor.status, "{what}");
                 let bound = 3e3 * machine.eps().max(1e-11);

@@ -2,9 +2,9 @@
 
 use super::{common::*, meshes::*};
 use burntrace::{
-    CellKind, CellVelocity, Domain, FieldOptions, Flow, GridField, Inlet, InletShape, Life,
-    MOST_PATCHES, MeshField, Patch, Path, Pattern, SaveAt, Scheme, Seeds, Status, Tracer, Tracks,
-    Wall,
+    CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField, Inlet, InletShape,
+    MAX_PATCHES, MeshField, ParticleInstance, Patch, Pattern, SaveAt, Scheme, Seeds, Status,
+    Tracer, Tracks, Wall,
     io::{MeshSeries, SeriesOptions},
 };
 
@@ -38,7 +38,7 @@ fn seeds(count: usize) -> Seeds {
 }
 
 /// Round and round through the channel: out through the patch at its end, in at its begin.
-fn round(field: &MeshField, path: Path) -> Tracks {
+fn round(field: &MeshField, engine: Engine) -> Tracks {
     let tracer = Tracer::new(field)
         .domain(Domain::unbounded())
         .mesh_wall(Wall::Slide)
@@ -46,11 +46,11 @@ fn round(field: &MeshField, path: Path) -> Tracks {
         .span(steps(0.0, 25.0, 180))
         // Few steps a launch: who slides searches long, and software rasterisers end long loops.
         .save(SaveAt::EverySteps(3))
-        .path(path);
+        .engine(engine);
     tracer.trace(&seeds(30)).unwrap()
 }
 
-fn by_slot(tracks: &Tracks) -> Vec<Vec<Life>> {
+fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let mut slots = vec![Vec::new(); tracks.ends().status.len()];
     tracks.lives().iter().for_each(|life| slots[life.slot].push(*life));
     slots
@@ -61,7 +61,7 @@ fn who_leaves_through_a_patch_comes_in_again() {
     for kind in KINDS {
         let frames = channel(kind);
         for machine in machines_for(kind) {
-            let tracks = round(&frames.field(&machine), Path::Fused);
+            let tracks = round(&frames.field(&machine), Engine::Fused);
             let what = format!("{kind:?}, {machine}");
             let (run, bound) = (read(&tracks), if machine.is_double() { 1e-10 } else { 2e-5 });
             // None lost: who slides along a wall comes to the end as soon as the others.
@@ -98,8 +98,8 @@ fn the_two_paths_agree_at_patches() {
                 device: burntrace::burn::tensor::Device::flex(),
                 ..machine.clone()
             };
-            let fused = round(&frames.field(&machine), Path::Fused);
-            let tensor = round(&frames.field(&reference), Path::Tensor);
+            let fused = round(&frames.field(&machine), Engine::Fused);
+            let tensor = round(&frames.field(&reference), Engine::Tensor);
             let (what, bound) = (format!("{kind:?}, {machine}"), 1e3 * machine.eps().max(1e-11));
             for (a, b) in by_slot(&fused).iter().flatten().zip(by_slot(&tensor).iter().flatten()) {
                 assert_eq!((a.slot, a.generation), (b.slot, b.generation), "{what}");
@@ -126,15 +126,15 @@ fn a_patch_without_an_inlet_ends_lives_for_good() {
     );
     for machine in machines_for(kind) {
         let field = frames.field(&machine);
-        for path in machine.paths() {
+        for engine in machine.engines() {
             let tracer = Tracer::new(&field)
                 .domain(Domain::unbounded())
                 .mesh_outlet(inlet())
                 .mesh_patch(at_x("drain", LENGTH, 0.5))
                 .span(steps(0.0, 25.0, 48))
-                .path(*path);
+                .engine(*engine);
             let tracks = tracer.trace(&seeds(30)).unwrap();
-            let (run, what) = (read(&tracks), format!("{machine}, {path}"));
+            let (run, what) = (read(&tracks), format!("{machine}, {engine}"));
             let mut drained = 0;
             for lives in by_slot(&tracks) {
                 let (last, others) = lives.split_last().unwrap();
@@ -161,9 +161,9 @@ fn the_first_patch_that_a_way_crosses_counts() {
         let frames = MeshFrames::new(&Made::of(4, 0.1, kind), &[0.0], |_, _| velocity);
         for machine in machines_for(kind) {
             let field = frames.field(&machine);
-            for path in machine.paths() {
+            for engine in machine.engines() {
                 let tracer = Tracer::new(&field)
-                    .path(*path)
+                    .engine(*engine)
                     .scheme(Scheme::Euler)
                     .domain(Domain::unbounded())
                     .mesh_wall(Wall::Slide)
@@ -171,7 +171,7 @@ fn the_first_patch_that_a_way_crosses_counts() {
                     .mesh_patch(at_x("opening", 1.0, f64::INFINITY))
                     .span(steps(0.0, 1.0, 1));
                 let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
-                let (what, mut left) = (format!("{kind:?}, {machine}, {path}"), 0);
+                let (what, mut left) = (format!("{kind:?}, {machine}, {engine}"), 0);
                 for (i, seed) in seeds.iter().enumerate() {
                     let is_open = crossing(seed) > 0.5;
                     let end = match is_open {
@@ -210,7 +210,7 @@ fn patches_that_are_none_are_refused() {
     refused(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "y axis"]);
     let twice = with(at_x("end", 2.0, 1.0)).mesh_patch(at_x("end", 0.0, 1.0));
     refused(twice, &["`end`", "two of this name"]);
-    let numbers = 0..=MOST_PATCHES;
+    let numbers = 0..=MAX_PATCHES;
     let many = numbers.fold(Tracer::new(&field), |tracer, number| {
         tracer.mesh_patch(at_x(&number.to_string(), 2.0, 1.0))
     });

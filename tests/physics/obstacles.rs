@@ -3,8 +3,8 @@
 use super::{common::*, meshes::*, surfaces::star};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Allowed, CellKind, Condition, Control, Ends, Face, FieldOptions, GridField, Inlet, InletShape,
-    Obstacle, Path, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds,
+    Allowed, CellKind, Condition, Control, Ends, Engine, Face, FieldOptions, GridField, Inlet,
+    InletShape, Obstacle, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds,
     SeedsOutside, Shape, SinkError, Status, Surface, Tracer, TrackSink,
 };
 use std::{borrow::Borrow, f64::consts::PI};
@@ -67,7 +67,7 @@ fn turning(machine: &Machine) -> GridField {
     machine.field(&frames)
 }
 
-fn among<'a>(field: &'a GridField, obstacles: &[Obstacle], path: Path) -> Tracer<'a> {
+fn among<'a>(field: &'a GridField, obstacles: &[Obstacle], engine: Engine) -> Tracer<'a> {
     Tracer::new(field)
         .all_faces(Condition::Reflect)
         .face(Face::XLow, Condition::Periodic)
@@ -76,7 +76,7 @@ fn among<'a>(field: &'a GridField, obstacles: &[Obstacle], path: Path) -> Tracer
         .obstacles(obstacles.to_vec())
         .span(steps(0.0, 1.2, 14))
         .save(SaveAt::EverySteps(2))
-        .path(path)
+        .engine(engine)
 }
 
 /// Whether all saves are on the allowed side, to the last bit.
@@ -117,8 +117,8 @@ fn mixed_cases() -> Vec<Mixed> {
 /// A run with the number of the obstacle at which each particle ended.
 type Ended = (Run, Vec<Option<usize>>);
 
-fn ended(field: &GridField, case: &Mixed, path: Path) -> Ended {
-    let tracks = among(field, &case.obstacles, path).trace(&case.seeds).unwrap();
+fn ended(field: &GridField, case: &Mixed, engine: Engine) -> Ended {
+    let tracks = among(field, &case.obstacles, engine).trace(&case.seeds).unwrap();
     (read(&tracks), tracks.ends().obstacle.clone())
 }
 
@@ -144,9 +144,9 @@ fn fused_and_tensor_paths_agree() {
             machines().into_iter().filter(|machine| machine.precision == precision).collect();
         let fields: Vec<_> = machines.iter().map(turning).collect();
         for case in mixed_cases() {
-            let expected = ended(&fields[0], &case, Path::Tensor);
+            let expected = ended(&fields[0], &case, Engine::Tensor);
             for (machine, field) in machines.iter().zip(&fields) {
-                let found = ended(field, &case, Path::Fused);
+                let found = ended(field, &case, Engine::Fused);
                 let what = format!("{machine}, {}", case.name);
                 assert_allowed(&what, &found.0, &case.obstacles);
                 let same = agreeing(&found, &expected, 1e4 * machine.eps());
@@ -181,12 +181,12 @@ fn uniform_flow_ends_on_a_sphere_where_and_when_it_meets_it() {
         for (surface, status) in
             [(Surface::Stick, Status::Stuck), (Surface::Exit, Status::HitObstacle)]
         {
-            for &path in machine.paths() {
+            for &engine in machine.engines() {
                 let tracer = Tracer::new(&field).obstacle(body(BALL, surface));
-                let tracer = tracer.span(steps(0.0, 4.0, 9)).path(path);
+                let tracer = tracer.span(steps(0.0, 4.0, 9)).engine(engine);
                 let tracks = tracer.trace(&list(&points)).unwrap();
                 let run = read(&tracks);
-                let what = format!("{machine}, {path}, {surface:?}");
+                let what = format!("{machine}, {engine}, {surface:?}");
                 for (i, start) in points.iter().enumerate() {
                     let Some(end) = on_ball(*start) else {
                         assert_eq!(run.status[i], Status::Exited(Face::XHigh), "{what}");
@@ -215,18 +215,18 @@ fn ways_are_mirrored_at_boxes() {
     for machine in machines() {
         for way in [0.8, 2.3] {
             let field = uniform(&machine, [way, 0.0, 0.0]);
-            for &path in machine.paths() {
+            for &engine in machine.engines() {
                 let tracer = Tracer::new(&field)
                     .all_faces(Condition::Reflect)
                     .obstacle(body(&wall, Surface::Reflect))
                     .span(steps(0.0, 1.0, 1))
-                    .path(path);
+                    .engine(engine);
                 let run = trace(&tracer, &list(&points));
                 let expected: Vec<_> = points
                     .iter()
                     .map(|p| [1.0 - ((p[0] + way).rem_euclid(2.0) - 1.0).abs(), p[1], p[2]])
                     .collect();
-                let what = format!("{machine}, {path}, {way}");
+                let what = format!("{machine}, {engine}, {way}");
                 assert_below(&what, distance(run.last(), &expected), 200.0 * machine.eps());
             }
         }
@@ -238,14 +238,14 @@ fn an_obstacle_behind_a_periodic_face_is_met() {
     let ball = Shape::Sphere { centre: [0.5, 0.5, 0.5], radius: 0.25 };
     for machine in machines() {
         let field = uniform(&machine, [0.6, 0.0, 0.0]);
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             let tracer = Tracer::new(&field)
                 .all_faces(Condition::Periodic)
                 .obstacle(body(&ball, Surface::Stick))
                 .span(steps(0.0, 5.0, 7))
-                .path(path);
+                .engine(engine);
             let run = trace(&tracer, &list(&[[0.9, 0.5, 0.5], [0.9, 0.9, 0.5]]));
-            let what = format!("{machine}, {path}");
+            let what = format!("{machine}, {engine}");
             assert_eq!(run.status, [Status::Stuck, Status::Active], "{what}");
             assert_eq!(run.image, [[1, 0, 0], [1, 0, 0]], "{what}");
             assert_below(
@@ -266,15 +266,15 @@ fn an_obstacle_can_be_an_outlet() {
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
     for machine in machines() {
         let field = uniform(&machine, [speed, 0.0, 0.0]);
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             let tracer = Tracer::new(&field)
                 .face(Face::XLow, Condition::Clamp)
                 .obstacle(body(BALL, Surface::Exit))
                 .obstacle_outlet(inlet.clone())
                 .span(steps(0.0, 12.0, 50))
-                .path(path);
+                .engine(engine);
             let tracks = tracer.trace(&list(&points)).unwrap();
-            let what = format!("{machine}, {path}");
+            let what = format!("{machine}, {engine}");
             let ended = |status: Status| status == Status::HitObstacle;
             assert!(tracks.lives().iter().filter(|life| ended(life.status)).count() > 30, "{what}");
             for life in tracks.lives() {
@@ -415,13 +415,13 @@ fn flat_domains_have_flat_obstacles() {
         let field = machine.field(&frames);
         for shape in &shapes {
             let tracer = Tracer::new(&field).obstacle(body(shape, Surface::Stick));
-            for &path in machine.paths() {
-                let tracer = tracer.clone().span(steps(0.0, 3.0, 5)).path(path);
+            for &engine in machine.engines() {
+                let tracer = tracer.clone().span(steps(0.0, 3.0, 5)).engine(engine);
                 let run = trace(&tracer, &list(&[[0.1, 0.5, 0.0], [0.1, 0.8, 0.0]]));
                 let exited = Status::Exited(Face::XHigh);
-                assert_eq!(run.status, [Status::Stuck, exited], "{machine}, {path}, {shape:?}");
+                assert_eq!(run.status, [Status::Stuck, exited], "{machine}, {engine}, {shape:?}");
                 let off = distance(&run.last()[..1], &[[0.75, 0.5, 0.0]]);
-                assert_below(&format!("{machine}, {path}"), off, 200.0 * machine.eps());
+                assert_below(&format!("{machine}, {engine}"), off, 200.0 * machine.eps());
             }
         }
     }

@@ -3,7 +3,9 @@
 //! and a path is followed from wall to wall, event by event.
 
 use super::common::{Frames, Run};
-use burntrace::{Condition, Face, FrameSource, InTime, OutsideTime, Placement, Scheme, Status};
+use burntrace::{
+    Condition, Face, FrameSource, OutsideTime, Placement, Scheme, Status, TimeInterpolation,
+};
 
 pub type Point = [f64; 3];
 
@@ -20,7 +22,7 @@ pub trait Space: FrameSource {
 #[derive(Clone, Debug)]
 pub struct Case<S = Frames> {
     pub frames: S,
-    pub in_time: InTime,
+    pub in_time: TimeInterpolation,
     pub outside: OutsideTime,
     pub scheme: Scheme,
     pub faces: [[Condition; 2]; 3],
@@ -279,8 +281,8 @@ impl<S: Space> Case<S> {
         let next = if k == last { 0 } else { k + 1 };
         let part = (t - times[k]) / (times[k + 1] - times[k]);
         match self.in_time {
-            InTime::Linear => vec![(k, 1.0 - part), (next, part)],
-            InTime::Nearest => vec![(if part < 0.5 { k } else { next }, 1.0)],
+            TimeInterpolation::Linear => vec![(k, 1.0 - part), (next, part)],
+            TimeInterpolation::Nearest => vec![(if part < 0.5 { k } else { next }, 1.0)],
         }
     }
 }

@@ -155,10 +155,10 @@ fn an_observer_sees_a_run_go_on() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             let mut seen = Vec::new();
             let mut tracks = Tracks::default();
-            let tracer = tracer(&field).path(path);
+            let tracer = tracer(&field).engine(engine);
             let summary = tracer
                 .trace_into(&seeds(&points[..50]), &mut tracks, &mut |progress| {
                     seen.push(progress);

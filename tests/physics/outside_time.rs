@@ -1,7 +1,9 @@
 //! What a field is worth outside its frames, and long runs through a periodic one.
 
 use super::common::{machines as all_machines, *};
-use burntrace::{Error, FieldOptions, GridField, InTime, OutsideTime, Scheme, Seeds, Tracer};
+use burntrace::{
+    Error, FieldOptions, GridField, OutsideTime, Scheme, Seeds, TimeInterpolation, Tracer,
+};
 
 /// Graphics cards in single precision only: each of these rules is a kernel to compile.
 fn machines() -> Vec<Machine> {
@@ -101,7 +103,9 @@ fn one_frame_is_a_steady_field_at_any_time() {
 #[test]
 fn nearest_takes_the_later_frame_at_equal_distances() {
     for machine in machines() {
-        for (in_time, expected) in [(InTime::Nearest, 2.0), (InTime::Linear, 1.75)] {
+        for (in_time, expected) in
+            [(TimeInterpolation::Nearest, 2.0), (TimeInterpolation::Linear, 1.75)]
+        {
             let options = FieldOptions { in_time, ..FieldOptions::default() };
             let found = way(&machine, &ramp(), options, (Scheme::Euler, 0.0, 1.0, 0.25));
             assert_eq!(found, expected, "{machine}, {in_time:?}");

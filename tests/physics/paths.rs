@@ -1,6 +1,6 @@
 //! The fused operation and tensor operations: two programs, the same tracks.
 //!
-//! Every sampler with every scheme and all kinds of faces. The tensor path on Flex is the
+//! Every sampler with every scheme and all kinds of faces. The tensor engine on Flex is the
 //! reference for the fused operation on each device; that of each device is compared with it
 //! apart, for it is slow on some.
 
@@ -10,7 +10,8 @@ use super::{
 };
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
-    Face, GridField, InTime, OutsideTime, Path, Placement, SaveAt, Scheme, Seeds, Status, Tracer,
+    Engine, Face, GridField, OutsideTime, Placement, SaveAt, Scheme, Seeds, Status,
+    TimeInterpolation, Tracer,
 };
 
 const PARTICLES: usize = 24;
@@ -46,7 +47,7 @@ fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> C
     });
     Case {
         frames,
-        in_time: InTime::Linear,
+        in_time: TimeInterpolation::Linear,
         outside: OutsideTime::Error,
         scheme,
         faces: FACES[faces],
@@ -73,9 +74,9 @@ fn tracer<'a>(case: &Case, field: &'a GridField) -> Tracer<'a> {
     tracer
 }
 
-fn run(machine: &Machine, case: &Case, path: Path) -> Run {
+fn run(machine: &Machine, case: &Case, engine: Engine) -> Run {
     let field = machine.field(&case.frames);
-    trace(&tracer(case, &field).path(path), &seeds(case))
+    trace(&tracer(case, &field).engine(engine), &seeds(case))
 }
 
 /// Checks that two runs agree to what rounding can do to each particle, twice; returns how many
@@ -126,14 +127,14 @@ fn every_sampler_scheme_and_face() {
         let references: Vec<_> = machines
             .iter()
             .filter(|machine| machine.name == "flex")
-            .map(|machine| (machine.precision, run(machine, &case, Path::Tensor)))
+            .map(|machine| (machine.precision, run(machine, &case, Engine::Tensor)))
             .collect();
         for machine in &machines {
             // Each is a kernel to compile, and the precision is no part of its text.
             if !machine.is_cpu() && machine.is_double() && case.scheme != Scheme::Rk4 {
                 continue;
             }
-            let fused = run(machine, &case, Path::Fused);
+            let fused = run(machine, &case, Engine::Fused);
             let of = |(precision, _): &&(_, _)| *precision == machine.precision;
             let (_, reference) = references.iter().find(of).unwrap();
             let what = format!("{machine}, {name}");
@@ -150,7 +151,7 @@ fn every_sampler_scheme_and_face() {
     }
 }
 
-/// The tensor path of each device, for six of the cases, with all samplers among them.
+/// The tensor engine of each device, for six of the cases, with all samplers among them.
 #[test]
 fn the_tensor_path_is_the_same_on_every_device() {
     let chosen: Vec<_> = cases().into_iter().step_by(25).collect();
@@ -162,8 +163,8 @@ fn the_tensor_path_is_the_same_on_every_device() {
             if !machine.is_cpu() && (machine.is_double() || number != 3) {
                 continue;
             }
-            let tensor = run(machine, &case, Path::Tensor);
-            let fused = run(machine, &case, Path::Fused);
+            let tensor = run(machine, &case, Engine::Tensor);
+            let fused = run(machine, &case, Engine::Fused);
             let what = format!("{machine}, {name}");
             let undecided = assert_same(&what, &case, machine.eps(), &fused, &tensor);
             assert!(undecided <= 2, "{what}: {undecided} could not be judged");
@@ -178,8 +179,8 @@ fn velocities_are_saved_alike() {
     for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = machine.field(&case.frames);
         let tracer = tracer(&case, &field).save(SaveAt::EverySteps(2)).save_velocity(true);
-        let run = |path: &Path| trace(&tracer.clone().path(*path), &seeds(&case));
-        let runs: Vec<Run> = machine.paths().iter().map(run).collect();
+        let run = |engine: &Engine| trace(&tracer.clone().engine(*engine), &seeds(&case));
+        let runs: Vec<Run> = machine.engines().iter().map(run).collect();
         assert!(runs.iter().all(|run| run.times == runs[0].times), "{machine}");
         for run in &runs {
             let velocities = run.velocities.as_ref().unwrap();
@@ -189,7 +190,7 @@ fn velocities_are_saved_alike() {
                 for (p, v) in save.iter().zip(&velocities[k * PARTICLES..]) {
                     let expected = case.velocity(*p, *t);
                     // The saved position is the rounded one: what differs is the interpolation.
-                    let what = format!("{machine}, {}, t = {t}", run.summary.path);
+                    let what = format!("{machine}, {}, t = {t}", run.summary.engine);
                     assert_below(&what, distance(&[*v], &[expected]), 100.0 * machine.eps() * 14.0);
                 }
             }
@@ -211,7 +212,7 @@ fn stagnant_particles_end_alike() {
         case.stagnant_speed = 0.3;
         for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double() && faces == 3)
         {
-            let runs = [Path::Fused, Path::Tensor].map(|path| run(&machine, &case, path));
+            let runs = [Engine::Fused, Engine::Tensor].map(|engine| run(&machine, &case, engine));
             assert_same(&machine.to_string(), &case, machine.eps(), &runs[0], &runs[1]);
             let count = |run: &Run| run.status.iter().filter(|s| **s == Status::Stagnant).count();
             assert!(count(&runs[0]) > 2, "{machine}");
@@ -240,14 +241,14 @@ fn overflow_is_a_status() {
         };
         for condition in [Periodic, Reflect, Clamp, Exit] {
             for &scheme in schemes {
-                for &path in machine.paths() {
+                for &engine in machine.engines() {
                     let tracer = Tracer::new(&field)
                         .scheme(scheme)
                         .all_faces(condition)
                         .span(steps(0.0, 64.0, 4))
-                        .path(path);
+                        .engine(engine);
                     let run = trace(&tracer, &seeds);
-                    let what = format!("{machine}, {condition:?}, {scheme:?}, {path}");
+                    let what = format!("{machine}, {condition:?}, {scheme:?}, {engine}");
                     check_overflow(&what, &run, scheme);
                 }
             }

@@ -14,8 +14,9 @@ use super::{
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
-    Domain, Error, Face, Field, FieldOptions, FrameSource, InTime, NotFinite, OutsideTime, Path,
-    PointField, PointSource, Precision, SaveAt, Scheme, Seeds, Status, Tracer, Velocity, Weighting,
+    Domain, Engine, Error, Face, Field, FieldOptions, FrameSource, NotFinite, OutsideTime,
+    PointField, PointSource, Precision, SaveAt, Scheme, Seeds, Status, TimeInterpolation, Tracer,
+    Velocity, Weighting,
 };
 use std::{sync::mpsc, time::Duration};
 
@@ -47,7 +48,7 @@ fn case(weighting: Weighting, scheme: Scheme, faces: Condition) -> Case<Cloud> {
     cloud.corners = [[0.0; 3], [2.0, 1.0, 1.0]];
     Case {
         frames: cloud,
-        in_time: InTime::Linear,
+        in_time: TimeInterpolation::Linear,
         outside: OutsideTime::Error,
         scheme,
         faces: [[faces; 2]; 3],
@@ -90,12 +91,12 @@ fn fused_and_tensor_operations_agree() {
                     let mut reference: Option<(Judge, Run)> = None;
                     for machine in of_it.filter(|m| is_tested(m, which, &case)) {
                         let field = case.frames.load(machine);
-                        let run = |path| trace(&tracer(&case, &field).path(path), &seeds);
+                        let run = |engine| trace(&tracer(&case, &field).engine(engine), &seeds);
                         // The first of them is Flex, whose tensor operations are the reference.
                         let (judge, tensor) = reference.get_or_insert_with(|| {
-                            (Judge::new(&case, &seeds, nudge(machine.eps())), run(Path::Tensor))
+                            (Judge::new(&case, &seeds, nudge(machine.eps())), run(Engine::Tensor))
                         });
-                        let fused = run(Path::Fused);
+                        let fused = run(Engine::Fused);
                         let what = format!("{machine}, {kind:?}, {scheme:?}, {condition:?}");
                         undecided += judge.check_both(&what, &fused, tensor);
                         judged += seeds.len();
@@ -111,7 +112,7 @@ fn fused_and_tensor_operations_agree() {
     assert!(exits.count() >= 3, "{statuses:?}");
 }
 
-/// The tensor path of NdArray, and of a card for one step, for some of the cases.
+/// The tensor engine of NdArray, and of a card for one step, for some of the cases.
 #[test]
 fn tensor_operations_agree_on_every_device() {
     let seeds = case_seeds();
@@ -128,7 +129,7 @@ fn tensor_operations_agree_on_every_device() {
             }
             let field = case.frames.load(&machine);
             let judge = Judge::new(&case, &seeds, nudge(machine.eps()));
-            let run = trace(&tracer(&case, &field).path(Path::Tensor), &seeds);
+            let run = trace(&tracer(&case, &field).engine(Engine::Tensor), &seeds);
             let undecided = judge.check(&format!("{machine}, {kind:?}, {scheme:?}"), &run);
             assert!(undecided <= 1, "{machine}, {kind:?}: {undecided} could not be judged");
         }
@@ -223,7 +224,7 @@ fn unsteady(shape: &Shape, weighting: Weighting) -> Case<Cloud> {
     cloud.corners = shape.corners;
     Case {
         frames: cloud,
-        in_time: InTime::Linear,
+        in_time: TimeInterpolation::Linear,
         outside: OutsideTime::Error,
         scheme: Scheme::Rk4,
         faces: [[shape.faces; 2]; 3],
@@ -270,7 +271,7 @@ fn clouds_of_all_shapes_agree_with_the_oracle() {
                     let delta = nudge(machine.eps()) * shape.size / 5.0;
                     let judge = judge.get_or_insert_with(|| Judge::new(&case, &seeds, delta));
                     let field = case.frames.load(&machine);
-                    let run = trace(&tracer(&case, &field).path(Path::Fused), &seeds);
+                    let run = trace(&tracer(&case, &field).engine(Engine::Fused), &seeds);
                     let what = format!("{machine}, {}, {weighting:?}", shape.name);
                     undecided += judge.check(&what, &run);
                     judged += seeds.len();

@@ -51,10 +51,10 @@ fn check(name: &str, file: &Path, on_cards: bool) {
             assert_eq!(lost, 0, "{name}, {machine}");
         }
         let begin = field.span()[0];
-        for path in machine.paths() {
+        for engine in machine.engines() {
             // Refuses seeds that are in no cell.
             let tracer = Tracer::new(&field)
-                .path(*path)
+                .engine(*engine)
                 .scheme(Scheme::Euler)
                 .span(steps(begin, begin + 1e-3, 1))
                 .save(SaveAt::EverySteps(1))
@@ -62,8 +62,8 @@ fn check(name: &str, file: &Path, on_cards: bool) {
             let velocities = trace(&tracer, &seeds).velocities.unwrap();
             let velocities = &velocities.as_chunks().0[..points.len()];
             let error = distance(velocities, &expected) / largest;
-            eprintln!("{name}, {machine}, {path}: {error:.2e} of the largest speed");
-            assert_below(&format!("{name}, {machine}, {path}"), error, BOUND);
+            eprintln!("{name}, {machine}, {engine}: {error:.2e} of the largest speed");
+            assert_below(&format!("{name}, {machine}, {engine}"), error, BOUND);
         }
     }
 }

@@ -9,8 +9,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Face, GridField, Inlet, InletShape, Life, Pattern, Placement, SaveAt, Seeds, Status,
-    Tracer,
+    Condition, Face, GridField, Inlet, InletShape, ParticleInstance, Pattern, Placement, SaveAt,
+    Seeds, Status, Tracer,
 };
 
 const LENGTH: f64 = 2.0;
@@ -35,7 +35,7 @@ fn pipe(machine: &Machine) -> GridField {
 }
 
 /// The lives that began at the inlet, by `LAST_RELEASE`.
-fn lives(machine: &Machine, slots: usize) -> Vec<Life> {
+fn lives(machine: &Machine, slots: usize) -> Vec<ParticleInstance> {
     let shape =
         InletShape::Disc { centre: [0.0, 0.5, 0.5], normal: [1.0, 0.0, 0.0], radius: RADIUS };
     let inlet = Inlet::new(shape, Pattern::Flux).unwrap();
@@ -53,13 +53,14 @@ fn lives(machine: &Machine, slots: usize) -> Vec<Life> {
     let summary = tracks.summary().unwrap();
     assert_eq!(summary.released, tracks.lives().len());
     assert_eq!(summary.active(), slots);
-    let counts = |life: &&Life| life.generation > 0 && life.release_time <= LAST_RELEASE;
+    let counts =
+        |life: &&ParticleInstance| life.generation > 0 && life.release_time <= LAST_RELEASE;
     tracks.lives().iter().filter(counts).copied().collect()
 }
 
 /// How long lives took, those that are not over `LONGEST`, in order.
-fn times(lives: &[Life]) -> Vec<f64> {
-    let time = |life: &Life| match life.status {
+fn times(lives: &[ParticleInstance]) -> Vec<f64> {
+    let time = |life: &ParticleInstance| match life.status {
         Status::Exited(Face::XHigh) => life.residence_time().min(LONGEST),
         _ => LONGEST,
     };

@@ -1,7 +1,7 @@
 //! Runs that go on from a state end as if they had never been stopped.
 
 use super::{common::*, kept::*};
-use burntrace::{Control, Error, Path, RunState, Seeds, Summary, Tracer};
+use burntrace::{Control, Engine, Error, RunState, Seeds, Summary, Tracer};
 
 /// Runs, and goes on from each of the run's states.
 fn assert_resumes(name: &str, tracer: &Tracer, seeds: &Seeds) {
@@ -42,7 +42,7 @@ fn a_run_goes_on_from_any_of_its_states() {
             }
         }
         if machine.is_cpu() {
-            let tensors = adapting(&field, 10).path(Path::Tensor);
+            let tensors = adapting(&field, 10).engine(Engine::Tensor);
             assert_resumes(&format!("{name}, tensors"), &tensors, &seeds);
         }
     }

@@ -125,16 +125,16 @@ fn releases_within_a_step_are_at_their_exact_times() {
         let field = clock(&machine);
         let seeds = Seeds::list(vec![[0.0; 3]; 6]).unwrap();
         let seeds = seeds.with_release(release.clone()).unwrap();
-        for &path in machine.paths() {
+        for &engine in machine.engines() {
             for dt in [0.25, 0.3, 1.0] {
-                let tracer = Tracer::new(&field).span(span(0.0, 1.0, dt)).path(path);
+                let tracer = Tracer::new(&field).span(span(0.0, 1.0, dt)).engine(engine);
                 let run = trace(&tracer, &seeds);
                 let expected: Vec<[f64; 3]> = release
                     .iter()
                     .map(|t| if *t > 1.0 { [0.0; 3] } else { [1.0 - t, (1.0 - t * t) / 2.0, 0.0] })
                     .collect();
                 let off = distance(run.last(), &expected);
-                assert_below(&format!("{machine}, {path}, {dt}"), off, 20.0 * machine.eps());
+                assert_below(&format!("{machine}, {engine}, {dt}"), off, 20.0 * machine.eps());
             }
         }
     }

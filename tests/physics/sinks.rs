@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Ends, Face, GridField, Path, Placement, Save, SaveAt, SavePlan, Seeds,
+    Condition, Control, Ends, Engine, Face, GridField, Placement, Save, SaveAt, SavePlan, Seeds,
     SinkError, Summary, Tracer, TrackSink, Tracks, device, io,
 };
 use std::cell::RefCell;
@@ -248,7 +248,7 @@ fn gradients_stay_with_saves() {
         let machine = Machine { device: machine.device.clone().autodiff(), ..machine };
         let field = machine.field(&frames());
         let mut last = Last(None);
-        let tracer = tracer(&field).path(Path::Tensor).span(steps(0.0, 0.05, 1));
+        let tracer = tracer(&field).engine(Engine::Tensor).span(steps(0.0, 0.05, 1));
         tracer.trace_into(&seeds(3), &mut last, &mut |_| Control::Continue).unwrap();
         let position = last.0.unwrap().position;
         assert!(position.is_autodiff() && position.device() == machine.device, "{machine}");

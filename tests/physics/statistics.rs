@@ -55,15 +55,16 @@ fn uniform_flow_is_known_to_rounding() {
         let seeds = Seeds::list(places.collect()).unwrap();
         // 16 roundings of places up to 5, or of sums of their squares.
         let bound = 16.0 * 5.0 * 5.0 * machine.eps();
-        for (path, with_velocity) in machine.paths().iter().flat_map(|p| [(*p, false), (*p, true)])
+        for (engine, with_velocity) in
+            machine.engines().iter().flat_map(|p| [(*p, false), (*p, true)])
         {
             let tracer = Tracer::new(&field)
-                .path(path)
+                .engine(engine)
                 .span(steps(0.0, 4.0, 16))
                 .save(SaveAt::EverySteps(4))
                 .save_velocity(with_velocity);
             let (found, _) = run(&tracer, &seeds, Statistics::new());
-            let what = format!("{machine}, {path}");
+            let what = format!("{machine}, {engine}");
             for particle in &found.particles {
                 let off = distance(&[particle.displacement], &[velocity.map(|v| 4.0 * v)]);
                 assert_below(&what, off, bound);
@@ -271,7 +272,10 @@ fn a_store_that_is_played_says_the_same() {
             self.0.save(save.clone())?;
             self.1.save(save)
         }
-        fn lives(&mut self, lives: &[burntrace::Life]) -> Result<(), burntrace::SinkError> {
+        fn lives(
+            &mut self,
+            lives: &[burntrace::ParticleInstance],
+        ) -> Result<(), burntrace::SinkError> {
             self.0.lives(lives)?;
             self.1.lives(lives)
         }

@@ -2,9 +2,9 @@
 
 use super::{cloud::Cloud, common::*, kept::*, meshes::*};
 use burntrace::{
-    CellVelocity, Condition, Control, Error, Field, FieldOptions, FrameSource, Frames as Held,
-    GridField, InTime, MeshField, OutsideTime, Path, PointField, SaveAt, Seeds, SinkError, Tracer,
-    Velocity, Weighting,
+    CellVelocity, Condition, Control, Engine, Error, Field, FieldOptions, FrameSource,
+    Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SinkError,
+    TimeInterpolation, Tracer, Velocity, Weighting,
 };
 use std::sync::{
     Arc,
@@ -104,7 +104,7 @@ fn whatever_lies_outside_the_frames_is_the_same() {
             false => (outsides[2..3].to_vec(), vec![steps(5.0, 11.0, 16)]),
         };
         for outside_time in outsides {
-            for in_time in [InTime::Linear, InTime::Nearest] {
+            for in_time in [TimeInterpolation::Linear, TimeInterpolation::Nearest] {
                 let options = FieldOptions { outside_time, in_time, ..Default::default() };
                 let field = machine.load(&frames.frames, options);
                 for span in &spans {
@@ -126,10 +126,10 @@ fn adaptive_steps_and_tensor_operations_read_streamed_frames() {
         let field = machine.field(&frames.frames);
         let streamed = frames.open(&machine, 4, FieldOptions::default());
         let (seeds, span) = (seeds(30), steps(0.0, 7.7, 11));
-        for path in [Path::Fused, Path::Tensor] {
-            let tracer = |field| adapting(field, 1).span(span).path(path);
+        for engine in [Engine::Fused, Engine::Tensor] {
+            let tracer = |field| adapting(field, 1).span(span).engine(engine);
             let all = run(&tracer(&field), &seeds);
-            assert_same(&format!("{machine}, {path}"), &all, &run(&tracer(&streamed), &seeds));
+            assert_same(&format!("{machine}, {engine}"), &all, &run(&tracer(&streamed), &seeds));
         }
     }
 }
@@ -209,10 +209,10 @@ fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
     let good = Counted::new(swirl());
     let bad = Counted { fails_at: Some(6), ..good.clone() };
     let (seeds, span) = (seeds(40), steps(0.0, 8.0, 80));
-    for path in [Path::Fused, Path::Tensor] {
+    for engine in [Engine::Fused, Engine::Tensor] {
         let [good, bad] =
             [&good, &bad].map(|frames| frames.open(machine, 4, FieldOptions::default()));
-        let tracer = |field| walking(field, 1).span(span).path(path);
+        let tracer = |field| walking(field, 1).span(span).engine(engine);
         let whole = run(&tracer(&good), &seeds);
         let (mut keep, mut states) = (Keep::default(), Idle::default());
         match tracer(&bad).trace_from(None, &seeds, &mut keep, &mut states) {
@@ -227,7 +227,7 @@ fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
         let mut keep = keep.at(state.numbers.mark());
         let observer = &mut |_| Control::Continue;
         let rest = tracer(&good).trace_from(Some(state), &seeds, &mut keep, observer).unwrap();
-        assert_same(&path.to_string(), &whole, &(keep, rest));
+        assert_same(&engine.to_string(), &whole, &(keep, rest));
     }
 }
 

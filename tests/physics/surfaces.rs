@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Allowed, ClosedSurface, Condition, GridField, Obstacle, Path, SaveAt, Seeds, Shape, Status,
+    Allowed, ClosedSurface, Condition, Engine, GridField, Obstacle, SaveAt, Seeds, Shape, Status,
     Surface, SurfaceError, Tracer,
 };
 use std::f64::consts::TAU;
@@ -70,13 +70,13 @@ fn points(count: usize, obstacle: &Obstacle) -> Vec<[f64; 3]> {
     points.into_iter().filter(|p| obstacle.allows(*p, -1e-3)).take(count).collect()
 }
 
-fn around<'a>(field: &'a GridField, obstacle: &Obstacle, path: Path) -> Tracer<'a> {
+fn around<'a>(field: &'a GridField, obstacle: &Obstacle, engine: Engine) -> Tracer<'a> {
     Tracer::new(field)
         .all_faces(Condition::Reflect)
         .obstacle(obstacle.clone())
         .span(steps(0.0, 1.5, 30))
         .save(SaveAt::EverySteps(5))
-        .path(path)
+        .engine(engine)
 }
 
 /// Twelve triangles are the box that they make, on every device.
@@ -92,7 +92,7 @@ fn a_box_of_triangles_is_a_box() {
                     shapes.clone().map(|shape| Obstacle { shape, allowed, surface });
                 let seeds = Seeds::list(points(60, &plain)).unwrap();
                 let run =
-                    |obstacle: &Obstacle| trace(&around(&field, obstacle, Path::Fused), &seeds);
+                    |obstacle: &Obstacle| trace(&around(&field, obstacle, Engine::Fused), &seeds);
                 let (expected, found) = (run(&plain), run(&faceted));
                 let what = format!("{machine}, {allowed:?}, {surface:?}");
                 let same = (0..seeds.len()).filter(|i| {
@@ -121,7 +121,7 @@ fn no_particle_is_ever_within_a_ring() {
             for surface in SURFACES {
                 let obstacle = Obstacle { shape: shape.clone(), allowed, surface };
                 let seeds = Seeds::list(points(count, &obstacle)).unwrap();
-                let run = trace(&around(&field, &obstacle, Path::Fused), &seeds);
+                let run = trace(&around(&field, &obstacle, Engine::Fused), &seeds);
                 let what = format!("{machine}, {allowed:?}, {surface:?}");
                 for p in run.saves.iter().skip(1).flatten() {
                     assert!(obstacle.allows(*p, 0.0), "{what}: {p:?}");

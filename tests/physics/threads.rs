@@ -7,8 +7,8 @@ use super::{
     meshes::{MeshFrames, mixed},
 };
 use burntrace::{
-    Allowed, Condition, Face, Field, Inlet, InletShape, Life, Obstacle, Path, Pattern, Placement,
-    RandomWalk, SaveAt, Scheme, Seeds, Shape, Surface, Tolerance, Tracer, Wall,
+    Allowed, Condition, Engine, Face, Field, Inlet, InletShape, Obstacle, ParticleInstance,
+    Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Shape, Surface, Tolerance, Tracer, Wall,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -37,7 +37,7 @@ fn within(field: &dyn Field) -> Tracer<'_> {
         .all_faces(Condition::Reflect)
         .span(steps(0.0, 0.96, 60))
         .save(SaveAt::EverySteps(25))
-        .path(Path::Fused)
+        .engine(Engine::Fused)
 }
 
 /// From outlet to inlet, each slot at a place of its own, with a random walk.
@@ -78,8 +78,8 @@ fn along_walls(field: &dyn Field) -> Tracer<'_> {
 }
 
 /// All lives, with the bits of their times and places.
-fn lives(lives: &[Life]) -> Vec<(usize, u32, i32, [u64; 8])> {
-    let bits = |life: &Life| {
+fn lives(lives: &[ParticleInstance]) -> Vec<(usize, u32, i32, [u64; 8])> {
+    let bits = |life: &ParticleInstance| {
         let [a, b] = [life.release_place, life.end_place];
         let numbers = [life.release_time, life.end_time, a[0], a[1], a[2], b[0], b[1], b[2]];
         (life.slot, life.generation, life.status.code(), numbers.map(f64::to_bits))
@@ -90,7 +90,7 @@ fn lives(lives: &[Life]) -> Vec<(usize, u32, i32, [u64; 8])> {
 }
 
 /// Traces seeds by different numbers of threads, and the first ones of them in batches.
-fn check(what: &str, seeds: &Seeds, run: &(dyn Fn(&Seeds) -> (Run, Vec<Life>) + Sync)) {
+fn check(what: &str, seeds: &Seeds, run: &(dyn Fn(&Seeds) -> (Run, Vec<ParticleInstance>) + Sync)) {
     let runs: Vec<_> = pools().iter().map(|pool| pool.install(|| run(seeds))).collect();
     let (first, first_lives) = &runs[0];
     for (threads, (run, of_run)) in THREADS.iter().zip(&runs).skip(1) {
@@ -104,7 +104,7 @@ fn check(what: &str, seeds: &Seeds, run: &(dyn Fn(&Seeds) -> (Run, Vec<Life>) + 
         let what = format!("{what}, {count} of them");
         let (run, of_run) = run(&part(seeds, 0..count));
         assert_same_bits(&what, first, 0, &run);
-        let expected: Vec<Life> =
+        let expected: Vec<ParticleInstance> =
             first_lives.iter().filter(|life| life.slot < count).copied().collect();
         assert!(lives(&expected) == lives(&of_run), "{what}: lives");
     }

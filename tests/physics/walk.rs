@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Domain, FieldOptions, FrameSource, GridField, GridSource, Path, Placement,
+    Condition, Domain, Engine, FieldOptions, FrameSource, GridField, GridSource, Placement,
     RandomWalk, Seeds, Tracer, Velocity, WalkScheme, burn::tensor::Device,
 };
 
@@ -146,20 +146,20 @@ fn fused_walks_are_those_of_tensor_operations() {
     ];
     for machine in machines() {
         for walk in walks {
-            let run = |machine: &Machine, path| {
+            let run = |machine: &Machine, engine| {
                 let field = mixing.field(machine);
                 let tracer = Tracer::new(&field)
                     .all_faces(Condition::Reflect)
                     .random_walk(walk)
                     .drift([0.05, 0.0, -0.1])
                     .span(span(0.0, 1.0, 0.07))
-                    .path(path);
+                    .engine(engine);
                 trace(&tracer, &seeds)
             };
-            let fused = run(&machine, Path::Fused);
+            let fused = run(&machine, Engine::Fused);
             let other =
                 Machine { name: "flex".into(), device: reference.clone(), ..machine.clone() };
-            let tensor = run(&other, Path::Tensor);
+            let tensor = run(&other, Engine::Tensor);
             // The gradient of a diffusivity divides rounding by a twentieth of a cell.
             let bound = 2e3 * machine.eps();
             let off = distance(fused.last(), tensor.last());
@@ -200,12 +200,14 @@ fn well_mixed_particles_remain_so() {
 fn a_drift_is_added_to_the_field() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [0.25, 0.0, 0.5]));
-        for &path in machine.paths() {
-            let tracer =
-                Tracer::new(&field).drift([0.0, 0.125, -1.0]).span(steps(0.0, 1.0, 8)).path(path);
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field)
+                .drift([0.0, 0.125, -1.0])
+                .span(steps(0.0, 1.0, 8))
+                .engine(engine);
             let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]]).unwrap());
             let off = distance(run.last(), &[[0.25, 0.125, -0.5]]);
-            assert_below(&format!("{machine}, {path}"), off, 8.0 * machine.eps());
+            assert_below(&format!("{machine}, {engine}"), off, 8.0 * machine.eps());
         }
     }
 }

@@ -5,13 +5,13 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};
-use burntrace_core::BoxPoints;
+use burntrace_core::GridPlacement;
 
 const APART: Stencil = Stencil::Auxiliary(0.5);
 
 /// One node in a box of 1 x 1 x 1, about the origin.
 fn node() -> Lattice {
-    Lattice::new([-0.5; 3], [0.5; 3], [1; 3], BoxPoints::Centres).unwrap()
+    Lattice::new([-0.5; 3], [0.5; 3], [1; 3], GridPlacement::Centres).unwrap()
 }
 
 fn tensor(places: &[[f64; 3]], dtype: DType) -> Tensor<2> {
@@ -68,7 +68,8 @@ fn the_greatest_stretching_is_found_to_rounding() {
 /// one that is not there they are one-sided too.
 #[test]
 fn differences_go_to_the_side_that_is_there() {
-    let lattice = Lattice::new([0.0; 3], [5.0, 0.0, 0.0], [6, 1, 1], BoxPoints::Corners).unwrap();
+    let lattice =
+        Lattice::new([0.0; 3], [5.0, 0.0, 0.0], [6, 1, 1], GridPlacement::Corners).unwrap();
     let run = |gaps: &[usize]| -> (Vec<f64>, usize) {
         let place = |x: usize| {
             [(1.0 + x as f64).powi(2) / if gaps.contains(&x) { 0.0 } else { 1.0 }, 0.0, 0.0]
@@ -102,13 +103,13 @@ fn misuse_says_what_would_be_right() {
     );
     let far = |d| node().seeds(Stencil::Auxiliary(d)).unwrap_err().to_string();
     assert!(far(-1.0).contains("-1 from their node") && far(f64::NAN).contains("NaN"));
-    let high = Lattice::new([1e6; 3], [1e6 + 1.0; 3], [1; 3], BoxPoints::Centres).unwrap();
+    let high = Lattice::new([1e6; 3], [1e6 + 1.0; 3], [1; 3], GridPlacement::Centres).unwrap();
     let close = high.seeds(Stencil::Auxiliary(1e-12)).unwrap_err().to_string();
     assert!(close.contains("give a greater distance"), "{close}");
-    let none = Lattice::new([0.0; 3], [1.0; 3], [2, 0, 2], BoxPoints::Corners).unwrap_err();
+    let none = Lattice::new([0.0; 3], [1.0; 3], [2, 0, 2], GridPlacement::Corners).unwrap_err();
     assert!(none.to_string().contains("the seeds cannot be made"), "{none}");
     let spacing =
         |points| Lattice::new([0.0; 3], [6.0, 0.0, 2.0], [3, 1, 2], points).unwrap().spacing();
-    assert_eq!(spacing(BoxPoints::Corners), [3.0, 0.0, 2.0]);
-    assert_eq!(spacing(BoxPoints::Centres), [2.0, 0.0, 1.0]);
+    assert_eq!(spacing(GridPlacement::Corners), [3.0, 0.0, 2.0]);
+    assert_eq!(spacing(GridPlacement::Centres), [2.0, 0.0, 1.0]);
 }

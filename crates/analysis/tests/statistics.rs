@@ -7,7 +7,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::statistics::{
     Counted, EXACT_TIMES, Groups, Pairs, SpeedFrom, Statistics, TrackStatistics,
 };
-use burntrace_core::{Ends, Face, Life, Precision, Save, SavePlan, Status, TrackSink};
+use burntrace_core::{Ends, Face, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink};
 use std::ops::Range;
 
 const OUT: Status = Status::Exited(Face::XHigh);
@@ -44,22 +44,22 @@ fn empty() -> Row {
 fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<usize>) -> Save {
     let (rows, device) = (&rows[range.clone()], Device::flex());
     let n = rows.len();
-    let reals = |values: Vec<f64>| {
+    let floats = |values: Vec<f64>| {
         let data = TensorData::new(values, [n, 3]);
         Tensor::<2>::from_data(data, (&device, plan.precision.dtype()))
     };
-    let wholes =
+    let ints =
         |values: Vec<i32>| Tensor::from_data(TensorData::new(values, [n]), (&device, DType::I32));
     let image: Vec<i32> = rows.iter().flat_map(|row| row.image).collect();
     Save {
         index,
         time,
         first: range.start,
-        position: reals(rows.iter().flat_map(|row| row.place).collect()),
-        status: wholes(rows.iter().map(|row| row.status.code()).collect()),
+        position: floats(rows.iter().flat_map(|row| row.place).collect()),
+        status: ints(rows.iter().map(|row| row.status.code()).collect()),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
-        velocity: plan.velocity.then(|| reals(rows.iter().flat_map(|row| row.place).collect())),
-        generation: plan.lives.then(|| wholes(rows.iter().map(|row| row.generation).collect())),
+        velocity: plan.velocity.then(|| floats(rows.iter().flat_map(|row| row.place).collect())),
+        generation: plan.lives.then(|| ints(rows.iter().map(|row| row.generation).collect())),
     }
 }
 
@@ -67,10 +67,16 @@ fn ends(status: Vec<Status>, release_time: Vec<f64>, end_time: Vec<f64>) -> Ends
     Ends { status, release_time, end_time, ..Ends::default() }
 }
 
-fn life(slot: usize, generation: u32, status: Status, times: [f64; 2], x: [f64; 2]) -> Life {
+fn life(
+    slot: usize,
+    generation: u32,
+    status: Status,
+    times: [f64; 2],
+    x: [f64; 2],
+) -> ParticleInstance {
     let [release_place, end_place] = x.map(|x| [x, 0.0, 0.0]);
     let [release_time, end_time] = times;
-    Life { slot, generation, status, release_time, release_place, end_time, end_place }
+    ParticleInstance { slot, generation, status, release_time, release_place, end_time, end_place }
 }
 
 fn message<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> String {
@@ -314,7 +320,7 @@ fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
     statistics.begin(&plan).unwrap();
     let time = |i: usize| 1e-3 * 1e6_f64.powf(i as f64 / (n - 1) as f64);
     for first in (0..n).step_by(1 << 16) {
-        let lives: Vec<Life> = (first..n.min(first + (1 << 16)))
+        let lives: Vec<ParticleInstance> = (first..n.min(first + (1 << 16)))
             .map(|i| life(0, i as u32, OUT, [0.0, time(i * 7919 % n)], [0.0; 2]))
             .collect();
         statistics.lives(&lives).unwrap();

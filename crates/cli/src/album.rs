@@ -5,19 +5,19 @@ use burntrace_plot::picture::Picture;
 use std::path::{Path, PathBuf};
 
 /// A folder of pictures that look alike.
-pub struct Album {
+pub struct FigureDir {
     folder: PathBuf,
     ending: &'static str,
     /// The files that were written, in order.
     pub written: Vec<PathBuf>,
 }
 
-impl Album {
+impl FigureDir {
     /// Makes the folder, if it is not there.
-    pub fn at(folder: &Path, svg: bool) -> Result<Album> {
+    pub fn at(folder: &Path, svg: bool) -> Result<FigureDir> {
         crate::folder::make(folder)?;
         let ending = if svg { "svg" } else { "png" };
-        Ok(Album { folder: folder.into(), ending, written: Vec::new() })
+        Ok(FigureDir { folder: folder.into(), ending, written: Vec::new() })
     }
 
     /// Writes a picture under a name without its ending.

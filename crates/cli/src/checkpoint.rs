@@ -1,10 +1,10 @@
 //! The checkpoint of a run: all that it needs to go on.
 
-use crate::{case::Misuse, fingerprint::Fingerprint, folder::Folder, lives::Stays};
+use crate::{case::Misuse, fingerprint::Fingerprint, folder::Folder, lives::ResidenceTimes};
 use anyhow::Result;
 use burntrace::{
-    Mark, RunNumbers, RunState,
-    device::{self, Usable},
+    DurablePosition, RunNumbers, RunState,
+    device::{self, OpenDevice},
     io::{Checkpoint, CheckpointWriter, Tracks},
 };
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn of(device: &Usable) -> Self {
+    pub fn of(device: &OpenDevice) -> Self {
         Machine {
             device: device.name.clone(),
             description: device.description.clone(),
@@ -92,10 +92,10 @@ impl Kept {
     }
 
     /// Takes note of how far the run has come.
-    pub fn advance(&mut self, numbers: RunNumbers, steps: u64, stays: Option<&[Stays]>) {
+    pub fn advance(&mut self, numbers: RunNumbers, steps: u64, stays: Option<&[ResidenceTimes]>) {
         self.particle_steps = steps;
         self.numbers = Some(numbers);
-        self.stays = stays.map(|stays| stays.iter().map(Stays::numbers).collect());
+        self.stays = stays.map(|stays| stays.iter().map(ResidenceTimes::numbers).collect());
     }
 
     /// Writes it, with the arrays of a state; a former one is there until then. Gives its length in
@@ -130,7 +130,7 @@ impl Kept {
     }
 
     /// How much of the tracks is kept.
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> DurablePosition {
         self.numbers.as_ref().map(RunNumbers::mark).unwrap_or_default()
     }
 
@@ -140,13 +140,13 @@ impl Kept {
     }
 
     /// Residence times so far.
-    pub fn stays(&self) -> Option<Vec<Stays>> {
+    pub fn stays(&self) -> Option<Vec<ResidenceTimes>> {
         let stays = self.stays.as_ref()?;
-        Some(stays.iter().filter_map(Stays::of_numbers).collect())
+        Some(stays.iter().filter_map(ResidenceTimes::of_numbers).collect())
     }
 
     /// What may make the bits of the run other ones, where this program goes on with it on a device.
-    pub fn warnings(&self, device: &Usable) -> Vec<String> {
+    pub fn warnings(&self, device: &OpenDevice) -> Vec<String> {
         let version = env!("CARGO_PKG_VERSION");
         let program = (self.burntrace != version).then(|| {
             format!("this is burntrace {version}, and the run began with {}", self.burntrace)

@@ -2,7 +2,7 @@
 
 use crate::args;
 use anyhow::Result;
-use burntrace::device::{self, Unusable, Usable};
+use burntrace::device::{self, OpenDevice, Unusable};
 use std::io::Write;
 
 pub fn execute(args: &args::Devices) -> Result<()> {
@@ -31,7 +31,7 @@ pub fn execute(args: &args::Devices) -> Result<()> {
     Ok(())
 }
 
-fn json(usable: &[Usable], unusable: &[Unusable], auto: &str) -> serde_json::Value {
+fn json(usable: &[OpenDevice], unusable: &[Unusable], auto: &str) -> serde_json::Value {
     let usable = usable.iter().map(|usable| {
         serde_json::json!({
             "name": usable.name,

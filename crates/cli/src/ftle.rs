@@ -1,14 +1,14 @@
 //! `burntrace ftle`.
 
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     case::{Misuse, SeedKind},
     results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
-use burntrace::{BoxPoints, device::Usable, io};
+use burntrace::{GridPlacement, device::OpenDevice, io};
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
 use std::io::Write;
@@ -21,7 +21,7 @@ pub fn execute(args: &args::Ftle) -> Result<()> {
     let ftle = exponents(&results, save, &device)?;
     let values = tensors::numbers(ftle.values())?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
-    let mut album = Album::at(&folder, false)?;
+    let mut album = FigureDir::at(&folder, false)?;
     let name = format!("ftle_{save:05}");
     let image = image(&ftle, &values, results.tracks.times()[save]);
     let path = folder.join(&name).with_extension("vti");
@@ -35,7 +35,7 @@ pub fn execute(args: &args::Ftle) -> Result<()> {
 }
 
 /// The exponents of a run between the release of its particles and a save.
-fn exponents(results: &Results, save: usize, device: &Usable) -> Result<Ftle> {
+fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<Ftle> {
     let (lattice, stencil) = lattice(results)?;
     let release = release(results)?;
     let time = results.tracks.times()[save] - release;
@@ -96,9 +96,9 @@ fn release(results: &Results) -> Result<f64> {
 fn origin(lattice: &Lattice) -> [f64; 3] {
     let spacing = lattice.spacing();
     std::array::from_fn(|d| match (lattice.points(), lattice.counts()[d]) {
-        (BoxPoints::Corners, _) => lattice.low()[d],
-        (BoxPoints::Centres, 1) => 0.5 * (lattice.low()[d] + lattice.high()[d]),
-        (BoxPoints::Centres, _) => lattice.low()[d] + 0.5 * spacing[d],
+        (GridPlacement::Corners, _) => lattice.low()[d],
+        (GridPlacement::Centres, 1) => 0.5 * (lattice.low()[d] + lattice.high()[d]),
+        (GridPlacement::Centres, _) => lattice.low()[d] + 0.5 * spacing[d],
     })
 }
 

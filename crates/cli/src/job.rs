@@ -59,7 +59,7 @@ pub fn tracer<'a>(
     let tracer = memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?));
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.path) {
-        Some(path) => Ok(tracer.path(path)),
+        Some(engine) => Ok(tracer.engine(engine)),
         None => Ok(tracer),
     }
 }

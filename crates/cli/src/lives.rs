@@ -1,11 +1,14 @@
 //! How long lives have lasted, where slots are used by one after another.
 
 use crate::watch::Shared;
-use burntrace::{Ends, Life, Mark, Save, SavePlan, SinkError, Status, TrackSink, io::TrackWriter};
+use burntrace::{
+    DurablePosition, Ends, ParticleInstance, Save, SavePlan, SinkError, Status, TrackSink,
+    io::TrackWriter,
+};
 
 /// Lives that have ended in the same way.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stays {
+pub struct ResidenceTimes {
     pub status: Status,
     pub count: usize,
     /// Sum of the residence times.
@@ -14,7 +17,7 @@ pub struct Stays {
     pub max: f64,
 }
 
-impl Stays {
+impl ResidenceTimes {
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
@@ -29,10 +32,10 @@ impl Stays {
     pub fn of_numbers(&[code, count, sum, min, max]: &[u64; 5]) -> Option<Self> {
         let status = Status::from_code(i32::try_from(code).ok()?)?;
         let [sum, min, max] = [sum, min, max].map(f64::from_bits);
-        Some(Stays { status, count: count as usize, sum, min, max })
+        Some(ResidenceTimes { status, count: count as usize, sum, min, max })
     }
 
-    fn add(stays: &mut Vec<Stays>, life: &Life) {
+    fn add(stays: &mut Vec<ResidenceTimes>, life: &ParticleInstance) {
         let time = life.residence_time();
         match stays.iter_mut().find(|of| of.status == life.status) {
             Some(of) => {
@@ -43,14 +46,14 @@ impl Stays {
             }
             None => {
                 let status = life.status;
-                stays.push(Stays { status, count: 1, sum: time, min: time, max: time });
+                stays.push(ResidenceTimes { status, count: 1, sum: time, min: time, max: time });
             }
         }
     }
 }
 
 /// How long lives have lasted, in the order of the statuses' codes.
-pub fn sorted(mut stays: Vec<Stays>) -> Vec<Stays> {
+pub fn sorted(mut stays: Vec<ResidenceTimes>) -> Vec<ResidenceTimes> {
     stays.sort_by_key(|of| of.status.code());
     stays
 }
@@ -89,18 +92,18 @@ impl TrackSink for Watched<'_> {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
         if self.shared.is_stopped.get() {
             return Ok(());
         }
         if let Some(stays) = self.shared.stays.borrow_mut().as_mut() {
             let ended = lives.iter().filter(|life| life.status.has_ended());
-            ended.for_each(|life| Stays::add(stays, life));
+            ended.for_each(|life| ResidenceTimes::add(stays, life));
         }
         self.writer.lives(lives)
     }
 
-    fn sync(&mut self) -> Result<Mark, SinkError> {
+    fn sync(&mut self) -> Result<DurablePosition, SinkError> {
         let mark = self.writer.sync();
         self.count();
         mark

@@ -3,7 +3,7 @@
 use crate::{
     case::Misuse,
     folder,
-    pictures::{self, MOST_SAVES},
+    pictures::{self, MAX_SAVES},
     report,
     results::{AXES, Followed, Most, Results, ways},
 };
@@ -25,11 +25,11 @@ pub fn write(
     most_bytes: usize,
 ) -> Result<PathBuf> {
     let slots = results.tracks.num_particles();
-    let saves = results.tracks.num_saves().min(MOST_SAVES);
+    let saves = results.tracks.num_saves().min(MAX_SAVES);
     let stride = page::stride(slots, saves, ATTRIBUTES, most_bytes);
     let most = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
-    let Followed { ways, codes } = ways(results, Most { particles: most, saves: MOST_SAVES })?;
+    let Followed { ways, codes } = ways(results, Most { particles: most, saves: MAX_SAVES })?;
     let page = Page {
         title: report::name(results),
         ways,

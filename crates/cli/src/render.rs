@@ -1,16 +1,16 @@
 //! `burntrace render`.
 
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     case::Misuse,
     folder, page,
-    pictures::{self, MOST_SAVES, Wanted},
+    pictures::{self, MAX_SAVES, Wanted},
     results::{Most, Results, ways},
 };
 use anyhow::Result;
 use burntrace_plot::{
-    Ways,
+    Trajectories,
     animation::{self, Animation},
     picture::View,
 };
@@ -29,12 +29,12 @@ pub fn execute(args: &args::Render) -> Result<()> {
         written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
     }
     if args.gif || args.mp4 {
-        let ways = ways(&results, Most { particles, saves: MOST_SAVES })?.ways;
+        let ways = ways(&results, Most { particles, saves: MAX_SAVES })?.ways;
         let view = args.view.first().copied().unwrap_or_else(|| pictures::view(&results));
         written.extend(animations(&ways, view, &out, args)?);
     }
     if written.is_empty() {
-        let album = Album::at(&out.join("pictures"), args.svg)?;
+        let album = FigureDir::at(&out.join("pictures"), args.svg)?;
         let wanted = Wanted { look: &args.look, views: &args.view, particles };
         let (shown, missing) =
             pictures::make(&results, &results.statistics(&[], false)?, &wanted, album)?;
@@ -49,7 +49,12 @@ pub fn execute(args: &args::Render) -> Result<()> {
 }
 
 /// Writes the animations that were asked for.
-fn animations(ways: &Ways, view: View, out: &Path, args: &args::Render) -> Result<Vec<PathBuf>> {
+fn animations(
+    ways: &Trajectories,
+    view: View,
+    out: &Path,
+    args: &args::Render,
+) -> Result<Vec<PathBuf>> {
     let mut style = args.look.style();
     if args.look.size.is_none() {
         style.size = Animation::default().style.size;

@@ -13,13 +13,13 @@ use crate::{
     report, resume,
     signals::{Signals, Stopped},
     summary,
-    traffic::Traffic,
+    traffic::IoStats,
     watch::{self, Shared, Watch},
 };
 use anyhow::{Context, Result};
 use burntrace::{
     Seeds, Summary, Tracer,
-    device::{self, Usable},
+    device::{self, OpenDevice},
     io,
 };
 use std::path::Path;
@@ -108,7 +108,7 @@ fn open_new(
     (case, base): (&Case, &Path),
     overwrite: bool,
     print: Fingerprint,
-    device: &Usable,
+    device: &OpenDevice,
 ) -> Result<(Folder, Kept)> {
     let folder = Folder::create(&case.run.out, overwrite)?;
     let text = folder::text_of(case, base)?;
@@ -126,7 +126,7 @@ fn open_old(
     case: &Case,
     mut kept: Kept,
     (print, accept_changes): (Fingerprint, bool),
-    device: &Usable,
+    device: &OpenDevice,
 ) -> Result<(Folder, Kept)> {
     let folder = Folder::at(&case.run.out);
     let change = print.change(&kept.fingerprint);
@@ -153,7 +153,7 @@ struct Job<'a> {
     tracer: &'a Tracer<'a>,
     seeds: &'a Seeds,
     loaded: &'a LoadedField,
-    device: &'a Usable,
+    device: &'a OpenDevice,
     start: Instant,
 }
 
@@ -166,7 +166,7 @@ impl Job<'_> {
         output: args::Output,
     ) -> Result<(Printed, Option<Stopped>)> {
         let signals = Signals::watch()?;
-        let traffic = Traffic { loaded: self.loaded, begin: self.start };
+        let traffic = IoStats { loaded: self.loaded, begin: self.start };
         let shared = Shared::default();
         shared.stays.replace(kept.stays());
         let resumed = kept.resumed;

@@ -1,9 +1,9 @@
 //! The account of a run, for people and for programs.
 
 use crate::{
-    job::LoadedField, lives::Stays, progress::in_words, traffic::Flow, watch::Checkpoints,
+    job::LoadedField, lives::ResidenceTimes, progress::in_words, traffic::Flow, watch::Checkpoints,
 };
-use burntrace::{Domain, Status, Strategy, Summary, device::Usable};
+use burntrace::{Domain, Status, Strategy, Summary, device::OpenDevice};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -14,8 +14,8 @@ pub struct Report<'a> {
     /// How many seeds there were.
     pub seeds: usize,
     /// How long lives have lasted, where slots are used again.
-    pub stays: Option<&'a [Stays]>,
-    pub device: &'a Usable,
+    pub stays: Option<&'a [ResidenceTimes]>,
+    pub device: &'a OpenDevice,
     pub loaded: &'a LoadedField,
     pub domain: Domain,
     /// Seconds spent on the store and the other files.
@@ -38,7 +38,7 @@ impl Report<'_> {
         let mut json = json!({
             "burntrace": env!("CARGO_PKG_VERSION"),
             "device": { "name": self.device.name, "description": self.device.description },
-            "path": run.path.to_string(),
+            "path": run.engine.to_string(),
             "precision": run.precision.to_string(),
             "threads": rayon::current_num_threads(),
             "launches": run.launches,
@@ -112,7 +112,7 @@ impl Report<'_> {
             "path",
             format!(
                 "{}, {}, {} steps in {} launches, {} kernels compiled",
-                run.path, run.precision, run.steps, run.launches, run.kernels
+                run.engine, run.precision, run.steps, run.launches, run.kernels
             ),
         );
         if let Some([accepted, rejected]) = run.tries {
@@ -195,8 +195,8 @@ impl Report<'_> {
 }
 
 /// Residence times by the status at the end.
-fn residence_times(stays: &[Stays]) -> Value {
-    let entry = |of: &Stays| {
+fn residence_times(stays: &[ResidenceTimes]) -> Value {
+    let entry = |of: &ResidenceTimes| {
         let times = json!({ "count": of.count, "mean": of.mean(), "min": of.min, "max": of.max });
         (of.status.to_string(), times)
     };
@@ -204,7 +204,7 @@ fn residence_times(stays: &[Stays]) -> Value {
 }
 
 /// The same of one status, in words.
-fn stay(of: &Stays) -> String {
+fn stay(of: &ResidenceTimes) -> String {
     let [mean, min, max] = [of.mean(), of.min, of.max].map(in_six_digits);
     format!("{} {}: after {mean} on average, {min} at least, {max} at most", of.count, of.status)
 }

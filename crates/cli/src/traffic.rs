@@ -4,7 +4,7 @@ use crate::{bench::machine, job::LoadedField, progress::in_words, watch::Shared}
 use std::time::Instant;
 
 /// Where the numbers come from.
-pub struct Traffic<'a> {
+pub struct IoStats<'a> {
     pub loaded: &'a LoadedField,
     /// When the program began with the run.
     pub begin: Instant,
@@ -27,7 +27,7 @@ pub struct Flow {
     pub memory: Option<u64>,
 }
 
-impl Traffic<'_> {
+impl IoStats<'_> {
     /// The numbers now.
     pub fn flow(&self, shared: &Shared) -> Flow {
         let (written, output) = shared.tracks.get();

@@ -1,10 +1,10 @@
 //! Who watches a run: shows how far it is, keeps checkpoints, and ends it when a signal has come.
 
 use crate::{
-    case, checkpoint::Kept, folder::Folder, lives::Stays, progress::Display, signals::Signals,
-    traffic::Traffic,
+    case, checkpoint::Kept, folder::Folder, lives::ResidenceTimes, progress::Display,
+    signals::Signals, traffic::IoStats,
 };
-use burntrace::{Control, KeepEvery, Observer, Progress, RunState, SinkError};
+use burntrace::{CheckpointEvery, Control, Observer, Progress, RunState, SinkError};
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ pub struct Shared {
     /// Whether the run has been stopped and can go on: it has no end then.
     pub is_stopped: Cell<bool>,
     /// How long lives have lasted, where slots are used again.
-    pub stays: RefCell<Option<Vec<Stays>>>,
+    pub stays: RefCell<Option<Vec<ResidenceTimes>>>,
     /// Bytes of tracks that have been written, and seconds for which the run waited for that.
     pub tracks: Cell<(u64, f64)>,
 }
@@ -28,8 +28,8 @@ pub struct Checkpoints {
 }
 
 /// When checkpoints are due.
-pub fn policy(run: &case::Run) -> Option<KeepEvery> {
-    let every = (run.checkpoint > 0.0).then(|| KeepEvery::seconds(run.checkpoint))?;
+pub fn policy(run: &case::Run) -> Option<CheckpointEvery> {
+    let every = (run.checkpoint > 0.0).then(|| CheckpointEvery::seconds(run.checkpoint))?;
     Some(run.checkpoint_segments.map_or(every, |segments| every.or_segments(segments)))
 }
 
@@ -37,10 +37,10 @@ pub fn policy(run: &case::Run) -> Option<KeepEvery> {
 pub struct Watch<'a> {
     pub display: Display,
     pub signals: &'a Signals,
-    pub traffic: &'a Traffic<'a>,
+    pub traffic: &'a IoStats<'a>,
     pub shared: &'a Shared,
     /// When checkpoints are due; nothing for a run without.
-    pub every: Option<KeepEvery>,
+    pub every: Option<CheckpointEvery>,
     pub folder: &'a Folder,
     pub kept: Kept,
     pub checkpoints: Checkpoints,
@@ -56,7 +56,7 @@ impl<'a> Watch<'a> {
     /// Watches a run of a case.
     pub fn new(
         display: Display,
-        (signals, traffic, shared): (&'a Signals, &'a Traffic<'a>, &'a Shared),
+        (signals, traffic, shared): (&'a Signals, &'a IoStats<'a>, &'a Shared),
         (folder, kept): (&'a Folder, Kept),
         case: &case::Case,
     ) -> Self {

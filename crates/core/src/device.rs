@@ -6,7 +6,7 @@ pub use burntrace_kernels::instructions;
 
 /// A device that this program can use.
 #[derive(Clone, Debug)]
-pub struct Usable {
+pub struct OpenDevice {
     /// The name by which it is opened.
     pub name: String,
     /// What it is, as its driver names it.
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-fn usable(kind: Kind, index: usize, device: Device) -> Usable {
+fn usable(kind: Kind, index: usize, device: Device) -> OpenDevice {
     let identity = match kind {
         Kind::Flex | Kind::NdArray => None,
         _ => identity(&device),
@@ -95,11 +95,17 @@ fn usable(kind: Kind, index: usize, device: Device) -> Usable {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         (format!("this machine's CPU, {threads} threads"), false)
     });
-    Usable { name, description, is_software, has_f64: device.supports_dtype(DType::F64), device }
+    OpenDevice {
+        name,
+        description,
+        is_software,
+        has_f64: device.supports_dtype(DType::F64),
+        device,
+    }
 }
 
 /// Every device that this program can use, the fastest kind first, and the kinds it cannot use.
-pub fn list() -> (Vec<Usable>, Vec<Unusable>) {
+pub fn list() -> (Vec<OpenDevice>, Vec<Unusable>) {
     let mut usables = Vec::new();
     let mut unusables = Vec::new();
     for kind in KINDS {
@@ -123,7 +129,7 @@ pub fn list() -> (Vec<Usable>, Vec<Unusable>) {
 /// # Errors
 ///
 /// [`Error::Device`] where the device does not exist; the message lists those that do.
-pub fn open(name: &str) -> Result<Usable> {
+pub fn open(name: &str) -> Result<OpenDevice> {
     if name == "auto" {
         return Ok(auto());
     }
@@ -143,7 +149,7 @@ pub fn open(name: &str) -> Result<Usable> {
     Ok(usable(kind, index, devices.swap_remove(index)))
 }
 
-fn auto() -> Usable {
+fn auto() -> OpenDevice {
     let cards = KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
     cards
         .flat_map(|kind| {

@@ -217,7 +217,9 @@ pub enum Error {
     Obstacle(String),
 
     /// The fused operation was required and cannot be used.
-    #[error("the fused path cannot be used: {reason}; use `trace.path = \"auto\"` or `\"tensor\"`")]
+    #[error(
+        "the fused engine cannot be used: {reason}; use `trace.path = \"auto\"` or `\"tensor\"`"
+    )]
     NotFused {
         /// Why not.
         reason: String,

@@ -6,13 +6,13 @@
 pub mod device;
 mod error;
 mod field;
+mod floats;
 mod inlet;
 pub mod mesh;
 mod observer;
 mod plan;
 mod precision;
 mod random;
-mod reals;
 mod schedule;
 mod seeds;
 mod source;
@@ -20,8 +20,8 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, CellKind, ClosedSurface, Condition, Face, InTime, MAX_NEIGHBOURS, Obstacle, Placement,
-    Scheme, Shape, Status, Surface, SurfaceError, WalkScheme, Wall, Weighting,
+    Allowed, CellKind, ClosedSurface, Condition, Face, MAX_NEIGHBOURS, Obstacle, Placement, Scheme,
+    Shape, Status, Surface, SurfaceError, TimeInterpolation, WalkScheme, Wall, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{
@@ -30,16 +30,17 @@ pub use field::{
     PointField, PointSource, Sampled, Velocity,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
-pub use observer::{Control, KeepEvery, Observer, Progress};
-pub use plan::{Asked, FieldSize, Load, Memory, Phase, Plan, PlanItem, Strategy};
+pub use observer::{CheckpointEvery, Control, Observer, Progress};
+pub use plan::{FieldSize, Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
-pub use seeds::{BoxPoints, Seeds};
+pub use seeds::{GridPlacement, Seeds};
 pub use source::{Rate, Source};
 pub use tracer::{
-    BatchSummary, MOST_PATCHES, Patch, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
+    BatchSummary, MAX_PATCHES, Patch, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
     Tolerance, Tracer,
 };
 pub use tracks::{
-    Ends, Life, Mark, MeshFace, Path, Save, SavePlan, SinkError, Summary, TrackSink, Tracks,
+    DurablePosition, Ends, Engine, MeshFace, ParticleInstance, Save, SavePlan, SinkError, Summary,
+    TrackSink, Tracks,
 };

@@ -59,27 +59,27 @@ impl<F: FnMut(Progress) -> Control> Observer for F {
 /// When the state of a run is kept: after so many segments, or so many seconds, whichever comes
 /// first.
 #[derive(Clone, Copy, Debug)]
-pub struct KeepEvery {
+pub struct CheckpointEvery {
     seconds: f64,
     segments: u64,
     last: Instant,
     passed: u64,
 }
 
-impl KeepEvery {
+impl CheckpointEvery {
     /// After so many seconds; 0 after each segment.
     pub fn seconds(seconds: f64) -> Self {
-        KeepEvery { seconds, segments: u64::MAX, last: Instant::now(), passed: 0 }
+        CheckpointEvery { seconds, segments: u64::MAX, last: Instant::now(), passed: 0 }
     }
 
     /// After so many segments.
     pub fn segments(segments: u64) -> Self {
-        KeepEvery { segments, ..KeepEvery::seconds(f64::INFINITY) }
+        CheckpointEvery { segments, ..CheckpointEvery::seconds(f64::INFINITY) }
     }
 
     /// Also after so many segments.
     pub fn or_segments(self, segments: u64) -> Self {
-        KeepEvery { segments, ..self }
+        CheckpointEvery { segments, ..self }
     }
 
     /// Counts a segment, and says whether the state is to be kept after it.
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn what_is_due_is_due_once() {
-        let mut every = KeepEvery::segments(3);
+        let mut every = CheckpointEvery::segments(3);
         let due: Vec<bool> = (0..7).map(|_| every.is_due()).collect();
         assert_eq!(due, [false, false, true, false, false, true, false]);
-        assert!(KeepEvery::seconds(0.0).is_due() && !KeepEvery::seconds(1e9).is_due());
-        assert!(KeepEvery::seconds(1e9).or_segments(1).is_due());
+        assert!(CheckpointEvery::seconds(0.0).is_due() && !CheckpointEvery::seconds(1e9).is_due());
+        assert!(CheckpointEvery::seconds(1e9).or_segments(1).is_due());
     }
 }

@@ -47,7 +47,7 @@ pub struct SavePlan {
 }
 
 /// How each particle began and ended; on the host, in the order of the slots. Where slots are used
-/// again, this is about the last life of each; all are in [`Life`].
+/// again, this is about the last life of each; all are in [`ParticleInstance`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends {
     /// What has become of it.
@@ -66,7 +66,7 @@ pub struct Ends {
 
 /// What a particle has been through, from its release to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Life {
+pub struct ParticleInstance {
     /// The slot that it was in: its row in the tracks.
     pub slot: usize,
     /// How many lives that slot has had before.
@@ -83,7 +83,7 @@ pub struct Life {
     pub end_place: [f64; 3],
 }
 
-impl Life {
+impl ParticleInstance {
     /// Time from its release to its end, positive in backward runs too; NaN while it goes on.
     pub fn residence_time(&self) -> f64 {
         (self.end_time - self.release_time).abs()
@@ -133,7 +133,7 @@ pub trait TrackSink {
     /// # Errors
     ///
     /// As [`begin`](TrackSink::begin).
-    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let _ = lives;
         Ok(())
     }
@@ -146,8 +146,8 @@ pub trait TrackSink {
     /// # Errors
     ///
     /// As [`begin`](TrackSink::begin).
-    fn sync(&mut self) -> std::result::Result<Mark, SinkError> {
-        Ok(Mark::default())
+    fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {
+        Ok(DurablePosition::default())
     }
 
     /// Called once, after the last save.
@@ -160,7 +160,7 @@ pub trait TrackSink {
 
 /// How much of a run a sink keeps, whatever happens to the program: the run can go on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Mark {
+pub struct DurablePosition {
     /// Complete saves.
     pub saves: u64,
     /// Rows of the table of lives.
@@ -177,7 +177,7 @@ pub struct Tracks {
     /// Blocks of a save that is not complete.
     blocks: Vec<Save>,
     particles: usize,
-    lives: Vec<Life>,
+    lives: Vec<ParticleInstance>,
     ends: Ends,
     periods: [f64; 3],
     summary: Option<Summary>,
@@ -234,7 +234,7 @@ impl Tracks {
     }
 
     /// All lives, where slots are used again: those of a slot in order.
-    pub fn lives(&self) -> &[Life] {
+    pub fn lives(&self) -> &[ParticleInstance] {
         &self.lives
     }
 
@@ -267,7 +267,7 @@ impl TrackSink for Tracks {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         self.lives.extend(lives);
         Ok(())
     }
@@ -300,18 +300,18 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
 
 /// Which arithmetic took the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Path {
+pub enum Engine {
     /// The fused operation: many steps a launch.
     Fused,
     /// Tensor operations: works for every field, and under automatic differentiation.
     Tensor,
 }
 
-impl std::fmt::Display for Path {
+impl std::fmt::Display for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Path::Fused => "fused",
-            Path::Tensor => "tensor",
+            Engine::Fused => "fused",
+            Engine::Tensor => "tensor",
         })
     }
 }
@@ -320,7 +320,7 @@ impl std::fmt::Display for Path {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The arithmetic that ran.
-    pub path: Path,
+    pub engine: Engine,
     /// Name of the device that ran it.
     pub device: String,
     /// Precision of the arithmetic.
@@ -338,9 +338,9 @@ pub struct Summary {
     pub particle_steps: u64,
     /// Steps accepted and rejected, where the lengths of steps follow from their errors.
     pub tries: Option<[u64; 2]>,
-    /// Launches of the fused operation; steps of the tensor path.
+    /// Launches of the fused operation; steps of the tensor engine.
     pub launches: u64,
-    /// Kernels that the device compiled for the run; 0 on CPU backends and the tensor path.
+    /// Kernels that the device compiled for the run; 0 on CPU backends and the tensor engine.
     pub kernels: usize,
     /// Saves made.
     pub saves: usize,
@@ -400,18 +400,18 @@ mod tests {
         let wide: Vec<i32> = rows.clone().flat_map(|row| [row as i32; 3]).collect();
         let codes: Vec<i32> = rows.clone().map(|row| row as i32).collect();
         let places: Vec<f64> = wide.iter().map(|&row| f64::from(row)).collect();
-        let reals = TensorData::new(places, [n, 3]);
-        let reals = Tensor::<2>::from_data(reals, (&device, DType::F64));
+        let floats = TensorData::new(places, [n, 3]);
+        let floats = Tensor::<2>::from_data(floats, (&device, DType::F64));
         let codes = TensorData::new(codes, [n]);
         let codes = Tensor::<1, Int>::from_data(codes, (&device, DType::I32));
         Save {
             index,
             time: index as f64,
             first: rows.start,
-            position: reals.clone(),
+            position: floats.clone(),
             status: codes.clone(),
             image: Tensor::from_data(TensorData::new(wide, [n, 3]), (&device, DType::I32)),
-            velocity: Some(reals),
+            velocity: Some(floats),
             generation: Some(codes),
         }
     }
@@ -432,14 +432,14 @@ mod tests {
             tracks.save(block(0, rows)).unwrap();
         }
         tracks.save(block(1, 0..7)).unwrap();
-        assert_eq!(tracks.sync().unwrap(), Mark::default());
+        assert_eq!(tracks.sync().unwrap(), DurablePosition::default());
         assert_eq!(tracks.times(), [0.0, 1.0]);
         let [first, second] = tracks.saves() else { panic!("{}", tracks.saves().len()) };
         let rows = |save: &Save| {
-            let reals = [save.position.clone(), save.velocity.clone().unwrap()];
-            let wholes = [save.status.clone(), save.generation.clone().unwrap()];
+            let floats = [save.position.clone(), save.velocity.clone().unwrap()];
+            let ints = [save.status.clone(), save.generation.clone().unwrap()];
             let image = save.image.clone().into_data();
-            (reals.map(Tensor::into_data), wholes.map(Tensor::into_data), image)
+            (floats.map(Tensor::into_data), ints.map(Tensor::into_data), image)
         };
         assert_eq!((first.first, rows(first)), (0, rows(second)));
     }

@@ -33,5 +33,5 @@ pub use series::{
     SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
-pub use tracks::{Clock, Moment, Moments, Track, TrackWriter, Tracks};
+pub use tracks::{Clock, ParticleState, SavedStates, Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

@@ -17,7 +17,7 @@ pub enum Outside {
 
 /// How a field is interpolated between two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum InTime {
+pub enum TimeInterpolation {
     /// Linearly.
     #[default]
     Linear,
@@ -36,7 +36,7 @@ pub struct Clock {
     /// What lies outside the frames.
     pub outside: Outside,
     /// What lies between them.
-    pub in_time: InTime,
+    pub in_time: TimeInterpolation,
 }
 
 /// One step of a segment.

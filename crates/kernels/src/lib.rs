@@ -34,7 +34,7 @@ mod walk;
 pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
-pub use clock::{Clock, InTime, Outside, Step};
+pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use cpu::instructions;
 pub use field::FieldShape;
 pub use functions::{
@@ -42,12 +42,12 @@ pub use functions::{
 };
 pub use grid::{GridShape, Placement, Spacing};
 pub use lives::{
-    InletRows, LOG_INDEX, LOG_PLACE, Lives, MOST_LIVES_A_STEP, NEVER, Releases, SourceSlots,
-    Succession,
+    InletRows, LOG_INDEX, LOG_PLACE, Lives, MAX_LIVES_A_STEP, NEVER, ReinjectionRules, Releases,
+    SourceSlots,
 };
-pub use mesh::{CELL_RECORD, MOST_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
+pub use mesh::{CELL_RECORD, MAX_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
 pub use obstacle::{
-    Allowed, MOST_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
+    Allowed, MAX_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
 };
 pub use ops::TraceBackend;
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub const NEVER: i32 = i32::MAX;
 
 /// More lives than this do not begin in one step of a slot; the next one begins with the next step.
-pub const MOST_LIVES_A_STEP: usize = 64;
+pub const MAX_LIVES_A_STEP: usize = 64;
 
 /// How many codes of statuses there may be.
 pub const STATUS_CODES: usize = 16;
@@ -126,7 +126,7 @@ impl Releases {
 
 /// What follows the ends of lives, in one launch.
 #[derive(Clone, Debug)]
-pub struct Succession {
+pub struct ReinjectionRules {
     /// What is the same for the whole run.
     pub lives: Arc<Lives>,
     /// The releases of each source.

@@ -17,7 +17,7 @@ pub enum Wall {
     /// It ends there, at the time of the crossing.
     #[default]
     Leave,
-    /// Its path is mirrored, any number of times up to [`MOST_BOUNCES`] in a step.
+    /// Its path is mirrored, any number of times up to [`MAX_BOUNCES`] in a step.
     Reflect,
     /// What of its way is normal to the wall is dropped; it goes on along the wall.
     Slide,
@@ -68,7 +68,7 @@ impl MeshPatch {
 
 /// Walls that a particle can meet in one step; where it meets more, as in a narrow wedge, it stays
 /// at the last one until the next step.
-pub const MOST_BOUNCES: usize = 16;
+pub const MAX_BOUNCES: usize = 16;
 
 /// The shape of a field on a mesh: what a kernel must know beside the tensors.
 ///

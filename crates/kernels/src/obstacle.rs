@@ -184,7 +184,7 @@ impl Allowed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Surface {
     /// Its path is mirrored, as often as it comes to a surface or a face of the domain box, up to
-    /// [`MOST_EVENTS`] times in a step.
+    /// [`MAX_EVENTS`] times in a step.
     #[default]
     Reflect,
     /// What of its way is normal to the surface is dropped; it goes on along the surface.
@@ -220,7 +220,7 @@ impl Surface {
 /// Surfaces and faces of the domain box that a particle can meet in one step where there are
 /// obstacles; where it meets more, as in a narrow wedge, it stays at the last one until the next
 /// step.
-pub const MOST_EVENTS: usize = 64;
+pub const MAX_EVENTS: usize = 64;
 
 /// An obstacle in the domain box.
 ///

@@ -72,23 +72,23 @@ pub fn bits(seed: u64, slot: u32, generation: u32, draw: u32, stream: u32) -> [u
 /// Terms of each series below that a float of so many bits needs: what is left out is less than a
 /// fourth of its rounding.
 pub(crate) const fn terms(bits: usize) -> usize {
-    if bits <= 32 { 5 } else { MOST_TERMS }
+    if bits <= 32 { 5 } else { MAX_TERMS }
 }
 
 /// Terms of each series below.
-pub(crate) const MOST_TERMS: usize = 9;
+pub(crate) const MAX_TERMS: usize = 9;
 
 /// `(2 artanh s - 2 s) / s^3` by powers of `s^2`: 2/3, 2/5, ...
-pub(crate) const LOGARITHM: [f64; MOST_TERMS] = odd_parts();
+pub(crate) const LOGARITHM: [f64; MAX_TERMS] = odd_parts();
 /// `(sin x - x) / x^3` by powers of `x^2`: -1/3!, 1/5!, ...
-pub(crate) const SINE: [f64; MOST_TERMS] = factorial_parts(3);
+pub(crate) const SINE: [f64; MAX_TERMS] = factorial_parts(3);
 /// `(cos x - 1) / x^2` by powers of `x^2`: -1/2!, 1/4!, ...
-pub(crate) const COSINE: [f64; MOST_TERMS] = factorial_parts(2);
+pub(crate) const COSINE: [f64; MAX_TERMS] = factorial_parts(2);
 
-const fn odd_parts() -> [f64; MOST_TERMS] {
-    let mut parts = [0.0; MOST_TERMS];
+const fn odd_parts() -> [f64; MAX_TERMS] {
+    let mut parts = [0.0; MAX_TERMS];
     let mut i = 0;
-    while i < MOST_TERMS {
+    while i < MAX_TERMS {
         parts[i] = 2.0 / (2 * i + 3) as f64;
         i += 1;
     }
@@ -97,11 +97,11 @@ const fn odd_parts() -> [f64; MOST_TERMS] {
 
 /// `-1 / first!, 1 / (first + 2)!, ...` of 2 or 3; doubles hold these factorials (up to 19!)
 /// exactly.
-const fn factorial_parts(first: usize) -> [f64; MOST_TERMS] {
-    let mut parts = [0.0; MOST_TERMS];
+const fn factorial_parts(first: usize) -> [f64; MAX_TERMS] {
+    let mut parts = [0.0; MAX_TERMS];
     let mut factorial = if first == 2 { -2.0 } else { -6.0 };
     let mut i = 0;
-    while i < MOST_TERMS {
+    while i < MAX_TERMS {
         parts[i] = 1.0 / factorial;
         let n = first + 2 * i;
         factorial *= -(((n + 1) * (n + 2)) as f64);

@@ -1,6 +1,6 @@
 //! The work of one launch.
 
-use crate::{Adaptive, Boundary, Clock, Obstacle, Scheme, Step, Succession, Walk};
+use crate::{Adaptive, Boundary, Clock, Obstacle, ReinjectionRules, Scheme, Step, Walk};
 use std::sync::Arc;
 
 /// A run of steps that all particles take in one launch, with all that is the same for them.
@@ -30,5 +30,5 @@ pub struct Segment {
     /// A random walk beside the steps.
     pub walk: Option<Walk>,
     /// What follows the ends of lives, where slots are used again.
-    pub succession: Option<Succession>,
+    pub reinjection: Option<ReinjectionRules>,
 }

@@ -11,7 +11,7 @@ pub(crate) mod models;
 mod tests;
 mod tree;
 
-pub(crate) use cells::{CUTS, MOST_CUTS, QUANTA};
+pub(crate) use cells::{CUTS, MAX_CUTS, QUANTA};
 pub use error::SurfaceError;
 
 use closing::close;

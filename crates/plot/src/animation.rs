@@ -7,10 +7,10 @@ mod film;
 mod gif;
 mod schedule;
 
-use crate::data::Ways;
+use crate::data::Trajectories;
 use crate::error::{Error, Result};
 use crate::picture::{Style, View};
-use film::Film;
+use film::FrameRenderer;
 use std::path::{Path, PathBuf};
 
 /// What an animation is like.
@@ -75,12 +75,12 @@ impl Animation {
 /// file cannot be written.
 pub fn write_gif(
     path: impl AsRef<Path>,
-    ways: &Ways,
+    ways: &Trajectories,
     view: &View,
     animation: &Animation,
 ) -> Result<()> {
     animation.check(50.0)?;
-    let film = Film::new(ways, view, animation)?;
+    let film = FrameRenderer::new(ways, view, animation)?;
     let path = path.as_ref();
     let file = std::fs::File::create(path).map_err(Error::write(path))?;
     let frames = schedule::unequal(&ways.times, animation);
@@ -96,11 +96,11 @@ pub fn write_gif(
 /// fails.
 pub fn write_mp4(
     path: impl AsRef<Path>,
-    ways: &Ways,
+    ways: &Trajectories,
     view: &View,
     animation: &Animation,
 ) -> Result<()> {
     animation.check(120.0)?;
-    let film = Film::new(ways, view, animation)?;
+    let film = FrameRenderer::new(ways, view, animation)?;
     ffmpeg::write(path.as_ref(), &film, &schedule::equal(&ways.times, animation), animation)
 }

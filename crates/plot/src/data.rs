@@ -5,7 +5,7 @@
 /// Rows are saves, columns are particles: the value of particle `i` at save `s` is at
 /// `s * particles.len() + i`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ways {
+pub struct Trajectories {
     /// Times of the saves.
     pub times: Vec<f64>,
     /// Numbers of the particles (their slots in the run's tracks), one for each column.

@@ -19,7 +19,7 @@ const LEGACY_START: &[u8] = b"# vtk datafile version";
 
 /// An axis of an image has at most so many nodes for each byte of the file. The best compressor
 /// (zlib) stores 1032 bytes in one.
-const MOST_NODES_PER_BYTE: u64 = 1032;
+const MAX_NODES_PER_BYTE: u64 = 1032;
 
 /// No rotation: the `direction` of most images.
 pub(crate) const UNIT_DIRECTION: [f64; 9] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
@@ -224,7 +224,7 @@ impl VtkFile {
     ) -> Result<[Vec<f64>; 3], Error> {
         let dims = dims_of(extent).unwrap_or_default();
         let source = self.sources.main();
-        let most = source.len().saturating_mul(MOST_NODES_PER_BYTE);
+        let most = source.len().saturating_mul(MAX_NODES_PER_BYTE);
         if let Some(nodes) = dims.into_iter().find(|nodes| *nodes as u64 > most) {
             let spot = source.spot(0, "the extent of the image");
             return Err(spot.truncated(format!("data for an axis of `{nodes}` nodes")));

@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Watched {
 
 /// A fixture has less than 8 kB, and nothing unpacks to more than 1032 times its size; coordinates
 /// of an image are eight bytes each.
-const MOST_BYTES: usize = 8 * 1032 * 8192;
+const MAX_BYTES: usize = 8 * 1032 * 8192;
 
 /// The small files, and those with cells of many types.
 fn all() -> Vec<PathBuf> {
@@ -78,7 +78,7 @@ fn survives(path: &Path, bytes: &[u8]) {
     write(path, bytes);
     let _ = open(path).and_then(|file| read_everything(&file));
     let largest = LARGEST.load(Ordering::Relaxed);
-    assert!(largest <= MOST_BYTES, "an allocation of {largest} bytes");
+    assert!(largest <= MAX_BYTES, "an allocation of {largest} bytes");
 }
 
 #[test]

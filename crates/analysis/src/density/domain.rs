@@ -18,7 +18,7 @@ pub enum Edge {
 }
 
 /// Images of a particle along an axis, at most.
-const MOST_IMAGES: f64 = 64.0;
+const MAX_IMAGES: f64 = 64.0;
 
 /// A coordinate between two ends; none beyond them, but what a face may be off by where it was
 /// rounded to single precision lies on the face.
@@ -160,11 +160,11 @@ impl Within {
         let repeats =
             matches!(self.edges[axis], [Edge::Periodic, _] | [Edge::Reflecting, Edge::Reflecting]);
         let times = (to - from) / (high - low);
-        if repeats && times > MOST_IMAGES {
+        if repeats && times > MAX_IMAGES {
             let name = axis_name(axis);
             return Err(Error::Bandwidth(format!(
                 "places and kernels span {times:.0} widths of the box along {name}, which is {} wide; \
-                 {MOST_IMAGES} are the most",
+                 {MAX_IMAGES} are the most",
                 high - low
             )));
         }

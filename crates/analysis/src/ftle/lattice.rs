@@ -1,7 +1,7 @@
 //! Where exponents are computed, and from which particles.
 
 use crate::{Error, Result};
-use burntrace_core::{BoxPoints, Seeds};
+use burntrace_core::{GridPlacement, Seeds};
 
 /// Nodes at equal distances in a box, x varying fastest, as those of [`Seeds::grid`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Lattice {
     low: [f64; 3],
     high: [f64; 3],
     counts: [usize; 3],
-    points: BoxPoints,
+    points: GridPlacement,
 }
 
 /// Which particles tell the gradient of the flow map at a node.
@@ -36,7 +36,7 @@ impl Lattice {
         low: [f64; 3],
         high: [f64; 3],
         counts: [usize; 3],
-        points: BoxPoints,
+        points: GridPlacement,
     ) -> Result<Self> {
         let lattice = Lattice { low, high, counts, points };
         lattice.nodes().map(|_| lattice)
@@ -58,7 +58,7 @@ impl Lattice {
     }
 
     /// Which points of the box's cells are nodes.
-    pub fn points(&self) -> BoxPoints {
+    pub fn points(&self) -> GridPlacement {
         self.points
     }
 
@@ -76,8 +76,8 @@ impl Lattice {
     pub fn spacing(&self) -> [f64; 3] {
         std::array::from_fn(|d| {
             let cells = match self.points {
-                BoxPoints::Corners => self.counts[d].saturating_sub(1).max(1),
-                BoxPoints::Centres => self.counts[d],
+                GridPlacement::Corners => self.counts[d].saturating_sub(1).max(1),
+                GridPlacement::Centres => self.counts[d],
             };
             if self.counts[d] > 1 { (self.high[d] - self.low[d]) / cells as f64 } else { 0.0 }
         })

@@ -13,14 +13,14 @@
 //!
 //! ```
 //! use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};
-//! use burntrace_core::{BoxPoints, Domain, FieldFn, Flow, Precision, Span, Tracer, device};
+//! use burntrace_core::{GridPlacement, Domain, FieldFn, Flow, Precision, Span, Tracer, device};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let device = device::open("flex")?.device;
 //! let flow = Flow::Saddle { rate: 0.5 };
 //! let field = FieldFn::new(Domain::unbounded(), &device, Precision::F64, |p, t| flow.velocity(p, t));
 //! let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
-//! let lattice = Lattice::new(low, high, [5, 3, 1], BoxPoints::Corners)?;
+//! let lattice = Lattice::new(low, high, [5, 3, 1], GridPlacement::Corners)?;
 //! let tracks = Tracer::new(&field)
 //!     .span(Span { t0: Some(0.0), t1: Some(2.0), steps: Some(100), ..Span::default() })
 //!     .trace(&lattice.seeds(Stencil::Neighbours)?)?;

@@ -26,7 +26,7 @@ pub use result::{
 };
 
 use crate::{Error, Result};
-use burntrace_core::{Ends, Life, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink};
 use recording::Recording;
 
 /// Makes statistics of tracks as they come.
@@ -226,7 +226,7 @@ impl TrackSink for Statistics {
         Ok(self.begun()?.block(save)?)
     }
 
-    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let recording = self.begun()?;
         Ok(lives.iter().try_for_each(|life| recording.life(life))?)
     }

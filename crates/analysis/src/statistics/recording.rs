@@ -6,7 +6,7 @@ use super::way::{Seen, Way};
 use super::{Options, ParticleStatistics, SaveStatistics, pairs, rows};
 use crate::{Error, Result};
 use burn::tensor::{Element, ElementConversion, TensorData};
-use burntrace_core::{Ends, Life, Save, SavePlan, Status};
+use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -138,7 +138,7 @@ impl Recording {
     }
 
     /// Takes a life, at its end or at that of the run.
-    pub fn life(&mut self, life: &Life) -> Result<()> {
+    pub fn life(&mut self, life: &ParticleInstance) -> Result<()> {
         let slots = self.ways.len();
         let Some(way) = self.ways.get_mut(life.slot) else {
             return Err(Error::Statistics(format!(

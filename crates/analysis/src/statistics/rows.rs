@@ -3,7 +3,7 @@
 use super::recording::Recording;
 use super::way::{Way, difference, length};
 use super::{ParticleStatistics, SpeedFrom};
-use burntrace_core::{Life, Status};
+use burntrace_core::{ParticleInstance, Status};
 
 /// From when to when a particle is known.
 struct Known {
@@ -15,7 +15,11 @@ struct Known {
 }
 
 /// The row of a life, by what saves have told of its way.
-pub(super) fn of_life(life: &Life, way: Option<&Way>, recording: &Recording) -> ParticleStatistics {
+pub(super) fn of_life(
+    life: &ParticleInstance,
+    way: Option<&Way>,
+    recording: &Recording,
+) -> ParticleStatistics {
     let periods = recording.plan.periods;
     let nearest = |to: [f64; 3], from: [f64; 3]| shortest(difference(to, from), periods);
     let mut whole = way.copied().unwrap_or_default();

@@ -4,12 +4,12 @@ use crate::common::{machines, numbers};
 use burntrace_analysis::density::{Axes, Bandwidth, Density, Factor};
 use serde_json::Value;
 
-fn reals(value: &Value) -> Vec<f64> {
+fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
 fn places(value: &Value) -> Vec<[f64; 3]> {
-    value.as_array().unwrap().iter().map(|row| reals(row).try_into().unwrap()).collect()
+    value.as_array().unwrap().iter().map(|row| floats(row).try_into().unwrap()).collect()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn estimates_are_scipys() {
             };
             let mut density = Density::kde(Bandwidth::Full(factor)).axes(axes).truncation(9.0);
             if !case["weights"].is_null() {
-                density = density.weights(reals(&case["weights"]));
+                density = density.weights(floats(&case["weights"]));
             }
             let positions = machine.tensor(&places(&case["positions"]));
             let points = machine.tensor(&places(&case["points"]));
@@ -36,14 +36,14 @@ fn estimates_are_scipys() {
             let covariance = estimate.covariance.unwrap();
             let mut rows = case["covariance"].as_array().unwrap().iter();
             for d in (0..3).filter(|&d| axes.counts()[d]) {
-                let mut row = reals(rows.next().unwrap()).into_iter();
+                let mut row = floats(rows.next().unwrap()).into_iter();
                 for e in (0..3).filter(|&e| axes.counts()[e]) {
                     let expected = row.next().unwrap();
                     let error = (covariance[d][e] - expected).abs();
                     assert!(error < 1e-13, "{number}: {} for {expected}", covariance[d][e]);
                 }
             }
-            let expected = reals(&case["density"]);
+            let expected = floats(&case["density"]);
             // In parts of the greatest value: the last digits of positions count in the tails.
             let bound = 40.0 * machine.epsilon() * expected.iter().copied().fold(0.0, f64::max);
             for (value, expected) in numbers(&estimate.values).iter().zip(expected) {

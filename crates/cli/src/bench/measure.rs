@@ -11,7 +11,7 @@ use super::{
 };
 use anyhow::{Result, anyhow, bail};
 use burntrace::{
-    Condition, Precision, Seeds, Span, Tracer, burn::tensor::TensorData, device::Usable,
+    Condition, Precision, Seeds, Span, Tracer, burn::tensor::TensorData, device::OpenDevice,
 };
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ pub struct Task<'a> {
 
 impl Task<'_> {
     /// Measures on a device. A device that fails is recorded, so that the others are measured.
-    pub fn on(&self, device: &Usable) -> Record {
+    pub fn on(&self, device: &OpenDevice) -> Record {
         machine::forget_peak();
         let mut record = Record::new(device, self);
         if let Err(error) = self.fill(device, &mut record) {
@@ -97,7 +97,7 @@ impl Task<'_> {
         record
     }
 
-    fn fill(&self, device: &Usable, record: &mut Record) -> Result<()> {
+    fn fill(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
         let Plan { precision, batch, .. } = *self.plan;
         let count = self.seeds.len();
         let begin = Instant::now();

@@ -5,14 +5,14 @@ use crate::{args, case::Misuse};
 use anyhow::Result;
 use burntrace::{
     Precision,
-    device::{self, Usable},
+    device::{self, OpenDevice},
 };
 use std::path::{Path, PathBuf};
 
 /// What to measure.
 pub struct Plan {
     /// The first one is what the others are compared with.
-    pub devices: Vec<Usable>,
+    pub devices: Vec<OpenDevice>,
     /// Devices of `all` that cannot compute in the precision.
     pub left_out: Vec<String>,
     pub workloads: Vec<Kind>,
@@ -137,7 +137,7 @@ fn check_folder(file: &Path) -> Result<()> {
 }
 
 /// The devices that are asked for by name, or all of them, and those of all that are left out.
-fn devices(names: &[String], precision: Precision) -> Result<(Vec<Usable>, Vec<String>)> {
+fn devices(names: &[String], precision: Precision) -> Result<(Vec<OpenDevice>, Vec<String>)> {
     if names.iter().any(|name| name == "all") {
         let (mut usable, _) = device::list();
         // What others are compared with should be a device that people use.
@@ -146,7 +146,7 @@ fn devices(names: &[String], precision: Precision) -> Result<(Vec<Usable>, Vec<S
             usable.into_iter().partition(|device| can(device, precision));
         return Ok((fit, unfit.into_iter().map(|device| device.name).collect()));
     }
-    let mut devices: Vec<Usable> = Vec::new();
+    let mut devices: Vec<OpenDevice> = Vec::new();
     for name in names {
         let device = device::open(name).map_err(Misuse::of)?;
         if !can(&device, precision) {
@@ -163,6 +163,6 @@ fn devices(names: &[String], precision: Precision) -> Result<(Vec<Usable>, Vec<S
     Ok((devices, Vec::new()))
 }
 
-fn can(device: &Usable, precision: Precision) -> bool {
+fn can(device: &OpenDevice, precision: Precision) -> bool {
     precision == Precision::F32 || device.has_f64
 }

@@ -3,7 +3,7 @@
 use super::{
     batch::Tried, check::Errors, machine::Machine, measure::Task, plan::Plan, workload::Workload,
 };
-use burntrace::device::Usable;
+use burntrace::device::OpenDevice;
 use serde::{Deserialize, Serialize};
 
 /// Everything that one call measured.
@@ -144,7 +144,7 @@ impl Bytes {
 impl Report {
     /// A report without results.
     pub fn new(plan: &Plan) -> Self {
-        let device = |device: &Usable| Device {
+        let device = |device: &OpenDevice| Device {
             name: device.name.clone(),
             description: device.description.clone(),
             software: device.is_software,
@@ -193,7 +193,7 @@ fn origin(plan: &Plan) -> String {
 
 impl Record {
     /// A record of nothing yet.
-    pub fn new(device: &Usable, task: &Task) -> Self {
+    pub fn new(device: &OpenDevice, task: &Task) -> Self {
         let particles = task.seeds.len();
         Record {
             device: device.name.clone(),

@@ -115,7 +115,7 @@ pub struct Field {
     pub cell_velocity: Option<CellVelocity>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_cells: Option<io::OtherCells>,
-    pub in_time: InTime,
+    pub in_time: TimeInterpolation,
     pub outside_time: OutsideTime,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
@@ -139,9 +139,9 @@ fn one() -> usize {
     1
 }
 
-names!(InTime -> burntrace::InTime {
-    Linear => burntrace::InTime::Linear,
-    Nearest => burntrace::InTime::Nearest,
+names!(TimeInterpolation -> burntrace::TimeInterpolation {
+    Linear => burntrace::TimeInterpolation::Linear,
+    Nearest => burntrace::TimeInterpolation::Nearest,
 });
 names!(NotFinite -> burntrace::NotFinite {
     Error => burntrace::NotFinite::Error,
@@ -180,14 +180,14 @@ names!(Precision -> burntrace::Precision {
     F32 => burntrace::Precision::F32,
     F64 => burntrace::Precision::F64,
 });
-names!(Path -> Option<burntrace::Path> {
+names!(Engine -> Option<burntrace::Engine> {
     Auto => None,
-    Fused => Some(burntrace::Path::Fused),
-    Tensor => Some(burntrace::Path::Tensor),
+    Fused => Some(burntrace::Engine::Fused),
+    Tensor => Some(burntrace::Engine::Tensor),
 });
-names!(Placement -> burntrace::BoxPoints {
-    Centres => burntrace::BoxPoints::Centres,
-    Corners => burntrace::BoxPoints::Corners,
+names!(Placement -> burntrace::GridPlacement {
+    Centres => burntrace::GridPlacement::Centres,
+    Corners => burntrace::GridPlacement::Corners,
 });
 
 /// What lies between the places of the values in files; `neighbours` and `power`, `cell_velocity`
@@ -259,7 +259,7 @@ pub struct Trace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     pub drift: [f64; 3],
-    pub path: Path,
+    pub path: Engine,
     pub stagnant_speed: f64,
 }
 

@@ -10,13 +10,13 @@ use anyhow::Result;
 use burntrace::analysis::density::{
     Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
 };
-use burntrace::{device::Usable, io};
+use burntrace::{device::OpenDevice, io};
 
 /// Nodes along the longest axis, of 1, 2 and 3 axes.
 const NODES: [usize; 3] = [512, 256, 96];
 
 /// A density that can be made of any cloud of the run.
-pub struct Asked {
+pub struct DensityRequest {
     pub density: Density,
     pub axes: Axes,
     pub target: Target,
@@ -31,9 +31,9 @@ pub enum Target {
     Points(Vec<[f64; 3]>),
 }
 
-impl Asked {
+impl DensityRequest {
     /// What a command line asks for.
-    pub fn of(args: &args::Density, results: &Results) -> Result<Asked> {
+    pub fn of(args: &args::Density, results: &Results) -> Result<DensityRequest> {
         let axes = axes(args.axes.as_deref(), results)?;
         let edges = match args.edges {
             Edges::Run => edges(results),
@@ -45,12 +45,12 @@ impl Asked {
         let normalization =
             if is_number { Normalization::Number } else { Normalization::Probability };
         let density = method.axes(axes).within(low, high, edges).normalization(normalization);
-        Ok(Asked { density, axes, target: target(args, results, axes)?, is_number })
+        Ok(DensityRequest { density, axes, target: target(args, results, axes)?, is_number })
     }
 
     /// The density that is shown where nothing is asked for: of all axes of the domain by Scott's
     /// rule; in space, on the plane across z in the middle.
-    pub fn plain(results: &Results) -> Result<Asked> {
+    pub fn plain(results: &Results) -> Result<DensityRequest> {
         let axes = axes(None, results)?;
         let [low, high] = results.domain;
         let mut grid = Lattice { counts: counts(&[], axes, low, high)?, low, high };
@@ -60,11 +60,11 @@ impl Asked {
             grid.counts = [256, 256, 1];
         }
         let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
-        Ok(Asked { density, axes, target: Target::Grid(grid), is_number: false })
+        Ok(DensityRequest { density, axes, target: Target::Grid(grid), is_number: false })
     }
 
     /// The density of a cloud, on a device.
-    pub fn estimate(&self, cloud: &Cloud, device: &Usable) -> Result<Estimate> {
+    pub fn estimate(&self, cloud: &Cloud, device: &OpenDevice) -> Result<Estimate> {
         let positions = cloud.on(device);
         let estimate = match &self.target {
             Target::Grid(lattice) => self.density.on_grid(&positions, lattice),

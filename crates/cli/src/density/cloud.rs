@@ -3,7 +3,7 @@
 use crate::results::{Results, tensors};
 use anyhow::Result;
 use burntrace::burn::tensor::Tensor;
-use burntrace::{Precision, device::Usable, io::Moments};
+use burntrace::{Precision, device::OpenDevice, io::SavedStates};
 
 /// Particles at a save: those that count.
 pub struct Cloud {
@@ -15,7 +15,7 @@ pub struct Cloud {
 impl Cloud {
     /// Reads a save, and keeps the particles that are active; those that have ended too, if asked.
     pub fn read(results: &Results, save: usize, with_ended: bool) -> Result<Cloud> {
-        let moments = Moments::read(&results.tracks, save)?;
+        let moments = SavedStates::read(&results.tracks, save)?;
         let slots = (0..results.tracks.num_particles()).map(|slot| moments.of(slot));
         let counts =
             slots.filter(|moment| moment.is_there() && (with_ended || !moment.status.has_ended()));
@@ -27,7 +27,7 @@ impl Cloud {
     }
 
     /// The positions on a device `[n, 3]`, in the precision of the store.
-    pub fn on(&self, device: &Usable) -> Tensor<2> {
+    pub fn on(&self, device: &OpenDevice) -> Tensor<2> {
         tensors::places(&self.positions, self.precision, device)
     }
 }

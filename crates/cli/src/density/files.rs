@@ -1,6 +1,6 @@
 //! Densities as files.
 
-use super::{Asked, Field, Target};
+use super::{DensityRequest, Field, Target};
 use crate::results::Results;
 use anyhow::{Context, Result};
 use burntrace::analysis::density::{Lattice, Plane};
@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 
 /// Writes a density: image data of grids and planes, a table of points. Those on grids go into the
 /// store of tracks, too.
-pub fn write(results: &Results, asked: &Asked, field: &Field, folder: &Path) -> Result<PathBuf> {
+pub fn write(
+    results: &Results,
+    asked: &DensityRequest,
+    field: &Field,
+    folder: &Path,
+) -> Result<PathBuf> {
     let image = match (&asked.target, &field.estimate.lattice) {
         (Target::Points(points), _) => return write_table(points, field, folder),
         (Target::Plane(plane), _) => of_plane(plane),

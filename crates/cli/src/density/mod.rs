@@ -5,12 +5,12 @@ mod cloud;
 mod files;
 mod picture;
 
-pub use ask::{Asked, Target};
+pub use ask::{DensityRequest, Target};
 pub use cloud::Cloud;
 pub use picture::raster;
 
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     results::{Results, tensors},
 };
@@ -22,11 +22,11 @@ use std::path::PathBuf;
 
 pub fn execute(args: &args::Density) -> Result<()> {
     let results = Results::open(&args.run)?;
-    let asked = Asked::of(args, &results)?;
+    let asked = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
     let device = results.device(args.device.as_deref())?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("density"));
-    let mut album = Album::at(&folder, false)?;
+    let mut album = FigureDir::at(&folder, false)?;
     let mut found = Vec::new();
     for save in saves {
         let cloud = Cloud::read(&results, save, args.ended)?;

@@ -1,8 +1,8 @@
 //! Pictures of densities.
 
-use super::{Asked, Field, Target, files};
+use super::{DensityRequest, Field, Target, files};
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     case::Misuse,
     results::{AXES, Layer, Results, layer},
@@ -16,10 +16,10 @@ use burntrace_plot::{Axis, Curves, Raster, picture};
 /// space. Says whether it has.
 pub fn add(
     results: &Results,
-    asked: &Asked,
+    asked: &DensityRequest,
     field: &Field,
     look: &args::Look,
-    album: &mut Album,
+    album: &mut FigureDir,
 ) -> Result<bool> {
     let style = look.style();
     let made = match (&asked.target, line(results, asked, field)) {
@@ -41,7 +41,7 @@ fn axis(results: &Results, name: &str, range: [f64; 2]) -> Axis {
 }
 
 /// The curve of a density along one axis.
-fn line(results: &Results, asked: &Asked, field: &Field) -> Option<Curves> {
+fn line(results: &Results, asked: &DensityRequest, field: &Field) -> Option<Curves> {
     let Target::Grid(lattice) = &asked.target else { return None };
     let [d] = several(lattice)[..] else { return None };
     let nodes = files::of_lattice(lattice, field.estimate.placement, results);
@@ -57,7 +57,7 @@ fn line(results: &Results, asked: &Asked, field: &Field) -> Option<Curves> {
 }
 
 /// The density on a plane: that of the target, or the one in the middle of a grid in space.
-pub fn raster(results: &Results, asked: &Asked, field: &Field) -> Option<Raster> {
+pub fn raster(results: &Results, asked: &DensityRequest, field: &Field) -> Option<Raster> {
     match &asked.target {
         Target::Points(_) => None,
         Target::Plane(plane) => Some(of_plane(results, asked, field, plane)),
@@ -67,7 +67,7 @@ pub fn raster(results: &Results, asked: &Asked, field: &Field) -> Option<Raster>
 
 fn of_lattice(
     results: &Results,
-    asked: &Asked,
+    asked: &DensityRequest,
     field: &Field,
     lattice: &Lattice,
 ) -> Option<Raster> {
@@ -83,13 +83,13 @@ fn of_lattice(
 }
 
 /// Where a slice of a density in space lies.
-fn cut(lattice: &Lattice, asked: &Asked) -> String {
+fn cut(lattice: &Lattice, asked: &DensityRequest) -> String {
     let across = (0..3).find(|&d| lattice.counts[d] == 1 && asked.axes.counts()[d]);
     across
         .map_or_else(String::new, |d| format!(", {} = {}", AXES[d], in_six_digits(lattice.low[d])))
 }
 
-fn of_plane(results: &Results, asked: &Asked, field: &Field, plane: &Plane) -> Raster {
+fn of_plane(results: &Results, asked: &DensityRequest, field: &Field, plane: &Plane) -> Raster {
     let length = |edge: [f64; 3]| edge.iter().map(|x| x * x).sum::<f64>().sqrt();
     let [u, v] = plane.edges.map(length);
     Raster {
@@ -107,7 +107,7 @@ fn time(results: &Results, field: &Field) -> String {
 }
 
 /// The unit of a density.
-fn unit(results: &Results, asked: &Asked) -> String {
+fn unit(results: &Results, asked: &DensityRequest) -> String {
     let unit = results.units().per_space(asked.axes.dimension());
     if asked.is_number && !unit.is_empty() { unit.replace("1/", "particles/") } else { unit }
 }

@@ -11,7 +11,8 @@ use crate::{
 use anyhow::Result;
 use burntrace::{
     Analytic, Domain, Field, FieldOptions, FieldSize, Flow, FlowFrames, FrameSource, GridField,
-    GridSource, MeshField, MeshSource, OutsideTime, PointField, PointSource, device::Usable, io,
+    GridSource, MeshField, MeshSource, OutsideTime, PointField, PointSource, device::OpenDevice,
+    io,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub struct LoadedField {
 }
 
 /// Makes the field of a case on a device. Relative file names start at `base`.
-pub fn field(case: &Case, base: &Path, device: &Usable, notes: Notes) -> Result<LoadedField> {
+pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
     interpolation::check(case)?;
     match (&case.field.files, &case.field.flow) {
         (Some(files), None) => file_field(case, files.clone().within(base), device, notes),
@@ -44,7 +45,12 @@ pub fn field(case: &Case, base: &Path, device: &Usable, notes: Notes) -> Result<
     }
 }
 
-fn file_field(case: &Case, files: io::Files, device: &Usable, notes: Notes) -> Result<LoadedField> {
+fn file_field(
+    case: &Case,
+    files: io::Files,
+    device: &OpenDevice,
+    notes: Notes,
+) -> Result<LoadedField> {
     let options = series_options(&case.field);
     let begin = Instant::now();
     let opened = || begin.elapsed().as_secs_f64();
@@ -101,7 +107,7 @@ pub fn size(case: &Case, base: &Path) -> Result<FieldSize> {
     })
 }
 
-fn flow_field(case: &Case, name: &str, device: &Usable) -> Result<LoadedField> {
+fn flow_field(case: &Case, name: &str, device: &OpenDevice) -> Result<LoadedField> {
     let (flow, domain) = flow_of(case, name)?;
     let description = serde_json::json!({ "flow": name, "sampled": case.field.sample.is_some() });
     let Some(sample) = &case.field.sample else {
@@ -135,7 +141,7 @@ fn sampled(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFram
 
 /// Refuses formulas in double precision where their sines would be wrong: Vulkan's shaders have
 /// them in single precision only, and a driver need not say so.
-fn check_functions(device: &Usable, precision: case::Precision) -> Result<()> {
+fn check_functions(device: &OpenDevice, precision: case::Precision) -> Result<()> {
     let is_shader = ["vulkan", "wgpu"].iter().any(|kind| device.name.starts_with(kind));
     if is_shader && precision == case::Precision::F64 {
         return Err(Misuse::error(format!(
@@ -179,7 +185,7 @@ fn series_options(field: &case::Field) -> io::SeriesOptions {
 fn load_grid(
     source: Box<dyn GridSource + Send>,
     case: &Case,
-    device: &Usable,
+    device: &OpenDevice,
     description: Value,
 ) -> Result<LoadedField> {
     let size = FieldSize::grid(&*source, case.run.precision.into());
@@ -193,7 +199,7 @@ fn load_grid(
 fn load_points(
     source: Box<dyn PointSource + Send>,
     case: &Case,
-    device: &Usable,
+    device: &OpenDevice,
     description: Value,
 ) -> Result<LoadedField> {
     let size = FieldSize::points(&*source, case.run.precision.into());
@@ -208,7 +214,7 @@ fn load_points(
 fn load_mesh(
     source: Box<dyn MeshSource + Send>,
     case: &Case,
-    device: &Usable,
+    device: &OpenDevice,
     description: Value,
     notes: Notes,
 ) -> Result<LoadedField> {
@@ -278,7 +284,7 @@ pub fn file_of<'a>(error: &burntrace::Error, description: &'a Value) -> Option<&
     }
 }
 
-fn field_options(case: &Case, size: &FieldSize, device: &Usable) -> Result<FieldOptions> {
+fn field_options(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<FieldOptions> {
     let field = &case.field;
     if field.period.is_some() && field.outside_time != case::OutsideTime::Periodic {
         return Err(Misuse::error("field.period goes with field.outside_time = \"periodic\""));

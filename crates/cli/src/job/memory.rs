@@ -2,7 +2,9 @@
 
 use crate::case::{Case, Misuse, SeedKind};
 use anyhow::Result;
-use burntrace::{Asked, FieldSize, Frames, Load, Memory, Path, Plan, Tracer, device::Usable};
+use burntrace::{
+    Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
+};
 
 /// Refuses numbers that cannot be.
 pub fn check(case: &Case) -> Result<()> {
@@ -24,24 +26,28 @@ pub fn check(case: &Case) -> Result<()> {
 }
 
 /// What the case asks for.
-fn asked(case: &Case) -> Asked {
-    Asked { strategy: case.run.strategy.into(), batch: case.run.batch, ..Asked::default() }
+fn asked(case: &Case) -> MemoryRequest {
+    MemoryRequest {
+        strategy: case.run.strategy.into(),
+        batch: case.run.batch,
+        ..MemoryRequest::default()
+    }
 }
 
 /// The plan of a case by what is known before its field is read. Seeds and slots of sources count
 /// where the case gives their number.
-pub fn plan(case: &Case, size: &FieldSize, device: &Usable) -> Result<Plan> {
+pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> {
     let of_sources = case.source.iter().map(|source| {
         source.capacity.or(source.burst.map(|burst| burst.count)).unwrap_or_default()
     });
-    let load = Load {
-        path: Option::from(case.trace.path).unwrap_or(Path::Fused),
+    let load = RunSize {
+        engine: Option::from(case.trace.path).unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         is_staggered: case.seeds.as_ref().is_some_and(|seeds| seeds.release.is_some()),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
         has_places: case.field.interpolation == crate::case::Interpolation::Mesh
             || !case.obstacle.is_empty(),
-        ..Load::new(count(case) + of_sources.sum::<usize>(), case.run.precision.into())
+        ..RunSize::new(count(case) + of_sources.sum::<usize>(), case.run.precision.into())
     };
     let mut memory = Memory::of(&device.device);
     if let Some(bytes) = case.run.memory {
@@ -51,7 +57,7 @@ pub fn plan(case: &Case, size: &FieldSize, device: &Usable) -> Result<Plan> {
 }
 
 /// How many frames the field is to hold. Where no plan fits, it is for the run to say why.
-pub fn frames(case: &Case, size: &FieldSize, device: &Usable) -> Result<Frames> {
+pub fn frames(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Frames> {
     let strategy: Option<burntrace::Strategy> = case.run.strategy.into();
     match (plan(case, size, device), strategy) {
         (Ok(plan), _) => Ok(plan.frames()),

@@ -3,10 +3,10 @@
 mod curves;
 
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     case::Misuse,
-    density::{self, Asked, Cloud},
+    density::{self, Cloud, DensityRequest},
     results::{Most, Results, ways},
 };
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ use curves::Named;
 use std::path::PathBuf;
 
 /// The most saves that are shown; of more, so many that are spread evenly.
-pub const MOST_SAVES: usize = 500;
+pub const MAX_SAVES: usize = 500;
 
 /// A picture, and what it shows.
 pub struct Shown {
@@ -42,7 +42,7 @@ pub fn make(
     results: &Results,
     found: &TrackStatistics,
     wanted: &Wanted,
-    mut album: Album,
+    mut album: FigureDir,
 ) -> Result<(Vec<Shown>, Vec<String>)> {
     let (mut captions, mut missing) = (Vec::new(), Vec::new());
     captions.extend(add_tracks(results, wanted, &mut album)?);
@@ -72,8 +72,8 @@ pub fn make(
 
 /// Adds the tracks, `tracks` from the first view and `tracks-xz` and so on from others, and gives
 /// their captions.
-fn add_tracks(results: &Results, wanted: &Wanted, album: &mut Album) -> Result<Vec<String>> {
-    let ways = ways(results, Most { particles: wanted.particles, saves: MOST_SAVES })?.ways;
+fn add_tracks(results: &Results, wanted: &Wanted, album: &mut FigureDir) -> Result<Vec<String>> {
+    let ways = ways(results, Most { particles: wanted.particles, saves: MAX_SAVES })?.ways;
     let views = match wanted.views {
         [] => vec![view(results)],
         given => given.to_vec(),
@@ -115,7 +115,7 @@ pub fn last_density(results: &Results) -> Result<Raster> {
     let Some(save) = results.tracks.num_saves().checked_sub(1) else {
         anyhow::bail!("the run has no save");
     };
-    let asked = Asked::plain(results)?;
+    let asked = DensityRequest::plain(results)?;
     let cloud = Cloud::read(results, save, false)?;
     // That of the run may not be here, and a picture is small work.
     let estimate = asked.estimate(&cloud, &results.device(Some("flex"))?)?;

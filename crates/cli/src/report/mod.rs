@@ -6,7 +6,7 @@ mod text;
 pub use text::{SUMMARY, plain};
 
 use crate::{
-    album::Album,
+    album::FigureDir,
     args,
     case::Misuse,
     pictures::{self, Wanted},
@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
     pub fn make(results: &'a Results, groups: Vec<Group>, particles: bool) -> Result<Report<'a>> {
         let mut statistics = results.statistics(&groups, particles)?;
         let wanted = Wanted { look: &args::Look::default(), views: &[], particles: PARTICLES };
-        let album = Album::at(&results.folder.path("pictures"), false)?;
+        let album = FigureDir::at(&results.folder.path("pictures"), false)?;
         let (pictures, missing) = pictures::make(results, &statistics, &wanted, album)?;
         let mut written: Vec<PathBuf> = pictures.iter().map(|shown| shown.path.clone()).collect();
         if particles {

@@ -15,7 +15,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    device::{self, Usable},
+    device::{self, OpenDevice},
     io,
 };
 use serde_json::Value;
@@ -64,7 +64,7 @@ impl Results {
     }
 
     /// The device on which something is made of the run: the one that is named, else the run's.
-    pub fn device(&self, given: Option<&str>) -> Result<Usable> {
+    pub fn device(&self, given: Option<&str>) -> Result<OpenDevice> {
         let of_run = self.case.as_ref().map_or("auto", |case| &case.run.device);
         device::open(given.unwrap_or(of_run)).map_err(|error| match given {
             Some(_) => Misuse::of(error),

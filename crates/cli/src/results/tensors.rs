@@ -2,10 +2,10 @@
 
 use anyhow::{Result, anyhow};
 use burntrace::burn::tensor::{DType, Tensor, TensorData};
-use burntrace::{Precision, device::Usable};
+use burntrace::{Precision, device::OpenDevice};
 
 /// Places `[n, 3]` on a device, in a precision, or in f32 where the device has nothing better.
-pub fn places(places: &[[f64; 3]], precision: Precision, device: &Usable) -> Tensor<2> {
+pub fn places(places: &[[f64; 3]], precision: Precision, device: &OpenDevice) -> Tensor<2> {
     let dtype = match precision {
         Precision::F64 if device.has_f64 => DType::F64,
         _ => DType::F32,

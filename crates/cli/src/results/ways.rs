@@ -2,8 +2,8 @@
 
 use super::Results;
 use anyhow::Result;
-use burntrace::io::{Clock, Moment, Moments};
-use burntrace_plot::{Attribute, Ways};
+use burntrace::io::{Clock, ParticleState, SavedStates};
+use burntrace_plot::{Attribute, Trajectories};
 
 /// How much of a run is shown at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Most {
 
 /// Ways, and what was the status of their particles.
 pub struct Followed {
-    pub ways: Ways,
+    pub ways: Trajectories,
     /// Codes of statuses, one for each position.
     pub codes: Vec<u8>,
 }
@@ -28,7 +28,7 @@ pub fn ways(results: &Results, most: Most) -> Result<Followed> {
     let clock = Clock::of(tracks)?;
     let mut rows = Rows::new(results, &slots);
     for save in saves {
-        let moments = Moments::read(tracks, save)?;
+        let moments = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
         let velocity = tracks.velocity(save)?;
         for &slot in &slots {
@@ -102,7 +102,13 @@ impl Rows {
     }
 
     /// Adds a particle at a save; they come in the order of the columns.
-    fn add(&mut self, moment: &Moment, image: [i32; 3], velocity: Option<[f64; 3]>, clock: &Clock) {
+    fn add(
+        &mut self,
+        moment: &ParticleState,
+        image: [i32; 3],
+        velocity: Option<[f64; 3]>,
+        clock: &Clock,
+    ) {
         let is_there = moment.is_there();
         let is_active = is_there && !moment.status.has_ended();
         let time = clock.time(moment);
@@ -145,7 +151,7 @@ impl Rows {
         }
     }
 
-    fn into_ways(mut self, results: &Results, slots: Vec<usize>) -> Ways {
+    fn into_ways(mut self, results: &Results, slots: Vec<usize>) -> Trajectories {
         self.fill_first_speeds();
         let units = results.units();
         let speed_unit = units.speed();
@@ -154,7 +160,7 @@ impl Rows {
             unit: unit.into(),
             values,
         };
-        Ways {
+        Trajectories {
             times: self.times,
             particles: slots.into_iter().map(|slot| slot as u32).collect(),
             position: self.position,

@@ -1,7 +1,7 @@
 //! A formula as a field, and as a source of frames.
 
 use super::{AXES, Domain, Field, Flow, FrameSource, GridSource, Velocity, frames::TimeAxis};
-use crate::{Error, InTime, OutsideTime, Placement, Precision, Result};
+use crate::{Error, OutsideTime, Placement, Precision, Result, TimeInterpolation};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// A [`Flow`] in a box, on a device: exact velocities, without a grid.
@@ -47,7 +47,7 @@ impl Analytic {
         nodes: [usize; 3],
         times: Vec<f64>,
     ) -> Result<FlowFrames> {
-        TimeAxis::new(times.clone(), OutsideTime::Error, InTime::Linear)?;
+        TimeAxis::new(times.clone(), OutsideTime::Error, TimeInterpolation::Linear)?;
         let axis = |d| axis(AXES[d], domain.low[d], domain.high[d], nodes[d]);
         let axes = [axis(0)?, axis(1)?, axis(2)?];
         Ok(FlowFrames { flow, axes, times })

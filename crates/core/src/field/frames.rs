@@ -1,7 +1,7 @@
 //! Where a field's frames come from, and where they lie in time.
 
 use crate::{Error, Result, mesh::Cells};
-use burntrace_kernels::{Clock, InTime, Outside, Placement, Step};
+use burntrace_kernels::{Clock, Outside, Placement, Step, TimeInterpolation};
 
 /// A source of frames: a series of files, a simulation that runs beside the tracer, a test.
 pub trait FrameSource {
@@ -219,7 +219,7 @@ pub(crate) struct TimeAxis {
 }
 
 impl TimeAxis {
-    pub fn new(times: Vec<f64>, outside: OutsideTime, in_time: InTime) -> Result<Self> {
+    pub fn new(times: Vec<f64>, outside: OutsideTime, in_time: TimeInterpolation) -> Result<Self> {
         if times.is_empty() {
             return Err(Error::Empty("it has no frames"));
         }
@@ -279,9 +279,9 @@ impl TimeAxis {
         }
         let a = fraction.clamp(0.0, 1.0);
         match self.clock.in_time {
-            InTime::Linear => (frames, [1.0 - a, a]),
-            InTime::Nearest if a < 0.5 => (frames, [1.0, 0.0]),
-            InTime::Nearest => (frames, [0.0, 1.0]),
+            TimeInterpolation::Linear => (frames, [1.0 - a, a]),
+            TimeInterpolation::Nearest if a < 0.5 => (frames, [1.0, 0.0]),
+            TimeInterpolation::Nearest => (frames, [0.0, 1.0]),
         }
     }
 
@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     fn axis(outside: OutsideTime) -> TimeAxis {
-        TimeAxis::new(vec![1.0, 2.0, 4.0], outside, InTime::Linear).unwrap()
+        TimeAxis::new(vec![1.0, 2.0, 4.0], outside, TimeInterpolation::Linear).unwrap()
     }
 
     #[test]
@@ -404,7 +404,7 @@ mod tests {
         let short = TimeAxis::new(
             vec![1.0, 2.0],
             OutsideTime::Periodic { period: Some(0.5) },
-            InTime::Linear,
+            TimeInterpolation::Linear,
         );
         assert!(matches!(short, Err(Error::Period { .. })));
     }
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn times_must_increase() {
         for times in [vec![0.0, 0.0], vec![1.0, 0.5], vec![0.0, f64::NAN]] {
-            let axis = TimeAxis::new(times, OutsideTime::Error, InTime::Linear);
+            let axis = TimeAxis::new(times, OutsideTime::Error, TimeInterpolation::Linear);
             assert!(matches!(axis, Err(Error::Times { frame: 1, .. })));
         }
     }

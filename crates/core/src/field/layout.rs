@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Precision, Result,
-    reals::{Reals, with_numbers},
+    floats::{Floats, with_numbers},
 };
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::FieldShape;
@@ -138,11 +138,11 @@ impl Layout {
         source: &mut dyn FrameSource,
         time: &TimeAxis,
         options: &FieldOptions,
-    ) -> Result<(Reals, bool)> {
+    ) -> Result<(Floats, bool)> {
         let frames = time.clock().frames;
         let size = self.size() * LANES;
         let mut has_diffusivity = false;
-        let mut all = Reals::with_capacity(options.precision, frames * size + LANES);
+        let mut all = Floats::with_capacity(options.precision, frames * size + LANES);
         let numbers: Vec<usize> = (0..frames).collect();
         for group in numbers.chunks(at_once(frames)) {
             tracing::debug!(?group, frames, "reading");
@@ -169,11 +169,11 @@ impl Layout {
         source: &mut dyn FrameSource,
         frames: &[usize],
         (not_finite, precision): (NotFinite, Precision),
-    ) -> Vec<Result<(Reals, bool)>> {
+    ) -> Vec<Result<(Floats, bool)>> {
         let velocities = source.read_many(frames);
         let mut packed = |(frame, velocity): (&usize, std::result::Result<Velocity, _>)| {
             let velocity = velocity.map_err(|source| Error::Source { frame: *frame, source })?;
-            let mut values = Reals::with_capacity(precision, self.size() * LANES);
+            let mut values = Floats::with_capacity(precision, self.size() * LANES);
             let given = (*frame, velocity);
             let has_diffusivity = self.frame(source, given, not_finite, &mut values)?;
             Ok((values, has_diffusivity))
@@ -187,7 +187,7 @@ impl Layout {
         source: &mut dyn FrameSource,
         (frame, velocity): (usize, Velocity),
         not_finite: NotFinite,
-        all: &mut Reals,
+        all: &mut Floats,
     ) -> Result<bool> {
         let begin = all.len();
         if velocity.len() != 3 * self.given {
@@ -196,10 +196,12 @@ impl Layout {
             return Err(Error::FrameSize { frame, found, expected, placement });
         }
         let bad = match (velocity, &mut *all) {
-            (Velocity::F32(v), Reals::Single(all)) => self.pack(|i| v[i].into(), all, |x| x as f32),
-            (Velocity::F32(v), Reals::Double(all)) => self.pack(|i| v[i].into(), all, |x| x),
-            (Velocity::F64(v), Reals::Single(all)) => self.pack(|i| v[i], all, |x| x as f32),
-            (Velocity::F64(v), Reals::Double(all)) => self.pack(|i| v[i], all, |x| x),
+            (Velocity::F32(v), Floats::Single(all)) => {
+                self.pack(|i| v[i].into(), all, |x| x as f32)
+            }
+            (Velocity::F32(v), Floats::Double(all)) => self.pack(|i| v[i].into(), all, |x| x),
+            (Velocity::F64(v), Floats::Single(all)) => self.pack(|i| v[i], all, |x| x as f32),
+            (Velocity::F64(v), Floats::Double(all)) => self.pack(|i| v[i], all, |x| x),
         };
         if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
             let position = (self.position)(first);
@@ -210,8 +212,8 @@ impl Layout {
             return Ok(false);
         };
         match all {
-            Reals::Single(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x as f32),
-            Reals::Double(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x),
+            Floats::Single(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x as f32),
+            Floats::Double(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x),
         }?;
         Ok(true)
     }

@@ -41,7 +41,7 @@ pub enum CellVelocity {
 /// of a step that lies beyond has the velocity at the last place in the mesh on the straight way from
 /// where the step began.
 ///
-/// The tensor path finds cells on the host, in f64 (gradients are those of the shape functions at
+/// The tensor engine finds cells on the host, in f64 (gradients are those of the shape functions at
 /// the positions; velocities that are constant in each cell have none there).
 #[derive(Clone, Debug)]
 pub struct MeshField {

@@ -19,7 +19,7 @@ pub use grid::GridField;
 pub(crate) use mesh::to_host;
 pub use mesh::{CellVelocity, MeshField};
 pub use points::PointField;
-pub(crate) use sampled::Moments;
+pub(crate) use sampled::FrameWindow;
 pub use sampled::{FieldOptions, NotFinite, Sampled};
 pub use stream::InputSummary;
 

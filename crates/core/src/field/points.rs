@@ -164,7 +164,7 @@ impl PointField {
             Weighting::Nearest => 1,
             Weighting::InverseDistance { neighbours, .. } => neighbours,
         };
-        let chunk = (MOST_DISTANCES / n.max(1)).clamp(needed, self.shape.count);
+        let chunk = (MAX_DISTANCES / n.max(1)).clamp(needed, self.shape.count);
         let mut best: Option<(Tensor<2>, Tensor<2, Int>)> = None;
         for start in (0..self.shape.count).step_by(chunk) {
             let end = self.shape.count.min(start + chunk);
@@ -216,7 +216,7 @@ struct Shares {
 }
 
 /// Distances that are held at once when all nodes are looked at.
-const MOST_DISTANCES: usize = 1 << 22;
+const MAX_DISTANCES: usize = 1 << 22;
 
 /// The `count` smallest of the numbers `[n, m]` of each row and their nodes, in order.
 fn smallest(

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Clock, FieldShape, FieldTensors, InTime, Step};
+use burntrace_kernels::{Clock, FieldShape, FieldTensors, Step, TimeInterpolation};
 use std::sync::Arc;
 
 /// How a field is read and continued.
@@ -19,7 +19,7 @@ pub struct FieldOptions {
     /// What lies before the first and after the last frame.
     pub outside_time: OutsideTime,
     /// What lies between two frames.
-    pub in_time: InTime,
+    pub in_time: TimeInterpolation,
     /// What to do with velocities that are not finite.
     pub not_finite: NotFinite,
     /// How many frames are held at a time.
@@ -54,7 +54,7 @@ pub struct Sampled {
 }
 
 /// What the fused operation needs to know for some steps.
-pub(crate) struct Moments {
+pub(crate) struct FrameWindow {
     pub tensors: FieldTensors,
     pub clock: Arc<Clock>,
     pub steps: Vec<Step>,
@@ -111,9 +111,9 @@ impl Sampled {
 
     /// The frames and the clock for steps, given by their begins and lengths; those frames are on
     /// the device then.
-    pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<Moments> {
+    pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<FrameWindow> {
         let Some(stream) = &self.stream else {
-            return Ok(Moments {
+            return Ok(FrameWindow {
                 tensors: self.tensors.clone(),
                 clock: self.time.clock().clone(),
                 steps: steps.iter().map(|(t, h)| self.time.place(*t, *h)).collect(),
@@ -128,7 +128,7 @@ impl Sampled {
             let (interval, step) = self.time.place_unrolled(*t, *h);
             Step { interval: (interval - first).max(0) as usize, ..step }
         };
-        Ok(Moments {
+        Ok(FrameWindow {
             clock: self.time.clock_of(first..first + rows).into(),
             steps: steps.iter().map(place).collect(),
             tensors: FieldTensors { velocity, ..self.tensors.clone() },

@@ -6,7 +6,7 @@ use super::{
     frames::TimeAxis,
     layout::{LANES, Layout, Loaded, check_ends, threads},
 };
-use crate::{Error, Precision, Result, device, reals::Reals};
+use crate::{Error, Precision, Result, device, floats::Floats};
 use burn::tensor::{Device, Tensor};
 use std::{
     collections::VecDeque,
@@ -63,7 +63,7 @@ struct Window {
 struct Reader {
     /// Closed to end the thread.
     ask: Option<Sender<usize>>,
-    frames: Receiver<Result<(Reals, bool)>>,
+    frames: Receiver<Result<(Floats, bool)>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -104,7 +104,7 @@ impl Stream {
             time,
         };
         let has_diffusivity = stream.check_first()?;
-        let nothing = Reals::of(options.precision, [0.0; LANES].into_iter());
+        let nothing = Floats::of(options.precision, [0.0; LANES].into_iter());
         let velocity = nothing.into_tensor([1, LANES], device);
         Ok(Loaded { velocity, stream: Some(Arc::new(stream)), has_diffusivity })
     }
@@ -218,8 +218,8 @@ impl Stream {
             }
             velocity => {
                 let mut all = match velocity {
-                    Some(velocity) => Reals::read(velocity)?,
-                    None => Reals::with_capacity(self.precision, 0),
+                    Some(velocity) => Floats::read(velocity)?,
+                    None => Floats::with_capacity(self.precision, 0),
                 };
                 let rows = (next.end - next.start) as usize * self.size + 1;
                 let from = self.rows(&has, &kept);
@@ -229,7 +229,7 @@ impl Stream {
                     let at = self.rows(&next, &(frame..frame + 1)).start;
                     all.put(at * LANES, &self.read(window, frame)?.0);
                 }
-                let zeros = Reals::of(self.precision, [0.0; LANES].into_iter());
+                let zeros = Floats::of(self.precision, [0.0; LANES].into_iter());
                 all.put((rows - 1) * LANES, &zeros);
                 all.into_tensor([rows, LANES], &self.device)
             }
@@ -258,7 +258,7 @@ impl Stream {
     }
 
     /// A frame, which may have been read ahead.
-    fn read(&self, window: &mut Window, frame: i64) -> Result<(Reals, bool)> {
+    fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, bool)> {
         let begin = Instant::now();
         if !window.asked.contains(&frame) {
             // What is on its way leads elsewhere, or comes later than this one.
@@ -334,12 +334,12 @@ impl Reader {
     }
 
     /// The next frame of those that were asked for.
-    fn next(&self) -> Result<(Reals, bool)> {
+    fn next(&self) -> Result<(Floats, bool)> {
         self.frames.recv().map_err(|_| gone())?
     }
 
     /// A frame, nothing else having been asked for.
-    fn read(&self, frame: usize) -> Result<(Reals, bool)> {
+    fn read(&self, frame: usize) -> Result<(Floats, bool)> {
         self.ask(frame)?;
         self.next()
     }

@@ -5,7 +5,7 @@
 //! In a row the places lie in the middle of equal cells, so none is on the rim. A disc has a
 //! spiral instead.
 
-use super::patch::{Patch, Rim};
+use super::patch::{Outline, Patch};
 use super::polygon::Polygon;
 use super::room;
 use crate::{Error, Result};
@@ -14,9 +14,9 @@ use crate::{Error, Result};
 pub(super) fn places(patch: &Patch, count: usize) -> Result<Vec<[f64; 3]>> {
     let mut places = room(count)?;
     match &patch.rim {
-        Rim::Whole => rows(patch, count, |p| places.push(patch.place(p))),
-        Rim::Circle(radius) => spiral(*radius, count, |p| places.push(patch.place(p))),
-        Rim::Corners(polygon) => pieces(polygon, count, |p| places.push(patch.place(p))),
+        Outline::Whole => rows(patch, count, |p| places.push(patch.place(p))),
+        Outline::Circle(radius) => spiral(*radius, count, |p| places.push(patch.place(p))),
+        Outline::Corners(polygon) => pieces(polygon, count, |p| places.push(patch.place(p))),
     }
     match places.len() == count {
         true => Ok(places),

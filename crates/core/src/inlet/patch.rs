@@ -22,11 +22,11 @@ pub(super) struct Patch {
     pub(super) edges: [[f64; 2]; 2],
     /// Its centroid.
     pub(super) centre: [f64; 2],
-    pub(super) rim: Rim,
+    pub(super) rim: Outline,
 }
 
 /// What part of the parallelogram around it a figure is.
-pub(super) enum Rim {
+pub(super) enum Outline {
     /// All of it. Its corner is the origin and its first edge lies along the first axis.
     Whole,
     /// The circle of this radius about the origin.
@@ -86,7 +86,7 @@ impl Patch {
         dims: usize,
     ) -> Self {
         let centre = [0, 1].map(|k| 0.5 * (edges[0][k] + edges[1][k]));
-        Patch { origin, axes, normal, dims, corner: [0.0; 2], edges, centre, rim: Rim::Whole }
+        Patch { origin, axes, normal, dims, corner: [0.0; 2], edges, centre, rim: Outline::Whole }
     }
 
     pub(super) fn disc(centre: [f64; 3], normal: [f64; 3], radius: f64) -> Result<Self> {
@@ -109,7 +109,7 @@ impl Patch {
             corner: [-radius; 2],
             edges: [[2.0 * radius, 0.0], [0.0, 2.0 * radius]],
             centre: [0.0; 2],
-            rim: Rim::Circle(radius),
+            rim: Outline::Circle(radius),
         })
     }
 
@@ -141,7 +141,7 @@ impl Patch {
             )));
         }
         let centre = polygon.centroid();
-        let rim = Rim::Corners(polygon);
+        let rim = Outline::Corners(polygon);
         Ok(Patch { origin, axes, normal, dims: 2, corner: low, edges, centre, rim })
     }
 
@@ -161,30 +161,30 @@ impl Patch {
     pub(super) fn contains(&self, p: [f64; 2]) -> bool {
         let open = |x: f64| 0.0 < x && x < 1.0;
         match &self.rim {
-            Rim::Whole => {
+            Outline::Whole => {
                 let [[width, _], [shift, height]] = self.edges;
                 let t = if self.dims == 2 { p[1] / height } else { 0.5 };
                 let s = if self.dims > 0 { (p[0] - t * shift) / width } else { 0.5 };
                 open(s) && open(t)
             }
-            Rim::Circle(radius) => p[0] * p[0] + p[1] * p[1] < radius * radius,
-            Rim::Corners(polygon) => polygon.contains(p),
+            Outline::Circle(radius) => p[0] * p[0] + p[1] * p[1] < radius * radius,
+            Outline::Corners(polygon) => polygon.contains(p),
         }
     }
 
     /// The box around it.
     pub(super) fn bounds(&self) -> [[f64; 3]; 2] {
         let corners: Vec<[f64; 3]> = match &self.rim {
-            Rim::Circle(radius) => {
+            Outline::Circle(radius) => {
                 let reach = self.normal.map(|n| radius * (1.0 - n * n).max(0.0).sqrt());
                 return [-1.0, 1.0]
                     .map(|side| std::array::from_fn(|d| self.origin[d] + side * reach[d]));
             }
-            Rim::Whole => {
+            Outline::Whole => {
                 let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
                 square.map(|p| self.place(self.at(p))).to_vec()
             }
-            Rim::Corners(polygon) => polygon.corners().iter().map(|p| self.place(*p)).collect(),
+            Outline::Corners(polygon) => polygon.corners().iter().map(|p| self.place(*p)).collect(),
         };
         let over = |start, better: fn(f64, f64) -> f64| {
             std::array::from_fn(|d| corners.iter().fold(start, |m, p| better(m, p[d])))
@@ -201,9 +201,9 @@ impl Patch {
     #[cfg(test)]
     pub(super) fn area(&self) -> f64 {
         match &self.rim {
-            Rim::Whole => self.edges[0][0] * self.edges[1][1],
-            Rim::Circle(radius) => std::f64::consts::PI * radius * radius,
-            Rim::Corners(polygon) => polygon.area(),
+            Outline::Whole => self.edges[0][0] * self.edges[1][1],
+            Outline::Circle(radius) => std::f64::consts::PI * radius * radius,
+            Outline::Corners(polygon) => polygon.area(),
         }
     }
 }

@@ -8,7 +8,7 @@ const ENTRIES: f64 = 8.0;
 /// Bins for each cell, at most.
 const BINS: f64 = 2.0;
 /// The most bins along an axis: whole numbers up to here are exact in f32.
-const MOST_BINS: f64 = 1_048_576.0;
+const MAX_BINS: f64 = 1_048_576.0;
 /// Edge of the first bins that are tried, in the mean extent of the boxes on the axis.
 const FIRST: f64 = 0.8;
 
@@ -86,7 +86,7 @@ impl Locator {
     fn divide(&mut self, all: &Bounds, edge: &[f64; 3], dimension: usize) {
         for (d, edge) in edge.iter().enumerate().take(dimension) {
             let extent = all.high[d] - all.low[d];
-            let count = (extent / edge).clamp(1.0, MOST_BINS).floor();
+            let count = (extent / edge).clamp(1.0, MAX_BINS).floor();
             let per = count / extent;
             // Neither an axis without extent has bins, nor one that a float cannot divide.
             let is_usable = count > 1.0 && self.holds(per);

@@ -9,7 +9,7 @@ const SLACK: f64 = 1e-10;
 /// The same for the rounding of coordinates, in the greatest coordinate.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// The most of both together, in parametric coordinates.
-const MOST_SLACK: f64 = 1e-3;
+const MAX_SLACK: f64 = 1e-3;
 /// Newton's steps; inside a cell that is not folded four or five are usual.
 const STEPS: usize = 25;
 /// A step so short, in parametric coordinates, is the last one: its square is nothing.
@@ -144,7 +144,7 @@ impl Shape {
         let allowance = SLACK + self.slack * gradient;
         // A cell thinner than that must not claim what lies far beyond its side. Near a pyramid's
         // apex r and s may be anything, for their weights are next to nothing.
-        if self.kind == CellKind::Pyramid { allowance } else { allowance.min(MOST_SLACK) }
+        if self.kind == CellKind::Pyramid { allowance } else { allowance.min(MAX_SLACK) }
     }
 
     /// A way into the cell from near one of its faces: normal to it, and as long as twice what a

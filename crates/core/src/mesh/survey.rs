@@ -15,7 +15,7 @@ pub(super) struct Survey {
 
 /// How a cell is turned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Nature {
+enum Orientation {
     Degenerate,
     /// Its Jacobian determinant has one sign.
     Sound {
@@ -43,10 +43,10 @@ pub(super) fn survey(points: &[[f64; 3]], cells: &Cells, precision: Precision) -
     for (cell, (bounds, nature)) in parts.into_iter().flatten().enumerate() {
         survey.boxes.push(bounds);
         match nature {
-            Nature::Degenerate => survey.degenerate += 1,
-            Nature::Sound { is_negative } | Nature::Folded { is_negative } => {
+            Orientation::Degenerate => survey.degenerate += 1,
+            Orientation::Sound { is_negative } | Orientation::Folded { is_negative } => {
                 turned[cells.kinds[cell] as usize][usize::from(is_negative)] += 1;
-                survey.folded += usize::from(matches!(nature, Nature::Folded { .. }));
+                survey.folded += usize::from(matches!(nature, Orientation::Folded { .. }));
             }
         }
     }
@@ -68,16 +68,16 @@ pub(super) fn nodes<'a>(
     &buffer[..numbers.len()]
 }
 
-fn look(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Nature) {
+fn look(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Orientation) {
     match nature(kind, nodes) {
-        Nature::Degenerate => (Bounds::EMPTY, Nature::Degenerate),
+        Orientation::Degenerate => (Bounds::EMPTY, Orientation::Degenerate),
         nature => (padded(&Bounds::of_cell(kind, nodes), precision), nature),
     }
 }
 
-fn nature(kind: CellKind, nodes: &[[f64; 3]]) -> Nature {
+fn nature(kind: CellKind, nodes: &[[f64; 3]]) -> Orientation {
     let Some(shape) = Shape::new(kind, nodes, Precision::F64) else {
-        return Nature::Degenerate;
+        return Orientation::Degenerate;
     };
     let (mut low, mut high, mut sum) = (0.0, 0.0, 0.0);
     for determinant in shape.determinants() {
@@ -87,12 +87,12 @@ fn nature(kind: CellKind, nodes: &[[f64; 3]]) -> Nature {
     }
     let slack = shape.determinant_slack();
     if low >= -slack && high <= slack {
-        return Nature::Degenerate;
+        return Orientation::Degenerate;
     }
     let is_negative = sum < 0.0;
     if low < -slack && high > slack {
-        Nature::Folded { is_negative }
+        Orientation::Folded { is_negative }
     } else {
-        Nature::Sound { is_negative }
+        Orientation::Sound { is_negative }
     }
 }

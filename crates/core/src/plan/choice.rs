@@ -1,11 +1,11 @@
 //! The choice among the ways in which a run may lie in memory.
 
-use super::{FieldSize, Load, Memory, Plan, Strategy, needs};
+use super::{FieldSize, Memory, Plan, RunSize, Strategy, needs};
 use crate::{Error, Frames, Result};
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct MemoryRequest {
     /// A strategy; without it, the first of [`Strategy::ALL`] that fits.
     pub strategy: Option<Strategy>,
     /// The most particles on the device at a time.
@@ -33,7 +33,12 @@ impl Plan {
     ///
     /// [`Error::Memory`] where no plan fits, and [`Error::Plan`] where what was asked for
     /// contradicts itself or the field.
-    pub fn choose(load: &Load, field: &FieldSize, memory: Memory, asked: &Asked) -> Result<Self> {
+    pub fn choose(
+        load: &RunSize,
+        field: &FieldSize,
+        memory: Memory,
+        asked: &MemoryRequest,
+    ) -> Result<Self> {
         if asked.batch == Some(0) {
             return Err(Error::Plan("a batch of 0 particles; give 1 or more".into()));
         }
@@ -64,13 +69,13 @@ impl Plan {
     }
 
     fn new(
-        load: &Load,
+        load: &RunSize,
         field: &FieldSize,
         memory: Memory,
         (frames, batch): (Frames, usize),
     ) -> Self {
         let batch = batch.min(load.particles).max(1);
-        let lie = needs::Lie { frames, batch, is_shared: memory.is_shared };
+        let lie = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared };
         let streams = frames.window(field.frames).is_some();
         Plan {
             strategy: Strategy::of(streams, batch < load.particles),
@@ -83,9 +88,9 @@ impl Plan {
     }
 }
 
-impl Asked {
+impl MemoryRequest {
     /// Why a strategy does not go with what is settled, if it does not.
-    fn fits(&self, strategy: Strategy, load: &Load, field: &FieldSize) -> Option<String> {
+    fn fits(&self, strategy: Strategy, load: &RunSize, field: &FieldSize) -> Option<String> {
         let streams = self.frames.map(|frames| frames.window(field.frames).is_some());
         let name = strategy.name();
         let has_more = field.frames > HELD[HELD.len() - 1];
@@ -116,10 +121,10 @@ impl Asked {
 /// smallest.
 fn smallest_that_fits(
     strategy: Strategy,
-    load: &Load,
+    load: &RunSize,
     field: &FieldSize,
     memory: Memory,
-    asked: &Asked,
+    asked: &MemoryRequest,
 ) -> Plan {
     let held: Vec<Frames> = match (asked.frames, strategy.streams_frames()) {
         (Some(frames), _) => vec![frames],
@@ -162,7 +167,7 @@ fn greatest(mut least: usize, most: usize, fits: impl Fn(usize) -> bool) -> usiz
 }
 
 /// What is short, and what would help.
-fn too_large(plan: &Plan, load: &Load, asked: &Asked, reason: Option<String>) -> Error {
+fn too_large(plan: &Plan, load: &RunSize, asked: &MemoryRequest, reason: Option<String>) -> Error {
     let (place, needed, available) = plan.excess().unwrap_or(("the host", plan.host_bytes(), 0));
     let mut items: Vec<_> = plan.items.iter().map(|i| (i.host + i.device, i.name)).collect();
     items.sort_unstable_by(|a, b| b.cmp(a));
@@ -189,12 +194,12 @@ fn too_large(plan: &Plan, load: &Load, asked: &Asked, reason: Option<String>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Path, Precision};
+    use crate::{Engine, Precision};
 
     const MIB: u64 = 1 << 20;
 
-    fn load(particles: usize) -> Load {
-        Load { program: 50 * MIB, ..Load::new(particles, Precision::F32) }
+    fn load(particles: usize) -> RunSize {
+        RunSize { program: 50 * MIB, ..RunSize::new(particles, Precision::F32) }
     }
 
     /// 40 frames of 4 MiB.
@@ -206,18 +211,20 @@ mod tests {
         Memory { host: Some(mib * MIB), device: None, is_shared: true }
     }
 
-    fn choose(mib: u64, particles: usize, asked: Asked) -> Result<Plan> {
+    fn choose(mib: u64, particles: usize, asked: MemoryRequest) -> Result<Plan> {
         Plan::choose(&load(particles), &field(), memory(mib), &asked)
     }
 
     #[test]
     fn the_first_strategy_that_fits_is_taken() {
-        let strategy = |mib, particles| choose(mib, particles, Asked::default()).unwrap().strategy;
+        let strategy =
+            |mib, particles| choose(mib, particles, MemoryRequest::default()).unwrap().strategy;
         assert_eq!(strategy(2000, 1_000_000), Strategy::InMemory);
         assert_eq!(strategy(330, 1_000_000), Strategy::StreamedFrames);
         assert_eq!(strategy(220, 1_000_000), Strategy::Streamed);
         let one_frame = FieldSize { frames: 1, ..field() };
-        let plan = Plan::choose(&load(2_000_000), &one_frame, memory(350), &Asked::default());
+        let plan =
+            Plan::choose(&load(2_000_000), &one_frame, memory(350), &MemoryRequest::default());
         let plan = plan.unwrap();
         assert_eq!(plan.strategy, Strategy::Batched);
         assert!(plan.host_bytes() <= 350 * MIB && plan.batch >= LEAST_BATCH);
@@ -228,42 +235,52 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_a_limit() {
-        let asked = Asked { batch: Some(1000), ..Asked::default() };
+        let asked = MemoryRequest { batch: Some(1000), ..MemoryRequest::default() };
         let plan = choose(2000, 5000, asked).unwrap();
         assert_eq!((plan.strategy, plan.batch, plan.batches()), (Strategy::Batched, 1000, 5));
-        let asked = Asked { strategy: Some(Strategy::Streamed), ..Asked::default() };
+        let asked =
+            MemoryRequest { strategy: Some(Strategy::Streamed), ..MemoryRequest::default() };
         let plan = choose(2000, 5000, asked).unwrap();
         assert_eq!((plan.frames, plan.batch), (Frames::Streamed(12), 2500));
-        let plan = Plan::choose(&load(5), &field(), Memory::default(), &Asked::default()).unwrap();
+        let plan =
+            Plan::choose(&load(5), &field(), Memory::default(), &MemoryRequest::default()).unwrap();
         assert_eq!(plan.strategy, Strategy::InMemory);
     }
 
     #[test]
     fn what_cannot_fit_says_what_is_short_and_what_helps() {
         let message = |asked| choose(100, 1_000_000, asked).unwrap_err().to_string();
-        let text = message(Asked::default());
+        let text = message(MemoryRequest::default());
         assert!(text.contains("1000000 particles, streamed, on the host"), "{text}");
         assert!(text.contains("104857600 are there") && text.contains("run.memory"), "{text}");
-        let text = message(Asked { strategy: Some(Strategy::InMemory), ..Asked::default() });
+        let text = message(MemoryRequest {
+            strategy: Some(Strategy::InMemory),
+            ..MemoryRequest::default()
+        });
         assert!(text.contains("most of it: field") && text.contains("\"streamed\""), "{text}");
-        let whole = Asked { whole: Some("gradients are tracked"), ..Asked::default() };
+        let whole =
+            MemoryRequest { whole: Some("gradients are tracked"), ..MemoryRequest::default() };
         assert!(message(whole).contains("gradients are tracked"));
-        let asked = Asked { batch: Some(7), strategy: Some(Strategy::InMemory), ..whole };
+        let asked = MemoryRequest { batch: Some(7), strategy: Some(Strategy::InMemory), ..whole };
         assert!(message(asked).contains("has no batches"));
-        let asked =
-            Asked { frames: Some(Frames::All), strategy: Some(Strategy::Streamed), ..whole };
+        let asked = MemoryRequest {
+            frames: Some(Frames::All),
+            strategy: Some(Strategy::Streamed),
+            ..whole
+        };
         assert!(message(asked).contains("all of its 40 frames"));
-        assert!(message(Asked { batch: Some(0), ..whole }).contains("0 particles"));
+        assert!(message(MemoryRequest { batch: Some(0), ..whole }).contains("0 particles"));
         assert!(Strategy::named("fast").unwrap_err().to_string().contains("streamed-frames"));
     }
 
     #[test]
     fn cards_have_memory_of_their_own() {
         let memory = Memory { host: None, device: Some(100 * MIB), is_shared: false };
-        let plan = Plan::choose(&load(1_000_000), &field(), memory, &Asked::default()).unwrap();
+        let plan =
+            Plan::choose(&load(1_000_000), &field(), memory, &MemoryRequest::default()).unwrap();
         assert!(plan.device_bytes() <= 100 * MIB && plan.strategy.streams_frames());
-        let tensors = Load { path: Path::Tensor, ..load(1000) };
-        let plan = Plan::choose(&tensors, &field(), memory, &Asked::default()).unwrap();
+        let tensors = RunSize { engine: Engine::Tensor, ..load(1000) };
+        let plan = Plan::choose(&tensors, &field(), memory, &MemoryRequest::default()).unwrap();
         assert_eq!(plan.strategy, Strategy::StreamedFrames);
         assert!(plan.to_string().contains("unknown"), "{plan}");
     }

@@ -4,8 +4,8 @@ mod choice;
 mod needs;
 mod size;
 
-pub use choice::Asked;
-pub use needs::{Load, Phase, PlanItem};
+pub use choice::MemoryRequest;
+pub use needs::{Phase, PlanItem, RunSize};
 pub use size::{FieldSize, Memory};
 pub(crate) use size::{READ_BYTES, resident};
 

@@ -1,7 +1,7 @@
 //! What needs memory in a run.
 
 use super::{FieldSize, size::resident};
-use crate::{Frames, Life, Path, Precision};
+use crate::{Engine, Frames, ParticleInstance, Precision};
 use burntrace_kernels::RECORD;
 
 /// When memory is needed.
@@ -32,13 +32,13 @@ pub struct PlanItem {
 
 /// What of a run counts for its memory, but for the field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
+pub struct RunSize {
     /// Slots: seeds, and those of sources.
     pub particles: usize,
     /// Precision of the arithmetic.
     pub precision: Precision,
     /// The arithmetic.
-    pub path: Path,
+    pub engine: Engine,
     /// Whether saves carry velocities.
     pub velocity: bool,
     /// Whether seeds are released one by one.
@@ -51,13 +51,13 @@ pub struct Load {
     pub program: u64,
 }
 
-impl Load {
-    /// So many particles on the fused path, in this process as it is now.
+impl RunSize {
+    /// So many particles on the fused engine, in this process as it is now.
     pub fn new(particles: usize, precision: Precision) -> Self {
-        Load {
+        RunSize {
             particles,
             precision,
-            path: Path::Fused,
+            engine: Engine::Fused,
             velocity: false,
             is_staggered: false,
             inlets: 0,
@@ -82,14 +82,14 @@ impl Load {
 
 /// How particles and frames lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lie {
+pub(super) struct MemoryLayout {
     pub frames: Frames,
     pub batch: usize,
     pub is_shared: bool,
 }
 
 /// All that needs memory in a run.
-pub(super) fn items(load: &Load, field: &FieldSize, lie: Lie) -> Vec<PlanItem> {
+pub(super) fn items(load: &RunSize, field: &FieldSize, lie: MemoryLayout) -> Vec<PlanItem> {
     let n = load.particles as u64;
     let mut items = vec![
         item("program", Phase::Always, load.program, 0),
@@ -112,7 +112,7 @@ fn item(name: &'static str, phase: Phase, host: u64, device: u64) -> PlanItem {
     PlanItem { name, phase, host, device }
 }
 
-fn of_field(field: &FieldSize, lie: Lie) -> Vec<PlanItem> {
+fn of_field(field: &FieldSize, lie: MemoryLayout) -> Vec<PlanItem> {
     let frames = |count: usize| count as u64 * field.frame_bytes;
     match lie.frames.window(field.frames) {
         None => {
@@ -132,16 +132,16 @@ fn of_field(field: &FieldSize, lie: Lie) -> Vec<PlanItem> {
     }
 }
 
-fn of_particles(load: &Load, lie: Lie) -> Vec<PlanItem> {
+fn of_particles(load: &RunSize, lie: MemoryLayout) -> Vec<PlanItem> {
     let (n, batch, row) = (load.particles as u64, lie.batch as u64, load.row());
     let is_split = batch < n;
     let on_host = if is_split || !lie.is_shared { n * row } else { 0 };
     // What is ordered by space is there twice while a launch lasts; stages of tensor operations have
     // tensors of their own.
-    let work = match load.path {
-        Path::Fused if lie.is_shared => batch * (row + 12),
-        Path::Fused => 0,
-        Path::Tensor => batch * 60 * load.precision.bytes() as u64,
+    let work = match load.engine {
+        Engine::Fused if lie.is_shared => batch * (row + 12),
+        Engine::Fused => 0,
+        Engine::Tensor => batch * 60 * load.precision.bytes() as u64,
     };
     // One save that is made, and one that is written.
     let saves = 2 * batch * load.saved();
@@ -154,10 +154,10 @@ fn of_particles(load: &Load, lie: Lie) -> Vec<PlanItem> {
 }
 
 /// What the account of particles needs.
-fn of_end(load: &Load, lie: Lie) -> u64 {
+fn of_end(load: &RunSize, lie: MemoryLayout) -> u64 {
     let n = load.particles as u64;
     let places = if load.has_places { 24 } else { 0 };
-    let lives = if load.inlets > 0 { size_of::<Life>() as u64 + 4 } else { 0 };
+    let lives = if load.inlets > 0 { size_of::<ParticleInstance>() as u64 + 4 } else { 0 };
     let rows = if lie.is_shared || (lie.batch as u64) < n { 0 } else { load.row() };
     n * (17 + places + lives + rows) + n.min(crate::tracer::EVENTS as u64) * 32
 }

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Which points of a box's cells bear seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum BoxPoints {
+pub enum GridPlacement {
     /// The cells' corners: the outermost seeds lie on the faces of the box. An axis with one
     /// seed has it in the middle.
     Corners,
@@ -15,11 +15,11 @@ pub enum BoxPoints {
     Centres,
 }
 
-impl BoxPoints {
+impl GridPlacement {
     /// Where seed `i` of `count` lies along an axis: 0 at its low end, 1 at its high end.
     fn fraction(self, i: usize, count: usize) -> f64 {
         match self {
-            BoxPoints::Corners if count > 1 => i as f64 / (count - 1) as f64,
+            GridPlacement::Corners if count > 1 => i as f64 / (count - 1) as f64,
             _ => (i as f64 + 0.5) / count as f64,
         }
     }
@@ -38,7 +38,7 @@ impl Seeds {
         low: [f64; 3],
         high: [f64; 3],
         counts: [usize; 3],
-        points: BoxPoints,
+        points: GridPlacement,
     ) -> Result<Self> {
         check_box(low, high)?;
         if let Some(d) = (0..3).find(|&d| counts[d] > 1 && low[d] == high[d]) {
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn corners_lie_on_the_faces_and_x_varies_fastest() {
         let (low, high) = ([0.1, -1.0, 2.0], [0.7, 1.0, 2.0]);
-        let seeds = Seeds::grid(low, high, [4, 3, 1], BoxPoints::Corners).unwrap();
+        let seeds = Seeds::grid(low, high, [4, 3, 1], GridPlacement::Corners).unwrap();
         let p = seeds.positions();
         assert_eq!(p.len(), 12);
         assert_eq!((p[0], p[11]), (low, high));
@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn centres_lie_half_a_cell_within() {
-        let seeds = Seeds::grid([0.0; 3], [4.0, 2.0, 1.0], [4, 2, 2], BoxPoints::Centres).unwrap();
+        let seeds =
+            Seeds::grid([0.0; 3], [4.0, 2.0, 1.0], [4, 2, 2], GridPlacement::Centres).unwrap();
         let p = seeds.positions();
         assert_eq!(p[0], [0.5, 0.5, 0.25]);
         assert_eq!(p[15], [3.5, 1.5, 0.75]);
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn one_seed_lies_in_the_middle() {
-        for points in [BoxPoints::Corners, BoxPoints::Centres] {
+        for points in [GridPlacement::Corners, GridPlacement::Centres] {
             let seeds = Seeds::grid([0.0; 3], [4.0, 2.0, 0.0], [1, 1, 1], points).unwrap();
             assert_eq!(seeds.positions(), [[2.0, 1.0, 0.0]]);
         }
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn misuse_says_what_was_given() {
-        let grid = |low, high, counts| message(Seeds::grid(low, high, counts, BoxPoints::Centres));
+        let grid =
+            |low, high, counts| message(Seeds::grid(low, high, counts, GridPlacement::Centres));
         assert!(grid([0.0; 3], [1.0, f64::INFINITY, 1.0], [2; 3]).contains("inf"));
         assert!(grid([0.0; 3], [1.0, -1.0, 1.0], [2; 3]).contains("from 0 to -1 along y"));
         assert!(grid([0.0; 3], [1.0, 1.0, 0.0], [2; 3]).contains("flat along z at 0"));

@@ -5,7 +5,7 @@ mod clouds;
 mod shapes;
 mod sobol;
 
-pub use boxes::BoxPoints;
+pub use boxes::GridPlacement;
 pub(crate) use sobol::Sobol;
 
 use crate::{Error, Precision, Result};

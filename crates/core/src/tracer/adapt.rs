@@ -1,4 +1,4 @@
-//! Steps whose lengths follow from their errors: what is asked for, and the tensor path's way.
+//! Steps whose lengths follow from their errors: what is asked for, and the tensor engine's way.
 
 use super::{
     Tracer,
@@ -17,7 +17,7 @@ use burntrace_kernels::Adaptive;
 /// to exactly: give `dt` as the longest step that makes sense, such as the time between frames.
 /// Without `dt` and `steps` that is a hundredth of the run.
 ///
-/// The tensor path takes the same steps for all particles, as short as the most demanding of them
+/// The tensor engine takes the same steps for all particles, as short as the most demanding of them
 /// asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {

@@ -1,4 +1,4 @@
-//! The edge of a mesh for the tensor path: on the host, in f64, one particle after another. It is
+//! The edge of a mesh for the tensor engine: on the host, in f64, one particle after another. It is
 //! the reference for the fused operation's edge, and simpler: what counts is whether positions are
 //! in the mesh, and not whether a walk leads there.
 //!
@@ -7,7 +7,7 @@
 
 use crate::{field::to_host, mesh::Mesh};
 use burn::tensor::{Tensor, TensorData};
-use burntrace_kernels::{Boundary, MOST_BOUNCES, Wall};
+use burntrace_kernels::{Boundary, MAX_BOUNCES, Wall};
 
 /// What the edge of a mesh makes of ways; rows for each particle.
 pub(super) struct Edge {
@@ -74,7 +74,7 @@ impl Way<'_> {
     fn follow(mut self, boundary: &Boundary) -> Passed {
         let mut begun = 0.0;
         let mut cell = self.mesh.locate(self.from).map_or(0, |begin| begin.cell);
-        for _ in 0..=MOST_BOUNCES {
+        for _ in 0..=MAX_BOUNCES {
             if let Some(there) = self.mesh.locate(self.at(1.0)) {
                 return Passed { position: self.at(1.0), left: None, cell: there.cell as i32 + 1 };
             }

@@ -1,16 +1,16 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::{lives, rows::Rows, start::Begun};
+use super::{lives, rows::Rows, start::ReleaseTimes};
 use crate::{
-    Ends, Error, Field, Life, MeshFace, Result, Status,
-    reals::Reals,
+    Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
+    floats::Floats,
     schedule::{NEVER, Schedule},
 };
 use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 
 /// How lives began: those of the seeds, and of slots that are used again.
 pub(super) struct Slots<'a> {
-    pub begun: &'a Begun,
+    pub begun: &'a ReleaseTimes,
     pub again: Option<&'a lives::Slots>,
     /// Patches of the edge of the field's mesh.
     pub patches: &'a [MeshPatch],
@@ -22,7 +22,7 @@ pub(super) struct Slots<'a> {
 pub(super) struct Account {
     pub ends: Ends,
     /// The last lives of slots that are used again.
-    pub lives: Vec<Life>,
+    pub lives: Vec<ParticleInstance>,
     pub counts: Vec<(Status, usize)>,
     /// How many have left the mesh through each of its patches.
     pub patches: Vec<usize>,
@@ -96,7 +96,7 @@ pub(super) fn account(
 
 impl Account {
     /// The lives before the last ones, and the last ones one by one.
-    fn add_lives(&mut self, slots: &Slots, positions: &Reals, counts: &mut [(Status, usize)]) {
+    fn add_lives(&mut self, slots: &Slots, positions: &Floats, counts: &mut [(Status, usize)]) {
         let Some(again) = slots.again else { return };
         for (status, ended) in again.ended() {
             if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
@@ -108,7 +108,7 @@ impl Account {
             let (_, _, generation, release_place) = again.present(slot);
             self.ends.generation.push(generation);
             if *status != Status::Waiting {
-                self.lives.push(Life {
+                self.lives.push(ParticleInstance {
                     slot,
                     generation,
                     status: *status,
@@ -144,7 +144,7 @@ impl Slots<'_> {
     }
 
     /// How many have left the mesh through each of its patches, in this life or an earlier one.
-    fn left_through(&self, status: &[Status], positions: &Reals) -> Vec<usize> {
+    fn left_through(&self, status: &[Status], positions: &Floats) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
             None => vec![0; self.patches.len()],

@@ -1,10 +1,10 @@
-//! The fused path: a chunk of steps is one launch.
+//! The fused engine: a chunk of steps is one launch.
 
 use super::{
-    lives::{End, Following},
+    lives::{End, Reinjection},
     stepper::Stepper,
 };
-use crate::{Error, Result, Sampled, field::Moments, schedule::Chunk};
+use crate::{Error, Result, Sampled, field::FrameWindow, schedule::Chunk};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Clock, LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub(super) fn advance(
     field: &Sampled,
     (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
-    following: Option<&Following>,
+    following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
-    let Moments { tensors, clock, steps } = field.during(&chunk.moments())?;
+    let FrameWindow { tensors, clock, steps } = field.during(&chunk.moments())?;
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {
@@ -25,7 +25,7 @@ pub(super) fn advance(
             burntrace_kernels::advance(particles, &tensors, &stepper.places, segment);
         return Ok((particles, Vec::new()));
     };
-    segment.succession = Some(following.succession.clone());
+    segment.reinjection = Some(following.reinjection.clone());
     let mut ends = Vec::new();
     loop {
         let places = &stepper.places;
@@ -35,15 +35,15 @@ pub(super) fn advance(
         if had_room {
             return Ok((particles, ends));
         }
-        if let Some(succession) = &mut segment.succession {
-            succession.resumes = true;
+        if let Some(reinjection) = &mut segment.reinjection {
+            reinjection.resumes = true;
         }
     }
 }
 
 /// Reads the ends that a launch has logged; returns whether there was room for all of them.
 fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
-    let counts = wholes(log.count.try_into_data())?;
+    let counts = ints(log.count.try_into_data())?;
     let [rows, _] = log.index.dims();
     let size = rows / counts.len().max(1);
     let mut taken = Vec::new();
@@ -62,7 +62,7 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
         index = index.select(0, taken.clone());
         place = place.select(0, taken);
     }
-    let index = wholes(index.try_into_data())?;
+    let index = ints(index.try_into_data())?;
     let place = place.try_into_data().map_err(failed)?.convert::<f64>();
     let place = place.try_into_vec::<f64>().map_err(failed)?;
     let rows = index.chunks_exact(LOG_INDEX).zip(place.chunks_exact(LOG_PLACE));
@@ -77,7 +77,7 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     Ok(counts.iter().all(|count| *count as usize <= size))
 }
 
-fn wholes<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<i32>> {
+fn ints<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<i32>> {
     data.map_err(failed)?.convert::<i32>().try_into_vec::<i32>().map_err(failed)
 }
 
@@ -91,7 +91,7 @@ pub(super) fn velocity(
     particles: &Particles,
     time: f64,
 ) -> Result<Tensor<2>> {
-    let Moments { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
+    let FrameWindow { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
     let segment = segment(stepper, clock, steps);
     Ok(burntrace_kernels::sample(particles.position.clone(), &tensors, segment))
 }
@@ -109,6 +109,6 @@ fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
         adaptive: stepper.adaptive,
         drift: stepper.drift,
         walk: stepper.walk,
-        succession: None,
+        reinjection: None,
     }
 }

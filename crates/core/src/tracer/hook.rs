@@ -2,9 +2,9 @@
 
 use super::{
     Tracer, fused,
-    lives::{End, Following},
+    lives::{End, Reinjection},
+    reinjection,
     stepper::Stepper,
-    succession,
     tensor::{State, arrive, finite},
     walls::column,
 };
@@ -63,7 +63,7 @@ impl<'a> Tracer<'a> {
     ///
     /// It is called once a step of the run's [`Span`](crate::Span) (twice where a save splits one),
     /// after the field, the drift, the random walk and all steps by
-    /// [tolerance](Tracer::tolerance) within it, and after those who have come in. On the fused path
+    /// [tolerance](Tracer::tolerance) within it, and after those who have come in. On the fused engine
     /// a launch then takes one step, and what comes after it is tensor operations.
     /// [`warm_up`](Tracer::warm_up) calls it once, with nobody active.
     ///
@@ -92,21 +92,21 @@ pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
 }
 
 /// A step that is under way.
-pub(super) struct Under<'a> {
+pub(super) struct HookContext<'a> {
     pub before: State,
-    pub following: Option<&'a Following>,
+    pub following: Option<&'a Reinjection>,
     pub index: u64,
     pub times: [f64; 2],
 }
 
-/// Takes particles through a chunk on the fused path, step by step, and after each through the
+/// Takes particles through a chunk on the fused engine, step by step, and after each through the
 /// operation. Returns the ends that other lives follow, too.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
     (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
-    following: Option<&Following>,
+    following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
     let mut all = Vec::new();
     for j in 0..chunk.steps() {
@@ -115,11 +115,11 @@ pub(super) fn advance(
         let following = following.as_ref();
         let mut before = State::unpack(first_slot, particles.clone());
         if let Some(following) = following {
-            before = succession::wake(before, following)?;
+            before = reinjection::wake(before, following)?;
             particles = before.clone().pack();
         }
         let times = [part.times[0], part.end()];
-        let under = Under { before, following, index: part.first_step, times };
+        let under = HookContext { before, following, index: part.first_step, times };
         let launch = (first_slot, particles);
         let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following)?;
         let state = State::unpack(first_slot, moved);
@@ -133,7 +133,7 @@ pub(super) fn advance(
 /// the step are those from number `first` on.
 pub(super) fn after_step(
     stepper: &Stepper,
-    under: &Under,
+    under: &HookContext,
     mut state: State,
     ends: &mut Vec<End>,
     first: usize,
@@ -150,13 +150,18 @@ pub(super) fn after_step(
     let nobody = moves.clone().bool_and(moves.clone().bool_not());
     let state = arrive(stepper, state, &moves, (under.index, 1.0, 1.0), (to, nobody));
     match under.following {
-        Some(following) => succession::follow_at_end(state, following, under.index, ends),
+        Some(following) => reinjection::follow_at_end(state, following, under.index, ends),
         None => Ok(state),
     }
 }
 
 /// What the operation gets to see of a step.
-fn handed_over(stepper: &Stepper, under: &Under, state: &State, ends: &[End]) -> Result<Step> {
+fn handed_over(
+    stepper: &Stepper,
+    under: &HookContext,
+    state: &State,
+    ends: &[End],
+) -> Result<Step> {
     let active = state.is(Status::Active);
     let mut before = under.before.position.clone();
     if under.following.is_some() {
@@ -177,7 +182,7 @@ fn handed_over(stepper: &Stepper, under: &Under, state: &State, ends: &[End]) ->
 /// For how long particles at `position` were followed in a step, those that were active `[n, 1]`.
 fn lengths(
     stepper: &Stepper,
-    under: &Under,
+    under: &HookContext,
     position: &Tensor<2>,
     ends: &[End],
 ) -> Result<Tensor<2>> {
@@ -194,10 +199,10 @@ fn lengths(
 }
 
 /// The fractions of a step at which present lives began that began in it; 0 for the others `[n]`.
-fn starts(under: &Under, ends: &[End]) -> Result<Vec<f64>> {
-    let mut starts = succession::reals(&under.before.fraction)?;
-    let status = succession::wholes(&under.before.status)?;
-    let step = succession::wholes(&under.before.step)?;
+fn starts(under: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
+    let mut starts = reinjection::floats(&under.before.fraction)?;
+    let status = reinjection::ints(&under.before.status)?;
+    let step = reinjection::ints(&under.before.step)?;
     for (slot, start) in starts.iter_mut().enumerate() {
         if status[slot] != WAITING || step[slot] != under.index as i32 {
             *start = 0.0;

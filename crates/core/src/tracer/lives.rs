@@ -2,12 +2,12 @@
 
 use super::{Tracer, inflow::Inflow, state::RunState};
 use crate::{
-    Error, Life, Precision, Result, Seeds, Status,
+    Error, ParticleInstance, Precision, Result, Seeds, Status,
     schedule::{Chunk, Schedule, TimeSpan},
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Lives, MeshPatch, Releases, Succession, status::WAITING};
+use burntrace_kernels::{Lives, MeshPatch, ReinjectionRules, Releases, status::WAITING};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ pub(super) struct End {
 
 /// What a chunk's launches need to know of what follows the ends of lives.
 #[derive(Clone)]
-pub(super) struct Following {
+pub(super) struct Reinjection {
     /// Places of inlets.
     pub places: Arc<Vec<[f64; 3]>>,
-    pub succession: Succession,
+    pub reinjection: ReinjectionRules,
 }
 
-impl Following {
+impl Reinjection {
     /// Step and fraction of the release that follows an end within the same launch, if one does.
     pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
-        let Succession { lives, releases, .. } = &self.succession;
+        let ReinjectionRules { lives, releases, .. } = &self.reinjection;
         let now = (end.step, end.fraction);
         if lives.inlet_after(end.status, end.place).is_some() {
             return Some(now);
@@ -44,10 +44,10 @@ impl Following {
     }
 
     /// What follows in a part of the chunk.
-    pub fn during(&self, part: &Chunk) -> Following {
+    pub fn during(&self, part: &Chunk) -> Reinjection {
         let first = part.first_step as i32;
         let steps = first..first + part.steps() as i32;
-        let releases = self.succession.releases.iter().map(|releases| {
+        let releases = self.reinjection.releases.iter().map(|releases| {
             let before = releases.events.partition_point(|event| event.0 < steps.start);
             let until = releases.events.partition_point(|event| event.0 < steps.end);
             Releases {
@@ -55,14 +55,15 @@ impl Following {
                 events: releases.events[before..until].to_vec(),
             }
         });
-        let succession = Succession { releases: releases.collect(), ..self.succession.clone() };
-        Following { succession, ..self.clone() }
+        let reinjection =
+            ReinjectionRules { releases: releases.collect(), ..self.reinjection.clone() };
+        Reinjection { reinjection, ..self.clone() }
     }
 }
 
 /// How the present life of a slot began.
 #[derive(Clone, Copy, Debug)]
-struct Begun {
+struct InstanceStart {
     time: f64,
     step: u64,
     generation: u32,
@@ -74,12 +75,12 @@ struct Begun {
 
 /// The slots of a run in which they are used again.
 pub(super) struct Slots {
-    following: Following,
+    following: Reinjection,
     timetables: Vec<Timetable>,
     span: TimeSpan,
     precision: Precision,
     seeds: Vec<[f64; 3]>,
-    begun: Vec<Begun>,
+    begun: Vec<InstanceStart>,
     /// Lives that have ended and were followed by others, by the code of their status.
     ended: Vec<(Status, usize)>,
     /// How many of them left the mesh through each of its patches.
@@ -97,15 +98,15 @@ fn room(slots: usize) -> usize {
 }
 
 /// What there is to know where nothing follows, to compile kernels.
-pub(super) fn nothing_follows() -> Following {
+pub(super) fn nothing_follows() -> Reinjection {
     following(Inflow::default(), 1)
 }
 
-fn following(inflow: Inflow, slots: usize) -> Following {
+fn following(inflow: Inflow, slots: usize) -> Reinjection {
     let Inflow { lives, places } = inflow;
-    Following {
+    Reinjection {
         places: Arc::new(places),
-        succession: Succession {
+        reinjection: ReinjectionRules {
             lives: Arc::new(lives),
             releases: Vec::new(),
             room: room(slots),
@@ -120,10 +121,10 @@ impl Slots {
         let inflow = Inflow::new(tracer, seeds, span.t0)?;
         let sources = inflow.lives.sources.clone();
         let precision = tracer.field.precision();
-        let mut begun = vec![Begun::seed(span.t0); seeds.len()];
+        let mut begun = vec![InstanceStart::seed(span.t0); seeds.len()];
         for source in &sources {
             let inlet = Some(source.inlet as u16);
-            let empty = Begun { inlet, is_empty: true, ..Begun::seed(f64::NAN) };
+            let empty = InstanceStart { inlet, is_empty: true, ..InstanceStart::seed(f64::NAN) };
             begun.extend(vec![empty; source.slots as usize]);
         }
         Ok(Slots {
@@ -141,7 +142,7 @@ impl Slots {
     }
 
     fn lives(&self) -> &Lives {
-        &self.following.succession.lives
+        &self.following.reinjection.lives
     }
 
     /// Places of inlets, for all that is to come.
@@ -167,12 +168,12 @@ impl Slots {
     }
 
     /// What follows in a chunk. Slots of sources that are empty get their releases.
-    pub fn prepare(&mut self, chunk: &Chunk) -> &Following {
+    pub fn prepare(&mut self, chunk: &Chunk) -> &Reinjection {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
-        self.following.succession.releases = releases.collect();
-        let lives = self.following.succession.lives.clone();
-        for (source, releases) in lives.sources.iter().zip(&self.following.succession.releases) {
+        self.following.reinjection.releases = releases.collect();
+        let lives = self.following.reinjection.lives.clone();
+        for (source, releases) in lives.sources.iter().zip(&self.following.reinjection.releases) {
             for (k, event) in releases.events.iter().enumerate() {
                 let number = releases.first + k as u64;
                 let slot = source.first + (number % u64::from(source.slots)) as u32;
@@ -187,12 +188,12 @@ impl Slots {
     }
 
     /// Takes note of ends that a chunk's launches have logged, and returns those lives.
-    pub fn absorb(&mut self, mut ends: Vec<End>, chunk: &Chunk) -> Result<Vec<Life>> {
+    pub fn absorb(&mut self, mut ends: Vec<End>, chunk: &Chunk) -> Result<Vec<ParticleInstance>> {
         ends.sort_unstable_by_key(|end| (end.slot, end.generation));
         ends.iter().map(|end| self.end(end, chunk)).collect()
     }
 
-    fn end(&mut self, end: &End, chunk: &Chunk) -> Result<Life> {
+    fn end(&mut self, end: &End, chunk: &Chunk) -> Result<ParticleInstance> {
         let slot = end.slot as usize;
         let status = Status::from_code(end.status);
         let is_known = slot < self.count() && self.begun[slot].generation == end.generation;
@@ -201,7 +202,7 @@ impl Slots {
                 "it logged an end that there is none of: {end:?}"
             )));
         };
-        let life = Life {
+        let life = ParticleInstance {
             slot,
             generation: end.generation,
             status,
@@ -224,18 +225,18 @@ impl Slots {
 
     /// Begins the life that follows an end.
     fn follow(&mut self, end: &End, chunk: &Chunk) {
-        let succession = &self.following.succession;
+        let reinjection = &self.following.reinjection;
         let begun = &mut self.begun[end.slot as usize];
         begun.generation += 1;
         let now = (end.step, end.fraction);
-        if let Some(inlet) = succession.lives.inlet_after(end.status, end.place) {
+        if let Some(inlet) = reinjection.lives.inlet_after(end.status, end.place) {
             begun.inlet = Some(inlet as u16);
             begun.release(now, chunk);
-        } else if let Some(number) = succession.lives.source(end.slot) {
-            let source = &succession.lives.sources[number];
+        } else if let Some(number) = reinjection.lives.source(end.slot) {
+            let source = &reinjection.lives.sources[number];
             begun.inlet = Some(source.inlet as u16);
             begun.is_empty = true;
-            if let Some(next) = succession.releases[number].next(source, end.slot, Some(now)) {
+            if let Some(next) = reinjection.releases[number].next(source, end.slot, Some(now)) {
                 begun.release(next, chunk);
                 self.from_sources += 1;
             }
@@ -279,7 +280,7 @@ impl Slots {
     /// Time and step at which the present life of a slot began, how many there were before, and
     /// where it did.
     pub fn present(&self, slot: usize) -> (f64, u64, u32, [f64; 3]) {
-        let Begun { time, step, generation, .. } = self.begun[slot];
+        let InstanceStart { time, step, generation, .. } = self.begun[slot];
         (time, step, generation, self.release_place(slot))
     }
 
@@ -334,7 +335,7 @@ impl Slots {
         (books, columns)
     }
 
-    fn column<T: bytemuck::Pod>(&self, number: impl Fn(&Begun) -> T) -> Vec<u8> {
+    fn column<T: bytemuck::Pod>(&self, number: impl Fn(&InstanceStart) -> T) -> Vec<u8> {
         let numbers: Vec<T> = self.begun.iter().map(number).collect();
         bytemuck::cast_slice(&numbers).to_vec()
     }
@@ -352,7 +353,7 @@ impl Slots {
         let inlets = state.array::<u16>("inlet", count)?;
         let empty = state.array::<u8>("is_empty", count)?;
         for (slot, begun) in self.begun.iter_mut().enumerate() {
-            *begun = Begun {
+            *begun = InstanceStart {
                 time: times[slot],
                 step: steps[slot],
                 generation: generations[slot],
@@ -373,9 +374,9 @@ impl Slots {
     }
 }
 
-impl Begun {
+impl InstanceStart {
     fn seed(time: f64) -> Self {
-        Begun { time, step: 0, generation: 0, inlet: None, is_empty: false }
+        InstanceStart { time, step: 0, generation: 0, inlet: None, is_empty: false }
     }
 
     fn release(&mut self, event: (i32, f64), chunk: &Chunk) {

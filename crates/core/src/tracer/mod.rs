@@ -3,7 +3,6 @@
 mod adapt;
 mod batches;
 mod boundary;
-mod cloud;
 mod edge;
 mod ends;
 mod fused;
@@ -13,9 +12,11 @@ mod inflow;
 mod lacking;
 mod lives;
 mod obstacles;
+mod particle_store;
 mod patches;
 mod planning;
 mod reading;
+mod reinjection;
 mod rows;
 mod run;
 mod saving;
@@ -23,15 +24,14 @@ mod snapshot;
 mod start;
 mod state;
 mod stepper;
-mod succession;
 mod tensor;
 mod tracing;
 mod walk;
 mod walls;
 
 use crate::{
-    Asked, Condition, Domain, Error, Face, Field, Inlet, Obstacle, Path, Result, SaveAt, Scheme,
-    Seeds, Source, Span, Status, Wall,
+    Condition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result, SaveAt,
+    Scheme, Seeds, Source, Span, Status, Wall,
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
@@ -41,7 +41,7 @@ use burn::tensor::TensorData;
 pub(crate) use ends::EVENTS;
 pub use hook::Step;
 use lives::Slots;
-pub use patches::{MOST_PATCHES, Patch};
+pub use patches::{MAX_PATCHES, Patch};
 use start::Release;
 pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
@@ -87,7 +87,7 @@ pub struct Tracer<'a> {
     span: Span,
     save: SaveAt,
     velocity: bool,
-    path: Option<Path>,
+    engine: Option<Engine>,
     wall: Wall,
     patches: Vec<Patch>,
     /// The inlet that follows each way of ending.
@@ -101,7 +101,7 @@ pub struct Tracer<'a> {
     each_step: Option<hook::Operation<'a>>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
-    asked: Asked,
+    asked: MemoryRequest,
     memory: Option<u64>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Tracer<'a> {
             span: Span::default(),
             save: SaveAt::default(),
             velocity: false,
-            path: None,
+            engine: None,
             stagnant_speed: 0.0,
             drift: [0.0; 3],
             walk: None,
@@ -130,7 +130,7 @@ impl<'a> Tracer<'a> {
             each_step: None,
             seeds_outside: SeedsOutside::default(),
             device_name: None,
-            asked: Asked::default(),
+            asked: MemoryRequest::default(),
             memory: None,
         }
     }
@@ -194,8 +194,8 @@ impl<'a> Tracer<'a> {
     }
 
     /// Insists on a path. Without this, the fused one is taken where it can be.
-    pub fn path(mut self, path: Path) -> Self {
-        self.path = Some(path);
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = Some(engine);
         self
     }
 
@@ -239,7 +239,7 @@ impl<'a> Tracer<'a> {
     /// # Errors
     ///
     /// As [`trace`](Tracer::trace).
-    pub fn check(&self, seeds: &Seeds) -> Result<Path> {
+    pub fn check(&self, seeds: &Seeds) -> Result<Engine> {
         let schedule = self.schedule()?;
         boundary(self)?;
         walk::walk(self)?;
@@ -248,9 +248,9 @@ impl<'a> Tracer<'a> {
             self.places(seeds)?;
         }
         self.slots(seeds, &schedule)?;
-        let path = self.choose_path(seeds.is_tracked())?;
-        self.plan_of(seeds, path, false)?;
-        Ok(path)
+        let engine = self.choose_engine(seeds.is_tracked())?;
+        self.plan_of(seeds, engine, false)?;
+        Ok(engine)
     }
 
     /// Where seeds are, and whether they may be there.
@@ -274,7 +274,7 @@ impl<'a> Tracer<'a> {
     /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
-        let stepper = self.stepper(self.choose_path(false)?, &[], &[])?;
+        let stepper = self.stepper(self.choose_engine(false)?, &[], &[])?;
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.uses_slots_again().then(lives::nothing_follows);
@@ -293,14 +293,14 @@ impl<'a> Tracer<'a> {
     /// What takes particles through steps, given their later releases and the places of inlets.
     fn stepper<'s>(
         &'s self,
-        path: Path,
+        engine: Engine,
         releases: &'s [Release],
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
         let obstacles = obstacles::checked(self)?;
         Ok(Stepper {
             field: self.field,
-            path,
+            engine,
             scheme: self.scheme,
             boundary: boundary(self)?,
             places: obstacles::places(self.field, inlets, &obstacles),
@@ -332,21 +332,21 @@ impl<'a> Tracer<'a> {
         Schedule::new(span, self.save.clone())
     }
 
-    fn choose_path(&self, is_tracked: bool) -> Result<Path> {
+    fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
         let obstacle = if self.field.sampled().is_none() {
             Some(
                 "the field is neither on a grid or a mesh nor on points; only those are followed by the fused operation",
             )
         } else if is_tracked || self.field.device().is_autodiff() {
-            Some("gradients are tracked, which the tensor path does")
+            Some("gradients are tracked, which the tensor engine does")
         } else {
             None
         };
-        match (self.path, obstacle) {
-            (Some(Path::Fused), Some(reason)) => Err(Error::NotFused { reason: reason.into() }),
-            (Some(path), _) => Ok(path),
-            (None, Some(_)) => Ok(Path::Tensor),
-            (None, None) => Ok(Path::Fused),
+        match (self.engine, obstacle) {
+            (Some(Engine::Fused), Some(reason)) => Err(Error::NotFused { reason: reason.into() }),
+            (Some(engine), _) => Ok(engine),
+            (None, Some(_)) => Ok(Engine::Tensor),
+            (None, None) => Ok(Engine::Fused),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Obstacles: their checks, and what they make of steps on the tensor path.
+//! Obstacles: their checks, and what they make of steps on the tensor engine.
 //!
 //! That is done on the host, one particle after another. Gradients go through where a particle
 //! would be without the obstacles; what they add is taken as a constant.
@@ -137,13 +137,13 @@ pub(super) fn pass(
         which.push(passage.obstacle.map_or(0, |which| which as i32));
     }
     let device = landing.image.device();
-    let wholes = |numbers: Vec<i32>, columns: usize| {
+    let ints = |numbers: Vec<i32>, columns: usize| {
         let data = TensorData::new(numbers, [n, columns]);
         Tensor::<2, Int>::from_data(data, (&device, DType::I32))
     };
     let free = landing.position.clone();
     landing.position = constant(position, to) + (free.clone() - free.detach());
     landing.fraction = constant(fraction, &landing.fraction);
-    (landing.image, landing.face) = (wholes(image, 3), wholes(face, 1));
-    wholes(which, 1)
+    (landing.image, landing.face) = (ints(image, 3), ints(face, 1));
+    ints(which, 1)
 }

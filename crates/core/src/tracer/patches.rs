@@ -9,7 +9,7 @@ use crate::{
 use burntrace_kernels::MeshPatch;
 
 /// The most patches that a run can have.
-pub const MOST_PATCHES: usize = 16;
+pub const MAX_PATCHES: usize = 16;
 
 /// How far the boxes of patches are widened on all sides: in units of rounding and of the mesh's
 /// greatest coordinate, the same of its extent, and a part of its extent. That is more than a place
@@ -119,7 +119,7 @@ impl Tracer<'_> {
 
     /// Adds a patch of the edge of the field's mesh, with a wall of its own; elsewhere
     /// [`mesh_wall`](Tracer::mesh_wall) holds. Where several are in one place, the first one counts.
-    /// There can be [`MOST_PATCHES`].
+    /// There can be [`MAX_PATCHES`].
     pub fn mesh_patch(mut self, patch: Patch) -> Self {
         self.patches.push(patch);
         self
@@ -160,10 +160,10 @@ pub(super) fn check(tracer: &Tracer) -> Result<()> {
         if tracer.patches[..i].iter().any(|other| other.name == patch.name) {
             return patch.fail("there are two of this name; give each its own");
         }
-        if i >= MOST_PATCHES {
+        if i >= MAX_PATCHES {
             let count = tracer.patches.len();
             return patch.fail(format!(
-                "it is one too many: there are {count}, and the most is {MOST_PATCHES}"
+                "it is one too many: there are {count}, and the most is {MAX_PATCHES}"
             ));
         }
     }

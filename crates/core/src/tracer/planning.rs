@@ -1,7 +1,10 @@
 //! The plan of a tracer's run.
 
 use super::{Tracer, inflow};
-use crate::{Asked, FieldSize, Frames, Load, Memory, Path, Plan, Result, Sampled, Seeds, Strategy};
+use crate::{
+    Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
+    Strategy,
+};
 
 /// Runs that need no more than this are not held against the machine's memory.
 const SMALL: u64 = 64 << 20;
@@ -39,17 +42,17 @@ impl Tracer<'_> {
     /// [`Error::Plan`](crate::Error::Plan) where what was asked for
     /// contradicts itself or the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
-        let path = self.choose_path(seeds.is_tracked())?;
-        self.plan_of(seeds, path, true)
+        let engine = self.choose_engine(seeds.is_tracked())?;
+        self.plan_of(seeds, engine, true)
     }
 
     /// As [`plan`](Tracer::plan); small runs are not held against what the machine has to spare.
-    pub(super) fn plan_of(&self, seeds: &Seeds, path: Path, is_exact: bool) -> Result<Plan> {
+    pub(super) fn plan_of(&self, seeds: &Seeds, engine: Engine, is_exact: bool) -> Result<Plan> {
         let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
-        let mut load = self.load(seeds, path);
-        let asked = self.asked_of(path, seeds);
+        let mut load = self.load(seeds, engine);
+        let asked = self.asked_of(engine, seeds);
         let plan = Plan::choose(&load, &field, memory, &asked)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
@@ -76,12 +79,12 @@ impl Tracer<'_> {
         seeds + if plan.memory().is_shared { frames } else { 0 }
     }
 
-    fn load(&self, seeds: &Seeds, path: Path) -> Load {
+    fn load(&self, seeds: &Seeds, engine: Engine) -> RunSize {
         let of_sources: usize = self.sources.iter().map(|source| source.capacity()).sum();
-        Load {
+        RunSize {
             particles: seeds.len() + of_sources,
             precision: self.field.precision(),
-            path,
+            engine,
             velocity: self.velocity,
             is_staggered: seeds.release().is_some(),
             inlets: inflow::count(self),
@@ -90,16 +93,16 @@ impl Tracer<'_> {
         }
     }
 
-    fn asked_of(&self, path: Path, seeds: &Seeds) -> Asked {
+    fn asked_of(&self, engine: Engine, seeds: &Seeds) -> MemoryRequest {
         let is_tracked = seeds.is_tracked() || self.field.device().is_autodiff();
         let whole = if is_tracked {
             Some("gradients are tracked, and their graph spans all particles")
-        } else if path == Path::Tensor && self.tolerance.is_some() {
-            Some("on the tensor path all particles have the steps of the most demanding one")
+        } else if engine == Engine::Tensor && self.tolerance.is_some() {
+            Some("on the tensor engine all particles have the steps of the most demanding one")
         } else {
             None
         };
         let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
-        Asked { frames: Some(frames), whole, ..self.asked }
+        MemoryRequest { frames: Some(frames), whole, ..self.asked }
     }
 }

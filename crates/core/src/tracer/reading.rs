@@ -67,30 +67,30 @@ impl Reading {
         let mut data = read.map_err(|error| Error::Execution(format!("{error:?}")))?.into_iter();
         let mut next =
             || data.next().ok_or_else(|| Error::Execution("it lost a part of a save".into()));
-        let position = reals(next()?);
-        let status = wholes(next()?);
+        let position = floats(next()?);
+        let status = ints(next()?);
         let image = match self.has_image {
-            true => wholes(next()?),
+            true => ints(next()?),
             false => Tensor::zeros(position.dims(), (&Device::flex(), DType::I32)),
         };
         let generation = match self.has_generation {
-            true => Some(wholes(next()?)),
+            true => Some(ints(next()?)),
             false => None,
         };
-        let velocity = data.next().map(reals);
+        let velocity = data.next().map(floats);
         let (index, time, first) = (self.index, self.time, self.first);
         Ok(Save { index, time, first, position, status, image, velocity, generation })
     }
 }
 
 /// A tensor on the host. The data are not copied once more.
-fn reals<const D: usize>(data: TensorData) -> Tensor<D> {
+fn floats<const D: usize>(data: TensorData) -> Tensor<D> {
     let dtype = data.dtype();
     Tensor::from_data(data, (&Device::flex(), dtype))
 }
 
 /// As [`reals`].
-fn wholes<const D: usize>(data: TensorData) -> Tensor<D, Int> {
+fn ints<const D: usize>(data: TensorData) -> Tensor<D, Int> {
     let dtype = data.dtype();
     Tensor::from_data(data, (&Device::flex(), dtype))
 }

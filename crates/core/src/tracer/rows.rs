@@ -1,6 +1,6 @@
 //! Particles on the host.
 
-use crate::{Error, Result, reals::Reals};
+use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{Particles, RECORD};
 use std::ops::Range;
@@ -9,11 +9,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
     /// Three numbers for each; none where nobody asks for them.
-    pub position: Reals,
+    pub position: Floats,
     /// [`RECORD`] numbers for each.
     pub record: Vec<i32>,
     /// A number for each.
-    pub fraction: Reals,
+    pub fraction: Floats,
 }
 
 impl Rows {
@@ -22,11 +22,11 @@ impl Rows {
         let record = particles.record.try_into_data().map_err(failed)?.convert::<i32>();
         Ok(Rows {
             position: match with_positions {
-                true => Reals::read(particles.position)?,
-                false => Reals::Single(Vec::new()),
+                true => Floats::read(particles.position)?,
+                false => Floats::Single(Vec::new()),
             },
             record: record.try_into_vec::<i32>().map_err(failed)?,
-            fraction: Reals::read(particles.fraction)?,
+            fraction: Floats::read(particles.fraction)?,
         })
     }
 

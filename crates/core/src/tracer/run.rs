@@ -3,16 +3,17 @@
 use super::{
     Tracer,
     batches::Batches,
-    cloud::Cloud,
-    lives::{End, Following, Slots},
+    lives::{End, Reinjection, Slots},
+    particle_store::ParticleStore,
     reading::Reading,
     snapshot::Snapshot,
-    start::Begun,
+    start::ReleaseTimes,
     state::Counts,
     stepper::Stepper,
 };
 use crate::{
-    Control, Error, InputSummary, Mark, Observer, Progress, Result, Sampled, TrackSink, device,
+    Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
+    device,
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
@@ -29,10 +30,10 @@ pub(super) struct Run<'a> {
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
     /// When seeds are released.
-    pub begun: Begun,
+    pub begun: ReleaseTimes,
     /// The slots, where they are used again.
     pub slots: Option<Slots>,
-    pub cloud: Cloud,
+    pub cloud: ParticleStore,
     pub batches: Batches,
     /// Whether saves are read back while the device goes on.
     pub overlaps: bool,
@@ -40,7 +41,7 @@ pub(super) struct Run<'a> {
     pub reading: Option<Reading>,
     pub counts: Counts,
     /// What the sink has got.
-    pub given: Mark,
+    pub given: DurablePosition,
     /// A state to go back to where the device has all particles and may run out of memory.
     pub snapshot: Option<Snapshot>,
     /// What had been read of the field before.
@@ -54,8 +55,8 @@ impl<'a> Run<'a> {
         tracer: &'a Tracer<'a>,
         (schedule, segments): (&'a Schedule, Chunks<'a>),
         stepper: Stepper<'a>,
-        (begun, slots): (Begun, Option<Slots>),
-        (cloud, batches): (Cloud, Batches),
+        (begun, slots): (ReleaseTimes, Option<Slots>),
+        (cloud, batches): (ParticleStore, Batches),
         on_host: bool,
     ) -> Self {
         let device = tracer.field.device();
@@ -72,7 +73,7 @@ impl<'a> Run<'a> {
             overlaps: on_host && is_card,
             reading: None,
             counts: Counts::default(),
-            given: Mark::default(),
+            given: DurablePosition::default(),
             snapshot: None,
             before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
             cancelled: false,
@@ -143,7 +144,7 @@ impl<'a> Run<'a> {
     fn part(
         &mut self,
         part: &Chunk,
-        following: Option<&Following>,
+        following: Option<&Reinjection>,
         ends: &mut Vec<End>,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
@@ -172,7 +173,7 @@ impl<'a> Run<'a> {
         &mut self,
         batch: Range<usize>,
         part: &Chunk,
-        following: Option<&Following>,
+        following: Option<&Reinjection>,
         ends: &mut Vec<End>,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
@@ -210,7 +211,7 @@ impl<'a> Run<'a> {
         &mut self,
         (first, particles): (usize, Particles),
         segment: &Chunk,
-        following: Option<&Following>,
+        following: Option<&Reinjection>,
         ends: &mut Vec<End>,
     ) -> Result<Particles> {
         if segment.steps() == 0 {

@@ -103,7 +103,7 @@ impl Run<'_> {
         let name = self.tracer.device_name.clone();
         let names = self.tracer.patches.iter().map(Patch::name).map(str::to_string);
         Ok(Summary {
-            path: self.stepper.path,
+            engine: self.stepper.engine,
             device: name.unwrap_or_else(|| format!("{device:?}")),
             precision: self.tracer.field.precision(),
             particles,

@@ -1,7 +1,9 @@
 //! A state to go back to where a device that has all particles runs out of memory.
 
-use super::{batches::is_out_of_memory, cloud::Cloud, run::Run, start, state::RunState};
-use crate::{Error, Mark, Result, Seeds, device};
+use super::{
+    batches::is_out_of_memory, particle_store::ParticleStore, run::Run, start, state::RunState,
+};
+use crate::{DurablePosition, Error, Result, Seeds, device};
 use std::time::{Duration, Instant};
 
 /// The least time between two snapshots.
@@ -35,15 +37,15 @@ impl Run<'_> {
             true => Some(self.snapshot()?),
             false => None,
         };
-        let nothing = Cloud::OnDevice { particles: None, count: self.cloud.count() };
+        let nothing = ParticleStore::OnDevice { particles: None, count: self.cloud.count() };
         let rows = std::mem::replace(&mut self.cloud, nothing).into_rows(true)?;
-        self.cloud = Cloud::on_device(start::on_device(rows, seeds, self.tracer.field));
+        self.cloud = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer.field));
         Ok(())
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
         let taken = Instant::now();
-        let state = self.state(Mark::default())?.into_owned();
+        let state = self.state(DurablePosition::default())?.into_owned();
         Ok(Snapshot { state, taken, took: taken.elapsed() })
     }
 

@@ -3,7 +3,7 @@
 use super::{lives::Slots, rows::Rows};
 use crate::{
     Domain, Error, Field, Result, Seeds, Status,
-    reals::Reals,
+    floats::Floats,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -20,20 +20,20 @@ pub(super) struct Release {
 
 /// How the particles of a run began.
 pub(super) struct Start {
-    pub begun: Begun,
+    pub begun: ReleaseTimes,
     /// The distinct later releases, in order.
     pub releases: Vec<Release>,
 }
 
 /// When the seeds are released.
-pub(super) struct Begun {
+pub(super) struct ReleaseTimes {
     /// The begin of the run, where all of them are.
     t0: f64,
     /// Time and step of each, where they are released one by one.
     pub each: Option<Vec<(f64, u64)>>,
 }
 
-impl Begun {
+impl ReleaseTimes {
     /// Time and step of the release of a seed.
     pub fn of(&self, seed: usize) -> (f64, u64) {
         self.each.as_ref().map_or((self.t0, 0), |each| each[seed])
@@ -68,15 +68,15 @@ pub(super) fn start(
     let fractions = (0..places.len()).map(|i| event(i).1).chain(empty.iter().map(|_| 0.0));
     let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
     let rows = Rows {
-        position: Reals::of(field.precision(), numbers.copied()),
+        position: Floats::of(field.precision(), numbers.copied()),
         record: records,
-        fraction: Reals::of(field.precision(), fractions),
+        fraction: Floats::of(field.precision(), fractions),
     };
     let each = |(events, times): &(Vec<(u64, f64)>, &[f64])| {
         times.iter().zip(events).map(|(time, event)| (*time, event.0)).collect()
     };
     let start = Start {
-        begun: Begun { t0: span.t0, each: events.as_ref().map(each) },
+        begun: ReleaseTimes { t0: span.t0, each: events.as_ref().map(each) },
         releases: events.map_or(Vec::new(), |(events, times)| distinct(&events, span, times)),
     };
     (rows, start)

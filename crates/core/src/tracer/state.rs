@@ -1,7 +1,7 @@
 //! The state of a run between two segments: all that it needs to go on, as plain data.
 
-use super::{cloud::Cloud, lives::Books, rows::Rows, run::Run};
-use crate::{Error, Mark, Path, Precision, Result, reals::Reals};
+use super::{lives::Books, particle_store::ParticleStore, rows::Rows, run::Run};
+use crate::{DurablePosition, Engine, Error, Precision, Result, floats::Floats};
 use burntrace_kernels::RECORD;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -25,11 +25,11 @@ pub struct RunNumbers {
     pub(super) run: Identity,
     pub(super) cursor: Cursor,
     pub(super) counts: Counts,
-    /// The length that the next step of the tensor path should have.
+    /// The length that the next step of the tensor engine should have.
     #[serde(with = "bits")]
     pub(super) pace: f64,
     pub(super) books: Option<Books>,
-    pub(super) mark: Mark,
+    pub(super) mark: DurablePosition,
 }
 
 /// By what a state is known to be of a run.
@@ -74,7 +74,7 @@ pub(super) struct Counts {
 
 impl RunNumbers {
     /// How much of the run the sink keeps.
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> DurablePosition {
         self.mark
     }
 
@@ -114,14 +114,14 @@ impl RunState<'_> {
 
     /// The particles.
     fn rows(&self, count: usize, precision: Precision) -> Result<Rows> {
-        let reals = |name, count| match precision {
-            Precision::F32 => self.array(name, count).map(Reals::Single),
-            Precision::F64 => self.array(name, count).map(Reals::Double),
+        let floats = |name, count| match precision {
+            Precision::F32 => self.array(name, count).map(Floats::Single),
+            Precision::F64 => self.array(name, count).map(Floats::Double),
         };
         Ok(Rows {
-            position: reals("position", 3 * count)?,
+            position: floats("position", 3 * count)?,
             record: self.array("record", RECORD * count)?,
-            fraction: reals("fraction", count)?,
+            fraction: floats("fraction", count)?,
         })
     }
 }
@@ -132,7 +132,7 @@ impl Run<'_> {
         Identity {
             particles: self.cloud.count() as u64,
             bytes_per_number: self.tracer.field.precision().bytes() as u64,
-            is_fused: self.stepper.path == Path::Fused,
+            is_fused: self.stepper.engine == Engine::Fused,
             begin: span.t0,
             end: span.t1,
             steps: span.steps,
@@ -141,15 +141,15 @@ impl Run<'_> {
     }
 
     /// The state between two segments, the sink having kept so much.
-    pub fn state(&self, mark: Mark) -> Result<RunState<'_>> {
+    pub fn state(&self, mark: DurablePosition) -> Result<RunState<'_>> {
         let mut arrays: Vec<(String, Cow<'_, [u8]>)> = Vec::new();
         match &self.cloud {
-            Cloud::OnHost { rows, .. } => {
+            ParticleStore::OnHost { rows, .. } => {
                 let record = bytemuck::cast_slice(&rows.record);
                 let parts = [rows.position.bytes(), record, rows.fraction.bytes()];
                 arrays.extend(names(parts.map(Cow::Borrowed)));
             }
-            Cloud::OnDevice { .. } => {
+            ParticleStore::OnDevice { .. } => {
                 let Rows { position, record, fraction } = self.cloud.copy()?;
                 let record = bytemuck::cast_slice(&record).to_vec();
                 let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
@@ -184,7 +184,7 @@ impl Run<'_> {
             )));
         }
         let rows = state.rows(self.cloud.count(), self.tracer.field.precision())?;
-        self.cloud = Cloud::on_host(rows, &self.tracer.field.device());
+        self.cloud = ParticleStore::on_host(rows, &self.tracer.field.device());
         match (&mut self.slots, &numbers.books) {
             (Some(slots), Some(books)) => slots.restore(books, state)?,
             (None, None) => {}

@@ -3,11 +3,11 @@
 use super::{
     fused,
     hook::{self, Hook},
-    lives::{End, Following},
+    lives::{End, Reinjection},
     start::Release,
     tensor,
 };
-use crate::{Field, Path, Result, Sampled, Scheme, device, schedule::Chunk};
+use crate::{Engine, Field, Result, Sampled, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Places, Walk};
 use std::{cell::Cell, sync::Arc};
@@ -26,7 +26,7 @@ pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
 /// Takes particles through chunks of steps.
 pub(super) struct Stepper<'a> {
     pub field: &'a dyn Field,
-    pub path: Path,
+    pub engine: Engine,
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
@@ -34,7 +34,7 @@ pub(super) struct Stepper<'a> {
     pub places: Places,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
-    /// The length that the next step of the tensor path should have, where that follows from errors.
+    /// The length that the next step of the tensor engine should have, where that follows from errors.
     pub pace: Cell<f64>,
     /// A velocity that is added to the field's.
     pub drift: [f64; 3],
@@ -53,14 +53,14 @@ impl Stepper<'_> {
         &self,
         (first, particles): (usize, Particles),
         chunk: &Chunk,
-        following: Option<&Following>,
+        following: Option<&Reinjection>,
     ) -> Result<(Particles, Vec<End>)> {
         let particles = (first as u32, particles);
-        match (self.path, self.field.sampled()) {
-            (Path::Fused, Some(sampled)) if self.hook.is_some() => {
+        match (self.engine, self.field.sampled()) {
+            (Engine::Fused, Some(sampled)) if self.hook.is_some() => {
                 hook::advance(self, sampled, particles, chunk, following)
             }
-            (Path::Fused, Some(sampled)) => {
+            (Engine::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)
             }
             (_, sampled) => {
@@ -100,8 +100,8 @@ impl Stepper<'_> {
 
     /// Velocity at the particles' positions.
     pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
-        match (self.path, self.field.sampled()) {
-            (Path::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
+        match (self.engine, self.field.sampled()) {
+            (Engine::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
             (_, sampled) => {
                 let velocity = self.field.velocity(particles.position.clone(), time);
                 sampled.map_or(Ok(()), Sampled::failure)?;
@@ -112,8 +112,8 @@ impl Stepper<'_> {
 
     /// Launches that a chunk takes.
     pub fn launches(&self, chunk: &Chunk) -> u64 {
-        match self.path {
-            Path::Fused if self.hook.is_none() => 1,
+        match self.engine {
+            Engine::Fused if self.hook.is_none() => 1,
             _ => chunk.steps() as u64,
         }
     }
@@ -121,8 +121,8 @@ impl Stepper<'_> {
     /// Kernels of this crate that the device compiles for the run.
     pub fn kernels(&self, saves_velocity: bool) -> usize {
         let is_compiled = crate::device::compiles_kernels(&self.field.device());
-        match self.path {
-            Path::Fused if is_compiled => 1 + usize::from(saves_velocity),
+        match self.engine {
+            Engine::Fused if is_compiled => 1 + usize::from(saves_velocity),
             _ => 0,
         }
     }

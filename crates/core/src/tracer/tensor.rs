@@ -1,14 +1,14 @@
-//! The tensor path: every step in Burn's own tensor operations.
+//! The tensor engine: every step in Burn's own tensor operations.
 //!
 //! It follows any field, and can be differentiated. It is the reference for the fused operation.
 
 use super::{
     adapt, edge,
-    hook::{self, Under},
-    lives::{End, Following},
-    obstacles,
+    hook::{self, HookContext},
+    lives::{End, Reinjection},
+    obstacles, reinjection,
     stepper::Stepper,
-    succession, walk,
+    walk,
     walls::{self, column},
 };
 use crate::{Result, Status, field::to_host, schedule::Chunk};
@@ -20,12 +20,12 @@ pub(super) fn advance(
     stepper: &Stepper,
     (first_slot, particles): (u32, Particles),
     chunk: &Chunk,
-    following: Option<&Following>,
+    following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
     let mut state = State::unpack(first_slot, particles);
     let mut ends = Vec::new();
     if let Some(following) = following {
-        state = succession::wake(state, following)?;
+        state = reinjection::wake(state, following)?;
     }
     for (j, pair) in chunk.times.windows(2).enumerate() {
         let step = chunk.first_step + j as u64;
@@ -40,10 +40,10 @@ pub(super) fn advance(
             state = step_of(stepper, state, &who, (step, start), times);
         }
         if let Some(following) = following {
-            state = succession::follow(stepper, state, following, (step, times), &mut ends)?;
+            state = reinjection::follow(stepper, state, following, (step, times), &mut ends)?;
         }
         if let Some(before) = before {
-            let under = Under { before, following, index: step, times };
+            let under = HookContext { before, following, index: step, times };
             state = hook::after_step(stepper, &under, state, &mut ends, first)?;
         }
     }
@@ -128,7 +128,7 @@ pub(super) fn step_of(
     let from = state.position.clone();
     let whole = end - t;
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
-    let Leap { mut to, slow, .. } = rk_step(stepper, &from, time, h);
+    let StepResult { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
         // Without lives all are the first ones, and nothing need be read.
         let lives = match stepper.has_lives {
@@ -226,7 +226,7 @@ impl Leaving {
 }
 
 /// Where a step leads, before the boundary.
-pub(super) struct Leap {
+pub(super) struct StepResult {
     pub to: Tensor<2>,
     /// Who is slower than the threshold speed `[n, 1]`.
     pub slow: Tensor<2, Bool>,
@@ -235,7 +235,7 @@ pub(super) struct Leap {
 }
 
 /// One Runge-Kutta step, before the boundary.
-pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> Leap {
+pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> StepResult {
     let tableau = stepper.scheme.tableau();
     let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
     let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
@@ -262,7 +262,7 @@ pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> Le
     let first = k.swap_remove(0).detach();
     let speed = first.powi_scalar(2).sum_dim(1);
     let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    Leap { to, slow, error }
+    StepResult { to, slow, error }
 }
 
 /// Slopes of stages, times weights of a tableau.

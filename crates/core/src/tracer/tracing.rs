@@ -4,16 +4,16 @@ use super::{
     Tracer,
     batches::Batches,
     boundary::periods,
-    cloud::Cloud,
     lives::Slots,
+    particle_store::ParticleStore,
     run::Run,
     start::{self, Start},
     state::RunState,
     stepper,
 };
 use crate::{
-    Control, Error, Mark, Observer, Progress, Result, SavePlan, Seeds, Summary, TrackSink, Tracks,
-    tracks::sunk,
+    Control, DurablePosition, Error, Observer, Progress, Result, SavePlan, Seeds, Summary,
+    TrackSink, Tracks, tracks::sunk,
 };
 
 impl Tracer<'_> {
@@ -67,17 +67,17 @@ impl Tracer<'_> {
     ) -> Result<Summary> {
         let schedule = self.schedule()?;
         let places = self.places(seeds)?;
-        let path = self.choose_path(seeds.is_tracked())?;
+        let engine = self.choose_engine(seeds.is_tracked())?;
         if state.is_some() && (seeds.is_tracked() || self.field.device().is_autodiff()) {
             return Err(Error::State("a graph of gradients does not go on from it".into()));
         }
-        let batches = Batches::new(self.plan_of(seeds, path, false)?.batch());
+        let batches = Batches::new(self.plan_of(seeds, engine, false)?.batch());
         let mut slots = self.slots(seeds, &schedule)?;
         let (rows, start) = start::start((seeds, &places), slots.as_ref(), &schedule, self.field);
         drop(places);
         let Start { begun, releases } = start;
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
-        let stepper = self.stepper(path, &releases, inlets)?;
+        let stepper = self.stepper(engine, &releases, inlets)?;
         let count = rows.count();
         let plan = SavePlan {
             particles: count,
@@ -91,14 +91,14 @@ impl Tracer<'_> {
             slots.seeds_begin(each);
         }
         let is_split = batches.split(count);
-        let cloud = Cloud::on_host(rows, &self.field.device());
+        let cloud = ParticleStore::on_host(rows, &self.field.device());
         let segments = schedule.chunks(stepper::most_steps(count, &self.field.device()));
         let parts = ((&schedule, segments), stepper, (begun, slots), (cloud, batches));
         let (schedule, stepper, slots, particles) = parts;
         let mut run = Run::new(self, schedule, stepper, slots, particles, sink.on_host());
         if let Some(state) = state {
             run.go_on_from(state)?;
-            run.given = Mark { saves: run.counts.saves, lives: run.counts.lives };
+            run.given = DurablePosition { saves: run.counts.saves, lives: run.counts.lives };
         }
         if !is_split {
             run.go_to_device(seeds)?;

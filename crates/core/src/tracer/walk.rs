@@ -1,4 +1,4 @@
-//! The random walk of a tracer, checked; and that of the tensor path.
+//! The random walk of a tracer, checked; and that of the tensor engine.
 
 use super::Tracer;
 use crate::{Domain, Error, Field, Result, WalkScheme, field::AXES};

@@ -129,7 +129,7 @@ fn fold(boundary: &Boundary, d: usize, x: Tensor<2>) -> (Tensor<2>, Tensor<2, In
             let boxes = x.clone().detach().sub_scalar(low).div_scalar(width).floor();
             // Backends refuse to make integers of numbers that have none.
             let countable = boxes.clone().mask_fill(boxes.clone().is_finite().bool_not(), 0.0);
-            (x - boxes.mul_scalar(width), countable.clamp(-MOST_BOXES, MOST_BOXES).int())
+            (x - boxes.mul_scalar(width), countable.clamp(-MAX_BOXES, MAX_BOXES).int())
         }
         [Condition::Reflect, Condition::Reflect] => {
             let y = x.sub_scalar(low);
@@ -151,7 +151,7 @@ fn fold(boundary: &Boundary, d: usize, x: Tensor<2>) -> (Tensor<2>, Tensor<2, In
 }
 
 /// More boxes than this are not counted.
-const MOST_BOXES: f64 = 1e9;
+const MAX_BOXES: f64 = 1e9;
 
 /// Stands for an open side; finite in single precision.
 const LIMIT: f64 = 3e38;

@@ -6,7 +6,7 @@ use std::ops::Range;
 const MOST: usize = 1 << 18;
 
 /// The most rows that a chunk of a growing list has.
-const MOST_OF_LIST: usize = 1 << 13;
+const MAX_OF_LIST: usize = 1 << 13;
 
 /// Rows of items, cut into chunks. An item is a number, or the numbers of a vector.
 ///
@@ -53,7 +53,7 @@ impl Grid {
 
     /// For a list that grows, perhaps to this length.
     pub fn of_list(length: Option<usize>) -> Grid {
-        let rows_each = length.unwrap_or(MOST_OF_LIST).clamp(1, MOST_OF_LIST);
+        let rows_each = length.unwrap_or(MAX_OF_LIST).clamp(1, MAX_OF_LIST);
         Grid { columns: 1, rows_each, columns_each: 1 }
     }
 

@@ -5,7 +5,7 @@ use super::files::Files;
 use super::layout::{self, Spec};
 use super::reader::{statuses, triples};
 use crate::{Error, Result};
-use burntrace_core::Life;
+use burntrace_core::ParticleInstance;
 use std::path::Path;
 
 /// Lives that are read at a time.
@@ -38,10 +38,11 @@ impl LifeWriter {
     }
 
     /// Adds lives. Their slots, generations and codes are known to fit: those of tensors do.
-    pub fn append(&mut self, lives: &[Life]) -> Result<()> {
-        let times = |of: fn(&Life) -> f64| lives.iter().map(of).collect::<Vec<_>>();
-        let places = |of: fn(&Life) -> [f64; 3]| lives.iter().flat_map(of).collect::<Vec<_>>();
-        let whole = |of: fn(&Life) -> i32| lives.iter().map(of).collect::<Vec<_>>();
+    pub fn append(&mut self, lives: &[ParticleInstance]) -> Result<()> {
+        let times = |of: fn(&ParticleInstance) -> f64| lives.iter().map(of).collect::<Vec<_>>();
+        let places =
+            |of: fn(&ParticleInstance) -> [f64; 3]| lives.iter().flat_map(of).collect::<Vec<_>>();
+        let whole = |of: fn(&ParticleInstance) -> i32| lives.iter().map(of).collect::<Vec<_>>();
         let codes: Vec<u8> = lives.iter().map(|life| life.status.code() as u8).collect();
         self.slot.append(&whole(|life| life.slot as i32))?;
         self.generation.append(&whole(|life| life.generation as i32))?;
@@ -83,7 +84,7 @@ pub struct Lives<'a> {
     count: usize,
     slots: usize,
     next: usize,
-    block: std::vec::IntoIter<Life>,
+    block: std::vec::IntoIter<ParticleInstance>,
 }
 
 impl<'a> Lives<'a> {
@@ -91,7 +92,7 @@ impl<'a> Lives<'a> {
         Lives { files, folder, count, slots, next: 0, block: Vec::new().into_iter() }
     }
 
-    fn read(&self, first: usize, count: usize) -> Result<Vec<Life>> {
+    fn read(&self, first: usize, count: usize) -> Result<Vec<ParticleInstance>> {
         let rows = first..first + count;
         let slots: Vec<i32> = self.files.read(layout::LIFE_SLOT, rows.clone(), 0..1)?;
         let generations: Vec<i32> = self.files.read(layout::LIFE_GENERATION, rows.clone(), 0..1)?;
@@ -105,7 +106,7 @@ impl<'a> Lives<'a> {
             (places(layout::LIFE_RELEASE_PLACE)?, places(layout::LIFE_END_PLACE)?);
         let life = |i: usize| {
             let (slot, generation) = self.who(slots[i], generations[i])?;
-            Ok(Life {
+            Ok(ParticleInstance {
                 slot,
                 generation,
                 status: statuses[i],
@@ -133,9 +134,9 @@ impl<'a> Lives<'a> {
 }
 
 impl Iterator for Lives<'_> {
-    type Item = Result<Life>;
+    type Item = Result<ParticleInstance>;
 
-    fn next(&mut self) -> Option<Result<Life>> {
+    fn next(&mut self) -> Option<Result<ParticleInstance>> {
         if let Some(life) = self.block.next() {
             return Some(Ok(life));
         }

@@ -32,7 +32,7 @@
 //! attributes of the group, in `zarr.json`; so is `complete`, which becomes true last of all.
 //!
 //! Those about generations and lives are there where slots are used again, by one particle after
-//! another; see [`Life`](burntrace_core::Life). Slots of sources come after the seeds, and have NaN
+//! another; see [`ParticleInstance`](burntrace_core::Life). Slots of sources come after the seeds, and have NaN
 //! as position and velocity while there is no particle in them. `release_time`, `end_time`,
 //! `end_status` and the two about meshes are about the last life of each slot.
 //!
@@ -57,15 +57,15 @@ mod grid;
 mod layout;
 mod lives;
 mod manifest;
-mod moments;
 mod npy;
 mod play;
 mod reader;
+mod states;
 mod store;
 mod thread;
 mod writer;
 
 pub use lives::Lives;
-pub use moments::{Clock, Moment, Moments};
 pub use reader::{Track, Tracks};
+pub use states::{Clock, ParticleState, SavedStates};
 pub use writer::TrackWriter;

@@ -5,7 +5,7 @@ use super::lives::Lives;
 use super::reader::{Tracks, statuses};
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Element, Int, Tensor, TensorData};
-use burntrace_core::{Life, Precision, Save, SavePlan, SinkError, Status, TrackSink};
+use burntrace_core::{ParticleInstance, Precision, Save, SavePlan, SinkError, Status, TrackSink};
 use std::iter::Peekable;
 use std::ops::Range;
 
@@ -91,18 +91,18 @@ impl Tracks {
             time: self.times()[save],
             first: slots.start,
             position: self.vectors(layout::POSITION, save, &slots)?,
-            status: wholes(codes, [n]),
-            image: wholes(image.unwrap_or_else(|| vec![0; 3 * n]), [n, 3]),
+            status: ints(codes, [n]),
+            image: ints(image.unwrap_or_else(|| vec![0; 3 * n]), [n, 3]),
             velocity: velocity.map(|spec| self.vectors(spec, save, &slots)).transpose()?,
-            generation: generation.transpose()?.map(|numbers| wholes(numbers, [n])),
+            generation: generation.transpose()?.map(|numbers| ints(numbers, [n])),
         })
     }
 
     /// Rows `[n, 3]` in the precision of the store.
     fn vectors(&self, spec: Spec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
         Ok(match self.precision() {
-            Precision::F32 => reals(self.of_slots::<f32>(spec, save, slots.clone())?),
-            Precision::F64 => reals(self.of_slots::<f64>(spec, save, slots.clone())?),
+            Precision::F32 => floats(self.of_slots::<f32>(spec, save, slots.clone())?),
+            Precision::F64 => floats(self.of_slots::<f64>(spec, save, slots.clone())?),
         })
     }
 
@@ -110,14 +110,15 @@ impl Tracks {
     fn play_lives(
         &self,
         lives: Option<&mut Peekable<Lives<'_>>>,
-        is_asked_for: impl Fn(&Life) -> bool,
+        is_asked_for: impl Fn(&ParticleInstance) -> bool,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
         let Some(lives) = lives else { return Ok(()) };
         loop {
             let mut block = Vec::new();
             while block.len() < LIVES {
-                let wanted = |life: &Result<Life>| life.as_ref().map_or(true, &is_asked_for);
+                let wanted =
+                    |life: &Result<ParticleInstance>| life.as_ref().map_or(true, &is_asked_for);
                 match lives.next_if(wanted) {
                     Some(life) => block.push(life?),
                     None => break,
@@ -131,12 +132,12 @@ impl Tracks {
     }
 }
 
-fn reals<T: Element>(numbers: Vec<T>) -> Tensor<2> {
+fn floats<T: Element>(numbers: Vec<T>) -> Tensor<2> {
     let (rows, dtype) = (numbers.len() / 3, T::dtype());
     Tensor::from_data(TensorData::new(numbers, [rows, 3]), (&Device::flex(), dtype))
 }
 
-fn wholes<const D: usize>(numbers: Vec<i32>, shape: [usize; D]) -> Tensor<D, Int> {
+fn ints<const D: usize>(numbers: Vec<i32>, shape: [usize; D]) -> Tensor<D, Int> {
     Tensor::from_data(TensorData::new(numbers, shape), (&Device::flex(), DType::I32))
 }
 

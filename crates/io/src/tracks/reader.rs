@@ -157,7 +157,7 @@ impl Tracks {
             let index = particles.end - 1;
             return Err(Error::Index { what: "particle", index, count: self.num_particles() });
         }
-        self.reals(layout::POSITION, self.row(save)?, particles)
+        self.floats(layout::POSITION, self.row(save)?, particles)
     }
 
     /// Positions of all particles in a save as if the box went on for ever: position + image x
@@ -202,7 +202,7 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn velocity(&self, save: usize) -> Result<Option<Vec<[f64; 3]>>> {
-        let velocity = |spec| self.reals(spec, self.row(save)?, 0..self.num_particles());
+        let velocity = |spec| self.floats(spec, self.row(save)?, 0..self.num_particles());
         self.optional(layout::VELOCITY).map(velocity).transpose()
     }
 
@@ -268,17 +268,17 @@ impl Tracks {
             return Err(Error::Index { what: "particle", index: particle, count: n });
         }
         let (saves, column) = (0..self.num_saves(), particle..particle + 1);
-        let wholes = |spec| self.files.read::<i32>(spec, saves.clone(), column.clone());
-        let reals = |spec| self.reals(spec, saves.clone(), column.clone());
+        let ints = |spec| self.files.read::<i32>(spec, saves.clone(), column.clone());
+        let floats = |spec| self.floats(spec, saves.clone(), column.clone());
         let codes = self.files.read(layout::STATUS, saves.clone(), column.clone())?;
-        let image = self.optional(layout::IMAGE).map(wholes).transpose()?;
+        let image = self.optional(layout::IMAGE).map(ints).transpose()?;
         Ok(Track {
             time: self.times.clone(),
-            position: reals(layout::POSITION)?,
+            position: floats(layout::POSITION)?,
             status: statuses(&self.folder, codes)?,
             image: image.map(triples),
-            velocity: self.optional(layout::VELOCITY).map(reals).transpose()?,
-            generation: self.optional(layout::GENERATION).map(wholes).transpose()?,
+            velocity: self.optional(layout::VELOCITY).map(floats).transpose()?,
+            generation: self.optional(layout::GENERATION).map(ints).transpose()?,
         })
     }
 
@@ -313,7 +313,7 @@ impl Tracks {
         self.files.read(spec, 0..1, 0..self.num_particles())
     }
 
-    fn reals(
+    fn floats(
         &self,
         spec: Spec,
         rows: Range<usize>,

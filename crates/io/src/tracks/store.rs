@@ -6,7 +6,7 @@ use super::lives::LifeWriter;
 use super::manifest::{self, Manifest};
 use crate::disk::{refused, remove_file, remove_folder, sync_folder};
 use crate::{Error, Result};
-use burntrace_core::{Ends, Mark, MeshFace, SavePlan};
+use burntrace_core::{DurablePosition, Ends, MeshFace, SavePlan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,16 +17,16 @@ pub(super) struct Block {
     pub time: f64,
     /// Whether it is the last one of its save.
     pub is_last: bool,
-    pub position: Reals,
+    pub position: Floats,
     pub status: Vec<u8>,
     pub image: Option<Vec<i32>>,
-    pub velocity: Option<Reals>,
+    pub velocity: Option<Floats>,
     pub generation: Option<Vec<i32>>,
 }
 
 /// Numbers in the precision of the run.
 #[derive(Debug)]
-pub(super) enum Reals {
+pub(super) enum Floats {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
@@ -37,7 +37,7 @@ pub(super) enum From {
     /// As a new one; whether it replaces one that is there.
     Nothing { overwrite: bool },
     /// As one of which so much is kept.
-    Mark(Mark),
+    DurablePosition(DurablePosition),
 }
 
 /// The arrays of a store.
@@ -75,12 +75,14 @@ impl StoreWriter {
                 if !overwrite && manifest::is_store(folder) {
                     return Err(Error::TracksExist { path: folder.into() });
                 }
-                Mark::default()
+                DurablePosition::default()
             }
-            From::Mark(mark) => mark,
+            From::DurablePosition(mark) => mark,
         };
         match from {
-            From::Mark(_) if mark != Mark::default() || manifest::is_store(folder) => {
+            From::DurablePosition(_)
+                if mark != DurablePosition::default() || manifest::is_store(folder) =>
+            {
                 check(folder, &manifest)?;
                 // First of all, what is complete no longer is.
                 manifest.write(folder)?;
@@ -97,7 +99,7 @@ impl StoreWriter {
     fn arrays(
         folder: &Path,
         manifest: Manifest,
-        mark: Mark,
+        mark: DurablePosition,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
         let of = (manifest.precision(), manifest.planned());
@@ -146,7 +148,7 @@ impl StoreWriter {
     }
 
     /// Adds lives; there are none where slots are not used again.
-    pub fn add_lives(&mut self, lives: &[burntrace_core::Life]) -> Result<()> {
+    pub fn add_lives(&mut self, lives: &[burntrace_core::ParticleInstance]) -> Result<()> {
         match &mut self.lives {
             Some(table) => table.append(lives),
             None => Ok(()),
@@ -154,10 +156,10 @@ impl StoreWriter {
     }
 
     /// Makes sure that all of it is on the disk, and says how much it is.
-    pub fn sync(&mut self) -> Result<Mark> {
+    pub fn sync(&mut self) -> Result<DurablePosition> {
         self.each(ArrayWriter::sync)?;
         let lives = self.lives.as_ref().map_or(0, LifeWriter::count);
-        Ok(Mark { saves: self.saves as u64, lives: lives as u64 })
+        Ok(DurablePosition { saves: self.saves as u64, lives: lives as u64 })
     }
 
     /// Calls something for each array.
@@ -220,10 +222,10 @@ impl StoreWriter {
     }
 }
 
-fn append_reals(array: &mut ArrayWriter, reals: &Reals) -> Result<()> {
-    match reals {
-        Reals::F32(numbers) => array.append(numbers),
-        Reals::F64(numbers) => array.append(numbers),
+fn append_reals(array: &mut ArrayWriter, floats: &Floats) -> Result<()> {
+    match floats {
+        Floats::F32(numbers) => array.append(numbers),
+        Floats::F64(numbers) => array.append(numbers),
     }
 }
 

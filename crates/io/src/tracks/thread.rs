@@ -2,7 +2,7 @@
 
 use super::store::{Block, StoreWriter};
 use crate::{Error, Result};
-use burntrace_core::{Ends, Life, Mark};
+use burntrace_core::{DurablePosition, Ends, ParticleInstance};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -15,9 +15,9 @@ const WAITING: usize = 2;
 /// What the thread is to do.
 pub(super) enum Job {
     Add(Block),
-    Lives(Vec<Life>),
+    Lives(Vec<ParticleInstance>),
     /// To make all of it durable, and say how much that is.
-    Sync(SyncSender<Mark>),
+    Sync(SyncSender<DurablePosition>),
     End(Box<Ends>),
 }
 
@@ -63,7 +63,7 @@ impl Thread {
     /// # Errors
     ///
     /// As [`give`](Thread::give).
-    pub fn sync(&mut self) -> Result<Mark> {
+    pub fn sync(&mut self) -> Result<DurablePosition> {
         let (answer, mark) = sync_channel(1);
         self.give(Job::Sync(answer))?;
         let begin = Instant::now();

@@ -1,10 +1,12 @@
 //! Takes the tracks of a run, and hands them over to the thread that writes them.
 
-use super::store::{Block, From, Reals, StoreWriter};
+use super::store::{Block, Floats, From, StoreWriter};
 use super::thread::{Job, Thread};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
-use burntrace_core::{Ends, Life, Mark, Precision, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{
+    DurablePosition, Ends, ParticleInstance, Precision, Save, SavePlan, SinkError, TrackSink,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,8 +57,8 @@ impl TrackWriter {
     /// [`sync`](TrackSink::sync) gave. What came after the mark is removed when the run begins; its
     /// plan must be that of the stopped run, and its first save the one after those of the mark.
     /// With the mark of nothing, a folder without tracks is begun anew.
-    pub fn resume(folder: impl Into<PathBuf>, mark: Mark) -> TrackWriter {
-        TrackWriter { from: From::Mark(mark), ..TrackWriter::new(folder) }
+    pub fn resume(folder: impl Into<PathBuf>, mark: DurablePosition) -> TrackWriter {
+        TrackWriter { from: From::DurablePosition(mark), ..TrackWriter::new(folder) }
     }
 
     /// The folder.
@@ -78,7 +80,7 @@ impl TrackWriter {
         self.close();
         let store = StoreWriter::begin(&self.folder, plan, self.from, Arc::clone(&self.written))?;
         let save = match self.from {
-            From::Mark(mark) => mark.saves as usize,
+            From::DurablePosition(mark) => mark.saves as usize,
             From::Nothing { .. } => 0,
         };
         let thread = Thread::start(&self.folder, store)?;
@@ -124,7 +126,7 @@ impl Run {
         Ok(())
     }
 
-    fn add_lives(&mut self, folder: &Path, lives: &[Life]) -> Result<()> {
+    fn add_lives(&mut self, folder: &Path, lives: &[ParticleInstance]) -> Result<()> {
         if !self.plan.lives {
             let reason = "lives of slots came with it, which were not announced".into();
             return Err(Error::Save { path: folder.into(), save: self.save, reason });
@@ -185,11 +187,11 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, place: Place<'_>) -> Result
     Ok(Block {
         time,
         is_last,
-        position: place.reals(next()?, plan.precision)?,
+        position: place.floats(next()?, plan.precision)?,
         status: place.codes(next()?)?,
         image: if is_periodic { Some(place.values(next()?, 3)?) } else { None },
         generation: if plan.lives { Some(place.values(next()?, 1)?) } else { None },
-        velocity: if plan.velocity { Some(place.reals(next()?, plan.precision)?) } else { None },
+        velocity: if plan.velocity { Some(place.floats(next()?, plan.precision)?) } else { None },
     })
 }
 
@@ -202,10 +204,10 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn reals(self, data: TensorData, precision: Precision) -> Result<Reals> {
+    fn floats(self, data: TensorData, precision: Precision) -> Result<Floats> {
         match precision {
-            Precision::F32 => Ok(Reals::F32(self.values(data, 3)?)),
-            Precision::F64 => Ok(Reals::F64(self.values(data, 3)?)),
+            Precision::F32 => Ok(Floats::F32(self.values(data, 3)?)),
+            Precision::F64 => Ok(Floats::F64(self.values(data, 3)?)),
         }
     }
 
@@ -258,12 +260,12 @@ impl TrackSink for TrackWriter {
         Ok(run.add(folder, save)?)
     }
 
-    fn lives(&mut self, lives: &[Life]) -> std::result::Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let (run, folder) = self.run()?;
         Ok(run.add_lives(folder, lives)?)
     }
 
-    fn sync(&mut self) -> std::result::Result<Mark, SinkError> {
+    fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {
         let (run, folder) = self.run()?;
         run.check_complete(folder)?;
         Ok(run.thread.sync()?)

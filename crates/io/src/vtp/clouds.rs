@@ -1,8 +1,8 @@
 //! One cloud of points for each save.
 
-use super::file::{Reals, count_of, ids, scalars, vectors, write};
+use super::file::{Floats, count_of, ids, scalars, vectors, write};
 use crate::disk::write_whole;
-use crate::tracks::{Clock, Moment, Moments, Tracks};
+use crate::tracks::{Clock, ParticleState, SavedStates, Tracks};
 use crate::{Error, Result};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,13 @@ pub fn write_clouds(store: &Tracks, folder: impl AsRef<Path>) -> Result<PathBuf>
 fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<PolyDataPiece> {
     let n = store.num_particles();
     count_of(folder, n)?;
-    let moments = Moments::read(store, save)?;
-    let there: Vec<Moment> = (0..n).map(|p| moments.of(p)).filter(Moment::is_there).collect();
+    let moments = SavedStates::read(store, save)?;
+    let there: Vec<ParticleState> =
+        (0..n).map(|p| moments.of(p)).filter(ParticleState::is_there).collect();
     let gather = |all: &[[f64; 3]]| {
-        let mut reals = Reals::zeros(store.precision(), there.len());
-        there.iter().enumerate().for_each(|(point, moment)| reals.set(point, all[moment.slot]));
-        reals
+        let mut floats = Floats::zeros(store.precision(), there.len());
+        there.iter().enumerate().for_each(|(point, moment)| floats.set(point, all[moment.slot]));
+        floats
     };
     let codes: Vec<u8> = there.iter().map(|moment| moment.status.code() as u8).collect();
     let slots: Vec<usize> = there.iter().map(|moment| moment.slot).collect();

@@ -11,33 +11,33 @@ use vtkio::model::{Attribute, ByteOrder, DataArray, DataSet, PolyDataPiece, Vers
 use vtkio::xml::VTKFile;
 
 /// Vectors in the precision of the store.
-pub(super) enum Reals {
+pub(super) enum Floats {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
 
-impl Reals {
-    pub fn zeros(precision: Precision, points: usize) -> Reals {
+impl Floats {
+    pub fn zeros(precision: Precision, points: usize) -> Floats {
         match precision {
-            Precision::F32 => Reals::F32(vec![0.0; 3 * points]),
-            Precision::F64 => Reals::F64(vec![0.0; 3 * points]),
+            Precision::F32 => Floats::F32(vec![0.0; 3 * points]),
+            Precision::F64 => Floats::F64(vec![0.0; 3 * points]),
         }
     }
 
     pub fn set(&mut self, point: usize, value: [f64; 3]) {
         let place = 3 * point..3 * point + 3;
         match self {
-            Reals::F32(all) => all[place].copy_from_slice(&value.map(|x| x as f32)),
-            Reals::F64(all) => all[place].copy_from_slice(&value),
+            Floats::F32(all) => all[place].copy_from_slice(&value.map(|x| x as f32)),
+            Floats::F64(all) => all[place].copy_from_slice(&value),
         }
     }
 }
 
-impl From<Reals> for IOBuffer {
-    fn from(reals: Reals) -> IOBuffer {
-        match reals {
-            Reals::F32(all) => IOBuffer::F32(all),
-            Reals::F64(all) => IOBuffer::F64(all),
+impl From<Floats> for IOBuffer {
+    fn from(floats: Floats) -> IOBuffer {
+        match floats {
+            Floats::F32(all) => IOBuffer::F32(all),
+            Floats::F64(all) => IOBuffer::F64(all),
         }
     }
 }

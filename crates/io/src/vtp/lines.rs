@@ -1,16 +1,16 @@
 //! One line for each particle.
 
-use super::file::{Reals, count_of, ids, scalars, vectors, write};
+use super::file::{Floats, count_of, ids, scalars, vectors, write};
 use super::plan::{Chooser, Plan};
 use crate::Result;
-use crate::tracks::{Clock, Moment, Moments, Tracks};
+use crate::tracks::{Clock, ParticleState, SavedStates, Tracks};
 use std::path::Path;
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
 /// What each point has.
 struct Points {
-    position: Reals,
-    velocity: Option<Reals>,
+    position: Floats,
+    velocity: Option<Floats>,
     time: Vec<f64>,
     status: Vec<u8>,
     of_lives: Option<OfLives>,
@@ -84,7 +84,7 @@ fn fill(store: &Tracks, plan: &Plan) -> Result<Points> {
     let mut chooser = Chooser::new(n);
     let mut next = plan.first.clone();
     for save in 0..store.num_saves() {
-        let moments = Moments::read(store, save)?;
+        let moments = SavedStates::read(store, save)?;
         let velocity = store.velocity(save)?;
         for p in 0..n {
             let moment = moments.of(p);
@@ -102,10 +102,10 @@ fn fill(store: &Tracks, plan: &Plan) -> Result<Points> {
 
 impl Points {
     fn zeros(store: &Tracks, count: usize, has_lives: bool) -> Points {
-        let reals = || Reals::zeros(store.precision(), count);
+        let floats = || Floats::zeros(store.precision(), count);
         Points {
-            position: reals(),
-            velocity: store.has_velocity().then(reals),
+            position: floats(),
+            velocity: store.has_velocity().then(floats),
             time: vec![0.0; count],
             status: vec![0; count],
             of_lives: has_lives
@@ -113,7 +113,7 @@ impl Points {
         }
     }
 
-    fn set(&mut self, point: usize, moment: &Moment, clock: &Clock) {
+    fn set(&mut self, point: usize, moment: &ParticleState, clock: &Clock) {
         self.position.set(point, moment.position);
         self.time[point] = clock.time(moment);
         self.status[point] = moment.status.code() as u8;

@@ -1,7 +1,7 @@
 //! Which saves of a particle become points, and where its line is cut.
 
 use crate::Result;
-use crate::tracks::{Moment, Moments, Tracks};
+use crate::tracks::{ParticleState, SavedStates, Tracks};
 /// The points of all particles, particle by particle, and the lines between them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan {
@@ -24,7 +24,7 @@ impl Chooser {
 
     /// Whether a particle gets a point: not while it waits, or its slot is empty, and once only
     /// after it has ended.
-    pub fn takes(&mut self, moment: &Moment) -> bool {
+    pub fn takes(&mut self, moment: &ParticleState) -> bool {
         if !moment.is_there() {
             return false;
         }
@@ -45,7 +45,7 @@ impl Plan {
         // Particle, and number of the point within its track.
         let mut cuts: Vec<(usize, usize)> = Vec::new();
         for save in 0..store.num_saves() {
-            let (moments, image) = (Moments::read(store, save)?, store.image(save)?);
+            let (moments, image) = (SavedStates::read(store, save)?, store.image(save)?);
             for p in 0..n {
                 let moment = moments.of(p);
                 if !chooser.takes(&moment) {
@@ -98,10 +98,10 @@ mod tests {
         let way = [Status::Waiting, Status::Active, Status::Active, exited, exited, Status::Active];
         let position = [0.0; 3];
         let moment =
-            |status, generation| Moment { slot: 0, generation, status, position, time: 0.0 };
+            |status, generation| ParticleState { slot: 0, generation, status, position, time: 0.0 };
         let taken = way.map(|status| chooser.takes(&moment(status, 0)));
         assert_eq!(taken, [false, true, true, true, false, true]);
-        let empty = Moment { position: [0.0, f64::NAN, 0.0], ..moment(Status::Active, 0) };
+        let empty = ParticleState { position: [0.0, f64::NAN, 0.0], ..moment(Status::Active, 0) };
         assert!(!chooser.takes(&empty));
         // One life after another, each of which ends before its first save.
         let taken = [0, 0, 1, 1].map(|life| chooser.takes(&moment(exited, life)));

@@ -1,7 +1,7 @@
 //! Runs that are killed, and go on from their last checkpoint.
 
 use crate::store::{assert_same, ends_of, feed, plan_of};
-use burntrace_core::{Mark, Precision, SavePlan, TrackSink};
+use burntrace_core::{DurablePosition, Precision, SavePlan, TrackSink};
 use burntrace_io::{Checkpoint, CheckpointWriter, TrackWriter};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,7 +22,7 @@ fn run_that_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let folder = Path::new(&folder);
     let path = folder.join("checkpoint.bin");
-    let (number, mark): (usize, Mark) = Checkpoint::read(&path).unwrap().meta().unwrap();
+    let (number, mark): (usize, DurablePosition) = Checkpoint::read(&path).unwrap().meta().unwrap();
     let plan = &plans()[number];
     let every = plan.saves / 6;
     let mut writer = TrackWriter::resume(folder.join("tracks"), mark);
@@ -40,7 +40,7 @@ fn run_that_is_killed() {
 /// A folder with nothing but a checkpoint of the very begin.
 fn begun(number: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let checkpoint = CheckpointWriter::new(&(number, Mark::default())).unwrap();
+    let checkpoint = CheckpointWriter::new(&(number, DurablePosition::default())).unwrap();
     checkpoint.write(&folder.path().join("checkpoint.bin")).unwrap();
     folder
 }
@@ -70,7 +70,7 @@ fn a_run_that_is_killed_again_and_again_ends_with_the_same_bytes() {
             // A test that fails ends with this code.
             assert!(ended.code() != Some(101), "moment {moment}");
             let read = Checkpoint::read(folder.path().join("checkpoint.bin")).unwrap();
-            let (_, mark) = read.meta::<(usize, Mark)>().unwrap();
+            let (_, mark) = read.meta::<(usize, DurablePosition)>().unwrap();
             if ended.success() {
                 assert_same(&whole, &folder.path().join("tracks"), &format!("after {marks:?}"));
                 folder = begun(number);

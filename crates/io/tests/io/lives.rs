@@ -4,7 +4,7 @@ use crate::support::{
     ends as plain_ends, plan as plain_plan, run as plain_run, save as plain_save,
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_core::{Ends, Face, Life, Precision, Save, SavePlan, Status, TrackSink};
+use burntrace_core::{Ends, Face, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink};
 use burntrace_io::tracks::Tracks;
 use burntrace_io::{TrackWriter, write_clouds, write_tracks};
 use burntrace_vtk::{Association, VtkFile};
@@ -30,14 +30,14 @@ fn life(
     (slot, generation): (usize, u32),
     status: Status,
     [release_time, end_time]: [f64; 2],
-) -> Life {
+) -> ParticleInstance {
     let release_place = [0.0, 0.5, slot as f64];
     let end_place = [0.25, 1.0, f64::from(generation)];
-    Life { slot, generation, status, release_time, release_place, end_time, end_place }
+    ParticleInstance { slot, generation, status, release_time, release_place, end_time, end_place }
 }
 
 /// The lives, as they come: a seed that comes in again and ends there, and two slots of a source.
-pub fn lives() -> [Vec<Life>; 3] {
+pub fn lives() -> [Vec<ParticleInstance>; 3] {
     [
         vec![
             life((1, 0), EXITED, [0.25, 1.125]),
@@ -71,7 +71,7 @@ pub fn save(index: usize) -> Save {
     let device = Device::flex();
     let x = X[index];
     let place = |x: f64| if x.is_nan() { [EMPTY; 3] } else { [x, 0.5, 0.0] };
-    let reals = |rows: Vec<[f64; 3]>| {
+    let floats = |rows: Vec<[f64; 3]>| {
         let data = TensorData::new(rows.into_flattened(), [3, 3]);
         Tensor::<2>::from_data(data, (&device, DType::F64))
     };
@@ -81,18 +81,18 @@ pub fn save(index: usize) -> Save {
     }
     let crossed = i32::from(index == 2 || index == 3);
     let image = vec![crossed, 0, 0, 0, 0, 0, 0, 0, 0];
-    let wholes = |row: [i32; 3]| {
+    let ints = |row: [i32; 3]| {
         Tensor::from_data(TensorData::new(row.to_vec(), [3]), (&device, DType::I32))
     };
     Save {
         index,
         time: 0.5 * index as f64,
         first: 0,
-        position: reals(x.map(place).to_vec()),
-        status: wholes(status),
+        position: floats(x.map(place).to_vec()),
+        status: ints(status),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
-        velocity: Some(reals(x.map(place).to_vec())),
-        generation: Some(wholes(GENERATION[index])),
+        velocity: Some(floats(x.map(place).to_vec())),
+        generation: Some(ints(GENERATION[index])),
     }
 }
 
@@ -108,7 +108,7 @@ pub fn ends() -> Ends {
 }
 
 /// Writes the run into a folder, with these as the last lives of its slots.
-fn run(folder: &Path, last: &[Life]) -> Tracks {
+fn run(folder: &Path, last: &[ParticleInstance]) -> Tracks {
     let mut writer = TrackWriter::new(folder).overwrite(true);
     let [first, second, _] = lives();
     writer.begin(&plan()).unwrap();
@@ -148,7 +148,7 @@ fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
 fn lives_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
-    let read: Vec<Life> = tracks.lives().unwrap().map(Result::unwrap).collect();
+    let read: Vec<ParticleInstance> = tracks.lives().unwrap().map(Result::unwrap).collect();
     // As text, since NaN is not equal to itself.
     assert_eq!(format!("{read:?}"), format!("{:?}", lives().concat()));
     assert_eq!(tracks.num_lives(), Some(7));
@@ -169,12 +169,12 @@ fn more_lives_than_are_read_at_a_time_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = TrackWriter::new(folder.path());
     writer.begin(&plan()).unwrap();
-    let all: Vec<Life> =
+    let all: Vec<ParticleInstance> =
         (0..10_000).map(|i| life((i % 3, (i / 3) as u32), EXITED, [i as f64, 1e4])).collect();
     all.chunks(777).for_each(|some| writer.lives(some).unwrap());
     writer.end(&ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
-    let read: Result<Vec<Life>, _> = tracks.lives().unwrap().collect();
+    let read: Result<Vec<ParticleInstance>, _> = tracks.lives().unwrap().collect();
     assert!(read.unwrap() == all);
 }
 
@@ -252,7 +252,7 @@ fn a_store_of_numpy_files_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let new = store(folder.path());
     let all = |tracks: &Tracks| {
-        let lives: Vec<Life> = tracks.lives().unwrap().map(Result::unwrap).collect();
+        let lives: Vec<ParticleInstance> = tracks.lives().unwrap().map(Result::unwrap).collect();
         let tracks: Vec<_> = (0..3).map(|slot| tracks.track(slot).unwrap()).collect();
         format!("{lives:?} {tracks:?}")
     };

@@ -2,7 +2,7 @@
 
 use crate::store::{assert_same, plans, stopped_run, whole_run};
 use crate::support::{self, data};
-use burntrace_core::{Ends, Life, Precision, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{Ends, ParticleInstance, Precision, Save, SavePlan, SinkError, TrackSink};
 use burntrace_io::{Error, TrackWriter, Tracks};
 use std::path::Path;
 
@@ -13,7 +13,7 @@ struct Recorder {
     /// Number, time, first particle and particles of each block.
     blocks: Vec<(usize, f64, usize, usize)>,
     /// After how many blocks each life came.
-    lives: Vec<(usize, Life)>,
+    lives: Vec<(usize, ParticleInstance)>,
     ends: Option<Ends>,
     fails: bool,
 }
@@ -34,7 +34,7 @@ impl TrackSink for Recorder {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[Life]) -> Result<(), SinkError> {
+    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
         self.lives.extend(lives.iter().map(|life| (self.blocks.len(), *life)));
         Ok(())
     }
@@ -91,7 +91,7 @@ fn stores_of_numpy_files_are_played() {
     assert_eq!(told.plan, Some(crate::lives::plan()));
     // Two blocks a save; lives after the first save that is not before their ends.
     assert_eq!(told.blocks[..3], [(0, 0.0, 0, 2), (0, 0.0, 2, 1), (1, 0.5, 0, 2)]);
-    let expected: Vec<Life> = crate::lives::lives().concat();
+    let expected: Vec<ParticleInstance> = crate::lives::lives().concat();
     assert_eq!(
         format!("{:?}", told.lives.iter().map(|(_, life)| life).collect::<Vec<_>>()),
         format!("{:?}", expected.iter().collect::<Vec<_>>())

@@ -2,7 +2,9 @@
 
 use crate::{lives, support};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_core::{Ends, Mark, MeshFace, Precision, Save, SavePlan, Status, TrackSink};
+use burntrace_core::{
+    DurablePosition, Ends, MeshFace, Precision, Save, SavePlan, Status, TrackSink,
+};
 use burntrace_io::{TrackWriter, Tracks};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,7 +44,7 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
 fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
     let (n, device) = (rows.len(), Device::flex());
     let wide = |shift: usize| rows.clone().flat_map(move |p| [0, 1, 2].map(|d| 3 * p + d + shift));
-    let reals = |shift| {
+    let floats = |shift| {
         let values: Vec<f64> = wide(shift).map(|i| 0.1 * (i + 1000 * index) as f64).collect();
         let values = TensorData::new(values, [n, 3]);
         Tensor::<2>::from_data(values, (&device, plan.precision.dtype()))
@@ -56,10 +58,10 @@ fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
         index,
         time: 0.25 * index as f64,
         first: rows.start,
-        position: reals(0),
+        position: floats(0),
         status: of_slots(codes),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
-        velocity: Some(reals(1)),
+        velocity: Some(floats(1)),
         generation: Some(of_slots(generations)),
     }
 }
@@ -130,15 +132,15 @@ fn what_is_read_is_what_was_written() {
         let n = plan.particles;
         for index in [0, plan.saves - 1] {
             let save = block(plan, index, 0..n);
-            let reals = |rows: Tensor<2>| -> Vec<f64> {
+            let floats = |rows: Tensor<2>| -> Vec<f64> {
                 rows.into_data().convert::<f64>().try_to_vec().unwrap()
             };
-            let position = reals(save.position);
+            let position = floats(save.position);
             assert!(tracks.position(index).unwrap().as_flattened() == position);
             let some = tracks.position_range(index, n / 2 - 1..n - 1).unwrap();
             assert!(some.as_flattened() == &position[3 * (n / 2 - 1)..3 * (n - 1)]);
             let velocity = tracks.velocity(index).unwrap().unwrap();
-            assert!(velocity.as_flattened() == reals(save.velocity.unwrap()));
+            assert!(velocity.as_flattened() == floats(save.velocity.unwrap()));
             let image = save.image.into_data().convert::<i32>().try_to_vec::<i32>().unwrap();
             assert!(tracks.image(index).unwrap().unwrap().as_flattened() == image);
             for particle in [0, n / 2, n - 1] {
@@ -171,7 +173,7 @@ fn spoil(folder: &Path) {
 }
 
 /// A run that is secured after some saves, goes on for some more and is killed; then resumed.
-pub fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) -> Mark {
+pub fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) -> DurablePosition {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();
     feed(&mut writer, plan, 0..secured, plan.particles);
@@ -181,7 +183,7 @@ pub fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) 
     mark
 }
 
-fn resumed(folder: &Path, plan: &SavePlan, mark: Mark) {
+fn resumed(folder: &Path, plan: &SavePlan, mark: DurablePosition) {
     let mut writer = TrackWriter::resume(folder, mark);
     writer.begin(plan).unwrap();
     feed(&mut writer, plan, mark.saves as usize..plan.saves, plan.particles / 3 + 1);
@@ -237,7 +239,7 @@ fn lists_of_many_chunks_are_resumed() {
         let mut writer = TrackWriter::new(&path);
         writer.begin(&plan).unwrap();
         run(&mut writer, 0..4000);
-        assert_eq!(writer.sync().unwrap(), Mark { saves: 4000, lives: 3999 });
+        assert_eq!(writer.sync().unwrap(), DurablePosition { saves: 4000, lives: 3999 });
         run(&mut writer, 4000..secured);
         let mark = writer.sync().unwrap();
         run(&mut writer, secured..secured + 5);
@@ -259,10 +261,10 @@ fn only_the_same_run_can_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);
     let path = folder.path().join("tracks");
-    let begin = |plan: &SavePlan, mark: Mark| {
+    let begin = |plan: &SavePlan, mark: DurablePosition| {
         TrackWriter::resume(&path, mark).begin(plan).unwrap_err().to_string()
     };
-    let none = begin(&plan, Mark { saves: 1, lives: 0 });
+    let none = begin(&plan, DurablePosition { saves: 1, lives: 0 });
     assert!(none.contains("there is no such folder"), "{none}");
     let mark = stopped_run(&path, &plan, 3, 1);
     let before = tree(&path);
@@ -286,7 +288,7 @@ fn only_the_same_run_can_go_on() {
         assert!(message.contains(expected), "{message}");
     }
     assert!(tree(&path) == before, "a store that is refused is left as it was");
-    let far = begin(&plan, Mark { saves: 6, ..mark });
+    let far = begin(&plan, DurablePosition { saves: 6, ..mark });
     assert!(far.contains("bytes, expected 48, of what the run had secured"), "{far}");
     let numpy = TrackWriter::resume(support::data("tracks-npy/plain"), mark).begin(&plan);
     let numpy = numpy.unwrap_err().to_string();
@@ -349,7 +351,7 @@ fn a_stopped_run_is_not_overwritten_by_accident() {
     let refused = TrackWriter::new(folder.path()).begin(&plan).unwrap_err().to_string();
     assert!(refused.contains("already holds the tracks of a run"), "{refused}");
     // Nothing was secured: the run begins anew.
-    resumed(folder.path(), &plan, Mark::default());
+    resumed(folder.path(), &plan, DurablePosition::default());
     assert_eq!(Tracks::open(folder.path()).unwrap().num_saves(), 7);
 }
 

@@ -140,17 +140,17 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
     let velocity = vec![0.5, 0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 1.0 / 3.0, 0.0];
     let status = [Status::Active, second, third].map(Status::code).to_vec();
     let image = vec![crossed, 0, 0, 0, 0, 0, 0, 0, 0];
-    let reals = |values: Vec<f64>| {
+    let floats = |values: Vec<f64>| {
         Tensor::<2>::from_data(TensorData::new(values, [3, 3]), (&device, dtype))
     };
     Save {
         index,
         time: 0.5 * at,
         first: 0,
-        position: reals(position),
+        position: floats(position),
         status: Tensor::from_data(TensorData::new(status, [3]), (&device, DType::I32)),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
-        velocity: plan.velocity.then(|| reals(velocity)),
+        velocity: plan.velocity.then(|| floats(velocity)),
         generation: None,
     }
 }

@@ -130,15 +130,15 @@ fn vtp_large() {
             position.extend([x.fract(), (p % 100) as f32 / 100.0, 0.01 * index as f32]);
             image.extend([x as i32, 0, 0]);
         }
-        let reals =
+        let floats =
             |v: Vec<f32>| Tensor::<2>::from_data(TensorData::new(v, [n, 3]), (&device, DType::F32));
         let status = vec![Status::Active.code(); n];
         let save = Save {
             index,
             time: index as f64,
             first: 0,
-            velocity: Some(reals(vec![0.5; 3 * n])),
-            position: reals(position),
+            velocity: Some(floats(vec![0.5; 3 * n])),
+            position: floats(position),
             status: Tensor::from_data(TensorData::new(status, [n]), (&device, DType::I32)),
             image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
             generation: None,

@@ -9,7 +9,7 @@ use super::{
     tile::Tile,
 };
 use crate::{
-    Adaptive, MOST_LIVES_A_STEP,
+    Adaptive, MAX_LIVES_A_STEP,
     status::{ACTIVE, WAITING},
 };
 
@@ -108,7 +108,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         loop {
             let record = self.arrays.record[i];
             if record.status == WAITING && record.step == number {
-                if lives > MOST_LIVES_A_STEP {
+                if lives > MAX_LIVES_A_STEP {
                     self.arrays.put_off(i, number);
                     break;
                 }

@@ -6,7 +6,7 @@ use super::{
     walls::{Landing, Walls},
 };
 use crate::{
-    MOST_BOUNCES, Wall,
+    MAX_BOUNCES, Wall,
     status::{EXITED, LEFT_MESH},
 };
 
@@ -40,9 +40,9 @@ pub(super) fn pass<F: Real, S: Sampler<F>>(
 ) -> Passage<F> {
     S::turn_back(hint);
     let (mut from, mut to) = (*from, *to);
-    let (mut begun, mut walks) = (F::zero(), MOST_WALKS);
+    let (mut begun, mut walks) = (F::zero(), MAX_WALKS);
     let mut passage = Passage { position: from, image: [0; 3], end: None, face: None };
-    for _ in 0..=MOST_BOUNCES {
+    for _ in 0..=MAX_BOUNCES {
         let way = Way { walls, sampler, from, to, landing: walls.land(&from, &to) };
         let found = way.follow(hint, &mut walks);
         let landing = way.landing_at(found.reached);
@@ -161,7 +161,7 @@ impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
 
 /// Walks in a step after which a way that has broken off does not go on: enough for a wall at each
 /// bounce, or for some twenty faces that do not match.
-const MOST_WALKS: usize = 1024;
+const MAX_WALKS: usize = 1024;
 
 /// Whether there is something between two parts of a way. Nothing is as short as the square of
 /// rounding, so that not even a way that leads nowhere takes many rounds.

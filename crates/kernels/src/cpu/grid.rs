@@ -2,8 +2,8 @@
 
 use super::{
     FieldArrays, Real, Sampler,
+    frame_pair::FramePair,
     lanes::{Eight, Four, Lanes, Vector},
-    moment::Moment,
 };
 use crate::{GridShape, Spacing};
 use std::marker::PhantomData;
@@ -60,7 +60,7 @@ impl<F: Real> Corner<F> {
     ///
     /// Both values can be read in both frames.
     #[inline(always)]
-    unsafe fn row<L: Lanes<F>>(self, moment: &Moment<F>) -> L::Eight {
+    unsafe fn row<L: Lanes<F>>(self, moment: &FramePair<F>) -> L::Eight {
         let [w0, w1] = moment.weights;
         // SAFETY: the caller's.
         let read = |k: usize| unsafe { L::Eight::read(self.frames[k]) };
@@ -75,7 +75,7 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
     /// Time first, then y and z; x comes last, because nodes that follow each other along x lie
     /// side by side in memory and are read as one vector.
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, last: &mut Cell) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &FramePair<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], w) = self.axes.locate::<L>(p, last);
         let [wx, wy, wz, _] = w.array();
@@ -106,10 +106,10 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
     type Hint = Cell;
 
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &Moment<F>, last: &mut Cell) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &FramePair<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], _) = self.axes.locate::<L>(p, last);
-        super::moment::blend::<F, L>(self.velocity, i + j * sy + k * sz, moment)
+        super::frame_pair::blend::<F, L>(self.velocity, i + j * sy + k * sz, moment)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Real, Record, walls::exact};
 use crate::{
-    NEVER, Succession,
+    NEVER, ReinjectionRules,
     status::{ACTIVE, WAITING},
 };
 use std::sync::{Mutex, PoisonError};
@@ -27,18 +27,18 @@ pub(super) struct Slot<'a, F> {
 }
 
 /// What follows the ends of lives in a launch, and those that have ended so far.
-pub(super) struct Followers<'a, F> {
-    succession: &'a Succession,
+pub(super) struct ReinjectionTable<'a, F> {
+    reinjection: &'a ReinjectionRules,
     inlets: &'a [[F; 3]],
     log: Mutex<Vec<Ended<F>>>,
 }
 
-impl<'a, F: Real> Followers<'a, F> {
-    pub fn new(succession: &'a Succession, inlets: &'a [[F; 3]]) -> Self {
+impl<'a, F: Real> ReinjectionTable<'a, F> {
+    pub fn new(reinjection: &'a ReinjectionRules, inlets: &'a [[F; 3]]) -> Self {
         let last = |rows: &crate::InletRows| (rows.first + rows.count) as usize;
-        let most = succession.lives.inlets.iter().map(last).max();
+        let most = reinjection.lives.inlets.iter().map(last).max();
         assert!(most.is_none_or(|most| most <= inlets.len()), "places of inlets");
-        Followers { succession, inlets, log: Mutex::default() }
+        ReinjectionTable { reinjection, inlets, log: Mutex::default() }
     }
 
     /// Gives a slot of a source that waits for nothing its first release in this launch, if it has
@@ -52,7 +52,7 @@ impl<'a, F: Real> Followers<'a, F> {
     /// Begins the life that follows one that has ended: it waits for its release. What has ended
     /// is returned; nothing where nothing follows.
     pub fn succeed(&self, slot: &mut Slot<F>) -> Option<Ended<F>> {
-        let lives = &self.succession.lives;
+        let lives = &self.reinjection.lives;
         let (status, place) = (slot.record.status, exact(slot.position));
         let inlet = lives.inlet_after(status, place);
         if status <= ACTIVE || inlet.or_else(|| lives.source(slot.number)).is_none() {
@@ -78,12 +78,12 @@ impl<'a, F: Real> Followers<'a, F> {
 
     /// Has a slot of a source wait for its next release, at the place where that will be.
     fn wait(&self, slot: &mut Slot<F>, after: Option<(i32, f64)>) {
-        let lives = &self.succession.lives;
+        let lives = &self.reinjection.lives;
         slot.record.step = NEVER;
         let Some(number) = lives.source(slot.number) else { return };
         let source = &lives.sources[number];
         if let Some((step, fraction)) =
-            self.succession.releases[number].next(source, slot.number, after)
+            self.reinjection.releases[number].next(source, slot.number, after)
         {
             slot.record.step = step;
             *slot.fraction = F::of(fraction);
@@ -92,7 +92,7 @@ impl<'a, F: Real> Followers<'a, F> {
     }
 
     fn enter(&self, slot: &mut Slot<F>, inlet: usize, number: u32) {
-        let row = self.succession.lives.inlets[inlet].row(number, slot.record.generation as u32);
+        let row = self.reinjection.lives.inlets[inlet].row(number, slot.record.generation as u32);
         *slot.position = self.inlets[row as usize];
     }
 

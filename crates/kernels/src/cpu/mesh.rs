@@ -15,8 +15,8 @@ pub(super) use simplices::Simplices;
 use super::{
     FieldArrays, Real, Sampler,
     edge::is_between,
+    frame_pair::{FramePair, blend},
     lanes::{Four, Lanes, Portable, Vector},
-    moment::{Moment, blend},
     three,
 };
 use crate::{MeshShape, Placement};
@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 /// Where a position is, seen from one cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Containment {
     /// In it, and in no other.
     Inside,
     /// On one of its faces, as far as rounding can tell.
@@ -35,17 +35,17 @@ pub(super) enum Standing {
 }
 
 /// What a cell says about a position.
-pub(super) struct Look<V> {
+pub(super) struct CellQuery<V> {
     /// The place in the cell: shares of nodes, or parametric coordinates.
     at: V,
-    standing: Standing,
+    standing: Containment,
     /// The face that it is farthest beyond, or nearest to.
     face: usize,
 }
 
 /// What cells of a form are like.
 pub(super) trait Shapes<F: Real>: Sync {
-    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Look<L::Four>;
+    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four>;
 
     /// The cell beyond a face, or -1.
     fn beyond(&self, cell: usize, face: usize) -> i32;
@@ -56,7 +56,7 @@ pub(super) trait Shapes<F: Real>: Sync {
         values: &[[F; 4]],
         cell: usize,
         at: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
     ) -> L::Four;
 
     /// The open face of a cell that a position is farthest beyond, if it is beyond one.
@@ -81,7 +81,7 @@ pub(super) struct MeshSampler<'a, F, S> {
 
 /// Where a particle is in a mesh. Numbers of cells are one more than they are; 0 is none.
 #[derive(Clone, Copy)]
-pub(super) struct Whereabouts<F> {
+pub(super) struct CellHint<F> {
     /// The cell of the last sample.
     cell: u32,
     /// The cell in which the step began, and where.
@@ -91,9 +91,9 @@ pub(super) struct Whereabouts<F> {
     has_strayed: bool,
 }
 
-impl<F: Real> Default for Whereabouts<F> {
+impl<F: Real> Default for CellHint<F> {
     fn default() -> Self {
-        Whereabouts { cell: 0, base: 0, from: [F::zero(); 3], has_strayed: false }
+        CellHint { cell: 0, base: 0, from: [F::zero(); 3], has_strayed: false }
     }
 }
 
@@ -133,7 +133,7 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
     fn search(&self, p: [F; 3]) -> u32 {
         let at = super::four::<F, Portable>(&p);
         let has = |cell: &&i32| {
-            self.shapes.look::<Portable>(**cell as usize, at).standing != Standing::Outside
+            self.shapes.look::<Portable>(**cell as usize, at).standing != Containment::Outside
         };
         self.bins.near(p).iter().find(has).map_or(0, |cell| *cell as u32 + 1)
     }
@@ -145,11 +145,11 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
         let mut hops = HOPS;
         let mut is_settled = false;
         loop {
-            let Look { at, standing, face } = self.shapes.look::<L>(cell as usize - 1, p);
-            if standing == Standing::Inside || is_settled {
+            let CellQuery { at, standing, face } = self.shapes.look::<L>(cell as usize - 1, p);
+            if standing == Containment::Inside || is_settled {
                 return Walk { is_there: true, cell, at };
             }
-            if standing == Standing::Border {
+            if standing == Containment::Border {
                 // Which of the cells there has it does not depend on the way.
                 let found = self.search(three(p.array()));
                 cell = if found == 0 { cell } else { found };
@@ -185,7 +185,7 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
 
     /// The cell of a sample, or 0, and its place there.
     #[inline(always)]
-    fn place<L: Lanes<F>>(&self, p: L::Four, hint: &mut Whereabouts<F>) -> (u32, L::Four) {
+    fn place<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> (u32, L::Four) {
         if hint.cell == 0 {
             hint.cell = self.search(three(p.array()));
             if hint.cell == 0 {
@@ -211,7 +211,7 @@ impl<'a, F: Real, S: Shapes<F>> MeshSampler<'a, F, S> {
     /// on the straight way from where the step began, where the sample is in no cell.
     #[cold]
     #[inline(never)]
-    fn stray(&self, p: [F; 3], hint: &mut Whereabouts<F>) -> (u32, [F; 4]) {
+    fn stray(&self, p: [F; 3], hint: &mut CellHint<F>) -> (u32, [F; 4]) {
         hint.has_strayed = hint.base != 0;
         let found = self.search(p);
         if found != 0 {
@@ -242,15 +242,15 @@ fn portable<F: Real>(p: &[F; 3]) -> <Portable as Lanes<F>>::Four {
 }
 
 impl<F: Real, S: Shapes<F>> Sampler<F> for MeshSampler<'_, F, S> {
-    type Hint = Whereabouts<F>;
+    type Hint = CellHint<F>;
     const ENDS: bool = true;
 
     #[inline(always)]
     fn sample<L: Lanes<F>>(
         &self,
         p: L::Four,
-        moment: &Moment<F>,
-        hint: &mut Whereabouts<F>,
+        moment: &FramePair<F>,
+        hint: &mut CellHint<F>,
     ) -> L::Four {
         let (cell, at) = self.place::<L>(p, hint);
         if cell == 0 {
@@ -263,17 +263,17 @@ impl<F: Real, S: Shapes<F>> Sampler<F> for MeshSampler<'_, F, S> {
         }
     }
 
-    fn recall(&self, note: i32) -> Whereabouts<F> {
+    fn recall(&self, note: i32) -> CellHint<F> {
         let is_cell = note >= 0 && note as usize <= self.cells;
-        Whereabouts { cell: if is_cell { note as u32 } else { 0 }, ..Whereabouts::default() }
+        CellHint { cell: if is_cell { note as u32 } else { 0 }, ..CellHint::default() }
     }
 
-    fn note(hint: &Whereabouts<F>) -> i32 {
+    fn note(hint: &CellHint<F>) -> i32 {
         hint.base as i32
     }
 
     #[inline(always)]
-    fn holds<L: Lanes<F>>(&self, p: L::Four, hint: &mut Whereabouts<F>) -> bool {
+    fn holds<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> bool {
         if hint.has_strayed || hint.cell == 0 {
             return false;
         }
@@ -285,19 +285,19 @@ impl<F: Real, S: Shapes<F>> Sampler<F> for MeshSampler<'_, F, S> {
         walk.is_there
     }
 
-    fn turn_back(hint: &mut Whereabouts<F>) {
-        *hint = Whereabouts { cell: hint.base, has_strayed: false, ..*hint };
+    fn turn_back(hint: &mut CellHint<F>) {
+        *hint = CellHint { cell: hint.base, has_strayed: false, ..*hint };
     }
 
-    fn find(&self, p: [F; 3], hint: &mut Whereabouts<F>) -> bool {
+    fn find(&self, p: [F; 3], hint: &mut CellHint<F>) -> bool {
         let cell = self.search(p);
         if cell != 0 {
-            *hint = Whereabouts { cell, base: cell, from: p, has_strayed: false };
+            *hint = CellHint { cell, base: cell, from: p, has_strayed: false };
         }
         cell != 0
     }
 
-    fn edge(&self, p: [F; 3], hint: &Whereabouts<F>) -> (i32, [F; 3]) {
+    fn edge(&self, p: [F; 3], hint: &CellHint<F>) -> (i32, [F; 3]) {
         if hint.base == 0 {
             return (0, [F::zero(); 3]);
         }

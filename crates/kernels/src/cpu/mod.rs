@@ -4,11 +4,11 @@
 mod adapt;
 mod arrays;
 mod edge;
+mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
 mod lives;
 mod mesh;
-mod moment;
 pub(crate) mod obstacles;
 mod order;
 mod points;
@@ -25,12 +25,12 @@ pub(crate) use lives::Ended;
 use crate::{
     ClosedSurface, FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau,
 };
+use frame_pair::{FramePair, Frames};
 use grid::{Cells, GridSampler, Nodes};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
-use lives::Followers;
+use lives::ReinjectionTable;
 use mesh::{General, MeshSampler, Simplices};
-use moment::{Frames, Moment};
 use order::{Order, Parts};
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
@@ -112,7 +112,7 @@ pub(crate) trait Sampler<F: Real>: Sync {
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
         hint: &mut Self::Hint,
     ) -> L::Four;
 
@@ -196,7 +196,7 @@ pub(crate) fn advance<F: Real>(
     segment: &Segment,
 ) -> Vec<Ended<F>> {
     // No launch before this one can have left anything: the log has room for all.
-    let resumes = segment.succession.as_ref().is_some_and(|succession| succession.resumes);
+    let resumes = segment.reinjection.as_ref().is_some_and(|reinjection| reinjection.resumes);
     let mut log = Vec::new();
     if !resumes {
         let frame_size = field.shape.values_per_frame();
@@ -236,7 +236,7 @@ impl<F: Real> Advance<'_, F> {
         };
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
-        while let Some(steps) = parts.next(run.followers.as_ref().map(Followers::count)) {
+        while let Some(steps) = parts.next(run.followers.as_ref().map(ReinjectionTable::count)) {
             match Order::new(&arrays, steps.len()) {
                 None => advance(arrays.reborrow(), &steps),
                 Some(order) => {
@@ -330,7 +330,7 @@ struct SampleTile<'a, F, S> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
     walls: &'a Walls<F>,
-    moment: &'a Moment<F>,
+    moment: &'a FramePair<F>,
     sampler: &'a S,
 }
 

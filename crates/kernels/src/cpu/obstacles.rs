@@ -11,7 +11,7 @@ pub(crate) mod tests;
 
 use super::{Real, edge::Passage};
 use crate::{
-    Boundary, Condition, MOST_EVENTS, Obstacle, ObstaclePassage, Status, Surface,
+    Boundary, Condition, MAX_EVENTS, Obstacle, ObstaclePassage, Status, Surface,
     status::{EXITED, HIT, STUCK},
 };
 use body::Body;
@@ -37,7 +37,7 @@ pub(super) struct Hit<F> {
 }
 
 /// Rounds in which a place is brought out of all obstacles.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 impl<F: Real> Obstacles<F> {
     pub fn new(obstacles: &[Obstacle], boundary: &Boundary) -> Self {
@@ -98,22 +98,22 @@ impl<F: Real> Obstacles<F> {
         let passage = Passage { position: begin, image: [0; 3], end: None, face: None };
         // Its way is the same wherever it has been brought to.
         let to = if begin == *from { *to } else { plus(&begin, &way, F::one()) };
-        let mut course = Course { obstacles: self, to, begun: F::zero(), passage };
+        let mut cursor = StepCursor { obstacles: self, to, begun: F::zero(), passage };
         // So long a way is no number, nor are its parts.
         let longest = F::max_value() / F::of(16.0);
         let mut goes_on = way.iter().all(|x| x.abs() <= longest);
         let mut events = 0;
         while goes_on {
             events += 1;
-            goes_on = course.next() && events < MOST_EVENTS;
+            goes_on = cursor.next() && events < MAX_EVENTS;
         }
-        course.passage
+        cursor.passage
     }
 
     /// A place where a particle may be: the given one, or one that it is brought to.
     fn settled(&self, place: [F; 3]) -> Option<[F; 3]> {
         let mut place = place;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             place = [0, 1, 2].map(|d| place[d].max(self.low[d]).min(self.high[d]));
             if self.bodies.iter().all(|body| body.allows(&place)) {
                 return Some(place);
@@ -146,7 +146,7 @@ impl<F: Real> Obstacles<F> {
 }
 
 /// A particle on its way.
-struct Course<'a, F> {
+struct StepCursor<'a, F> {
     obstacles: &'a Obstacles<F>,
     /// Where what is left of the way leads, straight from the passage's position.
     to: [F; 3],
@@ -155,7 +155,7 @@ struct Course<'a, F> {
     passage: Passage<F>,
 }
 
-impl<F: Real> Course<'_, F> {
+impl<F: Real> StepCursor<'_, F> {
     /// Goes to what the way meets next, or to its end. Returns whether it goes on.
     fn next(&mut self) -> bool {
         let (from, to) = (self.passage.position, self.to);

@@ -16,7 +16,7 @@ const WORTH_STEPS: usize = 8;
 const PER_BIN: usize = 2;
 
 /// The most bins along an axis, as a power of two.
-const MOST_BITS: u32 = 7;
+const MAX_BITS: u32 = 7;
 
 /// Steps of the first part of a launch in which lives are followed by others.
 const FIRST_PART: usize = 16;
@@ -143,7 +143,7 @@ impl<F: Real> Bins<F> {
         let (low, high) = bounds(positions);
         let is_wide = [0, 1, 2].map(|d| high[d] > low[d]);
         let axes = is_wide.iter().filter(|wide| **wide).count().max(1) as u32;
-        let bits = ((positions.len() / PER_BIN).max(1).ilog2() / axes).min(MOST_BITS);
+        let bits = ((positions.len() / PER_BIN).max(1).ilog2() / axes).min(MAX_BITS);
         let last = F::of(f64::from((1_u32 << bits) - 1));
         Bins {
             low,
@@ -161,7 +161,7 @@ impl<F: Real> Bins<F> {
             (place.max(0) as u32).min((1 << self.bits[d]) - 1)
         });
         let mut bin = 0;
-        for bit in (0..MOST_BITS).rev() {
+        for bit in (0..MAX_BITS).rev() {
             for d in (0..3).filter(|d| bit < self.bits[*d]) {
                 bin = bin << 1 | place[d] >> bit & 1;
             }

@@ -4,7 +4,7 @@
 //! that can do both at once: so the numbers are the same on every CPU.
 
 use super::Real;
-use crate::random::{COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MOST_TERMS, SINE, UPPER, terms};
+use crate::random::{COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MAX_TERMS, SINE, UPPER, terms};
 
 /// Cosine and sine of the multiples of a right angle.
 static TURNS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
@@ -61,7 +61,7 @@ fn direction<F: Real>(word: u32) -> [F; 2] {
 
 /// A power series at `x`, as far as the float asks for.
 #[inline(always)]
-fn series<F: Real>(parts: &[f64; MOST_TERMS], x: F) -> F {
+fn series<F: Real>(parts: &[f64; MAX_TERMS], x: F) -> F {
     let last = terms(8 * size_of::<F>()) - 1;
     let mut sum = F::of(parts[last]);
     for i in (0..last).rev() {

@@ -9,7 +9,7 @@ use super::{
     three,
 };
 use crate::{
-    MOST_LIVES_A_STEP,
+    MAX_LIVES_A_STEP,
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
@@ -40,7 +40,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     pub fn settle<M: Method>(&mut self, leap: ([F; 3], bool), start: F) {
         self.land(leap, start);
         let number = self.number();
-        for _ in 0..MOST_LIVES_A_STEP {
+        for _ in 0..MAX_LIVES_A_STEP {
             if !self.succeed() {
                 return;
             }

@@ -3,9 +3,9 @@
 use super::{
     Ended, Method, Real, Sampler,
     adapt::Control,
+    frame_pair::{FramePair, Frames},
     lanes::{Four, Lanes, Vector},
-    lives::Followers,
-    moment::{Frames, Moment},
+    lives::ReinjectionTable,
     obstacles::Obstacles,
     three,
     walk::Walker,
@@ -14,7 +14,7 @@ use super::{
 use crate::{Segment, Step, scheme::MAX_STAGES};
 
 /// The moments of a step's stages.
-pub(super) type Moments<F> = [Moment<F>; MAX_STAGES];
+pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 
 /// What is the same for all particles of a segment.
 pub(super) struct Run<'a, F> {
@@ -24,7 +24,7 @@ pub(super) struct Run<'a, F> {
     pub obstacles: Option<Obstacles<F>>,
     frames: Frames<'a, F>,
     /// The moments of each step, for particles that take the whole of it.
-    moments: Vec<Moments<F>>,
+    moments: Vec<FramePairs<F>>,
     /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
     stagnant: F,
     /// Whether samples are more than velocities, or something is added to them: the lanes that
@@ -37,7 +37,7 @@ pub(super) struct Run<'a, F> {
     /// The random walk, if there is one.
     pub walker: Option<Walker<F>>,
     /// What follows the ends of lives, if anything does.
-    pub followers: Option<Followers<'a, F>>,
+    pub followers: Option<ReinjectionTable<'a, F>>,
 }
 
 impl<'a, F: Real> Run<'a, F> {
@@ -58,13 +58,13 @@ impl<'a, F: Real> Run<'a, F> {
             three: [F::one(), F::one(), F::one(), F::zero()],
             control: segment.adaptive.as_ref().map(Control::new),
             walker: segment.walk.as_ref().map(Walker::new),
-            followers: segment.succession.as_ref().map(|next| Followers::new(next, inlets)),
+            followers: segment.reinjection.as_ref().map(|next| ReinjectionTable::new(next, inlets)),
         }
     }
 
     /// The lives that have ended and are followed by others.
     pub fn into_log(self) -> Vec<Ended<F>> {
-        self.followers.map(Followers::into_log).unwrap_or_default()
+        self.followers.map(ReinjectionTable::into_log).unwrap_or_default()
     }
 
     /// What samples are with what is added to them.
@@ -79,7 +79,7 @@ impl<'a, F: Real> Run<'a, F> {
 
     /// The moments of step `j` for a particle that takes the whole of it.
     #[inline(always)]
-    pub fn moments(&self, j: usize) -> &Moments<F> {
+    pub fn moments(&self, j: usize) -> &FramePairs<F> {
         &self.moments[j]
     }
 
@@ -97,7 +97,7 @@ impl<'a, F: Real> Run<'a, F> {
     }
 
     /// The moments of a part of step `j`, of length `h`, from `start` after its beginning.
-    pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> Moments<F> {
+    pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> FramePairs<F> {
         stage_moments::<F, M>(&self.frames, &self.segment.steps[j], start, h)
     }
 }
@@ -125,7 +125,7 @@ fn stage_moments<F: Real, M: Method>(
     step: &Step,
     start: F,
     h: F,
-) -> Moments<F> {
+) -> FramePairs<F> {
     std::array::from_fn(|s| {
         let c = F::of(M::TABLEAU.c[s.min(M::TABLEAU.stages - 1)].value());
         frames.moment(step, start + c * h)
@@ -133,7 +133,7 @@ fn stage_moments<F: Real, M: Method>(
 }
 
 /// Where a step led, before the boundary.
-pub(super) struct Leap<V, const G: usize> {
+pub(super) struct StepResult<V, const G: usize> {
     pub to: [V; G],
     /// Who is slower than the threshold speed.
     pub slow: [bool; G],
@@ -146,7 +146,7 @@ where
 {
     from: &'a [V; G],
     h: F,
-    moments: &'a Moments<F>,
+    moments: &'a FramePairs<F>,
     run: &'a Run<'a, F>,
     sampler: &'a S,
     hints: &'a mut [S::Hint; G],
@@ -157,7 +157,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     #[inline(always)]
     fn new(
         from: &'a [V; G],
-        (h, moments): (F, &'a Moments<F>),
+        (h, moments): (F, &'a FramePairs<F>),
         run: &'a Run<'a, F>,
         sampler: &'a S,
         hints: &'a mut [S::Hint; G],
@@ -235,8 +235,8 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 
     /// Where the step leads.
     #[inline(always)]
-    fn leap(&self) -> Leap<V, G> {
-        let mut leap = Leap { to: *self.from, slow: [false; G] };
+    fn leap(&self) -> StepResult<V, G> {
+        let mut leap = StepResult { to: *self.from, slow: [false; G] };
         // By index: an iterator might be called where it should be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
@@ -256,11 +256,11 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 #[inline(always)]
 pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
     from: &[L::Four; G],
-    step: (F, &Moments<F>),
+    step: (F, &FramePairs<F>),
     run: &Run<F>,
     sampler: &S,
     hints: &mut [S::Hint; G],
-) -> Leap<L::Four, G> {
+) -> StepResult<L::Four, G> {
     let mut stages = Stages::<F, L::Four, S, M, G>::new(from, step, run, sampler, hints);
     stages.solution::<L>();
     stages.leap()
@@ -270,11 +270,11 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
 #[inline(always)]
 pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
     from: L::Four,
-    (h, moments): (F, &Moments<F>),
+    (h, moments): (F, &FramePairs<F>),
     run: &Run<F>,
     sampler: &S,
     hint: &mut S::Hint,
-) -> (Leap<L::Four, 1>, L::Four) {
+) -> (StepResult<L::Four, 1>, L::Four) {
     let (from, mut hints) = ([from], [*hint]);
     let mut stages =
         Stages::<F, L::Four, S, M, 1>::new(&from, (h, moments), run, sampler, &mut hints);

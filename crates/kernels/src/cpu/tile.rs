@@ -2,10 +2,10 @@
 
 use super::{
     Arrays, Ended, Method, Real, Sampler, TILE,
+    frame_pair::FramePair,
     lanes::{Four, Lanes, Task},
-    moment::Moment,
     single::Single,
-    step::{Leap, Run, rk_step},
+    step::{Run, StepResult, rk_step},
     three,
     walk::Walker,
 };
@@ -207,7 +207,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         walker: &Walker<F>,
         who: &[usize; G],
         (from, mut to): ([L::Four; G], [L::Four; G]),
-        (j, h, moment): (usize, F, &Moment<F>),
+        (j, h, moment): (usize, F, &FramePair<F>),
         hints: [S::Hint; G],
     ) -> [L::Four; G] {
         let number = (self.run.segment.first_step + j as i32) as u32;
@@ -260,7 +260,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         who: &[usize; G],
         at: &mut [L::Four; G],
         hints: &mut [S::Hint; G],
-        leap: &Leap<L::Four, G>,
+        leap: &StepResult<L::Four, G>,
         (j, start): (usize, F),
     ) -> bool {
         self.keep::<L, G>(who, at, hints);

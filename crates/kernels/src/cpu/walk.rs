@@ -5,8 +5,8 @@
 
 use super::{
     Real, Sampler, four,
+    frame_pair::FramePair,
     lanes::{Four, Portable},
-    moment::Moment,
     random::normals,
     walls::Walls,
 };
@@ -51,7 +51,7 @@ impl<F: Real> Walker<F> {
         &self,
         (from, to): ([F; 3], [F; 3]),
         [slot, generation, step]: Address,
-        (h, moment): (F, &Moment<F>),
+        (h, moment): (F, &FramePair<F>),
         field: (&Walls<F>, &S, &S::Hint),
     ) -> [F; 3] {
         let normal = normals::<F>(bits(self.seed, slot, generation, step, WALK));
@@ -71,7 +71,7 @@ impl<F: Real> Walker<F> {
     fn spread<S: Sampler<F>>(
         &self,
         at: [F; 3],
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
         (walls, sampler, hint): (&Walls<F>, &S, &S::Hint),
     ) -> Spread<F> {
         let mut hint = *hint;

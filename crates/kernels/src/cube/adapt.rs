@@ -18,9 +18,9 @@ pub(super) struct Verdict<F: Float> {
 /// The length of an attempt within what is left of a step, given what the last one suggests (0 for
 /// nothing); both have the sign of the step.
 #[cube]
-pub(super) fn length<F: Float>(reals: &[F], suggested: F, left: F) -> F {
+pub(super) fn length<F: Float>(floats: &[F], suggested: F, left: F) -> F {
     let size = left.abs();
-    let most = min(reals[CONTROL_MOST], size);
+    let most = min(floats[CONTROL_MOST], size);
     let mut length = select(suggested == F::new(0.0_f32), most, min(suggested.abs(), most));
     // What would be left over should not be too short for a step of its own.
     if length * F::new(1.001_f32) >= size {
@@ -32,7 +32,7 @@ pub(super) fn length<F: Float>(reals: &[F], suggested: F, left: F) -> F {
 /// Judges an attempt of length `h` by its error.
 #[cube]
 pub(super) fn judge<F: Float>(
-    reals: &[F],
+    floats: &[F],
     from: Vec4<F>,
     to: Vec4<F>,
     error: Vec4<F>,
@@ -44,13 +44,13 @@ pub(super) fn judge<F: Float>(
     #[unroll]
     for d in 0..3usize {
         let size =
-            reals[CONTROL + 1] + reals[CONTROL] * max(from.extract(d).abs(), to.extract(d).abs());
+            floats[CONTROL + 1] + floats[CONTROL] * max(from.extract(d).abs(), to.extract(d).abs());
         let part = error.extract(d).abs() / size;
         is_number = is_number && part <= F::max_value();
         norm = max(norm, part);
     }
     let slack = F::new(Adaptive::ROUNDINGS as f32) * rounding::<F>() * whole.abs();
-    let is_least = h.abs() <= reals[CONTROL_LEAST] || h.abs() <= slack;
+    let is_least = h.abs() <= floats[CONTROL_LEAST] || h.abs() <= slack;
     let least = F::new(Adaptive::SHRINK as f32);
     let most = F::new(Adaptive::GROW as f32);
     let mut factor = most;

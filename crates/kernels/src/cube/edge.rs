@@ -3,18 +3,18 @@
 
 use super::{
     Vec4, cubecl, dot,
-    mesh::{MeshKind, Whereabouts, edge, inward, is_between, seek},
+    mesh::{CellHint, MeshKind, edge, inward, is_between, seek},
     tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
     walls::{Landing, land},
 };
 use crate::{
-    MOST_BOUNCES, Wall,
+    MAX_BOUNCES, Wall,
     status::{ACTIVE, EXITED, LEFT_MESH},
 };
 use burn_cubecl::cubecl::prelude::*;
 
 /// Places in a step at which a walk may break off and go on.
-const MOST_BREAKS: i32 = 20;
+const MAX_BREAKS: i32 = 20;
 
 /// What became of a particle on a way.
 #[derive(CubeType)]
@@ -48,11 +48,11 @@ struct Found<F: Float> {
 pub(super) fn pass<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
 ) -> Passage<F> {
     let zero = F::new(0.0_f32);
@@ -75,31 +75,31 @@ pub(super) fn pass<F: Float>(
     let mut breaks = 0i32;
     let mut goes_on = true;
     while goes_on {
-        let whole = land::<F>(reals, wholes, from, to);
+        let whole = land::<F>(floats, ints, from, to);
         let length = select(whole.face >= 0, whole.fraction, one);
         let found =
-            follow::<F>(places, index, reals, wholes, from, to, &whole, length, breaks, hint, mesh);
+            follow::<F>(places, index, floats, ints, from, to, &whole, length, breaks, hint, mesh);
         breaks = found.breaks;
-        let end = land_at::<F>(reals, wholes, from, to, &whole, length, found.reached);
+        let end = land_at::<F>(floats, ints, from, to, &whole, length, found.reached);
         passage.position = end.position;
         passage.image_x += end.image_x;
         passage.image_y += end.image_y;
         passage.image_z += end.image_z;
         let left = one - begun;
         ways += 1;
-        goes_on = !found.is_whole && ways <= comptime!(MOST_BOUNCES as i32);
+        goes_on = !found.is_whole && ways <= comptime!(MAX_BOUNCES as i32);
         if found.is_whole {
             if whole.face >= 0 {
                 passage.status = EXITED + whole.face;
                 passage.fraction = begun + whole.fraction * left;
             }
         } else {
-            let behind = land_at::<F>(reals, wholes, from, to, &whole, length, found.beyond);
-            let edge = edge::<F>(places, index, wholes, behind.position, hint.base, mesh);
+            let behind = land_at::<F>(floats, ints, from, to, &whole, length, found.beyond);
+            let edge = edge::<F>(places, index, ints, behind.position, hint.base, mesh);
             let inward = inward::<F>(places, index, &edge, mesh);
             let fraction = found.reached * length;
             begun += fraction * left;
-            let wall = wall_at::<F>(reals, wholes, passage.position);
+            let wall = wall_at::<F>(floats, ints, passage.position);
             if wall == comptime!(Wall::Leave.code()) {
                 passage.status = LEFT_MESH;
                 passage.fraction = begun;
@@ -117,26 +117,26 @@ pub(super) fn pass<F: Float>(
 
 /// What happens to a particle that crosses the edge of the mesh at a place.
 #[cube]
-fn wall_at<F: Float>(reals: &[F], wholes: &[i32], place: Vec4<F>) -> i32 {
-    let patch = patch_at::<F>(reals, wholes, place);
-    let mut wall = wholes[WALL];
+fn wall_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> i32 {
+    let patch = patch_at::<F>(floats, ints, place);
+    let mut wall = ints[WALL];
     if patch >= 0 {
-        wall = wholes[(wholes[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32)) as usize];
+        wall = ints[(ints[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32)) as usize];
     }
     wall
 }
 
 /// The first patch of the mesh's edge in which a place is, or -1.
 #[cube]
-pub(super) fn patch_at<F: Float>(reals: &[F], wholes: &[i32], place: Vec4<F>) -> i32 {
+pub(super) fn patch_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> i32 {
     let mut found = i32::new(-1);
-    for patch in 0..wholes[PATCHES] {
-        let at = (wholes[PATCH_BOXES_AT] + 6 * patch) as usize;
+    for patch in 0..ints[PATCHES] {
+        let at = (ints[PATCH_BOXES_AT] + 6 * patch) as usize;
         let mut is_in = true;
         #[unroll]
         for d in 0..3usize {
             let x = place.extract(d);
-            is_in = is_in && reals[at + d] <= x && x <= reals[at + d + 3];
+            is_in = is_in && floats[at + d] <= x && x <= floats[at + d + 3];
         }
         if is_in && found < 0 {
             found = patch;
@@ -166,8 +166,8 @@ fn turned<F: Float>(wall: i32, rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
 /// straight line.
 #[cube]
 fn land_at<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     whole: &Landing<F>,
@@ -175,7 +175,7 @@ fn land_at<F: Float>(
     part: F,
 ) -> Landing<F> {
     let middle = from + Vec4::<F>::new(part * length) * (to - from);
-    let landing = land::<F>(reals, wholes, from, middle);
+    let landing = land::<F>(floats, ints, from, middle);
     let is_all = part == F::new(1.0_f32);
     let mut position = landing.position;
     if is_all {
@@ -205,14 +205,14 @@ const CELL: i32 = 2;
 fn follow<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     whole: &Landing<F>,
     length: F,
     breaks: i32,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
 ) -> Found<F> {
     let one = F::new(1.0_f32);
@@ -224,9 +224,9 @@ fn follow<F: Float>(
     let mut breaks = breaks;
     let mut goes_on = true;
     while goes_on {
-        let position = land_at::<F>(reals, wholes, from, to, whole, length, part).position;
+        let position = land_at::<F>(floats, ints, from, to, whole, length, part).position;
         let cell = select(asks == CELL, 0i32, hint.base);
-        let next = seek::<F>(places, index, reals, wholes, position, cell, false, mesh);
+        let next = seek::<F>(places, index, floats, ints, position, cell, false, mesh);
         let is_there = next.is_there && (asks == CELL || cell > 0);
         if is_there {
             hint.cell = next.cell;
@@ -238,7 +238,7 @@ fn follow<F: Float>(
                 goes_on = false;
             } else if asks == CELL {
                 breaks += 1;
-                goes_on = breaks < MOST_BREAKS;
+                goes_on = breaks < MAX_BREAKS;
                 beyond = select(goes_on, one, reached);
             }
         } else {

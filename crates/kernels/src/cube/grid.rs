@@ -2,7 +2,7 @@
 
 use super::{
     Form, Vec4, cubecl,
-    moment::Moment,
+    frame_pair::FramePair,
     tables::{NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -19,18 +19,18 @@ struct Place<F: Float> {
 pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
     places: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     position: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    let x = locate::<F>(places, reals, wholes, position.extract(0usize), 0usize, form);
-    let y = locate::<F>(places, reals, wholes, position.extract(1usize), 1usize, form);
-    let z = locate::<F>(places, reals, wholes, position.extract(2usize), 2usize, form);
-    let sx = wholes[STRIDES] as usize;
-    let sy = wholes[STRIDES + 1] as usize;
-    let sz = wholes[STRIDES + 2] as usize;
+    let x = locate::<F>(places, floats, ints, position.extract(0usize), 0usize, form);
+    let y = locate::<F>(places, floats, ints, position.extract(1usize), 1usize, form);
+    let z = locate::<F>(places, floats, ints, position.extract(2usize), 2usize, form);
+    let sx = ints[STRIDES] as usize;
+    let sy = ints[STRIDES + 1] as usize;
+    let sz = ints[STRIDES + 2] as usize;
     let base = x.cell * sx + y.cell * sy + z.cell * sz;
     let mut v = Vec4::<F>::new(moment.first_weight)
         * in_space::<F>(velocity, moment.first + base, sx, sy, sz, &x, &y, &z, form);
@@ -86,30 +86,25 @@ fn lerp<F: Float>(a: Vec4<F>, b: Vec4<F>, w: F) -> Vec4<F> {
 #[cube]
 fn locate<F: Float>(
     places: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     x: F,
     #[comptime] axis: usize,
     #[comptime] form: Form,
 ) -> Place<F> {
     if comptime!(form.kind.is_uniform()) {
-        locate_uniform::<F>(reals, wholes, x, axis)
+        locate_uniform::<F>(floats, ints, x, axis)
     } else {
-        locate_in_table::<F>(places, wholes, x, axis)
+        locate_in_table::<F>(places, ints, x, axis)
     }
 }
 
 #[cube]
-fn locate_uniform<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
-    x: F,
-    #[comptime] axis: usize,
-) -> Place<F> {
-    let last_node = wholes[NODES + axis] - 1;
+fn locate_uniform<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> Place<F> {
+    let last_node = ints[NODES + axis] - 1;
     let last_cell = max(last_node - 1, 0);
     let g = clamp(
-        (x - reals[ORIGIN + axis]) * reals[PER_LENGTH + axis],
+        (x - floats[ORIGIN + axis]) * floats[PER_LENGTH + axis],
         F::new(0.0_f32),
         F::cast_from(last_node),
     );
@@ -120,16 +115,16 @@ fn locate_uniform<F: Float>(
 #[cube]
 fn locate_in_table<F: Float>(
     places: &[F],
-    wholes: &[i32],
+    ints: &[i32],
     x: F,
     #[comptime] axis: usize,
 ) -> Place<F> {
     let mut start = 0usize;
     #[unroll]
     for d in 0..axis {
-        start += wholes[NODES + d] as usize;
+        start += ints[NODES + d] as usize;
     }
-    let count = wholes[NODES + axis] as usize;
+    let count = ints[NODES + axis] as usize;
     let mut low = 0usize;
     let mut high = select(count > 1, count - 1, 1usize);
     while high - low > 1 {

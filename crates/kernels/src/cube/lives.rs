@@ -21,14 +21,14 @@ use burn_cubecl::cubecl::prelude::*;
 pub(super) fn wake<F: Float>(
     particle: &mut Particle<F>,
     inlets: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     slot: u32,
 ) {
     if particle.status == WAITING && particle.step == NEVER {
         // Before all releases.
         particle.step = i32::new(-1);
-        wait::<F>(particle, inlets, reals, wholes, slot);
+        wait::<F>(particle, inlets, floats, ints, slot);
     }
 }
 
@@ -44,16 +44,16 @@ pub(super) fn succeed<F: Float>(
     log_index: &mut [i32],
     log_place: &mut [F],
     inlets: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     slot: u32,
 ) -> bool {
     let mut follows = false;
     if particle.status > ACTIVE {
-        let inlet = inlet_after::<F>(particle.status, particle.position, reals, wholes);
-        if inlet >= 0 || source(wholes, slot) >= 0 {
-            let room = wholes[ROOM];
-            let row = (slot - wholes[FIRST_SLOT] as u32) as usize * room as usize
+        let inlet = inlet_after::<F>(particle.status, particle.position, floats, ints);
+        if inlet >= 0 || source(ints, slot) >= 0 {
+            let room = ints[ROOM];
+            let row = (slot - ints[FIRST_SLOT] as u32) as usize * room as usize
                 + particle.logged as usize;
             follows = particle.logged < room;
             particle.logged += 1;
@@ -66,9 +66,9 @@ pub(super) fn succeed<F: Float>(
                 particle.place = 0i32;
                 particle.generation += 1;
                 if inlet >= 0 {
-                    enter::<F>(particle, inlets, wholes, inlet, slot);
+                    enter::<F>(particle, inlets, ints, inlet, slot);
                 } else {
-                    wait::<F>(particle, inlets, reals, wholes, slot);
+                    wait::<F>(particle, inlets, floats, ints, slot);
                 }
             }
         }
@@ -79,13 +79,13 @@ pub(super) fn succeed<F: Float>(
 /// The inlet through which a particle comes in again at once after a life that has ended with a
 /// status at a place, or -1.
 #[cube]
-fn inlet_after<F: Float>(status: i32, place: Vec4<F>, reals: &[F], wholes: &[i32]) -> i32 {
-    let mut inlet = wholes[AFTER + status as usize];
+fn inlet_after<F: Float>(status: i32, place: Vec4<F>, floats: &[F], ints: &[i32]) -> i32 {
+    let mut inlet = ints[AFTER + status as usize];
     if status == LEFT_MESH {
-        let patch = patch_at::<F>(reals, wholes, place);
+        let patch = patch_at::<F>(floats, ints, place);
         if patch >= 0 {
-            let at = wholes[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32);
-            inlet = wholes[(at + 1) as usize];
+            let at = ints[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32);
+            inlet = ints[(at + 1) as usize];
         }
     }
     inlet
@@ -115,12 +115,12 @@ fn log<F: Float>(
 
 /// The source of a slot, or -1.
 #[cube]
-fn source(wholes: &[i32], slot: u32) -> i32 {
+fn source(ints: &[i32], slot: u32) -> i32 {
     let mut found = i32::new(-1);
-    for s in 0..wholes[SOURCES] {
-        let at = (wholes[SOURCES_AT] + s * comptime!(SOURCE_COLUMNS as i32)) as usize;
-        let local = slot as i32 - wholes[at];
-        if local >= 0 && local < wholes[at + 1] {
+    for s in 0..ints[SOURCES] {
+        let at = (ints[SOURCES_AT] + s * comptime!(SOURCE_COLUMNS as i32)) as usize;
+        let local = slot as i32 - ints[at];
+        if local >= 0 && local < ints[at + 1] {
             found = s;
         }
     }
@@ -129,30 +129,24 @@ fn source(wholes: &[i32], slot: u32) -> i32 {
 
 /// Has a slot of a source wait for its next release, at the place where that will be.
 #[cube]
-fn wait<F: Float>(
-    particle: &mut Particle<F>,
-    inlets: &[F],
-    reals: &[F],
-    wholes: &[i32],
-    slot: u32,
-) {
+fn wait<F: Float>(particle: &mut Particle<F>, inlets: &[F], floats: &[F], ints: &[i32], slot: u32) {
     let mut next = i32::new(NEVER as i64);
     let mut next_fraction = F::new(0.0_f32);
-    let source = source(wholes, slot);
+    let source = source(ints, slot);
     if source >= 0 {
-        let at = (wholes[SOURCES_AT] + source * comptime!(SOURCE_COLUMNS as i32)) as usize;
-        let slots = wholes[at + 1];
-        let local = slot as i32 - wholes[at];
-        let count = wholes[at + 4];
-        let mut k = (local + slots - wholes[at + 3]) % slots;
+        let at = (ints[SOURCES_AT] + source * comptime!(SOURCE_COLUMNS as i32)) as usize;
+        let slots = ints[at + 1];
+        let local = slot as i32 - ints[at];
+        let count = ints[at + 4];
+        let mut k = (local + slots - ints[at + 3]) % slots;
         while k < count {
-            let step = wholes[(wholes[at + 5] + k) as usize];
-            let fraction = reals[(wholes[RELEASES_AT] + wholes[at + 6] + k) as usize];
+            let step = ints[(ints[at + 5] + k) as usize];
+            let fraction = floats[(ints[RELEASES_AT] + ints[at + 6] + k) as usize];
             let is_later = step > particle.step;
             if is_later || (step == particle.step && fraction > particle.fraction) {
                 next = step;
                 next_fraction = fraction;
-                enter::<F>(particle, inlets, wholes, wholes[at + 2], local as u32);
+                enter::<F>(particle, inlets, ints, ints[at + 2], local as u32);
                 k = count;
             } else {
                 k += slots;
@@ -168,13 +162,13 @@ fn wait<F: Float>(
 fn enter<F: Float>(
     particle: &mut Particle<F>,
     inlets: &[F],
-    wholes: &[i32],
+    ints: &[i32],
     inlet: i32,
     number: u32,
 ) {
-    let at = (wholes[INLETS_AT] + inlet * comptime!(INLET_COLUMNS as i32)) as usize;
-    let scattered = number * (wholes[at + 2] as u32);
-    let strode = (particle.generation as u32) * (wholes[at + 3] as u32);
-    let row = wholes[at] as usize + ((scattered + strode) % (wholes[at + 1] as u32)) as usize;
+    let at = (ints[INLETS_AT] + inlet * comptime!(INLET_COLUMNS as i32)) as usize;
+    let scattered = number * (ints[at + 2] as u32);
+    let strode = (particle.generation as u32) * (ints[at + 3] as u32);
+    let row = ints[at] as usize + ((scattered + strode) % (ints[at + 1] as u32)) as usize;
     particle.position = vec4::<F>(inlets[3 * row], inlets[3 * row + 1], inlets[3 * row + 2]);
 }

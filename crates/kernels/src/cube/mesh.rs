@@ -14,7 +14,7 @@ pub(super) use kind::MeshKind;
 
 use super::{
     Form, Vec4, cubecl,
-    moment::{Moment, blend},
+    frame_pair::{FramePair, blend},
     rounding,
     tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
     vec4,
@@ -30,7 +30,7 @@ const OUTSIDE: i32 = 2;
 
 /// What a cell says about a position.
 #[derive(CubeType)]
-struct Look<F: Float> {
+struct CellQuery<F: Float> {
     /// The place in the cell: shares of nodes, or parametric coordinates.
     at: Vec4<F>,
     standing: i32,
@@ -43,7 +43,7 @@ const HOPS: i64 = 64;
 
 /// Where a particle is in a mesh. Numbers of cells are one more than they are; 0 is none.
 #[derive(CubeType)]
-pub(super) struct Whereabouts<F: Float> {
+pub(super) struct CellHint<F: Float> {
     /// The cell of the last sample.
     pub cell: i32,
     /// The cell in which the step began, and where.
@@ -55,9 +55,9 @@ pub(super) struct Whereabouts<F: Float> {
 
 /// The whereabouts that a particle's record keeps.
 #[cube]
-pub(super) fn recall<F: Float>(wholes: &[i32], note: i32) -> Whereabouts<F> {
-    let is_cell = note >= 0 && note <= wholes[CELLS];
-    Whereabouts::<F> {
+pub(super) fn recall<F: Float>(ints: &[i32], note: i32) -> CellHint<F> {
+    let is_cell = note >= 0 && note <= ints[CELLS];
+    CellHint::<F> {
         cell: select(is_cell, note, 0i32),
         base: 0i32,
         from: Vec4::<F>::new(F::new(0.0_f32)),
@@ -67,7 +67,7 @@ pub(super) fn recall<F: Float>(wholes: &[i32], note: i32) -> Whereabouts<F> {
 
 /// Forgets where a particle was: its slot has another one now, elsewhere.
 #[cube]
-pub(super) fn forget<F: Float>(hint: &mut Whereabouts<F>) {
+pub(super) fn forget<F: Float>(hint: &mut CellHint<F>) {
     hint.cell = 0i32;
     hint.base = 0i32;
     hint.has_strayed = false;
@@ -75,7 +75,7 @@ pub(super) fn forget<F: Float>(hint: &mut Whereabouts<F>) {
 
 /// Goes back to where the step began.
 #[cube]
-pub(super) fn turn_back<F: Float>(hint: &mut Whereabouts<F>) {
+pub(super) fn turn_back<F: Float>(hint: &mut CellHint<F>) {
     hint.cell = hint.base;
     hint.has_strayed = false;
 }
@@ -87,8 +87,8 @@ pub(super) fn locate_kernel<F: Float>(
     cells: &mut [i32],
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     #[comptime] mesh: MeshKind,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -97,7 +97,7 @@ pub(super) fn locate_kernel<F: Float>(
         terminate!();
     }
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
-    let found = seek::<F>(places, index, reals, wholes, p, 0i32, true, mesh);
+    let found = seek::<F>(places, index, floats, ints, p, 0i32, true, mesh);
     cells[i] = found.cell - 1;
 }
 
@@ -107,15 +107,15 @@ pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     position: Vec4<F>,
-    moment: &Moment<F>,
-    hint: &mut Whereabouts<F>,
+    moment: &FramePair<F>,
+    hint: &mut CellHint<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mesh = comptime!(form.kind.mesh());
-    let at = place::<F>(places, index, reals, wholes, position, hint, mesh);
+    let at = place::<F>(places, index, floats, ints, position, hint, mesh);
     let mut value = Vec4::<F>::new(F::new(0.0_f32));
     if hint.cell > 0 {
         let cell = (hint.cell - 1) as usize;
@@ -124,7 +124,7 @@ pub(super) fn sample<F: Float>(
         } else if comptime!(mesh.is_simple()) {
             value = simplices::mean::<F>(velocity, index, cell, at, moment, form);
         } else {
-            value = general::mean::<F>(velocity, index, wholes, cell, at, moment, form);
+            value = general::mean::<F>(velocity, index, ints, cell, at, moment, form);
         }
     }
     value
@@ -136,15 +136,15 @@ pub(super) fn sample<F: Float>(
 pub(super) fn holds<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     position: Vec4<F>,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
 ) -> bool {
     let mut holds = false;
     if !hint.has_strayed && hint.cell > 0 {
-        let walk = seek::<F>(places, index, reals, wholes, position, hint.cell, false, mesh);
+        let walk = seek::<F>(places, index, floats, ints, position, hint.cell, false, mesh);
         holds = walk.is_there;
         if holds {
             hint.cell = walk.cell;
@@ -162,10 +162,10 @@ pub(super) fn holds<F: Float>(
 fn place<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     p: Vec4<F>,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     let one = F::new(1.0_f32);
@@ -181,7 +181,7 @@ fn place<F: Float>(
         if !is_first {
             place = hint.from + Vec4::<F>::new(part) * (p - hint.from);
         }
-        let found = seek::<F>(places, index, reals, wholes, place, cell, is_first, mesh);
+        let found = seek::<F>(places, index, floats, ints, place, cell, is_first, mesh);
         if found.is_there {
             cell = found.cell;
             at = found.at;
@@ -234,8 +234,8 @@ pub(super) struct Sought<F: Float> {
 pub(super) fn seek<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     p: Vec4<F>,
     from: i32,
     searches: bool,
@@ -257,13 +257,13 @@ pub(super) fn seek<F: Float>(
         if !is_walking {
             if !has_begun {
                 has_begun = true;
-                let bin = bin::<F>(reals, wholes, p);
+                let bin = bin::<F>(floats, ints, p);
                 entry = index[bin];
                 end = index[bin + 1];
             }
             goes_on = entry < end;
             if goes_on {
-                other = index[(wholes[ENTRIES_AT] + entry) as usize];
+                other = index[(ints[ENTRIES_AT] + entry) as usize];
                 entry += 1;
             }
         }
@@ -274,7 +274,7 @@ pub(super) fn seek<F: Float>(
                 at = look.at;
                 let mut next = i32::new(-1);
                 if is_outside && hops > 0 {
-                    next = beyond(index, wholes, other as usize, look.face, mesh);
+                    next = beyond(index, ints, other as usize, look.face, mesh);
                 }
                 // Cells that send a walk to and fro are folded, or too distorted to say where to go.
                 if next >= 0 && next + 1 != before {
@@ -300,16 +300,16 @@ pub(super) fn seek<F: Float>(
 
 /// The bin of a position, as the place of its beginning among the index.
 #[cube]
-fn bin<F: Float>(reals: &[F], wholes: &[i32], p: Vec4<F>) -> usize {
-    let mut bin = wholes[BINS_AT];
+fn bin<F: Float>(floats: &[F], ints: &[i32], p: Vec4<F>) -> usize {
+    let mut bin = ints[BINS_AT];
     #[unroll]
     for d in 0..3usize {
-        let g = (p.extract(d) - reals[ORIGIN + d]) * reals[PER_LENGTH + d];
+        let g = (p.extract(d) - floats[ORIGIN + d]) * floats[PER_LENGTH + d];
         // Brought into the range as a float: an integer may not hold what is far outside. What is
         // no number is in the first bin.
-        let last = F::cast_from(wholes[NODES + d] - 1);
+        let last = F::cast_from(ints[NODES + d] - 1);
         let g = select(g > F::new(0.0_f32), min(g, last), F::new(0.0_f32));
-        bin += i32::cast_from(g) * wholes[STRIDES + d];
+        bin += i32::cast_from(g) * ints[STRIDES + d];
     }
     bin as usize
 }
@@ -322,7 +322,7 @@ fn look<F: Float>(
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
-) -> Look<F> {
+) -> CellQuery<F> {
     if comptime!(mesh.is_simple()) {
         simplices::look::<F>(places, cell, p, mesh)
     } else {
@@ -332,16 +332,10 @@ fn look<F: Float>(
 
 /// The cell beyond a face, or -1.
 #[cube]
-fn beyond(
-    index: &[i32],
-    wholes: &[i32],
-    cell: usize,
-    face: i32,
-    #[comptime] mesh: MeshKind,
-) -> i32 {
+fn beyond(index: &[i32], ints: &[i32], cell: usize, face: i32, #[comptime] mesh: MeshKind) -> i32 {
     if comptime!(mesh.is_simple()) {
         index[8 * cell + 4 + face as usize]
     } else {
-        index[(wholes[NEIGHBOURS_AT] + index[4 * cell + 2] + face) as usize]
+        index[(ints[NEIGHBOURS_AT] + index[4 * cell + 2] + face) as usize]
     }
 }

@@ -3,10 +3,10 @@
 
 mod adapt;
 mod edge;
+mod frame_pair;
 mod grid;
 mod lives;
 mod mesh;
-mod moment;
 mod obstacles;
 mod particle;
 mod points;
@@ -20,8 +20,8 @@ mod walk;
 mod walls;
 
 use crate::{
-    FieldShape, InTime, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing, Walk,
-    WalkScheme, Weighting,
+    FieldShape, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing,
+    TimeInterpolation, Walk, WalkScheme, Weighting,
     functions::surfaces,
     ops::{Advanced, Placed, Sampled, State},
 };
@@ -77,7 +77,7 @@ struct Form {
     scheme: Scheme,
     kind: Kind,
     outside: Outside,
-    in_time: InTime,
+    in_time: TimeInterpolation,
     /// One frame only: time does not matter.
     steady: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
@@ -194,7 +194,7 @@ impl Form {
             in_time: segment.clock.in_time,
             steady: segment.clock.gaps.is_empty(),
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
-            lives: segment.succession.is_some(),
+            lives: segment.reinjection.is_some(),
             obstacles: !segment.obstacles.is_empty(),
             surfaces: surfaces(&segment.obstacles).next().is_some(),
             adaptive: segment.adaptive.is_some(),
@@ -222,7 +222,7 @@ pub(crate) fn advance(
     let rows = placed.rows.meta.shape()[0];
     let row = rows - obstacles::rows(&segment.obstacles);
     let tables = Tables::new(&field.shape, segment, row).upload(&client, dtype);
-    let room = segment.succession.as_ref().map(|succession| succession.room);
+    let room = segment.reinjection.as_ref().map(|reinjection| reinjection.room);
     let rows = room.map_or(1, |room| room * count);
     let empty = |shape: &[usize], like: &CubeTensor| {
         empty_device_dtype(client.clone(), like.device.clone(), shape.into(), like.dtype)
@@ -247,8 +247,8 @@ pub(crate) fn advance(
         into_contiguous(field.velocity).into_buffer_arg(),
         into_contiguous(field.places).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
-        tables.reals,
-        tables.wholes,
+        tables.floats,
+        tables.ints,
         form,
         dtype_to_storage_type(dtype),
     );
@@ -282,8 +282,8 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
         cells.clone().into_buffer_arg(),
         into_contiguous(field.places).into_buffer_arg(),
         index.into_buffer_arg(),
-        tables.reals,
-        tables.wholes,
+        tables.floats,
+        tables.ints,
         mesh,
         dtype_to_storage_type(dtype),
     );
@@ -321,8 +321,8 @@ pub(crate) fn sample(
         into_contiguous(field.velocity).into_buffer_arg(),
         into_contiguous(field.places).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
-        tables.reals,
-        tables.wholes,
+        tables.floats,
+        tables.ints,
         form,
         dtype_to_storage_type(dtype),
     );

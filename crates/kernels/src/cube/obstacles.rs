@@ -5,7 +5,7 @@
 //! brings a particle to a place, and finds what it meets next from there.
 
 mod body;
-mod course;
+mod cursor;
 mod facet;
 mod facets;
 #[cfg(test)]
@@ -17,36 +17,36 @@ use super::{
     tables::{HIGH, LOW},
 };
 use crate::{
-    MOST_EVENTS, Obstacle, Shape, functions::surfaces, obstacle::FACETED, status::ACTIVE,
+    MAX_EVENTS, Obstacle, Shape, functions::surfaces, obstacle::FACETED, status::ACTIVE,
     surface::facet::FACET_ROWS,
 };
 use body::{REALS, WHOLES, allows, brought, is_clear, load};
 use burn_cubecl::cubecl::prelude::*;
-use course::{begin, meet, turn};
+use cursor::{begin, meet, turn};
 use facets::NODES;
 
 /// Rounds in which a place is brought out of all obstacles.
-const MOST_ROUNDS: i32 = 8;
+const MAX_ROUNDS: i32 = 8;
 
 /// The obstacles' numbers for the two buffers: to the reals nine for each obstacle, to the integers
 /// how many obstacles there are and nine numbers for each. The rows of triangles begin at a place.
 pub(super) fn packed(obstacles: &[Obstacle], row: usize) -> (Vec<f64>, Vec<i32>) {
-    let (mut reals, mut wholes) = (Vec::new(), vec![obstacles.len() as i32]);
+    let (mut floats, mut ints) = (Vec::new(), vec![obstacles.len() as i32]);
     let (mut row, mut number) = (row, 0);
     for Obstacle { shape, allowed, surface } in obstacles {
-        reals.extend(shape.numbers());
-        wholes.extend([shape.code(), allowed.code(), surface.code()]);
+        floats.extend(shape.numbers());
+        ints.extend([shape.code(), allowed.code(), surface.code()]);
         if let Shape::Surface(surface) = shape {
             let triangles = surface.triangles().len();
-            wholes.extend(surface.nodes.map(|n| n as i32));
-            wholes.extend([row, number, triangles].map(|n| n as i32));
+            ints.extend(surface.nodes.map(|n| n as i32));
+            ints.extend([row, number, triangles].map(|n| n as i32));
             row += FACET_ROWS * triangles;
             number += surface.numbers.len();
         } else {
-            wholes.extend([0; WHOLES - NODES]);
+            ints.extend([0; WHOLES - NODES]);
         }
     }
-    (reals, wholes)
+    (floats, ints)
 }
 
 /// Rows that the triangles of surfaces take.
@@ -68,23 +68,23 @@ struct Settled<F: Float> {
 pub(super) fn is_free<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> bool {
     let mut is_free = true;
-    for k in 0..wholes[wholes_at] as usize {
-        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        let body = load::<F>(reals, wholes, real, whole);
+    for k in 0..ints[ints_at] as usize {
+        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+        let body = load::<F>(floats, ints, real, whole);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
             if is_free && !is_convex {
-                let facets = facets::load::<F>(reals, wholes, real, whole);
+                let facets = facets::load::<F>(floats, ints, real, whole);
                 is_free = facets::is_clear::<F>(rows, numbers, &facets, from, to);
             }
         }
@@ -102,12 +102,12 @@ pub(super) fn is_free<F: Float>(
 pub(super) fn pass<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> Passage<F> {
     let way = to - from;
@@ -120,38 +120,38 @@ pub(super) fn pass<F: Float>(
         fraction: F::new(0.0_f32),
         face: i32::new(-1),
     };
-    let mut course = begin::<F>(from, to);
+    let mut cursor = begin::<F>(from, to);
     let mut events = 0i32;
     let mut goes_on = true;
     while goes_on {
         let settled =
-            settled::<F>(rows, numbers, reals, wholes, course.next, reals_at, wholes_at, surfaces);
+            settled::<F>(rows, numbers, floats, ints, cursor.next, floats_at, ints_at, surfaces);
         if settled.is_allowed {
             passage.position = settled.place;
-            count::<F>(&mut passage, course.crossed);
+            count::<F>(&mut passage, cursor.crossed);
         }
         goes_on = settled.is_allowed || events == 0;
         // Its way is the same wherever it has been brought to.
         if events == 0 && !is_same::<F>(passage.position, from) {
-            course.to = passage.position + way;
+            cursor.to = passage.position + way;
         }
         events += 1;
-        let is_over = course.is_last || passage.status != ACTIVE;
-        goes_on = goes_on && !is_over && events <= comptime!(MOST_EVENTS as i32);
+        let is_over = cursor.is_last || passage.status != ACTIVE;
+        goes_on = goes_on && !is_over && events <= comptime!(MAX_EVENTS as i32);
         if goes_on && events == 1 {
             goes_on = is_number::<F>(way);
         }
         if goes_on {
-            turn::<F>(reals, wholes, &mut course, passage.position, reals_at, wholes_at);
+            turn::<F>(floats, ints, &mut cursor, passage.position, floats_at, ints_at);
             meet::<F>(
                 rows,
                 numbers,
-                reals,
-                wholes,
-                &mut course,
+                floats,
+                ints,
+                &mut cursor,
                 &mut passage,
-                reals_at,
-                wholes_at,
+                floats_at,
+                ints_at,
                 surfaces,
             );
         }
@@ -188,32 +188,32 @@ fn count<F: Float>(passage: &mut Passage<F>, face: i32) {
 fn settled<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> Settled<F> {
     let mut place = place;
     let mut is_allowed = false;
     let mut rounds = 0i32;
-    while !is_allowed && rounds < MOST_ROUNDS {
+    while !is_allowed && rounds < MAX_ROUNDS {
         #[unroll]
         for d in 0..3usize {
-            place.insert(d, clamp(place.extract(d), reals[LOW + d], reals[HIGH + d]));
+            place.insert(d, clamp(place.extract(d), floats[LOW + d], floats[HIGH + d]));
         }
         is_allowed = true;
         let mut moved = place;
-        for k in 0..wholes[wholes_at] as usize {
+        for k in 0..ints[ints_at] as usize {
             // Where all before it allow the place, it has not been moved yet.
-            let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            let body = load::<F>(reals, wholes, real, whole);
+            let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+            let body = load::<F>(floats, ints, real, whole);
             let mut is_convex = true;
             if comptime!(surfaces) {
                 is_convex = body.code != FACETED;
                 if !is_convex {
-                    let facets = facets::load::<F>(reals, wholes, real, whole);
+                    let facets = facets::load::<F>(floats, ints, real, whole);
                     let probe = facets::probe::<F>(rows, numbers, &facets, moved);
                     let is_fine = probe.gap > F::new(0.5_f32) * facets.skin;
                     if !is_fine {

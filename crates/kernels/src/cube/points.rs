@@ -2,7 +2,7 @@
 
 use super::{
     Form, Vec4, cubecl,
-    moment::{Moment, blend},
+    frame_pair::{FramePair, blend},
     rounding,
     tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES},
     vec4,
@@ -41,31 +41,31 @@ pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
     places: &[F],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     position: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    let place = place::<F>(reals, position);
+    let place = place::<F>(floats, position);
     if comptime!(form.kind.is_nearest()) {
-        nearest::<F>(places, index, reals, wholes, place, hint);
+        nearest::<F>(places, index, floats, ints, place, hint);
         blend::<F>(velocity, hint.node as usize, moment, form)
     } else {
-        mean::<F>(velocity, places, index, reals, wholes, place, moment, hint, form)
+        mean::<F>(velocity, places, index, floats, ints, place, moment, hint, form)
     }
 }
 
 /// A position without its coordinates on flat axes, and without what is no number.
 #[cube]
-fn place<F: Float>(reals: &[F], position: Vec4<F>) -> Vec4<F> {
+fn place<F: Float>(floats: &[F], position: Vec4<F>) -> Vec4<F> {
     let mut place = vec4::<F>(F::new(0.0_f32), F::new(0.0_f32), F::new(0.0_f32));
     #[unroll]
     for d in 0..3usize {
         let x = position.extract(d);
         let is_number = x.abs() <= F::max_value();
-        if reals[PER_LENGTH + d] > F::new(0.0_f32) && is_number {
+        if floats[PER_LENGTH + d] > F::new(0.0_f32) && is_number {
             place.insert(d, x);
         }
     }
@@ -74,9 +74,9 @@ fn place<F: Float>(reals: &[F], position: Vec4<F>) -> Vec4<F> {
 
 /// The cell of a coordinate, or the one next to it where it lies outside.
 #[cube]
-fn cell<F: Float>(reals: &[F], wholes: &[i32], x: F, #[comptime] axis: usize) -> i32 {
-    let last = wholes[NODES + axis] - 1;
-    let g = (x - reals[ORIGIN + axis]) * reals[PER_LENGTH + axis];
+fn cell<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> i32 {
+    let last = ints[NODES + axis] - 1;
+    let g = (x - floats[ORIGIN + axis]) * floats[PER_LENGTH + axis];
     // Clamped as a float: an integer may not hold what is far outside.
     i32::cast_from(clamp(g, F::new(0.0_f32), F::cast_from(last)))
 }
@@ -91,22 +91,22 @@ struct Reached {
 
 #[cube]
 fn reached<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: Vec4<F>,
     reach: F,
     #[comptime] axis: usize,
 ) -> Reached {
     let x = place.extract(axis);
-    let low = cell::<F>(reals, wholes, x - reach, axis);
-    let high = cell::<F>(reals, wholes, x + reach, axis);
-    Reached { low, high, is_all: low == 0 && high == wholes[NODES + axis] - 1 }
+    let low = cell::<F>(floats, ints, x - reach, axis);
+    let high = cell::<F>(floats, ints, x + reach, axis);
+    Reached { low, high, is_all: low == 0 && high == ints[NODES + axis] - 1 }
 }
 
 /// Square of the distance of a node.
 #[cube]
-fn square_distance<F: Float>(places: &[F], wholes: &[i32], place: Vec4<F>, node: usize) -> F {
-    let axis = wholes[FRAME_SIZE] as usize + NODE_PADDING;
+fn square_distance<F: Float>(places: &[F], ints: &[i32], place: Vec4<F>, node: usize) -> F {
+    let axis = ints[FRAME_SIZE] as usize + NODE_PADDING;
     let x = places[node] - place.extract(0usize);
     let y = places[axis + node] - place.extract(1usize);
     let z = places[2 * axis + node] - place.extract(2usize);
@@ -121,8 +121,8 @@ fn roundly<F: Float>(distance: F) -> F {
 
 /// How far a search looks first: as `Cloud::reach_after` of `cpu/points.rs`.
 #[cube]
-fn reach_after<F: Float>(reals: &[F], far: F, moved: F) -> F {
-    select(moved < far, roundly::<F>(far + moved), reals[REACH])
+fn reach_after<F: Float>(floats: &[F], far: F, moved: F) -> F {
+    select(moved < far, roundly::<F>(far + moved), floats[REACH])
 }
 
 /// How far a search looks that comes after one within `reach` in which the farthest node that is
@@ -146,15 +146,15 @@ fn moved<F: Float>(from: Vec4<F>, place: Vec4<F>) -> F {
 fn nearest<F: Float>(
     places: &[F],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: Vec4<F>,
     hint: &mut Hint<F>,
 ) {
     let moved = moved::<F>(hint.place, place);
     if moved >= hint.safe {
         let zero = F::new(0.0_f32);
-        let mut reach = reach_after::<F>(reals, hint.far, moved.sqrt());
+        let mut reach = reach_after::<F>(floats, hint.far, moved.sqrt());
         let mut first = F::max_value();
         let mut second = F::max_value();
         let mut node = 0i32;
@@ -162,14 +162,14 @@ fn nearest<F: Float>(
         while goes_on {
             first = F::max_value();
             second = F::max_value();
-            let x = reached::<F>(reals, wholes, place, reach, 0usize);
-            let y = reached::<F>(reals, wholes, place, reach, 1usize);
-            let z = reached::<F>(reals, wholes, place, reach, 2usize);
+            let x = reached::<F>(floats, ints, place, reach, 0usize);
+            let y = reached::<F>(floats, ints, place, reach, 1usize);
+            let z = reached::<F>(floats, ints, place, reach, 2usize);
             for k in z.low..z.high + 1 {
                 for j in y.low..y.high + 1 {
-                    let row = k * wholes[STRIDES + 2] + j * wholes[STRIDES + 1];
+                    let row = k * ints[STRIDES + 2] + j * ints[STRIDES + 1];
                     for n in index[(row + x.low) as usize]..index[(row + x.high + 1) as usize] {
-                        let square = square_distance::<F>(places, wholes, place, n as usize);
+                        let square = square_distance::<F>(places, ints, place, n as usize);
                         if square < first {
                             second = first;
                             first = square;
@@ -199,17 +199,17 @@ fn mean<F: Float>(
     velocity: &[Vec4<F>],
     places: &[F],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let needed = comptime!(form.kind.neighbours());
     let mut squares = Array::<F>::new(needed);
     let mut nodes = Array::<i32>::new(needed);
-    let mut reach = reach_after::<F>(reals, hint.far, moved::<F>(hint.place, place).sqrt());
+    let mut reach = reach_after::<F>(floats, hint.far, moved::<F>(hint.place, place).sqrt());
     let mut goes_on = true;
     while goes_on {
         #[unroll]
@@ -217,14 +217,14 @@ fn mean<F: Float>(
             squares[n] = F::max_value();
             nodes[n] = 0i32;
         }
-        let x = reached::<F>(reals, wholes, place, reach, 0usize);
-        let y = reached::<F>(reals, wholes, place, reach, 1usize);
-        let z = reached::<F>(reals, wholes, place, reach, 2usize);
+        let x = reached::<F>(floats, ints, place, reach, 0usize);
+        let y = reached::<F>(floats, ints, place, reach, 1usize);
+        let z = reached::<F>(floats, ints, place, reach, 2usize);
         for k in z.low..z.high + 1 {
             for j in y.low..y.high + 1 {
-                let row = k * wholes[STRIDES + 2] + j * wholes[STRIDES + 1];
+                let row = k * ints[STRIDES + 2] + j * ints[STRIDES + 1];
                 for n in index[(row + x.low) as usize]..index[(row + x.high + 1) as usize] {
-                    let square = square_distance::<F>(places, wholes, place, n as usize);
+                    let square = square_distance::<F>(places, ints, place, n as usize);
                     insert::<F>(&mut squares, &mut nodes, square, n, needed);
                 }
             }
@@ -239,7 +239,7 @@ fn mean<F: Float>(
     let mut weights = F::new(0.0_f32);
     #[unroll]
     for n in 0..needed {
-        let weight = weight::<F>(reals, squares[0usize], squares[n], form);
+        let weight = weight::<F>(floats, squares[0usize], squares[n], form);
         let v = blend::<F>(velocity, nodes[n] as usize, moment, form);
         sum += Vec4::<F>::new(weight) * v;
         weights += weight;
@@ -278,16 +278,16 @@ fn insert<F: Float>(
 
 /// The weight of a node, relative to that of the nearest one.
 #[cube]
-fn weight<F: Float>(reals: &[F], nearest: F, square: F, #[comptime] form: Form) -> F {
+fn weight<F: Float>(floats: &[F], nearest: F, square: F, #[comptime] form: Form) -> F {
     let mut weight = F::new(1.0_f32);
     if square > nearest {
         let ratio = nearest / square;
         if comptime!(form.kind.is_square()) {
             weight = ratio;
         } else if F::size_bits().comptime() <= 32 {
-            weight = ratio.powf(reals[HALF_POWER]);
+            weight = ratio.powf(floats[HALF_POWER]);
         } else {
-            weight = power_by_roots::<F>(ratio, reals[HALF_POWER]);
+            weight = power_by_roots::<F>(ratio, floats[HALF_POWER]);
         }
     }
     weight

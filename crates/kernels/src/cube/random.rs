@@ -3,7 +3,7 @@
 
 use super::{Vec4, cubecl, vec4};
 use crate::random::{
-    COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MOST_TERMS, MULTIPLIERS, ROUNDS, SINE, UPPER, WEYL,
+    COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MAX_TERMS, MULTIPLIERS, ROUNDS, SINE, UPPER, WEYL,
     terms,
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -112,7 +112,7 @@ fn direction<F: Float>(word: u32) -> Direction<F> {
 
 /// A power series at `x`, as far as the float asks for.
 #[cube]
-fn series<F: Float>(x: F, #[comptime] parts: [f64; MOST_TERMS]) -> F {
+fn series<F: Float>(x: F, #[comptime] parts: [f64; MAX_TERMS]) -> F {
     let last = comptime!(terms(F::size_bits()) - 1);
     let mut sum = real::<F>(comptime!(parts[last]));
     #[unroll]

@@ -3,10 +3,10 @@
 use super::{
     Form, Vec4, cubecl,
     edge::{Passage, pass},
-    mesh::{self, Whereabouts},
+    mesh::{self, CellHint},
     obstacles::{self, is_free},
     particle::Particle,
-    stages::Leap,
+    stages::StepResult,
     tables::{OBSTACLES_AT, SHAPES_AT},
     vec4,
     walls::{contains, land},
@@ -18,17 +18,17 @@ use burn_cubecl::cubecl::prelude::*;
 #[cube]
 pub(super) fn settle<F: Float>(
     particle: &mut Particle<F>,
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
+    floats: &[F],
+    ints: &[i32],
+    leap: &StepResult<F>,
     index: i32,
     start: F,
 ) {
     if moves::<F>(particle, leap, index, start) {
-        if contains::<F>(reals, leap.to) {
+        if contains::<F>(floats, leap.to) {
             particle.position = leap.to;
         } else {
-            let landing = land::<F>(reals, wholes, particle.position, leap.to);
+            let landing = land::<F>(floats, ints, particle.position, leap.to);
             let mut status = i32::new(ACTIVE as i64);
             if landing.face >= 0 {
                 status = EXITED + landing.face;
@@ -53,26 +53,25 @@ pub(super) fn settle_in_mesh<F: Float>(
     particle: &mut Particle<F>,
     places: &[Vec4<F>],
     cells: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
+    floats: &[F],
+    ints: &[i32],
+    leap: &StepResult<F>,
     index: i32,
     start: F,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] form: Form,
 ) {
     let mesh = comptime!(form.kind.mesh());
     let to = leap.to;
     if moves::<F>(particle, leap, index, start) {
-        let mut is_plain = contains::<F>(reals, to);
+        let mut is_plain = contains::<F>(floats, to);
         if is_plain {
-            is_plain = mesh::holds::<F>(places, cells, reals, wholes, to, hint, mesh);
+            is_plain = mesh::holds::<F>(places, cells, floats, ints, to, hint, mesh);
         }
         if is_plain {
             particle.position = to;
         } else {
-            let passage =
-                pass::<F>(places, cells, reals, wholes, particle.position, to, hint, mesh);
+            let passage = pass::<F>(places, cells, floats, ints, particle.position, to, hint, mesh);
             arrive::<F>(particle, &passage, leap, index, start);
             particle.place = passage.face;
         }
@@ -88,15 +87,15 @@ pub(super) fn settle_among_obstacles<F: Float>(
     particle: &mut Particle<F>,
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
+    floats: &[F],
+    ints: &[i32],
+    leap: &StepResult<F>,
     index: i32,
     start: F,
     #[comptime] surfaces: bool,
 ) {
     let to = leap.to;
-    let (reals_at, wholes_at) = (wholes[SHAPES_AT] as usize, wholes[OBSTACLES_AT] as usize);
+    let (floats_at, ints_at) = (ints[SHAPES_AT] as usize, ints[OBSTACLES_AT] as usize);
     // A copy: what is read from a field changes with it.
     let from = vec4::<F>(
         particle.position.extract(0usize),
@@ -104,16 +103,16 @@ pub(super) fn settle_among_obstacles<F: Float>(
         particle.position.extract(2usize),
     );
     if moves::<F>(particle, leap, index, start) {
-        let mut is_plain = contains::<F>(reals, to);
+        let mut is_plain = contains::<F>(floats, to);
         if is_plain {
             is_plain =
-                is_free::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
+                is_free::<F>(rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces);
         }
         if is_plain {
             particle.position = to;
         } else {
             let passage = obstacles::pass::<F>(
-                rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces,
+                rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces,
             );
             arrive::<F>(particle, &passage, leap, index, start);
             if passage.status != ACTIVE {
@@ -125,7 +124,7 @@ pub(super) fn settle_among_obstacles<F: Float>(
 
 /// Ends a particle that is lost, or slower than the threshold. Returns whether it moves.
 #[cube]
-fn moves<F: Float>(particle: &mut Particle<F>, leap: &Leap<F>, index: i32, start: F) -> bool {
+fn moves<F: Float>(particle: &mut Particle<F>, leap: &StepResult<F>, index: i32, start: F) -> bool {
     let mut moves = false;
     if !finite::<F>(leap.to) {
         end::<F>(particle, NON_FINITE, index, start);
@@ -142,7 +141,7 @@ fn moves<F: Float>(particle: &mut Particle<F>, leap: &Leap<F>, index: i32, start
 fn arrive<F: Float>(
     particle: &mut Particle<F>,
     passage: &Passage<F>,
-    leap: &Leap<F>,
+    leap: &StepResult<F>,
     index: i32,
     start: F,
 ) {

@@ -2,7 +2,7 @@
 
 use super::{
     Form, Vec4, cubecl,
-    moment::moment,
+    frame_pair::moment,
     step::{Hint, sample},
     tables::{DRIFT, FIRST_STEP, GAP_COUNT, GAPS, STAGNANT},
     vec4,
@@ -14,7 +14,7 @@ use burn_cubecl::cubecl::prelude::*;
 
 /// Where a step led, before the boundary.
 #[derive(CubeType)]
-pub(super) struct Leap<F: Float> {
+pub(super) struct StepResult<F: Float> {
     pub to: Vec4<F>,
     pub slow: bool,
     /// The fraction of the step of the segment to which it led.
@@ -35,8 +35,8 @@ pub(super) fn rk_step<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     slot: u32,
     generation: i32,
@@ -46,11 +46,11 @@ pub(super) fn rk_step<F: Float, N: Size>(
     until: F,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
-) -> Leap<F> {
+) -> StepResult<F> {
     let tableau = comptime!(*form.scheme.tableau());
-    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+    let whole = floats[GAPS + ints[GAP_COUNT] as usize + 2 * j + 1];
     let stages = comptime!(if form.adaptive { tableau.stages } else { tableau.solution_stages() });
-    let drift = vec4::<F>(reals[DRIFT], reals[DRIFT + 1], reals[DRIFT + 2]);
+    let drift = vec4::<F>(floats[DRIFT], floats[DRIFT + 1], floats[DRIFT + 2]);
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]
     for s in 0..stages {
@@ -63,10 +63,10 @@ pub(super) fn rk_step<F: Float, N: Size>(
             }
         }
         let offset = start * whole + ratio::<F>(comptime!(tableau.c[s])) * h;
-        let at = moment::<F>(reals, wholes, j, offset, form);
-        let p = wrap::<F>(reals, wholes, stage, form);
+        let at = moment::<F>(floats, ints, j, offset, form);
+        let p = wrap::<F>(floats, ints, stage, form);
         let mut v =
-            sample::<F, N>(velocity, places, index, reals, wholes, p, &at, hint, form) + drift;
+            sample::<F, N>(velocity, places, index, floats, ints, p, &at, hint, form) + drift;
         if comptime!(form.walk.varies) {
             v.insert(3usize, F::new(0.0_f32));
         }
@@ -94,13 +94,13 @@ pub(super) fn rk_step<F: Float, N: Size>(
             velocity,
             places,
             index,
-            reals,
-            wholes,
+            floats,
+            ints,
             from,
             to,
             slot,
             generation,
-            wholes[FIRST_STEP] + j as i32,
+            ints[FIRST_STEP] + j as i32,
             j,
             start * whole,
             h,
@@ -108,7 +108,7 @@ pub(super) fn rk_step<F: Float, N: Size>(
             form,
         );
     }
-    Leap::<F> { to, slow: square::<F>(k[0]) < reals[STAGNANT], until, error }
+    StepResult::<F> { to, slow: square::<F>(k[0]) < floats[STAGNANT], until, error }
 }
 
 /// The square of a velocity's length.

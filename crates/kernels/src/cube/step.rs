@@ -3,20 +3,21 @@
 use super::{
     Form, Vec4,
     adapt::{judge, length},
-    cubecl, grid,
+    cubecl,
+    frame_pair::{FramePair, moment},
+    grid,
     lives::{succeed, wake},
-    mesh::{self, Whereabouts},
-    moment::{Moment, moment},
+    mesh::{self, CellHint},
     particle::{Particle, load, store},
     points,
     settle::{settle, settle_among_obstacles, settle_in_mesh},
-    stages::{Leap, rk_step},
+    stages::{StepResult, rk_step},
     tables::{FIRST_SLOT, FIRST_STEP, GAP_COUNT, GAPS, RESUMES, ROOM, STEPS},
     vec4,
     walls::wrap,
 };
 use crate::{
-    MOST_LIVES_A_STEP,
+    MAX_LIVES_A_STEP,
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -26,13 +27,13 @@ use burn_cubecl::cubecl::prelude::*;
 #[derive(CubeType)]
 pub(super) struct Hint<F: Float> {
     points: points::Hint<F>,
-    mesh: Whereabouts<F>,
+    mesh: CellHint<F>,
 }
 
 /// What a particle's record keeps of a hint.
 #[cube]
-fn recall<F: Float>(wholes: &[i32], place: i32) -> Hint<F> {
-    Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(wholes, place) }
+fn recall<F: Float>(ints: &[i32], place: i32) -> Hint<F> {
+    Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(ints, place) }
 }
 
 /// Takes every particle through all steps of a segment.
@@ -49,8 +50,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     #[comptime] form: Form,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -58,22 +59,22 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
     if i >= fraction.len() {
         terminate!();
     }
-    let slot = i as u32 + wholes[FIRST_SLOT] as u32;
+    let slot = i as u32 + ints[FIRST_SLOT] as u32;
     let mut particle = load::<F>(position, record, fraction, i, form);
-    let mut hint = recall::<F>(wholes, particle.place);
-    let steps = wholes[STEPS] as usize;
+    let mut hint = recall::<F>(ints, particle.place);
+    let steps = ints[STEPS] as usize;
     let pace = select(particle.status == ACTIVE, particle.fraction, F::new(0.0_f32));
     let mut course =
         Course::<F> { j: 0usize, begun: F::new(0.0_f32), pace, lives: 0i32, again: false };
     let mut takes_part = true;
     if comptime!(form.lives) {
         takes_part =
-            begin::<F>(&mut particle, &mut course, log_index, log_place, rows, reals, wholes, slot);
+            begin::<F>(&mut particle, &mut course, log_index, log_place, rows, floats, ints, slot);
     }
     // Once more than there are steps, to see that it gets so far: a device may break loops off.
     let mut is_done = false;
     while course.j <= steps {
-        let number = wholes[FIRST_STEP] + course.j as i32;
+        let number = ints[FIRST_STEP] + course.j as i32;
         let released = particle.status == WAITING && particle.step == number;
         course.again = false;
         if course.j == steps {
@@ -88,8 +89,8 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
                 velocity,
                 places,
                 index,
-                reals,
-                wholes,
+                floats,
+                ints,
                 slot,
                 number,
                 released,
@@ -97,7 +98,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
             );
             if comptime!(form.lives) {
                 let (p, c) = (&mut particle, &mut course);
-                if follow::<F>(p, c, log_index, log_place, rows, reals, wholes, slot) {
+                if follow::<F>(p, c, log_index, log_place, rows, floats, ints, slot) {
                     points::forget::<F>(&mut hint.points);
                     mesh::forget::<F>(&mut hint.mesh);
                 }
@@ -150,15 +151,15 @@ fn follow<F: Float>(
     log_index: &mut [i32],
     log_place: &mut [F],
     rows: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     slot: u32,
 ) -> bool {
-    let number = wholes[FIRST_STEP] + course.j as i32;
-    let follows = succeed::<F>(particle, log_index, log_place, rows, reals, wholes, slot);
+    let number = ints[FIRST_STEP] + course.j as i32;
+    let follows = succeed::<F>(particle, log_index, log_place, rows, floats, ints, slot);
     if follows {
         go_on::<F>(particle, course, number);
-    } else if particle.logged > wholes[ROOM] {
+    } else if particle.logged > ints[ROOM] {
         // It waits for room; its image begins anew, so there is room for this.
         particle.image_x = course.lives;
     }
@@ -175,20 +176,20 @@ fn begin<F: Float>(
     log_index: &mut [i32],
     log_place: &mut [F],
     inlets: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     slot: u32,
 ) -> bool {
     let mut takes_part = true;
-    if wholes[RESUMES] != 0 {
+    if ints[RESUMES] != 0 {
         takes_part = particle.status > ACTIVE;
     } else {
-        wake::<F>(particle, inlets, reals, wholes, slot);
+        wake::<F>(particle, inlets, floats, ints, slot);
     }
     if takes_part {
         // Added to, as what is read from a field changes with it.
         let (lives, number) = (particle.image_x + 0i32, particle.step + 0i32);
-        if succeed::<F>(particle, log_index, log_place, inlets, reals, wholes, slot) {
+        if succeed::<F>(particle, log_index, log_place, inlets, floats, ints, slot) {
             course.lives = lives;
             go_on::<F>(particle, course, number);
             course.again = false;
@@ -209,8 +210,8 @@ fn take_step<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     slot: u32,
     number: i32,
     released: bool,
@@ -219,21 +220,21 @@ fn take_step<F: Float, N: Size>(
     let one = F::new(1.0_f32);
     let j = course.j;
     let start = select(released, particle.fraction, course.begun);
-    let whole = reals[GAPS + wholes[GAP_COUNT] as usize + 2 * j + 1];
+    let whole = floats[GAPS + ints[GAP_COUNT] as usize + 2 * j + 1];
     let left = (one - start) * whole;
     let mut h = left;
     let mut until = one;
     if comptime!(form.adaptive) {
         course.pace = select(released, F::new(0.0_f32), course.pace);
-        h = length::<F>(reals, course.pace, left);
+        h = length::<F>(floats, course.pace, left);
         until = select(h == left, one, start + h / whole);
     }
     let leap = rk_step::<F, N>(
         velocity,
         places,
         index,
-        reals,
-        wholes,
+        floats,
+        ints,
         particle.position,
         slot,
         particle.generation,
@@ -247,7 +248,7 @@ fn take_step<F: Float, N: Size>(
     particle.status = i32::new(ACTIVE as i64);
     let mut is_accepted = true;
     if comptime!(form.adaptive) {
-        is_accepted = control::<F>(particle, course, reals, &leap, start, h, whole);
+        is_accepted = control::<F>(particle, course, floats, &leap, start, h, whole);
     }
     if is_accepted {
         settle_anywhere::<F, N>(
@@ -256,8 +257,8 @@ fn take_step<F: Float, N: Size>(
             numbers,
             places,
             index,
-            reals,
-            wholes,
+            floats,
+            ints,
             &leap,
             number,
             start,
@@ -278,13 +279,13 @@ fn take_step<F: Float, N: Size>(
 fn control<F: Float>(
     particle: &mut Particle<F>,
     course: &mut Course<F>,
-    reals: &[F],
-    leap: &Leap<F>,
+    floats: &[F],
+    leap: &StepResult<F>,
     start: F,
     h: F,
     whole: F,
 ) -> bool {
-    let verdict = judge::<F>(reals, particle.position, leap.to, leap.error, h, whole);
+    let verdict = judge::<F>(floats, particle.position, leap.to, leap.error, h, whole);
     let is_accepted = verdict.is_accepted;
     // A step that was cut short by the end of the segment's says little about the next one.
     let next = h * verdict.factor;
@@ -302,7 +303,7 @@ fn go_on<F: Float>(particle: &mut Particle<F>, course: &mut Course<F>, number: i
     course.begun = F::new(0.0_f32);
     course.lives += 1;
     course.again = particle.step == number;
-    if course.again && course.lives > comptime!(MOST_LIVES_A_STEP as i32) {
+    if course.again && course.lives > comptime!(MAX_LIVES_A_STEP as i32) {
         course.again = false;
         particle.step = number + 1;
         particle.fraction = F::new(0.0_f32);
@@ -318,8 +319,8 @@ pub(super) fn sample_kernel<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     #[comptime] form: Form,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -327,11 +328,11 @@ pub(super) fn sample_kernel<F: Float, N: Size>(
     if i >= position.len() / 3 {
         terminate!();
     }
-    let at = moment::<F>(reals, wholes, 0usize, F::new(0.0_f32), form);
+    let at = moment::<F>(floats, ints, 0usize, F::new(0.0_f32), form);
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
-    let p = wrap::<F>(reals, wholes, p, form);
-    let mut hint = recall::<F>(wholes, 0i32);
-    let v = sample::<F, N>(velocity, places, index, reals, wholes, p, &at, &mut hint, form);
+    let p = wrap::<F>(floats, ints, p, form);
+    let mut hint = recall::<F>(ints, 0i32);
+    let v = sample::<F, N>(velocity, places, index, floats, ints, p, &at, &mut hint, form);
     #[unroll]
     for d in 0..3usize {
         output[3 * i + d] = v.extract(d);
@@ -344,22 +345,22 @@ pub(super) fn sample<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     position: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     if comptime!(form.kind.is_grid()) {
         let places = places.downcast::<F>();
-        grid::sample::<F>(velocity, places, reals, wholes, position, moment, form)
+        grid::sample::<F>(velocity, places, floats, ints, position, moment, form)
     } else if comptime!(form.kind.is_mesh()) {
         let (places, hint) = (places.downcast::<Vec4<F>>(), &mut hint.mesh);
-        mesh::sample::<F>(velocity, places, index, reals, wholes, position, moment, hint, form)
+        mesh::sample::<F>(velocity, places, index, floats, ints, position, moment, hint, form)
     } else {
         let (places, hint) = (places.downcast::<F>(), &mut hint.points);
-        points::sample::<F>(velocity, places, index, reals, wholes, position, moment, hint, form)
+        points::sample::<F>(velocity, places, index, floats, ints, position, moment, hint, form)
     }
 }
 
@@ -371,25 +372,23 @@ fn settle_anywhere<F: Float, N: Size>(
     numbers: &[i32],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    leap: &Leap<F>,
+    floats: &[F],
+    ints: &[i32],
+    leap: &StepResult<F>,
     number: i32,
     start: F,
-    hint: &mut Whereabouts<F>,
+    hint: &mut CellHint<F>,
     #[comptime] form: Form,
 ) {
     if comptime!(form.obstacles) {
         let surfaces = comptime!(form.surfaces);
         settle_among_obstacles::<F>(
-            particle, rows, numbers, reals, wholes, leap, number, start, surfaces,
+            particle, rows, numbers, floats, ints, leap, number, start, surfaces,
         );
     } else if comptime!(form.kind.is_mesh()) {
         let places = places.downcast::<Vec4<F>>();
-        settle_in_mesh::<F>(
-            particle, places, index, reals, wholes, leap, number, start, hint, form,
-        );
+        settle_in_mesh::<F>(particle, places, index, floats, ints, leap, number, start, hint, form);
     } else {
-        settle::<F>(particle, reals, wholes, leap, number, start);
+        settle::<F>(particle, floats, ints, leap, number, start);
     }
 }

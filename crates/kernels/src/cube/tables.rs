@@ -6,7 +6,7 @@ use super::{
     upload::{DeviceTables, upload},
 };
 use crate::{
-    Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, Segment, Succession,
+    Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, ReinjectionRules, Segment,
     Weighting, lives::STATUS_CODES, random::halves,
 };
 use burn::backend::DType;
@@ -92,120 +92,120 @@ pub(super) const INTERVALS: usize = ROOM + 11;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
-    reals: Vec<f64>,
-    wholes: Vec<i32>,
+    floats: Vec<f64>,
+    ints: Vec<i32>,
 }
 
 impl Tables {
     /// All that a launch needs. The rows of triangles begin at a place.
     pub fn new(shape: &FieldShape, segment: &Segment, row: usize) -> Self {
-        let Tables { mut reals, mut wholes } = Tables::of_field(shape);
+        let Tables { mut floats, mut ints } = Tables::of_field(shape);
         let boundary = &segment.boundary;
-        reals[LOW..HIGH].copy_from_slice(&boundary.low);
-        reals[HIGH..ORIGIN].copy_from_slice(&boundary.high);
-        reals[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
-        reals[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
+        floats[LOW..HIGH].copy_from_slice(&boundary.low);
+        floats[HIGH..ORIGIN].copy_from_slice(&boundary.high);
+        floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
+        floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
         if let Some(Adaptive { relative, absolute, least, most }) = segment.adaptive {
-            reals[CONTROL..GAPS].copy_from_slice(&[relative, absolute, least, most]);
+            floats[CONTROL..GAPS].copy_from_slice(&[relative, absolute, least, most]);
         }
         if let Some(walk) = &segment.walk {
-            reals[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
-            reals[REACHES..CONTROL].copy_from_slice(&walk.reach);
+            floats[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
+            floats[REACHES..CONTROL].copy_from_slice(&walk.reach);
         }
-        reals.extend(&segment.clock.gaps);
-        reals.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
+        floats.extend(&segment.clock.gaps);
+        floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
 
-        wholes[STEPS] = segment.steps.len() as i32;
-        wholes[FIRST_STEP] = segment.first_step;
-        wholes[FIRST_SLOT] = segment.first_slot as i32;
-        wholes[FRAMES] = segment.clock.frames as i32;
-        wholes[GAP_COUNT] = segment.clock.gaps.len() as i32;
-        for (place, condition) in wholes[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
+        ints[STEPS] = segment.steps.len() as i32;
+        ints[FIRST_STEP] = segment.first_step;
+        ints[FIRST_SLOT] = segment.first_slot as i32;
+        ints[FRAMES] = segment.clock.frames as i32;
+        ints[GAP_COUNT] = segment.clock.gaps.len() as i32;
+        for (place, condition) in ints[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
             *place = condition.code();
         }
-        wholes[WALL] = boundary.wall.code();
+        ints[WALL] = boundary.wall.code();
         if let Some(walk) = &segment.walk {
             let halves = halves(walk.seed).map(|half| half as i32);
-            wholes[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
+            ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
         }
-        wholes.extend(segment.steps.iter().map(|step| step.interval as i32));
-        let mut tables = Tables { reals, wholes };
+        ints.extend(segment.steps.iter().map(|step| step.interval as i32));
+        let mut tables = Tables { floats, ints };
         tables.put_patches(segment);
         tables.put_obstacles(&segment.obstacles, row);
-        if let Some(succession) = &segment.succession {
-            tables.put_lives(succession);
+        if let Some(reinjection) = &segment.reinjection {
+            tables.put_lives(reinjection);
         }
         tables
     }
 
     /// The patches of a mesh's edge.
     fn put_patches(&mut self, segment: &Segment) {
-        let Tables { reals, wholes } = self;
+        let Tables { floats, ints } = self;
         let patches = &segment.boundary.patches;
-        let after = segment.succession.as_ref().map(|next| next.lives.after_patch.as_slice());
+        let after = segment.reinjection.as_ref().map(|next| next.lives.after_patch.as_slice());
         let inlet = |patch: usize| after.and_then(|after| *after.get(patch)?);
-        wholes[PATCHES] = patches.len() as i32;
-        wholes[PATCHES_AT] = wholes.len() as i32;
-        wholes[PATCH_BOXES_AT] = reals.len() as i32;
+        ints[PATCHES] = patches.len() as i32;
+        ints[PATCHES_AT] = ints.len() as i32;
+        ints[PATCH_BOXES_AT] = floats.len() as i32;
         for (i, patch) in patches.iter().enumerate() {
-            wholes.extend([patch.wall.code(), inlet(i).map_or(-1, |inlet| inlet as i32)]);
-            reals.extend(patch.low.iter().chain(&patch.high));
+            ints.extend([patch.wall.code(), inlet(i).map_or(-1, |inlet| inlet as i32)]);
+            floats.extend(patch.low.iter().chain(&patch.high));
         }
     }
 
     fn put_obstacles(&mut self, obstacles: &[Obstacle], row: usize) {
-        let Tables { reals, wholes } = self;
-        wholes[OBSTACLES_AT] = wholes.len() as i32;
-        wholes[SHAPES_AT] = reals.len() as i32;
+        let Tables { floats, ints } = self;
+        ints[OBSTACLES_AT] = ints.len() as i32;
+        ints[SHAPES_AT] = floats.len() as i32;
         let (shapes, codes) = obstacles::packed(obstacles, row);
-        reals.extend(shapes);
-        wholes.extend(codes);
+        floats.extend(shapes);
+        ints.extend(codes);
     }
 
     /// What follows the ends of lives.
-    fn put_lives(&mut self, succession: &Succession) {
-        let Tables { reals, wholes } = self;
-        let lives = &succession.lives;
-        for (place, inlet) in wholes[AFTER..].iter_mut().zip(lives.after) {
+    fn put_lives(&mut self, reinjection: &ReinjectionRules) {
+        let Tables { floats, ints } = self;
+        let lives = &reinjection.lives;
+        for (place, inlet) in ints[AFTER..].iter_mut().zip(lives.after) {
             *place = inlet.map_or(-1, |inlet| inlet as i32);
         }
-        wholes[ROOM] = succession.room as i32;
-        wholes[RESUMES] = succession.resumes.into();
-        wholes[SOURCES] = lives.sources.len() as i32;
-        wholes[INLETS_AT] = wholes.len() as i32;
+        ints[ROOM] = reinjection.room as i32;
+        ints[RESUMES] = reinjection.resumes.into();
+        ints[SOURCES] = lives.sources.len() as i32;
+        ints[INLETS_AT] = ints.len() as i32;
         for rows in &lives.inlets {
-            wholes.extend([rows.first, rows.count, rows.scatter, rows.stride].map(|x| x as i32));
+            ints.extend([rows.first, rows.count, rows.scatter, rows.stride].map(|x| x as i32));
         }
-        wholes[SOURCES_AT] = wholes.len() as i32;
-        wholes[RELEASES_AT] = reals.len() as i32;
-        let mut steps_at = wholes.len() + SOURCE_COLUMNS * lives.sources.len();
+        ints[SOURCES_AT] = ints.len() as i32;
+        ints[RELEASES_AT] = floats.len() as i32;
+        let mut steps_at = ints.len() + SOURCE_COLUMNS * lives.sources.len();
         let mut fractions_at = 0;
-        for (source, releases) in lives.sources.iter().zip(&succession.releases) {
+        for (source, releases) in lives.sources.iter().zip(&reinjection.releases) {
             let count = releases.events.len();
-            wholes.extend([source.first, source.slots, source.inlet as u32].map(|x| x as i32));
-            wholes.push((releases.first % u64::from(source.slots)) as i32);
-            wholes.extend([count, steps_at, fractions_at].map(|x| x as i32));
+            ints.extend([source.first, source.slots, source.inlet as u32].map(|x| x as i32));
+            ints.push((releases.first % u64::from(source.slots)) as i32);
+            ints.extend([count, steps_at, fractions_at].map(|x| x as i32));
             steps_at += count;
             fractions_at += count;
         }
-        for releases in &succession.releases {
-            wholes.extend(releases.events.iter().map(|event| event.0));
-            reals.extend(releases.events.iter().map(|event| event.1));
+        for releases in &reinjection.releases {
+            ints.extend(releases.events.iter().map(|event| event.0));
+            floats.extend(releases.events.iter().map(|event| event.1));
         }
     }
 
     /// What there is to know about a field; zeros in the other places.
     pub fn of_field(shape: &FieldShape) -> Self {
         let layout = Layout::of(shape);
-        let mut reals = vec![0.0; GAPS];
-        reals[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
-        reals[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
-        reals[REACH] = layout.reach;
-        reals[HALF_POWER] = layout.half_power;
+        let mut floats = vec![0.0; GAPS];
+        floats[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
+        floats[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
+        floats[REACH] = layout.reach;
+        floats[HALF_POWER] = layout.half_power;
 
-        let mut wholes = vec![0; INTERVALS];
+        let mut ints = vec![0; INTERVALS];
         let mut put = |at: usize, numbers: &[usize]| {
-            for (place, number) in wholes[at..].iter_mut().zip(numbers) {
+            for (place, number) in ints[at..].iter_mut().zip(numbers) {
                 *place = *number as i32;
             }
         };
@@ -219,12 +219,12 @@ impl Tables {
             put(BINS_AT, &[mesh.bins_at()]);
             put(ENTRIES_AT, &[mesh.entries_at()]);
         }
-        Tables { reals, wholes }
+        Tables { floats, ints }
     }
 
     /// Copies the buffers to a device, reals in the field's precision.
     pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
-        upload(client, dtype, &self.reals, &self.wholes)
+        upload(client, dtype, &self.floats, &self.ints)
     }
 }
 

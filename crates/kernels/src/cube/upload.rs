@@ -6,29 +6,29 @@ use burn_cubecl::cubecl::prelude::*;
 /// Reals and whole numbers that are the same for all threads.
 pub struct DeviceTables {
     /// Reals, in the precision of the arithmetic.
-    pub reals: BufferArg,
+    pub floats: BufferArg,
     /// Whole numbers.
-    pub wholes: BufferArg,
+    pub ints: BufferArg,
 }
 
 /// Copies numbers to a device, reals in the precision of the arithmetic; those beyond it become the
 /// greatest ones that it has.
-pub fn upload(client: &Client, dtype: DType, reals: &[f64], wholes: &[i32]) -> DeviceTables {
+pub fn upload(client: &Client, dtype: DType, floats: &[f64], ints: &[i32]) -> DeviceTables {
     let real_bytes = match dtype {
-        DType::F64 => client.create_from_slice(bytemuck::cast_slice(reals)),
+        DType::F64 => client.create_from_slice(bytemuck::cast_slice(floats)),
         _ => {
             let limit = f64::from(f32::MAX);
             let single = |x: &f64| x.clamp(-limit, limit) as f32;
-            let reals: Vec<f32> = reals.iter().map(single).collect();
-            client.create_from_slice(bytemuck::cast_slice(&reals))
+            let floats: Vec<f32> = floats.iter().map(single).collect();
+            client.create_from_slice(bytemuck::cast_slice(&floats))
         }
     };
-    let whole_bytes = client.create_from_slice(bytemuck::cast_slice(wholes));
+    let whole_bytes = client.create_from_slice(bytemuck::cast_slice(ints));
     // SAFETY: each buffer was made with exactly this many elements.
     unsafe {
         DeviceTables {
-            reals: BufferArg::from_raw_parts(real_bytes, reals.len()),
-            wholes: BufferArg::from_raw_parts(whole_bytes, wholes.len()),
+            floats: BufferArg::from_raw_parts(real_bytes, floats.len()),
+            ints: BufferArg::from_raw_parts(whole_bytes, ints.len()),
         }
     }
 }

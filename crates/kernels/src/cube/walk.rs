@@ -2,7 +2,7 @@
 
 use super::{
     Form, Vec4, cubecl,
-    moment::moment,
+    frame_pair::moment,
     random::{bits, normals},
     step::{Hint, sample},
     tables::{DIFFUSIVITY, REACHES, WALK_SEED},
@@ -18,8 +18,8 @@ pub(super) fn stray<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
     slot: u32,
@@ -33,8 +33,8 @@ pub(super) fn stray<F: Float, N: Size>(
 ) -> Vec4<F> {
     let zero = F::new(0.0_f32);
     let bits = bits(
-        wholes[WALK_SEED] as u32,
-        wholes[WALK_SEED + 1] as u32,
+        ints[WALK_SEED] as u32,
+        ints[WALK_SEED + 1] as u32,
         slot,
         generation as u32,
         number as u32,
@@ -44,9 +44,7 @@ pub(super) fn stray<F: Float, N: Size>(
     let mut here = F::new(1.0_f32);
     if comptime!(form.walk.varies) {
         here = max(
-            diffusivity::<F, N>(
-                velocity, places, index, reals, wholes, from, j, offset, hint, form,
-            ),
+            diffusivity::<F, N>(velocity, places, index, floats, ints, from, j, offset, hint, form),
             zero,
         );
     }
@@ -54,20 +52,20 @@ pub(super) fn stray<F: Float, N: Size>(
     let mut moved = to;
     #[unroll]
     for d in 0..3usize {
-        let factor = reals[DIFFUSIVITY + d];
+        let factor = floats[DIFFUSIVITY + d];
         let mut slope = zero;
         if comptime!(form.walk.varies) {
             if factor > zero {
-                let reach = reals[REACHES + d];
+                let reach = floats[REACHES + d];
                 let mut above = from;
                 above.insert(d, from.extract(d) + reach);
                 let above = diffusivity::<F, N>(
-                    velocity, places, index, reals, wholes, above, j, offset, hint, form,
+                    velocity, places, index, floats, ints, above, j, offset, hint, form,
                 );
                 let mut below = from;
                 below.insert(d, from.extract(d) - reach);
                 let below = diffusivity::<F, N>(
-                    velocity, places, index, reals, wholes, below, j, offset, hint, form,
+                    velocity, places, index, floats, ints, below, j, offset, hint, form,
                 );
                 slope = factor * (above - below) / (reach + reach);
             }
@@ -89,15 +87,15 @@ fn diffusivity<F: Float, N: Size>(
     velocity: &[Vec4<F>],
     places: &[Vector<F, N>],
     index: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     at: Vec4<F>,
     j: usize,
     offset: F,
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> F {
-    let moment = moment::<F>(reals, wholes, j, offset, form);
-    let p = wrap::<F>(reals, wholes, at, form);
-    sample::<F, N>(velocity, places, index, reals, wholes, p, &moment, hint, form).extract(3usize)
+    let moment = moment::<F>(floats, ints, j, offset, form);
+    let p = wrap::<F>(floats, ints, at, form);
+    sample::<F, N>(velocity, places, index, floats, ints, p, &moment, hint, form).extract(3usize)
 }

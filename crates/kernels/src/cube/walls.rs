@@ -37,12 +37,12 @@ struct Folded<F: Float> {
 
 /// Whether a point lies in the box. A point that is not a number does not.
 #[cube]
-pub(super) fn contains<F: Float>(reals: &[F], p: Vec4<F>) -> bool {
+pub(super) fn contains<F: Float>(floats: &[F], p: Vec4<F>) -> bool {
     let mut inside = true;
     #[unroll]
     for d in 0..3usize {
         let x = p.extract(d);
-        inside = inside && reals[LOW + d] <= x && x <= reals[HIGH + d];
+        inside = inside && floats[LOW + d] <= x && x <= floats[HIGH + d];
     }
     inside
 }
@@ -50,8 +50,8 @@ pub(super) fn contains<F: Float>(reals: &[F], p: Vec4<F>) -> bool {
 /// The point where the field is read for a stage at `p`: its image in the box on periodic axes.
 #[cube]
 pub(super) fn wrap<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     p: Vec4<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
@@ -61,8 +61,8 @@ pub(super) fn wrap<F: Float>(
         for d in 0..3usize {
             // A stage that has overflown has no image.
             let x = p.extract(d);
-            if wholes[FACES + 2 * d] == PERIODIC && x.abs() <= F::max_value() {
-                wrapped.insert(d, fold::<F>(reals, wholes, x, d).x);
+            if ints[FACES + 2 * d] == PERIODIC && x.abs() <= F::max_value() {
+                wrapped.insert(d, fold::<F>(floats, ints, x, d).x);
             }
         }
     }
@@ -71,17 +71,12 @@ pub(super) fn wrap<F: Float>(
 
 /// Applies the faces' conditions to the path from `from`, inside, to `to`, outside.
 #[cube]
-pub(super) fn land<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
-    from: Vec4<F>,
-    to: Vec4<F>,
-) -> Landing<F> {
+pub(super) fn land<F: Float>(floats: &[F], ints: &[i32], from: Vec4<F>, to: Vec4<F>) -> Landing<F> {
     let mut face = i32::new(-1);
     let mut fraction = F::new(1.0_f32);
     #[unroll]
     for d in 0..3usize {
-        let crossing = exit::<F>(reals, wholes, from.extract(d), to.extract(d), d);
+        let crossing = exit::<F>(floats, ints, from.extract(d), to.extract(d), d);
         if crossing.face >= 0 && (face < 0 || crossing.fraction < fraction) {
             face = crossing.face;
             fraction = crossing.fraction;
@@ -91,19 +86,19 @@ pub(super) fn land<F: Float>(
     if face >= 0 {
         position = from + Vec4::<F>::new(fraction) * (to - from);
     }
-    let x = fold::<F>(reals, wholes, position.extract(0usize), 0usize);
-    let y = fold::<F>(reals, wholes, position.extract(1usize), 1usize);
-    let z = fold::<F>(reals, wholes, position.extract(2usize), 2usize);
+    let x = fold::<F>(floats, ints, position.extract(0usize), 0usize);
+    let y = fold::<F>(floats, ints, position.extract(1usize), 1usize);
+    let z = fold::<F>(floats, ints, position.extract(2usize), 2usize);
     position.insert(0usize, x.x);
     position.insert(1usize, y.x);
     position.insert(2usize, z.x);
     #[unroll]
     for d in 0..3usize {
         if face == comptime!(2 * d as i32) {
-            position.insert(d, reals[LOW + d]);
+            position.insert(d, floats[LOW + d]);
         }
         if face == comptime!(2 * d as i32 + 1) {
-            position.insert(d, reals[HIGH + d]);
+            position.insert(d, floats[HIGH + d]);
         }
     }
     Landing::<F> { position, image_x: x.image, image_y: y.image, image_z: z.image, face, fraction }
@@ -113,22 +108,22 @@ pub(super) fn land<F: Float>(
 /// most one reflection.
 #[cube]
 fn exit<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     x0: F,
     x1: F,
     #[comptime] axis: usize,
 ) -> Crossing<F> {
-    let low = reals[LOW + axis];
-    let high = reals[HIGH + axis];
+    let low = floats[LOW + axis];
+    let high = floats[HIGH + axis];
     let below = x1 < low;
     let length = (x1 - x0).abs();
     let reach = select(below, x0 - low, high - x0);
     let first = select(below, 0i32, 1i32);
     let second = 1i32 - first;
     let base = comptime!(2 * axis as i32);
-    let here = wholes[FACES + (base + first) as usize];
-    let there = wholes[FACES + (base + second) as usize];
+    let here = ints[FACES + (base + first) as usize];
+    let there = ints[FACES + (base + second) as usize];
     let mut face = i32::new(-1);
     let mut fraction = F::new(1.0_f32);
     if below || x1 > high {
@@ -147,12 +142,12 @@ fn exit<F: Float>(
 
 /// The coordinate in the box that belongs to an unbounded one, and the boxes crossed.
 #[cube]
-fn fold<F: Float>(reals: &[F], wholes: &[i32], x: F, #[comptime] axis: usize) -> Folded<F> {
-    let low = reals[LOW + axis];
-    let high = reals[HIGH + axis];
+fn fold<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> Folded<F> {
+    let low = floats[LOW + axis];
+    let high = floats[HIGH + axis];
     let width = high - low;
-    let below = wholes[FACES + 2 * axis];
-    let above = wholes[FACES + 2 * axis + 1];
+    let below = ints[FACES + 2 * axis];
+    let above = ints[FACES + 2 * axis + 1];
     let mut folded = x;
     let mut image = 0i32;
     if below == PERIODIC {

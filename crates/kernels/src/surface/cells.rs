@@ -21,11 +21,11 @@ pub(crate) const QUANTA: f64 = 4096.0;
 /// Cells along each side of a cell that is cut.
 pub(crate) const CUTS: usize = 2;
 /// How often cells are cut, at most.
-pub(crate) const MOST_CUTS: usize = 10;
+pub(crate) const MAX_CUTS: usize = 10;
 /// Cells of the lattice along the longest side of the surface's box, but for those around it.
 const ALONG: f64 = 24.0;
 /// A cell is cut where more triangles than this are near.
-const MOST_LISTED: usize = 32;
+const MAX_LISTED: usize = 32;
 /// How far a cell reaches beyond its sides, in its width: what rounding and a step past a side need.
 const MARGIN: f64 = 0.02;
 /// Where the surface is farther from a cell than this, in its width, that is all there is to know.
@@ -96,8 +96,8 @@ impl Maker<'_> {
             near.square(&place).sqrt()
         };
         let farthest = (0..8).map(corner).fold(0.0_f64, f64::max);
-        let can_be_cut = cuts < MOST_CUTS && width > 256.0 * self.rounding;
-        let most = if can_be_cut { MOST_LISTED } else { usize::MAX };
+        let can_be_cut = cuts < MAX_CUTS && width > 256.0 * self.rounding;
+        let most = if can_be_cut { MAX_LISTED } else { usize::MAX };
         match self.tree.within(&centre, farthest + half, most) {
             Some(list) => Cell::Near(list),
             None => self.cut(centre, width, (cuts, triangle)),

@@ -1,7 +1,7 @@
 //! MP4 files, by the program ffmpeg.
 
 use super::Animation;
-use super::film::Film;
+use super::film::FrameRenderer;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
@@ -9,7 +9,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Writes frames at times, all of them shown for as long.
-pub(super) fn write(path: &Path, film: &Film, times: &[f64], animation: &Animation) -> Result<()> {
+pub(super) fn write(
+    path: &Path,
+    film: &FrameRenderer,
+    times: &[f64],
+    animation: &Animation,
+) -> Result<()> {
     let [width, height] = film.size().map(even);
     let mut program = start(path, [width, height], animation)?;
     let said = program.stderr.take().map(|mut stderr| {

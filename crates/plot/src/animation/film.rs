@@ -2,7 +2,7 @@
 
 use super::Animation;
 use crate::color::{Rgb, mix};
-use crate::data::Ways;
+use crate::data::Trajectories;
 use crate::error::Result;
 use crate::picture::View;
 use crate::picture::parts::{
@@ -10,8 +10,8 @@ use crate::picture::parts::{
 };
 
 /// An animation, of which any moment can be drawn.
-pub(super) struct Film<'a> {
-    ways: &'a Ways,
+pub(super) struct FrameRenderer<'a> {
+    ways: &'a Trajectories,
     stage: Stage<'a>,
     /// What is the same in all frames.
     base: Pixels,
@@ -32,8 +32,8 @@ struct Clock {
     unit: f64,
 }
 
-impl<'a> Film<'a> {
-    pub(super) fn new(ways: &'a Ways, view: &View, animation: &Animation) -> Result<Self> {
+impl<'a> FrameRenderer<'a> {
+    pub(super) fn new(ways: &'a Trajectories, view: &View, animation: &Animation) -> Result<Self> {
         let style = &animation.style;
         let ends = ways.times.first().zip(ways.times.last());
         let span = ends.map_or(0.0, |(first, last)| (last - first).abs());
@@ -183,7 +183,7 @@ impl<'a> Film<'a> {
 }
 
 /// `t = 1.25 s`, rounded to multiples of `unit`.
-fn moment(time: f64, unit: f64, ways: &Ways) -> String {
+fn moment(time: f64, unit: f64, ways: &Trajectories) -> String {
     let decimals = if unit > 0.0 { -unit.log10().round() as i32 } else { 0 };
     let number = match decimals {
         _ if unit <= 0.0 => said(time),

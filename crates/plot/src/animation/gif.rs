@@ -1,6 +1,6 @@
 //! GIF files.
 
-use super::film::Film;
+use super::film::FrameRenderer;
 use super::schedule::Shown;
 use crate::color::{Rgb, mix};
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 const UNCHANGED: u8 = 255;
 
 /// Writes the frames. Each one has only the pixels that differ from the one before.
-pub(super) fn write(file: impl Write, film: &Film, frames: &[Shown]) -> io::Result<()> {
+pub(super) fn write(file: impl Write, film: &FrameRenderer, frames: &[Shown]) -> io::Result<()> {
     let size = film.size();
     let mut palette = Palette::new(film);
     let [width, height] = size.map(|side| side as u16);
@@ -85,7 +85,7 @@ struct Palette {
 
 impl Palette {
     /// The colours of the values, and their mixtures with paper and ink; between paper and ink, too.
-    fn new(film: &Film) -> Self {
+    fn new(film: &FrameRenderer) -> Self {
         let (inks, values) = film.inks();
         let ramp = |from: Rgb, to: Rgb, steps: u32| {
             (0..steps).map(move |i| mix(from, to, f64::from(i) / f64::from(steps - 1)))

@@ -2,7 +2,7 @@
 
 use super::encode::base64_len;
 use super::{Page, Result, Statuses, html, valid};
-use crate::{Attribute, Ways};
+use crate::{Attribute, Trajectories};
 
 /// Room for the program of the page, its numbers and its charts, where these are not known.
 const ITSELF: usize = 200_000;
@@ -61,14 +61,14 @@ fn thinned(page: &Page, every: usize) -> Page {
     }
 }
 
-fn thinned_ways(ways: &Ways, every: usize) -> Ways {
+fn thinned_ways(ways: &Trajectories, every: usize) -> Trajectories {
     let columns = ways.particles.len();
     let attribute = |attribute: &Attribute| Attribute {
         name: attribute.name.clone(),
         unit: attribute.unit.clone(),
         values: every_column(&attribute.values, columns, every),
     };
-    Ways {
+    Trajectories {
         times: ways.times.clone(),
         particles: every_column(&ways.particles, columns, every),
         position: every_column(&ways.position, columns, every),

@@ -3,7 +3,7 @@
 use super::encode::Scale;
 use super::{Page, Section, Slice};
 use crate::color::{ColorMap, Rgb};
-use crate::{Attribute, Axis, Histogram, Ways};
+use crate::{Attribute, Axis, Histogram, Trajectories};
 use serde::Serialize;
 
 /// All of it, as JSON.
@@ -85,7 +85,7 @@ impl<'a> Header<'a> {
 }
 
 /// How coordinates are kept.
-pub(super) fn position_scales(ways: &Ways) -> [Scale; 3] {
+pub(super) fn position_scales(ways: &Trajectories) -> [Scale; 3] {
     [0, 1, 2].map(|axis| Scale::of(ways.position.iter().map(|position| position[axis])))
 }
 
@@ -94,7 +94,7 @@ pub(super) fn values_scale(values: &[f32]) -> Scale {
     Scale::of(values.iter().copied())
 }
 
-fn attributes<'a>(ways: &'a Ways) -> Vec<AttributeHead<'a>> {
+fn attributes<'a>(ways: &'a Trajectories) -> Vec<AttributeHead<'a>> {
     let head = |attribute: &'a Attribute| AttributeHead {
         name: &attribute.name,
         unit: &attribute.unit,

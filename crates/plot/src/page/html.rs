@@ -3,7 +3,7 @@
 use super::encode::{base64, codes};
 use super::header::{Header, position_scales, values_scale};
 use super::{Page, Result};
-use crate::Ways;
+use crate::Trajectories;
 
 /// The markup; `{{name}}` is where the rest goes.
 const MARKUP: &str = include_str!("page.html");
@@ -95,7 +95,7 @@ fn is_place(position: &[f32; 3]) -> bool {
 }
 
 /// What of the run is shown, in words.
-fn shown(ways: &Ways) -> String {
+fn shown(ways: &Trajectories) -> String {
     let part = |there: usize, of: usize, what: &str| {
         let of = of.max(there);
         let plural = if of == 1 { "" } else { "s" };
@@ -143,9 +143,9 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn ways(there: [usize; 2], of: [usize; 2]) -> Ways {
+    fn ways(there: [usize; 2], of: [usize; 2]) -> Trajectories {
         let times = (0..there[1]).map(|save| save as f64).collect();
-        Ways { particles: vec![0; there[0]], times, of, ..Ways::default() }
+        Trajectories { particles: vec![0; there[0]], times, of, ..Trajectories::default() }
     }
 
     #[test]

@@ -36,7 +36,7 @@ mod valid;
 pub use error::{Error, Result};
 pub use fit::stride;
 
-use crate::{Histogram, Raster, Ways};
+use crate::{Histogram, Raster, Trajectories};
 use std::path::Path;
 
 /// The most bytes of a page, unless another number is asked for: what browsers load within seconds.
@@ -48,7 +48,7 @@ pub struct Page {
     /// The title of the run; any text.
     pub title: String,
     /// The tracks. The page says of how many particles and saves they are ([`Ways::of`]).
-    pub ways: Ways,
+    pub ways: Trajectories,
     /// What the particles were doing, where that is known in more detail than [`Ways::active`].
     pub statuses: Option<Statuses>,
     /// Slices through the box, which can be switched on.

@@ -1,7 +1,7 @@
 //! Whether the parts of a page fit together.
 
 use super::{Error, Page, Result, Slice};
-use crate::{Histogram, Ways};
+use crate::{Histogram, Trajectories};
 
 /// Names of the axes of the box.
 const AXES: [char; 3] = ['x', 'y', 'z'];
@@ -26,7 +26,7 @@ pub(super) fn check(page: &Page) -> Result<()> {
     page.histograms.iter().try_for_each(histogram)
 }
 
-fn ways(ways: &Ways) -> Result<()> {
+fn ways(ways: &Trajectories) -> Result<()> {
     let positions = ways.times.len() * ways.particles.len();
     let reason = "one for each save and particle";
     count("the list of positions", "entries", ways.position.len(), positions, reason)?;

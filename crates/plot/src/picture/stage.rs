@@ -10,7 +10,7 @@ use super::room::{self, Room};
 use super::style::Style;
 use super::view::View;
 use crate::color::Rgb;
-use crate::data::{Attribute, Ways};
+use crate::data::{Attribute, Trajectories};
 use crate::error::{Error, Result};
 
 /// All of a picture of particles but the particles.
@@ -27,7 +27,12 @@ pub(crate) struct Stage<'a> {
 const PLAIN: Rgb = super::canvas::SERIES[0];
 
 impl<'a> Stage<'a> {
-    pub(crate) fn new(ways: &'a Ways, view: &View, style: &Style, mut head: Head) -> Result<Self> {
+    pub(crate) fn new(
+        ways: &'a Trajectories,
+        view: &View,
+        style: &Style,
+        mut head: Head,
+    ) -> Result<Self> {
         style.check()?;
         view.check()?;
         check(ways)?;
@@ -88,7 +93,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 fn plane_stage(
     canvas: &mut Canvas,
-    ways: &Ways,
+    ways: &Trajectories,
     bounds: [[f64; 3]; 2],
     axes: [usize; 2],
     bar: Option<Bar>,
@@ -117,7 +122,7 @@ fn plane_stage(
 
 fn space_stage(
     canvas: &mut Canvas,
-    ways: &Ways,
+    ways: &Trajectories,
     bounds: [[f64; 3]; 2],
     angles: [f64; 2],
     bar: Option<Bar>,
@@ -147,7 +152,7 @@ fn space_stage(
 }
 
 /// Says in the middle that there is nothing to see.
-fn message(canvas: &mut Canvas, ways: &Ways, sides: &[[f64; 2]; 2]) {
+fn message(canvas: &mut Canvas, ways: &Trajectories, sides: &[[f64; 2]; 2]) {
     let text = match ways.particles.len() {
         0 => "no particles",
         _ if ways.position.iter().all(|at| !is_place(*at)) => "no particle has a position",
@@ -170,7 +175,7 @@ pub(crate) fn is_place(position: [f32; 3]) -> bool {
 }
 
 /// The domain and the positions beyond it. Corners that are nowhere do not count.
-fn bounds(ways: &Ways) -> [[f64; 3]; 2] {
+fn bounds(ways: &Trajectories) -> [[f64; 3]; 2] {
     let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
     // Widths of what is larger are infinite.
     let corners =
@@ -193,7 +198,7 @@ fn bounds(ways: &Ways) -> [[f64; 3]; 2] {
 }
 
 /// The attribute by which the ways are coloured, if they have any.
-fn chosen<'a>(ways: &'a Ways, style: &Style) -> Result<Option<&'a Attribute>> {
+fn chosen<'a>(ways: &'a Trajectories, style: &Style) -> Result<Option<&'a Attribute>> {
     let Some(name) = &style.color_by else { return Ok(ways.attributes.first()) };
     let found = ways.attributes.iter().find(|attribute| attribute.name == *name);
     let there = || match ways.attributes.len() {
@@ -204,13 +209,16 @@ fn chosen<'a>(ways: &'a Ways, style: &Style) -> Result<Option<&'a Attribute>> {
 }
 
 /// The values that are shown: those of particles that have a place and are on their way, or get there.
-fn shown<'a>(ways: &'a Ways, attribute: &'a Attribute) -> impl Iterator<Item = f32> + Clone + 'a {
+fn shown<'a>(
+    ways: &'a Trajectories,
+    attribute: &'a Attribute,
+) -> impl Iterator<Item = f32> + Clone + 'a {
     let seen = |i: usize| (ways.active[i] || ways.joined[i]) && is_place(ways.position[i]);
     attribute.values.iter().enumerate().filter(move |(i, _)| seen(*i)).map(|(_, value)| *value)
 }
 
 /// Says what does not fit together.
-fn check(ways: &Ways) -> Result<()> {
+fn check(ways: &Trajectories) -> Result<()> {
     let (saves, particles) = (ways.times.len(), ways.particles.len());
     let wanted = saves * particles;
     let lengths = [

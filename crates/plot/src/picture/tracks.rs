@@ -7,7 +7,7 @@ use super::style::Style;
 use super::view::View;
 use super::{Picture, ticks};
 use crate::color::mix;
-use crate::data::Ways;
+use crate::data::Trajectories;
 use crate::error::Result;
 
 /// Of more tracks than this, the dots at the ends would hide the lines.
@@ -25,7 +25,7 @@ const SHORTEST: f64 = 0.75;
 /// If the parts of `ways` do not fit together, if there is no attribute of the name in the style, or
 /// if the style or the view has numbers that cannot be used. Ways without a particle give a picture
 /// that says so.
-pub fn tracks(ways: &Ways, view: &View, style: &Style) -> Result<Picture> {
+pub fn tracks(ways: &Trajectories, view: &View, style: &Style) -> Result<Picture> {
     let mut head =
         Head { title: title("Tracks", ways, style), note: note(ways), signs: Vec::new() };
     let dots = style.dots && (1..=WITH_DOTS).contains(&ways.particles.len());
@@ -50,7 +50,7 @@ pub fn tracks(ways: &Ways, view: &View, style: &Style) -> Result<Picture> {
 }
 
 /// `Tracks of 100 of 1000 particles`, unless the style has a title.
-pub(crate) fn title(what: &str, ways: &Ways, style: &Style) -> String {
+pub(crate) fn title(what: &str, ways: &Trajectories, style: &Style) -> String {
     let shown = ways.particles.len();
     let plural = |count: usize| if count == 1 { "particle" } else { "particles" };
     style.title.clone().unwrap_or_else(|| match ways.of[0] {
@@ -67,7 +67,7 @@ pub(crate) fn title(what: &str, ways: &Ways, style: &Style) -> String {
 }
 
 /// `t = 0 to 10 s, 101 of 1001 saves`.
-fn note(ways: &Ways) -> String {
+fn note(ways: &Trajectories) -> String {
     let unit =
         if ways.time_unit.is_empty() { String::new() } else { format!(" {}", ways.time_unit) };
     let time = match (ways.times.first(), ways.times.last()) {
@@ -86,7 +86,7 @@ fn note(ways: &Ways) -> String {
 }
 
 /// Adds the lines of a particle, with how near they are.
-fn track(stage: &Stage, ways: &Ways, particle: usize, segments: &mut Vec<(f64, Segment)>) {
+fn track(stage: &Stage, ways: &Trajectories, particle: usize, segments: &mut Vec<(f64, Segment)>) {
     let (saves, stride) = (ways.times.len(), ways.particles.len());
     // Where the last line ended, and of which position that was.
     let mut pen: Option<([f64; 3], usize)> = None;
@@ -124,7 +124,7 @@ pub(crate) fn radius(dots: usize, em: f64) -> f64 {
 }
 
 /// Adds the dots where tracks start and end.
-fn ends(stage: &mut Stage, ways: &Ways) {
+fn ends(stage: &mut Stage, ways: &Trajectories) {
     let inks = stage.canvas.inks;
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
     for particle in 0..ways.particles.len() {
@@ -146,7 +146,7 @@ fn ends(stage: &mut Stage, ways: &Ways) {
 }
 
 /// The positions at which a particle starts and ends.
-fn first_and_last(ways: &Ways, particle: usize) -> Option<[usize; 2]> {
+fn first_and_last(ways: &Trajectories, particle: usize) -> Option<[usize; 2]> {
     let stride = ways.particles.len();
     let on = |at: &usize| (ways.active[*at] || ways.joined[*at]) && is_place(ways.position[*at]);
     let mut seen = (0..ways.times.len()).map(|save| save * stride + particle).filter(on);

@@ -1,7 +1,7 @@
 //! Runs to show.
 
 use burntrace_plot::page::{Page, Section, Slice, Statuses};
-use burntrace_plot::{Attribute, Axis, Histogram, Raster, Ways};
+use burntrace_plot::{Attribute, Axis, Histogram, Raster, Trajectories};
 use std::f64::consts::TAU;
 
 /// Particles on helices in a box of 2 x 2 x 1; a third of them end halfway.
@@ -68,7 +68,7 @@ fn ways(
     saves: usize,
     domain: [[f64; 3]; 2],
     place: impl Fn(usize, f64) -> [f64; 3],
-) -> Ways {
+) -> Trajectories {
     let times: Vec<f64> = (0..saves).map(|s| 10.0 * s as f64 / (saves.max(2) - 1) as f64).collect();
     let each = || times.iter().flat_map(|&time| (0..particles).map(move |i| (i, time)));
     let speed = each().map(|(i, time)| {
@@ -77,7 +77,7 @@ fn ways(
     });
     let attribute =
         |name: &str, unit: &str, values| Attribute { name: name.into(), unit: unit.into(), values };
-    Ways {
+    Trajectories {
         particles: (0..particles as u32).collect(),
         position: each().map(|(i, time)| place(i, time).map(|x| x as f32)).collect(),
         joined: each().map(|(_, time)| time > 0.0).collect(),

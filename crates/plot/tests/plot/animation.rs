@@ -4,7 +4,7 @@ use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_mp4};
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{Background, Plane, Style, View};
-use burntrace_plot::{Error, Ways};
+use burntrace_plot::{Error, Trajectories};
 use std::path::Path;
 use std::process::Command;
 
@@ -41,7 +41,7 @@ fn read_gif(path: &Path) -> ([u16; 2], Vec<u16>, Vec<Vec<u8>>) {
 }
 
 /// A particle that goes evenly from the left to the right, with saves at unequal times.
-fn runner() -> Ways {
+fn runner() -> Trajectories {
     let times = [0.0, 1.0, 1.5, 4.0, 10.0];
     let mut ways =
         samples::ways(1, &times, [[0.0; 3], [10.0, 5.0, 0.0]], |_, time| [time, 2.5, 0.0]);
@@ -116,9 +116,12 @@ fn ended_particles_and_empty_ways_have_frames() {
     let mut ended = samples::gyres(3, 4);
     ended.active[6..].fill(false);
     ended.joined[6..].fill(false);
-    for (ways, frames) in
-        [(Ways::default(), 1), (samples::gyres(2, 1), 1), (samples::gyres(0, 3), 51), (ended, 49)]
-    {
+    for (ways, frames) in [
+        (Trajectories::default(), 1),
+        (samples::gyres(2, 1), 1),
+        (samples::gyres(0, 3), 51),
+        (ended, 49),
+    ] {
         for view in [XY, View::SPACE] {
             write_gif(&path, &ways, &view, &small()).unwrap();
             assert_eq!(read_gif(&path).1.len(), frames);

@@ -6,7 +6,7 @@
 use crate::samples;
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
-use burntrace_plot::{Error, Raster, Ways};
+use burntrace_plot::{Error, Raster, Trajectories};
 use quick_xml::events::Event;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
     pictures
 }
 
-fn hard_ways() -> Vec<(&'static str, Ways)> {
+fn hard_ways() -> Vec<(&'static str, Trajectories)> {
     let box_of = |low: f64, high: f64| samples::across(20, [low; 3], [high; 3]);
     let mut nowhere = samples::gyres(5, 4);
     nowhere.position.fill([f32::NAN; 3]);
@@ -141,7 +141,7 @@ fn hard_ways() -> Vec<(&'static str, Ways)> {
         ("plain", plain),
         ("long", long),
         ("still", still),
-        ("nothing", Ways::default()),
+        ("nothing", Trajectories::default()),
     ]
 }
 

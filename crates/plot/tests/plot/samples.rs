@@ -1,6 +1,6 @@
 //! What the tests draw.
 
-use burntrace_plot::{Attribute, Axis, Curves, Histogram, Raster, Ways};
+use burntrace_plot::{Attribute, Axis, Curves, Histogram, Raster, Trajectories};
 
 /// Ways through `position(seed, time)` over `times`, coloured by speed, age and seed.
 pub fn ways(
@@ -8,15 +8,15 @@ pub fn ways(
     times: &[f64],
     domain: [[f64; 3]; 2],
     position: impl Fn(f64, f64) -> [f64; 3],
-) -> Ways {
-    let mut ways = Ways {
+) -> Trajectories {
+    let mut ways = Trajectories {
         times: times.to_vec(),
         particles: (0..particles as u32).collect(),
         domain,
         length_unit: "m".into(),
         time_unit: "s".into(),
         of: [particles, times.len()],
-        ..Ways::default()
+        ..Trajectories::default()
     };
     let [mut speed, mut age, mut seed] = [const { Vec::new() }; 3];
     for (save, &time) in times.iter().enumerate() {
@@ -53,7 +53,7 @@ pub fn scatter(part: f64, salt: f64) -> f64 {
 }
 
 /// Particles that go around in two eddies of a box of 2 x 1.
-pub fn gyres(particles: usize, saves: usize) -> Ways {
+pub fn gyres(particles: usize, saves: usize) -> Trajectories {
     ways(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 0.0]], |part, time| {
         let side = if scatter(part, 1.0) < 0.5 { 0.0 } else { 1.0 };
         let radius = 0.05 + 0.4 * scatter(part, 2.0);
@@ -63,7 +63,7 @@ pub fn gyres(particles: usize, saves: usize) -> Ways {
 }
 
 /// Particles that rise in screws in a box of 2 x 1 x 1.5.
-pub fn screws(particles: usize, saves: usize) -> Ways {
+pub fn screws(particles: usize, saves: usize) -> Trajectories {
     ways(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 1.5]], |part, time| {
         let radius = 0.1 + 0.35 * scatter(part, 2.0);
         let turn = scatter(part, 3.0) * 6.3 + time * (0.8 - radius);
@@ -73,7 +73,7 @@ pub fn screws(particles: usize, saves: usize) -> Ways {
 }
 
 /// Particles in a box from `low` to `high`, which cross it from corner to corner in waves.
-pub fn across(particles: usize, low: [f64; 3], high: [f64; 3]) -> Ways {
+pub fn across(particles: usize, low: [f64; 3], high: [f64; 3]) -> Trajectories {
     ways(particles, &times(41, 1.0), [low, high], |part, time| {
         let y = (0.1 + 0.8 * part) * (1.0 - 0.1 * (12.0 * time).sin());
         let parts = [time.clamp(0.0, 1.0), y, 0.5 + 0.3 * (9.0 * time + part).sin()];

@@ -9,9 +9,9 @@ use burn_cubecl::cubecl::prelude::*;
 
 /// The value of a profile, at a distance at which it does not end.
 #[cube]
-pub(super) fn course<F: Float>(reals: &[F], square: F, #[comptime] form: Form) -> F {
+pub(super) fn course<F: Float>(floats: &[F], square: F, #[comptime] form: Form) -> F {
     if comptime!(form.is_gaussian()) {
-        exp::<F>(reals, F::new(-0.5_f32) * square)
+        exp::<F>(floats, F::new(-0.5_f32) * square)
     } else {
         let q = square.sqrt();
         if comptime!(form.profile == Profile::CubicSpline) {
@@ -69,19 +69,19 @@ fn polynomial(profile: Profile) -> (usize, f32, f32, f32) {
 /// `exp(x)` for `x <= 0`: `2^-k exp(x + k ln 2)`, the latter by Taylor's series. Devices have none in
 /// double precision, and in single precision each its own.
 #[cube]
-fn exp<F: Float>(reals: &[F], x: F) -> F {
-    let k = i32::cast_from(F::new(0.5_f32) - x * reals[LOG2_E]);
+fn exp<F: Float>(floats: &[F], x: F) -> F {
+    let k = i32::cast_from(F::new(0.5_f32) - x * floats[LOG2_E]);
     let mut value = F::new(0.0_f32);
     if k < comptime!(POWER_COUNT as i32) {
         let count = F::cast_from(k);
-        let rest = (x + count * reals[LN_2]) + count * reals[LN_2 + 1];
+        let rest = (x + count * floats[LN_2]) + count * floats[LN_2 + 1];
         let terms = if F::size_bits().comptime() <= 32 { 8usize } else { TERM_COUNT };
         let mut sum = F::new(0.0_f32);
         #[unroll]
         for n in 0..terms {
-            sum = sum * rest + reals[TERMS + terms - 1 - n];
+            sum = sum * rest + floats[TERMS + terms - 1 - n];
         }
-        value = sum * reals[POWERS + k as usize];
+        value = sum * floats[POWERS + k as usize];
     }
     value
 }

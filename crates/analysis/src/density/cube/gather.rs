@@ -29,8 +29,8 @@ pub(super) fn density_kernel<F: Float>(
     sums: &mut [F],
     rows: &[F],
     starts: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     #[comptime] form: Form,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -38,44 +38,44 @@ pub(super) fn density_kernel<F: Float>(
     if i >= sums.len() {
         terminate!();
     }
-    let place = place::<F>(points, reals, wholes, i, form);
-    let x_low = cell::<F>(reals, wholes, place.x - reals[REACH], 0usize);
-    let x_high = cell::<F>(reals, wholes, place.x + reals[REACH], 0usize);
-    let y_low = cell::<F>(reals, wholes, place.y - reals[REACH + 1], 1usize);
-    let y_high = cell::<F>(reals, wholes, place.y + reals[REACH + 1], 1usize);
-    let z_low = cell::<F>(reals, wholes, place.z - reals[REACH + 2], 2usize);
-    let z_high = cell::<F>(reals, wholes, place.z + reals[REACH + 2], 2usize);
+    let place = place::<F>(points, floats, ints, i, form);
+    let x_low = cell::<F>(floats, ints, place.x - floats[REACH], 0usize);
+    let x_high = cell::<F>(floats, ints, place.x + floats[REACH], 0usize);
+    let y_low = cell::<F>(floats, ints, place.y - floats[REACH + 1], 1usize);
+    let y_high = cell::<F>(floats, ints, place.y + floats[REACH + 1], 1usize);
+    let z_low = cell::<F>(floats, ints, place.z - floats[REACH + 2], 2usize);
+    let z_high = cell::<F>(floats, ints, place.z + floats[REACH + 2], 2usize);
     let mut sum = F::new(0.0_f32);
     for z in z_low..z_high + 1 {
         let mut plane = F::new(0.0_f32);
         for y in y_low..y_high + 1 {
-            let row = (z * wholes[CELLS + 1] + y) * wholes[CELLS];
+            let row = (z * ints[CELLS + 1] + y) * ints[CELLS];
             let start = starts[(row + x_low) as usize];
             let end = starts[(row + x_high + 1) as usize];
-            plane += of_run::<F>(rows, reals, wholes, &place, start, end, form);
+            plane += of_run::<F>(rows, floats, ints, &place, start, end, form);
         }
         sum += plane;
     }
-    sums[i] = sum * reals[SCALE];
+    sums[i] = sum * floats[SCALE];
 }
 
 /// The place of a thread.
 #[cube]
 fn place<F: Float>(
     points: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     i: usize,
     #[comptime] form: Form,
 ) -> Place<F> {
     if comptime!(form.is_lattice) {
-        let nx = wholes[NODES] as usize;
-        let ny = wholes[NODES + 1] as usize;
+        let nx = ints[NODES] as usize;
+        let ny = ints[NODES + 1] as usize;
         let row = i / nx;
         Place::<F> {
-            x: reals[FIRST] + F::cast_from(i % nx) * reals[PITCH],
-            y: reals[FIRST + 1] + F::cast_from(row % ny) * reals[PITCH + 1],
-            z: reals[FIRST + 2] + F::cast_from(row / ny) * reals[PITCH + 2],
+            x: floats[FIRST] + F::cast_from(i % nx) * floats[PITCH],
+            y: floats[FIRST + 1] + F::cast_from(row % ny) * floats[PITCH + 1],
+            z: floats[FIRST + 2] + F::cast_from(row / ny) * floats[PITCH + 2],
         }
     } else {
         Place::<F> { x: points[3 * i], y: points[3 * i + 1], z: points[3 * i + 2] }
@@ -84,9 +84,9 @@ fn place<F: Float>(
 
 /// The cell of a coordinate, or the nearest one; what is no number is in some cell.
 #[cube]
-fn cell<F: Float>(reals: &[F], wholes: &[i32], x: F, #[comptime] axis: usize) -> i32 {
-    let last = wholes[CELLS + axis] - 1;
-    let g = clamp(x * reals[PER_LENGTH + axis], F::new(0.0_f32), F::cast_from(last));
+fn cell<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> i32 {
+    let last = ints[CELLS + axis] - 1;
+    let g = clamp(x * floats[PER_LENGTH + axis], F::new(0.0_f32), F::cast_from(last));
     clamp(i32::cast_from(g), 0, last)
 }
 
@@ -94,8 +94,8 @@ fn cell<F: Float>(reals: &[F], wholes: &[i32], x: F, #[comptime] axis: usize) ->
 #[cube]
 fn of_run<F: Float>(
     rows: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: &Place<F>,
     start: i32,
     end: i32,
@@ -108,7 +108,7 @@ fn of_run<F: Float>(
         let first = start + block * comptime!(BLOCK);
         let mut part = F::new(0.0_f32);
         for n in first..min(first + comptime!(BLOCK), end) {
-            part += term::<F>(rows, reals, wholes, place, n as usize, form);
+            part += term::<F>(rows, floats, ints, place, n as usize, form);
         }
         sum += part;
     }
@@ -119,27 +119,27 @@ fn of_run<F: Float>(
 #[cube]
 fn term<F: Float>(
     rows: &[F],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: &Place<F>,
     n: usize,
     #[comptime] form: Form,
 ) -> F {
-    let row = wholes[ROW] as usize;
+    let row = ints[ROW] as usize;
     let dx = place.x - rows[n];
     let dy = place.y - rows[row + n];
     let dz = place.z - rows[2 * row + n];
-    let u = reals[MATRIX] * dx + reals[MATRIX + 1] * dy + reals[MATRIX + 2] * dz;
-    let v = reals[MATRIX + 3] * dy + reals[MATRIX + 4] * dz;
-    let w = reals[MATRIX + 5] * dz;
+    let u = floats[MATRIX] * dx + floats[MATRIX + 1] * dy + floats[MATRIX + 2] * dz;
+    let v = floats[MATRIX + 3] * dy + floats[MATRIX + 4] * dz;
+    let w = floats[MATRIX + 5] * dz;
     let square = u * u + v * v + w * w;
     let mut value = F::new(0.0_f32);
     if comptime!(form.is_box) {
-        if max(max(u.abs(), v.abs()), w.abs()) <= reals[CUT] {
-            value = rows[3 * row + n] * course::<F>(reals, square, form);
+        if max(max(u.abs(), v.abs()), w.abs()) <= floats[CUT] {
+            value = rows[3 * row + n] * course::<F>(floats, square, form);
         }
-    } else if square <= reals[CUT] * reals[CUT] {
-        value = rows[3 * row + n] * course::<F>(reals, square, form);
+    } else if square <= floats[CUT] * floats[CUT] {
+        value = rows[3 * row + n] * course::<F>(floats, square, form);
     }
     value
 }

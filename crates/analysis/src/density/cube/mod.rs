@@ -79,8 +79,8 @@ fn launch(
         sums.clone().into_buffer_arg(),
         rows.into_buffer_arg(),
         into_contiguous(starts).into_buffer_arg(),
-        tables.reals,
-        tables.wholes,
+        tables.floats,
+        tables.ints,
         form,
         dtype_to_storage_type(dtype),
     );

@@ -39,35 +39,35 @@ pub(super) const ROW: usize = 6;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
-    reals: Vec<f64>,
-    wholes: Vec<i32>,
+    floats: Vec<f64>,
+    ints: Vec<i32>,
 }
 
 impl Tables {
     pub fn new(cells: &Cells, smoother: &Smoother, grid: Option<&NodeGrid>) -> Self {
         let a = &smoother.per_unit;
-        let mut reals = vec![a[0][0], a[0][1], a[0][2], a[1][1], a[1][2], a[2][2]];
-        reals.extend([smoother.cut, smoother.scale]);
-        reals.extend(grid.map_or([0.0; 3], |grid| grid.first));
-        reals.extend(grid.map_or([0.0; 3], |grid| grid.pitch));
-        reals.extend(cells.per_length);
+        let mut floats = vec![a[0][0], a[0][1], a[0][2], a[1][1], a[1][2], a[2][2]];
+        floats.extend([smoother.cut, smoother.scale]);
+        floats.extend(grid.map_or([0.0; 3], |grid| grid.first));
+        floats.extend(grid.map_or([0.0; 3], |grid| grid.pitch));
+        floats.extend(cells.per_length);
         // What rounding may add.
-        reals.extend(smoother.reach.map(|reach| 1.001 * reach));
-        reals.extend([std::f64::consts::LOG2_E, 0.693_359_375, -2.121_944_400_546_905_8e-4]);
+        floats.extend(smoother.reach.map(|reach| 1.001 * reach));
+        floats.extend([std::f64::consts::LOG2_E, 0.693_359_375, -2.121_944_400_546_905_8e-4]);
         let mut term = 1.0;
         for k in 1..=TERM_COUNT {
-            reals.push(term);
+            floats.push(term);
             term /= k as f64;
         }
-        reals.extend((0..POWER_COUNT).map(|k| 2.0_f64.powi(-(k as i32))));
+        floats.extend((0..POWER_COUNT).map(|k| 2.0_f64.powi(-(k as i32))));
         let nodes = grid.map_or([1; 3], |grid| grid.counts);
         let row = cells.sources + PADDING;
-        let wholes = nodes.iter().chain(&cells.counts).chain([&row]).map(|&n| n as i32).collect();
-        Tables { reals, wholes }
+        let ints = nodes.iter().chain(&cells.counts).chain([&row]).map(|&n| n as i32).collect();
+        Tables { floats, ints }
     }
 
     /// Copies the buffers to a device, reals in the precision of the arithmetic.
     pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
-        upload(client, dtype, &self.reals, &self.wholes)
+        upload(client, dtype, &self.floats, &self.ints)
     }
 }

@@ -9,7 +9,7 @@ const NODES_PER_CELL: f64 = 3.0;
 
 /// The most cells along an axis, so that each has a number in single precision. Their product is
 /// about a third of the nodes, and so an `i32`.
-const MOST_CELLS: usize = 1 << 20;
+const MAX_CELLS: usize = 1 << 20;
 
 /// Nodes sorted by the cells of a lattice.
 pub(super) struct Lattice {
@@ -89,7 +89,7 @@ fn cells(size: [f64; 3], count: usize) -> [usize; 3] {
             Some(thin) => thick[thin] = false,
             None => {
                 let along = |d: usize| if thick[d] { (size[d] / edge).round() as usize } else { 1 };
-                return [0, 1, 2].map(|d| along(d).clamp(1, MOST_CELLS));
+                return [0, 1, 2].map(|d| along(d).clamp(1, MAX_CELLS));
             }
         }
     }

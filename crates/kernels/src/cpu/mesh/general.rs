@@ -7,13 +7,13 @@
 
 mod kinds;
 
-use super::{Look, Shapes, Standing};
+use super::{CellQuery, Containment, Shapes};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
         FieldArrays, Real,
+        frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
-        moment::Moment,
     },
 };
 use kinds::{Kind, Powers};
@@ -136,18 +136,18 @@ impl<'a, F: Real> General<'a, F> {
 
 impl<F: Real> Shapes<F> for General<'_, F> {
     #[inline(always)]
-    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Look<L::Four> {
+    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let (linear, border) = self.linear::<L>(cell, p);
         let Solved { at, is_sound } = self.solve::<L>(cell, &linear.array(), border);
         let (face, margin) = self.kind(cell).least_side(&at);
         let standing = if is_sound && margin >= border {
-            Standing::Inside
+            Containment::Inside
         } else if is_sound && margin >= -border {
-            Standing::Border
+            Containment::Border
         } else {
-            Standing::Outside
+            Containment::Outside
         };
-        Look { at: L::Four::new(at), standing, face }
+        CellQuery { at: L::Four::new(at), standing, face }
     }
 
     #[inline(always)]
@@ -161,7 +161,7 @@ impl<F: Real> Shapes<F> for General<'_, F> {
         values: &[[F; 4]],
         cell: usize,
         at: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
     ) -> L::Four {
         let kind = self.kind(cell);
         let shares = kind.shares::<L>(&at.array());

@@ -1,13 +1,13 @@
 //! Triangles and tetrahedra: one vector operation for each axis gives the shares of all nodes, and
 //! the least of them names the face that a position is beyond.
 
-use super::{Look, Shapes, Standing};
+use super::{CellQuery, Containment, Shapes};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
         FieldArrays, Real,
+        frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
-        moment::Moment,
     },
 };
 
@@ -61,14 +61,14 @@ impl<'a, F: Real> Simplices<'a, F> {
 
 impl<F: Real> Shapes<F> for Simplices<'_, F> {
     #[inline(always)]
-    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Look<L::Four> {
+    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let (shares, border) = self.shares::<L>(cell, p);
         if shares.reaches(border) {
-            return Look { at: shares, standing: Standing::Inside, face: 0 };
+            return CellQuery { at: shares, standing: Containment::Inside, face: 0 };
         }
         let is_border = shares.reaches(L::Four::splat(F::zero()) - border);
-        let standing = if is_border { Standing::Border } else { Standing::Outside };
-        Look { at: shares, standing, face: shares.least() }
+        let standing = if is_border { Containment::Border } else { Containment::Outside };
+        CellQuery { at: shares, standing, face: shares.least() }
     }
 
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<F: Real> Shapes<F> for Simplices<'_, F> {
         values: &[[F; 4]],
         cell: usize,
         at: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
     ) -> L::Four {
         let nodes = &self.links[cell][0];
         let [first, second] = moment.frames;

@@ -9,7 +9,7 @@ use super::{
     line::{Line, dot, minus, plus},
 };
 use crate::surface::{
-    CUTS, ClosedSurface, MOST_CUTS, QUANTA,
+    CUTS, ClosedSurface, MAX_CUTS, QUANTA,
     facet::{FACE, Facet},
 };
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl<F: Real> Facets<F> {
         let mut counts = self.surface.nodes;
         let mut width = F::one();
         let mut begin = self.surface.triangles().len();
-        for _ in 0..=MOST_CUTS {
+        for _ in 0..=MAX_CUTS {
             let [x, y, z] = cell.map(|i| i.whole() as usize);
             let here = begin + 2 * (x + counts[0] * (y + counts[1] * z));
             let (first, quanta) = (numbers[here], numbers[here + 1]);

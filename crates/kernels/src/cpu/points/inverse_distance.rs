@@ -5,8 +5,8 @@ use crate::{
     MAX_NEIGHBOURS, PointShape,
     cpu::{
         FieldArrays, Real, Sampler,
+        frame_pair::{FramePair, blend},
         lanes::{Eight, Four, Lanes, Vector},
-        moment::{Moment, blend},
         three,
     },
 };
@@ -132,7 +132,7 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
         hint: &mut LastReach<F>,
     ) -> L::Four {
         let place = self.cloud.place(three(position.array()));

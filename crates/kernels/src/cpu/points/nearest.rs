@@ -5,8 +5,8 @@ use crate::{
     PointShape,
     cpu::{
         FieldArrays, Real, Sampler,
+        frame_pair::{FramePair, blend},
         lanes::{Eight, Four, Lanes, Vector},
-        moment::{Moment, blend},
         three,
     },
 };
@@ -126,7 +126,7 @@ impl<F: Real> Sampler<F> for Nearest<'_, F> {
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &Moment<F>,
+        moment: &FramePair<F>,
         hint: &mut LastSearch<F>,
     ) -> L::Four {
         let place = self.cloud.place(three(position.array()));

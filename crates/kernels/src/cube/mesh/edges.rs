@@ -21,7 +21,7 @@ pub(in crate::cube) struct Edge<F: Float> {
 pub(in crate::cube) fn edge<F: Float>(
     places: &[Vec4<F>],
     index: &[i32],
-    wholes: &[i32],
+    ints: &[i32],
     p: Vec4<F>,
     from: i32,
     #[comptime] mesh: MeshKind,
@@ -34,12 +34,12 @@ pub(in crate::cube) fn edge<F: Float>(
         let look = look::<F>(places, index, cell, p, mesh);
         edge.at = look.at;
         // In a corner the face that a position is farthest beyond may be that of a neighbour.
-        edge.face = wall::<F>(index, wholes, cell, look.at, mesh);
+        edge.face = wall::<F>(index, ints, cell, look.at, mesh);
         let is_wall = edge.face >= 0;
         if !is_wall {
             edge.face = look.face;
         }
-        let next = beyond(index, wholes, cell, look.face, mesh);
+        let next = beyond(index, ints, cell, look.face, mesh);
         if is_wall || next < 0 {
             hops = 0i32;
         } else {
@@ -53,7 +53,7 @@ pub(in crate::cube) fn edge<F: Float>(
 #[cube]
 fn wall<F: Float>(
     index: &[i32],
-    wholes: &[i32],
+    ints: &[i32],
     cell: usize,
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
@@ -62,7 +62,7 @@ fn wall<F: Float>(
         simplices::wall::<F>(index, cell, at, mesh)
     } else {
         let kind = index[4 * cell];
-        let first = (wholes[NEIGHBOURS_AT] + index[4 * cell + 2]) as usize;
+        let first = (ints[NEIGHBOURS_AT] + index[4 * cell + 2]) as usize;
         sides::wall::<F>(index, kind, first, at, mesh)
     }
 }

@@ -5,12 +5,12 @@
 use super::{
     super::{
         Form, Vec4, cubecl, dot,
-        moment::{Moment, blend},
+        frame_pair::{FramePair, blend},
         rounding,
         tables::NODES_AT,
         vec4,
     },
-    BORDER, INSIDE, Look, MeshKind, OUTSIDE,
+    BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
     kind::bit,
     sides::{centre, is_of, least_side, per_room, slope_of},
 };
@@ -193,7 +193,7 @@ pub(super) fn look<F: Float>(
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
-) -> Look<F> {
+) -> CellQuery<F> {
     let head = head(index, cell);
     let border = -places[4 * cell].extract(3usize);
     let linear = linear::<F>(places, cell, p);
@@ -204,7 +204,7 @@ pub(super) fn look<F: Float>(
     let is_inside = is_sound && margin.least >= border;
     let is_near = is_sound && margin.least >= -border;
     let standing = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
-    Look::<F> { at: solved.at, standing, face: margin.face }
+    CellQuery::<F> { at: solved.at, standing, face: margin.face }
 }
 
 /// The mean of the values at the nodes of a cell, for a place in it.
@@ -212,15 +212,15 @@ pub(super) fn look<F: Float>(
 pub(super) fn mean<F: Float>(
     velocity: &[Vec4<F>],
     index: &[i32],
-    wholes: &[i32],
+    ints: &[i32],
     cell: usize,
     at: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mesh = comptime!(form.kind.mesh());
     let kind = index[4 * cell];
-    let nodes = (wholes[NODES_AT] + index[4 * cell + 1]) as usize;
+    let nodes = (ints[NODES_AT] + index[4 * cell + 1]) as usize;
     let mut sum = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
     for k in 0..comptime!(mesh.tables().len()) {

@@ -3,10 +3,10 @@
 use super::{
     super::{
         Form, Vec4, cubecl,
-        moment::{Moment, blend},
+        frame_pair::{FramePair, blend},
         vec4,
     },
-    BORDER, INSIDE, Look, MeshKind, OUTSIDE,
+    BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -27,7 +27,7 @@ pub(super) fn look<F: Float>(
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
-) -> Look<F> {
+) -> CellQuery<F> {
     let border = -places[4 * cell].extract(3usize);
     let at = shares::<F>(places, cell, p);
     let mut least = at.extract(0usize);
@@ -46,7 +46,7 @@ pub(super) fn look<F: Float>(
         }
     }
     let standing = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
-    Look::<F> { at, standing, face }
+    CellQuery::<F> { at, standing, face }
 }
 
 /// The open face of a cell that a place is farthest beyond, or -1.
@@ -76,7 +76,7 @@ pub(super) fn mean<F: Float>(
     index: &[i32],
     cell: usize,
     at: Vec4<F>,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mut sum = Vec4::<F>::new(F::new(0.0_f32));

@@ -57,19 +57,19 @@ struct Outermost<F: Float> {
 /// The obstacle whose numbers begin at given places.
 #[cube]
 pub(super) fn load<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
-    reals_at: usize,
-    wholes_at: usize,
+    floats: &[F],
+    ints: &[i32],
+    floats_at: usize,
+    ints_at: usize,
 ) -> Body<F> {
     Body::<F> {
-        code: wholes[wholes_at],
-        is_vessel: wholes[wholes_at + 1] == 1i32,
-        base: vec4::<F>(reals[reals_at], reals[reals_at + 1], reals[reals_at + 2]),
-        second: vec4::<F>(reals[reals_at + 3], reals[reals_at + 4], reals[reals_at + 5]),
-        radius: reals[reals_at + 6],
-        height: reals[reals_at + 7],
-        size: reals[reals_at + 8],
+        code: ints[ints_at],
+        is_vessel: ints[ints_at + 1] == 1i32,
+        base: vec4::<F>(floats[floats_at], floats[floats_at + 1], floats[floats_at + 2]),
+        second: vec4::<F>(floats[floats_at + 3], floats[floats_at + 4], floats[floats_at + 5]),
+        radius: floats[floats_at + 6],
+        height: floats[floats_at + 7],
+        size: floats[floats_at + 8],
     }
 }
 
@@ -352,17 +352,17 @@ fn span<F: Float>(
 fn round_span<F: Float>(body: &Body<F>, from: Vec4<F>, direction: Vec4<F>) -> Pair<F> {
     let zero = F::new(0.0_f32);
     let begin = across::<F>(body, from - body.base);
-    let course = across::<F>(body, direction);
-    let speed = dot::<F>(course, course).sqrt();
+    let lateral = across::<F>(body, direction);
+    let speed = dot::<F>(lateral, lateral).sqrt();
     let distance = dot::<F>(begin, begin).sqrt();
     let is_along = speed <= F::new(4.0_f32) * rounding::<F>();
     let is_within = is_along && distance < body.radius;
     let mut a = select(is_within, -F::max_value(), F::max_value());
     let mut b = -a;
     if !is_along {
-        let course = course / Vec4::<F>::new(speed);
-        let way = dot::<F>(begin, course);
-        let passing = begin - Vec4::<F>::new(way) * course;
+        let lateral = lateral / Vec4::<F>::new(speed);
+        let way = dot::<F>(begin, lateral);
+        let passing = begin - Vec4::<F>::new(way) * lateral;
         let passing = dot::<F>(passing, passing).sqrt();
         let square = (body.radius - passing) * (body.radius + passing);
         let far = max(square, zero).sqrt() + way.abs();

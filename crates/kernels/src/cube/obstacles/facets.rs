@@ -6,7 +6,7 @@ use super::{
     facet::{REALS, facet, nearest, three},
 };
 use crate::surface::{
-    CUTS, MOST_CUTS, QUANTA,
+    CUTS, MAX_CUTS, QUANTA,
     facet::{BY_PLANE, OUTSIDE},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -30,7 +30,7 @@ pub(super) struct Facets<F: Float> {
     /// The lattice's strides.
     row: i32,
     layer: i32,
-    reals_at: usize,
+    floats_at: usize,
     numbers_at: usize,
     cells_at: usize,
     pub skin: F,
@@ -79,27 +79,27 @@ pub(super) struct Crossing<F: Float> {
 /// The surface whose numbers begin at given places.
 #[cube]
 pub(super) fn load<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
-    reals_at: usize,
-    wholes_at: usize,
+    floats: &[F],
+    ints: &[i32],
+    floats_at: usize,
+    ints_at: usize,
 ) -> Facets<F> {
     let one = F::new(1.0_f32);
     let (nx, ny, nz) =
-        (wholes[wholes_at + NODES], wholes[wholes_at + NODES + 1], wholes[wholes_at + NODES + 2]);
-    let numbers_at = wholes[wholes_at + NUMBERS] as usize;
+        (ints[ints_at + NODES], ints[ints_at + NODES + 1], ints[ints_at + NODES + 2]);
+    let numbers_at = ints[ints_at + NUMBERS] as usize;
     Facets::<F> {
-        low: vec4::<F>(reals[reals_at], reals[reals_at + 1], reals[reals_at + 2]),
-        high: vec4::<F>(reals[reals_at + 3], reals[reals_at + 4], reals[reals_at + 5]),
-        pitch: reals[reals_at + 6],
+        low: vec4::<F>(floats[floats_at], floats[floats_at + 1], floats[floats_at + 2]),
+        high: vec4::<F>(floats[floats_at + 3], floats[floats_at + 4], floats[floats_at + 5]),
+        pitch: floats[floats_at + 6],
         nodes: vec4::<F>(F::cast_from(nx), F::cast_from(ny), F::cast_from(nz)),
         row: nx,
         layer: nx * ny,
-        reals_at: 3 * wholes[wholes_at + ROW] as usize,
+        floats_at: 3 * ints[ints_at + ROW] as usize,
         numbers_at,
-        cells_at: numbers_at + wholes[wholes_at + TRIANGLES] as usize,
-        skin: F::new(16.0_f32) * rounding::<F>() * reals[reals_at + 8],
-        sign: select(wholes[wholes_at + 1] == 1i32, -one, one),
+        cells_at: numbers_at + ints[ints_at + TRIANGLES] as usize,
+        skin: F::new(16.0_f32) * rounding::<F>() * floats[floats_at + 8],
+        sign: select(ints[ints_at + 1] == 1i32, -one, one),
     }
 }
 
@@ -134,7 +134,7 @@ fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
     let mut first = numbers[here];
     let mut quanta = numbers[here + 1];
     let mut rounds = 0i32;
-    while quanta == 0 && first < 0 && rounds < comptime!(MOST_CUTS as i32) {
+    while quanta == 0 && first < 0 && rounds < comptime!(MAX_CUTS as i32) {
         width /= cuts;
         let cell = floors::<F>((at - low) / Vec4::<F>::new(width), last);
         low += cell * Vec4::<F>::new(width);
@@ -159,7 +159,7 @@ fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
 /// The outward normal of a triangle, into the allowed side.
 #[cube]
 pub(super) fn normal<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Vec4<F> {
-    let at = facets.reals_at + which as usize * REALS;
+    let at = facets.floats_at + which as usize * REALS;
     Vec4::<F>::new(facets.sign) * three::<F>(rows, at + 6)
 }
 
@@ -181,7 +181,7 @@ fn closest<F: Float>(
     let mut z = zero;
     for i in 0..leaf.count {
         let other = numbers[leaf.first + i];
-        let facet = facet::<F>(rows, facets.reals_at + other as usize * REALS);
+        let facet = facet::<F>(rows, facets.floats_at + other as usize * REALS);
         let from = p - facet.corner;
         let height = dot::<F>(from, facet.normal);
         if height * height < square {
@@ -249,7 +249,7 @@ pub(super) fn probe<F: Float>(
         value = dot::<F>(beyond, beyond).sqrt();
         is_outside = true;
     }
-    let facet = facet::<F>(rows, facets.reals_at + closest.which as usize * REALS);
+    let facet = facet::<F>(rows, facets.floats_at + closest.which as usize * REALS);
     let goal = facets.sign * facets.skin;
     let mut off = p + Vec4::<F>::new(goal - closest.z) * facet.normal;
     if closest.part > 0 && apart >= facets.skin {
@@ -372,7 +372,7 @@ fn meet<F: Float>(
     which: i32,
 ) -> F {
     let zero = F::new(0.0_f32);
-    let facet = facet::<F>(rows, facets.reals_at + which as usize * REALS);
+    let facet = facet::<F>(rows, facets.floats_at + which as usize * REALS);
     let height = facets.sign * dot::<F>(from - facet.corner, facet.normal);
     let approach = -facets.sign * dot::<F>(direction, facet.normal);
     let mut found = F::max_value();

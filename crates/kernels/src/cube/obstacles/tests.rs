@@ -33,8 +33,8 @@ fn pass_kernel<F: Float>(
     ways: &[F],
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     output: &mut [F],
     codes: &mut [i32],
     #[comptime] surfaces: bool,
@@ -46,8 +46,8 @@ fn pass_kernel<F: Float>(
     }
     let from = vec4::<F>(ways[6 * i], ways[6 * i + 1], ways[6 * i + 2]);
     let to = vec4::<F>(ways[6 * i + 3], ways[6 * i + 4], ways[6 * i + 5]);
-    let is_free = is_free::<F>(rows, numbers, reals, wholes, from, to, GAPS, INTERVALS, surfaces);
-    let passage = pass::<F>(rows, numbers, reals, wholes, from, to, GAPS, INTERVALS, surfaces);
+    let is_free = is_free::<F>(rows, numbers, floats, ints, from, to, GAPS, INTERVALS, surfaces);
+    let passage = pass::<F>(rows, numbers, floats, ints, from, to, GAPS, INTERVALS, surfaces);
     #[unroll]
     for d in 0..3usize {
         output[4 * i + d] = passage.position.extract(d);
@@ -73,15 +73,15 @@ fn compute<F: cpu::Real>(
     case: &Case,
     ways: &[[[f64; 3]; 2]],
 ) -> Vec<Found> {
-    let (mut reals, mut wholes) = (vec![0.0; GAPS], vec![0; INTERVALS]);
-    reals[LOW..][..3].copy_from_slice(&case.boundary.low);
-    reals[HIGH..][..3].copy_from_slice(&case.boundary.high);
-    for (place, condition) in wholes[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
+    let (mut floats, mut ints) = (vec![0.0; GAPS], vec![0; INTERVALS]);
+    floats[LOW..][..3].copy_from_slice(&case.boundary.low);
+    floats[HIGH..][..3].copy_from_slice(&case.boundary.high);
+    for (place, condition) in ints[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
         *place = condition.code();
     }
     let (shapes, codes) = packed(&case.obstacles, 0);
-    reals.extend(shapes);
-    wholes.extend(codes);
+    floats.extend(shapes);
+    ints.extend(codes);
     let mut triangles = vec![0.0];
     let mut numbers = vec![0];
     if surfaces(&case.obstacles).next().is_some() {
@@ -102,13 +102,13 @@ fn compute<F: cpu::Real>(
     };
     let output = client.empty(4 * COUNT * size_of::<F>());
     let codes = client.empty(6 * COUNT * size_of::<i32>());
-    let whole = client.create_from_slice(bytemuck::cast_slice(&wholes));
+    let whole = client.create_from_slice(bytemuck::cast_slice(&ints));
     let number = client.create_from_slice(bytemuck::cast_slice(&numbers));
     let dim = CubeDim::new(&client, COUNT);
     // SAFETY: the lengths are those of the buffers.
     let [whole, number, output_arg, codes_arg] = unsafe {
         [
-            BufferArg::from_raw_parts(whole, wholes.len()),
+            BufferArg::from_raw_parts(whole, ints.len()),
             BufferArg::from_raw_parts(number, numbers.len()),
             BufferArg::from_raw_parts(output.clone(), 4 * COUNT),
             BufferArg::from_raw_parts(codes.clone(), 6 * COUNT),
@@ -121,7 +121,7 @@ fn compute<F: cpu::Real>(
         upload(ways.iter().flatten().flatten().copied().collect()),
         upload(triangles),
         number,
-        upload(reals),
+        upload(floats),
         whole,
         output_arg,
         codes_arg,

@@ -4,12 +4,12 @@ use super::{
     Form, Vec4, cubecl, rounding,
     tables::{FRAME_SIZE, FRAMES, GAP_COUNT, GAPS, INTERVALS},
 };
-use crate::{InTime, Outside};
+use crate::{Outside, TimeInterpolation};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Where the two frames begin among the values, and their weights.
 #[derive(CubeType)]
-pub(super) struct Moment<F: Float> {
+pub(super) struct FramePair<F: Float> {
     pub first: usize,
     pub second: usize,
     pub first_weight: F,
@@ -19,51 +19,51 @@ pub(super) struct Moment<F: Float> {
 /// The moment that is `offset` after the beginning of step `j`.
 #[cube]
 pub(super) fn moment<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     j: usize,
     offset: F,
     #[comptime] form: Form,
-) -> Moment<F> {
+) -> FramePair<F> {
     if comptime!(form.steady) {
-        Moment::<F> {
+        FramePair::<F> {
             first: 0usize,
             second: 0usize,
             first_weight: F::new(1.0_f32),
             second_weight: F::new(0.0_f32),
         }
     } else {
-        unsteady::<F>(reals, wholes, j, offset, form)
+        unsteady::<F>(floats, ints, j, offset, form)
     }
 }
 
 #[cube]
 fn unsteady<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     j: usize,
     offset: F,
     #[comptime] form: Form,
-) -> Moment<F> {
-    let count = wholes[GAP_COUNT] as usize;
-    let frames = wholes[FRAMES] as usize;
-    let size = wholes[FRAME_SIZE] as usize;
+) -> FramePair<F> {
+    let count = ints[GAP_COUNT] as usize;
+    let frames = ints[FRAMES] as usize;
+    let size = ints[FRAME_SIZE] as usize;
     let wraps = comptime!(form.outside == Outside::Periodic);
     let zero = F::new(0.0_f32);
-    let mut k = wholes[INTERVALS + j] as usize;
-    let mut since = reals[GAPS + count + 2 * j] + offset;
-    while since > reals[GAPS + k] && (wraps || k + 1 < count) {
-        since -= reals[GAPS + k];
+    let mut k = ints[INTERVALS + j] as usize;
+    let mut since = floats[GAPS + count + 2 * j] + offset;
+    while since > floats[GAPS + k] && (wraps || k + 1 < count) {
+        since -= floats[GAPS + k];
         k = (k + 1) % count;
     }
     while since < zero && (wraps || k > 0) {
         k = (k + count - 1) % count;
-        since += reals[GAPS + k];
+        since += floats[GAPS + k];
     }
-    let fraction = since / reals[GAPS + k];
+    let fraction = since / floats[GAPS + k];
     let second = weight::<F>(fraction, form);
     let inside = inside::<F>(fraction, form);
-    Moment::<F> {
+    FramePair::<F> {
         first: k * size,
         second: ((k + 1) % frames) * size,
         first_weight: inside * (F::new(1.0_f32) - second),
@@ -75,7 +75,7 @@ fn unsteady<F: Float>(
 #[cube]
 fn weight<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     let a = clamp(fraction, F::new(0.0_f32), F::new(1.0_f32));
-    if comptime!(form.in_time == InTime::Linear) {
+    if comptime!(form.in_time == TimeInterpolation::Linear) {
         a
     } else {
         select(a < F::new(0.5_f32), F::new(0.0_f32), F::new(1.0_f32))
@@ -100,7 +100,7 @@ fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
 pub(super) fn blend<F: Float>(
     values: &[Vec4<F>],
     index: usize,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mut value = Vec4::<F>::new(moment.first_weight) * values[moment.first + index];

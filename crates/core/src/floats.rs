@@ -6,35 +6,35 @@ use std::ops::Range;
 
 /// Real numbers in one precision.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Reals {
+pub(crate) enum Floats {
     Single(Vec<f32>),
     Double(Vec<f64>),
 }
 
 /// Runs a body on the vector of either precision.
 macro_rules! with_numbers {
-    ($reals:expr, $numbers:ident => $body:expr) => {
-        match $reals {
-            Reals::Single($numbers) => $body,
-            Reals::Double($numbers) => $body,
+    ($floats:expr, $numbers:ident => $body:expr) => {
+        match $floats {
+            Floats::Single($numbers) => $body,
+            Floats::Double($numbers) => $body,
         }
     };
 }
 pub(crate) use with_numbers;
 
-impl Reals {
+impl Floats {
     /// None, with room for some.
     pub fn with_capacity(precision: Precision, count: usize) -> Self {
         match precision {
-            Precision::F32 => Reals::Single(Vec::with_capacity(count)),
-            Precision::F64 => Reals::Double(Vec::with_capacity(count)),
+            Precision::F32 => Floats::Single(Vec::with_capacity(count)),
+            Precision::F64 => Floats::Double(Vec::with_capacity(count)),
         }
     }
 
     pub fn of(precision: Precision, numbers: impl Iterator<Item = f64>) -> Self {
         match precision {
-            Precision::F32 => Reals::Single(numbers.map(|x| x as f32).collect()),
-            Precision::F64 => Reals::Double(numbers.collect()),
+            Precision::F32 => Floats::Single(numbers.map(|x| x as f32).collect()),
+            Precision::F64 => Floats::Double(numbers.collect()),
         }
     }
 
@@ -43,10 +43,10 @@ impl Reals {
         let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
         let data = tensor.try_into_data().map_err(|error| failed(&error))?;
         Ok(match data.dtype() {
-            DType::F64 => Reals::Double(data.try_into_vec().map_err(|error| failed(&error))?),
+            DType::F64 => Floats::Double(data.try_into_vec().map_err(|error| failed(&error))?),
             _ => {
                 let data = data.convert::<f32>();
-                Reals::Single(data.try_into_vec().map_err(|error| failed(&error))?)
+                Floats::Single(data.try_into_vec().map_err(|error| failed(&error))?)
             }
         })
     }
@@ -61,8 +61,8 @@ impl Reals {
 
     pub fn get(&self, i: usize) -> f64 {
         match self {
-            Reals::Single(numbers) => f64::from(numbers[i]),
-            Reals::Double(numbers) => numbers[i],
+            Floats::Single(numbers) => f64::from(numbers[i]),
+            Floats::Double(numbers) => numbers[i],
         }
     }
 
@@ -73,18 +73,18 @@ impl Reals {
 
     pub fn slice(&self, range: Range<usize>) -> Self {
         match self {
-            Reals::Single(numbers) => Reals::Single(numbers[range].to_vec()),
-            Reals::Double(numbers) => Reals::Double(numbers[range].to_vec()),
+            Floats::Single(numbers) => Floats::Single(numbers[range].to_vec()),
+            Floats::Double(numbers) => Floats::Double(numbers[range].to_vec()),
         }
     }
 
     /// Writes numbers of the same precision over its own.
-    pub fn put(&mut self, at: usize, numbers: &Reals) {
+    pub fn put(&mut self, at: usize, numbers: &Floats) {
         match (self, numbers) {
-            (Reals::Single(all), Reals::Single(part)) => {
+            (Floats::Single(all), Floats::Single(part)) => {
                 all[at..at + part.len()].copy_from_slice(part);
             }
-            (Reals::Double(all), Reals::Double(part)) => {
+            (Floats::Double(all), Floats::Double(part)) => {
                 all[at..at + part.len()].copy_from_slice(part);
             }
             _ => unreachable!("a run has one precision"),
@@ -103,8 +103,8 @@ impl Reals {
 
     pub fn into_tensor<const D: usize>(self, shape: [usize; D], device: &Device) -> Tensor<D> {
         let (data, dtype) = match self {
-            Reals::Single(numbers) => (TensorData::new(numbers, shape), DType::F32),
-            Reals::Double(numbers) => (TensorData::new(numbers, shape), DType::F64),
+            Floats::Single(numbers) => (TensorData::new(numbers, shape), DType::F32),
+            Floats::Double(numbers) => (TensorData::new(numbers, shape), DType::F64),
         };
         Tensor::from_data(data, (device, dtype))
     }
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn numbers_are_shifted_both_ways() {
-        let mut reals = Reals::of(Precision::F64, (0..6).map(f64::from));
-        reals.shift(2..6, 0, 7);
-        assert_eq!(reals, Reals::Double(vec![2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 0.0]));
-        reals.shift(0..3, 1, 4);
-        assert_eq!(reals, Reals::Double(vec![2.0, 2.0, 3.0, 4.0]));
-        reals.put(2, &Reals::Double(vec![9.0, 8.0]));
-        assert_eq!(reals.slice(1..4), Reals::Double(vec![2.0, 9.0, 8.0]));
+        let mut floats = Floats::of(Precision::F64, (0..6).map(f64::from));
+        floats.shift(2..6, 0, 7);
+        assert_eq!(floats, Floats::Double(vec![2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 0.0]));
+        floats.shift(0..3, 1, 4);
+        assert_eq!(floats, Floats::Double(vec![2.0, 2.0, 3.0, 4.0]));
+        floats.put(2, &Floats::Double(vec![9.0, 8.0]));
+        assert_eq!(floats.slice(1..4), Floats::Double(vec![2.0, 9.0, 8.0]));
     }
 }

@@ -1,20 +1,20 @@
-//! What follows the ends of lives, for the tensor path: on the host, one slot after another. It is
+//! What follows the ends of lives, for the tensor engine: on the host, one slot after another. It is
 //! the reference for the fused operation.
 
 use super::{
-    lives::{End, Following},
+    lives::{End, Reinjection},
     stepper::Stepper,
     tensor::{State, step_of},
 };
 use crate::{Error, Result};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    MOST_LIVES_A_STEP, NEVER,
+    MAX_LIVES_A_STEP, NEVER,
     status::{ACTIVE, WAITING},
 };
 
 /// Slots of sources that wait for nothing get their first releases in a chunk.
-pub(super) fn wake(state: State, following: &Following) -> Result<State> {
+pub(super) fn wake(state: State, following: &Reinjection) -> Result<State> {
     let mut rows = Rows::read(&state)?;
     for row in 0..rows.status.len() {
         if rows.status[row] == WAITING && rows.step[row] == NEVER {
@@ -28,7 +28,7 @@ pub(super) fn wake(state: State, following: &Following) -> Result<State> {
 pub(super) fn follow(
     stepper: &Stepper,
     mut state: State,
-    following: &Following,
+    following: &Reinjection,
     (step, times): (u64, [f64; 2]),
     ends: &mut Vec<End>,
 ) -> Result<State> {
@@ -40,7 +40,7 @@ pub(super) fn follow(
             let Some(end) = rows.succeed(row, following) else { continue };
             ends.push(end);
             *lives += 1;
-            if *lives > MOST_LIVES_A_STEP {
+            if *lives > MAX_LIVES_A_STEP {
                 rows.put_off(row, step);
             }
         }
@@ -61,7 +61,7 @@ pub(super) fn follow(
 /// with nothing left of it.
 pub(super) fn follow_at_end(
     state: State,
-    following: &Following,
+    following: &Reinjection,
     step: u64,
     ends: &mut Vec<End>,
 ) -> Result<State> {
@@ -92,13 +92,13 @@ struct Rows {
 
 impl Rows {
     fn read(state: &State) -> Result<Self> {
-        let status = wholes(&state.status)?;
+        let status = ints(&state.status)?;
         Ok(Rows {
             first: state.first_slot,
-            position: reals(&state.position)?.as_chunks().0.to_vec(),
-            step: wholes(&state.step)?,
-            generation: wholes(&state.generation)?,
-            fraction: reals(&state.fraction)?,
+            position: floats(&state.position)?.as_chunks().0.to_vec(),
+            step: ints(&state.step)?,
+            generation: ints(&state.generation)?,
+            fraction: floats(&state.fraction)?,
             is_new: vec![false; status.len()],
             status,
         })
@@ -143,8 +143,8 @@ impl Rows {
     }
 
     /// As `Followers::succeed` of the fused operation does.
-    fn succeed(&mut self, row: usize, following: &Following) -> Option<End> {
-        let lives = &following.succession.lives;
+    fn succeed(&mut self, row: usize, following: &Reinjection) -> Option<End> {
+        let lives = &following.reinjection.lives;
         let (slot, status, place) = (self.slot(row), self.status[row], self.position[row]);
         let inlet = lives.inlet_after(status, place);
         if status <= ACTIVE || inlet.or_else(|| lives.source(slot)).is_none() {
@@ -168,12 +168,12 @@ impl Rows {
         Some(end)
     }
 
-    fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Following) {
-        let (slot, succession) = (self.slot(row), &following.succession);
+    fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Reinjection) {
+        let (slot, reinjection) = (self.slot(row), &following.reinjection);
         self.step[row] = NEVER;
-        let Some(number) = succession.lives.source(slot) else { return };
-        let source = &succession.lives.sources[number];
-        let next = succession.releases[number].next(source, slot, after);
+        let Some(number) = reinjection.lives.source(slot) else { return };
+        let source = &reinjection.lives.sources[number];
+        let next = reinjection.releases[number].next(source, slot, after);
         if let Some((step, fraction)) = next {
             self.is_new[row] = true;
             (self.step[row], self.fraction[row]) = (step, fraction);
@@ -181,8 +181,8 @@ impl Rows {
         }
     }
 
-    fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Following) {
-        let inlet = following.succession.lives.inlets[inlet];
+    fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Reinjection) {
+        let inlet = following.reinjection.lives.inlets[inlet];
         let place = inlet.row(number, self.generation[row] as u32);
         self.position[row] = following.places[place as usize];
     }
@@ -205,12 +205,12 @@ impl Rows {
     }
 }
 
-pub(super) fn wholes(column: &Tensor<2, Int>) -> Result<Vec<i32>> {
+pub(super) fn ints(column: &Tensor<2, Int>) -> Result<Vec<i32>> {
     let data = column.clone().try_into_data().map_err(failed)?;
     data.convert::<i32>().try_into_vec::<i32>().map_err(failed)
 }
 
-pub(super) fn reals(rows: &Tensor<2>) -> Result<Vec<f64>> {
+pub(super) fn floats(rows: &Tensor<2>) -> Result<Vec<f64>> {
     let data = rows.clone().try_into_data().map_err(failed)?;
     data.convert::<f64>().try_into_vec::<f64>().map_err(failed)
 }

@@ -4,11 +4,11 @@ use super::{
     Real,
     lanes::{Four, Lanes, Vector},
 };
-use crate::{Clock, InTime, Outside, Step};
+use crate::{Clock, Outside, Step, TimeInterpolation};
 
 /// Two frames and their weights; a weight of zero means that the frame need not be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment<F> {
+pub(crate) struct FramePair<F> {
     /// Where the two frames begin among the values.
     pub frames: [usize; 2],
     pub weights: [F; 2],
@@ -34,10 +34,10 @@ impl<'a, F: Real> Frames<'a, F> {
     /// The moment that is `offset` after the beginning of a step.
     ///
     /// A moment beyond the step's own interval lies in one of the next ones.
-    pub fn moment(&self, step: &Step, offset: F) -> Moment<F> {
+    pub fn moment(&self, step: &Step, offset: F) -> FramePair<F> {
         let count = self.gaps.len();
         if count == 0 {
-            return Moment { frames: [0, 0], weights: [F::one(), F::zero()] };
+            return FramePair { frames: [0, 0], weights: [F::one(), F::zero()] };
         }
         let wraps = self.clock.outside == Outside::Periodic;
         let mut k = step.interval;
@@ -50,7 +50,7 @@ impl<'a, F: Real> Frames<'a, F> {
             k = if k == 0 { count - 1 } else { k - 1 };
             since = since + self.gaps[k];
         }
-        Moment {
+        FramePair {
             frames: [k, (k + 1) % self.clock.frames].map(|frame| frame * self.size),
             weights: self.weights(since / self.gaps[k]),
         }
@@ -65,9 +65,9 @@ impl<'a, F: Real> Frames<'a, F> {
         }
         let a = fraction.max(F::zero()).min(F::one());
         match self.clock.in_time {
-            InTime::Linear => [F::one() - a, a],
-            InTime::Nearest if a < F::of(0.5) => [F::one(), F::zero()],
-            InTime::Nearest => [F::zero(), F::one()],
+            TimeInterpolation::Linear => [F::one() - a, a],
+            TimeInterpolation::Nearest if a < F::of(0.5) => [F::one(), F::zero()],
+            TimeInterpolation::Nearest => [F::zero(), F::one()],
         }
     }
 }
@@ -77,7 +77,7 @@ impl<'a, F: Real> Frames<'a, F> {
 pub(super) fn blend<F: Real, L: Lanes<F>>(
     values: &[[F; 4]],
     index: usize,
-    moment: &Moment<F>,
+    moment: &FramePair<F>,
 ) -> L::Four {
     let [w0, w1] = moment.weights;
     let read = |k: usize| L::Four::new(values[moment.frames[k] + index]);

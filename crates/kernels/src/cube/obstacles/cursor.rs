@@ -19,7 +19,7 @@ use burn_cubecl::cubecl::prelude::*;
 
 /// A particle on its way.
 #[derive(CubeType)]
-pub(super) struct Course<F: Float> {
+pub(super) struct StepCursor<F: Float> {
     /// Where it goes now.
     pub next: Vec4<F>,
     /// The periodic face that it crosses on arriving there, or -1.
@@ -49,8 +49,8 @@ struct Hit<F: Float> {
 
 /// The course of a particle that has not moved yet.
 #[cube]
-pub(super) fn begin<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Course<F> {
-    Course::<F> {
+pub(super) fn begin<F: Float>(from: Vec4<F>, to: Vec4<F>) -> StepCursor<F> {
+    StepCursor::<F> {
         next: from,
         crossed: i32::new(-1),
         is_last: false,
@@ -65,21 +65,21 @@ pub(super) fn begin<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Course<F> {
 /// Where a turned way leads from a position.
 #[cube]
 pub(super) fn turn<F: Float>(
-    reals: &[F],
-    wholes: &[i32],
-    course: &mut Course<F>,
+    floats: &[F],
+    ints: &[i32],
+    cursor: &mut StepCursor<F>,
     position: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
 ) {
-    if course.is_turned {
-        course.to = position + course.rest;
-        if course.along >= 0 {
+    if cursor.is_turned {
+        cursor.to = position + cursor.rest;
+        if cursor.along >= 0 {
             // Along the tangent, and back to a curved vessel; triangles are flat.
-            let k = course.along as usize;
-            let body = load::<F>(reals, wholes, reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            if body.code != FACETED && !allows::<F>(&body, course.to) {
-                course.to = brought::<F>(&body, course.to);
+            let k = cursor.along as usize;
+            let body = load::<F>(floats, ints, floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+            if body.code != FACETED && !allows::<F>(&body, cursor.to) {
+                cursor.to = brought::<F>(&body, cursor.to);
             }
         }
     }
@@ -90,47 +90,47 @@ pub(super) fn turn<F: Float>(
 pub(super) fn meet<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    course: &mut Course<F>,
+    floats: &[F],
+    ints: &[i32],
+    cursor: &mut StepCursor<F>,
     passage: &mut Passage<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) {
     let one = F::new(1.0_f32);
-    let (from, to) = (passage.position, course.to);
-    let hit = first_hit::<F>(rows, numbers, reals, wholes, from, to, reals_at, wholes_at, surfaces);
-    let face = first_face::<F>(reals, from, to);
+    let (from, to) = (passage.position, cursor.to);
+    let hit = first_hit::<F>(rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces);
+    let face = first_face::<F>(floats, from, to);
     let is_face = face.which >= 0 && (hit.which < 0 || face.fraction < hit.fraction);
     let fraction = select(is_face, face.fraction, hit.fraction);
     let place = from + Vec4::<F>::new(fraction) * (to - from);
-    course.next = place;
-    course.crossed = i32::new(-1);
-    course.is_turned = false;
+    cursor.next = place;
+    cursor.crossed = i32::new(-1);
+    cursor.is_turned = false;
     let mut which = hit.which;
     let mut normal = hit.normal;
     if which >= 0 || is_face {
-        course.begun = min(course.begun + fraction * (one - course.begun), one);
+        cursor.begun = min(cursor.begun + fraction * (one - cursor.begun), one);
     } else {
-        course.next = to;
-        course.is_last = true;
+        cursor.next = to;
+        cursor.is_last = true;
     }
     if is_face {
         which = cross::<F>(
-            rows, numbers, reals, wholes, course, passage, &face, reals_at, wholes_at, surfaces,
+            rows, numbers, floats, ints, cursor, passage, &face, floats_at, ints_at, surfaces,
         );
         normal = face.normal;
     }
     if which >= 0 {
         let rest = Vec4::<F>::new(one - fraction) * (to - from);
         let share = min(dot::<F>(rest, normal), F::new(0.0_f32));
-        let surface = wholes[wholes_at + 1 + which as usize * WHOLES + 2];
+        let surface = ints[ints_at + 1 + which as usize * WHOLES + 2];
         let reflects = surface == comptime!(Surface::Reflect.code());
         let factor = select(reflects, share + share, share);
-        course.rest = rest - Vec4::<F>::new(factor) * normal;
-        course.is_turned = true;
-        course.along = select(surface == comptime!(Surface::Slide.code()), which, -1i32);
+        cursor.rest = rest - Vec4::<F>::new(factor) * normal;
+        cursor.is_turned = true;
+        cursor.along = select(surface == comptime!(Surface::Slide.code()), which, -1i32);
         if surface == comptime!(Surface::Stick.code()) {
             passage.status = STUCK;
             passage.face = which;
@@ -140,7 +140,7 @@ pub(super) fn meet<F: Float>(
             passage.face = which;
         }
     }
-    passage.fraction = course.begun;
+    passage.fraction = cursor.begun;
 }
 
 /// Applies the condition of a face of the box, to which the course has come. Returns the number of
@@ -149,25 +149,25 @@ pub(super) fn meet<F: Float>(
 fn cross<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
-    course: &mut Course<F>,
+    floats: &[F],
+    ints: &[i32],
+    cursor: &mut StepCursor<F>,
     passage: &mut Passage<F>,
     face: &Hit<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> i32 {
-    let to = course.to;
-    let mut on_face = course.next;
-    let mut entered = course.next;
+    let to = cursor.to;
+    let mut on_face = cursor.next;
+    let mut entered = cursor.next;
     let mut mirrored = to;
     let mut clamped = to;
     let mut shifted = to;
     #[unroll]
     for d in 0..3usize {
         if face.which / 2 == comptime!(d as i32) {
-            let (low, high, x) = (reals[LOW + d], reals[HIGH + d], to.extract(d));
+            let (low, high, x) = (floats[LOW + d], floats[HIGH + d], to.extract(d));
             let is_low = face.which == comptime!(2 * d as i32);
             let at = select(is_low, low, high);
             let width = high - low;
@@ -178,22 +178,22 @@ fn cross<F: Float>(
             shifted.insert(d, select(is_low, min(x + width, high), max(x - width, low)));
         }
     }
-    let condition = wholes[FACES + face.which as usize];
+    let condition = ints[FACES + face.which as usize];
     let mut blocks = i32::new(-1);
-    course.next = on_face;
+    cursor.next = on_face;
     if condition == PERIODIC {
-        blocks = behind::<F>(rows, numbers, reals, wholes, entered, reals_at, wholes_at, surfaces);
+        blocks = behind::<F>(rows, numbers, floats, ints, entered, floats_at, ints_at, surfaces);
         if blocks < 0 {
-            course.next = entered;
-            course.to = shifted;
-            course.crossed = face.which;
+            cursor.next = entered;
+            cursor.to = shifted;
+            cursor.crossed = face.which;
         }
     } else if condition == EXIT {
         passage.status = EXITED + face.which;
     } else if condition == REFLECT {
-        course.to = mirrored;
+        cursor.to = mirrored;
     } else {
-        course.to = clamped;
+        cursor.to = clamped;
     }
     blocks
 }
@@ -203,23 +203,23 @@ fn cross<F: Float>(
 fn behind<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     place: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> i32 {
     let mut which = i32::new(-1);
-    for k in 0..wholes[wholes_at] as usize {
-        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        let body = load::<F>(reals, wholes, real, whole);
+    for k in 0..ints[ints_at] as usize {
+        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+        let body = load::<F>(floats, ints, real, whole);
         let mut room = F::new(0.0_f32);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
             if !is_convex {
-                let facets = facets::load::<F>(reals, wholes, real, whole);
+                let facets = facets::load::<F>(floats, ints, real, whole);
                 room = facets::probe::<F>(rows, numbers, &facets, place).gap;
             }
         }
@@ -238,12 +238,12 @@ fn behind<F: Float>(
 fn first_hit<F: Float>(
     rows: &[F],
     numbers: &[i32],
-    reals: &[F],
-    wholes: &[i32],
+    floats: &[F],
+    ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    reals_at: usize,
-    wholes_at: usize,
+    floats_at: usize,
+    ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> Hit<F> {
     let line = line::<F>(from, to);
@@ -251,16 +251,16 @@ fn first_hit<F: Float>(
     let mut bound = i32::new(-1);
     let mut distance = line.length;
     if line.is_any {
-        for k in 0..wholes[wholes_at] as usize {
-            let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-            let body = load::<F>(reals, wholes, real, whole);
+        for k in 0..ints[ints_at] as usize {
+            let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+            let body = load::<F>(floats, ints, real, whole);
             let mut met = i32::new(-1);
             let mut at = line.length;
             let mut is_convex = true;
             if comptime!(surfaces) {
                 is_convex = body.code != FACETED;
                 if !is_convex {
-                    let facets = facets::load::<F>(reals, wholes, real, whole);
+                    let facets = facets::load::<F>(floats, ints, real, whole);
                     let crossing = facets::crossing::<F>(rows, numbers, &facets, from, &line);
                     met = crossing.which;
                     at = crossing.distance;
@@ -281,13 +281,13 @@ fn first_hit<F: Float>(
     let mut towards = line.direction;
     if which >= 0 {
         let k = which as usize;
-        let (real, whole) = (reals_at + k * REALS, wholes_at + 1 + k * WHOLES);
-        let body = load::<F>(reals, wholes, real, whole);
+        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+        let body = load::<F>(floats, ints, real, whole);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
             if !is_convex {
-                let facets = facets::load::<F>(reals, wholes, real, whole);
+                let facets = facets::load::<F>(floats, ints, real, whole);
                 towards = facets::normal::<F>(rows, &facets, bound);
             }
         }
@@ -301,7 +301,7 @@ fn first_hit<F: Float>(
 
 /// The face of the box by which a path first goes out.
 #[cube]
-fn first_face<F: Float>(reals: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
+fn first_face<F: Float>(floats: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
     let zero = F::new(0.0_f32);
     let one = F::new(1.0_f32);
     let mut which = i32::new(-1);
@@ -309,7 +309,7 @@ fn first_face<F: Float>(reals: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
     let mut normal = Vec4::<F>::new(zero);
     #[unroll]
     for d in 0..3usize {
-        let (low, high) = (reals[LOW + d], reals[HIGH + d]);
+        let (low, high) = (floats[LOW + d], floats[HIGH + d]);
         let (begin, end) = (from.extract(d), to.extract(d));
         let is_low = end < low;
         if is_low || end > high {

@@ -8,48 +8,48 @@ use burntrace_kernels::Particles;
 use std::ops::Range;
 
 /// The particles of a run.
-pub(super) enum Cloud {
+pub(super) enum ParticleStore {
     /// All of them; nothing while they are in a launch.
     OnDevice { particles: Option<Box<Particles>>, count: usize },
     /// In the order of their slots.
     OnHost { rows: Rows, device: Device },
 }
 
-impl Cloud {
+impl ParticleStore {
     pub fn on_device(particles: Particles) -> Self {
-        Cloud::OnDevice { count: particles.count(), particles: Some(Box::new(particles)) }
+        ParticleStore::OnDevice { count: particles.count(), particles: Some(Box::new(particles)) }
     }
 
     pub fn on_host(rows: Rows, device: &Device) -> Self {
-        Cloud::OnHost { rows, device: start::plain(device) }
+        ParticleStore::OnHost { rows, device: start::plain(device) }
     }
 
     pub fn count(&self) -> usize {
         match self {
-            Cloud::OnDevice { count, .. } => *count,
-            Cloud::OnHost { rows, .. } => rows.count(),
+            ParticleStore::OnDevice { count, .. } => *count,
+            ParticleStore::OnHost { rows, .. } => rows.count(),
         }
     }
 
     /// Whether they are on the host.
     pub fn is_on_host(&self) -> bool {
-        matches!(self, Cloud::OnHost { .. })
+        matches!(self, ParticleStore::OnHost { .. })
     }
 
     /// A batch on the device. They are passed on by value: a tensor that nobody else holds is
     /// advanced where it lies.
     pub fn take(&mut self, batch: Range<usize>) -> Result<Particles> {
         match self {
-            Cloud::OnDevice { particles, .. } => Ok(*particles.take().ok_or_else(lost)?),
-            Cloud::OnHost { rows, device } => Ok(rows.batch(batch).into_particles(device)),
+            ParticleStore::OnDevice { particles, .. } => Ok(*particles.take().ok_or_else(lost)?),
+            ParticleStore::OnHost { rows, device } => Ok(rows.batch(batch).into_particles(device)),
         }
     }
 
     /// Takes a batch back, which begins with particle `first`.
     pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
         match self {
-            Cloud::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
-            Cloud::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
+            ParticleStore::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
+            ParticleStore::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
         }
         Ok(())
     }
@@ -57,20 +57,20 @@ impl Cloud {
     /// A copy of all of them.
     pub fn copy(&self) -> Result<Rows> {
         match self {
-            Cloud::OnDevice { particles, .. } => {
+            ParticleStore::OnDevice { particles, .. } => {
                 Rows::read(*particles.clone().ok_or_else(lost)?, true)
             }
-            Cloud::OnHost { rows, .. } => Ok(rows.clone()),
+            ParticleStore::OnHost { rows, .. } => Ok(rows.clone()),
         }
     }
 
     /// All of them on the host; their positions too where those are asked for.
     pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
         match self {
-            Cloud::OnDevice { particles, .. } => {
+            ParticleStore::OnDevice { particles, .. } => {
                 Rows::read(*particles.ok_or_else(lost)?, with_positions)
             }
-            Cloud::OnHost { rows, .. } => Ok(rows),
+            ParticleStore::OnHost { rows, .. } => Ok(rows),
         }
     }
 }

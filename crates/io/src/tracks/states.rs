@@ -15,7 +15,7 @@ pub struct Clock {
 
 /// All slots at a save.
 #[derive(Debug)]
-pub struct Moments {
+pub struct SavedStates {
     time: f64,
     /// Positions in the box, in the order of the slots.
     pub position: Vec<[f64; 3]>,
@@ -25,7 +25,7 @@ pub struct Moments {
 
 /// A slot at a save.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct ParticleState {
     /// The slot.
     pub slot: usize,
     /// How many lives the slot has had before; 0 where slots are not used again.
@@ -38,14 +38,14 @@ pub struct Moment {
     pub time: f64,
 }
 
-impl Moments {
+impl SavedStates {
     /// Reads a save.
     ///
     /// # Errors
     ///
     /// As [`Tracks::position`].
-    pub fn read(store: &Tracks, save: usize) -> Result<Moments> {
-        Ok(Moments {
+    pub fn read(store: &Tracks, save: usize) -> Result<SavedStates> {
+        Ok(SavedStates {
             time: store.times().get(save).copied().unwrap_or(f64::NAN),
             position: store.position(save)?,
             status: store.status(save)?,
@@ -58,8 +58,8 @@ impl Moments {
     /// # Panics
     ///
     /// If there is no such slot.
-    pub fn of(&self, slot: usize) -> Moment {
-        Moment {
+    pub fn of(&self, slot: usize) -> ParticleState {
+        ParticleState {
             slot,
             generation: self.generation.as_ref().map_or(0, |all| all[slot]),
             status: self.status[slot],
@@ -69,7 +69,7 @@ impl Moments {
     }
 }
 
-impl Moment {
+impl ParticleState {
     /// Whether there is a particle: it does not wait, and the slot is not empty.
     pub fn is_there(&self) -> bool {
         self.status != Status::Waiting && self.position.iter().all(|x| x.is_finite())
@@ -92,8 +92,8 @@ impl Clock {
     }
 
     /// The time of a particle's point: that of the save, or of the end before it.
-    pub fn time(&self, moment: &Moment) -> f64 {
-        let Moment { slot, generation, status, time, .. } = *moment;
+    pub fn time(&self, moment: &ParticleState) -> f64 {
+        let ParticleState { slot, generation, status, time, .. } = *moment;
         // The ends are those of the last lives.
         let last = self.ends.generation.get(slot).map_or(0, |last| i64::from(*last));
         let end = self.ends.end_time[slot];
@@ -105,7 +105,7 @@ impl Clock {
 
     /// Time since the release, or from the release to the end of one that has ended; positive in
     /// backward runs too, NaN where it was not released.
-    pub fn age(&self, moment: &Moment) -> f64 {
+    pub fn age(&self, moment: &ParticleState) -> f64 {
         let release = match &self.releases {
             None => self.ends.release_time.get(moment.slot),
             Some(releases) => {
@@ -144,10 +144,10 @@ mod tests {
         let ends = Ends { end_time: vec![1.75], generation: vec![1], ..Ends::default() };
         let clock = Clock { ends, releases: Some(vec![vec![4.0, 3.0]]) };
         let (slot, status, position) = (0, Status::Stagnant, [0.0; 3]);
-        let last = Moment { slot, generation: 1, status, position, time: 1.5 };
+        let last = ParticleState { slot, generation: 1, status, position, time: 1.5 };
         assert_eq!((clock.time(&last), clock.age(&last)), (1.75, 1.25));
-        let first = Moment { generation: 0, time: 3.5, ..last };
+        let first = ParticleState { generation: 0, time: 3.5, ..last };
         assert_eq!((clock.time(&first), clock.age(&first)), (3.5, 0.5));
-        assert!(clock.age(&Moment { generation: 2, ..last }).is_nan());
+        assert!(clock.age(&ParticleState { generation: 2, ..last }).is_nan());
     }
 }
