@@ -307,7 +307,7 @@ fn the_state_of_a_million_particles_is_there_at_once() {
     for batch in [1_000_000, 250_000] {
         let (mut keeper, mut sink) = (Keeper::default(), Drain::default());
         let tracer = tracer(&field, 4, 20).batch(batch);
-        let summary = tracer.trace_from(None, &seeds, &mut sink, &mut keeper).unwrap();
+        let summary = tracer.prepare(&seeds).unwrap().run_observed(&mut sink, &mut keeper).unwrap();
         println!(
             "batches of {batch}: {} bytes in at most {:.3} s, of a run of {:.2} s",
             keeper.bytes, keeper.seconds, summary.trace_seconds

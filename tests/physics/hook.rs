@@ -7,7 +7,7 @@ use burntrace::{
     ParticleInstance, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds, Shape,
     Source, Status, Step, Surface, Tolerance, Tracer, Tracks,
 };
-use std::{cell::RefCell, f64::consts::PI};
+use std::{f64::consts::PI, sync::Mutex};
 
 const LOW: [f64; 3] = [0.0; 3];
 const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
@@ -297,15 +297,16 @@ fn the_operation_is_told_of_each_step() {
     let seeds = late_seeds(9, 1.0);
     for (name, change) in WAYS {
         for &engine in machine.engines() {
-            let told = RefCell::new(Vec::new());
+            let told = Mutex::new(Vec::new());
             let tracer = change(Tracer::new(&field).span(steps(0.0, 1.0, 8)).engine(engine));
             let tracer = tracer.save(SaveAt::Times(vec![0.3, 1.0])).each_step(|step| {
                 let way = step.after.clone() - step.before.clone();
-                told.borrow_mut().push((step.index, step.times, floats(step.dt), rows(way)));
+                told.lock().unwrap().push((step.index, step.times, floats(step.dt), rows(way)));
                 step.after
             });
             trace(&tracer, &seeds);
-            let told = told.take();
+            drop(tracer);
+            let told = told.into_inner().unwrap();
             let what = format!("{engine}, {name}");
             assert_eq!(told.len(), 9, "{what}");
             let mut sums = [0.0; 9];

@@ -1,14 +1,14 @@
 //! Runs that go on from a state end as if they had never been stopped.
 
 use super::{common::*, kept::*};
-use burntrace::{Control, Engine, Error, RunState, Seeds, Summary, Tracer};
+use burntrace::{Engine, Error, RunState, Seeds, Summary, Tracer};
 
 /// Runs, and goes on from each of the run's states.
 fn assert_resumes(name: &str, tracer: &Tracer, seeds: &Seeds) {
     let whole = run(tracer, seeds);
     let mut states = States::default();
     let mut keep = Keep::default();
-    let summary = tracer.trace_from(None, seeds, &mut keep, &mut states).unwrap();
+    let summary = tracer.prepare(seeds).unwrap().run_observed(&mut keep, &mut states).unwrap();
     assert_same(&format!("{name}, with states kept"), &whole, &(keep.clone(), summary));
     assert!(states.0.len() > 2, "{name}: {} states", states.0.len());
     for (k, state) in states.0.iter().enumerate() {
@@ -17,10 +17,18 @@ fn assert_resumes(name: &str, tracer: &Tracer, seeds: &Seeds) {
     }
 }
 
+fn resume(
+    tracer: &Tracer,
+    state: &RunState,
+    seeds: &Seeds,
+    sink: &mut Keep,
+) -> Result<Summary, Error> {
+    tracer.prepare(seeds)?.resume(state)?.run_into(sink)
+}
+
 fn go_on(tracer: &Tracer, state: &RunState, seeds: &Seeds, keep: &Keep) -> (Keep, Summary) {
     let mut keep = keep.at(state.numbers.mark());
-    let observer = &mut |_| Control::Continue;
-    let summary = tracer.trace_from(Some(state), seeds, &mut keep, observer).unwrap();
+    let summary = resume(tracer, state, seeds, &mut keep).unwrap();
     (keep, summary)
 }
 
@@ -54,11 +62,12 @@ fn a_state_is_of_one_run() {
     let field = machine.field(&swirl());
     let tracer = walking(&field, 9);
     let mut states = States::default();
-    tracer.trace_from(None, &seeds(20), &mut Keep::default(), &mut states).unwrap();
+    let seeds20 = seeds(20);
+    tracer.prepare(&seeds20).unwrap().run_observed(&mut Keep::default(), &mut states).unwrap();
     let state = states.0[1].clone();
     let complaint = |tracer: &Tracer, count: usize, state: &RunState| {
         let (seeds, mut sink) = (seeds(count), Keep::default());
-        let result = tracer.trace_from(Some(state), &seeds, &mut sink, &mut |_| Control::Continue);
+        let result = resume(tracer, state, &seeds, &mut sink);
         match result {
             Err(Error::State(reason)) => reason,
             other => panic!("{other:?}"),

@@ -2,9 +2,9 @@
 
 use super::{cloud::Cloud, common::*, kept::*, meshes::*};
 use burntrace::{
-    CellVelocity, Condition, Control, Engine, Error, Field, FieldOptions, FrameSource,
-    Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SinkError,
-    TimeInterpolation, Tracer, Velocity, Weighting,
+    CellVelocity, Condition, Engine, Error, Field, FieldOptions, FrameSource, Frames as Held,
+    GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SinkError, TimeInterpolation,
+    Tracer, Velocity, Weighting,
 };
 use std::sync::{
     Arc,
@@ -215,7 +215,8 @@ fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
         let tracer = |field| walking(field, 1).span(span).engine(engine);
         let whole = run(&tracer(&good), &seeds);
         let (mut keep, mut states) = (Keep::default(), Idle::default());
-        match tracer(&bad).trace_from(None, &seeds, &mut keep, &mut states) {
+        let failing = tracer(&bad);
+        match failing.prepare(&seeds).unwrap().run_observed(&mut keep, &mut states) {
             Err(Error::Source { frame: 6, source }) => {
                 assert_eq!(source.to_string(), "the file has vanished");
             }
@@ -225,8 +226,9 @@ fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
         let [state] = &states.0[..] else { panic!("{} states", states.0.len()) };
         assert!(state.numbers.time() > 3.5, "{}", state.numbers.time());
         let mut keep = keep.at(state.numbers.mark());
-        let observer = &mut |_| Control::Continue;
-        let rest = tracer(&good).trace_from(Some(state), &seeds, &mut keep, observer).unwrap();
+        let tracer = tracer(&good);
+        let prepared = tracer.prepare(&seeds).unwrap().resume(state).unwrap();
+        let rest = prepared.run_into(&mut keep).unwrap();
         assert_same(&engine.to_string(), &whole, &(keep, rest));
     }
 }

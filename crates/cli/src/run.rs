@@ -18,7 +18,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Seeds, Summary, Tracer,
+    Prepared, Summary,
     device::{self, OpenDevice},
     io,
 };
@@ -74,7 +74,7 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
     let domain = job::domain(case, loaded.field.domain())?;
     let seeds = job::seeds(case, domain, base)?;
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
-    tracer.check(&seeds).map_err(Misuse::of)?;
+    let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
 
     let print = Fingerprint::of(case, base, &loaded, &seeds)?;
     let (folder, kept) = match begin {
@@ -86,8 +86,8 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
     let what = if kept.resumed == 0 { "begins" } else { "goes on" };
     let (time, field) = (kept.time(), &loaded.description);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
-    let job = Job { case, tracer: &tracer, seeds: &seeds, loaded: &loaded, device: &device, start };
-    let done = job.complete(&folder, kept, output);
+    let job = Job { case, seeds: seeds.len(), loaded: &loaded, device: &device, start };
+    let done = job.complete(prepared, &folder, kept, output);
     match done {
         Ok((report, stopped)) => {
             print_report(&report, output)?;
@@ -150,8 +150,7 @@ fn open_old(
 /// What is to be done.
 struct Job<'a> {
     case: &'a Case,
-    tracer: &'a Tracer<'a>,
-    seeds: &'a Seeds,
+    seeds: usize,
     loaded: &'a LoadedField,
     device: &'a OpenDevice,
     start: Instant,
@@ -161,10 +160,12 @@ impl Job<'_> {
     /// Traces, and writes all files. Gives the account, and whether a signal has cut the run short.
     fn complete(
         &self,
+        prepared: Prepared,
         folder: &Folder,
         kept: Kept,
         output: args::Output,
     ) -> Result<(Printed, Option<Stopped>)> {
+        let device_bytes = device_bytes(&prepared);
         let signals = Signals::watch()?;
         let traffic = IoStats { loaded: self.loaded, begin: self.start };
         let shared = Shared::default();
@@ -173,7 +174,7 @@ impl Job<'_> {
         let display = Display::new(output.quiet, kept.particle_steps);
         let mut watch =
             Watch::new(display, (&signals, &traffic, &shared), (folder, kept), self.case);
-        let run = self.follow(&mut watch)?;
+        let run = self.follow(prepared, &mut watch)?;
         tracing::info!(?run, "tracing ends");
         let (time, checkpoints) = (watch.time, watch.checkpoints);
         if shared.is_stopped.get() {
@@ -183,7 +184,7 @@ impl Job<'_> {
         let stays = shared.stays.take().map(lives::sorted);
         let report = summary::Report {
             run: &run,
-            seeds: self.seeds.len(),
+            seeds: self.seeds,
             stays: stays.as_deref(),
             device: self.device,
             loaded: self.loaded,
@@ -192,7 +193,7 @@ impl Job<'_> {
             flow: traffic.flow(&shared),
             checkpoints,
             resumed,
-            device_bytes: self.device_bytes(),
+            device_bytes,
             folder: &folder.root,
         };
         let printed = Printed { json: report.json(), text: report.text() };
@@ -206,7 +207,7 @@ impl Job<'_> {
     }
 
     /// Traces the seeds into the folder's store.
-    fn follow(&self, watch: &mut Watch) -> Result<Summary> {
+    fn follow(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
         let store = watch.folder.path("tracks");
         let writer = match watch.kept.resumed {
             0 => io::TrackWriter::new(store),
@@ -214,7 +215,11 @@ impl Job<'_> {
         };
         let state = watch.kept.take_state();
         let mut sink = Watched::new(writer, watch.shared);
-        let run = self.tracer.trace_from(state.as_ref(), self.seeds, &mut sink, watch);
+        let prepared = match &state {
+            Some(state) => prepared.resume(state),
+            None => Ok(prepared),
+        };
+        let run = prepared.and_then(|prepared| prepared.run_observed(&mut sink, watch));
         watch.display.finish();
         run.map_err(|error| {
             use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
@@ -246,12 +251,12 @@ impl Job<'_> {
         printed.text.push_str(&lines);
         Ok(printed)
     }
+}
 
-    /// The most bytes on a device that has memory of its own, by the plan.
-    fn device_bytes(&self) -> Option<u64> {
-        let plan = self.tracer.plan(self.seeds).ok()?;
-        Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
-    }
+/// Peak memory of a device that has memory of its own, in bytes, by the plan.
+fn device_bytes(prepared: &Prepared) -> Option<u64> {
+    let plan = prepared.plan().ok()?;
+    Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
 }
 
 /// What a run prints at its end.

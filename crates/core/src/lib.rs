@@ -37,8 +37,8 @@ pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{GridPlacement, Seeds};
 pub use source::{Rate, Source};
 pub use tracer::{
-    BatchSummary, MAX_PATCHES, Patch, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
-    Tolerance, Tracer,
+    BatchSummary, MAX_PATCHES, Patch, Prepared, RandomWalk, RunNumbers, RunState, SeedsOutside,
+    Step, Tolerance, Tracer,
 };
 pub use tracks::{
     DurablePosition, Ends, Engine, MeshFace, ParticleInstance, Save, SavePlan, SinkError, Summary,

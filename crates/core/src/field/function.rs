@@ -33,7 +33,7 @@ impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> FieldFn<F> {
     }
 }
 
-impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> Field for FieldFn<F> {
+impl<F: Fn(Tensor<2>, f64) -> Tensor<2> + Send + Sync> Field for FieldFn<F> {
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
         (self.velocity)(position, time)
     }

@@ -31,7 +31,9 @@ use burn::tensor::{Device, Tensor};
 /// Write this trait, or give a closure to [`FieldFn`], to trace a field of your own: a formula, a
 /// neural network. It is traced by tensor operations, on any device, and can be differentiated.
 /// A [`GridField`], a [`MeshField`] and a [`PointField`] are traced by the fused operation.
-pub trait Field {
+///
+/// Fields are `Send` and `Sync`, so that a tracer can move to another thread.
+pub trait Field: Send + Sync {
     /// Velocity `[n, 3]` at positions `[n, 3]`, at one time; lengths and times in the data's
     /// units. It is asked within the domain and a little beyond it, by no more than a step's
     /// way, except on periodic axes. On a flat axis the component is zero.

@@ -30,11 +30,6 @@ impl Batches {
         Batches { most, now: most, fitted: 0, patience: PATIENCE, summary }
     }
 
-    /// Whether a run of so many particles is taken in more than one batch.
-    pub fn split(&self, count: usize) -> bool {
-        self.most < count
-    }
-
     /// The batch that begins with particle `first`, of so many.
     pub fn next(&mut self, first: usize, count: usize) -> Range<usize> {
         first..count.min(first + self.now)
@@ -165,7 +160,6 @@ mod tests {
     #[test]
     fn batches_are_halved_and_grow_again() {
         let mut batches = Batches::new(1000);
-        assert!(!batches.split(1000) && batches.split(1001));
         batches.halve(1000, lack()).unwrap();
         batches.halve(500, lack()).unwrap();
         assert_eq!(batches.next(900, 1000), 900..1000);

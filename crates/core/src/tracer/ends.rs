@@ -1,6 +1,6 @@
 //! The account of a run: what has become of each particle, and when.
 
-use super::{lives, rows::Rows, start::ReleaseTimes};
+use super::{lives, rows::Rows, start::Releases};
 use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
     floats::Floats,
@@ -10,7 +10,7 @@ use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 
 /// How lives began: those of the seeds, and of slots that are used again.
 pub(super) struct Slots<'a> {
-    pub begun: &'a ReleaseTimes,
+    pub releases: &'a Releases,
     pub again: Option<&'a lives::Slots>,
     /// Patches of the edge of the field's mesh.
     pub patches: &'a [MeshPatch],
@@ -168,7 +168,7 @@ impl Slots<'_> {
                 let (time, step, ..) = again.present(slot);
                 (time, step)
             }
-            None => self.begun.of(slot),
+            None => self.releases.of(slot),
         }
     }
 }

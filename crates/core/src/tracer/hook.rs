@@ -33,7 +33,7 @@ pub struct Step {
 }
 
 /// What a caller has particles do after each step.
-pub(super) type Operation<'a> = Arc<dyn Fn(Step) -> Tensor<2> + 'a>;
+pub(super) type Operation<'a> = Arc<dyn Fn(Step) -> Tensor<2> + Send + Sync + 'a>;
 
 impl<'a> Tracer<'a> {
     /// Calls a function of one's own after each step of the run. It gets all particles' positions
@@ -72,7 +72,7 @@ impl<'a> Tracer<'a> {
     ///
     /// Where it returns another shape, another precision, or a tensor of another device, the run ends
     /// with [`Error::EachStep`].
-    pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + 'a) -> Self {
+    pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
         self.each_step = Some(Arc::new(operation));
         self
     }

@@ -106,7 +106,7 @@ fn allowed(
 ) -> Result<inlet::Places> {
     let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
         let seeds = Seeds::list(places.positions.clone())?;
-        let found = start::places(&seeds, &tracer.domain, tracer.field)?;
+        let found = start::cells(&seeds, &tracer.domain, tracer.field)?;
         (found.iter().map(Option::is_some).collect(), "mesh")
     } else {
         let found = places.positions.iter().map(obstacles::allowed(tracer)?);

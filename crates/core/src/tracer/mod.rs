@@ -15,6 +15,7 @@ mod obstacles;
 mod particle_store;
 mod patches;
 mod planning;
+mod prepared;
 mod reading;
 mod reinjection;
 mod rows;
@@ -25,7 +26,6 @@ mod start;
 mod state;
 mod stepper;
 mod tensor;
-mod tracing;
 mod walk;
 mod walls;
 
@@ -42,6 +42,7 @@ pub(crate) use ends::EVENTS;
 pub use hook::Step;
 use lives::Slots;
 pub use patches::{MAX_PATCHES, Patch};
+pub use prepared::Prepared;
 use start::Release;
 pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
@@ -234,36 +235,18 @@ impl<'a> Tracer<'a> {
         has_outlet || !self.sources.is_empty()
     }
 
-    /// Checks that seeds can be traced, and says by which path, without tracing them.
-    ///
-    /// # Errors
-    ///
-    /// As [`trace`](Tracer::trace).
-    pub fn check(&self, seeds: &Seeds) -> Result<Engine> {
-        let schedule = self.schedule()?;
-        boundary(self)?;
-        walk::walk(self)?;
-        adapt::adaptive(self)?;
-        if self.seeds_outside == SeedsOutside::Error {
-            self.places(seeds)?;
-        }
-        self.slots(seeds, &schedule)?;
-        let engine = self.choose_engine(seeds.is_tracked())?;
-        self.plan_of(seeds, engine, false)?;
-        Ok(engine)
-    }
-
-    /// Where seeds are, and whether they may be there.
-    fn places(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
-        let mut places = start::places(seeds, &self.domain, self.field)?;
+    /// The number of the mesh cell of each seed, as [`start::cells`] gives it; `None` for seeds that
+    /// are outside the domain or the mesh, or inside an obstacle.
+    fn locate(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
+        let mut cells = start::cells(seeds, &self.domain, self.field)?;
         let allows = obstacles::allowed(self)?;
-        for (place, position) in places.iter_mut().zip(seeds.positions()) {
-            *place = place.filter(|_| allows(position));
+        for (cell, position) in cells.iter_mut().zip(seeds.positions()) {
+            *cell = cell.filter(|_| allows(position));
         }
         if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &places, &self.domain, self.field)?;
+            start::check_inside(seeds, &cells, &self.domain, self.field)?;
         }
-        Ok(places)
+        Ok(cells)
     }
 
     /// Compiles what a run of this tracer needs on its device, and returns the seconds that it
@@ -274,7 +257,7 @@ impl<'a> Tracer<'a> {
     /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
-        let stepper = self.stepper(self.choose_engine(false)?, &[], &[])?;
+        let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.uses_slots_again().then(lives::nothing_follows);
@@ -294,7 +277,7 @@ impl<'a> Tracer<'a> {
     fn stepper<'s>(
         &'s self,
         engine: Engine,
-        releases: &'s [Release],
+        releases: Vec<Release>,
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
         let obstacles = obstacles::checked(self)?;

@@ -7,13 +7,12 @@ use super::{
     particle_store::ParticleStore,
     reading::Reading,
     snapshot::Snapshot,
-    start::ReleaseTimes,
+    start::Releases,
     state::Counts,
     stepper::Stepper,
 };
 use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
-    device,
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
@@ -30,10 +29,10 @@ pub(super) struct Run<'a> {
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
     /// When seeds are released.
-    pub begun: ReleaseTimes,
+    pub releases: Releases,
     /// The slots, where they are used again.
     pub slots: Option<Slots>,
-    pub cloud: ParticleStore,
+    pub store: ParticleStore,
     pub batches: Batches,
     /// Whether saves are read back while the device goes on.
     pub overlaps: bool,
@@ -45,41 +44,11 @@ pub(super) struct Run<'a> {
     /// A state to go back to where the device has all particles and may run out of memory.
     pub snapshot: Option<Snapshot>,
     /// What had been read of the field before.
-    before: InputSummary,
+    pub input_before: InputSummary,
     pub cancelled: bool,
 }
 
-impl<'a> Run<'a> {
-    /// A run into a sink that wants its saves on the host, or takes them where they are.
-    pub fn new(
-        tracer: &'a Tracer<'a>,
-        (schedule, segments): (&'a Schedule, Chunks<'a>),
-        stepper: Stepper<'a>,
-        (begun, slots): (ReleaseTimes, Option<Slots>),
-        (cloud, batches): (ParticleStore, Batches),
-        on_host: bool,
-    ) -> Self {
-        let device = tracer.field.device();
-        let is_card = device::compiles_kernels(&device) && !device.is_autodiff();
-        Run {
-            tracer,
-            schedule,
-            segments,
-            stepper,
-            begun,
-            slots,
-            cloud,
-            batches,
-            overlaps: on_host && is_card,
-            reading: None,
-            counts: Counts::default(),
-            given: DurablePosition::default(),
-            snapshot: None,
-            before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
-            cancelled: false,
-        }
-    }
-
+impl Run<'_> {
     /// Takes the particles through what is left of the schedule, or until the observer cancels.
     pub fn all_segments(
         &mut self,
@@ -104,7 +73,7 @@ impl<'a> Run<'a> {
             let progress = Progress {
                 fraction: self.schedule.span.fraction(segment.end()),
                 time: segment.end(),
-                particle_steps: self.counts.steps * self.cloud.count() as u64,
+                particle_steps: self.counts.steps * self.store.count() as u64,
             };
             let control = observer.progress(progress);
             if observer.keeps(&progress) {
@@ -149,15 +118,15 @@ impl<'a> Run<'a> {
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
         let mut first = 0;
-        while first < self.cloud.count() {
-            let batch = self.batches.next(first, self.cloud.count());
+        while first < self.store.count() {
+            let batch = self.batches.next(first, self.store.count());
             let known = ends.len();
             match self.batch(batch.clone(), part, following, ends, sink) {
                 Ok(()) => {
                     self.batches.fitted(batch.len());
                     first = batch.end;
                 }
-                Err(error) if self.cloud.is_on_host() => {
+                Err(error) if self.store.is_on_host() => {
                     self.batches.halve(batch.len(), error)?;
                     self.tracer.field.device().memory_cleanup();
                     ends.truncate(known);
@@ -180,7 +149,7 @@ impl<'a> Run<'a> {
         let begin = Instant::now();
         #[cfg(test)]
         super::batches::failing::pass(super::batches::failing::Place::Upload, batch.len())?;
-        let particles = self.cloud.take(batch.clone())?;
+        let particles = self.store.take(batch.clone())?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let particles = self.launch((batch.start, particles), part, following, ends)?;
         self.hand_over(sink)?;
@@ -188,8 +157,8 @@ impl<'a> Run<'a> {
         match save {
             Some(block) if self.overlaps => {
                 self.start_reading(&particles, block)?;
-                if !self.cloud.is_on_host() {
-                    return self.cloud.put(batch.start, particles);
+                if !self.store.is_on_host() {
+                    return self.store.put(batch.start, particles);
                 }
             }
             _ => self.sync()?,
@@ -201,7 +170,7 @@ impl<'a> Run<'a> {
         let begin = Instant::now();
         #[cfg(test)]
         super::batches::failing::pass(super::batches::failing::Place::ReadBack, batch.len())?;
-        self.cloud.put(batch.start, particles)?;
+        self.store.put(batch.start, particles)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         // At last, so that nothing is given twice where anything fails.
         save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
@@ -253,9 +222,9 @@ impl<'a> Run<'a> {
     pub fn input(&self) -> Option<InputSummary> {
         let now = self.tracer.field.sampled().and_then(Sampled::input)?;
         Some(InputSummary {
-            frames: now.frames - self.before.frames,
-            bytes: now.bytes - self.before.bytes,
-            wait_seconds: now.wait_seconds - self.before.wait_seconds,
+            frames: now.frames - self.input_before.frames,
+            bytes: now.bytes - self.input_before.bytes,
+            wait_seconds: now.wait_seconds - self.input_before.wait_seconds,
         })
     }
 

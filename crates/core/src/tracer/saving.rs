@@ -57,7 +57,7 @@ impl Run<'_> {
             save.position = save.position.mask_fill(empty.clone(), f64::NAN);
             save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
         }
-        let is_whole = save.first + save.position.dims()[0] == self.cloud.count();
+        let is_whole = save.first + save.position.dims()[0] == self.store.count();
         let is_known = (save.index as u64) < self.given.saves;
         self.counts.saves += u64::from(is_whole);
         if !is_known {
@@ -80,15 +80,15 @@ impl Run<'_> {
 
     /// Counts what has become of the particles, and closes the sink.
     pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
-        let (particles, input) = (self.cloud.count(), self.input());
+        let (particles, input) = (self.store.count(), self.input());
         let begin = Instant::now();
         let slots = ends::Slots {
-            begun: &self.begun,
+            releases: &self.releases,
             again: self.slots.as_ref(),
             patches: &self.stepper.boundary.patches,
             have_obstacles: !self.stepper.obstacles.is_empty(),
         };
-        let rows = self.cloud.into_rows(slots.ask_for_positions())?;
+        let rows = self.store.into_rows(slots.ask_for_positions())?;
         let field = (self.tracer.field, self.counts.steps);
         let account = ends::account(&rows, self.schedule, &slots, field)?;
         drop(rows);

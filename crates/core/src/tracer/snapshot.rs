@@ -37,9 +37,9 @@ impl Run<'_> {
             true => Some(self.snapshot()?),
             false => None,
         };
-        let nothing = ParticleStore::OnDevice { particles: None, count: self.cloud.count() };
-        let rows = std::mem::replace(&mut self.cloud, nothing).into_rows(true)?;
-        self.cloud = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer.field));
+        let nothing = ParticleStore::OnDevice { particles: None, count: self.store.count() };
+        let rows = std::mem::replace(&mut self.store, nothing).into_rows(true)?;
+        self.store = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer.field));
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl Run<'_> {
             Some(snapshot) if is_out_of_memory(&error) => snapshot,
             _ => return Err(error),
         };
-        self.batches.halve(self.cloud.count(), error)?;
+        self.batches.halve(self.store.count(), error)?;
         self.reading = None;
         let (trace_seconds, save_seconds) = (self.counts.trace_seconds, self.counts.save_seconds);
         self.go_on_from(&snapshot.state)?;

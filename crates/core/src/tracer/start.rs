@@ -1,4 +1,4 @@
-//! How a run starts: its particles on the device, and when each is released.
+//! The start of a run: its particles on the device, and when each is released.
 
 use super::{lives::Slots, rows::Rows};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{NEVER, Particles, RECORD};
 
-/// A release that does not coincide with the begin of the run.
+/// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Release {
     /// Number of the step within which it happens.
@@ -18,68 +18,75 @@ pub(super) struct Release {
     pub fraction: f64,
 }
 
-/// How the particles of a run began.
-pub(super) struct Start {
-    pub begun: ReleaseTimes,
-    /// The distinct later releases, in order.
-    pub releases: Vec<Release>,
-}
-
-/// When the seeds are released.
-pub(super) struct ReleaseTimes {
-    /// The begin of the run, where all of them are.
-    t0: f64,
-    /// Time and step of each, where they are released one by one.
+/// When the seeds of a run are released.
+pub(super) struct Releases {
+    span: TimeSpan,
+    /// Time and step of each seed, where they are released one by one.
     pub each: Option<Vec<(f64, u64)>>,
+    /// The fraction of its step at which each seed is released, where they are released one by one;
+    /// [`rows`] takes them.
+    fractions: Vec<f64>,
+    /// The distinct releases after the start, in order.
+    pub later: Vec<Release>,
 }
 
-impl ReleaseTimes {
+impl Releases {
+    pub fn new(seeds: &Seeds, schedule: &Schedule) -> Self {
+        let span = schedule.span;
+        let Some(times) = seeds.release() else {
+            return Releases { span, each: None, fractions: Vec::new(), later: Vec::new() };
+        };
+        let events = release_events(schedule, times);
+        let each = times.iter().zip(&events).map(|(time, event)| (*time, event.0));
+        Releases {
+            span,
+            each: Some(each.collect()),
+            fractions: events.iter().map(|event| event.1).collect(),
+            later: distinct(&events, &span, times),
+        }
+    }
+
     /// Time and step of the release of a seed.
     pub fn of(&self, seed: usize) -> (f64, u64) {
-        self.each.as_ref().map_or((self.t0, 0), |each| each[seed])
+        self.each.as_ref().map_or((self.span.t0, 0), |each| each[seed])
+    }
+
+    /// Whether a seed is released after the start of the run.
+    fn is_late(&self, seed: usize) -> bool {
+        self.each.as_ref().is_some_and(|each| is_late(&self.span, each[seed].0))
     }
 }
 
-/// The particles before the first step: those of seeds, and after them the slots of sources, which
-/// are empty.
-pub(super) fn start(
-    (seeds, places): (&Seeds, &[Option<i32>]),
+/// The particles before the first step: those of the seeds, then the empty slots of sources.
+pub(super) fn rows(
+    (seeds, cells): (&Seeds, &[Option<i32>]),
     slots: Option<&Slots>,
-    schedule: &Schedule,
+    releases: &mut Releases,
     field: &dyn Field,
-) -> (Rows, Start) {
-    let span = &schedule.span;
-    let events = seeds.release().map(|times| (release_events(schedule, times), times));
-    let event = |i: usize| events.as_ref().map_or((0, 0.0), |(events, _)| events[i]);
-    let is_late = |i: usize| events.as_ref().is_some_and(|(_, times)| is_late(span, times[i]));
+) -> Rows {
+    let fractions = std::mem::take(&mut releases.fractions);
     let empty = slots.map(Slots::first_places).unwrap_or_default();
-    let mut records = Vec::with_capacity((places.len() + empty.len()) * RECORD);
-    for (i, place) in places.iter().enumerate() {
-        let status = if place.is_none() {
+    let mut records = Vec::with_capacity((cells.len() + empty.len()) * RECORD);
+    for (i, cell) in cells.iter().enumerate() {
+        let status = if cell.is_none() {
             Status::NotLocated
-        } else if is_late(i) {
+        } else if releases.is_late(i) {
             Status::Waiting
         } else {
             Status::Active
         };
-        records.extend([status.code(), event(i).0 as i32, 0, 0, 0, place.unwrap_or(0), 0, 0, 0]);
+        let step = releases.of(i).1 as i32;
+        records.extend([status.code(), step, 0, 0, 0, cell.unwrap_or(0), 0, 0, 0]);
     }
     records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0, 0, 0].repeat(empty.len()));
-    let fractions = (0..places.len()).map(|i| event(i).1).chain(empty.iter().map(|_| 0.0));
+    let fraction = |i: usize| fractions.get(i).copied().unwrap_or(0.0);
+    let fractions = (0..cells.len() + empty.len()).map(fraction);
     let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
-    let rows = Rows {
+    Rows {
         position: Floats::of(field.precision(), numbers.copied()),
         record: records,
         fraction: Floats::of(field.precision(), fractions),
-    };
-    let each = |(events, times): &(Vec<(u64, f64)>, &[f64])| {
-        times.iter().zip(events).map(|(time, event)| (*time, event.0)).collect()
-    };
-    let start = Start {
-        begun: ReleaseTimes { t0: span.t0, each: events.as_ref().map(each) },
-        releases: events.map_or(Vec::new(), |(events, times)| distinct(&events, span, times)),
-    };
-    (rows, start)
+    }
 }
 
 /// Particles on the field's device. Seeds that are a tensor stay in their graph.
@@ -101,7 +108,7 @@ pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particl
     Particles { position, ..particles }
 }
 
-/// Particles that take part in nothing, in the middle of the domain, for trying a run out.
+/// Inactive particles in the middle of the domain, to compile the kernels of a run.
 pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     let Domain { low, high } = field.domain();
     let middle = [0, 1, 2].map(|d| {
@@ -119,7 +126,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     }
 }
 
-/// Whether a time comes after the begin of the run.
+/// Whether a time comes after the start of the run.
 fn is_late(span: &TimeSpan, time: f64) -> bool {
     (time - span.t0) / span.dt > 0.0
 }
@@ -129,24 +136,20 @@ pub(super) fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
-/// What the records of seeds keep of their cells, 0 where the field has no mesh; nothing for seeds
-/// outside the domain, or outside the mesh of a field that has one.
-pub(super) fn places(
-    seeds: &Seeds,
-    domain: &Domain,
-    field: &dyn Field,
-) -> Result<Vec<Option<i32>>> {
-    let cells = cells(seeds, field)?;
-    let place = |(i, p): (usize, &[f64; 3])| {
-        let cell = cells.as_ref().map_or(-1, |cells| cells[i]);
-        let is_inside = domain.contains(*p) && (cells.is_none() || cell >= 0);
+/// For each seed, the number of its mesh cell plus 1, or 0 where the field has no mesh; `None` for
+/// seeds outside the domain or the mesh.
+pub(super) fn cells(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<Vec<Option<i32>>> {
+    let found = mesh_cells(seeds, field)?;
+    let of_seed = |(i, p): (usize, &[f64; 3])| {
+        let cell = found.as_ref().map_or(-1, |found| found[i]);
+        let is_inside = domain.contains(*p) && (found.is_none() || cell >= 0);
         is_inside.then_some(cell + 1)
     };
-    Ok(seeds.positions().iter().enumerate().map(place).collect())
+    Ok(seeds.positions().iter().enumerate().map(of_seed).collect())
 }
 
 /// The cells of seeds in the mesh of a field that has one, or -1.
-fn cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
+fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) else { return Ok(None) };
     if seeds.is_empty() {
         return Ok(Some(Vec::new()));
@@ -162,15 +165,15 @@ fn cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     Ok(Some(cells.try_into_vec::<i32>().map_err(|error| failed(&error))?))
 }
 
-/// Refuses seeds without a place.
+/// Refuses seeds that were not located.
 pub(super) fn check_inside(
     seeds: &Seeds,
-    places: &[Option<i32>],
+    cells: &[Option<i32>],
     domain: &Domain,
     field: &dyn Field,
 ) -> Result<()> {
     let positions = seeds.positions();
-    let Some(first) = places.iter().position(Option::is_none) else {
+    let Some(first) = cells.iter().position(Option::is_none) else {
         return Ok(());
     };
     let what = match domain.contains(positions[first]) {
@@ -180,7 +183,7 @@ pub(super) fn check_inside(
     };
     Err(Error::SeedsOutside {
         what,
-        outside: places.iter().filter(|place| place.is_none()).count(),
+        outside: cells.iter().filter(|cell| cell.is_none()).count(),
         count: positions.len(),
         first,
         position: positions[first],
@@ -206,7 +209,7 @@ fn release_events(schedule: &Schedule, times: &[f64]) -> Vec<(u64, f64)> {
     events
 }
 
-/// The different releases after the begin, in order.
+/// The distinct releases after the start, in order.
 fn distinct(events: &[(u64, f64)], span: &TimeSpan, times: &[f64]) -> Vec<Release> {
     let late = events.iter().zip(times).filter(|(_, time)| is_late(span, **time));
     let mut releases: Vec<Release> =

@@ -130,7 +130,7 @@ impl Run<'_> {
     fn identity(&self) -> Identity {
         let span = &self.schedule.span;
         Identity {
-            particles: self.cloud.count() as u64,
+            particles: self.store.count() as u64,
             bytes_per_number: self.tracer.field.precision().bytes() as u64,
             is_fused: self.stepper.engine == Engine::Fused,
             begin: span.t0,
@@ -143,14 +143,14 @@ impl Run<'_> {
     /// The state between two segments, the sink having kept so much.
     pub fn state(&self, mark: DurablePosition) -> Result<RunState<'_>> {
         let mut arrays: Vec<(String, Cow<'_, [u8]>)> = Vec::new();
-        match &self.cloud {
+        match &self.store {
             ParticleStore::OnHost { rows, .. } => {
                 let record = bytemuck::cast_slice(&rows.record);
                 let parts = [rows.position.bytes(), record, rows.fraction.bytes()];
                 arrays.extend(names(parts.map(Cow::Borrowed)));
             }
             ParticleStore::OnDevice { .. } => {
-                let Rows { position, record, fraction } = self.cloud.copy()?;
+                let Rows { position, record, fraction } = self.store.copy()?;
                 let record = bytemuck::cast_slice(&record).to_vec();
                 let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
                 arrays.extend(names(parts.map(Cow::Owned)));
@@ -183,8 +183,8 @@ impl Run<'_> {
                 numbers.run
             )));
         }
-        let rows = state.rows(self.cloud.count(), self.tracer.field.precision())?;
-        self.cloud = ParticleStore::on_host(rows, &self.tracer.field.device());
+        let rows = state.rows(self.store.count(), self.tracer.field.precision())?;
+        self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
         match (&mut self.slots, &numbers.books) {
             (Some(slots), Some(books)) => slots.restore(books, state)?,
             (None, None) => {}

@@ -41,7 +41,8 @@ pub(super) struct Stepper<'a> {
     pub walk: Option<Walk>,
     /// What a caller has done after each step.
     pub hook: Option<Hook<'a>>,
-    pub releases: &'a [Release],
+    /// Releases of seeds after the start, in order.
+    pub releases: Vec<Release>,
     /// Whether slots are used again.
     pub has_lives: bool,
 }

@@ -1,0 +1,240 @@
+//! A run, prepared once: all that follows from tracer and seeds before the first step.
+
+use super::{
+    Tracer,
+    batches::Batches,
+    boundary::periods,
+    lives::Slots,
+    particle_store::ParticleStore,
+    run::Run,
+    start::{self, Releases},
+    state::{Counts, RunState},
+    stepper::{self, Stepper},
+};
+use crate::{
+    Control, DurablePosition, Error, Observer, Plan, Progress, Result, Sampled, SavePlan, Seeds,
+    Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
+};
+
+/// A run that is ready to start: its steps and saves are scheduled, its seeds located, its inlets
+/// sampled, and its batches chosen. Made by [`Tracer::prepare`].
+///
+/// ```
+/// use burntrace_core::{Analytic, Flow, Precision, Seeds, Span, Tracer};
+/// use burn::tensor::Device;
+///
+/// # fn main() -> Result<(), burntrace_core::Error> {
+/// let flow = Flow::named("double-gyre").expect("a built-in flow");
+/// let field = Analytic::new(flow, &Device::flex(), Precision::F64);
+/// let seeds = Seeds::list(vec![[0.5, 0.5, 0.0]])?;
+/// let tracer = Tracer::new(&field).span(Span { t1: Some(1.0), steps: Some(20), ..Span::default() });
+/// let prepared = tracer.prepare(&seeds)?;
+/// println!("{}", prepared.plan()?);
+/// let tracks = prepared.run()?;
+/// assert_eq!(tracks.positions().dims(), [1, 1, 3]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Prepared<'a> {
+    tracer: &'a Tracer<'a>,
+    seeds: &'a Seeds,
+    schedule: Schedule,
+    /// The cell number that the record of each seed starts with; `None` for a seed that is not
+    /// released.
+    cells: Vec<Option<i32>>,
+    releases: Releases,
+    slots: Option<Slots>,
+    stepper: Stepper<'a>,
+    batch: usize,
+    state: Option<&'a RunState<'a>>,
+}
+
+impl<'a> Tracer<'a> {
+    /// Prepares a run of these seeds: checks the whole configuration, schedules steps and saves,
+    /// locates the seeds, samples the inlets, and chooses the batches. No step is taken.
+    ///
+    /// # Errors
+    ///
+    /// Where the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
+    /// field, the [engine](Tracer::engine) that was set cannot be used, or the run does not fit into
+    /// memory ([`Error::Memory`]).
+    pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
+        let schedule = self.schedule()?;
+        let cells = self.locate(seeds)?;
+        let slots = self.slots(seeds, &schedule)?;
+        let engine = self.choose_engine(seeds.is_tracked())?;
+        let batch = self.plan_of(seeds, engine, false)?.batch();
+        let releases = Releases::new(seeds, &schedule);
+        let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
+        let stepper = self.stepper(engine, releases.later.clone(), inlets)?;
+        Ok(Prepared {
+            tracer: self,
+            seeds,
+            schedule,
+            cells,
+            releases,
+            slots,
+            stepper,
+            batch,
+            state: None,
+        })
+    }
+
+    /// Traces seeds and keeps the tracks on the device. Short for
+    /// `self.prepare(seeds)?.run()`.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Tracer::prepare) and [`Prepared::run`].
+    pub fn trace(&self, seeds: &Seeds) -> Result<Tracks> {
+        self.prepare(seeds)?.run()
+    }
+
+    /// Traces seeds into a sink; the observer is called after each segment and may cancel the run.
+    /// Short for `self.prepare(seeds)?.run_observed(sink, observer)`.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Tracer::prepare) and [`Prepared::run_into`].
+    pub fn trace_into(
+        &self,
+        seeds: &Seeds,
+        sink: &mut dyn TrackSink,
+        mut observer: &mut dyn FnMut(Progress) -> Control,
+    ) -> Result<Summary> {
+        self.prepare(seeds)?.run_observed(sink, &mut observer)
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// How much memory the run needs and how it is laid out. Saves are counted as for a sink that
+    /// passes them on; those that stay in memory, as in [`Tracks`], come on top.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`] where the run does not fit into the memory that is free now.
+    pub fn plan(&self) -> Result<Plan> {
+        self.tracer.plan_of(self.seeds, self.stepper.engine, true)
+    }
+
+    /// The engine that will take the steps.
+    pub fn engine(&self) -> crate::Engine {
+        self.stepper.engine
+    }
+
+    /// Resumes a run from a state that an observer [took](Observer::keep); the result is
+    /// bit-identical to that of a run without a stop. Tracer and seeds must be those of that run.
+    ///
+    /// The sink is told about the whole run ([`TrackSink::begin`]) and then receives what follows
+    /// the state's [durable position](super::RunNumbers::mark).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] where gradients are tracked. A state of another run is refused by
+    /// [`run_into`](Prepared::run_into).
+    pub fn resume(mut self, state: &'a RunState<'a>) -> Result<Self> {
+        if self.seeds.is_tracked() || self.tracer.field.device().is_autodiff() {
+            return Err(Error::State(
+                "gradients are tracked, and a checkpoint holds no graph; run again from the start"
+                    .into(),
+            ));
+        }
+        self.state = Some(state);
+        Ok(self)
+    }
+
+    /// Runs and keeps the tracks on the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_into`](Prepared::run_into), but for those of a sink.
+    pub fn run(self) -> Result<Tracks> {
+        let mut tracks = Tracks::default();
+        let summary = self.run_into(&mut tracks)?;
+        Ok(tracks.with_summary(summary))
+    }
+
+    /// Runs into a sink.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Execution`] where the device fails, [`Error::Source`] where a frame cannot be read,
+    /// [`Error::Sink`] where the sink fails, and [`Error::State`] where the state to
+    /// [resume](Prepared::resume) from is of another run or incomplete.
+    pub fn run_into(self, sink: &mut dyn TrackSink) -> Result<Summary> {
+        self.run_observed(sink, &mut |_: Progress| Control::Continue)
+    }
+
+    /// Runs into a sink and calls an observer after each segment of the run, which may cancel it and
+    /// take checkpoints.
+    ///
+    /// A sink that wants its saves [on the host](TrackSink::on_host) receives those of a graphics
+    /// card while the card takes the next steps, and so after the observer was called.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_into`](Prepared::run_into), and [`Error::Sink`] where the observer fails to keep a
+    /// checkpoint.
+    pub fn run_observed(
+        self,
+        sink: &mut dyn TrackSink,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary> {
+        let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, stepper, .. } =
+            self;
+        let device = tracer.field.device();
+        let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer.field);
+        drop(cells);
+        if let (Some(slots), Some(each)) = (&mut slots, &releases.each) {
+            slots.seeds_begin(each);
+        }
+        let count = rows.count();
+        let plan = SavePlan {
+            particles: count,
+            lives: slots.is_some(),
+            saves: schedule.saves(),
+            precision: tracer.field.precision(),
+            velocity: tracer.velocity,
+            periods: periods(&stepper.boundary),
+        };
+        let is_split = self.batch < count;
+        let mut run = Run {
+            tracer,
+            segments: schedule.chunks(stepper::most_steps(count, &device)),
+            schedule: &schedule,
+            stepper,
+            releases,
+            slots,
+            store: ParticleStore::on_host(rows, &device),
+            batches: Batches::new(self.batch),
+            overlaps: sink.on_host() && device::compiles_kernels(&device) && !device.is_autodiff(),
+            reading: None,
+            counts: Counts::default(),
+            given: DurablePosition::default(),
+            snapshot: None,
+            input_before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
+            cancelled: false,
+        };
+        if let Some(state) = self.state {
+            run.go_on_from(state)?;
+            run.given = DurablePosition { saves: run.counts.saves, lives: run.counts.lives };
+        }
+        if !is_split {
+            run.go_to_device(seeds)?;
+        }
+        sunk(sink.begin(&plan))?;
+        run.all_segments(sink, observer)?;
+        run.finish(sink)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tracer_can_move_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Tracer>();
+    }
+}
