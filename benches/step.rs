@@ -6,10 +6,10 @@
 //! whether the answers are right.
 
 use burntrace::{
-    Allowed, ClosedSurface, Condition, Domain, Engine, Face, Field, FieldOptions, FrameSource,
-    GridField, GridSource, Inlet, InletShape, Obstacle, Pattern, Placement, PointField,
-    PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Span, Surface, Tracer, Velocity,
-    Weighting, burn::tensor::Device, device,
+    Allowed, ClosedSurface, Condition, Domain, Engine, Face, Field, FieldOptions, Floats,
+    FrameData, FrameSource, GridField, GridSource, Inlet, InletShape, Obstacle, Pattern, Placement,
+    PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, SourceError, Span,
+    Surface, Tracer, Weighting, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -84,10 +84,10 @@ impl FrameSource for Sampled {
         &self.times
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
         let time = self.times[frame];
         let single = |p: &[f64; 3]| velocity(*p, time).map(|u| u as f32);
-        Ok(Velocity::F32(self.points.iter().flat_map(single).collect()))
+        Ok(Floats::F32(self.points.iter().flat_map(single).collect()).into())
     }
 }
 

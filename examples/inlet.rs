@@ -56,7 +56,8 @@ fn main() -> Result<(), Error> {
         .trace(&seeds)?;
 
     // Seeds begin anywhere; all other lives begin at the inlet.
-    let lives: Vec<_> = tracks.lives().iter().filter(|life| life.release_place[0] == 0.0).collect();
+    let lives: Vec<_> =
+        tracks.instances().iter().filter(|life| life.release_position[0] == 0.0).collect();
     println!("{:>6} {:>9} {:>9}", "time", "found", "exact");
     for time in [1.4, 1.6, 2.0, 3.0, 4.0, 10.0] {
         println!("{time:>6} {:>9.4} {:>9.4}", found(&lives, time), exact(time));

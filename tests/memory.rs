@@ -5,10 +5,10 @@
 #![allow(clippy::print_stdout)]
 
 use burntrace::{
-    Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameSource, Frames, GridField,
-    GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize, RunState, Save,
-    SaveAt, SavePlan, Seeds, SinkError, Span, Strategy, Summary, Tracer, TrackSink, Velocity,
-    device, io,
+    Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameData, FrameSource, Frames,
+    GridField, GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize,
+    RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError, Span, Strategy, Summary,
+    Tracer, TrackSink, device, io,
 };
 use std::{
     fs,
@@ -91,7 +91,7 @@ impl FrameSource for Cycle {
         &self.times
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
         self.series.read(frame % self.series.times().len())
     }
 }
@@ -285,12 +285,12 @@ impl Observer for Keeper {
         Control::Continue
     }
 
-    fn keeps(&mut self, _: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.asked = Some(Instant::now());
         true
     }
 
-    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+    fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         self.bytes = state.into_owned().arrays.iter().map(|(_, bytes)| bytes.len()).sum();
         let seconds = self.asked.map_or(0.0, |asked| asked.elapsed().as_secs_f64());
         self.seconds = self.seconds.max(seconds);

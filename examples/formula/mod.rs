@@ -1,6 +1,6 @@
 //! A steady flow given by functions of the place, as a source of frames on a grid.
 
-use burntrace::{FrameSource, GridSource, Placement, SinkError, Velocity};
+use burntrace::{Floats, FrameData, FrameSource, GridSource, Placement, SourceError};
 
 /// A steady flow in a box.
 pub struct Formula {
@@ -45,12 +45,12 @@ impl FrameSource for Frames {
         &[0.0]
     }
 
-    fn read(&mut self, _: usize) -> Result<Velocity, SinkError> {
-        Ok(Velocity::F64(self.places().flat_map(self.formula.velocity).collect()))
-    }
-
-    fn diffusivity(&mut self, _: usize) -> Result<Option<Vec<f64>>, SinkError> {
-        Ok(self.formula.diffusivity.map(|diffusivity| self.places().map(diffusivity).collect()))
+    fn read(&mut self, _: usize) -> Result<FrameData, SourceError> {
+        let velocity = self.places().flat_map(self.formula.velocity).collect();
+        let diffusivity = self.formula.diffusivity;
+        let diffusivity = diffusivity.map(|diffusivity| self.places().map(diffusivity).collect());
+        let frame = FrameData::new(Floats::F64(velocity));
+        Ok(frame.with_diffusivity(diffusivity.map(Floats::F64)))
     }
 }
 

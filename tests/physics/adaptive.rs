@@ -167,7 +167,7 @@ fn ends_and_lives_have_their_times() {
         assert_below(&format!("{machine}"), (run.end_time[0] - 5.0).abs(), 60.0 * machine.eps());
         let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
         let tracks = tracer.outlet(Face::XHigh, inlet).trace(&one([0.5, 0.5, 0.5])).unwrap();
-        let lives = tracks.lives();
+        let lives = tracks.instances();
         assert_eq!(lives.len(), 5, "{machine}: {lives:?}");
         for life in &lives[1..4] {
             let off = (life.residence_time() - 2.0 / 0.3).abs();

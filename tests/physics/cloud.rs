@@ -6,8 +6,8 @@ use super::{
     oracle::{Case, Fate, Point, Space},
 };
 use burntrace::{
-    Domain, Face, Field, FieldOptions, FrameSource, PointField, PointSource, SaveAt, Scheme, Seeds,
-    Tracer, Velocity, Weighting,
+    Domain, Face, Field, FieldOptions, Floats, FrameData, FrameSource, PointField, PointSource,
+    SaveAt, Scheme, Seeds, SourceError, Tracer, Weighting,
 };
 
 /// Velocity on scattered points, in memory.
@@ -151,8 +151,8 @@ impl FrameSource for Cloud {
         &self.times
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Velocity::F64(self.values[frame].clone()))
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        Ok(Floats::F64(self.values[frame].clone()).into())
     }
 }
 

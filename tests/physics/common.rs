@@ -2,8 +2,8 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
-    Engine, FieldOptions, FrameSource, GridField, GridSource, OutsideTime, Placement, Precision,
-    Seeds, Span, Status, Summary, Tracer, Tracks, Velocity, device,
+    Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, OutsideTime,
+    Placement, Precision, Seeds, SourceError, Span, Status, Summary, Tracer, Tracks, device,
 };
 use std::sync::OnceLock;
 
@@ -178,8 +178,8 @@ impl FrameSource for Frames {
         &self.times
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Velocity::F64(self.values[frame].clone()))
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        Ok(Floats::F64(self.values[frame].clone()).into())
     }
 }
 

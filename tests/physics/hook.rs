@@ -113,8 +113,8 @@ fn lives_drift_from_their_release_on() {
                 let expected = tracer.clone().drift(drift).trace(&seeds).unwrap();
                 let found = tracer.each_step(at_velocity(drift)).trace(&seeds).unwrap();
                 let what = format!("{machine}, {engine}, {name}");
-                assert!(found.lives().len() > 30, "{what}: {}", found.lives().len());
-                assert_eq!(found.lives().len(), expected.lives().len(), "{what}");
+                assert!(found.instances().len() > 30, "{what}: {}", found.instances().len());
+                assert_eq!(found.instances().len(), expected.instances().len(), "{what}");
                 let bound = 1e3 * machine.eps();
                 for (a, b) in found.saves().iter().zip(expected.saves()) {
                     let [p, q] = [a, b].map(|save| rows(save.position.clone()));
@@ -164,7 +164,7 @@ fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<LifeBits>) {
     let life = |l: &ParticleInstance| {
         (l.slot, l.generation, [l.release_time, l.end_time].map(f64::to_bits))
     };
-    let mut lives: Vec<_> = tracks.lives().iter().map(life).collect();
+    let mut lives: Vec<_> = tracks.instances().iter().map(life).collect();
     lives.sort_unstable();
     (positions.concat(), tracks.saves().iter().flat_map(image).collect(), lives)
 }
@@ -265,7 +265,7 @@ fn lives_end_and_begin_after_a_step() {
                 let run = read(&tracks);
                 assert_eq!(run.status, [Status::Active; 2], "{what}");
                 for slot in 0..2 {
-                    let lives = tracks.lives().iter().filter(|life| life.slot == slot);
+                    let lives = tracks.instances().iter().filter(|life| life.slot == slot);
                     let mut lives: Vec<_> = lives.collect();
                     lives.sort_by_key(|life| life.generation);
                     let x = seeds.positions()[slot][0];
@@ -276,7 +276,7 @@ fn lives_end_and_begin_after_a_step() {
                         let off = (pair[0].end_time - end as f64 * dt).abs();
                         assert_below(&what, off, 4.0 * dt * n as f64 * f64::EPSILON);
                         assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
-                        assert_eq!(pair[0].end_place[0], 2.0, "{what}");
+                        assert_eq!(pair[0].end_position[0], 2.0, "{what}");
                         end += whole;
                     }
                     assert_eq!(lives.len() as u64, 1 + (n - first) / whole + 1, "{what}");

@@ -32,7 +32,7 @@ impl Keep {
     pub fn at(&self, mark: DurablePosition) -> Self {
         Keep {
             saves: self.saves[..mark.saves as usize].to_vec(),
-            lives: self.lives[..mark.lives as usize].to_vec(),
+            lives: self.lives[..mark.instances as usize].to_vec(),
             ends: Ends::default(),
             particles: self.particles,
             has_part: false,
@@ -81,14 +81,14 @@ impl TrackSink for Keep {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
-        self.lives.extend(lives);
+    fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
+        self.lives.extend(instances);
         Ok(())
     }
 
     fn sync(&mut self) -> Result<DurablePosition, SinkError> {
         assert!(!self.has_part);
-        Ok(DurablePosition { saves: self.saves.len() as u64, lives: self.lives.len() as u64 })
+        Ok(DurablePosition { saves: self.saves.len() as u64, instances: self.lives.len() as u64 })
     }
 
     fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {
@@ -106,11 +106,11 @@ impl Observer for States {
         Control::Continue
     }
 
-    fn keeps(&mut self, _: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         CheckpointEvery::segments(1).is_due()
     }
 
-    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+    fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         self.0.push(state.into_owned());
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Observer for Idle {
         Control::Continue
     }
 
-    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+    fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         self.0.push(state.into_owned());
         Ok(())
     }

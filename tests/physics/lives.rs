@@ -40,7 +40,7 @@ fn through<'a>(field: &'a GridField, steps_: u64) -> Tracer<'a> {
 fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let count = tracks.ends().status.len();
     let mut slots = vec![Vec::new(); count];
-    for life in tracks.lives() {
+    for life in tracks.instances() {
         slots[life.slot].push(*life);
     }
     for lives in &slots {
@@ -75,8 +75,8 @@ impl TrackSink for Lasting {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
-        for life in lives.iter().filter(|life| life.status.has_ended()) {
+    fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
+        for life in instances.iter().filter(|life| life.status.has_ended()) {
             assert_eq!(life.status, Status::Exited(Face::XHigh), "{life:?}");
             let begun = if life.generation == 0 { self.starts[life.slot][0] } else { 0.0 };
             let off = (life.residence_time() - (LENGTH - begun) / SPEED).abs() / (LENGTH / SPEED);
@@ -157,8 +157,8 @@ fn every_life_lasts_as_long_as_the_way_takes() {
                 let off = (life.residence_time() - way / SPEED).abs() / (LENGTH / SPEED);
                 assert_below(&format!("{machine}, {life:?}"), off, life_bound(&machine));
                 assert_eq!(life.status, Status::Exited(Face::XHigh));
-                assert_eq!(life.end_place[0], LENGTH);
-                let place = life.release_place;
+                assert_eq!(life.end_position[0], LENGTH);
+                let place = life.release_position;
                 let expected = if life.generation == 0 { start[0] } else { 0.0 };
                 assert_below("release x", (place[0] - expected).abs(), machine.eps());
                 assert_below("release y", (place[1] - start[1]).abs(), machine.eps());
@@ -170,7 +170,7 @@ fn every_life_lasts_as_long_as_the_way_takes() {
             assert!(last.end_time.is_nan() && last.status == Status::Active);
         }
         let summary = tracks.summary().unwrap();
-        assert_eq!(summary.released, tracks.lives().len());
+        assert_eq!(summary.released, tracks.instances().len());
         assert_eq!(summary.particle_steps, 300 * 125 + summary.released as u64 - 125);
     }
 }
@@ -280,8 +280,8 @@ fn compare(what: &str, a: &Tracks, b: &Tracks, bound: f64) {
             let near = |x: f64, y: f64| x.is_nan() && y.is_nan() || (x - y).abs() <= bound;
             assert!(near(a.release_time, b.release_time), "{what}: {a:?} {b:?}");
             assert!(near(a.end_time, b.end_time), "{what}: {a:?} {b:?}");
-            assert_below(what, distance(&[a.release_place], &[b.release_place]), bound);
-            assert_below(what, distance(&[a.end_place], &[b.end_place]), bound);
+            assert_below(what, distance(&[a.release_position], &[b.release_position]), bound);
+            assert_below(what, distance(&[a.end_position], &[b.end_position]), bound);
         }
     }
     for (a, b) in a.saves().iter().zip(b.saves()) {
@@ -313,14 +313,14 @@ fn a_full_log_loses_nothing() {
     let reference = run(&machines[0]);
     // A step leads through the box five times, a launch has 16 steps at least, and the log has room
     // for 64 ends of a slot.
-    assert!(reference.lives().len() > 100 * 150);
+    assert!(reference.instances().len() > 100 * 150);
     for machine in &machines[1..] {
         let tracks = run(machine);
-        assert_eq!(tracks.lives().len(), reference.lives().len(), "{machine}");
+        assert_eq!(tracks.instances().len(), reference.instances().len(), "{machine}");
         let pairs = by_slot(&tracks).into_iter().zip(by_slot(&reference));
         for (a, b) in pairs {
             let release = |lives: &[ParticleInstance]| {
-                lives.iter().map(|l| l.release_place).collect::<Vec<_>>()
+                lives.iter().map(|l| l.release_position).collect::<Vec<_>>()
             };
             assert_eq!(release(&a), release(&b), "{machine}");
         }
@@ -339,13 +339,13 @@ fn a_source_releases_at_its_rate() {
         let summary = tracks.summary().unwrap();
         assert_eq!((summary.released, summary.dropped), (500, 0), "{machine}");
         assert_eq!(summary.active(), (rate * life).floor() as usize, "{machine}");
-        let mut times: Vec<f64> = tracks.lives().iter().map(|life| life.release_time).collect();
+        let mut times: Vec<f64> = tracks.instances().iter().map(|life| life.release_time).collect();
         times.sort_by(f64::total_cmp);
         for (k, time) in times.iter().enumerate() {
             let off = (time - k as f64 / rate).abs();
             assert_below(&format!("{machine}, release {k}"), off, 0.11 * machine.eps());
         }
-        for lived in tracks.lives().iter().filter(|life| life.status.has_ended()) {
+        for lived in tracks.instances().iter().filter(|life| life.status.has_ended()) {
             let off = (lived.residence_time() - life).abs() / life;
             assert_below(&format!("{machine}"), off, life_bound(&machine));
         }
@@ -369,7 +369,7 @@ fn a_small_capacity_drops_releases() {
         assert_eq!(summary.released + summary.dropped, 500, "{machine}");
         // The next one that comes after 6.67 is at 8.
         assert_eq!(summary.released, 200, "{machine}");
-        for life in tracks.lives() {
+        for life in tracks.instances() {
             let expected = 0.02 * life.slot as f64 + 8.0 * f64::from(life.generation);
             let off = (life.release_time - expected).abs();
             assert_below("release", off, 8.0 * machine.eps());

@@ -3,8 +3,8 @@
 use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    CellKind, CellVelocity, Condition, Engine, Field, FieldOptions, FrameSource, MeshField,
-    MeshSource, Placement, SaveAt, Scheme, Seeds, SinkError, Tracer, Velocity, mesh::Cells,
+    CellKind, CellVelocity, Condition, Engine, Field, FieldOptions, Floats, FrameData, FrameSource,
+    MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer, mesh::Cells,
 };
 
 /// The meshes on which a linear velocity must be exact.
@@ -277,12 +277,9 @@ impl FrameSource for Mixing {
         self.0.times()
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
-        self.0.read(frame)
-    }
-
-    fn diffusivity(&mut self, _: usize) -> Result<Option<Vec<f64>>, SinkError> {
-        Ok(Some(vec![0.1; self.0.cells.len()]))
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        let diffusivity = Floats::F64(vec![0.1; self.0.cells.len()]);
+        Ok(self.0.read(frame)?.with_diffusivity(diffusivity))
     }
 }
 

@@ -52,7 +52,7 @@ fn round(field: &MeshField, engine: Engine) -> Tracks {
 
 fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let mut slots = vec![Vec::new(); tracks.ends().status.len()];
-    tracks.lives().iter().for_each(|life| slots[life.slot].push(*life));
+    tracks.instances().iter().for_each(|life| slots[life.slot].push(*life));
     slots
 }
 
@@ -73,13 +73,13 @@ fn who_leaves_through_a_patch_comes_in_again() {
                     let off = life.residence_time() / ((LENGTH - begin) / SPEED) - 1.0;
                     let slack = LENGTH / (LENGTH - begin);
                     assert_below(&format!("{what}, {life:?}"), off.abs(), slack * bound);
-                    assert_below(&what, (life.end_place[0] - LENGTH).abs(), 4.0 * bound);
+                    assert_below(&what, (life.end_position[0] - LENGTH).abs(), 4.0 * bound);
                     assert_eq!(life.status, Status::LeftMesh, "{what}");
                     ended += 1;
                 }
                 for pair in lives.windows(2) {
                     assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
-                    assert_eq!(pair[1].release_place[0], 0.0, "{what}");
+                    assert_eq!(pair[1].release_position[0], 0.0, "{what}");
                 }
             }
             assert!(ended >= 30 * 3, "{what}: {ended}");
@@ -103,12 +103,12 @@ fn the_two_paths_agree_at_patches() {
             let (what, bound) = (format!("{kind:?}, {machine}"), 1e3 * machine.eps().max(1e-11));
             for (a, b) in by_slot(&fused).iter().flatten().zip(by_slot(&tensor).iter().flatten()) {
                 assert_eq!((a.slot, a.generation), (b.slot, b.generation), "{what}");
-                assert_eq!(a.release_place, b.release_place, "{what}");
-                assert_below(&what, distance(&[a.end_place], &[b.end_place]), bound);
+                assert_eq!(a.release_position, b.release_position, "{what}");
+                assert_below(&what, distance(&[a.end_position], &[b.end_position]), bound);
                 let apart = a.end_time - b.end_time;
                 assert!(apart.is_nan() || apart.abs() < 4.0 * bound, "{what}: {a:?} {b:?}");
             }
-            assert_eq!(fused.lives().len(), tensor.lives().len(), "{what}");
+            assert_eq!(fused.instances().len(), tensor.instances().len(), "{what}");
             let [a, b] = [&fused, &tensor].map(|tracks| &tracks.summary().unwrap().patches);
             assert_eq!(a, b, "{what}");
         }
@@ -138,9 +138,9 @@ fn a_patch_without_an_inlet_ends_lives_for_good() {
             let mut drained = 0;
             for lives in by_slot(&tracks) {
                 let (last, others) = lives.split_last().unwrap();
-                assert!(others.iter().all(|life| life.end_place[1] > 0.5), "{what}: {lives:?}");
+                assert!(others.iter().all(|life| life.end_position[1] > 0.5), "{what}: {lives:?}");
                 let has_ended = last.status.has_ended();
-                assert!(!has_ended || last.end_place[1] < 0.51, "{what}: {last:?}");
+                assert!(!has_ended || last.end_position[1] < 0.51, "{what}: {last:?}");
                 drained += usize::from(has_ended);
             }
             assert!(drained > 20, "{what}: {drained}");

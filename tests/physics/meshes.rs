@@ -6,8 +6,8 @@ mod made;
 
 use super::common::*;
 use burntrace::{
-    CellKind, CellVelocity, FieldOptions, FrameSource, MeshField, MeshSource, Placement, Velocity,
-    mesh::Cells,
+    CellKind, CellVelocity, FieldOptions, Floats, FrameData, FrameSource, MeshField, MeshSource,
+    Placement, SourceError, mesh::Cells,
 };
 pub use made::{FLAT, Made, SOLID};
 
@@ -92,8 +92,8 @@ impl FrameSource for MeshFrames {
         &self.times
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Velocity::F64(self.values[frame].clone()))
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        Ok(Floats::F64(self.values[frame].clone()).into())
     }
 }
 

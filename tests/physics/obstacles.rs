@@ -276,8 +276,11 @@ fn an_obstacle_can_be_an_outlet() {
             let tracks = tracer.trace(&list(&points)).unwrap();
             let what = format!("{machine}, {engine}");
             let ended = |status: Status| status == Status::HitObstacle;
-            assert!(tracks.lives().iter().filter(|life| ended(life.status)).count() > 30, "{what}");
-            for life in tracks.lives() {
+            assert!(
+                tracks.instances().iter().filter(|life| ended(life.status)).count() > 30,
+                "{what}"
+            );
+            for life in tracks.instances() {
                 let start = points[life.slot];
                 let end = on_ball(start).unwrap();
                 if !ended(life.status) {
@@ -288,7 +291,7 @@ fn an_obstacle_can_be_an_outlet() {
                 let time = (end[0] - from) / speed;
                 let bound = 1e3 * machine.eps();
                 assert_below(&what, (life.residence_time() - time).abs(), bound);
-                assert_below(&what, distance(&[life.end_place], &[end]), bound);
+                assert_below(&what, distance(&[life.end_position], &[end]), bound);
             }
         }
     }
@@ -464,9 +467,9 @@ fn seeds_and_inlets_are_on_the_allowed_side() {
     let error = from(Pattern::Lattice).trace(&seeds).unwrap_err().to_string();
     assert!(error.contains("lie outside the allowed side of the obstacles"), "{error}");
     let tracks = from(Pattern::Uniform).span(steps(0.0, 20.0, 40)).trace(&seeds).unwrap();
-    assert!(tracks.lives().len() > 100);
-    for life in tracks.lives() {
-        assert!(body(&at_inlet, Surface::Reflect).allows(life.release_place, 0.0), "{life:?}");
+    assert!(tracks.instances().len() > 100);
+    for life in tracks.instances() {
+        assert!(body(&at_inlet, Surface::Reflect).allows(life.release_position, 0.0), "{life:?}");
     }
 }
 

@@ -14,9 +14,9 @@ use super::{
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
-    Domain, Engine, Error, Face, Field, FieldOptions, FrameSource, NotFinite, OutsideTime,
-    PointField, PointSource, Precision, SaveAt, Scheme, Seeds, Status, TimeInterpolation, Tracer,
-    Velocity, Weighting,
+    Domain, Engine, Error, Face, Field, FieldOptions, Floats, FrameData, FrameSource, NotFinite,
+    OutsideTime, PointField, PointSource, Precision, SaveAt, Scheme, Seeds, SourceError, Status,
+    TimeInterpolation, Tracer, Weighting,
 };
 use std::{sync::mpsc, time::Duration};
 
@@ -622,7 +622,7 @@ fn volumes_beyond_all_numbers_do_no_harm() {
 /// Two nodes whose frame is a given list of numbers.
 struct Listed {
     positions: Vec<Point>,
-    velocity: Velocity,
+    velocity: Floats,
 }
 
 impl PointSource for Listed {
@@ -636,8 +636,8 @@ impl FrameSource for Listed {
         &[0.0]
     }
 
-    fn read(&mut self, _: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.velocity.clone())
+    fn read(&mut self, _: usize) -> Result<FrameData, SourceError> {
+        Ok(self.velocity.clone().into())
     }
 }
 
@@ -647,7 +647,7 @@ fn load(
     weighting: Weighting,
     not_finite: NotFinite,
 ) -> Result<PointField, Error> {
-    let velocity = Velocity::F32(velocity.to_vec());
+    let velocity = Floats::F32(velocity.to_vec());
     let mut source = Listed { positions: positions.to_vec(), velocity };
     let options = FieldOptions { not_finite, ..FieldOptions::default() };
     PointField::load(&mut source, &machines()[0].device, &options, weighting)

@@ -51,11 +51,11 @@ fn lives(machine: &Machine, slots: usize) -> Vec<ParticleInstance> {
         .trace(&seeds)
         .unwrap();
     let summary = tracks.summary().unwrap();
-    assert_eq!(summary.released, tracks.lives().len());
+    assert_eq!(summary.released, tracks.instances().len());
     assert_eq!(summary.active(), slots);
     let counts =
         |life: &&ParticleInstance| life.generation > 0 && life.release_time <= LAST_RELEASE;
-    tracks.lives().iter().filter(counts).copied().collect()
+    tracks.instances().iter().filter(counts).copied().collect()
 }
 
 /// How long lives took, those that are not over `LONGEST`, in order.

@@ -272,12 +272,12 @@ fn a_store_that_is_played_says_the_same() {
             self.0.save(save.clone())?;
             self.1.save(save)
         }
-        fn lives(
+        fn instances(
             &mut self,
-            lives: &[burntrace::ParticleInstance],
+            instances: &[burntrace::ParticleInstance],
         ) -> Result<(), burntrace::SinkError> {
-            self.0.lives(lives)?;
-            self.1.lives(lives)
+            self.0.instances(instances)?;
+            self.1.instances(instances)
         }
         fn end(&mut self, ends: &burntrace::Ends) -> Result<(), burntrace::SinkError> {
             self.0.end(ends)?;

@@ -2,9 +2,9 @@
 
 use super::{cloud::Cloud, common::*, kept::*, meshes::*};
 use burntrace::{
-    CellVelocity, Condition, Engine, Error, Field, FieldOptions, FrameSource, Frames as Held,
-    GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SinkError, TimeInterpolation,
-    Tracer, Velocity, Weighting,
+    CellVelocity, Condition, Engine, Error, Field, FieldOptions, FrameData, FrameSource,
+    Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SourceError,
+    TimeInterpolation, Tracer, Weighting,
 };
 use std::sync::{
     Arc,
@@ -36,7 +36,7 @@ impl FrameSource for Counted {
         self.frames.times()
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, SinkError> {
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         if self.fails_at == Some(frame) {
             return Err("the file has vanished".into());

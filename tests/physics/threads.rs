@@ -80,7 +80,7 @@ fn along_walls(field: &dyn Field) -> Tracer<'_> {
 /// All lives, with the bits of their times and places.
 fn lives(lives: &[ParticleInstance]) -> Vec<(usize, u32, i32, [u64; 8])> {
     let bits = |life: &ParticleInstance| {
-        let [a, b] = [life.release_place, life.end_place];
+        let [a, b] = [life.release_position, life.end_position];
         let numbers = [life.release_time, life.end_time, a[0], a[1], a[2], b[0], b[1], b[2]];
         (life.slot, life.generation, life.status.code(), numbers.map(f64::to_bits))
     };
@@ -124,7 +124,7 @@ fn check_on(
         let field = field.as_ref();
         let run = |seeds: &Seeds| {
             let tracks = tracer(field).trace(seeds).unwrap();
-            (read(&tracks), tracks.lives().to_vec())
+            (read(&tracks), tracks.instances().to_vec())
         };
         check(&what, seeds, &run);
         let (all, lives) = run(seeds);

@@ -2,8 +2,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Domain, Engine, FieldOptions, FrameSource, GridField, GridSource, Placement,
-    RandomWalk, Seeds, Tracer, Velocity, WalkScheme, burn::tensor::Device,
+    Condition, Domain, Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource,
+    Placement, RandomWalk, Seeds, SourceError, Tracer, WalkScheme, burn::tensor::Device,
 };
 
 const LOW: [f64; 3] = [-1.0; 3];
@@ -51,16 +51,11 @@ impl FrameSource for Mixing {
         self.frames.times()
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        self.frames.read(frame)
-    }
-
-    fn diffusivity(
-        &mut self,
-        frame: usize,
-    ) -> Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
-        // It grows with time, to see that it is read between frames.
-        Ok(Some(self.diffusivity.iter().map(|k| k * (1.0 + 0.5 * frame as f64)).collect()))
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        // The diffusivity grows with time, to test its interpolation between frames.
+        let diffusivity = self.diffusivity.iter().map(|k| k * (1.0 + 0.5 * frame as f64));
+        let data = self.frames.read(frame)?;
+        Ok(data.with_diffusivity(Floats::F64(diffusivity.collect())))
     }
 }
 

@@ -15,7 +15,7 @@ const OUT: Status = Status::Exited(Face::XHigh);
 fn plan(particles: usize) -> SavePlan {
     SavePlan {
         particles,
-        lives: false,
+        reuses_slots: false,
         saves: 4,
         precision: Precision::F64,
         velocity: false,
@@ -59,7 +59,9 @@ fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<us
         status: ints(rows.iter().map(|row| row.status.code()).collect()),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
         velocity: plan.velocity.then(|| floats(rows.iter().flat_map(|row| row.place).collect())),
-        generation: plan.lives.then(|| ints(rows.iter().map(|row| row.generation).collect())),
+        generation: plan
+            .reuses_slots
+            .then(|| ints(rows.iter().map(|row| row.generation).collect())),
     }
 }
 
@@ -74,9 +76,17 @@ fn life(
     times: [f64; 2],
     x: [f64; 2],
 ) -> ParticleInstance {
-    let [release_place, end_place] = x.map(|x| [x, 0.0, 0.0]);
+    let [release_position, end_position] = x.map(|x| [x, 0.0, 0.0]);
     let [release_time, end_time] = times;
-    ParticleInstance { slot, generation, status, release_time, release_place, end_time, end_place }
+    ParticleInstance {
+        slot,
+        generation,
+        status,
+        release_time,
+        release_position,
+        end_time,
+        end_position,
+    }
 }
 
 fn message<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> String {
@@ -174,7 +184,7 @@ fn everything_is_written_and_read() {
 #[test]
 fn blocks_and_threads_change_no_bit() {
     let n = 20_011;
-    let plan = SavePlan { lives: true, velocity: true, ..plan(n) };
+    let plan = SavePlan { reuses_slots: true, velocity: true, ..plan(n) };
     let mut bits = 1_u64;
     let mut number = || {
         bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -217,7 +227,7 @@ fn blocks_and_threads_change_no_bit() {
 #[test]
 fn no_way_leads_from_one_life_to_the_next() {
     let periods = [10.0, 0.0, 0.0];
-    let plan = SavePlan { lives: true, periods, ..plan(2) };
+    let plan = SavePlan { reuses_slots: true, periods, ..plan(2) };
     let of = |x: f64, generation: i32| Row { generation, ..active(x) };
     let saves = [
         vec![of(8.0, 0), empty()],
@@ -245,18 +255,18 @@ fn no_way_leads_from_one_life_to_the_next() {
                 _ => &[],
             };
             if order == 0 {
-                statistics.lives(lives).unwrap();
+                statistics.instances(lives).unwrap();
             }
             statistics.save(block(&plan, index, index as f64, rows, 0..2)).unwrap();
             if order == 1 {
-                statistics.lives(lives).unwrap();
+                statistics.instances(lives).unwrap();
             }
         }
         if order == 2 {
-            statistics.lives(&first).unwrap();
-            statistics.lives(&second).unwrap();
+            statistics.instances(&first).unwrap();
+            statistics.instances(&second).unwrap();
         }
-        statistics.lives(&last).unwrap();
+        statistics.instances(&last).unwrap();
         let status = vec![Status::Active, Status::Waiting];
         statistics.end(&ends(status, vec![1.5, nan], vec![nan, nan])).unwrap();
         statistics.result().unwrap()
@@ -285,7 +295,7 @@ fn no_way_leads_from_one_life_to_the_next() {
     assert!(all.saves.iter().all(|save| save.pairs == 0));
     let rows = |yes: bool| {
         let mut statistics = told(Statistics::new().particles(yes), &plan, &saves);
-        statistics.lives(&first).unwrap();
+        statistics.instances(&first).unwrap();
         statistics.result().unwrap().particles.len()
     };
     assert_eq!([rows(false), rows(true)], [0, 3]);
@@ -315,7 +325,7 @@ fn residence_times_of_a_backward_run_are_positive() {
 #[test]
 fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
     let n = EXACT_TIMES + 1000;
-    let plan = SavePlan { lives: true, ..plan(1) };
+    let plan = SavePlan { reuses_slots: true, ..plan(1) };
     let mut statistics = Statistics::new().quantiles(vec![0.0, 0.1, 0.5, 0.999, 1.0]);
     statistics.begin(&plan).unwrap();
     let time = |i: usize| 1e-3 * 1e6_f64.powf(i as f64 / (n - 1) as f64);
@@ -323,7 +333,7 @@ fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
         let lives: Vec<ParticleInstance> = (first..n.min(first + (1 << 16)))
             .map(|i| life(0, i as u32, OUT, [0.0, time(i * 7919 % n)], [0.0; 2]))
             .collect();
-        statistics.lives(&lives).unwrap();
+        statistics.instances(&lives).unwrap();
     }
     let residence = statistics.result().unwrap().all.residence;
     assert!(!residence.exact && residence.count == n as u64);
@@ -383,7 +393,7 @@ fn misuse_says_what_would_be_right() {
     let order = message(statistics.save(save()));
     assert!(order.contains("slots 2 to 4 of save 0 came where slot 0 of 4 was next"), "{order}");
     assert!(message(statistics.end(&Ends::default())).contains("it has 4 slots"));
-    let far = message(statistics.lives(&[life(4, 0, OUT, [0.0; 2], [0.0; 2])]));
+    let far = message(statistics.instances(&[life(4, 0, OUT, [0.0; 2], [0.0; 2])]));
     assert!(far.contains("a life of slot 4 came; the run has 4"), "{far}");
     let short = Save {
         status: Tensor::from_data([1, 1], &Device::flex()),

@@ -82,7 +82,7 @@ impl TrackSink for Watched<'_> {
 
     fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
         let mut stays = self.shared.stays.borrow_mut();
-        *stays = plan.lives.then(|| stays.take().unwrap_or_default());
+        *stays = plan.reuses_slots.then(|| stays.take().unwrap_or_default());
         self.writer.begin(plan)
     }
 
@@ -92,15 +92,15 @@ impl TrackSink for Watched<'_> {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
+    fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
         if self.shared.is_stopped.get() {
             return Ok(());
         }
         if let Some(stays) = self.shared.stays.borrow_mut().as_mut() {
-            let ended = lives.iter().filter(|life| life.status.has_ended());
-            ended.for_each(|life| ResidenceTimes::add(stays, life));
+            let ended = instances.iter().filter(|instance| instance.status.has_ended());
+            ended.for_each(|instance| ResidenceTimes::add(stays, instance));
         }
-        self.writer.lives(lives)
+        self.writer.instances(instances)
     }
 
     fn sync(&mut self) -> Result<DurablePosition, SinkError> {

@@ -84,12 +84,12 @@ impl Observer for Watch<'_> {
         if self.is_ending { Control::Cancel } else { Control::Continue }
     }
 
-    fn keeps(&mut self, _: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         let Some(every) = &mut self.every else { return false };
         every.is_due() || self.is_ending
     }
 
-    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+    fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         if self.every.is_none() {
             // A run that is about to fail gives its state unasked.
             return Ok(());

@@ -257,7 +257,7 @@ pub enum Error {
         frame: usize,
         /// The source's own error.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: crate::SourceError,
     },
 
     /// A sink for tracks failed.

@@ -1,98 +1,155 @@
-//! Real numbers on the host, in the precision of a run.
+//! Floating-point arrays on the host.
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use std::ops::Range;
 
-/// Real numbers in one precision.
+/// A floating-point array on the host, in single or double precision.
+///
+/// Sources of frames give arrays in the precision of their files, and a field converts them to its
+/// own precision.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Floats {
-    Single(Vec<f32>),
-    Double(Vec<f64>),
+pub enum Floats {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
 }
 
-/// Runs a body on the vector of either precision.
+/// Runs an expression on the vector of either precision.
 macro_rules! with_numbers {
     ($floats:expr, $numbers:ident => $body:expr) => {
         match $floats {
-            Floats::Single($numbers) => $body,
-            Floats::Double($numbers) => $body,
+            $crate::Floats::F32($numbers) => $body,
+            $crate::Floats::F64($numbers) => $body,
         }
     };
 }
 pub(crate) use with_numbers;
 
 impl Floats {
-    /// None, with room for some.
+    /// An empty array with room for `count` numbers.
     pub fn with_capacity(precision: Precision, count: usize) -> Self {
         match precision {
-            Precision::F32 => Floats::Single(Vec::with_capacity(count)),
-            Precision::F64 => Floats::Double(Vec::with_capacity(count)),
+            Precision::F32 => Floats::F32(Vec::with_capacity(count)),
+            Precision::F64 => Floats::F64(Vec::with_capacity(count)),
         }
     }
 
-    pub fn of(precision: Precision, numbers: impl Iterator<Item = f64>) -> Self {
+    /// An array of `count` zeros.
+    pub fn zeros(precision: Precision, count: usize) -> Self {
         match precision {
-            Precision::F32 => Floats::Single(numbers.map(|x| x as f32).collect()),
-            Precision::F64 => Floats::Double(numbers.collect()),
+            Precision::F32 => Floats::F32(vec![0.0; count]),
+            Precision::F64 => Floats::F64(vec![0.0; count]),
         }
     }
 
-    /// Those of a tensor. They are not copied where nobody else holds them.
-    pub fn read<const D: usize>(tensor: Tensor<D>) -> Result<Self> {
+    /// Rounds numbers to a precision.
+    pub fn from_f64(precision: Precision, numbers: impl Iterator<Item = f64>) -> Self {
+        match precision {
+            Precision::F32 => Floats::F32(numbers.map(|x| x as f32).collect()),
+            Precision::F64 => Floats::F64(numbers.collect()),
+        }
+    }
+
+    /// The numbers of a tensor, without a copy where the tensor has no other owner.
+    pub(crate) fn from_tensor<const D: usize>(tensor: Tensor<D>) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
         let data = tensor.try_into_data().map_err(|error| failed(&error))?;
         Ok(match data.dtype() {
-            DType::F64 => Floats::Double(data.try_into_vec().map_err(|error| failed(&error))?),
+            DType::F64 => Floats::F64(data.try_into_vec().map_err(|error| failed(&error))?),
             _ => {
                 let data = data.convert::<f32>();
-                Floats::Single(data.try_into_vec().map_err(|error| failed(&error))?)
+                Floats::F32(data.try_into_vec().map_err(|error| failed(&error))?)
             }
         })
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        with_numbers!(self, numbers => bytemuck::cast_slice(numbers))
+    /// The precision of the numbers.
+    pub fn precision(&self) -> Precision {
+        match self {
+            Floats::F32(_) => Precision::F32,
+            Floats::F64(_) => Precision::F64,
+        }
     }
 
+    /// The number of elements.
     pub fn len(&self) -> usize {
         with_numbers!(self, numbers => numbers.len())
     }
 
+    /// Whether the array is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements as bytes in the machine's byte order.
+    pub fn bytes(&self) -> &[u8] {
+        with_numbers!(self, numbers => bytemuck::cast_slice(numbers))
+    }
+
+    /// Element `i`.
+    ///
+    /// # Panics
+    ///
+    /// Beyond the end of the array.
     pub fn get(&self, i: usize) -> f64 {
         match self {
-            Floats::Single(numbers) => f64::from(numbers[i]),
-            Floats::Double(numbers) => numbers[i],
+            Floats::F32(numbers) => f64::from(numbers[i]),
+            Floats::F64(numbers) => numbers[i],
         }
     }
 
-    /// Three numbers from one on.
-    pub fn place(&self, i: usize) -> [f64; 3] {
+    /// Vector `i` of an array of three-component vectors: elements `3 * i` to `3 * i + 2`.
+    ///
+    /// # Panics
+    ///
+    /// Beyond the end of the array.
+    pub fn vector(&self, i: usize) -> [f64; 3] {
         [0, 1, 2].map(|d| self.get(3 * i + d))
     }
 
-    pub fn slice(&self, range: Range<usize>) -> Self {
+    /// Sets vector `i` of an array of three-component vectors, rounded to the precision.
+    ///
+    /// # Panics
+    ///
+    /// Beyond the end of the array.
+    pub fn set_vector(&mut self, i: usize, vector: [f64; 3]) {
+        let range = 3 * i..3 * i + 3;
         match self {
-            Floats::Single(numbers) => Floats::Single(numbers[range].to_vec()),
-            Floats::Double(numbers) => Floats::Double(numbers[range].to_vec()),
+            Floats::F32(numbers) => numbers[range].copy_from_slice(&vector.map(|x| x as f32)),
+            Floats::F64(numbers) => numbers[range].copy_from_slice(&vector),
         }
     }
 
-    /// Writes numbers of the same precision over its own.
-    pub fn put(&mut self, at: usize, numbers: &Floats) {
+    /// A copy of a range of elements.
+    ///
+    /// # Panics
+    ///
+    /// Beyond the end of the array.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        match self {
+            Floats::F32(numbers) => Floats::F32(numbers[range].to_vec()),
+            Floats::F64(numbers) => Floats::F64(numbers[range].to_vec()),
+        }
+    }
+
+    /// Overwrites the elements from `at` on with those of an array of the same precision.
+    pub(crate) fn put(&mut self, at: usize, numbers: &Floats) {
         match (self, numbers) {
-            (Floats::Single(all), Floats::Single(part)) => {
+            (Floats::F32(all), Floats::F32(part)) => {
                 all[at..at + part.len()].copy_from_slice(part);
             }
-            (Floats::Double(all), Floats::Double(part)) => {
+            (Floats::F64(all), Floats::F64(part)) => {
                 all[at..at + part.len()].copy_from_slice(part);
             }
             _ => unreachable!("a run has one precision"),
         }
     }
 
-    /// Moves some numbers to another place, and has so many of them; those that are new are 0.
-    pub fn shift(&mut self, from: Range<usize>, to: usize, count: usize) {
+    /// Moves a range of elements to index `to` and resizes the array to `count` elements; new ones
+    /// are 0.
+    pub(crate) fn shift(&mut self, from: Range<usize>, to: usize, count: usize) {
         with_numbers!(self, numbers => {
             numbers.reserve_exact(count.saturating_sub(numbers.len()));
             numbers.resize(count.max(numbers.len()), Default::default());
@@ -101,10 +158,14 @@ impl Floats {
         });
     }
 
-    pub fn into_tensor<const D: usize>(self, shape: [usize; D], device: &Device) -> Tensor<D> {
+    pub(crate) fn into_tensor<const D: usize>(
+        self,
+        shape: [usize; D],
+        device: &Device,
+    ) -> Tensor<D> {
         let (data, dtype) = match self {
-            Floats::Single(numbers) => (TensorData::new(numbers, shape), DType::F32),
-            Floats::Double(numbers) => (TensorData::new(numbers, shape), DType::F64),
+            Floats::F32(numbers) => (TensorData::new(numbers, shape), DType::F32),
+            Floats::F64(numbers) => (TensorData::new(numbers, shape), DType::F64),
         };
         Tensor::from_data(data, (device, dtype))
     }
@@ -115,13 +176,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shifted_both_ways() {
-        let mut floats = Floats::of(Precision::F64, (0..6).map(f64::from));
+    fn shift_moves_a_range_and_resizes() {
+        let mut floats = Floats::from_f64(Precision::F64, (0..6).map(f64::from));
         floats.shift(2..6, 0, 7);
-        assert_eq!(floats, Floats::Double(vec![2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 0.0]));
+        assert_eq!(floats, Floats::F64(vec![2.0, 3.0, 4.0, 5.0, 4.0, 5.0, 0.0]));
         floats.shift(0..3, 1, 4);
-        assert_eq!(floats, Floats::Double(vec![2.0, 2.0, 3.0, 4.0]));
-        floats.put(2, &Floats::Double(vec![9.0, 8.0]));
-        assert_eq!(floats.slice(1..4), Floats::Double(vec![2.0, 9.0, 8.0]));
+        assert_eq!(floats, Floats::F64(vec![2.0, 2.0, 3.0, 4.0]));
+        floats.put(2, &Floats::F64(vec![9.0, 8.0]));
+        assert_eq!(floats.slice(1..4), Floats::F64(vec![2.0, 9.0, 8.0]));
+    }
+
+    #[test]
+    fn vectors_are_three_elements() {
+        let mut floats = Floats::zeros(Precision::F32, 6);
+        floats.set_vector(1, [0.1, 2.0, 3.0]);
+        assert_eq!(floats, Floats::F32(vec![0.0, 0.0, 0.0, 0.1, 2.0, 3.0]));
+        assert_eq!(floats.vector(1), [f64::from(0.1_f32), 2.0, 3.0]);
     }
 }

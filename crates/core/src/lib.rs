@@ -25,10 +25,11 @@ pub use burntrace_kernels::{
 };
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameSource,
-    Frames, GridField, GridSource, InputSummary, MeshField, MeshSource, NotFinite, OutsideTime,
-    PointField, PointSource, Sampled, Velocity,
+    Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameData,
+    FrameSource, Frames, GridField, GridSource, InputSummary, MeshField, MeshSource, NotFinite,
+    OutsideTime, PointField, PointSource, Sampled, SourceError,
 };
+pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use plan::{FieldSize, Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};

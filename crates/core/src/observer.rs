@@ -31,12 +31,12 @@ pub trait Observer {
 
     /// Whether the run's state is to be kept here; called after
     /// [`progress`](Observer::progress), whatever that said. What is not kept is not copied.
-    fn keeps(&mut self, progress: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         let _ = progress;
         false
     }
 
-    /// Called with the state where [`keeps`](Observer::keeps) said so, after the sink has made what
+    /// Called with the state where [`wants_checkpoint`](Observer::wants_checkpoint) said so, after the sink has made what
     /// came before [outlast a crash](crate::TrackSink::sync). Also called, whoever asked, where a
     /// segment cannot begin as a frame of the field cannot be read, and the run is about to end with
     /// that error.
@@ -44,7 +44,7 @@ pub trait Observer {
     /// # Errors
     ///
     /// Whatever keeps the state from being kept; the run stops.
-    fn keep(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
+    fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         let _ = state;
         Ok(())
     }

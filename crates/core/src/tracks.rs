@@ -34,7 +34,7 @@ pub struct SavePlan {
     /// How many slots there are: one for each seed, and those of sources.
     pub particles: usize,
     /// Whether slots are used again, by one life after another.
-    pub lives: bool,
+    pub reuses_slots: bool,
     /// How many saves there will be, unless the run is cancelled.
     pub saves: usize,
     /// Precision of positions and velocities.
@@ -76,11 +76,11 @@ pub struct ParticleInstance {
     /// Time of its release, in the data's unit.
     pub release_time: f64,
     /// Place of its release, in the data's unit of length.
-    pub release_place: [f64; 3],
+    pub release_position: [f64; 3],
     /// Time of its end; NaN while it goes on.
     pub end_time: f64,
     /// Place of its end, in the box; where it is, while it goes on.
-    pub end_place: [f64; 3],
+    pub end_position: [f64; 3],
 }
 
 impl ParticleInstance {
@@ -133,8 +133,8 @@ pub trait TrackSink {
     /// # Errors
     ///
     /// As [`begin`](TrackSink::begin).
-    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
-        let _ = lives;
+    fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
+        let _ = instances;
         Ok(())
     }
 
@@ -163,8 +163,9 @@ pub trait TrackSink {
 pub struct DurablePosition {
     /// Complete saves.
     pub saves: u64,
-    /// Rows of the table of lives.
-    pub lives: u64,
+    /// Complete rows of the table of particle instances.
+    #[serde(rename = "lives")]
+    pub instances: u64,
 }
 
 /// What a sink says when it fails.
@@ -177,7 +178,7 @@ pub struct Tracks {
     /// Blocks of a save that is not complete.
     blocks: Vec<Save>,
     particles: usize,
-    lives: Vec<ParticleInstance>,
+    instances: Vec<ParticleInstance>,
     ends: Ends,
     periods: [f64; 3],
     summary: Option<Summary>,
@@ -234,8 +235,8 @@ impl Tracks {
     }
 
     /// All lives, where slots are used again: those of a slot in order.
-    pub fn lives(&self) -> &[ParticleInstance] {
-        &self.lives
+    pub fn instances(&self) -> &[ParticleInstance] {
+        &self.instances
     }
 
     /// How each particle began and ended.
@@ -267,8 +268,8 @@ impl TrackSink for Tracks {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
-        self.lives.extend(lives);
+    fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
+        self.instances.extend(instances);
         Ok(())
     }
 
@@ -420,7 +421,7 @@ mod tests {
     fn blocks_of_a_save_become_one() {
         let plan = SavePlan {
             particles: 7,
-            lives: true,
+            reuses_slots: true,
             saves: 2,
             precision: Precision::F64,
             velocity: true,

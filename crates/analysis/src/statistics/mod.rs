@@ -226,9 +226,9 @@ impl TrackSink for Statistics {
         Ok(self.begun()?.block(save)?)
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
+    fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let recording = self.begun()?;
-        Ok(lives.iter().try_for_each(|life| recording.life(life))?)
+        Ok(instances.iter().try_for_each(|instance| recording.life(instance))?)
     }
 
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {

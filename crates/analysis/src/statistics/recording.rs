@@ -174,21 +174,22 @@ impl Recording {
         }
         for (slot, status) in ends.status.iter().enumerate() {
             // Lives have been told one by one.
-            if !self.plan.lives || *status == Status::Waiting {
+            if !self.plan.reuses_slots || *status == Status::Waiting {
                 let times = Some([ends.release_time[slot], ends.end_time[slot]]);
                 let end = End { group: self.options.group_of(slot), status: *status, times };
                 self.book.add(end, &self.times, &self.options);
             }
         }
-        self.ends = Some(match self.options.has_rows(self.plan.lives) && !self.plan.lives {
-            true => Ends {
-                status: ends.status.clone(),
-                release_time: ends.release_time.clone(),
-                end_time: ends.end_time.clone(),
-                ..Ends::default()
-            },
-            false => Ends::default(),
-        });
+        self.ends =
+            Some(match self.options.has_rows(self.plan.reuses_slots) && !self.plan.reuses_slots {
+                true => Ends {
+                    status: ends.status.clone(),
+                    release_time: ends.release_time.clone(),
+                    end_time: ends.end_time.clone(),
+                    ..Ends::default()
+                },
+                false => Ends::default(),
+            });
         Ok(())
     }
 }
@@ -237,7 +238,7 @@ impl Block {
         for (row, way) in rows.zip(ways) {
             let seen = self.seen(row, plan.periods);
             let slot = first + row;
-            if plan.lives && options.has_rows(true) && way.is_left_by(&seen) {
+            if plan.reuses_slots && options.has_rows(true) && way.is_left_by(&seen) {
                 left.push((slot, *way));
             }
             let speed = way.follow(&seen, dt);

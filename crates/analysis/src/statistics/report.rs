@@ -12,8 +12,8 @@ impl Recording {
     }
 
     pub fn report(&self, options: &Options) -> TrackStatistics {
-        let has_rows = options.has_rows(self.plan.lives);
-        let particles = match self.plan.lives {
+        let has_rows = options.has_rows(self.plan.reuses_slots);
+        let particles = match self.plan.reuses_slots {
             true => self.rows.clone(),
             false if has_rows => {
                 (0..self.ways.len()).into_par_iter().map(|slot| rows::of_slot(slot, self)).collect()
@@ -35,7 +35,7 @@ impl Recording {
         TrackStatistics {
             times: self.times.clone(),
             slots: self.ways.len(),
-            lives: self.plan.lives,
+            lives: self.plan.reuses_slots,
             complete: self.ends.is_some(),
             speed_from: self.speed_from(),
             counted: options.counted,
@@ -66,7 +66,7 @@ impl Recording {
         options: &Options,
     ) -> GroupStatistics {
         let page = book.page(group, options);
-        let is_timed = self.ends.is_some() || self.plan.lives;
+        let is_timed = self.ends.is_some() || self.plan.reuses_slots;
         GroupStatistics {
             slots,
             released: page.count(|status| status != Status::Waiting),

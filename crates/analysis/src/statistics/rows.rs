@@ -25,14 +25,14 @@ pub(super) fn of_life(
     let mut whole = way.copied().unwrap_or_default();
     let (before, after) = match way {
         Some(way) => (
-            nearest(way.origin, life.release_place),
+            nearest(way.origin, life.release_position),
             // While it goes on, the last save that met it is as far as its way is known.
             match life.status.has_ended() {
-                true => nearest(life.end_place, way.last),
+                true => nearest(life.end_position, way.last),
                 false => [0.0; 3],
             },
         ),
-        None => (nearest(life.end_place, life.release_place), [0.0; 3]),
+        None => (nearest(life.end_position, life.release_position), [0.0; 3]),
     };
     let displacement = whole.displacement();
     let displacement = [0, 1, 2].map(|d| before[d] + displacement[d] + after[d]);

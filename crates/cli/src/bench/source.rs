@@ -6,9 +6,9 @@ use super::{
 };
 use anyhow::Result;
 use burntrace::{
-    CellKind, CellVelocity, Field, FieldOptions, FrameSource, GridField, GridSource, MeshField,
-    MeshSource, Placement, PointField, PointSource, Precision, Velocity, Weighting,
-    burn::tensor::Device, mesh::Cells,
+    CellKind, CellVelocity, Field, FieldOptions, Floats, FrameData, FrameSource, GridField,
+    GridSource, MeshField, MeshSource, Placement, PointField, PointSource, Precision, SourceError,
+    Weighting, burn::tensor::Device, mesh::Cells,
 };
 
 /// A field on a device, and the bytes that it takes there.
@@ -39,11 +39,11 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
     }
 }
 
-type Read = Result<Velocity, Box<dyn std::error::Error + Send + Sync>>;
+type Read = Result<FrameData, SourceError>;
 
 /// A frame of a workload, as its source gives it.
 fn velocity(workload: &Workload, frame: usize) -> Read {
-    Ok(Velocity::F32(workload.frames[frame].clone()))
+    Ok(Floats::F32(workload.frames[frame].clone()).into())
 }
 
 struct Grid<'a> {

@@ -1,7 +1,8 @@
 //! How long the reading of frames takes.
 
 use burntrace::{
-    FrameSource, GridSource, MeshSource, Placement, PointSource, Velocity, mesh::Cells,
+    FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource, SourceError,
+    mesh::Cells,
 };
 use std::sync::{
     Arc,
@@ -74,39 +75,17 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
         self.source.times()
     }
 
-    fn read(&mut self, frame: usize) -> Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        let begin = Instant::now();
-        let velocity = self.source.read(frame);
-        self.tally.add(velocity.as_ref().map_or(0, bytes), begin);
-        velocity
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        let start = Instant::now();
+        let data = self.source.read(frame);
+        self.tally.add(data.as_ref().map_or(0, FrameData::num_bytes), start);
+        data
     }
 
-    fn read_many(
-        &mut self,
-        frames: &[usize],
-    ) -> Vec<Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
-        let begin = Instant::now();
-        let velocities = self.source.read_many(frames);
-        self.tally.add(velocities.iter().flatten().map(bytes).sum(), begin);
-        velocities
-    }
-
-    fn diffusivity(
-        &mut self,
-        frame: usize,
-    ) -> Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>> {
-        let begin = Instant::now();
-        let diffusivity = self.source.diffusivity(frame);
-        let numbers = diffusivity.as_ref().ok().and_then(Option::as_ref);
-        self.tally.add(numbers.map_or(0, |numbers| size_of_val(numbers.as_slice())), begin);
-        diffusivity
-    }
-}
-
-/// Bytes of a frame's velocities.
-fn bytes(velocity: &Velocity) -> usize {
-    match velocity {
-        Velocity::F32(numbers) => size_of_val(numbers.as_slice()),
-        Velocity::F64(numbers) => size_of_val(numbers.as_slice()),
+    fn read_many(&mut self, frames: &[usize]) -> Vec<Result<FrameData, SourceError>> {
+        let start = Instant::now();
+        let data = self.source.read_many(frames);
+        self.tally.add(data.iter().flatten().map(FrameData::num_bytes).sum(), start);
+        data
     }
 }

@@ -1,7 +1,9 @@
 //! A formula as a field, and as a source of frames.
 
-use super::{AXES, Domain, Field, Flow, FrameSource, GridSource, Velocity, frames::TimeAxis};
-use crate::{Error, OutsideTime, Placement, Precision, Result, TimeInterpolation};
+use super::{
+    AXES, Domain, Field, Flow, FrameData, FrameSource, GridSource, SourceError, frames::TimeAxis,
+};
+use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// A [`Flow`] in a box, on a device: exact velocities, without a grid.
@@ -98,7 +100,7 @@ impl FlowFrames {
         &self,
         range: std::ops::Range<usize>,
         time: f64,
-    ) -> std::result::Result<Vec<f64>, Box<dyn std::error::Error + Send + Sync>> {
+    ) -> std::result::Result<Vec<f64>, SourceError> {
         let [x, y, z] = &self.axes;
         let count = range.len();
         let node = |i: usize| [x[i % x.len()], y[i / x.len() % y.len()], z[i / x.len() / y.len()]];
@@ -125,10 +127,7 @@ impl FrameSource for FlowFrames {
         &self.times
     }
 
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let time = *self.times.get(frame).ok_or_else(|| {
             format!("there is no frame {frame}; the flow was sampled {} times", self.times.len())
         })?;
@@ -138,7 +137,7 @@ impl FrameSource for FlowFrames {
         for first in (0..count).step_by(CHUNK) {
             velocity.extend(self.nodes(first..count.min(first + CHUNK), time)?);
         }
-        Ok(Velocity::F64(velocity))
+        Ok(Floats::F64(velocity).into())
     }
 }
 
@@ -196,7 +195,7 @@ mod tests {
             Analytic::sample(flow.clone(), flow.domain(), [5, 3, 1], vec![0.0, 2.5]).unwrap();
         assert_eq!(frames.axes()[0], [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!((frames.axes()[2].as_slice(), frames.times().len()), (&[0.0][..], 2));
-        let Velocity::F64(values) = frames.read(1).unwrap() else {
+        let Floats::F64(values) = frames.read(1).unwrap().velocity else {
             panic!("not in double precision")
         };
         assert_eq!(values.len(), 45);
@@ -210,7 +209,7 @@ mod tests {
         let flow = Flow::named("abc").unwrap();
         let mut frames =
             Analytic::sample(flow.clone(), flow.domain(), [41, 41, 42], vec![0.0]).unwrap();
-        let Velocity::F64(values) = frames.read(0).unwrap() else {
+        let Floats::F64(values) = frames.read(0).unwrap().velocity else {
             panic!("not in double precision")
         };
         assert!(values.len() > 3 * CHUNK);

@@ -69,6 +69,7 @@ impl GridField {
         let layout = Layout {
             shape: FieldShape::Grid(shape),
             given: shape.values_per_frame(),
+            averaged: false,
             order: None,
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: name(&shape),

@@ -1,7 +1,7 @@
 //! How the values of a source's frames come to lie in a field.
 
 use super::{
-    FieldOptions, FrameSource, NotFinite, Velocity, frames::TimeAxis, sampled::velocity_bytes,
+    FieldOptions, FrameData, FrameSource, NotFinite, frames::TimeAxis, sampled::velocity_bytes,
     stream::Stream,
 };
 use crate::{
@@ -14,6 +14,10 @@ use std::sync::Arc;
 
 /// Components of a velocity and the number that pads them.
 pub(super) const LANES: usize = 4;
+
+/// Why a mesh with averaged velocities has no diffusivity.
+const AVERAGED_DIFFUSIVITY: &str = "it has diffusivities in the cells, and velocities there that are to be averaged: \
+     diffusivities are not; use `CellVelocity::Constant`, or give both at the points";
 
 /// The source's index of each value, where they are put into another order.
 pub(super) trait Ordered: Send + Sync {
@@ -35,6 +39,8 @@ pub(super) struct Layout {
     pub shape: FieldShape,
     /// Values of a frame of the source.
     pub given: usize,
+    /// Whether the velocities are means of those in cells, which leaves diffusivities in the cells.
+    pub averaged: bool,
     pub order: Option<Arc<dyn Ordered>>,
     /// Axes along which nothing moves, so that their component is dropped.
     pub flat: [bool; 3],
@@ -146,11 +152,9 @@ impl Layout {
         let numbers: Vec<usize> = (0..frames).collect();
         for group in numbers.chunks(at_once(frames)) {
             tracing::debug!(?group, frames, "reading");
-            for (frame, velocity) in group.iter().zip(source.read_many(group)) {
-                let velocity =
-                    velocity.map_err(|source| Error::Source { frame: *frame, source })?;
-                has_diffusivity |=
-                    self.frame(source, (*frame, velocity), options.not_finite, &mut all)?;
+            for (frame, data) in group.iter().zip(source.read_many(group)) {
+                let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
+                has_diffusivity |= self.frame(*frame, data, options.not_finite, &mut all)?;
             }
         }
         if time.ends_meet() {
@@ -170,50 +174,48 @@ impl Layout {
         frames: &[usize],
         (not_finite, precision): (NotFinite, Precision),
     ) -> Vec<Result<(Floats, bool)>> {
-        let velocities = source.read_many(frames);
-        let mut packed = |(frame, velocity): (&usize, std::result::Result<Velocity, _>)| {
-            let velocity = velocity.map_err(|source| Error::Source { frame: *frame, source })?;
+        let packed = |(frame, data): (&usize, std::result::Result<FrameData, _>)| {
+            let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
             let mut values = Floats::with_capacity(precision, self.size() * LANES);
-            let given = (*frame, velocity);
-            let has_diffusivity = self.frame(source, given, not_finite, &mut values)?;
+            let has_diffusivity = self.frame(*frame, data, not_finite, &mut values)?;
             Ok((values, has_diffusivity))
         };
-        frames.iter().zip(velocities).map(&mut packed).collect()
+        frames.iter().zip(source.read_many(frames)).map(packed).collect()
     }
 
     /// Appends a frame, and says whether it has a diffusivity.
     fn frame(
         &self,
-        source: &mut dyn FrameSource,
-        (frame, velocity): (usize, Velocity),
+        frame: usize,
+        FrameData { velocity, diffusivity }: FrameData,
         not_finite: NotFinite,
         all: &mut Floats,
     ) -> Result<bool> {
-        let begin = all.len();
+        let start = all.len();
+        if self.averaged && diffusivity.is_some() {
+            return Err(Error::Mesh(AVERAGED_DIFFUSIVITY.into()));
+        }
         if velocity.len() != 3 * self.given {
             let (found, expected) = (velocity.len(), 3 * self.given);
             let placement = self.name.clone();
             return Err(Error::FrameSize { frame, found, expected, placement });
         }
         let bad = match (velocity, &mut *all) {
-            (Velocity::F32(v), Floats::Single(all)) => {
-                self.pack(|i| v[i].into(), all, |x| x as f32)
-            }
-            (Velocity::F32(v), Floats::Double(all)) => self.pack(|i| v[i].into(), all, |x| x),
-            (Velocity::F64(v), Floats::Single(all)) => self.pack(|i| v[i], all, |x| x as f32),
-            (Velocity::F64(v), Floats::Double(all)) => self.pack(|i| v[i], all, |x| x),
+            (Floats::F32(v), Floats::F32(all)) => self.pack(|i| v[i].into(), all, |x| x as f32),
+            (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), all, |x| x),
+            (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], all, |x| x as f32),
+            (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], all, |x| x),
         };
         if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
             let position = (self.position)(first);
             return Err(Error::NotFinite { frame, count, first, position });
         }
-        let failed = |source| Error::Source { frame, source };
-        let Some(diffusivity) = source.diffusivity(frame).map_err(failed)? else {
+        let Some(diffusivity) = diffusivity else {
             return Ok(false);
         };
         match all {
-            Floats::Single(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x as f32),
-            Floats::Double(all) => self.pad(frame, &diffusivity, &mut all[begin..], |x| x),
+            Floats::F32(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x as f32),
+            Floats::F64(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x),
         }?;
         Ok(true)
     }
@@ -222,23 +224,23 @@ impl Layout {
     fn pad<T>(
         &self,
         frame: usize,
-        diffusivity: &[f64],
+        diffusivity: &Floats,
         rows: &mut [T],
         cast: impl Fn(f64) -> T,
     ) -> Result<()> {
-        let is_bad = |k: &f64| !k.is_finite() || *k < 0.0;
-        if diffusivity.len() != self.given || diffusivity.iter().any(is_bad) {
+        let count = diffusivity.len();
+        let is_bad = |k: f64| !k.is_finite() || k < 0.0;
+        if count != self.given || (0..count).any(|i| is_bad(diffusivity.get(i))) {
             return Err(Error::Walk(format!(
-                "the diffusivity of frame {frame} has {} numbers where there are {}, or some that \
-                 are negative or not finite",
-                diffusivity.len(),
+                "the diffusivity of frame {frame} has {count} numbers where there are {}, or some \
+                 that are negative or not finite",
                 self.given
             )));
         }
         let order = self.order.as_ref().map(|order| order.order());
         for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
             let i = order.map_or(value, |order| order[value]);
-            row[LANES - 1] = cast(diffusivity[i]);
+            row[LANES - 1] = cast(diffusivity.get(i));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::{
     sampled::sampled_field,
 };
 use crate::{
-    Error, Precision, Result,
+    Precision, Result,
     mesh::{Mesh, Origins, records},
 };
 use averaged::Averaged;
@@ -95,9 +95,6 @@ impl MeshField {
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
-        if averages {
-            refuse_diffusivity(source)?;
-        }
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records(placement, options.precision);
         let (count, what) = match source.placement() {
@@ -109,6 +106,7 @@ impl MeshField {
         let layout = Layout {
             shape: FieldShape::Mesh(records.shape),
             given: if averages { mesh.points().len() } else { count },
+            averaged: averages,
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [false, false, mesh.dimension() == 2],
             name: format!("{count} {what}"),
@@ -246,19 +244,6 @@ sampled_field!(
         self.origins.cells[cell]
     }
 );
-
-/// Refuses diffusivities in cells whose velocities are averaged.
-fn refuse_diffusivity(source: &mut dyn MeshSource) -> Result<()> {
-    let given = source.diffusivity(0).map_err(|source| Error::Source { frame: 0, source })?;
-    match given {
-        None => Ok(()),
-        Some(_) => Err(Error::Mesh(
-            "it has diffusivities in the cells, and velocities there that are to be averaged: \
-             diffusivities are not; use `CellVelocity::Constant`, or give both at the points"
-                .into(),
-        )),
-    }
-}
 
 /// The box around a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {

@@ -9,11 +9,12 @@ mod layout;
 mod mesh;
 mod points;
 mod sampled;
+mod source;
 mod stream;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use flows::Flow;
-pub use frames::{FrameSource, Frames, GridSource, MeshSource, OutsideTime, PointSource, Velocity};
+pub use frames::{Frames, OutsideTime};
 pub use function::FieldFn;
 pub use grid::GridField;
 pub(crate) use mesh::to_host;
@@ -21,6 +22,7 @@ pub use mesh::{CellVelocity, MeshField};
 pub use points::PointField;
 pub(crate) use sampled::FrameWindow;
 pub use sampled::{FieldOptions, NotFinite, Sampled};
+pub use source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError};
 pub use stream::InputSummary;
 
 use crate::{Error, Precision, Result, mesh::Mesh};

@@ -81,6 +81,7 @@ impl PointField {
         let layout = Layout {
             shape: FieldShape::Points(shape),
             given: positions.len(),
+            averaged: false,
             order: Some(Arc::new(lattice.order)),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             name: format!("{} points", positions.len()),

@@ -104,7 +104,7 @@ impl Stream {
             time,
         };
         let has_diffusivity = stream.check_first()?;
-        let nothing = Floats::of(options.precision, [0.0; LANES].into_iter());
+        let nothing = Floats::from_f64(options.precision, [0.0; LANES].into_iter());
         let velocity = nothing.into_tensor([1, LANES], device);
         Ok(Loaded { velocity, stream: Some(Arc::new(stream)), has_diffusivity })
     }
@@ -218,7 +218,7 @@ impl Stream {
             }
             velocity => {
                 let mut all = match velocity {
-                    Some(velocity) => Floats::read(velocity)?,
+                    Some(velocity) => Floats::from_tensor(velocity)?,
                     None => Floats::with_capacity(self.precision, 0),
                 };
                 let rows = (next.end - next.start) as usize * self.size + 1;
@@ -229,7 +229,7 @@ impl Stream {
                     let at = self.rows(&next, &(frame..frame + 1)).start;
                     all.put(at * LANES, &self.read(window, frame)?.0);
                 }
-                let zeros = Floats::of(self.precision, [0.0; LANES].into_iter());
+                let zeros = Floats::from_f64(self.precision, [0.0; LANES].into_iter());
                 all.put((rows - 1) * LANES, &zeros);
                 all.into_tensor([rows, LANES], &self.device)
             }

@@ -105,7 +105,7 @@ impl Account {
         }
         self.particle_steps += again.particle_steps();
         for (slot, status) in self.ends.status.iter().enumerate() {
-            let (_, _, generation, release_place) = again.present(slot);
+            let (_, _, generation, release_position) = again.present(slot);
             self.ends.generation.push(generation);
             if *status != Status::Waiting {
                 self.lives.push(ParticleInstance {
@@ -113,9 +113,9 @@ impl Account {
                     generation,
                     status: *status,
                     release_time: self.ends.release_time[slot],
-                    release_place,
+                    release_position,
                     end_time: self.ends.end_time[slot],
-                    end_place: positions.place(slot),
+                    end_position: positions.vector(slot),
                 });
             }
         }
@@ -154,7 +154,7 @@ impl Slots<'_> {
         }
         let left = status.iter().enumerate().filter(|(_, status)| **status == Status::LeftMesh);
         for (i, _) in left {
-            if let Some(patch) = MeshPatch::at(self.patches, positions.place(i)) {
+            if let Some(patch) = MeshPatch::at(self.patches, positions.vector(i)) {
                 counts[patch] += 1;
             }
         }

@@ -45,7 +45,7 @@ fn text(tracks: &Tracks) -> String {
         format!("{} {} {:?} {position:?} {velocity:?}\n", save.index, save.time, save.status)
     });
     let saves: String = saves.collect();
-    format!("{saves}{:?}{:?}", tracks.lives(), tracks.ends())
+    format!("{saves}{:?}{:?}", tracks.instances(), tracks.ends())
 }
 
 #[test]

@@ -207,9 +207,9 @@ impl Slots {
             generation: end.generation,
             status,
             release_time: self.begun[slot].time,
-            release_place: self.release_place(slot),
+            release_position: self.release_place(slot),
             end_time: time_of((end.step, end.fraction), chunk),
-            end_place: end.place,
+            end_position: end.place,
         };
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;

@@ -122,7 +122,7 @@ impl<'a> Prepared<'a> {
         self.stepper.engine
     }
 
-    /// Resumes a run from a state that an observer [took](Observer::keep); the result is
+    /// Resumes a run from a state that an observer [took](Observer::checkpoint); the result is
     /// bit-identical to that of a run without a stop. Tracer and seeds must be those of that run.
     ///
     /// The sink is told about the whole run ([`TrackSink::begin`]) and then receives what follows
@@ -191,7 +191,7 @@ impl<'a> Prepared<'a> {
         let count = rows.count();
         let plan = SavePlan {
             particles: count,
-            lives: slots.is_some(),
+            reuses_slots: slots.is_some(),
             saves: schedule.saves(),
             precision: tracer.field.precision(),
             velocity: tracer.velocity,
@@ -217,7 +217,7 @@ impl<'a> Prepared<'a> {
         };
         if let Some(state) = self.state {
             run.go_on_from(state)?;
-            run.given = DurablePosition { saves: run.counts.saves, lives: run.counts.lives };
+            run.given = DurablePosition { saves: run.counts.saves, instances: run.counts.lives };
         }
         if !is_split {
             run.go_to_device(seeds)?;

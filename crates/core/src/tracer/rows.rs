@@ -22,11 +22,11 @@ impl Rows {
         let record = particles.record.try_into_data().map_err(failed)?.convert::<i32>();
         Ok(Rows {
             position: match with_positions {
-                true => Floats::read(particles.position)?,
-                false => Floats::Single(Vec::new()),
+                true => Floats::from_tensor(particles.position)?,
+                false => Floats::F32(Vec::new()),
             },
             record: record.try_into_vec::<i32>().map_err(failed)?,
-            fraction: Floats::read(particles.fraction)?,
+            fraction: Floats::from_tensor(particles.fraction)?,
         })
     }
 

@@ -76,7 +76,7 @@ impl Run<'_> {
                 particle_steps: self.counts.steps * self.store.count() as u64,
             };
             let control = observer.progress(progress);
-            if observer.keeps(&progress) {
+            if observer.wants_checkpoint(&progress) {
                 self.keep(sink, observer)?;
             }
             if control == Control::Cancel {
@@ -208,11 +208,11 @@ impl Run<'_> {
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         // After a roll-back, some of them have been given before.
-        let known = self.given.lives.saturating_sub(self.counts.lives) as usize;
+        let known = self.given.instances.saturating_sub(self.counts.lives) as usize;
         self.counts.lives += lives.len() as u64;
-        self.given.lives = self.given.lives.max(self.counts.lives);
+        self.given.instances = self.given.instances.max(self.counts.lives);
         if let Some(fresh) = lives.get(known..).filter(|fresh| !fresh.is_empty()) {
-            sunk(sink.lives(fresh))?;
+            sunk(sink.instances(fresh))?;
         }
         self.counts.save_seconds += begin.elapsed().as_secs_f64();
         Ok(())

@@ -73,7 +73,7 @@ impl Run<'_> {
         self.hand_over(sink)?;
         let begin = Instant::now();
         let mark = sunk(sink.sync())?;
-        sunk(observer.keep(self.state(mark)?))?;
+        sunk(observer.checkpoint(self.state(mark)?))?;
         self.counts.save_seconds += begin.elapsed().as_secs_f64();
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Run<'_> {
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         if self.slots.is_some() {
-            sunk(sink.lives(&account.lives))?;
+            sunk(sink.instances(&account.lives))?;
         }
         sunk(sink.end(&account.ends))?;
         self.counts.save_seconds += begin.elapsed().as_secs_f64();

@@ -83,9 +83,9 @@ pub(super) fn rows(
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
     Rows {
-        position: Floats::of(field.precision(), numbers.copied()),
+        position: Floats::from_f64(field.precision(), numbers.copied()),
         record: records,
-        fraction: Floats::of(field.precision(), fractions),
+        fraction: Floats::from_f64(field.precision(), fractions),
     }
 }
 

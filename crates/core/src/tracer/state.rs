@@ -1,7 +1,7 @@
 //! The state of a run between two segments: all that it needs to go on, as plain data.
 
 use super::{lives::Books, particle_store::ParticleStore, rows::Rows, run::Run};
-use crate::{DurablePosition, Engine, Error, Precision, Result, floats::Floats};
+use crate::{DurablePosition, Engine, Error, Floats, Precision, Result};
 use burntrace_kernels::RECORD;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -115,8 +115,8 @@ impl RunState<'_> {
     /// The particles.
     fn rows(&self, count: usize, precision: Precision) -> Result<Rows> {
         let floats = |name, count| match precision {
-            Precision::F32 => self.array(name, count).map(Floats::Single),
-            Precision::F64 => self.array(name, count).map(Floats::Double),
+            Precision::F32 => self.array(name, count).map(Floats::F32),
+            Precision::F64 => self.array(name, count).map(Floats::F64),
         };
         Ok(Rows {
             position: floats("position", 3 * count)?,

@@ -1,7 +1,8 @@
 //! The array that is the diffusivity of a random walk, where the velocity is.
 
-use super::velocity::{Association, VelocityInfo, error, with_name};
+use super::velocity::{Association, VelocityInfo, error, floats, with_name};
 use crate::Result;
+use burntrace_core::Floats;
 use burntrace_vtk::{ArrayInfo, VtkFile};
 
 impl VelocityInfo {
@@ -57,12 +58,13 @@ impl VelocityInfo {
         &self,
         file: &VtkFile,
         expected: usize,
-        arrange: impl FnOnce(Vec<f64>) -> Vec<f64>,
-    ) -> Result<Option<Vec<f64>>> {
+        arrange: impl FnOnce(Floats) -> Floats,
+    ) -> Result<Option<Floats>> {
         let Some(array) = self.locate_diffusivity(file)? else { return Ok(None) };
         self.check_count(file, array, expected)?;
-        let values = arrange(file.read(array)?.values.into_f64());
-        let mut bad = values.iter().filter(|k| !k.is_finite() || **k < 0.0);
+        let values = arrange(floats(array, file.read(array)?.values));
+        let numbers = (0..values.len()).map(|i| values.get(i));
+        let mut bad = numbers.filter(|k| !k.is_finite() || *k < 0.0);
         let Some(first) = bad.next() else { return Ok(Some(values)) };
         let problem = format!(
             "`{}` is negative or not finite in {} of {} places, {first} in the first of them, which no \
@@ -72,13 +74,5 @@ impl VelocityInfo {
             values.len()
         );
         Err(error(file, problem))
-    }
-}
-
-/// The numbers of some points or cells, from those of all; `None`: all of them.
-pub(super) fn only(values: Vec<f64>, kept: Option<&[usize]>) -> Vec<f64> {
-    match kept {
-        None => values,
-        Some(kept) => kept.iter().map(|&value| values[value]).collect(),
     }
 }

@@ -22,9 +22,9 @@ pub use times::{CaseTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::{Error, Result, listing::counted};
-use burntrace_core::{GridSource, Placement, Velocity};
+use burntrace_core::{FrameData, GridSource, Placement};
 use burntrace_vtk::VtkFile;
-use grid::{Grid, flip};
+use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use times::Timeline;
@@ -82,24 +82,17 @@ macro_rules! tell {
             fn read(
                 &mut self,
                 frame: usize,
-            ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
+            ) -> std::result::Result<burntrace_core::FrameData, burntrace_core::SourceError> {
                 Ok(self.read_frame(frame)?)
             }
 
             fn read_many(
                 &mut self,
                 frames: &[usize],
-            ) -> Vec<std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
-                let found = crate::series::together(frames, |frame| self.read_frame(frame));
-                found.into_iter().map(|velocity| Ok(velocity?)).collect()
-            }
-
-            fn diffusivity(
-                &mut self,
-                frame: usize,
-            ) -> std::result::Result<Option<Vec<f64>>, Box<dyn std::error::Error + Send + Sync>>
+            ) -> Vec<std::result::Result<burntrace_core::FrameData, burntrace_core::SourceError>>
             {
-                Ok(self.read_diffusivity(frame)?)
+                let found = crate::series::together(frames, |frame| self.read_frame(frame));
+                found.into_iter().map(|frame| Ok(frame?)).collect()
             }
         }
     };
@@ -170,34 +163,20 @@ impl Series {
         Ok(Series { line, grid, velocity, info })
     }
 
-    /// Reads the velocities of a frame: `u, v, w` of each node or cell, x varying fastest. Only
-    /// the arrays of the velocity are decoded. May be called from several threads at once.
+    /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
+    /// options name its array. x varies fastest. Only these arrays are decoded. May be called from
+    /// several threads at once.
     ///
-    /// Single precision stays so, and so do integers that fit it; everything else is given in
-    /// double precision.
+    /// Arrays whose numbers single precision represents exactly are returned in single precision,
+    /// all others in double precision.
     ///
     /// # Errors
     ///
-    /// If there is no such frame, or its file has been removed, damaged or replaced by one of
-    /// another shape.
-    pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
+    /// If there is no such frame, if its file has been removed, damaged or replaced by one of
+    /// another shape, or if a diffusivity is negative or not finite.
+    pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
         self.velocity.read(&file, &self.grid)
-    }
-
-    /// Reads the diffusivities of a frame, in the order of its velocities; `None` where the options
-    /// name no array of them. May be called from several threads at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_frame`](Series::read_frame), and if one is negative or not finite.
-    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
-        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
-            return Ok(None);
-        };
-        let counts = self.velocity.counts(&self.grid);
-        let turned = |values| flip::<1, _>(values, counts, self.grid.flipped);
-        self.velocity.diffusivities(&file, counts.iter().product(), turned)
     }
 }
 
@@ -266,18 +245,6 @@ fn is_pvd(path: &Path) -> bool {
 fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
     let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
     paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
-}
-
-/// The file of a frame, where a diffusivity is to be read from it.
-fn diffusivity_file(
-    velocity: &VelocityInfo,
-    line: &Timeline,
-    frame: usize,
-) -> Result<Option<VtkFile>> {
-    if velocity.diffusivity.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(burntrace_vtk::open(frame_path(&line.paths, frame)?)?))
 }
 
 /// Makes sure that all frames after the first one are on its grid and have the velocity.

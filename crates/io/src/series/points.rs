@@ -1,13 +1,12 @@
 //! A velocity on the points of files, whatever lies between them.
 
 use super::times::Timeline;
-use super::velocity::{VelocityInfo, pick};
+use super::velocity::VelocityInfo;
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, diffusivity::only,
-    diffusivity_file, frame_path, other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, frame_path, other_count, tell,
 };
 use crate::{Result, points::positions};
-use burntrace_core::{PointSource, Velocity};
+use burntrace_core::{FrameData, PointSource};
 use burntrace_vtk::VtkFile;
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -55,32 +54,18 @@ impl PointSeries {
         Ok(PointSeries { line, nodes, velocity, info })
     }
 
-    /// Reads the velocities of a frame: `u, v, w` at each of the
-    /// [`positions`](PointSource::positions), in the precision that
-    /// [`Series::read_frame`](super::Series::read_frame) gives them in. May be called from several
-    /// threads at once.
+    /// Reads a frame: the velocity `u, v, w` at each of the [`positions`](PointSource::positions),
+    /// and the diffusivity if the options name its array, in the precision of
+    /// [`Series::read_frame`](super::Series::read_frame). May be called from several threads at
+    /// once.
     ///
     /// # Errors
     ///
-    /// If there is no such frame, or its file has been removed, damaged or replaced by one with
-    /// another number of points.
-    pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
+    /// If there is no such frame, if its file has been removed, damaged or replaced by one with
+    /// another number of points, or if a diffusivity is negative or not finite.
+    pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
-        Ok(self.nodes.pick(self.velocity.values(&file, self.nodes.count)?))
-    }
-
-    /// Reads the diffusivities of a frame, at each of the [`positions`](PointSource::positions);
-    /// `None` where the options name no array of them. May be called from several threads at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_frame`](PointSeries::read_frame), and if one is negative or not finite.
-    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
-        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
-            return Ok(None);
-        };
-        let kept = |values| only(values, self.nodes.kept.as_deref());
-        self.velocity.diffusivities(&file, self.nodes.count, kept)
+        self.velocity.read_selected(&file, self.nodes.count, self.nodes.kept.as_deref())
     }
 }
 
@@ -135,14 +120,6 @@ impl Nodes {
         other_count(others.len(), self.count, "point")
             .or_else(|| moved(nodes.map(|(node, here)| (point(node), *here, others[point(node)]))))
     }
-
-    /// The velocities at the nodes, from those of all points.
-    fn pick(&self, velocity: Velocity) -> Velocity {
-        match &self.kept {
-            None => velocity,
-            Some(kept) => pick(velocity, kept),
-        }
-    }
 }
 
 /// Which of some points, each with its place in the first file and in another one, has moved first.
@@ -185,7 +162,9 @@ fn by_place(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
 
 #[cfg(test)]
 mod tests {
+    use super::super::velocity::pick;
     use super::*;
+    use burntrace_core::Floats;
 
     #[test]
     fn the_first_point_of_a_place_is_kept() {
@@ -194,8 +173,9 @@ mod tests {
         assert_eq!(first_of_each(&[]), None);
         assert_eq!(first_of_each(&[b, a, c, b, a]), Some(vec![0, 1]));
         let nodes = Nodes { count: 5, positions: vec![b, a], kept: Some(vec![0, 3]) };
-        let values = Velocity::F32((0..15_u8).map(f32::from).collect());
-        assert_eq!(nodes.pick(values), Velocity::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
+        let values = Floats::F32((0..15_u8).map(f32::from).collect());
+        let picked = pick::<3>(values, nodes.kept.as_deref());
+        assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
         assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }
 

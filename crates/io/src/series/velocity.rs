@@ -3,7 +3,7 @@
 use super::grid::{Grid, flip};
 use crate::listing::row;
 use crate::{Error, Result};
-use burntrace_core::{Placement, Velocity};
+use burntrace_core::{Floats, FrameData, Placement};
 use burntrace_vtk::{ArrayInfo, Attribute, Kind, ScalarType, Values, VtkFile};
 use serde::{Deserialize, Serialize};
 
@@ -132,13 +132,27 @@ impl VelocityInfo {
         }
     }
 
-    /// Reads the velocities of a file that has the given grid.
-    pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<Velocity> {
+    /// Reads a frame from a file that has the given grid.
+    pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<FrameData> {
         let counts = self.counts(grid);
-        Ok(match self.values(file, counts.iter().product())? {
-            Velocity::F32(values) => Velocity::F32(flip::<3, _>(values, counts, grid.flipped)),
-            Velocity::F64(values) => Velocity::F64(flip::<3, _>(values, counts, grid.flipped)),
-        })
+        let count = counts.iter().product();
+        let velocity = flip_floats::<3>(self.values(file, count)?, counts, grid.flipped);
+        let arrange = |values| flip_floats::<1>(values, counts, grid.flipped);
+        let diffusivity = self.diffusivities(file, count, arrange)?;
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
+    }
+
+    /// Reads a frame from a file with `count` points or cells. `selected` are the indices of the
+    /// values to take; `None` takes all.
+    pub(super) fn read_selected(
+        &self,
+        file: &VtkFile,
+        count: usize,
+        selected: Option<&[usize]>,
+    ) -> Result<FrameData> {
+        let velocity = pick::<3>(self.values(file, count)?, selected);
+        let diffusivity = self.diffusivities(file, count, |values| pick::<1>(values, selected))?;
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
     }
 
     /// How many of the velocities of a grid there are along its axes.
@@ -150,7 +164,7 @@ impl VelocityInfo {
     }
 
     /// Reads the velocities of a file with so many points, or cells, in their order.
-    pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Velocity> {
+    pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Floats> {
         let infos = self.locate(file)?;
         infos.iter().try_for_each(|info| self.check_count(file, info, expected))?;
         let components = infos[0].components;
@@ -159,10 +173,10 @@ impl VelocityInfo {
             infos.iter().map(|info| Ok(file.read(info)?.values)).collect::<Result<_>>()?;
         Ok(if is_single {
             let arrays = arrays.into_iter().map(Values::into_f32).collect();
-            Velocity::F32(triples(arrays, components))
+            Floats::F32(triples(arrays, components))
         } else {
             let arrays = arrays.into_iter().map(Values::into_f64).collect();
-            Velocity::F64(triples(arrays, components))
+            Floats::F64(triples(arrays, components))
         })
     }
 
@@ -184,14 +198,31 @@ impl VelocityInfo {
     }
 }
 
-/// The velocities of some nodes or cells, by their numbers, from those of all.
-pub(super) fn pick(velocity: Velocity, kept: &[usize]) -> Velocity {
-    fn of<T: Copy>(values: Vec<T>, kept: &[usize]) -> Vec<T> {
-        kept.iter().flat_map(|&value| &values[3 * value..][..3]).copied().collect()
+/// Selects values of `N` numbers by their indices; `None` selects all.
+pub(super) fn pick<const N: usize>(values: Floats, selected: Option<&[usize]>) -> Floats {
+    fn of<const N: usize, T: Copy>(values: Vec<T>, selected: &[usize]) -> Vec<T> {
+        selected.iter().flat_map(|&value| &values[N * value..][..N]).copied().collect()
     }
-    match velocity {
-        Velocity::F32(values) => Velocity::F32(of(values, kept)),
-        Velocity::F64(values) => Velocity::F64(of(values, kept)),
+    match (values, selected) {
+        (values, None) => values,
+        (Floats::F32(values), Some(selected)) => Floats::F32(of::<N, _>(values, selected)),
+        (Floats::F64(values), Some(selected)) => Floats::F64(of::<N, _>(values, selected)),
+    }
+}
+
+/// Reverses values of `N` numbers along the flipped axes of a grid.
+fn flip_floats<const N: usize>(values: Floats, counts: [usize; 3], flipped: [bool; 3]) -> Floats {
+    match values {
+        Floats::F32(values) => Floats::F32(flip::<N, _>(values, counts, flipped)),
+        Floats::F64(values) => Floats::F64(flip::<N, _>(values, counts, flipped)),
+    }
+}
+
+/// The values of an array, in single precision where that is exact.
+pub(super) fn floats(info: &ArrayInfo, values: Values) -> Floats {
+    match fits_f32(info.scalar) {
+        true => Floats::F32(values.into_f32()),
+        false => Floats::F64(values.into_f64()),
     }
 }
 

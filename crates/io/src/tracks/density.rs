@@ -99,7 +99,7 @@ mod tests {
     fn store(folder: &Path) -> Tracks {
         let plan = SavePlan {
             particles: 0,
-            lives: false,
+            reuses_slots: false,
             saves: 0,
             precision: Precision::F64,
             velocity: false,

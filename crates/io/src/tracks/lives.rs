@@ -19,8 +19,8 @@ pub(super) struct LifeWriter {
     status: ArrayWriter,
     release_time: ArrayWriter,
     end_time: ArrayWriter,
-    release_place: ArrayWriter,
-    end_place: ArrayWriter,
+    release_position: ArrayWriter,
+    end_position: ArrayWriter,
 }
 
 impl LifeWriter {
@@ -32,8 +32,8 @@ impl LifeWriter {
             status: begin(layout::LIFE_STATUS)?,
             release_time: begin(layout::LIFE_RELEASE_TIME)?,
             end_time: begin(layout::LIFE_END_TIME)?,
-            release_place: begin(layout::LIFE_RELEASE_PLACE)?,
-            end_place: begin(layout::LIFE_END_PLACE)?,
+            release_position: begin(layout::LIFE_RELEASE_PLACE)?,
+            end_position: begin(layout::LIFE_END_PLACE)?,
         })
     }
 
@@ -49,8 +49,8 @@ impl LifeWriter {
         self.status.append(&codes)?;
         self.release_time.append(&times(|life| life.release_time))?;
         self.end_time.append(&times(|life| life.end_time))?;
-        self.release_place.append(&places(|life| life.release_place))?;
-        self.end_place.append(&places(|life| life.end_place))
+        self.release_position.append(&places(|life| life.release_position))?;
+        self.end_position.append(&places(|life| life.end_position))
     }
 
     /// How many lives there are.
@@ -66,13 +66,13 @@ impl LifeWriter {
             &mut self.status,
             &mut self.release_time,
             &mut self.end_time,
-            &mut self.release_place,
-            &mut self.end_place,
+            &mut self.release_position,
+            &mut self.end_position,
         ]
     }
 }
 
-/// The lives in a store, one by one; see [`Tracks::lives`](super::Tracks::lives).
+/// The lives in a store, one by one; see [`Tracks::instances`](super::Tracks::instances).
 ///
 /// They are read in blocks, so that memory does not grow with their number. Nothing comes after an
 /// error.
@@ -111,9 +111,9 @@ impl<'a> Lives<'a> {
                 generation,
                 status: statuses[i],
                 release_time: release_times[i],
-                release_place: release_places[i],
+                release_position: release_places[i],
                 end_time: end_times[i],
-                end_place: end_places[i],
+                end_position: end_places[i],
             })
         };
         (0..count).map(life).collect()

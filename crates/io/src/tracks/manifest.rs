@@ -76,8 +76,8 @@ impl Manifest {
         let mut arrays = vec![layout::TIME, layout::POSITION, layout::STATUS];
         arrays.extend(is_periodic.then_some(layout::IMAGE));
         arrays.extend(plan.velocity.then_some(layout::VELOCITY));
-        arrays.extend(plan.lives.then_some(layout::GENERATION));
-        if plan.lives {
+        arrays.extend(plan.reuses_slots.then_some(layout::GENERATION));
+        if plan.reuses_slots {
             arrays.extend(layout::ALL.iter().filter(|spec| spec.over == layout::Over::Lives));
         }
         Manifest {
@@ -92,7 +92,7 @@ impl Manifest {
                 Precision::F64 => Number::F64,
             },
             periods: plan.periods,
-            lives: plan.lives.then_some(0),
+            lives: plan.reuses_slots.then_some(0),
             arrays: arrays.iter().map(|spec| spec.name.into()).collect(),
             statuses: Status::ALL.map(code).to_vec(),
         }

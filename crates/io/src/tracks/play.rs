@@ -38,7 +38,7 @@ impl Tracks {
     /// As [`play`](Tracks::play).
     pub fn play_blocks(&self, particles: usize, sink: &mut dyn TrackSink) -> Result<()> {
         sunk(sink.begin(&self.plan()))?;
-        let mut lives = self.lives().map(Iterator::peekable);
+        let mut lives = self.instances().map(Iterator::peekable);
         let is_backward = self.times().first() > self.times().last();
         for save in 0..self.num_saves() {
             self.play_save(save, particles.max(1), sink)?;
@@ -56,7 +56,7 @@ impl Tracks {
     fn plan(&self) -> SavePlan {
         SavePlan {
             particles: self.num_particles(),
-            lives: self.num_lives().is_some(),
+            reuses_slots: self.num_lives().is_some(),
             saves: self.num_saves(),
             precision: self.precision(),
             velocity: self.has_velocity(),
@@ -127,7 +127,7 @@ impl Tracks {
             if block.is_empty() {
                 return Ok(());
             }
-            sunk(sink.lives(&block))?;
+            sunk(sink.instances(&block))?;
         }
     }
 }

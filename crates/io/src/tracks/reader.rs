@@ -221,7 +221,7 @@ impl Tracks {
     /// They come about in the order of their ends, and those of a slot in order; those that were
     /// the last ones of their slots come at the end, in the order of the slots. A life that was
     /// never released is none.
-    pub fn lives(&self) -> Option<Lives<'_>> {
+    pub fn instances(&self) -> Option<Lives<'_>> {
         let slots = self.num_particles();
         self.num_lives().map(|count| Lives::new(&self.files, &self.folder, count, slots))
     }

@@ -118,7 +118,7 @@ impl Clock {
 }
 
 fn releases(store: &Tracks) -> Result<Option<Vec<Vec<f64>>>> {
-    let Some(lives) = store.lives() else { return Ok(None) };
+    let Some(lives) = store.instances() else { return Ok(None) };
     let mut releases: Vec<Vec<f64>> = vec![Vec::new(); store.num_particles()];
     for life in lives {
         let life = life?;

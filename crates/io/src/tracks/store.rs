@@ -6,7 +6,7 @@ use super::lives::LifeWriter;
 use super::manifest::{self, Manifest};
 use crate::disk::{refused, remove_file, remove_folder, sync_folder};
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, MeshFace, SavePlan};
+use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, SavePlan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,13 +22,6 @@ pub(super) struct Block {
     pub image: Option<Vec<i32>>,
     pub velocity: Option<Floats>,
     pub generation: Option<Vec<i32>>,
-}
-
-/// Numbers in the precision of the run.
-#[derive(Debug)]
-pub(super) enum Floats {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
 }
 
 /// How a store begins.
@@ -106,7 +99,7 @@ impl StoreWriter {
         let saves = mark.saves as usize;
         let items = |spec: Spec| match spec.over {
             layout::Over::Both => saves * manifest.particles,
-            layout::Over::Lives => mark.lives as usize,
+            layout::Over::Lives => mark.instances as usize,
             _ => saves,
         };
         let begin =
@@ -129,13 +122,13 @@ impl StoreWriter {
 
     /// Adds particles of a save. The save counts when its time is there, which comes last.
     pub fn add(&mut self, block: &Block) -> Result<()> {
-        append_reals(&mut self.position, &block.position)?;
+        append_floats(&mut self.position, &block.position)?;
         self.status.append(&block.status)?;
         if let (Some(array), Some(image)) = (&mut self.image, &block.image) {
             array.append(image)?;
         }
         if let (Some(array), Some(velocity)) = (&mut self.velocity, &block.velocity) {
-            append_reals(array, velocity)?;
+            append_floats(array, velocity)?;
         }
         if let (Some(array), Some(generation)) = (&mut self.generation, &block.generation) {
             array.append(generation)?;
@@ -159,7 +152,7 @@ impl StoreWriter {
     pub fn sync(&mut self) -> Result<DurablePosition> {
         self.each(ArrayWriter::sync)?;
         let lives = self.lives.as_ref().map_or(0, LifeWriter::count);
-        Ok(DurablePosition { saves: self.saves as u64, lives: lives as u64 })
+        Ok(DurablePosition { saves: self.saves as u64, instances: lives as u64 })
     }
 
     /// Calls something for each array.
@@ -222,7 +215,7 @@ impl StoreWriter {
     }
 }
 
-fn append_reals(array: &mut ArrayWriter, floats: &Floats) -> Result<()> {
+fn append_floats(array: &mut ArrayWriter, floats: &Floats) -> Result<()> {
     match floats {
         Floats::F32(numbers) => array.append(numbers),
         Floats::F64(numbers) => array.append(numbers),

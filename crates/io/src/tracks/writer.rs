@@ -1,11 +1,12 @@
 //! Takes the tracks of a run, and hands them over to the thread that writes them.
 
-use super::store::{Block, Floats, From, StoreWriter};
+use super::store::{Block, From, StoreWriter};
 use super::thread::{Job, Thread};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
 use burntrace_core::{
-    DurablePosition, Ends, ParticleInstance, Precision, Save, SavePlan, SinkError, TrackSink,
+    DurablePosition, Ends, Floats, ParticleInstance, Precision, Save, SavePlan, SinkError,
+    TrackSink,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -127,7 +128,7 @@ impl Run {
     }
 
     fn add_lives(&mut self, folder: &Path, lives: &[ParticleInstance]) -> Result<()> {
-        if !self.plan.lives {
+        if !self.plan.reuses_slots {
             let reason = "lives of slots came with it, which were not announced".into();
             return Err(Error::Save { path: folder.into(), save: self.save, reason });
         }
@@ -162,7 +163,7 @@ fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
     let obstacles = Some(ends.obstacle.len()).filter(|obstacles| *obstacles > 0);
     let optional = faces.into_iter().chain(obstacles);
-    let generations = plan.lives.then_some(ends.generation.len());
+    let generations = plan.reuses_slots.then_some(ends.generation.len());
     let counts = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
     counts.into_iter().chain(optional).chain(generations).find(|count| *count != plan.particles)
 }
@@ -175,7 +176,7 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, place: Place<'_>) -> Result
     if is_periodic {
         transaction = transaction.register(image);
     }
-    if plan.lives {
+    if plan.reuses_slots {
         transaction = transaction.register(generation.ok_or_else(|| place.lacks("generations"))?);
     }
     if plan.velocity {
@@ -190,7 +191,7 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, place: Place<'_>) -> Result
         position: place.floats(next()?, plan.precision)?,
         status: place.codes(next()?)?,
         image: if is_periodic { Some(place.values(next()?, 3)?) } else { None },
-        generation: if plan.lives { Some(place.values(next()?, 1)?) } else { None },
+        generation: if plan.reuses_slots { Some(place.values(next()?, 1)?) } else { None },
         velocity: if plan.velocity { Some(place.floats(next()?, plan.precision)?) } else { None },
     })
 }
@@ -260,9 +261,9 @@ impl TrackSink for TrackWriter {
         Ok(run.add(folder, save)?)
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
+    fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let (run, folder) = self.run()?;
-        Ok(run.add_lives(folder, lives)?)
+        Ok(run.add_lives(folder, instances)?)
     }
 
     fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {

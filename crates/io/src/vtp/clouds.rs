@@ -1,9 +1,10 @@
 //! One cloud of points for each save.
 
-use super::file::{Floats, count_of, ids, scalars, vectors, write};
+use super::file::{buffer, count_of, ids, scalars, vectors, write};
 use crate::disk::write_whole;
 use crate::tracks::{Clock, ParticleState, SavedStates, Tracks};
 use crate::{Error, Result};
+use burntrace_core::Floats;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
@@ -51,8 +52,11 @@ fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<Po
     let there: Vec<ParticleState> =
         (0..n).map(|p| moments.of(p)).filter(ParticleState::is_there).collect();
     let gather = |all: &[[f64; 3]]| {
-        let mut floats = Floats::zeros(store.precision(), there.len());
-        there.iter().enumerate().for_each(|(point, moment)| floats.set(point, all[moment.slot]));
+        let mut floats = Floats::zeros(store.precision(), 3 * there.len());
+        there
+            .iter()
+            .enumerate()
+            .for_each(|(point, moment)| floats.set_vector(point, all[moment.slot]));
         floats
     };
     let codes: Vec<u8> = there.iter().map(|moment| moment.status.code() as u8).collect();
@@ -65,12 +69,12 @@ fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<Po
         point.push(scalars("age", ages.into()));
     }
     if let Some(velocity) = store.velocity(save)? {
-        point.push(vectors("velocity", gather(&velocity).into()));
+        point.push(vectors("velocity", buffer(gather(&velocity))));
     }
     let point = point.into_iter().map(Attribute::DataArray).collect();
     let count = there.len() as u64;
     Ok(PolyDataPiece {
-        points: gather(&moments.position).into(),
+        points: buffer(gather(&moments.position)),
         verts: Some(VertexNumbers::XML {
             connectivity: (0..count).collect(),
             offsets: (1..=count).collect(),

@@ -2,7 +2,7 @@
 
 use crate::disk::write_whole;
 use crate::{Error, Result};
-use burntrace_core::Precision;
+use burntrace_core::Floats;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -10,35 +10,11 @@ use vtkio::IOBuffer;
 use vtkio::model::{Attribute, ByteOrder, DataArray, DataSet, PolyDataPiece, Version, Vtk};
 use vtkio::xml::VTKFile;
 
-/// Vectors in the precision of the store.
-pub(super) enum Floats {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-}
-
-impl Floats {
-    pub fn zeros(precision: Precision, points: usize) -> Floats {
-        match precision {
-            Precision::F32 => Floats::F32(vec![0.0; 3 * points]),
-            Precision::F64 => Floats::F64(vec![0.0; 3 * points]),
-        }
-    }
-
-    pub fn set(&mut self, point: usize, value: [f64; 3]) {
-        let place = 3 * point..3 * point + 3;
-        match self {
-            Floats::F32(all) => all[place].copy_from_slice(&value.map(|x| x as f32)),
-            Floats::F64(all) => all[place].copy_from_slice(&value),
-        }
-    }
-}
-
-impl From<Floats> for IOBuffer {
-    fn from(floats: Floats) -> IOBuffer {
-        match floats {
-            Floats::F32(all) => IOBuffer::F32(all),
-            Floats::F64(all) => IOBuffer::F64(all),
-        }
+/// A floating-point array for vtkio.
+pub(super) fn buffer(floats: Floats) -> IOBuffer {
+    match floats {
+        Floats::F32(all) => IOBuffer::F32(all),
+        Floats::F64(all) => IOBuffer::F64(all),
     }
 }
 

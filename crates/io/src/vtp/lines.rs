@@ -1,9 +1,10 @@
 //! One line for each particle.
 
-use super::file::{Floats, count_of, ids, scalars, vectors, write};
+use super::file::{buffer, count_of, ids, scalars, vectors, write};
 use super::plan::{Chooser, Plan};
 use crate::Result;
 use crate::tracks::{Clock, ParticleState, SavedStates, Tracks};
+use burntrace_core::Floats;
 use std::path::Path;
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
@@ -64,10 +65,10 @@ pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
         point.push(scalars("generation", generation.into()));
         point.push(scalars("age", age.into()));
     }
-    point.extend(points.velocity.map(|velocity| vectors("velocity", velocity.into())));
+    point.extend(points.velocity.map(|velocity| vectors("velocity", buffer(velocity))));
     let attributes = |arrays: Vec<_>| arrays.into_iter().map(Attribute::DataArray).collect();
     let piece = PolyDataPiece {
-        points: points.position.into(),
+        points: buffer(points.position),
         verts: topology(&vertices),
         lines: topology(&lines),
         data: Attributes { point: attributes(point), cell: attributes(cell) },
@@ -91,7 +92,7 @@ fn fill(store: &Tracks, plan: &Plan) -> Result<Points> {
             if chooser.takes(&moment) {
                 points.set(next[p], &moment, &clock);
                 if let (Some(all), Some(velocity)) = (&mut points.velocity, &velocity) {
-                    all.set(next[p], velocity[p]);
+                    all.set_vector(next[p], velocity[p]);
                 }
                 next[p] += 1;
             }
@@ -102,7 +103,7 @@ fn fill(store: &Tracks, plan: &Plan) -> Result<Points> {
 
 impl Points {
     fn zeros(store: &Tracks, count: usize, has_lives: bool) -> Points {
-        let floats = || Floats::zeros(store.precision(), count);
+        let floats = || Floats::zeros(store.precision(), 3 * count);
         Points {
             position: floats(),
             velocity: store.has_velocity().then(floats),
@@ -114,7 +115,7 @@ impl Points {
     }
 
     fn set(&mut self, point: usize, moment: &ParticleState, clock: &Clock) {
-        self.position.set(point, moment.position);
+        self.position.set_vector(point, moment.position);
         self.time[point] = clock.time(moment);
         self.status[point] = moment.status.code() as u8;
         if let Some(of_lives) = &mut self.of_lives {

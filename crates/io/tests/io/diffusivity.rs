@@ -1,7 +1,7 @@
 //! The diffusivity beside the velocity of a series.
 
 use crate::support::{ArrayText, CellText, folder, frame, image, unstructured};
-use burntrace_core::FrameSource;
+use burntrace_core::{Floats, FrameSource};
 use burntrace_io::{MeshSeries, PointSeries, Series, SeriesOptions, TimeOptions, VelocityName};
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ fn one(spacing: f64, more: &[ArrayText<'static>]) -> (tempfile::TempDir, PathBuf
 fn a_diffusivity_is_read_with_each_frame_in_the_order_of_the_grid() {
     let (_folder, path) = one(-1.0, &[array("point", 1, &[1.0, 2.0, 3.0, 4.0])]);
     let mut series = Series::open(path.as_path(), &with_diffusivity()).unwrap();
-    assert_eq!(series.diffusivity(0).unwrap(), Some(vec![2.0, 1.0, 4.0, 3.0]));
+    assert_eq!(series.read(0).unwrap().diffusivity, Some(Floats::F32(vec![2.0, 1.0, 4.0, 3.0])));
     assert_eq!(series.velocity().diffusivity.as_deref(), Some("K"));
-    assert!(series.diffusivity(1).unwrap_err().to_string().contains("no frame 1"));
+    assert!(series.read(1).unwrap_err().to_string().contains("no frame 1"));
     let mut points = PointSeries::open(path.as_path(), &with_diffusivity()).unwrap();
-    assert_eq!(points.diffusivity(0).unwrap(), Some(vec![1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(points.read(0).unwrap().diffusivity, Some(Floats::F32(vec![1.0, 2.0, 3.0, 4.0])));
     let mut without = Series::open(path.as_path(), &SeriesOptions::default()).unwrap();
-    assert_eq!(without.diffusivity(0).unwrap(), None);
+    assert_eq!(without.read(0).unwrap().diffusivity, None);
     let json = serde_json::to_value(without.info()).unwrap();
     assert!(json["velocity"].get("diffusivity").is_none());
 }
@@ -55,11 +55,11 @@ fn points_at_one_place_and_ghost_cells_have_none() {
     ]);
     let path = |name: &str| folder.path().join(name);
     let mut nodes = PointSeries::open(path("points.vtu"), &with_diffusivity()).unwrap();
-    assert_eq!(nodes.diffusivity(0).unwrap(), Some(vec![0.5; 4]));
+    assert_eq!(nodes.read(0).unwrap().diffusivity, Some(Floats::F32(vec![0.5; 4])));
     let mut mesh = MeshSeries::open(path("points.vtu"), &with_diffusivity()).unwrap();
-    assert_eq!(mesh.diffusivity(0).unwrap(), Some(vec![0.5; 5]));
+    assert_eq!(mesh.read(0).unwrap().diffusivity, Some(Floats::F32(vec![0.5; 5])));
     let mut mesh = MeshSeries::open(path("cells.vtu"), &with_diffusivity()).unwrap();
-    assert_eq!(mesh.diffusivity(0).unwrap(), Some(vec![7.0]));
+    assert_eq!(mesh.read(0).unwrap().diffusivity, Some(Floats::F32(vec![7.0])));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_cannot_be_a_diffusivity_is_refused_by_name() {
     let refused = |more: &[ArrayText<'static>], parts: &[&str]| {
         let (_folder, path) = one(1.0, more);
         let opened = Series::open(path, &with_diffusivity());
-        let message = opened.and_then(|series| series.read_diffusivity(0)).unwrap_err().to_string();
+        let message = opened.and_then(|series| series.read_frame(0)).unwrap_err().to_string();
         for part in [&["u.vti"], parts].concat() {
             assert!(message.contains(part), "`{part}` is not in: {message}");
         }

@@ -18,7 +18,7 @@ pub fn plan() -> SavePlan {
     let periods = [1.0, 0.0, 0.0];
     SavePlan {
         particles: 3,
-        lives: true,
+        reuses_slots: true,
         saves: SAVES,
         precision: Precision::F64,
         velocity: true,
@@ -31,9 +31,17 @@ fn life(
     status: Status,
     [release_time, end_time]: [f64; 2],
 ) -> ParticleInstance {
-    let release_place = [0.0, 0.5, slot as f64];
-    let end_place = [0.25, 1.0, f64::from(generation)];
-    ParticleInstance { slot, generation, status, release_time, release_place, end_time, end_place }
+    let release_position = [0.0, 0.5, slot as f64];
+    let end_position = [0.25, 1.0, f64::from(generation)];
+    ParticleInstance {
+        slot,
+        generation,
+        status,
+        release_time,
+        release_position,
+        end_time,
+        end_position,
+    }
 }
 
 /// The lives, as they come: a seed that comes in again and ends there, and two slots of a source.
@@ -114,13 +122,13 @@ fn run(folder: &Path, last: &[ParticleInstance]) -> Tracks {
     writer.begin(&plan()).unwrap();
     for index in 0..SAVES {
         match index {
-            3 => writer.lives(&first).unwrap(),
-            6 => writer.lives(&second).unwrap(),
-            _ => writer.lives(&[]).unwrap(),
+            3 => writer.instances(&first).unwrap(),
+            6 => writer.instances(&second).unwrap(),
+            _ => writer.instances(&[]).unwrap(),
         }
         writer.save(save(index)).unwrap();
     }
-    writer.lives(last).unwrap();
+    writer.instances(last).unwrap();
     writer.end(&ends()).unwrap();
     Tracks::open(folder).unwrap()
 }
@@ -148,7 +156,7 @@ fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
 fn lives_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
-    let read: Vec<ParticleInstance> = tracks.lives().unwrap().map(Result::unwrap).collect();
+    let read: Vec<ParticleInstance> = tracks.instances().unwrap().map(Result::unwrap).collect();
     // As text, since NaN is not equal to itself.
     assert_eq!(format!("{read:?}"), format!("{:?}", lives().concat()));
     assert_eq!(tracks.num_lives(), Some(7));
@@ -171,10 +179,10 @@ fn more_lives_than_are_read_at_a_time_come_back() {
     writer.begin(&plan()).unwrap();
     let all: Vec<ParticleInstance> =
         (0..10_000).map(|i| life((i % 3, (i / 3) as u32), EXITED, [i as f64, 1e4])).collect();
-    all.chunks(777).for_each(|some| writer.lives(some).unwrap());
+    all.chunks(777).for_each(|some| writer.instances(some).unwrap());
     writer.end(&ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
-    let read: Result<Vec<ParticleInstance>, _> = tracks.lives().unwrap().collect();
+    let read: Result<Vec<ParticleInstance>, _> = tracks.instances().unwrap().collect();
     assert!(read.unwrap() == all);
 }
 
@@ -194,7 +202,7 @@ fn a_store_without_lives_is_as_it_was() {
     let manifest = std::fs::read_to_string(folder.path().join("zarr.json")).unwrap();
     assert!(!manifest.contains("lives") && !manifest.contains("generation"), "{manifest}");
     let tracks = Tracks::open(folder.path()).unwrap();
-    assert!(tracks.lives().is_none() && tracks.num_lives().is_none());
+    assert!(tracks.instances().is_none() && tracks.num_lives().is_none());
     assert_eq!(tracks.generation(0).unwrap(), None);
     assert_eq!(tracks.track(0).unwrap().generation, None);
     assert!(tracks.ends().unwrap().generation.is_empty());
@@ -204,7 +212,7 @@ fn a_store_without_lives_is_as_it_was() {
 fn runs_that_break_their_word_about_lives_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = TrackWriter::new(folder.path());
-    let message = writer.lives(&lives()[0]).unwrap_err().to_string();
+    let message = writer.instances(&lives()[0]).unwrap_err().to_string();
     assert!(message.contains("not begun"), "{message}");
     writer.begin(&plan()).unwrap();
     let lacking = Save { generation: None, ..save(0) };
@@ -215,7 +223,7 @@ fn runs_that_break_their_word_about_lives_are_refused() {
     assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
     let mut writer = writer.overwrite(true);
     writer.begin(&plain_plan(Precision::F64, true, [0.0; 3])).unwrap();
-    let message = writer.lives(&lives()[0]).unwrap_err().to_string();
+    let message = writer.instances(&lives()[0]).unwrap_err().to_string();
     assert!(message.contains("lives of slots came with it, which were not announced"), "{message}");
 }
 
@@ -252,7 +260,8 @@ fn a_store_of_numpy_files_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let new = store(folder.path());
     let all = |tracks: &Tracks| {
-        let lives: Vec<ParticleInstance> = tracks.lives().unwrap().map(Result::unwrap).collect();
+        let lives: Vec<ParticleInstance> =
+            tracks.instances().unwrap().map(Result::unwrap).collect();
         let tracks: Vec<_> = (0..3).map(|slot| tracks.track(slot).unwrap()).collect();
         format!("{lives:?} {tracks:?}")
     };

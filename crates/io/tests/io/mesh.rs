@@ -1,6 +1,6 @@
 use crate::support::{ArrayText, CellText, data, folder, frame, shared, unstructured};
 use burntrace_core::mesh::Mesh;
-use burntrace_core::{CellKind, FrameSource, MeshSource, Placement, Velocity};
+use burntrace_core::{CellKind, Floats, FrameData, FrameSource, MeshSource, Placement};
 use burntrace_io::series::Association;
 use burntrace_io::{
     Error, Files, Frames, MeshSeries, OtherCells, SeriesOptions, TimeOptions, TimesFrom,
@@ -66,16 +66,16 @@ fn file_dt(dt: f64) -> SeriesOptions {
     SeriesOptions { time, ..Default::default() }
 }
 
-fn single(velocity: Velocity) -> Vec<f32> {
-    match velocity {
-        Velocity::F32(values) => values,
-        Velocity::F64(_) => panic!("expected single precision"),
+fn single(frame: FrameData) -> Vec<f32> {
+    match frame.velocity {
+        Floats::F32(values) => values,
+        Floats::F64(_) => panic!("expected single precision"),
     }
 }
 
 /// The second component of each velocity: numbers of points or cells in the file.
-fn numbers(velocity: Velocity) -> Vec<f32> {
-    single(velocity).chunks(3).map(|v| v[1]).collect()
+fn numbers(frame: FrameData) -> Vec<f32> {
+    single(frame).chunks(3).map(|v| v[1]).collect()
 }
 
 /// The mesh that a series gives the tracer.
@@ -211,7 +211,7 @@ fn cells_of_no_mesh_are_counted_or_skipped() {
 }
 
 /// Opens two files as a series, and reads the second frame.
-fn second(first: String, second: String) -> burntrace_io::Result<Velocity> {
+fn second(first: String, second: String) -> burntrace_io::Result<FrameData> {
     let folder = folder(&[("u_1.vtu", first), ("u_2.vtu", second)]);
     let series = MeshSeries::open(folder.path().join("u_*.vtu"), &file_dt(1.0))?;
     assert_eq!(single(series.read_frame(0).unwrap())[0], 1.0);
@@ -370,7 +370,7 @@ fn blood_vessels_are_a_mesh_in_pieces() {
     assert_eq!((series.placement(), series.points().len()), (Placement::Cells, 48_823));
     assert_eq!(series.cells().len(), series.info().cells);
     assert!(series.cells().kinds.iter().all(|kind| *kind == CellKind::Voxel));
-    assert_eq!(series.read_frame(0).unwrap().len(), 3 * series.cells().len());
+    assert_eq!(series.read_frame(0).unwrap().velocity.len(), 3 * series.cells().len());
     let counts = made(&series).counts();
     assert!(counts.merged > 0 && counts.crowded_faces == 0, "{counts:?}");
 }
@@ -382,14 +382,14 @@ fn a_can_and_a_kitchen_are_meshes() {
         SeriesOptions { velocity: VelocityName::Array("VEL".into()), ..Default::default() };
     let can = MeshSeries::open(path.as_path(), &options).unwrap();
     assert_eq!((can.placement(), can.cells().len()), (Placement::Nodes, can.info().cells));
-    assert_eq!(can.read_frame(0).unwrap().len(), 3 * can.points().len());
+    assert_eq!(can.read_frame(0).unwrap().velocity.len(), 3 * can.points().len());
     assert_eq!(made(&can).dimension(), 3);
     let info = inspect(path.as_path(), &options).unwrap();
     assert_eq!(info.interpolations, ["mesh", "nearest", "inverse-distance"]);
     let Some(path) = shared("kitchen.vtk") else { return };
     let kitchen = MeshSeries::open(path.as_path(), &SeriesOptions::default()).unwrap();
     assert_eq!(kitchen.cells().kinds.len(), 27 * 23 * 16);
-    assert_eq!(kitchen.read_frame(0).unwrap().len(), 3 * 28 * 24 * 17);
+    assert_eq!(kitchen.read_frame(0).unwrap().velocity.len(), 3 * 28 * 24 * 17);
     assert_eq!(made(&kitchen).counts().open_faces, 2 * (27 * 23 + 23 * 16 + 27 * 16));
     let info = inspect(Files::from(path.as_path()), &SeriesOptions::default()).unwrap();
     assert_eq!(info.interpolations, ["grid", "nearest", "inverse-distance"]);

@@ -34,8 +34,8 @@ impl TrackSink for Recorder {
         Ok(())
     }
 
-    fn lives(&mut self, lives: &[ParticleInstance]) -> Result<(), SinkError> {
-        self.lives.extend(lives.iter().map(|life| (self.blocks.len(), *life)));
+    fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
+        self.lives.extend(instances.iter().map(|life| (self.blocks.len(), *life)));
         Ok(())
     }
 

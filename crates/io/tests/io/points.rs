@@ -1,5 +1,5 @@
 use crate::support::{data, folder, shared};
-use burntrace_core::{FrameSource, PointSource, Velocity};
+use burntrace_core::{Floats, FrameData, FrameSource, PointSource};
 use burntrace_io::series::Association;
 use burntrace_io::{
     Files, Frames, PointSeries, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
@@ -14,10 +14,10 @@ fn error(files: impl Into<Files>, options: &SeriesOptions) -> String {
     PointSeries::open(files, options).unwrap_err().to_string()
 }
 
-fn numbers(velocity: Velocity) -> Vec<f64> {
-    match velocity {
-        Velocity::F32(values) => values.into_iter().map(f64::from).collect(),
-        Velocity::F64(values) => values,
+fn numbers(frame: FrameData) -> Vec<f64> {
+    match frame.velocity {
+        Floats::F32(values) => values.into_iter().map(f64::from).collect(),
+        Floats::F64(values) => values,
     }
 }
 
@@ -198,7 +198,7 @@ fn a_can_has_several_vectors() {
     let series = PointSeries::open(path.as_path(), &with_velocity("VEL")).unwrap();
     let nodes = series.positions().len();
     assert!(nodes > 6000 && nodes <= 6724, "{nodes}");
-    assert_eq!(series.read_frame(0).unwrap().len(), 3 * nodes);
+    assert_eq!(series.read_frame(0).unwrap().velocity.len(), 3 * nodes);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::support::{data, folder, frame, image, shared};
-use burntrace_core::{FrameSource, GridSource, Placement, Velocity};
+use burntrace_core::{Floats, FrameData, FrameSource, GridSource, Placement};
 use burntrace_io::series::Association;
 use burntrace_io::{
     At, CaseTimes, Files, Frames, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
@@ -23,17 +23,17 @@ fn error(files: impl Into<Files>, options: &SeriesOptions) -> String {
     Series::open(files, options).unwrap_err().to_string()
 }
 
-fn single(velocity: Velocity) -> Vec<f32> {
-    match velocity {
-        Velocity::F32(values) => values,
-        Velocity::F64(_) => panic!("expected single precision"),
+fn single(frame: FrameData) -> Vec<f32> {
+    match frame.velocity {
+        Floats::F32(values) => values,
+        Floats::F64(_) => panic!("expected single precision"),
     }
 }
 
-fn double(velocity: Velocity) -> Vec<f64> {
-    match velocity {
-        Velocity::F32(_) => panic!("expected double precision"),
-        Velocity::F64(values) => values,
+fn double(frame: FrameData) -> Vec<f64> {
+    match frame.velocity {
+        Floats::F32(_) => panic!("expected double precision"),
+        Floats::F64(values) => values,
     }
 }
 
@@ -357,7 +357,7 @@ fn a_kitchen_on_a_curvilinear_grid_has_axes() {
     assert_eq!(series.info().kind, "structured grid");
     assert_eq!(series.info().dims, Some([28, 24, 17]));
     assert!(!series.info().axes[0].is_uniform);
-    assert_eq!(series.read_frame(0).unwrap().len(), 3 * 28 * 24 * 17);
+    assert_eq!(series.read_frame(0).unwrap().velocity.len(), 3 * 28 * 24 * 17);
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn several_frames_at_once_are_those_that_are_read_one_by_one() {
     let pattern = folder.path().join("u_*.vti");
     let mut series = Series::open(pattern, &with_velocity("velocity")).unwrap();
     let one_by_one = [2, 0, 1].map(|frame| series.read(frame).unwrap());
-    let at_once = series.read_many(&[2, 0, 1]).into_iter().map(|velocity| velocity.unwrap());
+    let at_once = series.read_many(&[2, 0, 1]).into_iter().map(|frame| frame.unwrap());
     assert_eq!(at_once.collect::<Vec<_>>(), one_by_one);
     std::fs::remove_file(folder.path().join("u_9.vti")).unwrap();
     let found = series.read_many(&[0, 1, 2]);

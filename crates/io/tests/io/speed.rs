@@ -13,7 +13,7 @@ fn speed_of_a_store() {
         let folder = tempfile::tempdir().unwrap();
         let plan = SavePlan {
             particles: n,
-            lives: false,
+            reuses_slots: false,
             saves,
             precision: Precision::F32,
             velocity: false,

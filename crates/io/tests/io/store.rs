@@ -37,7 +37,14 @@ pub fn assert_same(one: &Path, other: &Path, what: &str) {
 
 /// A run of so many particles with velocities and generations, in a periodic box.
 pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan {
-    SavePlan { particles, lives: true, saves, precision, velocity: true, periods: [1.0, 0.0, 2.0] }
+    SavePlan {
+        particles,
+        reuses_slots: true,
+        saves,
+        precision,
+        velocity: true,
+        periods: [1.0, 0.0, 2.0],
+    }
 }
 
 /// Some particles of a save, every number of which is another one.
@@ -87,7 +94,7 @@ pub fn feed(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, most
             writer.save(block(plan, index, first..end)).unwrap();
             first = end;
         }
-        writer.lives(&lives::lives()[index % 3]).unwrap();
+        writer.instances(&lives::lives()[index % 3]).unwrap();
     }
 }
 
@@ -214,7 +221,7 @@ fn a_run_that_is_resumed_ends_with_the_same_bytes() {
 fn lists_of_many_chunks_are_resumed() {
     let plan = SavePlan {
         particles: 3,
-        lives: true,
+        reuses_slots: true,
         saves: 8200,
         precision: Precision::F32,
         velocity: false,
@@ -226,7 +233,7 @@ fn lists_of_many_chunks_are_resumed() {
     let run = |writer: &mut TrackWriter, saves: Range<usize>| {
         for index in saves {
             writer.save(block(&plan, index, 0..3)).unwrap();
-            writer.lives(&lives[..index % 3]).unwrap();
+            writer.instances(&lives[..index % 3]).unwrap();
         }
     };
     let whole = folder.path().join("whole");
@@ -239,7 +246,7 @@ fn lists_of_many_chunks_are_resumed() {
         let mut writer = TrackWriter::new(&path);
         writer.begin(&plan).unwrap();
         run(&mut writer, 0..4000);
-        assert_eq!(writer.sync().unwrap(), DurablePosition { saves: 4000, lives: 3999 });
+        assert_eq!(writer.sync().unwrap(), DurablePosition { saves: 4000, instances: 3999 });
         run(&mut writer, 4000..secured);
         let mark = writer.sync().unwrap();
         run(&mut writer, secured..secured + 5);
@@ -250,7 +257,7 @@ fn lists_of_many_chunks_are_resumed() {
         writer.end(&ends).unwrap();
         assert_same(&whole, &path, &format!("{mark:?}"));
         let tracks = Tracks::open(&path).unwrap();
-        let read: Result<Vec<_>, _> = tracks.lives().unwrap().collect();
+        let read: Result<Vec<_>, _> = tracks.instances().unwrap().collect();
         assert_eq!((tracks.num_lives(), read.unwrap().len()), (Some(8199), 8199));
         assert_eq!(tracks.times()[8199], 0.25 * 8199.0);
     }
@@ -264,7 +271,7 @@ fn only_the_same_run_can_go_on() {
     let begin = |plan: &SavePlan, mark: DurablePosition| {
         TrackWriter::resume(&path, mark).begin(plan).unwrap_err().to_string()
     };
-    let none = begin(&plan, DurablePosition { saves: 1, lives: 0 });
+    let none = begin(&plan, DurablePosition { saves: 1, instances: 0 });
     assert!(none.contains("there is no such folder"), "{none}");
     let mark = stopped_run(&path, &plan, 3, 1);
     let before = tree(&path);
@@ -282,7 +289,7 @@ fn only_the_same_run_can_go_on() {
         ),
         (other(|plan| plan.periods[2] = 3.0), "periods = [1.0, 0.0, 2.0], expected periods = [1.0"),
         (other(|plan| plan.velocity = false), "velocities = true, expected velocities = false"),
-        (other(|plan| plan.lives = false), "lives = true, expected lives = false"),
+        (other(|plan| plan.reuses_slots = false), "lives = true, expected lives = false"),
     ] {
         assert!(message.contains("found the tracks of another run: "), "{message}");
         assert!(message.contains(expected), "{message}");
@@ -311,8 +318,8 @@ fn what_a_run_has_so_far_can_be_read() {
         let tracks = Tracks::open_partial(&path).unwrap();
         assert!(!tracks.is_complete());
         assert_eq!((tracks.times(), tracks.num_planned_saves()), (&[0.0][..], plan.saves));
-        let lives = tracks.lives().unwrap().map(Result::unwrap).count() as u64;
-        assert_eq!((lives, tracks.num_lives()), (mark.lives, Some(3)));
+        let lives = tracks.instances().unwrap().map(Result::unwrap).count() as u64;
+        assert_eq!((lives, tracks.num_lives()), (mark.instances, Some(3)));
         assert_eq!(tracks.position(0).unwrap().len(), plan.particles);
         assert_eq!(tracks.track(plan.particles - 1).unwrap().position.len(), 1);
         assert!(tracks.position(1).unwrap_err().to_string().contains("no save 1"));
@@ -336,7 +343,7 @@ fn a_run_that_was_killed_at_its_very_end_has_no_saves_too_many() {
     let text = std::fs::read_to_string(&group).unwrap();
     std::fs::write(&group, text.replace("\"complete\": true", "\"complete\": false")).unwrap();
     let tracks = Tracks::open_partial(&path).unwrap();
-    assert_eq!((tracks.num_saves(), tracks.num_lives()), (4, Some(mark.lives as usize)));
+    assert_eq!((tracks.num_saves(), tracks.num_lives()), (4, Some(mark.instances as usize)));
     let whole = folder.path().join("whole");
     whole_run(&whole, &plan, 5);
     resumed(&path, &plan, mark);

@@ -124,7 +124,7 @@ pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
 
 /// The plan of [`run`].
 pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan {
-    SavePlan { particles: 3, lives: false, saves: 5, precision, velocity, periods }
+    SavePlan { particles: 3, reuses_slots: false, saves: 5, precision, velocity, periods }
 }
 
 /// Save `index` of a run of three particles in a box of width 1: one goes through the periodic x

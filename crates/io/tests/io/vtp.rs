@@ -113,7 +113,7 @@ fn vtp_large() {
     let folder = std::env::temp_dir().join("burntrace-vtp");
     let plan = SavePlan {
         particles: n,
-        lives: false,
+        reuses_slots: false,
         saves,
         precision: Precision::F32,
         velocity: true,

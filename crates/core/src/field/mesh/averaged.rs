@@ -1,7 +1,7 @@
 //! Velocities in cells as velocities at points.
 
 use crate::{
-    FrameSource, MeshSource, Velocity,
+    Floats, FrameData, FrameSource, MeshSource, SourceError,
     mesh::{Mesh, Origins},
 };
 
@@ -47,16 +47,16 @@ impl<S> Averaged<S> {
 }
 
 impl<S: MeshSource> Averaged<S> {
-    /// What a frame of the source is at the points.
-    fn averaged(&self, velocity: Velocity) -> Velocity {
-        if velocity.len() != 3 * self.source.cells().len() {
-            // The caller says how many there should be.
-            return velocity;
+    /// Averages the velocity of a frame. Diffusivities stay as they are: the layout refuses them.
+    fn averaged(&self, mut frame: FrameData) -> FrameData {
+        // The layout reports a wrong number of velocities.
+        if frame.velocity.len() == 3 * self.source.cells().len() {
+            frame.velocity = Floats::F64(match frame.velocity {
+                Floats::F32(v) => self.means(|i| f64::from(v[i])),
+                Floats::F64(v) => self.means(|i| v[i]),
+            });
         }
-        Velocity::F64(match velocity {
-            Velocity::F32(v) => self.means(|i| f64::from(v[i])),
-            Velocity::F64(v) => self.means(|i| v[i]),
-        })
+        frame
     }
 }
 
@@ -65,19 +65,13 @@ impl<S: MeshSource> FrameSource for Averaged<S> {
         self.source.times()
     }
 
-    fn read(
-        &mut self,
-        frame: usize,
-    ) -> std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>> {
-        let velocity = self.source.read(frame)?;
-        Ok(self.averaged(velocity))
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        let frame = self.source.read(frame)?;
+        Ok(self.averaged(frame))
     }
 
-    fn read_many(
-        &mut self,
-        frames: &[usize],
-    ) -> Vec<std::result::Result<Velocity, Box<dyn std::error::Error + Send + Sync>>> {
-        let read = self.source.read_many(frames).into_iter();
-        read.map(|velocity| Ok(self.averaged(velocity?))).collect()
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        let frames = self.source.read_many(frames).into_iter();
+        frames.map(|frame| Ok(self.averaged(frame?))).collect()
     }
 }

@@ -11,13 +11,13 @@ pub(super) use cells::Selection;
 
 use super::points::moved;
 use super::times::Timeline;
-use super::velocity::{Association, VelocityInfo, pick};
+use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, differs, diffusivity::only,
-    diffusivity_file, frame_path, other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, differs, frame_path,
+    other_count, tell,
 };
 use crate::{Error, Result, points::positions};
-use burntrace_core::{MeshSource, Placement, Velocity, mesh::Cells};
+use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
 use burntrace_vtk::VtkFile;
 use cells::FileCells;
 
@@ -78,16 +78,16 @@ impl MeshSeries {
         Ok(MeshSeries { line, points, mesh, velocity, info })
     }
 
-    /// Reads the velocities of a frame: `u, v, w` at each of the [`points`](MeshSource::points), or
-    /// in each of the [`cells`](MeshSource::cells), in the precision that
-    /// [`Series::read_frame`](super::Series::read_frame) gives them in. May be called from several
-    /// threads at once.
+    /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
+    /// each of the [`cells`](MeshSource::cells), and the diffusivity if the options name its array,
+    /// in the precision of [`Series::read_frame`](super::Series::read_frame). May be called from
+    /// several threads at once.
     ///
     /// # Errors
     ///
-    /// If there is no such frame, its file has been removed or damaged, or its points or cells are
-    /// not those of the first one.
-    pub fn read_frame(&self, frame: usize) -> Result<Velocity> {
+    /// If there is no such frame, if its file has been removed or damaged, if its points or cells
+    /// differ from those of the first frame, or if a diffusivity is negative or not finite.
+    pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let paths = &self.line.paths;
         let file = burntrace_vtk::open(frame_path(paths, frame)?)?;
         if paths[frame] != paths[0]
@@ -95,35 +95,11 @@ impl MeshSeries {
         {
             return Err(differs(paths, frame, ON, difference));
         }
-        match self.velocity.association {
-            Association::Point => self.velocity.values(&file, self.points.len()),
-            Association::Cell => {
-                let velocity = self.velocity.values(&file, self.mesh.total)?;
-                Ok(match &self.mesh.kept {
-                    None => velocity,
-                    Some(kept) => pick(velocity, kept),
-                })
-            }
-        }
-    }
-
-    /// Reads the diffusivities of a frame, at each of the [`points`](MeshSource::points), or in
-    /// each of the [`cells`](MeshSource::cells), as the velocity is; `None` where the options name
-    /// no array of them. May be called from several threads at once.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such frame, its file has been removed or damaged, or has another number of
-    /// points or cells than the first one, or if one is negative or not finite.
-    pub fn read_diffusivity(&self, frame: usize) -> Result<Option<Vec<f64>>> {
-        let Some(file) = diffusivity_file(&self.velocity, &self.line, frame)? else {
-            return Ok(None);
-        };
-        let (count, kept) = match self.velocity.association {
+        let (count, selected) = match self.velocity.association {
             Association::Point => (self.points.len(), None),
             Association::Cell => (self.mesh.total, self.mesh.kept.as_deref()),
         };
-        self.velocity.diffusivities(&file, count, |values| only(values, kept))
+        self.velocity.read_selected(&file, count, selected)
     }
 }
 

@@ -1,0 +1,155 @@
+//! Sources of frames: the interface between a field and the data that it samples.
+
+use crate::{Floats, mesh::Cells};
+use burntrace_kernels::Placement;
+
+/// The error of a source of frames.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The arrays of one frame, in the precision and the order of their source.
+///
+/// ```
+/// use burntrace_core::{Floats, FrameData};
+///
+/// let velocity = Floats::F32(vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+/// let frame = FrameData::new(velocity).with_diffusivity(Floats::F64(vec![0.1, 0.2]));
+/// assert_eq!(frame.diffusivity.unwrap().len(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FrameData {
+    /// Velocity: `u, v, w` of each node or cell, in length per time.
+    pub velocity: Floats,
+    /// Diffusivity of a [random walk](crate::RandomWalk), one number for each node or cell, in
+    /// length squared per time. `None` where the source has none, and then in all frames.
+    pub diffusivity: Option<Floats>,
+}
+
+impl FrameData {
+    /// A frame with a velocity and nothing else.
+    pub fn new(velocity: Floats) -> Self {
+        FrameData { velocity, diffusivity: None }
+    }
+
+    /// Adds a diffusivity.
+    pub fn with_diffusivity(mut self, diffusivity: impl Into<Option<Floats>>) -> Self {
+        self.diffusivity = diffusivity.into();
+        self
+    }
+
+    /// Bytes of all arrays.
+    pub fn num_bytes(&self) -> usize {
+        let arrays = [Some(&self.velocity), self.diffusivity.as_ref()];
+        arrays.into_iter().flatten().map(|array| array.bytes().len()).sum()
+    }
+}
+
+impl From<Floats> for FrameData {
+    fn from(velocity: Floats) -> Self {
+        FrameData::new(velocity)
+    }
+}
+
+/// A source of frames, for example a series of files, or a simulation that runs beside the tracer.
+pub trait FrameSource {
+    /// Times of the frames, strictly increasing, in the data's unit of time.
+    fn times(&self) -> &[f64];
+
+    /// Reads all arrays of a frame. On a grid, x varies fastest.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot give the frame.
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError>;
+
+    /// Reads several frames, at the same time if the source can do that, and returns one result
+    /// for each, in the order of `frames`. An error in one frame does not affect the others.
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        frames.iter().map(|frame| self.read(*frame)).collect()
+    }
+}
+
+/// Frames on image data or a rectilinear grid.
+pub trait GridSource: FrameSource {
+    /// Node coordinates of the x, y and z axes, in the data's unit of length; one node on a
+    /// flat axis.
+    fn axes(&self) -> &[Vec<f64>; 3];
+
+    /// Whether the arrays are given at the nodes or in the cells.
+    fn placement(&self) -> Placement;
+}
+
+/// Frames on scattered points.
+pub trait PointSource: FrameSource {
+    /// Positions of the nodes, in the data's unit of length.
+    fn positions(&self) -> &[[f64; 3]];
+}
+
+/// Frames on a mesh that does not change.
+pub trait MeshSource: FrameSource {
+    /// Coordinates of the points, in the data's unit of length. Points that belong to no cell are
+    /// ignored.
+    fn points(&self) -> &[[f64; 3]];
+
+    /// The cells, as indices of points.
+    fn cells(&self) -> &Cells;
+
+    /// Whether the arrays are given at the points ([`Placement::Nodes`]) or in the cells.
+    fn placement(&self) -> Placement;
+}
+
+impl<S: FrameSource + ?Sized> FrameSource for &mut S {
+    fn times(&self) -> &[f64] {
+        (**self).times()
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        (**self).read(frame)
+    }
+
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        (**self).read_many(frames)
+    }
+}
+
+impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
+    fn times(&self) -> &[f64] {
+        (**self).times()
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        (**self).read(frame)
+    }
+
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        (**self).read_many(frames)
+    }
+}
+
+impl<S: MeshSource + ?Sized> MeshSource for &mut S {
+    fn points(&self) -> &[[f64; 3]] {
+        (**self).points()
+    }
+
+    fn cells(&self) -> &Cells {
+        (**self).cells()
+    }
+
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+}
+
+impl<S: MeshSource + ?Sized> MeshSource for Box<S> {
+    fn points(&self) -> &[[f64; 3]] {
+        (**self).points()
+    }
+
+    fn cells(&self) -> &Cells {
+        (**self).cells()
+    }
+
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+}
