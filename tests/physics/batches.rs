@@ -55,5 +55,5 @@ fn batches_that_cannot_be_are_refused() {
     let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
     assert!(complaint(tracer).contains("has no batches"));
     let tracer = adapting(&field, 4).engine(Engine::Tensor).batch(3);
-    assert!(complaint(tracer).contains("most demanding"));
+    assert!(complaint(tracer).contains("share adaptive steps"));
 }

@@ -202,19 +202,19 @@ fn patches_that_are_none_are_refused() {
     };
     let with = |patch| Tracer::new(&field).mesh_patch(patch);
     let nowhere = at_x("middle", 1.0, -0.5);
-    refused(with(nowhere), &["`middle`", "no face", "[0.0, 0.0, 0.0] to [2.0, 1.0, 1.0]"]);
+    refused(with(nowhere), &["`middle`", "no boundary face", "[0.0, 0.0, 0.0] to [2.0, 1.0, 1.0]"]);
     // No open face, but cells.
     let within = Patch::new("within", [0.9, 0.4, 0.4], [1.1, 0.6, 0.6]);
-    refused(with(within), &["`within`", "no face"]);
-    refused(with(Patch::new("turned", [2.0; 3], [0.0; 3])), &["`turned`", "x axis"]);
-    refused(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "y axis"]);
+    refused(with(within), &["`within`", "no boundary face"]);
+    refused(with(Patch::new("turned", [2.0; 3], [0.0; 3])), &["`turned`", "along x"]);
+    refused(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "along y"]);
     let twice = with(at_x("end", 2.0, 1.0)).mesh_patch(at_x("end", 0.0, 1.0));
-    refused(twice, &["`end`", "two of this name"]);
+    refused(twice, &["`end`", "two patches have this name"]);
     let numbers = 0..=MAX_PATCHES;
     let many = numbers.fold(Tracer::new(&field), |tracer, number| {
         tracer.mesh_patch(at_x(&number.to_string(), 2.0, 1.0))
     });
-    refused(many, &["`16`", "there are 17", "the most is 16"]);
+    refused(many, &["`16`", "there are 17", "the maximum is 16"]);
     let flow = Flow::named("abc").unwrap();
     let mut grid =
         burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();

@@ -217,6 +217,6 @@ fn misuse_says_what_is_wrong() {
     };
     let walk = |walk| message(Tracer::new(&field).random_walk(walk));
     assert!(walk(RandomWalk::isotropic(-1.0, 1)).contains("along x is -1"));
-    assert!(walk(RandomWalk::of_field([1.0; 3], 1)).contains("no diffusivity of its own"));
+    assert!(walk(RandomWalk::of_field([1.0; 3], 1)).contains("the field has no diffusivity"));
     assert!(message(Tracer::new(&field).drift([f64::NAN; 3])).contains("NaN"));
 }

@@ -1,4 +1,4 @@
-//! Steps whose lengths follow from their errors: what is asked for, and the tensor engine's way.
+//! Adaptive step sizes: the tolerances, and the controller of the tensor engine.
 
 use super::{
     Tracer,
@@ -9,16 +9,15 @@ use crate::{Error, Result, Scheme, Status, field::to_host};
 use burn::tensor::{Bool, Tensor};
 use burntrace_kernels::Adaptive;
 
-/// How accurate steps are whose lengths follow from an estimate of their error.
+/// Tolerances for adaptive steps with [`Scheme::DormandPrince`].
 ///
-/// Each particle has steps of its own, of [`Scheme::DormandPrince`]. The greatest component of the
-/// estimate is kept below `absolute + relative |x|`, step by step; errors of steps add up. No step
-/// goes beyond the end of a step of the run's [`Span`](crate::Span) or beyond a save, which it comes
-/// to exactly: give `dt` as the longest step that makes sense, such as the time between frames.
-/// Without `dt` and `steps` that is a hundredth of the run.
+/// Each particle takes steps of its own size. The largest component of a step's error estimate is
+/// kept below `absolute + relative |x|`; errors of successive steps add up. No step extends beyond
+/// the end of a step of the run's [`Span`](crate::Span) or beyond a save, both of which are met
+/// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
+/// is a hundredth of the run.
 ///
-/// The tensor engine takes the same steps for all particles, as short as the most demanding of them
-/// asks for.
+/// On the tensor engine all particles take the same steps, the smallest that any of them requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     relative: f64,
@@ -28,13 +27,13 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Tolerances relative to the coordinates, and absolute, in the data's unit of length.
+    /// Tolerances: relative to the coordinates, and absolute in the data's unit of length.
     pub fn new(relative: f64, absolute: f64) -> Self {
         Tolerance { relative, absolute, least: 0.0, most: f64::INFINITY }
     }
 
-    /// Lengths of steps, in the data's unit of time: one of `least` or less is accepted whatever its
-    /// error is, and none is longer than `most`.
+    /// Limits of the step size, in the data's unit of time: a step of `least` or shorter is
+    /// accepted whatever its error, and no step is longer than `most`.
     pub fn steps_between(mut self, least: f64, most: f64) -> Self {
         (self.least, self.most) = (least, most);
         self
@@ -42,18 +41,17 @@ impl Tolerance {
 }
 
 impl Tracer<'_> {
-    /// Has the lengths of steps follow from their errors; the scheme must be
-    /// [`Scheme::DormandPrince`].
+    /// Chooses step sizes by error control; the scheme must be [`Scheme::DormandPrince`].
     pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
         self.tolerance = Some(tolerance);
         self
     }
 }
 
-/// Steps of a run that says nothing of its steps: none of a particle goes beyond one of these.
+/// Number of maximum steps in a run that sets neither `dt` nor `steps`.
 pub(super) const PARTS: u64 = 100;
 
-/// The control of a tracer's steps, checked.
+/// The step-size control of a tracer, validated.
 pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
     let Some(Tolerance { relative, absolute, least, most }) = tracer.tolerance else {
         return Ok(None);
@@ -66,27 +64,27 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
         ));
     }
     if tracer.walk.is_some() {
-        return fail("a random walk has steps of a given length; leave out one of them".into());
+        return fail("a random walk needs a fixed step; remove the walk or the tolerance".into());
     }
     let is_length = |x: f64| x.is_finite() && x >= 0.0;
     if !is_length(relative) || !is_length(absolute) || relative + absolute == 0.0 {
         return fail(format!(
             "they are {relative} (relative) and {absolute} (absolute); both must be finite and not \
-             negative, and one positive"
+             negative, and at least one positive"
         ));
     }
     if !is_length(least) || most.is_nan() || most <= 0.0 || least > most {
         return fail(format!(
-            "steps are to be between {least} and {most} long; give a least length from 0 on and a \
-             greater one"
+            "the step limits are {least} and {most}; give a minimum of 0 or more and a larger \
+             maximum"
         ));
     }
     // Finite in single precision too.
     Ok(Some(Adaptive { relative, absolute, least, most: most.min(1e30) }))
 }
 
-/// Takes some of the particles from the fraction `start` of a step to its end, in steps that all of
-/// them take.
+/// Advances the selected particles from the fraction `start` of a step to its end, with common step
+/// sizes.
 pub(super) fn steps_of(
     stepper: &Stepper,
     control: &Adaptive,
@@ -96,7 +94,7 @@ pub(super) fn steps_of(
     [t, end]: [f64; 2],
 ) -> State {
     if start >= 1.0 {
-        // Nothing is left of the step: it is released where it is.
+        // A release at the end of the step: nothing is left to integrate.
         let (here, nobody) = (state.position.clone(), who.clone().bool_and(who.clone().bool_not()));
         return arrive(stepper, state, who, (index, 1.0, 1.0), (here, nobody));
     }
@@ -119,7 +117,7 @@ pub(super) fn steps_of(
         let next = size * factor;
         let rounding = Adaptive::ROUNDINGS * f64::EPSILON * whole.abs();
         let is_accepted = norm <= 1.0 || size <= control.least || size <= rounding;
-        // A step that was cut short by the end of the segment's says little about the next one.
+        // A step shortened by the end of the segment says little about the next step size.
         let is_cut = until == 1.0 && pace > next && pace.is_finite();
         pace = if is_accepted && is_cut { pace } else { next };
         let counted = who.clone().int().cast(state.tries.dtype());
@@ -134,7 +132,7 @@ pub(super) fn steps_of(
     state
 }
 
-/// The greatest part of what is tolerated that an error of some particles is.
+/// The largest ratio of error to tolerance among the selected particles.
 fn norm(control: &Adaptive, who: &Tensor<2, Bool>, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
     let is_counted: Vec<i32> =
         who.clone().int().try_into_data().map(|d| d.iter::<i32>().collect()).unwrap_or_default();
@@ -145,7 +143,7 @@ fn norm(control: &Adaptive, who: &Tensor<2, Bool>, [from, to, error]: [&Tensor<2
         for d in (0..3).filter(|_| counted != 0) {
             let size = control.absolute + control.relative * from[d].abs().max(to[d].abs());
             let part = error[d].abs() / size;
-            // What is no number is lost anyway.
+            // A non-finite position is rejected later, whatever its step.
             norm = if part > norm { part } else { norm };
         }
     }

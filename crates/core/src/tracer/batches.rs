@@ -1,41 +1,40 @@
-//! How many particles go to the device at a time.
+//! How many particles are on the device at a time.
 
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// A batch that is not halved any more.
+/// The smallest batch that is still halved.
 const LEAST: usize = 64;
 
-/// Batches that must have fitted before greater ones are tried again; twice as many after each
-/// failure.
+/// Batches that must fit before the batch size grows again; doubled after each failure.
 const PATIENCE: u32 = 16;
 
-/// The sizes of a run's batches.
+/// The batch sizes of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
-    /// The greatest size.
+    /// The maximum size.
     most: usize,
-    /// The size now.
+    /// The current size.
     now: usize,
-    /// How many have fitted since the size was changed.
+    /// How many batches have fitted since the size last changed.
     fitted: u32,
     patience: u32,
     summary: BatchSummary,
 }
 
 impl Batches {
-    /// Of at most so many particles.
+    /// Batches of at most `most` particles.
     pub fn new(most: usize) -> Self {
         let summary = BatchSummary::default();
         Batches { most, now: most, fitted: 0, patience: PATIENCE, summary }
     }
 
-    /// The batch that begins with particle `first`, of so many.
+    /// The batch that starts with particle `first` of `count`.
     pub fn next(&mut self, first: usize, count: usize) -> Range<usize> {
         first..count.min(first + self.now)
     }
 
-    /// A batch has fitted. After a number of those the next ones are greater.
+    /// Records that a batch fitted; after enough of them the batch size is doubled.
     pub fn fitted(&mut self, size: usize) {
         self.summary.add(size);
         self.fitted += 1;
@@ -45,11 +44,11 @@ impl Batches {
         }
     }
 
-    /// A batch has not fitted: the next ones are half as great.
+    /// Records that a batch did not fit: the following ones are half the size.
     ///
     /// # Errors
     ///
-    /// What went wrong, where that was no lack of memory, or batches are as small as can be.
+    /// `error` itself, where it is not a lack of memory or the batch is already minimal.
     pub fn halve(&mut self, size: usize, error: Error) -> Result<()> {
         if !is_out_of_memory(&error) || size < 2 * LEAST {
             return Err(error);
@@ -70,11 +69,11 @@ impl Batches {
     }
 }
 
-/// Whether a device has failed for lack of memory, by what it says.
+/// Whether an error means that the device is out of memory, judged by its text.
 pub(super) fn is_out_of_memory(error: &Error) -> bool {
     let Error::Execution(text) = error else { return false };
     let text = text.to_lowercase();
-    // CubeCL's `OutOfMemory`, `BufferTooBig` and `PageSizesExhausted`, by name and by what they say.
+    // CubeCL's `OutOfMemory`, `BufferTooBig` and `PageSizesExhausted`, by name and by message.
     let signs = [
         "out of memory",
         "out of device memory",
@@ -86,14 +85,14 @@ pub(super) fn is_out_of_memory(error: &Error) -> bool {
     signs.iter().any(|sign| text.contains(sign))
 }
 
-/// The batches in which a run's particles went to the device.
+/// The batches in which the particles of a run were sent to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchSummary {
-    /// How many there were, over all segments of the run.
+    /// Number of batches, over all segments of the run.
     pub count: u64,
-    /// Particles of the smallest and of the greatest one.
+    /// Particles in the smallest and in the largest batch.
     pub sizes: [usize; 2],
-    /// How many did not fit into the device's memory and were halved.
+    /// Number of batches that did not fit into the device's memory and were halved.
     pub retries: u64,
 }
 
@@ -105,13 +104,13 @@ impl BatchSummary {
     }
 }
 
-/// Failures of a device that tests ask for.
+/// Simulated device failures for tests.
 #[cfg(test)]
 pub(super) mod failing {
     use super::*;
     use std::cell::RefCell;
 
-    /// Where a device may fail.
+    /// Where the simulated failure occurs.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub enum Place {
         Upload,
@@ -123,7 +122,7 @@ pub(super) mod failing {
         static LIMIT: RefCell<Option<(Place, usize, u32)>> = const { RefCell::new(None) };
     }
 
-    /// From the `after`-th pass of a place on, batches of more than `most` particles fail there.
+    /// From the `after`-th pass on, batches of more than `most` particles fail at `place`.
     pub fn arm(place: Place, most: usize, after: u32) {
         LIMIT.set(Some((place, most, after)));
     }
@@ -136,7 +135,7 @@ pub(super) mod failing {
         LIMIT.with_borrow(Option::is_some)
     }
 
-    /// Passes a place with so many particles.
+    /// Passes a possible point of failure with a batch of `size` particles.
     pub fn pass(place: Place, size: usize) -> Result<()> {
         LIMIT.with_borrow_mut(|limit| match limit {
             Some((at, most, after)) if *at == place && size > *most => {

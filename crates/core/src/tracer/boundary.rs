@@ -1,11 +1,11 @@
-//! The box and its faces, checked.
+//! The domain box and its face conditions, validated.
 
 use super::{Tracer, obstacles, patches};
 use crate::{Condition, Error, Face, InletShape, Patch, Result, Status, Surface, field::AXES};
 use burntrace_kernels::Boundary;
 
-/// The box and its faces; flat axes are open. A side that lies nowhere is an exit that nobody
-/// reaches, so that the conditions' arithmetic meets no infinite width.
+/// The domain box and its faces; flat axes are open. An infinite side becomes an exit that no
+/// particle reaches, so that the kernels never see an infinite width.
 pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
     let mut boundary = Boundary {
         low: tracer.domain.low,
@@ -67,21 +67,21 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
     Ok(())
 }
 
-/// Checks outlets, and the faces on which inlets lie.
+/// Validates outlets, and the faces in which inlets lie.
 fn check_inflows(tracer: &Tracer) -> Result<()> {
     for (status, inlet) in &tracer.outlets {
         match status {
             Status::Exited(face) => check_outlet(tracer, *face)?,
             Status::LeftMesh if tracer.field.mesh().is_none() => {
                 return Err(Error::Inlet(
-                    "the edge of a mesh is an outlet, and the field has no mesh; make a face of the \
-                     box the outlet"
+                    "the mesh boundary is an outlet, but the field has no mesh; make a face of the \
+                     domain box the outlet"
                         .into(),
                 ));
             }
             Status::HitObstacle if tracer.obstacles.iter().all(|o| o.surface != Surface::Exit) => {
                 return Err(Error::Inlet(
-                    "obstacles are an outlet, and none of them has the surface `exit`".into(),
+                    "obstacles are an outlet, but none of them has the surface `exit`; give one that surface".into(),
                 ));
             }
             _ => {}
@@ -99,25 +99,27 @@ fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
     if tracer.domain.is_flat(axis) || at.is_infinite() {
         return fail(
             face,
-            format!("it is an outlet, but the {} axis does not end there", AXES[axis]),
+            format!(
+                "it is an outlet, but the {} axis is unbounded there; give the domain a finite side",
+                AXES[axis]
+            ),
         );
     }
     match tracer.faces[axis][side] {
         Condition::Exit => Ok(()),
-        other => fail(
-            face,
-            format!("it is an outlet and `{}` at once; leave out one of them", other.name()),
-        ),
+        other => {
+            fail(face, format!("it is both an outlet and `{}`; remove one of them", other.name()))
+        }
     }
 }
 
-/// Particles must not come in through a face that is none.
+/// Checks that an inlet's face has a condition for particles that flow back out through it.
 fn check_inlet(tracer: &Tracer, shape: &InletShape) -> Result<()> {
     let InletShape::Face(face) = shape else { return Ok(()) };
     match tracer.faces[*face as usize / 2][*face as usize % 2] {
         Condition::Periodic => fail(
             *face,
-            "it is an inlet and `periodic`; say what happens to those that flow back out of it: \
+            "it is an inlet and `periodic`; set the condition for particles that flow back out: \
              `clamp`, `exit` or `reflect`"
                 .into(),
         ),

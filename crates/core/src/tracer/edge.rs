@@ -1,26 +1,26 @@
-//! The edge of a mesh for the tensor engine: on the host, in f64, one particle after another. It is
-//! the reference for the fused operation's edge, and simpler: what counts is whether positions are
-//! in the mesh, and not whether a walk leads there.
+//! Mesh boundaries for the tensor engine: on the host, in f64, one particle at a time. This is the
+//! reference for the fused operation and simpler: it tests whether positions are in the mesh and
+//! does not walk from cell to cell.
 //!
-//! Gradients go through where a particle would be without the edge; what the edge adds is taken as
-//! a constant.
+//! The gradient is that of the unbounded step; the correction at the boundary is treated as a
+//! constant.
 
 use crate::{field::to_host, mesh::Mesh};
 use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{Boundary, MAX_BOUNCES, Wall};
 
-/// What the edge of a mesh makes of ways; rows for each particle.
+/// The result of [`pass`]; one row for each particle.
 pub(super) struct Edge {
-    /// Where they are then `[n, 3]`.
+    /// The new positions `[n, 3]`.
     pub position: Tensor<2>,
-    /// The fraction of the way at which it left `[n, 1]`; 2 where it did not.
+    /// The fraction of the path at which it left the mesh `[n, 1]`; 2 where it did not.
     pub fraction: Vec<f64>,
-    /// Eight times its last cell and the face, where it left `[n]`; else one more than its cell.
+    /// Eight times the last cell plus the face, where it left the mesh `[n]`; else its cell plus 1.
     pub cell: Vec<i32>,
 }
 
-/// The positions at which stages of steps from `begins` read the field: beyond the mesh the last
-/// place in it on the straight way there.
+/// The positions at which the stages of steps from `begins` sample the field: for a stage outside
+/// the mesh, the last point in the mesh on the straight line to it.
 pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Tensor<2> {
     let places = to_host(&stage);
     let kept = begins.iter().zip(&places).flat_map(|(begin, place)| {
@@ -34,7 +34,7 @@ pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Ten
     kept + (stage.clone() - stage.detach())
 }
 
-/// What becomes of ways `from -> to` at the edge of a mesh, `to` being in the box.
+/// Applies the mesh boundary to paths `from -> to`, where `to` is in the domain box.
 pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Edge {
     let (begins, ends) = (to_host(from), to_host(to));
     let mut edge = Edge { position: to.clone(), fraction: Vec::new(), cell: Vec::new() };
@@ -49,23 +49,23 @@ pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tens
     edge
 }
 
-/// A straight way in a mesh.
+/// A straight path in a mesh.
 struct Way<'a> {
     mesh: &'a Mesh,
     from: [f64; 3],
     to: [f64; 3],
 }
 
-/// Where a way led.
+/// The end of a path.
 struct Passed {
     position: [f64; 3],
-    /// The fraction of the way at which it left the mesh.
+    /// The fraction of the path at which it left the mesh.
     left: Option<f64>,
     cell: i32,
 }
 
 impl Way<'_> {
-    /// A part of the way, rounded as tensors of its precision are.
+    /// The point at a fraction of the path, rounded to the precision of the tensors.
     fn at(&self, part: f64) -> [f64; 3] {
         let precision = self.mesh.locator().precision;
         [0, 1, 2].map(|d| precision.round(self.from[d] + part * (self.to[d] - self.from[d])))
@@ -90,13 +90,13 @@ impl Way<'_> {
             let rest = [0, 1, 2].map(|d| self.to[d] - position[d]);
             let rest = turned(rest, inward, wall);
             self.to = [0, 1, 2].map(|d| position[d] + inward[d] + rest[d]);
-            // Not on the wall, where rounding would have it leave again.
+            // Not exactly on the wall, where rounding would count it as outside again.
             self.from = [0, 1, 2].map(|d| position[d] + inward[d]);
         }
         Passed { position: self.from, left: None, cell: cell as i32 + 1 }
     }
 
-    /// The last part of the way in the mesh, and one right behind it.
+    /// The fractions of the last point in the mesh and of the next one outside.
     fn reach(&self) -> [f64; 2] {
         let (mut reached, mut beyond) = (0.0, 1.0);
         loop {
@@ -117,7 +117,7 @@ impl Way<'_> {
     }
 }
 
-/// What remains of a way at a wall.
+/// The remaining displacement after a wall.
 fn turned(rest: [f64; 3], inward: [f64; 3], wall: Wall) -> [f64; 3] {
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let square = dot(inward, inward);
@@ -129,7 +129,7 @@ fn turned(rest: [f64; 3], inward: [f64; 3], wall: Wall) -> [f64; 3] {
     [0, 1, 2].map(|d| rest[d] - factor * inward[d])
 }
 
-/// Numbers `[n, 3]` beside a tensor.
+/// Values `[n, 3]` as a constant tensor on the device of `beside`.
 pub(super) fn constant(numbers: Vec<f64>, beside: &Tensor<2>) -> Tensor<2> {
     let data = TensorData::new(numbers, beside.dims());
     Tensor::from_data(data, (&beside.device(), beside.dtype()))

@@ -1,4 +1,4 @@
-//! The account of a run: what has become of each particle, and when.
+//! The final status of each particle, and the counts that go with it.
 
 use super::{lives, rows::Rows, start::Releases};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 };
 use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 
-/// How lives began: those of the seeds, and of slots that are used again.
+/// How particle instances started: those of the seeds and those in re-used slots.
 pub(super) struct Slots<'a> {
     pub releases: &'a Releases,
     pub again: Option<&'a lives::Slots>,
-    /// Patches of the edge of the field's mesh.
+    /// Patches of the mesh boundary.
     pub patches: &'a [MeshPatch],
     /// Whether the run has obstacles.
     pub have_obstacles: bool,
@@ -21,10 +21,10 @@ pub(super) struct Slots<'a> {
 #[derive(Default)]
 pub(super) struct Account {
     pub ends: Ends,
-    /// The last lives of slots that are used again.
+    /// The last instance of each re-used slot.
     pub lives: Vec<ParticleInstance>,
     pub counts: Vec<(Status, usize)>,
-    /// How many have left the mesh through each of its patches.
+    /// How many particles left the mesh through each of its patches.
     pub patches: Vec<usize>,
     pub released: usize,
     pub dropped: usize,
@@ -33,10 +33,10 @@ pub(super) struct Account {
     pub tries: [u64; 2],
 }
 
-/// Events whose times are looked up together: the fewer, the more often all steps are gone through.
+/// Events whose times are looked up in one pass over all steps; a smaller number needs more passes.
 pub(crate) const EVENTS: usize = 1 << 22;
 
-/// Counts what has become of the particles.
+/// Counts particles by their final status.
 pub(super) fn account(
     rows: &Rows,
     schedule: &Schedule,
@@ -95,7 +95,8 @@ pub(super) fn account(
 }
 
 impl Account {
-    /// The lives before the last ones, and the last ones one by one.
+    /// Adds the instances before the last one of each slot to the counts, and the last ones as
+    /// rows.
     fn add_lives(&mut self, slots: &Slots, positions: &Floats, counts: &mut [(Status, usize)]) {
         let Some(again) = slots.again else { return };
         for (status, ended) in again.ended() {
@@ -122,7 +123,7 @@ impl Account {
         self.dropped = again.dropped() as usize;
     }
 
-    /// The sum rule: released = active + ended, each counted by itself.
+    /// Checks that released = active + ended, each counted independently.
     fn check(&self) -> Result<()> {
         let of = |(status, _): &&(Status, usize)| *status != Status::Waiting;
         let counted: usize = self.counts.iter().filter(of).map(|(_, count)| count).sum();
@@ -130,7 +131,7 @@ impl Account {
             return Ok(());
         }
         Err(Error::Execution(format!(
-            "the account does not add up: {} particles were released, {counted} are active or have \
+            "the counts do not add up: {} particles were released, but {counted} are active or \
              ended",
             self.released
         )))
@@ -138,12 +139,12 @@ impl Account {
 }
 
 impl Slots<'_> {
-    /// Whether it matters where particles are.
+    /// Whether final positions are needed.
     pub fn ask_for_positions(&self) -> bool {
         self.again.is_some() || !self.patches.is_empty()
     }
 
-    /// How many have left the mesh through each of its patches, in this life or an earlier one.
+    /// How many particles left the mesh through each of its patches, over all instances.
     fn left_through(&self, status: &[Status], positions: &Floats) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
@@ -161,7 +162,7 @@ impl Slots<'_> {
         counts
     }
 
-    /// Time and step of the release of a slot's last life.
+    /// Time and step of the release of a slot's last instance.
     fn release(&self, slot: usize) -> (f64, u64) {
         match self.again {
             Some(again) => {
@@ -173,9 +174,9 @@ impl Slots<'_> {
     }
 }
 
-/// The face through which a particle left the mesh, from what its record keeps.
+/// The mesh face through which a particle left, decoded from its record.
 fn mesh_face(status: Status, kept: usize, field: &dyn Field) -> Option<MeshFace> {
-    // What others keep there is no cell.
+    // Other statuses keep no face in this column.
     (status == Status::LeftMesh)
         .then(|| MeshFace { cell: field.source_cell(kept / 8), face: kept % 8 })
 }
@@ -183,9 +184,9 @@ fn mesh_face(status: Status, kept: usize, field: &dyn Field) -> Option<MeshFace>
 fn no_status(particle: usize, code: i32) -> Error {
     Error::Execution(match code {
         BROKEN_OFF => format!(
-            "the device broke off the steps of particle {particle}: its loops are too short for \
-             this field (software rasterisers end them after 65,535 rounds); use another device"
+            "the device ended a loop of particle {particle} early: its limit is too small for this \
+             field (software rasterisers stop after 65,535 iterations); use another device"
         ),
-        _ => format!("particle {particle} has status {code}, which there is none of"),
+        _ => format!("particle {particle} has the unknown status code {code}"),
     })
 }

@@ -1,4 +1,4 @@
-//! The fused engine: a chunk of steps is one launch.
+//! The fused engine: one launch per chunk of steps.
 
 use super::{
     lives::{End, Reinjection},
@@ -9,7 +9,8 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Clock, LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
 use std::sync::Arc;
 
-/// Takes particles through a chunk. Returns the ends that other lives follow, too.
+/// Advances particles by a chunk of steps. Returns also the ends that are followed by a
+/// re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
@@ -41,7 +42,7 @@ pub(super) fn advance(
     }
 }
 
-/// Reads the ends that a launch has logged; returns whether there was room for all of them.
+/// Reads the ends that a launch has logged; returns whether the log had room for all of them.
 fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     let counts = ints(log.count.try_into_data())?;
     let [rows, _] = log.index.dims();

@@ -1,4 +1,4 @@
-//! A caller's own operation after each step: swimming, a force, a correction that was learned.
+//! A user-defined operation after each step: swimming, a force, a learned correction.
 
 use super::{
     Tracer, fused,
@@ -13,32 +13,33 @@ use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::{Particles, status::WAITING};
 use std::sync::Arc;
 
-/// A step that particles have taken, as [`Tracer::each_step`] hands it over. There are rows for all
-/// `n` slots; those of particles that are not active are there, and worth nothing.
+/// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots;
+/// rows of inactive particles have no meaning.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Positions before the step `[n, 3]`; of one that came in within it, where that was.
+    /// Positions before the step `[n, 3]`; for a particle released within the step, its release
+    /// position.
     pub before: Tensor<2>,
-    /// Positions after it `[n, 3]`, in the box: behind a periodic face that was crossed.
+    /// Positions after the step `[n, 3]`, in the domain box (wrapped at periodic faces).
     pub after: Tensor<2>,
-    /// For how long each was followed in it `[n, 1]`, in the data's unit of time: the whole step, or
-    /// what was left of it at its release; 0 for those that are not active. Negative backward.
+    /// Time that each particle was advanced `[n, 1]`, in the data's unit of time: the whole step,
+    /// or the rest of it after a release; 0 for inactive particles, negative backward.
     pub dt: Tensor<2>,
-    /// Who is active after it `[n, 1]`.
+    /// Whether each particle is active after the step `[n, 1]`.
     pub active: Tensor<2, Bool>,
-    /// The times at which it began and ended.
+    /// Start and end time of the step.
     pub times: [f64; 2],
-    /// Its number in the run, from 0.
+    /// The number of the step in the run, from 0.
     pub index: u64,
 }
 
-/// What a caller has particles do after each step.
+/// The user's operation after each step.
 pub(super) type Operation<'a> = Arc<dyn Fn(Step) -> Tensor<2> + Send + Sync + 'a>;
 
 impl<'a> Tracer<'a> {
-    /// Calls a function of one's own after each step of the run. It gets all particles' positions
-    /// before and after the step, and returns new ones `[n, 3]` in place of those after it, on the
-    /// same device and in the same precision.
+    /// Calls a function after each step of the run. It receives all positions before and after the
+    /// step and returns the positions `[n, 3]` to continue from, on the same device and in the same
+    /// precision.
     ///
     /// ```
     /// # use burntrace_core::{Analytic, Error, Flow, Precision, Seeds, Span, Tracer};
@@ -54,34 +55,31 @@ impl<'a> Tracer<'a> {
     /// # }
     /// ```
     ///
-    /// The way from the positions after the step to those that it returns is treated like that of a
-    /// step: faces, obstacles and the edge of a mesh act on it, outlets are followed by inlets, and
-    /// along flat axes nothing moves. It takes no time: an end on it is at the end of the step. A
-    /// particle that is left where it is keeps its position to the bit; one whose new position is
-    /// not finite ends as [`NonFinite`](Status::NonFinite) where it was. What is returned for those
-    /// that are not active is not looked at.
+    /// The displacement that it adds is treated like that of a step: domain faces, obstacles and
+    /// mesh boundaries apply to it, outlets re-inject, and positions do not move along flat axes.
+    /// It takes no time: a particle that ends in it ends at the end of the step. A particle
+    /// returned unchanged keeps its exact bits; one whose new position is not finite ends as
+    /// [`NonFinite`](Status::NonFinite) where it was. Rows of inactive particles are ignored.
     ///
-    /// It is called once a step of the run's [`Span`](crate::Span) (twice where a save splits one),
-    /// after the field, the drift, the random walk and all steps by
-    /// [tolerance](Tracer::tolerance) within it, and after those who have come in. On the fused engine
-    /// a launch then takes one step, and what comes after it is tensor operations.
-    /// [`warm_up`](Tracer::warm_up) calls it once, with nobody active.
+    /// The function is called once per step of the run's [`Span`](crate::Span) (twice where a save
+    /// splits one), after advection, drift, random walk, all adaptive steps within it and
+    /// re-injections. On the fused engine each launch then takes one step, followed by tensor
+    /// operations. [`warm_up`](Tracer::warm_up) calls it once without active particles.
     ///
-    /// Gradients go through it where the field's device tracks them; what it returns must be on that
-    /// device then, too.
+    /// Gradients flow through it where the field's device tracks them; its result must then be on
+    /// that device, too.
     ///
-    /// Where it returns another shape, another precision, or a tensor of another device, the run ends
-    /// with [`Error::EachStep`].
+    /// A result of another shape, precision or device ends the run with [`Error::EachStep`].
     pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
         self.each_step = Some(Arc::new(operation));
         self
     }
 }
 
-/// A caller's operation in a run.
+/// The user's operation in a run.
 pub(super) struct Hook<'a> {
     operation: Operation<'a>,
-    /// Along which axes nothing moves.
+    /// Flat axes, along which positions do not move.
     flat: [bool; 3],
 }
 
@@ -91,7 +89,7 @@ pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
     Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain.is_flat(d)) })
 }
 
-/// A step that is under way.
+/// A step in progress.
 pub(super) struct HookContext<'a> {
     pub before: State,
     pub following: Option<&'a Reinjection>,
@@ -99,8 +97,8 @@ pub(super) struct HookContext<'a> {
     pub times: [f64; 2],
 }
 
-/// Takes particles through a chunk on the fused engine, step by step, and after each through the
-/// operation. Returns the ends that other lives follow, too.
+/// Advances particles by a chunk on the fused engine, one step per launch, with the operation after
+/// each. Returns also the ends that are followed by a re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
@@ -129,8 +127,8 @@ pub(super) fn advance(
     Ok((particles, all))
 }
 
-/// What the operation makes of particles that have taken a step, if there is one. The ends within
-/// the step are those from number `first` on.
+/// Applies the operation, if there is one, to particles after a step. `ends[first..]` are the ends
+/// within that step.
 pub(super) fn after_step(
     stepper: &Stepper,
     under: &HookContext,
@@ -143,7 +141,8 @@ pub(super) fn after_step(
     let (after, active) = (step.after.clone(), step.active.clone());
     let to = checked((hook.operation)(step), &after)?;
     let to = hook.without_flat(to, &after);
-    // Who is left where it is has no way, on which walls would round; gradients go on all the same.
+    // An unchanged position has no displacement, which boundaries would round; its gradient is
+    // kept.
     let stays = active.clone().bool_and(equal(&to, &after));
     state.position = after.mask_where(stays.clone().expand(to.dims()), to.clone());
     let moves = active.bool_and(stays.bool_not());
@@ -155,7 +154,7 @@ pub(super) fn after_step(
     }
 }
 
-/// What the operation gets to see of a step.
+/// The arguments of the operation.
 fn handed_over(
     stepper: &Stepper,
     under: &HookContext,
@@ -179,7 +178,7 @@ fn handed_over(
     })
 }
 
-/// For how long particles at `position` were followed in a step, those that were active `[n, 1]`.
+/// Time that particles at `position` were advanced in a step, where they were active `[n, 1]`.
 fn lengths(
     stepper: &Stepper,
     under: &HookContext,
@@ -198,7 +197,7 @@ fn lengths(
     Ok(Tensor::from_data(lengths, (&position.device(), position.dtype())))
 }
 
-/// The fractions of a step at which present lives began that began in it; 0 for the others `[n]`.
+/// The fractions of the step at which instances were released in it; 0 for the others `[n]`.
 fn starts(under: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
     let mut starts = reinjection::floats(&under.before.fraction)?;
     let status = reinjection::ints(&under.before.status)?;
@@ -219,7 +218,7 @@ fn starts(under: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
     Ok(starts)
 }
 
-/// Checks what an operation has returned in place of positions.
+/// Validates the positions that an operation returned.
 fn checked(to: Tensor<2>, after: &Tensor<2>) -> Result<Tensor<2>> {
     let is_alike = to.dims() == after.dims() && to.dtype() == after.dtype();
     if is_alike && to.device() == after.device() {
@@ -230,7 +229,7 @@ fn checked(to: Tensor<2>, after: &Tensor<2>) -> Result<Tensor<2>> {
 }
 
 impl Hook<'_> {
-    /// New positions that are the old ones along flat axes.
+    /// The new positions, with the old coordinates along flat axes.
     fn without_flat(&self, to: Tensor<2>, after: &Tensor<2>) -> Tensor<2> {
         if self.flat == [false; 3] {
             return to;
@@ -240,7 +239,7 @@ impl Hook<'_> {
     }
 }
 
-/// Whose positions are equal, and finite `[n, 1]`.
+/// Rows in which both positions are equal and finite `[n, 1]`.
 fn equal(a: &Tensor<2>, b: &Tensor<2>) -> Tensor<2, Bool> {
     let [p, q] = [a, b].map(|p| p.clone().detach());
     let axis = |d: usize| column(&p, d).equal(column(&q, d));

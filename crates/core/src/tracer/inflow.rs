@@ -1,26 +1,26 @@
-//! Where particles come into a run: the places of its inlets, and who uses which.
+//! Positions of inlets, and which slots draw from which.
 
 use super::{Tracer, obstacles, patches, start};
 use crate::{Error, Inlet, Pattern, Result, Sampled, Seeds, field::to_host, inlet};
 use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, Lives, SourceSlots};
 
-/// What follows the ends of lives, and the places at which it begins.
+/// The re-injection rules of a run, and the positions of its inlets.
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
     pub lives: Lives,
-    /// Places of all inlets, one after another, as the field's precision can hold them.
+    /// Positions of all inlets, one after another, rounded to the field's precision.
     pub places: Vec<[f64; 3]>,
 }
 
 impl Inflow {
-    /// That of a tracer whose run begins at a time.
+    /// The inflow of a run that starts at time `begin`.
     pub fn new(tracer: &Tracer, seeds: &Seeds, begin: f64) -> Result<Self> {
         let mut inflow = Inflow::default();
         let of_sources: usize = tracer.sources.iter().map(|source| source.capacity()).sum();
         let slots = seeds.len() + of_sources;
         check_slots(slots)?;
-        // Slots of sources have no seeds whose places they could keep.
+        // Slots of sources have no seeds whose positions could be kept.
         let own = if of_sources == 0 { seeds.positions() } else { &[] };
         for (status, inlet) in &tracer.outlets {
             let rows = inflow.open(tracer, inlet, (own, slots), begin)?;
@@ -43,7 +43,7 @@ impl Inflow {
         Ok(inflow)
     }
 
-    /// Adds the places of an inlet, and returns its number.
+    /// Adds the positions of an inlet and returns its number.
     fn open(
         &mut self,
         tracer: &Tracer,
@@ -68,24 +68,24 @@ impl Inflow {
     }
 }
 
-/// How many inlets a tracer has.
+/// Number of inlets of a tracer.
 pub(super) fn count(tracer: &Tracer) -> usize {
     let of_patches = tracer.patches.iter().filter(|patch| patch.is_outlet()).count();
     tracer.outlets.len() + of_patches + tracer.sources.len()
 }
 
-/// The numbers of slots and places fit into an `i32`.
+/// Checks that numbers of slots and positions fit into an `i32`.
 fn check_slots(count: usize) -> Result<()> {
     match i32::try_from(count) {
         Ok(_) => Ok(()),
         Err(_) => Err(Error::Inlet(format!(
-            "{count} slots or places are too many; the most is {}",
+            "{count} slots or positions are too many; the maximum is {}",
             i32::MAX
         ))),
     }
 }
 
-/// The flow at places.
+/// Velocities at positions.
 fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64; 3]>> {
     let field = tracer.field;
     let numbers = places.as_flattened().iter().copied();
@@ -96,8 +96,8 @@ fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64;
     Ok(velocity)
 }
 
-/// The places of an inlet that are in the mesh of the field, if it has one, and on the allowed side
-/// of obstacles. Places that are drawn need not all be; those that are given must.
+/// The positions of an inlet that are inside the mesh, if the field has one, and on the allowed
+/// side of obstacles. Random positions outside are dropped; given positions must all be inside.
 fn allowed(
     tracer: &Tracer,
     inlet: &Inlet,
@@ -117,8 +117,9 @@ fn allowed(
     let is_drawn = places.stride != 0 && inlet.pattern() != Pattern::Lattice;
     if !is_drawn || outside == found.len() {
         return Err(Error::Inlet(format!(
-            "{outside} of its {} places lie outside the {what}, the first at {:?}; move it into \
-             the {what}, or draw its places (`uniform`, `flux`) from a shape that reaches into it",
+            "{outside} of its {} positions are outside the {what}, the first at {:?}; move the inlet \
+             into the {what}, or draw random positions (`uniform`, `flux`) from a shape that \
+             overlaps it",
             found.len(),
             places.positions[first]
         )));

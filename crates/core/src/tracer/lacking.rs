@@ -1,4 +1,4 @@
-//! Tests of devices that run out of memory.
+//! Tests with devices that run out of memory.
 
 use super::{
     Tracer,
@@ -37,7 +37,7 @@ fn seeds() -> Seeds {
     Seeds::uniform([0.1, 0.1, 0.0], [1.9, 0.9, 0.0], COUNT - 60, 1).unwrap()
 }
 
-/// All that a run leaves, as text that tells all bits apart.
+/// Everything that a run returns, as text that distinguishes all bits.
 fn text(tracks: &Tracks) -> String {
     let saves = tracks.saves().iter().map(|save| {
         let velocity = save.velocity.clone().unwrap().into_data().try_to_vec::<f32>().unwrap();
@@ -65,7 +65,7 @@ fn a_run_goes_on_in_smaller_batches_where_the_device_lacks_memory() {
             let (ran, all) = (tracks.summary().unwrap(), whole.summary().unwrap());
             assert_eq!((ran.saves, ran.steps, ran.released), (all.saves, all.steps, all.released));
             assert_eq!((&ran.counts, ran.particle_steps), (&all.counts, all.particle_steps));
-            // Nothing is read back of a device that has all particles.
+            // With all particles on the device nothing is read back.
             let fails = batch < COUNT || place != Place::ReadBack || after == 1;
             assert!(ran.batches.retries >= 1 || !fails, "{name}: {:?}", ran.batches);
         }

@@ -1,4 +1,4 @@
-//! Slots that are used again: who is in them, since when, and what has become of those before.
+//! Slots that are re-used: the instance in each, and the instances before it.
 
 use super::{Tracer, inflow::Inflow, state::RunState};
 use crate::{
@@ -11,28 +11,29 @@ use burntrace_kernels::{Lives, MeshPatch, ReinjectionRules, Releases, status::WA
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// An end that another life follows, as a launch has logged it.
+/// A logged end that is followed by a re-injection or another release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub slot: u32,
     pub generation: u32,
     pub status: i32,
-    /// The number of the step in the run, and the fraction of it.
+    /// The number of the step in the run, and the fraction within it.
     pub step: i32,
     pub fraction: f64,
     pub place: [f64; 3],
 }
 
-/// What a chunk's launches need to know of what follows the ends of lives.
+/// The re-injection rules of a launch.
 #[derive(Clone)]
 pub(super) struct Reinjection {
-    /// Places of inlets.
+    /// Positions of inlets.
     pub places: Arc<Vec<[f64; 3]>>,
     pub reinjection: ReinjectionRules,
 }
 
 impl Reinjection {
-    /// Step and fraction of the release that follows an end within the same launch, if one does.
+    /// Step and fraction of the release that follows an end within the same launch, if there is
+    /// one.
     pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
         let ReinjectionRules { lives, releases, .. } = &self.reinjection;
         let now = (end.step, end.fraction);
@@ -43,7 +44,7 @@ impl Reinjection {
         releases[number].next(&lives.sources[number], end.slot, Some(now))
     }
 
-    /// What follows in a part of the chunk.
+    /// The rules for a part of the chunk.
     pub fn during(&self, part: &Chunk) -> Reinjection {
         let first = part.first_step as i32;
         let steps = first..first + part.steps() as i32;
@@ -61,19 +62,19 @@ impl Reinjection {
     }
 }
 
-/// How the present life of a slot began.
+/// The start of the current instance of a slot.
 #[derive(Clone, Copy, Debug)]
 struct InstanceStart {
     time: f64,
     step: u64,
     generation: u32,
-    /// The inlet; none for a seed.
+    /// The inlet; `None` for a seed.
     inlet: Option<u16>,
-    /// Whether it is a slot of a source in which there is no particle.
+    /// Whether this is an empty slot of a source.
     is_empty: bool,
 }
 
-/// The slots of a run in which they are used again.
+/// The re-used slots of a run.
 pub(super) struct Slots {
     following: Reinjection,
     timetables: Vec<Timetable>,
@@ -81,23 +82,23 @@ pub(super) struct Slots {
     precision: Precision,
     seeds: Vec<[f64; 3]>,
     begun: Vec<InstanceStart>,
-    /// Lives that have ended and were followed by others, by the code of their status.
+    /// Number of ended instances that were followed by another one, by status.
     ended: Vec<(Status, usize)>,
     /// How many of them left the mesh through each of its patches.
     left_through: Vec<usize>,
-    /// Steps that those have taken.
+    /// Steps taken by them.
     particle_steps: u64,
     /// Particles that sources have released.
     from_sources: u64,
 }
 
-/// Ends of a slot that a launch has room for on devices where that must be known: few of many slots,
-/// so that the log stays small. A launch with more of a slot is followed by another one.
+/// Ends per slot for which a launch's log has room, on devices that need a fixed size; smaller for
+/// many slots. If a slot has more ends, its remaining steps take another launch.
 fn room(slots: usize) -> usize {
     ((1 << 21) / slots.max(1)).clamp(1, 64)
 }
 
-/// What there is to know where nothing follows, to compile kernels.
+/// Rules without inlets, to compile kernels.
 pub(super) fn nothing_follows() -> Reinjection {
     following(Inflow::default(), 1)
 }
@@ -145,29 +146,29 @@ impl Slots {
         &self.following.reinjection.lives
     }
 
-    /// Places of inlets, for all that is to come.
+    /// Positions of inlets for the whole run.
     pub fn inlets(&self) -> &[[f64; 3]] {
         &self.following.places
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub fn count(&self) -> usize {
         self.begun.len()
     }
 
-    /// The places of the first lives in the slots of sources.
+    /// The positions of the first releases in the slots of sources.
     pub fn first_places(&self) -> Vec<[f64; 3]> {
         (self.seeds.len()..self.count()).map(|slot| self.release_place(slot)).collect()
     }
 
-    /// Tells when the seeds are released.
+    /// Sets the release times of the seeds.
     pub fn seeds_begin(&mut self, each: &[(f64, u64)]) {
         for (begun, release) in self.begun.iter_mut().zip(each) {
             (begun.time, begun.step) = *release;
         }
     }
 
-    /// What follows in a chunk. Slots of sources that are empty get their releases.
+    /// The rules for a chunk. Empty slots of sources get their releases.
     pub fn prepare(&mut self, chunk: &Chunk) -> &Reinjection {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
@@ -187,7 +188,7 @@ impl Slots {
         &self.following
     }
 
-    /// Takes note of ends that a chunk's launches have logged, and returns those lives.
+    /// Records the ends that the launches of a chunk have logged, and returns those instances.
     pub fn absorb(&mut self, mut ends: Vec<End>, chunk: &Chunk) -> Result<Vec<ParticleInstance>> {
         ends.sort_unstable_by_key(|end| (end.slot, end.generation));
         ends.iter().map(|end| self.end(end, chunk)).collect()
@@ -199,7 +200,7 @@ impl Slots {
         let is_known = slot < self.count() && self.begun[slot].generation == end.generation;
         let (Some(status), true) = (status, is_known) else {
             return Err(Error::Execution(format!(
-                "it logged an end that there is none of: {end:?}"
+                "it logged an end of an unknown instance: {end:?}"
             )));
         };
         let life = ParticleInstance {
@@ -223,7 +224,7 @@ impl Slots {
         Ok(life)
     }
 
-    /// Begins the life that follows an end.
+    /// Starts the instance that follows an end.
     fn follow(&mut self, end: &End, chunk: &Chunk) {
         let reinjection = &self.following.reinjection;
         let begun = &mut self.begun[end.slot as usize];
@@ -243,7 +244,7 @@ impl Slots {
         }
     }
 
-    /// Where the present life of a slot began.
+    /// The release position of the current instance of a slot.
     fn release_place(&self, slot: usize) -> [f64; 3] {
         let begun = &self.begun[slot];
         let Some(inlet) = begun.inlet else { return self.seeds[slot] };
@@ -257,7 +258,7 @@ impl Slots {
         self.following.places[row as usize]
     }
 
-    /// Lives that have ended so far and were followed by others.
+    /// Number of ended instances that were followed by another one, by status.
     pub fn ended(&self) -> &[(Status, usize)] {
         &self.ended
     }
@@ -267,25 +268,24 @@ impl Slots {
         &self.left_through
     }
 
-    /// Steps that those have taken.
+    /// Steps taken by them.
     pub fn particle_steps(&self) -> u64 {
         self.particle_steps
     }
 
-    /// Releases that were due so far, and were not made, as their slots were not free.
+    /// Releases that were due but dropped, because their slots were not free.
     pub fn dropped(&self) -> u64 {
         self.timetables.iter().map(Timetable::due).sum::<u64>().saturating_sub(self.from_sources)
     }
 
-    /// Time and step at which the present life of a slot began, how many there were before, and
-    /// where it did.
+    /// Release time and step, generation and release position of the current instance of a slot.
     pub fn present(&self, slot: usize) -> (f64, u64, u32, [f64; 3]) {
         let InstanceStart { time, step, generation, .. } = self.begun[slot];
         (time, step, generation, self.release_place(slot))
     }
 
-    /// Which of some slots from `first` on `[n, 1]` are those of sources and have no particle in them, by their
-    /// statuses `[n]`; nothing where there are no sources.
+    /// Empty slots of sources among those from `first` on, by their statuses `[n]`: a mask `[n,
+    /// 1]`, or `None` where there are no sources.
     pub fn empty(&self, first: usize, status: &Tensor<1, Int>) -> Option<Tensor<2, Bool>> {
         if self.timetables.is_empty() {
             return None;
@@ -300,7 +300,7 @@ impl Slots {
     }
 }
 
-/// The sums of a run's slots, as plain numbers.
+/// The counters of a run's slots, in serialisable form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Books {
     /// In the order of [`Status::ALL`].
@@ -312,11 +312,11 @@ pub(super) struct Books {
     due: Vec<u64>,
 }
 
-/// No inlet, in an array of them.
+/// Marks a seed in an array of inlets.
 const NO_INLET: u16 = u16::MAX;
 
 impl Slots {
-    /// All that changes in the course of a run: sums, and columns with a number for each slot.
+    /// The mutable state: counters, and columns with one number for each slot.
     pub fn books(&self) -> (Books, [(&'static str, Vec<u8>); 5]) {
         let books = Books {
             ended: self.ended.iter().map(|(_, count)| *count as u64).collect(),
@@ -340,7 +340,7 @@ impl Slots {
         bytemuck::cast_slice(&numbers).to_vec()
     }
 
-    /// Takes over what another run of the same tracer had in its books.
+    /// Restores the state of a run of the same tracer.
     pub fn restore(&mut self, books: &Books, state: &RunState) -> Result<()> {
         let lengths = [books.ended.len(), books.left_through.len(), books.due.len()];
         if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {

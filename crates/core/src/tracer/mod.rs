@@ -1,4 +1,4 @@
-//! The one loop: field, seeds, scheme and boundary in, tracks out.
+//! The integration loop: field, seeds, scheme and boundaries in, tracks out.
 
 mod adapt;
 mod batches;
@@ -50,17 +50,17 @@ use std::{cell::Cell, time::Instant};
 use stepper::Stepper;
 pub use walk::RandomWalk;
 
-/// What to do with seeds outside the domain.
+/// How seeds outside the domain are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SeedsOutside {
-    /// Refuse the run, and say how many there are.
+    /// Refuse the run and report their number.
     #[default]
     Error,
-    /// Let them end at once, as not located.
+    /// End them at once with the status `not located`.
     NotLocated,
 }
 
-/// Follows particles through a field.
+/// Traces particles through a field.
 ///
 /// ```
 /// use burntrace_core::{Analytic, Flow, Precision, SaveAt, Scheme, Seeds, Span, Tracer};
@@ -91,7 +91,7 @@ pub struct Tracer<'a> {
     engine: Option<Engine>,
     wall: Wall,
     patches: Vec<Patch>,
-    /// The inlet that follows each way of ending.
+    /// The inlet at which particles re-enter, by the status with which they ended.
     outlets: Vec<(Status, Inlet)>,
     sources: Vec<Source>,
     obstacles: Vec<Obstacle>,
@@ -107,8 +107,8 @@ pub struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    /// A tracer through a field: RK4, all faces exits, the whole time of the field, saving the
-    /// end only.
+    /// A tracer with the defaults: RK4, exits at all faces, the whole time range of the field, and
+    /// one save at the end.
     pub fn new(field: &'a dyn Field) -> Self {
         Tracer {
             field,
@@ -136,107 +136,107 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// How a step is taken.
+    /// Sets the time integration scheme.
     pub fn scheme(mut self, scheme: Scheme) -> Self {
         self.scheme = scheme;
         self
     }
 
-    /// The same condition at all six faces.
+    /// Sets the same condition at all six faces.
     pub fn all_faces(mut self, condition: Condition) -> Self {
         self.faces = [[condition; 2]; 3];
         self
     }
 
-    /// The condition at one face.
+    /// Sets the condition at one face.
     pub fn face(mut self, face: Face, condition: Condition) -> Self {
         self.faces[face as usize / 2][face as usize % 2] = condition;
         self
     }
 
-    /// Makes a face an outlet: who crosses it ends there, and another particle comes in through the
-    /// inlet at the same time, in the same slot, and takes what is left of the step.
+    /// Makes a face an outlet: a particle that crosses it ends there, and another one is released
+    /// at the inlet at the same time and in the same slot, which takes the rest of the step.
     ///
-    /// What happens to particles that flow back out of an inlet is the condition of its face.
+    /// The condition of the inlet's own face applies to particles that flow back out through it.
     pub fn outlet(mut self, face: Face, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::Exited(face));
         self.outlets.push((Status::Exited(face), inlet));
         self
     }
 
-    /// Adds a source, which has slots of its own after those of the seeds.
+    /// Adds a source; its slots follow those of the seeds.
     pub fn source(mut self, source: Source) -> Self {
         self.sources.push(source);
         self
     }
 
-    /// The box whose faces these are, in place of the field's own.
+    /// Sets the domain box whose faces have conditions; by default the field's domain.
     pub fn domain(mut self, domain: Domain) -> Self {
         self.domain = domain;
         self
     }
 
-    /// Begin, end and steps.
+    /// Sets start time, end time and steps.
     pub fn span(mut self, span: Span) -> Self {
         self.span = span;
         self
     }
 
-    /// When positions are saved.
+    /// Sets when positions are saved.
     pub fn save(mut self, save: SaveAt) -> Self {
         self.save = save;
         self
     }
 
-    /// Whether saves carry the velocity at each position.
+    /// Saves the velocity at each position, too.
     pub fn save_velocity(mut self, velocity: bool) -> Self {
         self.velocity = velocity;
         self
     }
 
-    /// Insists on a path. Without this, the fused one is taken where it can be.
+    /// Requires an engine. The default is the fused one where it is available.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = Some(engine);
         self
     }
 
-    /// Ends particles that are slower than a speed (unit of length per unit of time).
+    /// Ends particles that are slower than `speed` (length per time).
     pub fn stagnant_speed(mut self, speed: f64) -> Self {
         self.stagnant_speed = speed;
         self
     }
 
-    /// What to do with seeds outside the domain.
+    /// Sets how seeds outside the domain are handled.
     pub fn seeds_outside(mut self, choice: SeedsOutside) -> Self {
         self.seeds_outside = choice;
         self
     }
 
-    /// The name by which the summary calls the device.
+    /// Sets the name of the device in the summary.
     pub fn device_name(mut self, name: impl Into<String>) -> Self {
         self.device_name = Some(name.into());
         self
     }
 
-    /// The slots that are used again, if any are.
+    /// The re-used slots, if there are any.
     fn slots(&self, seeds: &Seeds, schedule: &Schedule) -> Result<Option<Slots>> {
         if !self.uses_slots_again() {
             return match seeds.is_empty() {
-                true => Err(Error::Seeds("there are none, and no source; give either".into())),
+                true => Err(Error::Seeds("there are no seeds and no source; give either".into())),
                 false => Ok(None),
             };
         }
         Slots::new(self, seeds, schedule).map(Some)
     }
 
-    /// Whether lives are followed by others.
+    /// Whether an instance can be followed by another one in its slot.
     fn uses_slots_again(&self) -> bool {
         let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);
         has_outlet || !self.sources.is_empty()
     }
 
-    /// The number of the mesh cell of each seed, as [`start::cells`] gives it; `None` for seeds that
-    /// are outside the domain or the mesh, or inside an obstacle.
+    /// The number of the mesh cell of each seed, as returned by [`start::cells`]; `None` for seeds
+    /// outside the domain or the mesh, or inside an obstacle.
     fn locate(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
         let mut cells = start::cells(seeds, &self.domain, self.field)?;
         let allows = obstacles::allowed(self)?;
@@ -249,12 +249,12 @@ impl<'a> Tracer<'a> {
         Ok(cells)
     }
 
-    /// Compiles what a run of this tracer needs on its device, and returns the seconds that it
-    /// took. A run of as many particles, or of fewer, then compiles nothing new.
+    /// Compiles the kernels of a run on its device and returns the seconds that this took. A run of
+    /// up to `particles` particles then compiles nothing.
     ///
     /// # Errors
     ///
-    /// As [`trace`](Tracer::trace), but for what is wrong with seeds.
+    /// As [`prepare`](Tracer::prepare), except for errors of the seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let begin = Instant::now();
         let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
@@ -273,7 +273,7 @@ impl<'a> Tracer<'a> {
         Ok(begin.elapsed().as_secs_f64())
     }
 
-    /// What takes particles through steps, given their later releases and the places of inlets.
+    /// Builds the stepper for the given later releases and positions of inlets.
     fn stepper<'s>(
         &'s self,
         engine: Engine,
@@ -317,11 +317,9 @@ impl<'a> Tracer<'a> {
 
     fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
         let obstacle = if self.field.sampled().is_none() {
-            Some(
-                "the field is neither on a grid or a mesh nor on points; only those are followed by the fused operation",
-            )
+            Some("the field is not on a grid, a mesh or points, which the fused operation needs")
         } else if is_tracked || self.field.device().is_autodiff() {
-            Some("gradients are tracked, which the tensor engine does")
+            Some("gradients are tracked, which needs the tensor engine")
         } else {
             None
         };
@@ -334,7 +332,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// An error of a device, as one of a run.
+/// Converts an error of a device.
 fn done<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<()> {
     data.map(drop).map_err(|error| Error::Execution(format!("{error:?}")))
 }

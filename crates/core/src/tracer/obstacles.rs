@@ -1,7 +1,7 @@
-//! Obstacles: their checks, and what they make of steps on the tensor engine.
+//! Obstacles: validation, and their effect on steps of the tensor engine.
 //!
-//! That is done on the host, one particle after another. Gradients go through where a particle
-//! would be without the obstacles; what they add is taken as a constant.
+//! The effect is computed on the host, one particle at a time. The gradient is that of the free
+//! step; the correction at obstacles is treated as a constant.
 
 use super::{Tracer, edge::constant, start, stepper::Stepper, walls::Landing};
 use crate::{
@@ -11,28 +11,29 @@ use crate::{
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Places, obstacle_passages, status::EXITED};
 
-/// How far behind a surface what is released counts as on it: so many roundings.
+/// Distance behind a surface within which a released particle counts as on it, in units of
+/// rounding.
 const SLACK: f64 = 16.0;
 
 impl Tracer<'_> {
-    /// Adds an obstacle: a body that particles stay outside of, or a vessel that they stay inside
-    /// of. Obstacles are numbered in the order in which they are added. They do not go with a field
-    /// on a mesh, which has [walls](Tracer::mesh_wall) of its own.
+    /// Adds an obstacle: a body that particles stay outside of, or a vessel that they stay inside.
+    /// Obstacles are numbered in the order in which they are added. Fields on meshes have
+    /// [walls](Tracer::mesh_wall) instead and cannot be combined with obstacles.
     ///
-    /// In a domain that is flat along an axis, a sphere or a box reaches all along that axis, and so
-    /// does a cylinder, whose axis must be parallel to it. A surface of triangles does not go with it.
+    /// In a domain that is flat along an axis, spheres and boxes extend along the whole axis, and
+    /// so do cylinders, whose axis must be parallel to it. Triangulated surfaces need a 3-D domain.
     pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
         self.obstacles.push(obstacle);
         self
     }
 
-    /// Adds several obstacles, as [`obstacle`](Tracer::obstacle) does one.
+    /// Adds several obstacles; see [`obstacle`](Tracer::obstacle).
     pub fn obstacles(mut self, obstacles: impl IntoIterator<Item = Obstacle>) -> Self {
         self.obstacles.extend(obstacles);
         self
     }
 
-    /// Makes all obstacles at whose surface particles [end](crate::Surface::Exit) outlets, as
+    /// Makes all obstacles with an [exit](crate::Surface::Exit) surface outlets, as
     /// [`outlet`](Tracer::outlet) does for a face.
     pub fn obstacle_outlet(mut self, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::HitObstacle);
@@ -41,7 +42,7 @@ impl Tracer<'_> {
     }
 }
 
-/// The obstacles of a tracer, as they are in its domain.
+/// The obstacles of a tracer, adapted to its domain.
 pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     if tracer.obstacles.is_empty() {
         return Ok(Vec::new());
@@ -66,14 +67,14 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     tracer.obstacles.iter().enumerate().map(of_one).collect()
 }
 
-/// What launches read of inlets and obstacles, on a field's device. CPUs have surfaces at hand.
+/// The buffers of inlets and obstacles on the field's device. CPU backends read surfaces directly.
 pub(super) fn places(field: &dyn Field, inlets: &[[f64; 3]], obstacles: &[Obstacle]) -> Places {
     let device = start::plain(&field.device());
     let obstacles = if device::compiles_kernels(&device) { obstacles } else { &[] };
     Places::new(inlets, obstacles, &device, field.precision().dtype())
 }
 
-/// A shape that reaches all along the flat axes of a domain.
+/// The shape extended along the flat axes of the domain.
 fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
     let mut shape = shape;
     for d in (0..3).filter(|d| domain.is_flat(*d)) {
@@ -98,8 +99,8 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
             }
             Shape::Surface(_) => {
                 return Err(format!(
-                    "the domain is flat along {}, and triangles have no outline there; use a \
-                     cylinder or a box, or a domain of some thickness",
+                    "the domain is flat along {}, where a triangulated surface has no outline; use a \
+                     cylinder or a box, or a 3-D domain",
                     AXES[d]
                 ));
             }
@@ -108,15 +109,15 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
     Ok(shape)
 }
 
-/// Whether a tracer's obstacles allow a place, as a function of it.
+/// Whether a position is on the allowed side of a tracer's obstacles, as a function.
 pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + use<>> {
     let obstacles = checked(tracer)?;
     let slack = SLACK * tracer.field.precision().epsilon();
     Ok(move |place: &[f64; 3]| obstacles.iter().all(|obstacle| obstacle.allows(*place, slack)))
 }
 
-/// Lets obstacles and faces act on ways `from -> to` in place of the faces alone, by which the ways
-/// have landed. What records keep of places `[n, 1]`, the numbers of obstacles, is returned.
+/// Applies obstacles and domain faces to paths `from -> to` and updates `landing`, which held the
+/// result for the faces alone. Returns the obstacle number for each record `[n, 1]`.
 pub(super) fn pass(
     stepper: &Stepper,
     [from, to]: [&Tensor<2>; 2],

@@ -1,5 +1,4 @@
-//! Where the particles of a run lie: on the device, all of them; or on the host, from where they
-//! go to the device in batches.
+//! The particles of a run: all on the device, or on the host and sent to the device in batches.
 
 use super::{rows::Rows, start};
 use crate::{Error, Result};
@@ -9,7 +8,7 @@ use std::ops::Range;
 
 /// The particles of a run.
 pub(super) enum ParticleStore {
-    /// All of them; nothing while they are in a launch.
+    /// All particles; `None` while they are in a launch.
     OnDevice { particles: Option<Box<Particles>>, count: usize },
     /// In the order of their slots.
     OnHost { rows: Rows, device: Device },
@@ -31,13 +30,12 @@ impl ParticleStore {
         }
     }
 
-    /// Whether they are on the host.
+    /// Whether the particles are on the host.
     pub fn is_on_host(&self) -> bool {
         matches!(self, ParticleStore::OnHost { .. })
     }
 
-    /// A batch on the device. They are passed on by value: a tensor that nobody else holds is
-    /// advanced where it lies.
+    /// A batch on the device, by value: a tensor with one owner is advanced in place.
     pub fn take(&mut self, batch: Range<usize>) -> Result<Particles> {
         match self {
             ParticleStore::OnDevice { particles, .. } => Ok(*particles.take().ok_or_else(lost)?),
@@ -45,7 +43,7 @@ impl ParticleStore {
         }
     }
 
-    /// Takes a batch back, which begins with particle `first`.
+    /// Stores a batch that starts with particle `first`.
     pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
         match self {
             ParticleStore::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
@@ -54,7 +52,7 @@ impl ParticleStore {
         Ok(())
     }
 
-    /// A copy of all of them.
+    /// A copy of all particles on the host.
     pub fn copy(&self) -> Result<Rows> {
         match self {
             ParticleStore::OnDevice { particles, .. } => {
@@ -64,7 +62,7 @@ impl ParticleStore {
         }
     }
 
-    /// All of them on the host; their positions too where those are asked for.
+    /// All particles on the host; positions only where `with_positions` is set.
     pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
         match self {
             ParticleStore::OnDevice { particles, .. } => {

@@ -1,4 +1,4 @@
-//! The edge of a mesh: what happens there, and patches of it with a wall of their own.
+//! Mesh boundaries: the wall condition, and patches with conditions of their own.
 
 use super::Tracer;
 use crate::{
@@ -8,20 +8,22 @@ use crate::{
 };
 use burntrace_kernels::MeshPatch;
 
-/// The most patches that a run can have.
+/// The maximum number of patches in a run.
 pub const MAX_PATCHES: usize = 16;
 
-/// How far the boxes of patches are widened on all sides: in units of rounding and of the mesh's
-/// greatest coordinate, the same of its extent, and a part of its extent. That is more than a place
-/// that counts as on a face may be beside it, in kernels and on the host (`SLACK`).
+/// Widths by which the boxes of patches are enlarged on all sides: units of rounding of the mesh's
+/// largest coordinate, units of rounding of its extent, and a fraction of its extent. The sum
+/// exceeds the distance from a face at which kernels and host still count a position as on it
+/// (`SLACK`).
 const OF_PLACES: f64 = 16.0;
 const OF_EXTENT: f64 = 128.0;
 const LEAST: f64 = 1e-9;
 
-/// A part of a mesh's edge with a name and a wall of its own: where ways cross the edge in a box.
+/// A named part of the mesh boundary with its own wall condition: all boundary crossings inside a
+/// box.
 ///
-/// What counts is the place of the crossing and not the face, so a patch may end in the middle of
-/// one. The box may be flat where the edge is: it is widened by some units of rounding.
+/// The position of the crossing counts and not the face, so a patch may end in the middle of a
+/// face. The box may be flat: it is enlarged by some units of rounding.
 #[derive(Clone, Debug)]
 pub struct Patch {
     name: String,
@@ -32,34 +34,34 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// A patch that particles leave through for good. The box is from `low` to `high`, in the
-    /// data's unit of length; an axis that is open goes from `f64::NEG_INFINITY` to
-    /// `f64::INFINITY`. In two dimensions z does not count.
+    /// A patch through which particles leave. The box extends from `low` to `high`, in the data's
+    /// unit of length; use `f64::NEG_INFINITY` and `f64::INFINITY` for unbounded axes. In two
+    /// dimensions z is ignored.
     pub fn new(name: impl Into<String>, low: [f64; 3], high: [f64; 3]) -> Self {
         Patch { name: name.into(), low, high, wall: Wall::Leave, inlet: None }
     }
 
-    /// What happens to a particle there.
+    /// Sets the wall condition.
     pub fn wall(mut self, wall: Wall) -> Self {
         self.wall = wall;
         self.inlet = None;
         self
     }
 
-    /// Makes the patch an outlet: who leaves through it ends there, and another particle comes in
-    /// through the inlet, as with [`Tracer::outlet`].
+    /// Makes the patch an outlet: a particle that leaves through it ends there, and another one is
+    /// released at the inlet, as with [`Tracer::outlet`].
     pub fn outlet(mut self, inlet: Inlet) -> Self {
         self.wall = Wall::Leave;
         self.inlet = Some(inlet);
         self
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether others come in for those who leave.
+    /// Whether particles that leave are re-injected.
     pub(super) fn is_outlet(&self) -> bool {
         self.inlet.is_some()
     }
@@ -69,7 +71,7 @@ impl Patch {
         self.inlet.as_ref()
     }
 
-    /// Its box as kernels know it, in a run on a mesh.
+    /// The box in the form that kernels read.
     fn widened(&self, (margin, precision): (f64, Precision), dimension: usize) -> MeshPatch {
         let mut patch = MeshPatch {
             low: self.low.map(|x| precision.round(x - margin)),
@@ -92,8 +94,8 @@ impl Patch {
             let holds_some = low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY;
             if !holds_some {
                 return self.fail(format!(
-                    "its box holds nothing on the {name} axis, from {low} to {high}; give the \
-                     lesser coordinate first"
+                    "its box is empty along {name}, from {low} to {high}; give the smaller \
+                     coordinate first"
                 ));
             }
         }
@@ -102,31 +104,30 @@ impl Patch {
 }
 
 impl Tracer<'_> {
-    /// What happens at the edge of a field on a mesh; elsewhere it does not matter. Particles leave
-    /// it unless this says something else.
+    /// Sets the condition at mesh boundaries, by default [`Wall::Leave`]; ignored for other fields.
     pub fn mesh_wall(mut self, wall: Wall) -> Self {
         self.wall = wall;
         self
     }
 
-    /// Makes the edge of the field's mesh an outlet, as [`outlet`](Tracer::outlet) does for a face.
-    /// Its [wall](Tracer::mesh_wall) is then one that particles leave through.
+    /// Makes the mesh boundary an outlet, as [`outlet`](Tracer::outlet) does for a face. Its [wall
+    /// condition](Tracer::mesh_wall) becomes [`Wall::Leave`].
     pub fn mesh_outlet(mut self, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::LeftMesh);
         self.outlets.push((Status::LeftMesh, inlet));
         self
     }
 
-    /// Adds a patch of the edge of the field's mesh, with a wall of its own; elsewhere
-    /// [`mesh_wall`](Tracer::mesh_wall) holds. Where several are in one place, the first one counts.
-    /// There can be [`MAX_PATCHES`].
+    /// Adds a patch of the mesh boundary with its own wall condition; elsewhere
+    /// [`mesh_wall`](Tracer::mesh_wall) applies. Where patches overlap, the first one applies. At
+    /// most [`MAX_PATCHES`].
     pub fn mesh_patch(mut self, patch: Patch) -> Self {
         self.patches.push(patch);
         self
     }
 }
 
-/// The patches of a run, as kernels know them; nothing for a field without a mesh.
+/// The patches of a run in the form that kernels read; empty for a field without a mesh.
 pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
     let Some(mesh) = tracer.field.mesh().filter(|_| !tracer.patches.is_empty()) else {
         return Vec::new();
@@ -136,7 +137,7 @@ pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
     tracer.patches.iter().map(|patch| patch.widened(by, mesh.dimension())).collect()
 }
 
-/// How far boxes are widened on a mesh, in the data's unit of length.
+/// The width by which boxes are enlarged, in the data's unit of length.
 fn margin(mesh: &Mesh, precision: Precision) -> f64 {
     let mut bounds = Bounds::EMPTY;
     mesh.points().iter().for_each(|point| bounds.add(*point));
@@ -149,28 +150,26 @@ fn margin(mesh: &Mesh, precision: Precision) -> f64 {
     (rounding * precision.epsilon()).max(LEAST * extent)
 }
 
-/// Checks that the patches of a run are parts of the edge of its mesh.
+/// Checks that the patches of a run are parts of the mesh boundary.
 pub(super) fn check(tracer: &Tracer) -> Result<()> {
     let Some(first) = tracer.patches.first() else { return Ok(()) };
     let Some(mesh) = tracer.field.mesh() else {
-        return first.fail("the field has no mesh whose edge it could be a part of");
+        return first.fail("the field has no mesh; patches apply to mesh boundaries only");
     };
     for (i, patch) in tracer.patches.iter().enumerate() {
         patch.check()?;
         if tracer.patches[..i].iter().any(|other| other.name == patch.name) {
-            return patch.fail("there are two of this name; give each its own");
+            return patch.fail("two patches have this name; give each its own");
         }
         if i >= MAX_PATCHES {
             let count = tracer.patches.len();
-            return patch.fail(format!(
-                "it is one too many: there are {count}, and the most is {MAX_PATCHES}"
-            ));
+            return patch.fail(format!("there are {count} patches; the maximum is {MAX_PATCHES}"));
         }
     }
     check_places(tracer, mesh)
 }
 
-/// Checks that there are open faces in each patch.
+/// Checks that each patch contains boundary faces.
 fn check_places(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
     let boxes = boxes(tracer);
     let mut has_face = vec![false; boxes.len()];
@@ -189,14 +188,14 @@ fn check_places(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
     }
     match has_face.iter().position(|has| !has) {
         Some(patch) => tracer.patches[patch].fail(format!(
-            "no face of the mesh's edge is in its box; they lie within {:?} to {:?}",
+            "no boundary face of the mesh is in its box; the boundary extends from {:?} to {:?}",
             all.low, all.high
         )),
         None => Ok(()),
     }
 }
 
-/// A box around the corners of a face.
+/// The bounding box of a face's corners.
 fn around(mesh: &Mesh, cell: usize, face: usize) -> Bounds {
     let nodes = mesh.cells().nodes(cell);
     let mut bounds = Bounds::EMPTY;

@@ -1,4 +1,4 @@
-//! The plan of a tracer's run.
+//! The memory plan of a tracer's run.
 
 use super::{Tracer, inflow};
 use crate::{
@@ -6,47 +6,47 @@ use crate::{
     Strategy,
 };
 
-/// Runs that need no more than this are not held against the machine's memory.
+/// Runs that need no more than this are not checked against the machine's memory.
 const SMALL: u64 = 64 << 20;
 
 impl Tracer<'_> {
-    /// The most bytes of memory that the run may use: those of the whole process where the device is
-    /// the CPU, else those on the device. Without this, it is what the machine has to spare.
+    /// Limits the memory of the run in bytes: of the whole process where the device is the CPU,
+    /// else on the device. The default is the memory that is free.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Insists on a way in which the run lies in memory. Without this, it is the first of
-    /// [`Strategy::ALL`] that fits. Whether frames are streamed is settled when the field is
-    /// [opened](crate::GridField::open).
+    /// Requires a memory strategy. The default is the first of [`Strategy::ALL`] that fits.
+    /// Streaming of frames is chosen when the field is [opened](crate::GridField::open).
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.asked.strategy = Some(strategy);
         self
     }
 
-    /// The most particles that are on the device at a time; the others lie on the host. Tracks do
-    /// not depend on it.
+    /// Limits the number of particles on the device at a time; the others stay on the host. Tracks
+    /// do not depend on it.
     pub fn batch(mut self, most: usize) -> Self {
         self.asked.batch = Some(most);
         self
     }
 
-    /// How much memory a run of these seeds needs, and how it will lie there. Saves are counted as
-    /// for a sink that passes them on; those that stay in memory, as in
-    /// [`Tracks`](crate::Tracks), come to that.
+    /// Estimates the memory of a run of these seeds and its layout, without locating them. Saves
+    /// are counted as for a sink that passes them on; those that stay in memory, as in
+    /// [`Tracks`](crate::Tracks), come on top.
     ///
     /// # Errors
     ///
     /// [`Error::Memory`](crate::Error::Memory) where the run cannot fit, and
-    /// [`Error::Plan`](crate::Error::Plan) where what was asked for
-    /// contradicts itself or the field.
+    /// [`Error::Plan`](crate::Error::Plan) where the requested strategy or batch contradicts itself
+    /// or the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let engine = self.choose_engine(seeds.is_tracked())?;
         self.plan_of(seeds, engine, true)
     }
 
-    /// As [`plan`](Tracer::plan); small runs are not held against what the machine has to spare.
+    /// As [`plan`](Tracer::plan), but with `is_exact` false small runs are not checked against free
+    /// memory.
     pub(super) fn plan_of(&self, seeds: &Seeds, engine: Engine, is_exact: bool) -> Result<Plan> {
         let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
         let device = self.field.device();
@@ -67,12 +67,12 @@ impl Tracer<'_> {
         Plan::choose(&load, &field, memory, &asked)
     }
 
-    /// Bytes on the host of what is there before the run: seeds and frames.
+    /// Bytes on the host before the run: seeds and frames.
     fn there(&self, plan: &Plan, field: &FieldSize) -> u64 {
         let item = |name: &str| plan.items().iter().find(|item| item.name == name);
         let seeds = item("seeds").map_or(0, |item| item.host);
         let frames = match plan.frames() {
-            // A window begins with a frame.
+            // A window starts with one frame.
             Frames::Streamed(_) => field.frame_bytes + field.other_bytes,
             Frames::All => item("field").map_or(0, |item| item.device),
         };
@@ -98,7 +98,7 @@ impl Tracer<'_> {
         let whole = if is_tracked {
             Some("gradients are tracked, and their graph spans all particles")
         } else if engine == Engine::Tensor && self.tolerance.is_some() {
-            Some("on the tensor engine all particles have the steps of the most demanding one")
+            Some("on the tensor engine all particles share adaptive steps")
         } else {
             None
         };

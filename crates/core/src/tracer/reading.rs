@@ -1,4 +1,4 @@
-//! A save on its way from the device to the host, while the device goes on.
+//! Saves that are read back from the device while the next launch runs.
 
 use crate::{Error, Result, Save};
 use burn::tensor::{DType, Device, ExecutionError, Int, Tensor, TensorData, Transaction};
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 type Read = std::result::Result<Vec<TensorData>, ExecutionError>;
 
-/// A save whose copies are in the queue of the device.
+/// A save whose copies are in the device's queue.
 pub(super) struct Reading {
     index: usize,
     time: f64,
@@ -24,14 +24,13 @@ enum Copies {
 }
 
 impl Reading {
-    /// Puts the copies of a save, or of its block from particle `first` on, into the device's queue, ahead of whatever is launched next.
-    /// Images are read where there are any, which is in a box with a periodic axis, and generations
-    /// where slots are used again.
+    /// Queues the copies of a save, or of its block from particle `first` on, ahead of the next
+    /// launch. Images are read only with a periodic axis, generations only where slots are re-used.
     ///
-    /// A transaction, because it copies when it is first polled; `Tensor::into_data_async` leaves
-    /// that to whoever looks at the data first, and by then the particles have moved on. On Vulkan
-    /// and wgpu the copies are underway then; CUDA's and ROCm's servers (cubecl 0.11) wait for them
-    /// at that point, so that it is the sink's work only that the card does not wait for.
+    /// Uses a transaction, because it copies when it is first polled; `Tensor::into_data_async`
+    /// copies when the data are first accessed, and by then the particles have moved on. On Vulkan
+    /// and wgpu the copies are then under way; the servers of CUDA and ROCm (cubecl 0.11) wait for
+    /// them at that point, so that only the sink's work overlaps with the card's.
     pub fn start(
         particles: &Particles,
         velocity: Option<Tensor<2>>,
@@ -58,7 +57,7 @@ impl Reading {
         Reading { index, time, first, has_image, has_generation, copies }
     }
 
-    /// Waits until the copies have been made; the save then is on the host.
+    /// Waits for the copies and returns the save on the host.
     pub fn finish(self) -> Result<Save> {
         let read = match self.copies {
             Copies::Underway(copies) => burn::tensor::read_sync(copies),
@@ -83,13 +82,13 @@ impl Reading {
     }
 }
 
-/// A tensor on the host. The data are not copied once more.
+/// A tensor on the host, without another copy of the data.
 fn floats<const D: usize>(data: TensorData) -> Tensor<D> {
     let dtype = data.dtype();
     Tensor::from_data(data, (&Device::flex(), dtype))
 }
 
-/// As [`reals`].
+/// As [`floats`], for integers.
 fn ints<const D: usize>(data: TensorData) -> Tensor<D, Int> {
     let dtype = data.dtype();
     Tensor::from_data(data, (&Device::flex(), dtype))

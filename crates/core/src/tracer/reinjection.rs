@@ -1,5 +1,5 @@
-//! What follows the ends of lives, for the tensor engine: on the host, one slot after another. It is
-//! the reference for the fused operation.
+//! Re-injection for the tensor engine: on the host, one slot at a time. The reference for the fused
+//! operation.
 
 use super::{
     lives::{End, Reinjection},
@@ -13,7 +13,7 @@ use burntrace_kernels::{
     status::{ACTIVE, WAITING},
 };
 
-/// Slots of sources that wait for nothing get their first releases in a chunk.
+/// Gives waiting slots of sources without a release their first one in a chunk.
 pub(super) fn wake(state: State, following: &Reinjection) -> Result<State> {
     let mut rows = Rows::read(&state)?;
     for row in 0..rows.status.len() {
@@ -24,7 +24,8 @@ pub(super) fn wake(state: State, following: &Reinjection) -> Result<State> {
     Ok(rows.write(state))
 }
 
-/// Logs the ends of a step that other lives follow, and takes those through what is left of it.
+/// Logs the ends of a step that are followed by a re-injection, and advances the new instances
+/// through the rest of the step.
 pub(super) fn follow(
     stepper: &Stepper,
     mut state: State,
@@ -57,8 +58,8 @@ pub(super) fn follow(
     Ok(state)
 }
 
-/// Logs ends at the end of a step that other lives follow: those who come in again at once do so
-/// with nothing left of it.
+/// Logs ends at the end of a step that are followed by a re-injection; no time of the step is left
+/// for the new instances.
 pub(super) fn follow_at_end(
     state: State,
     following: &Reinjection,
@@ -69,7 +70,7 @@ pub(super) fn follow_at_end(
     for slot in 0..rows.status.len() {
         let end = rows.succeed(slot, following);
         if end.is_some() && rows.step[slot] == step as i32 {
-            // Steps by tolerance keep the length of the next one here; 0 is none.
+            // Adaptive runs keep the next step size here; 0 means none.
             (rows.status[slot], rows.fraction[slot]) = (ACTIVE, 0.0);
         }
         ends.extend(end);
@@ -79,14 +80,14 @@ pub(super) fn follow_at_end(
 
 /// Particles on the host.
 struct Rows {
-    /// The slot of the first one.
+    /// The slot of the first row.
     first: u32,
     position: Vec<[f64; 3]>,
     status: Vec<i32>,
     step: Vec<i32>,
     generation: Vec<i32>,
     fraction: Vec<f64>,
-    /// Who has changed.
+    /// Rows that have changed.
     is_new: Vec<bool>,
 }
 
@@ -104,7 +105,7 @@ impl Rows {
         })
     }
 
-    /// Puts those who have changed into the tensors; the others stay in their graphs.
+    /// Writes changed rows into the tensors; the others stay in their graphs.
     fn write(self, state: State) -> State {
         if !self.is_new.contains(&true) {
             return state;
@@ -142,7 +143,7 @@ impl Rows {
         self.first + row as u32
     }
 
-    /// As `Followers::succeed` of the fused operation does.
+    /// As `ReinjectionTable::succeed` of the fused operation.
     fn succeed(&mut self, row: usize, following: &Reinjection) -> Option<End> {
         let lives = &following.reinjection.lives;
         let (slot, status, place) = (self.slot(row), self.status[row], self.position[row]);
@@ -187,14 +188,14 @@ impl Rows {
         self.position[row] = following.places[place as usize];
     }
 
-    /// Who would be released once more in a step is in the next one.
+    /// A second release in the same step is moved to the next step.
     fn put_off(&mut self, slot: usize, step: u64) {
         if self.step[slot] == step as i32 {
             (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
         }
     }
 
-    /// The different fractions of a step at which slots that are used again are released in it.
+    /// The distinct fractions of a step at which re-used slots have releases in it.
     fn starts(&self, step: u64) -> Vec<f64> {
         let waits = |slot: &usize| self.status[*slot] == WAITING && self.step[*slot] == step as i32;
         let mut starts: Vec<f64> =

@@ -8,16 +8,16 @@ use std::ops::Range;
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
-    /// Three numbers for each; none where nobody asks for them.
+    /// Three numbers for each particle; empty where positions are not needed.
     pub position: Floats,
-    /// [`RECORD`] numbers for each.
+    /// [`RECORD`] numbers for each particle.
     pub record: Vec<i32>,
-    /// A number for each.
+    /// One number for each particle.
     pub fraction: Floats,
 }
 
 impl Rows {
-    /// Reads particles back. Those of tensors that nobody else holds are not copied.
+    /// Reads particles back; tensors with one owner are not copied.
     pub fn read(particles: Particles, with_positions: bool) -> Result<Self> {
         let record = particles.record.try_into_data().map_err(failed)?.convert::<i32>();
         Ok(Rows {
@@ -34,7 +34,7 @@ impl Rows {
         self.fraction.len()
     }
 
-    /// A copy of some of them.
+    /// A copy of some rows.
     pub fn batch(&self, rows: Range<usize>) -> Self {
         Rows {
             position: self.position.slice(3 * rows.start..3 * rows.end),
@@ -43,14 +43,14 @@ impl Rows {
         }
     }
 
-    /// Writes some over those from `first` on.
+    /// Overwrites the rows from `first` on.
     pub fn put(&mut self, first: usize, batch: &Rows) {
         self.position.put(3 * first, &batch.position);
         self.record[RECORD * first..][..batch.record.len()].copy_from_slice(&batch.record);
         self.fraction.put(first, &batch.fraction);
     }
 
-    /// Puts them on a device.
+    /// Uploads the rows to a device.
     pub fn into_particles(self, device: &Device) -> Particles {
         let count = self.count();
         let record = TensorData::new(self.record, [count, RECORD]);

@@ -1,4 +1,4 @@
-//! A run in progress: segment after segment, and in each batch after batch.
+//! A run in progress: segment by segment, and within a segment batch by batch.
 
 use super::{
     Tracer,
@@ -24,32 +24,31 @@ use std::{ops::Range, time::Instant};
 pub(super) struct Run<'a> {
     pub tracer: &'a Tracer<'a>,
     pub schedule: &'a Schedule,
-    /// The segments that are to come. Where they begin and end depends neither on batches nor on
-    /// threads.
+    /// The remaining segments. Their limits depend neither on batches nor on threads.
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
     /// When seeds are released.
     pub releases: Releases,
-    /// The slots, where they are used again.
+    /// The slots, where they are re-used.
     pub slots: Option<Slots>,
     pub store: ParticleStore,
     pub batches: Batches,
-    /// Whether saves are read back while the device goes on.
+    /// Whether saves are read back while the device takes the next steps.
     pub overlaps: bool,
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
-    /// What the sink has got.
+    /// What the sink has received.
     pub given: DurablePosition,
-    /// A state to go back to where the device has all particles and may run out of memory.
+    /// A state to return to when a device with all particles runs out of memory.
     pub snapshot: Option<Snapshot>,
-    /// What had been read of the field before.
+    /// What had been read of the field before the run.
     pub input_before: InputSummary,
     pub cancelled: bool,
 }
 
 impl Run<'_> {
-    /// Takes the particles through what is left of the schedule, or until the observer cancels.
+    /// Advances the particles to the end of the schedule, or until the observer cancels.
     pub fn all_segments(
         &mut self,
         sink: &mut dyn TrackSink,
@@ -61,7 +60,7 @@ impl Run<'_> {
             let samples = self.tracer.velocity && segment.save.is_some();
             let parts = self.stepper.parts(&segment, samples);
             if let Err(error) = self.stepper.ready(&parts[0], samples) {
-                // Nothing has begun, so that the run can go on from here.
+                // Nothing of this segment was done, so a later run can resume here.
                 self.segments.go_to(begin);
                 self.keep(sink, observer)?;
                 return Err(error);
@@ -88,7 +87,7 @@ impl Run<'_> {
         self.hand_over(sink)
     }
 
-    /// Takes all particles through a segment, batch after batch, and makes the save after it.
+    /// Advances all particles by a segment, batch by batch, and makes the save at its end.
     fn segment(
         &mut self,
         segment: &Chunk,
@@ -108,8 +107,8 @@ impl Run<'_> {
         self.absorb(ends, segment, sink)
     }
 
-    /// Takes all particles through a part of a segment, batch after batch. A batch that does not fit
-    /// into the device's memory goes on from the host in halves.
+    /// Advances all particles by a part of a segment, batch by batch. A batch that does not fit
+    /// into the device's memory is repeated in halves.
     fn part(
         &mut self,
         part: &Chunk,
@@ -137,7 +136,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a batch through a part of a segment, and makes its part of the save after that.
+    /// Advances a batch by a part of a segment, and makes its block of the save at the end.
     fn batch(
         &mut self,
         batch: Range<usize>,
@@ -172,7 +171,7 @@ impl Run<'_> {
         super::batches::failing::pass(super::batches::failing::Place::ReadBack, batch.len())?;
         self.store.put(batch.start, particles)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        // At last, so that nothing is given twice where anything fails.
+        // Last, so that the sink receives nothing twice where anything fails.
         save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
     }
 
@@ -192,7 +191,7 @@ impl Run<'_> {
         let (particles, ended) = self.stepper.advance((first, particles), segment, following)?;
         ends.extend(ended);
         if self.reading.is_some() {
-            // Some devices gather launches before they begin; the sink's time should not be lost.
+            // Some devices collect launches before they start; do not lose the time of the sink.
             self.tracer.field.device().flush().map_err(failed)?;
         }
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
@@ -200,14 +199,14 @@ impl Run<'_> {
         Ok(particles)
     }
 
-    /// Takes note of the ends of a segment, all batches' together, and hands those lives over.
+    /// Records the ends of a segment over all batches, and passes the instances to the sink.
     fn absorb(&mut self, ends: Vec<End>, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(slots) = self.slots.as_mut().filter(|_| !ends.is_empty()) else { return Ok(()) };
         let begin = Instant::now();
         let lives = slots.absorb(ends, segment)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        // After a roll-back, some of them have been given before.
+        // After a roll-back, some of them have been passed on already.
         let known = self.given.instances.saturating_sub(self.counts.lives) as usize;
         self.counts.lives += lives.len() as u64;
         self.given.instances = self.given.instances.max(self.counts.lives);
@@ -228,7 +227,7 @@ impl Run<'_> {
         })
     }
 
-    /// Waits for the device, so that times are those of the work and failures are seen.
+    /// Waits for the device, so that times are those of the work and failures are reported.
     fn sync(&mut self) -> Result<()> {
         let begin = Instant::now();
         self.tracer.field.device().sync().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What a run hands to its sink: saves, states, and the end.
+//! What a run passes to its sink and observer: saves, states, and the summary.
 
 use super::{Patch, ends, reading::Reading, run::Run};
 use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burntrace_kernels::Particles;
 use std::time::Instant;
 
-/// Number and time of a save, and the first particle of a block of it.
+/// Number and time of a save, and the first particle of the block.
 type Block = (usize, f64, usize);
 
 impl Run<'_> {
@@ -14,8 +14,8 @@ impl Run<'_> {
         self.tracer.velocity.then(|| self.stepper.velocity(particles, time)).transpose()
     }
 
-    /// Begins to read a save back. The next launch comes after that in the device's queue, and
-    /// may thus write to the same memory.
+    /// Starts to read a save back. The next launch follows in the device's queue and may reuse the
+    /// memory.
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let begin = Instant::now();
         let velocity = self.velocity(particles, block.1)?;
@@ -26,7 +26,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives the sink the save that is being read back, if there is one.
+    /// Passes the save that is being read back to the sink, if there is one.
     pub fn hand_over(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(reading) = self.reading.take() else { return Ok(()) };
         let begin = Instant::now();
@@ -35,7 +35,7 @@ impl Run<'_> {
         self.give(save, sink, Instant::now())
     }
 
-    /// A save, or a block of it, where the particles are.
+    /// A save, or a block of one, on the device of the particles.
     pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
         Ok(Save {
             index,
@@ -49,7 +49,7 @@ impl Run<'_> {
         })
     }
 
-    /// Gives the sink a save, or a block of it, unless it has got that before a roll-back.
+    /// Passes a save or a block to the sink, unless it was passed on before a roll-back.
     pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
         let slots = self.slots.as_ref();
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
@@ -68,7 +68,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives the observer the state of the run, once the sink has what came before it.
+    /// Passes the state to the observer, once the sink has everything before it.
     pub fn keep(&mut self, sink: &mut dyn TrackSink, observer: &mut dyn Observer) -> Result<()> {
         self.hand_over(sink)?;
         let begin = Instant::now();
@@ -78,7 +78,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts what has become of the particles, and closes the sink.
+    /// Counts the final statuses and closes the sink.
     pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
         let (particles, input) = (self.store.count(), self.input());
         let begin = Instant::now();

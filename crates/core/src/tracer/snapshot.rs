@@ -1,4 +1,4 @@
-//! A state to go back to where a device that has all particles runs out of memory.
+//! A state to return to when a device with all particles runs out of memory.
 
 use super::{
     batches::is_out_of_memory, particle_store::ParticleStore, run::Run, start, state::RunState,
@@ -6,13 +6,13 @@ use super::{
 use crate::{DurablePosition, Error, Result, Seeds, device};
 use std::time::{Duration, Instant};
 
-/// The least time between two snapshots.
+/// The minimum time between two snapshots.
 const LEAST: Duration = Duration::from_secs(10);
 
-/// A snapshot may take this part of the time between two of them.
+/// The time between snapshots is at least this multiple of the time that one takes.
 const PART: u32 = 100;
 
-/// A state that is kept while a run goes on.
+/// A state kept in memory during the run.
 pub(super) struct Snapshot {
     state: RunState<'static>,
     taken: Instant,
@@ -20,8 +20,8 @@ pub(super) struct Snapshot {
 }
 
 impl Run<'_> {
-    /// Whether the device may say that it has no memory left. On a CPU there is nobody to say so:
-    /// the system ends the process.
+    /// Whether the device can report a lack of memory. On a CPU nothing reports it: the system ends
+    /// the process.
     fn may_lack_memory(&self) -> bool {
         #[cfg(test)]
         if super::batches::failing::is_armed() {
@@ -31,7 +31,7 @@ impl Run<'_> {
         device::compiles_kernels(&device) && !device.is_autodiff()
     }
 
-    /// Brings all particles, which are on the host, to the device.
+    /// Moves all particles from the host to the device.
     pub fn go_to_device(&mut self, seeds: &Seeds) -> Result<()> {
         self.snapshot = match self.may_lack_memory() {
             true => Some(self.snapshot()?),
@@ -49,7 +49,7 @@ impl Run<'_> {
         Ok(Snapshot { state, taken, took: taken.elapsed() })
     }
 
-    /// Takes a snapshot in place of the last one, if there is one and it is old.
+    /// Replaces the snapshot, if there is one and it is old.
     pub fn take_snapshot(&mut self) -> Result<()> {
         let is_old = |last: &Snapshot| last.taken.elapsed() > LEAST.max(PART * last.took);
         if self.snapshot.as_ref().is_some_and(is_old) {
@@ -60,12 +60,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Goes back to the last snapshot and on in batches, where a device that had all particles ran
-    /// out of memory. What the sink has got is not given again.
+    /// Returns to the last snapshot and continues in batches, after a device with all particles ran
+    /// out of memory. The sink receives nothing twice.
     ///
     /// # Errors
     ///
-    /// What went wrong, where that was something else.
+    /// `error` itself, where it has another cause.
     pub fn roll_back(&mut self, error: Error) -> Result<()> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) if is_out_of_memory(&error) => snapshot,

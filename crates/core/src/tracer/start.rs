@@ -89,7 +89,7 @@ pub(super) fn rows(
     }
 }
 
-/// Particles on the field's device. Seeds that are a tensor stay in their graph.
+/// Particles on the field's device. Seeds given as a tensor stay in their graph.
 pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particles {
     let count = rows.count();
     let particles = rows.into_particles(&plain(&field.device()));
@@ -131,7 +131,7 @@ fn is_late(span: &TimeSpan, time: f64) -> bool {
     (time - span.t0) / span.dt > 0.0
 }
 
-/// The device without gradient tracking, for tensors that have none.
+/// The device without gradient tracking, for tensors without gradients.
 pub(super) fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
@@ -148,7 +148,7 @@ pub(super) fn cells(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result
     Ok(seeds.positions().iter().enumerate().map(of_seed).collect())
 }
 
-/// The cells of seeds in the mesh of a field that has one, or -1.
+/// The cell of each seed, or -1 outside the mesh; `None` for a field without a mesh.
 fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) else { return Ok(None) };
     if seeds.is_empty() {

@@ -1,4 +1,4 @@
-//! The state of a run between two segments: all that it needs to go on, as plain data.
+//! The state of a run between two segments, as plain data.
 
 use super::{lives::Books, particle_store::ParticleStore, rows::Rows, run::Run};
 use crate::{DurablePosition, Engine, Error, Floats, Precision, Result};
@@ -8,9 +8,8 @@ use std::borrow::Cow;
 
 /// The state of a run between two segments.
 ///
-/// A run that goes on from it ends with the same bits as one that was never stopped. It is made of
-/// numbers, which serde can write, and of named arrays, which are the memory of numbers of a kind
-/// (little-endian on all devices that are supported).
+/// A resumed run gives bit-identical results. The state consists of numbers, which serde can write,
+/// and of named arrays of bytes (little-endian on all supported devices).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunState<'a> {
     /// The numbers.
@@ -25,14 +24,14 @@ pub struct RunNumbers {
     pub(super) run: Identity,
     pub(super) cursor: Cursor,
     pub(super) counts: Counts,
-    /// The length that the next step of the tensor engine should have.
+    /// The next step size of the tensor engine.
     #[serde(with = "bits")]
     pub(super) pace: f64,
     pub(super) books: Option<Books>,
     pub(super) mark: DurablePosition,
 }
 
-/// By what a state is known to be of a run.
+/// Identifies the run that a state belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub particles: u64,
@@ -46,25 +45,25 @@ pub(super) struct Identity {
     pub saves: u64,
 }
 
-/// How far a run is through its schedule.
+/// Progress through the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cursor {
     #[serde(with = "bits")]
     pub now: f64,
-    /// Whole steps of the span that are done.
+    /// Completed whole steps of the span.
     pub grid: u64,
     pub save: u64,
     pub step: u64,
 }
 
-/// What a run has done so far.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub steps: u64,
     pub launches: u64,
     /// Complete saves.
     pub saves: u64,
-    /// Lives that have ended and were followed by others.
+    /// Ended instances that were followed by another one.
     pub lives: u64,
     #[serde(with = "bits")]
     pub trace_seconds: f64,
@@ -73,30 +72,30 @@ pub(super) struct Counts {
 }
 
 impl RunNumbers {
-    /// How much of the run the sink keeps.
+    /// The part of the run that the sink has made durable.
     pub fn mark(&self) -> DurablePosition {
         self.mark
     }
 
-    /// The time that the run has come to, in the data's unit.
+    /// The time reached, in the data's unit.
     pub fn time(&self) -> f64 {
         self.cursor.now
     }
 
-    /// Complete saves that the sink was given.
+    /// Complete saves that the sink has received.
     pub fn saves(&self) -> u64 {
         self.counts.saves
     }
 }
 
 impl RunState<'_> {
-    /// A state that borrows nothing.
+    /// A state that owns its arrays.
     pub fn into_owned(self) -> RunState<'static> {
         let own = |(name, bytes): (String, Cow<[u8]>)| (name, Cow::Owned(bytes.into_owned()));
         RunState { numbers: self.numbers, arrays: self.arrays.into_iter().map(own).collect() }
     }
 
-    /// The numbers of an array.
+    /// An array as numbers.
     pub(super) fn array<T: bytemuck::Pod>(&self, name: &str, count: usize) -> Result<Vec<T>> {
         let found = self.arrays.iter().find(|(of, _)| of == name);
         let Some((_, bytes)) = found else {
@@ -104,7 +103,7 @@ impl RunState<'_> {
         };
         if bytes.len() != count * size_of::<T>() {
             return Err(Error::State(format!(
-                "its array `{name}` has {} bytes where there should be {}",
+                "its array `{name}` has {} bytes instead of {}",
                 bytes.len(),
                 count * size_of::<T>()
             )));
@@ -140,7 +139,7 @@ impl Run<'_> {
         }
     }
 
-    /// The state between two segments, the sink having kept so much.
+    /// The state between two segments; `mark` is the sink's durable position.
     pub fn state(&self, mark: DurablePosition) -> Result<RunState<'_>> {
         let mut arrays: Vec<(String, Cow<'_, [u8]>)> = Vec::new();
         match &self.store {
@@ -172,13 +171,13 @@ impl Run<'_> {
         Ok(RunState { numbers, arrays })
     }
 
-    /// Goes on from a state of this run, its particles on the host.
+    /// Restores a state of this run, with its particles on the host.
     pub fn go_on_from(&mut self, state: &RunState) -> Result<()> {
         let numbers = &state.numbers;
         let own = self.identity();
         if numbers.run != own {
             return Err(Error::State(format!(
-                "it is of another run ({:?}) than this one ({own:?}); go on with the case that \
+                "it belongs to another run ({:?}) than this one ({own:?}); resume with the case that \
                  wrote it",
                 numbers.run
             )));
@@ -188,7 +187,7 @@ impl Run<'_> {
         match (&mut self.slots, &numbers.books) {
             (Some(slots), Some(books)) => slots.restore(books, state)?,
             (None, None) => {}
-            _ => return Err(Error::State("only one of both uses slots again".into())),
+            _ => return Err(Error::State("only one of the two runs re-uses slots".into())),
         }
         self.segments.go_to(numbers.cursor);
         self.counts = numbers.counts;
@@ -201,7 +200,7 @@ fn names<T>([position, record, fraction]: [T; 3]) -> [(String, T); 3] {
     [("position".into(), position), ("record".into(), record), ("fraction".into(), fraction)]
 }
 
-/// Real numbers by their bits, which no text format changes.
+/// Serialises floats by their bits, which no text format changes.
 mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 

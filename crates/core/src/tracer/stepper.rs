@@ -12,44 +12,44 @@ use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Places, Walk};
 use std::{cell::Cell, sync::Arc};
 
-/// How many steps a launch may take: so few that an observer hears of a run within a second or two
-/// even where a device is slow, but enough to pay for putting particles into order.
+/// Maximum number of steps in a launch: few enough that an observer is called every second or two
+/// even on a slow device, and enough to pay for sorting the particles.
 ///
-/// A software rasteriser (Mesa's llvmpipe) breaks all loops off after 65,535 rounds altogether, in
-/// which the search for a cell or a node counts; a kernel notices that. So few steps leave a
-/// thousand rounds to each search.
+/// A software rasteriser (Mesa's llvmpipe) ends all loops after 65,535 iterations in total,
+/// including those of cell and node searches; a kernel detects that. This limit leaves a thousand
+/// iterations for each search.
 pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
     let most = if device::is_software(device) { 16 } else { 1024 };
     (20_000_000 / particles.max(1)).clamp(16, most)
 }
 
-/// Takes particles through chunks of steps.
+/// Advances particles by chunks of steps.
 pub(super) struct Stepper<'a> {
     pub field: &'a dyn Field,
     pub engine: Engine,
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
-    /// What launches read of inlets and obstacles.
+    /// Buffers of inlets and obstacles.
     pub places: Places,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
-    /// The length that the next step of the tensor engine should have, where that follows from errors.
+    /// The next step size of the tensor engine in adaptive runs.
     pub pace: Cell<f64>,
-    /// A velocity that is added to the field's.
+    /// A velocity added to the field's.
     pub drift: [f64; 3],
     pub walk: Option<Walk>,
-    /// What a caller has done after each step.
+    /// The user's operation after each step.
     pub hook: Option<Hook<'a>>,
     /// Releases of seeds after the start, in order.
     pub releases: Vec<Release>,
-    /// Whether slots are used again.
+    /// Whether slots are re-used.
     pub has_lives: bool,
 }
 
 impl Stepper<'_> {
-    /// Takes particles, of which the first is number `first` of the run, through a chunk. Returns
-    /// the ends that other lives follow, too.
+    /// Advances particles, the first of which is number `first` of the run, by a chunk. Returns
+    /// also the ends that are followed by a re-injection.
     pub fn advance(
         &self,
         (first, particles): (usize, Particles),
@@ -72,8 +72,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// The parts of a segment for which all frames are on the device at once. Velocities at the end
-    /// are of the last part, too, where `samples` says so.
+    /// The parts of a segment for which all frames are on the device at once. With `samples`, the
+    /// last part includes the velocities at its end.
     pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
         let Some(sampled) = self.field.sampled() else {
             return vec![segment.clone()];
@@ -111,7 +111,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Launches that a chunk takes.
+    /// Number of launches for a chunk.
     pub fn launches(&self, chunk: &Chunk) -> u64 {
         match self.engine {
             Engine::Fused if self.hook.is_none() => 1,
@@ -129,7 +129,8 @@ impl Stepper<'_> {
     }
 }
 
-/// Begins and lengths of the steps of a segment, and its end where velocities are sampled there.
+/// Start times and lengths of the steps of a segment, and its end where velocities are sampled
+/// there.
 fn moments(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
     let mut moments = segment.moments();
     moments.extend(samples.then_some((segment.end(), 0.0)));

@@ -1,6 +1,6 @@
 //! The tensor engine: every step in Burn's own tensor operations.
 //!
-//! It follows any field, and can be differentiated. It is the reference for the fused operation.
+//! It works for any field and can be differentiated. It is the reference for the fused operation.
 
 use super::{
     adapt, edge,
@@ -15,7 +15,7 @@ use crate::{Result, Status, field::to_host, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, Ratio, status::EXITED};
 
-/// Takes particles through a chunk. Returns the ends that other lives follow, too.
+/// Advances particles by a chunk. Returns also the ends that are followed by a re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     (first_slot, particles): (u32, Particles),
@@ -50,7 +50,7 @@ pub(super) fn advance(
     Ok((state.pack(), ends))
 }
 
-/// Particles with their records taken apart; all tensors have a row for each particle.
+/// Particles with their records unpacked; all tensors have one row for each particle.
 #[derive(Clone)]
 pub(super) struct State {
     /// The slot of the first row.
@@ -94,19 +94,20 @@ impl State {
         }
     }
 
-    /// Counts a step of some particles `[n, 1]`, accepted or not.
+    /// Counts a step of the selected particles `[n, 1]` as accepted or rejected.
     pub fn count(&mut self, is_accepted: bool, who: Tensor<2, Int>) {
         let none = who.zeros_like();
         let columns = if is_accepted { vec![who, none] } else { vec![none, who] };
         self.tries = self.tries.clone() + Tensor::cat(columns, 1);
     }
 
-    /// Who has a status `[n, 1]`.
+    /// Mask of particles with a status `[n, 1]`.
     pub fn is(&self, status: Status) -> Tensor<2, Bool> {
         self.status.clone().equal_elem(status.code())
     }
 
-    /// Who waits for a release at this fraction of this step, to some slack `[n, 1]`.
+    /// Mask of particles that are due for release at this fraction of this step, within a tolerance
+    /// `[n, 1]`.
     pub fn released(&self, step: u64, fraction: f64, slack: f64) -> Tensor<2, Bool> {
         let in_step = self.step.clone().equal_elem(step as i32);
         let off = self.fraction.clone().sub_scalar(fraction).abs();
@@ -114,7 +115,7 @@ impl State {
     }
 }
 
-/// Takes some of the particles from the fraction `start` of a step to its end.
+/// Advances the selected particles from the fraction `start` of a step to its end.
 pub(super) fn step_of(
     stepper: &Stepper,
     state: State,
@@ -130,7 +131,7 @@ pub(super) fn step_of(
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
     let StepResult { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
-        // Without lives all are the first ones, and nothing need be read.
+        // Without re-injection all generations are 0 and are not read.
         let lives = match stepper.has_lives {
             true => walk::generations(&state.generation),
             false => Vec::new(),
@@ -141,8 +142,8 @@ pub(super) fn step_of(
     arrive(stepper, state, who, (index, start, 1.0), (to, slow))
 }
 
-/// Writes what became of some of the particles on ways to `to`, from the fraction `start` of a step
-/// to the fraction `until`.
+/// Applies boundaries to displacements to `to`, from the fraction `start` of a step to the fraction
+/// `until`, and writes the result for the selected particles.
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
@@ -154,7 +155,7 @@ pub(super) fn arrive(
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
-    // Whoever is lost stays, so that no gradient meets what is no number.
+    // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
     let mut landing = walls::land(&stepper.boundary, &from, &to);
     let leaving = Leaving::new(stepper, [&from, &to], &mut landing);
@@ -187,17 +188,17 @@ pub(super) fn arrive(
     }
 }
 
-/// Who leaves the mesh of a field, if it has one, or meets obstacles.
+/// Particles that leave the mesh, if the field has one, or meet obstacles.
 struct Leaving {
     /// `[n, 1]`
     who: Tensor<2, Bool>,
-    /// What the records keep of cells, or of obstacles, `[n, 1]`.
+    /// The cell or obstacle numbers for the records `[n, 1]`.
     cell: Tensor<2, Int>,
 }
 
 impl Leaving {
-    /// Holds ways against the obstacles, or those that end in the box against the mesh of the
-    /// field: who leaves it exits there.
+    /// Tests paths against the obstacles, or paths that end in the box against the mesh; a particle
+    /// that leaves the mesh exits.
     fn new(stepper: &Stepper, [from, to]: [&Tensor<2>; 2], landing: &mut walls::Landing) -> Self {
         let [n, _] = from.dims();
         let Some(mesh) = stepper.field.mesh() else {
@@ -209,7 +210,7 @@ impl Leaving {
             return Leaving { cell, who };
         };
         let part = landing.fraction.clone().clamp(0.0, 1.0);
-        // Where it began, seen from behind the periodic faces that it has gone through.
+        // The start position, shifted by the periodic faces crossed.
         let width = super::periods(&stepper.boundary).map(|width| width as f32);
         let width = Tensor::<2>::from_data([width], (&part.device(), part.dtype()));
         let crossed = landing.image.clone().float().cast(part.dtype());
@@ -225,16 +226,16 @@ impl Leaving {
     }
 }
 
-/// Where a step leads, before the boundary.
+/// The result of a step before boundaries.
 pub(super) struct StepResult {
     pub to: Tensor<2>,
-    /// Who is slower than the threshold speed `[n, 1]`.
+    /// Mask of particles slower than the threshold speed `[n, 1]`.
     pub slow: Tensor<2, Bool>,
-    /// How far it is from the embedded solution of the scheme, if that has one `[n, 3]`.
+    /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
     pub error: Tensor<2>,
 }
 
-/// One Runge-Kutta step, before the boundary.
+/// One Runge-Kutta step, before boundaries.
 pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> StepResult {
     let tableau = stepper.scheme.tableau();
     let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
@@ -265,7 +266,7 @@ pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> St
     StepResult { to, slow, error }
 }
 
-/// Slopes of stages, times weights of a tableau.
+/// The weighted sum of stage velocities for one row of a tableau.
 fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
     let weighed = weights.iter().zip(k).filter(|(weight, _)| !weight.is_zero());
     weighed
@@ -274,7 +275,7 @@ fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
         .unwrap_or_else(|| k[0].zeros_like())
 }
 
-/// Which positions are finite `[n, 1]`.
+/// Mask of finite positions `[n, 1]`.
 pub(super) fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
     let p = p.clone().detach();
     let axis = |d: usize| column(&p, d).is_finite();

@@ -1,16 +1,16 @@
-//! The random walk of a tracer, checked; and that of the tensor engine.
+//! The random walk of a tracer: validation, and its tensor-engine reference.
 
 use super::Tracer;
 use crate::{Domain, Error, Field, Result, WalkScheme, field::AXES};
 use burn::tensor::{Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, Spacing, Walk};
 
-/// A random walk beside the field: diffusion, turbulence that the field does not resolve.
+/// A random walk in addition to advection: molecular or turbulent diffusion.
 ///
-/// Once a step of length `dt` a particle is displaced along each axis by `sqrt(2 K dt)` times a
-/// standard normal number, and where `K` varies by what keeps well-mixed particles well mixed (see
-/// [`WalkScheme`]). The numbers are a function of (seed, slot, life, step), and so neither of the
-/// device nor of other particles; their bits are the same everywhere.
+/// In each step of length `dt` a particle is displaced along each axis by `sqrt(2 K dt)` times a
+/// standard normal number; where `K` varies, a correction keeps well-mixed particles well mixed
+/// (see [`WalkScheme`]). The random numbers are a function of (seed, slot, generation, step): they
+/// have the same bits on every device and do not depend on other particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomWalk {
     diffusivity: [f64; 3],
@@ -20,12 +20,13 @@ pub struct RandomWalk {
 }
 
 impl RandomWalk {
-    /// One diffusivity along all axes, in the data's unit of length squared per unit of time.
+    /// The same constant diffusivity along all axes, in the data's unit of length squared per unit
+    /// of time.
     pub fn isotropic(diffusivity: f64, seed: u64) -> Self {
         RandomWalk::per_axis([diffusivity; 3], seed)
     }
 
-    /// A diffusivity for each axis.
+    /// A constant diffusivity for each axis.
     pub fn per_axis(diffusivity: [f64; 3], seed: u64) -> Self {
         RandomWalk { diffusivity, varies: false, scheme: WalkScheme::default(), seed }
     }
@@ -36,7 +37,7 @@ impl RandomWalk {
         RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
     }
 
-    /// How steps are taken where the diffusivity varies.
+    /// Sets the scheme for a diffusivity that varies.
     pub fn scheme(mut self, scheme: WalkScheme) -> Self {
         self.scheme = scheme;
         self
@@ -44,14 +45,14 @@ impl RandomWalk {
 }
 
 impl Tracer<'_> {
-    /// Adds a constant velocity (unit of length per unit of time) to the field's: that of settling,
-    /// rising, or windage. Along flat axes nothing moves.
+    /// Adds a constant velocity (length per time) to the field's: settling, rising, or windage.
+    /// Flat axes are not affected.
     pub fn drift(mut self, velocity: [f64; 3]) -> Self {
         self.drift = velocity;
         self
     }
 
-    /// Has particles walk at random beside the field.
+    /// Adds a random walk.
     pub fn random_walk(mut self, walk: RandomWalk) -> Self {
         self.walk = Some(walk);
         self
@@ -63,15 +64,15 @@ pub(super) fn drift(tracer: &Tracer) -> [f64; 3] {
     moving(&tracer.domain, tracer.drift)
 }
 
-/// Numbers of axes, without those along which nothing moves.
+/// The values for each axis, 0 along flat axes.
 fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|d| if domain.is_flat(d) { 0.0 } else { numbers[d] })
 }
 
-/// The random walk of a tracer.
+/// The random walk of a tracer, validated.
 pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     if let Some(bad) = tracer.drift.iter().find(|v| !v.is_finite()) {
-        return Err(Error::Walk(format!("a velocity beside the field of {bad} is not finite")));
+        return Err(Error::Walk(format!("the added velocity {bad} is not finite")));
     }
     let Some(walk) = &tracer.walk else { return Ok(None) };
     for (k, axis) in walk.diffusivity.iter().zip(AXES) {
@@ -83,7 +84,7 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     }
     if walk.varies && !tracer.field.has_diffusivity() {
         return Err(Error::Walk(
-            "the field has no diffusivity of its own; give one number, or one for each axis".into(),
+            "the field has no diffusivity; give a constant, or one for each axis".into(),
         ));
     }
     Ok(Some(Walk {
@@ -95,8 +96,8 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     }))
 }
 
-/// Half the distance over which a diffusivity's gradient is taken: much less than a cell, in which
-/// the diffusivity is linear, and much more than rounding.
+/// Half the distance of the central difference for the gradient of diffusivity: much smaller than a
+/// cell, in which diffusivity is linear, and much larger than rounding.
 fn reach(tracer: &Tracer) -> [f64; 3] {
     let size = tracer.domain.size();
     let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
@@ -107,15 +108,15 @@ fn reach(tracer: &Tracer) -> [f64; 3] {
     })
 }
 
-/// How many lives slots have had, from a column `[n, 1]`; zeros where it cannot be read.
+/// Generations of the slots, from a column `[n, 1]`; zeros where it cannot be read.
 pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
     let data = column.clone().try_into_data().map(|data| data.convert::<i32>());
     let numbers = data.ok().and_then(|data| data.try_into_vec::<i32>().ok()).unwrap_or_default();
     numbers.into_iter().map(|number| number as u32).collect()
 }
 
-/// Where a random walk leads from `from`, the field having led to `to` in a step of length `h` from
-/// time `t` on; `generation` counts the lives of each slot from `first` on.
+/// Applies the random walk to steps from `from` that advection took to `to`, of length `h` from
+/// time `t` on; `generation` is that of each slot from `first` on.
 pub(super) fn stray(
     walk: &Walk,
     field: &dyn Field,

@@ -1,24 +1,24 @@
-//! The boundary in tensor operations: the reference for the kernels' boundary.
+//! Domain faces in tensor operations: the reference for the kernels.
 
 use burn::tensor::{Bool, Int, Tensor};
 use burntrace_kernels::{Boundary, Condition};
 
-/// Where paths ended.
+/// The ends of paths.
 pub(super) struct Landing {
     /// Positions `[n, 3]`.
     pub position: Tensor<2>,
-    /// Boxes crossed through periodic faces `[n, 3]`.
+    /// Periods crossed through periodic faces `[n, 3]`.
     pub image: Tensor<2, Int>,
     /// The face of each exit `[n, 1]`; meaningful where `fraction <= 1`.
     pub face: Tensor<2, Int>,
-    /// The fraction of the path at which it went out `[n, 1]`; 2 where it did not.
+    /// The fraction of the path at the exit `[n, 1]`; 2 where there is none.
     pub fraction: Tensor<2>,
 }
 
-/// A fraction of no path.
+/// A fraction beyond every path.
 const NEVER: f64 = 2.0;
 
-/// The points where the field is read for stages at `p`: their images in the box on periodic axes.
+/// The positions at which stages at `p` sample the field: wrapped into the box on periodic axes.
 pub(super) fn wrap(boundary: &Boundary, p: Tensor<2>) -> Tensor<2> {
     if !(0..3).any(|d| boundary.is_periodic(d)) {
         return p;
@@ -28,14 +28,14 @@ pub(super) fn wrap(boundary: &Boundary, p: Tensor<2>) -> Tensor<2> {
         if !boundary.is_periodic(d) {
             return x;
         }
-        // A stage that has overflown has no image; beyond all bounds it reads the grid's edge.
+        // A non-finite stage cannot be wrapped; beyond all bounds it samples the grid's edge.
         let is_finite = x.clone().detach().is_finite();
         x.clone().mask_where(is_finite, fold(boundary, d, x).0)
     });
     Tensor::cat(columns.to_vec(), 1)
 }
 
-/// Applies the faces' conditions to the paths `from -> to`.
+/// Applies the face conditions to paths `from -> to`.
 pub(super) fn land(boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Landing {
     let (fraction, face) = first_exit(boundary, from, to);
     let exits = fraction.clone().lower_equal_elem(1.0);
@@ -58,7 +58,7 @@ pub(super) fn land(boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Lan
     Landing { position: Tensor::cat(columns, 1), image: Tensor::cat(images, 1), face, fraction }
 }
 
-/// The fraction of each path at which it first goes out through an exit, and the face.
+/// The fraction of each path at its first exit, and the face.
 fn first_exit(
     boundary: &Boundary,
     from: &Tensor<2>,
@@ -79,8 +79,8 @@ fn first_exit(
     (fraction, face)
 }
 
-/// The fraction of each path at which it goes out through one face, directly or after one
-/// reflection at the opposite face; `None` where that face is no exit.
+/// The fraction of each path at which it exits through one face, directly or after one reflection
+/// at the opposite face; `None` where that face is no exit.
 fn exit(
     boundary: &Boundary,
     d: usize,
@@ -95,7 +95,7 @@ fn exit(
     }
     let length = (x1.clone() - x0.clone()).abs();
     let never = x0.zeros_like().add_scalar(NEVER);
-    // Distance to a face, and whether the path goes beyond it.
+    // Distance to a face, and whether the path crosses it.
     let beyond = |side: usize| -> (Tensor<2>, Tensor<2, Bool>) {
         if side == 0 {
             (x0.clone().sub_scalar(low), x1.clone().lower_elem(low))
@@ -103,8 +103,7 @@ fn exit(
             (x0.clone().neg().add_scalar(high), x1.clone().greater_elem(high))
         }
     };
-    // Where there is no exit, the length may be zero: a division by it would leave no number in
-    // the gradient of those that do not go out either.
+    // Without an exit the length may be zero: dividing by it would make the gradient NaN.
     let part = |way: Tensor<2>, goes_out: &Tensor<2, Bool>| {
         way / length.clone().mask_fill(goes_out.clone().bool_not(), 1.0)
     };
@@ -119,7 +118,7 @@ fn exit(
     Some(fraction)
 }
 
-/// The coordinates `[n, 1]` in the box that belong to unbounded ones, and the boxes crossed.
+/// Wraps or reflects coordinates `[n, 1]` into the box; returns also the periods crossed.
 fn fold(boundary: &Boundary, d: usize, x: Tensor<2>) -> (Tensor<2>, Tensor<2, Int>) {
     let (low, high) = (boundary.low[d], boundary.high[d]);
     let width = high - low;
@@ -127,7 +126,7 @@ fn fold(boundary: &Boundary, d: usize, x: Tensor<2>) -> (Tensor<2>, Tensor<2, In
     let (folded, image) = match boundary.faces[d] {
         [Condition::Periodic, _] => {
             let boxes = x.clone().detach().sub_scalar(low).div_scalar(width).floor();
-            // Backends refuse to make integers of numbers that have none.
+            // Backends refuse to convert non-finite numbers to integers.
             let countable = boxes.clone().mask_fill(boxes.clone().is_finite().bool_not(), 0.0);
             (x - boxes.mul_scalar(width), countable.clamp(-MAX_BOXES, MAX_BOXES).int())
         }
@@ -150,10 +149,10 @@ fn fold(boundary: &Boundary, d: usize, x: Tensor<2>) -> (Tensor<2>, Tensor<2, In
     (folded.clamp(low.max(-LIMIT), high.min(LIMIT)), image)
 }
 
-/// More boxes than this are not counted.
+/// The counter of periods is clamped here.
 const MAX_BOXES: f64 = 1e9;
 
-/// Stands for an open side; finite in single precision.
+/// Replaces an infinite side; finite in single precision.
 const LIMIT: f64 = 3e38;
 
 /// One column `[n, 1]` of a tensor.
