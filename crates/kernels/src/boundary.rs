@@ -1,4 +1,4 @@
-//! The domain box and what happens at its six faces.
+//! The domain box and the conditions on its six faces.
 
 use crate::{MeshPatch, Wall};
 
@@ -6,22 +6,22 @@ use crate::{MeshPatch, Wall};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Face {
-    /// The face of least x.
+    /// The face at minimum x.
     XLow = 0,
-    /// The face of greatest x.
+    /// The face at maximum x.
     XHigh = 1,
-    /// The face of least y.
+    /// The face at minimum y.
     YLow = 2,
-    /// The face of greatest y.
+    /// The face at maximum y.
     YHigh = 3,
-    /// The face of least z.
+    /// The face at minimum z.
     ZLow = 4,
-    /// The face of greatest z.
+    /// The face at maximum z.
     ZHigh = 5,
 }
 
 impl Face {
-    /// All faces, in order of code.
+    /// All faces, in the order of their codes.
     pub const ALL: [Face; 6] =
         [Face::XLow, Face::XHigh, Face::YLow, Face::YHigh, Face::ZLow, Face::ZHigh];
 
@@ -44,22 +44,22 @@ impl std::fmt::Display for Face {
     }
 }
 
-/// What happens to a particle that reaches a face.
+/// What happens to a particle that reaches a domain face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Condition {
-    /// It comes in again through the opposite face; the crossing is counted as an image.
+    /// It re-enters through the opposite face; the crossing is counted in its periodic image.
     Periodic,
-    /// Its path is mirrored, any number of times.
+    /// It is reflected, as often as needed.
     Reflect,
-    /// It stays on the face and goes on along it.
+    /// It stays on the face and moves on along it.
     Clamp,
-    /// It ends there, on the face, at the time of the crossing.
+    /// It ends on the face, at the time of the crossing.
     #[default]
     Exit,
 }
 
 impl Condition {
-    /// The integer that device kernels read.
+    /// The integer code read by device kernels.
     pub const fn code(self) -> i32 {
         match self {
             Condition::Periodic => PERIODIC,
@@ -87,21 +87,22 @@ pub const REFLECT: i32 = 1;
 /// Code of [`Condition::Exit`].
 pub const EXIT: i32 = 3;
 
-/// The domain box with a condition for each face, and one for the edge of a mesh.
+/// The domain box with a condition for each face, and a condition for the boundary of a mesh.
 ///
-/// An axis that is not bounded has `low = f64::NEG_INFINITY` and `high = f64::INFINITY`, and its
-/// conditions are never met.
+/// An unbounded axis has `low = f64::NEG_INFINITY` and `high = f64::INFINITY`; its conditions never
+/// apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boundary {
-    /// Least coordinate of each axis, in the data's unit of length.
+    /// Minimum coordinate of each axis, in the data's unit of length.
     pub low: [f64; 3],
-    /// Greatest coordinate of each axis, in the data's unit of length.
+    /// Maximum coordinate of each axis, in the data's unit of length.
     pub high: [f64; 3],
     /// Conditions at the low and the high face of each axis. Periodic faces come in pairs.
     pub faces: [[Condition; 2]; 3],
-    /// What happens at the edge of a mesh.
+    /// Condition at the mesh boundary.
     pub wall: Wall,
-    /// Parts of that edge at which something else happens; the first one counts.
+    /// Patches of the mesh boundary with a condition of their own. Where several overlap, the first
+    /// applies.
     pub patches: Vec<MeshPatch>,
 }
 
@@ -111,8 +112,8 @@ impl Boundary {
         self.faces[axis][0] == Condition::Periodic
     }
 
-    /// What happens to a particle that crosses the edge of a mesh at a place.
-    pub fn wall_at(&self, place: [f64; 3]) -> Wall {
-        MeshPatch::at(&self.patches, place).map_or(self.wall, |patch| self.patches[patch].wall)
+    /// The condition for a particle that crosses the mesh boundary at a position.
+    pub fn wall_at(&self, position: [f64; 3]) -> Wall {
+        MeshPatch::at(&self.patches, position).map_or(self.wall, |patch| self.patches[patch].wall)
     }
 }

@@ -1,80 +1,80 @@
-//! The cells of meshes: one table for each kind, from which everything else follows.
+//! Cell types of meshes: one table per type, from which everything else is derived.
 //!
 //! Numbering, parametric coordinates and shape functions are VTK's (`vtkCell::InterpolateFunctions`;
 //! the VTK User's Guide, "Cell types"); `tests/peers/cells.py` compares all of them with VTK.
 //!
-//! Shape functions are polynomials, `N_i(r, s, t) = sum_j C_ij r^a_j s^b_j t^c_j`. In this form a
+//! Shape functions are polynomials, `N_i(r, s, t) = sum_j C_ij r^a_j s^b_j t^c_j`. In this form the
 //! position within a cell is a polynomial too, `x(r, s, t) = sum_j (sum_i C_ij x_i) r^a_j s^b_j
-//! t^c_j`, and a loop, a device kernel and tensor operations read the same numbers. All `C_ij` are
-//! whole numbers, so that they are exact in every precision.
+//! t^c_j`, so that host code, device kernels and tensor operations use the same coefficients. All
+//! `C_ij` are integers and therefore exact in every precision.
 
 mod tables;
 
 use tables::TABLES;
 
-/// A kind of cell, by VTK's name.
+/// A cell type, named as in VTK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CellKind {
     /// Three corners, linear.
     Triangle,
-    /// Four corners in the order of a grid, along the axes.
+    /// Four corners in grid order, aligned with the axes.
     Pixel,
-    /// Four corners around the cell, bilinear.
+    /// Four corners in order around the cell, bilinear.
     Quad,
     /// Four corners, linear.
     Tetra,
-    /// Eight corners in the order of a grid, along the axes.
+    /// Eight corners in grid order, aligned with the axes.
     Voxel,
     /// Eight corners, around the lower face and then around the upper one; trilinear.
     Hexahedron,
-    /// A triangle at each end: linear in (r, s), and along t.
+    /// A triangle at each end: linear in (r, s) and along t.
     Wedge,
     /// A bilinear base and an apex.
     Pyramid,
-    /// Three corners and the middles of three edges.
+    /// Three corners and three mid-edge nodes.
     QuadraticTriangle,
-    /// Four corners and the middles of six edges.
+    /// Four corners and six mid-edge nodes.
     QuadraticTetra,
-    /// Eight corners and the middles of twelve edges (serendipity).
+    /// Eight corners and twelve mid-edge nodes (serendipity).
     QuadraticHexahedron,
 }
 
-/// The most nodes of a cell, and the most terms of its shape functions.
+/// Maximum number of nodes of a cell, and of terms of its shape functions.
 pub const MAX_CELL_NODES: usize = 20;
 
-/// One of the inequalities that bound a cell in parametric coordinates.
+/// One of the half-spaces that bound a cell in parametric coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
-    /// `[a, b, c, d]`: `a + b r + c s + d t >= 0` in the cell, and 0 on the face.
+    /// `[a, b, c, d]`: `a + b r + c s + d t` is positive inside the cell and 0 on the face.
     pub plane: [f64; 4],
-    /// The face to go through where this is the most negative one.
+    /// The face to cross when this side has the most negative value.
     pub face: usize,
 }
 
-/// What there is to know about a kind of cell.
+/// Numbering, shape functions and faces of a cell type.
 #[derive(Clone, Debug)]
 pub struct CellTable {
-    /// The kind.
+    /// The cell type.
     pub kind: CellKind,
-    /// Its name, as `quadratic tetra`.
+    /// Its name, such as `quadratic tetra`.
     pub name: &'static str,
-    /// VTK's code of it.
+    /// Its VTK cell type number.
     pub vtk: u8,
-    /// 2 or 3; in two dimensions nothing depends on t.
+    /// 2 or 3. In two dimensions nothing depends on t.
     pub dimension: usize,
-    /// How many of the nodes, the first ones, are corners.
+    /// Number of corners; they are the first nodes.
     pub corners: usize,
-    /// Where the nodes are, in parametric coordinates (r, s, t).
+    /// Parametric coordinates (r, s, t) of the nodes.
     pub nodes: &'static [[f64; 3]],
     /// The powers (a, b, c) of each term of the shape functions.
     pub exponents: &'static [[u8; 3]],
-    /// `C_ij`, a row for each node and a column for each term; zeros beyond.
+    /// `C_ij`, one row per node and one column per term; the rest is zero.
     pub coefficients: [[f64; MAX_CELL_NODES]; MAX_CELL_NODES],
     /// Corners of each face (of each edge in two dimensions), in VTK's order of faces. They go
-    /// around the face, so that its normal points outwards where the Jacobian determinant is
+    /// around the face so that its normal points outward where the Jacobian determinant is
     /// positive.
     pub faces: &'static [&'static [usize]],
-    /// What bounds the cell: one for each face, in the order of faces; a pyramid has one more
+    /// The sides that bound the cell, one per face in the order of faces. A pyramid has one more,
     /// beyond its apex.
     pub sides: &'static [Side],
 }
@@ -94,20 +94,20 @@ const ALL: [CellKind; 11] = [
 ];
 
 impl CellKind {
-    /// Every kind there is.
+    /// Every cell type.
     pub const ALL: &[CellKind] = &ALL;
 
-    /// The kind with one of VTK's codes, if it is among these.
+    /// The cell type with a VTK number, if it is supported.
     pub fn from_vtk(code: u8) -> Option<Self> {
         ALL.into_iter().find(|kind| kind.table().vtk == code)
     }
 
-    /// What there is to know about it.
+    /// The table of this cell type.
     pub const fn table(self) -> &'static CellTable {
         &TABLES[self as usize]
     }
 
-    /// How many nodes it has.
+    /// Number of nodes.
     pub const fn nodes(self) -> usize {
         self.table().nodes.len()
     }
@@ -117,18 +117,18 @@ impl CellKind {
         self.table().dimension
     }
 
-    /// Whether positions are linear in the parametric coordinates, whatever the nodes are, so that
-    /// a position's coordinates follow in one step.
+    /// Whether the map from parametric coordinates to positions is affine for any nodes, so that it
+    /// can be inverted in one step.
     pub const fn is_affine(self) -> bool {
         matches!(self, CellKind::Triangle | CellKind::Tetra)
     }
 
-    /// Whether its sides can be curved though its corners lie straight.
+    /// Whether its faces can be curved.
     pub const fn is_quadratic(self) -> bool {
         self.nodes() > self.table().corners
     }
 
-    /// Parametric coordinates of a place well within it.
+    /// Parametric coordinates of a point well inside the cell.
     pub fn centre(self) -> [f64; 3] {
         let table = self.table();
         let mut centre = [0.0; 3];
@@ -137,11 +137,12 @@ impl CellKind {
                 centre[d] += node[d] / table.corners as f64;
             }
         }
-        // A pyramid is not collapsed there, and its base is a square in r and s.
+        // The centre is away from the collapsed apex of a pyramid, at the middle of the square in r
+        // and s.
         if self == CellKind::Pyramid { [0.5, 0.5, centre[2]] } else { centre }
     }
 
-    /// Of the faces that a place is beyond, the farthest one that counts.
+    /// Among the faces accepted by `counts`, the one that a point is farthest beyond.
     pub fn beyond(self, at: [f64; 3], counts: impl Fn(usize) -> bool) -> Option<usize> {
         let sides = self.table().sides.iter().filter(|side| counts(side.face));
         let beyond =
@@ -149,7 +150,7 @@ impl CellKind {
         beyond.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, face)| face)
     }
 
-    /// The terms of the shape functions at a place in parametric coordinates, in their order.
+    /// The terms of the shape functions at parametric coordinates, in table order.
     pub fn terms(self, at: [f64; 3]) -> impl Iterator<Item = f64> {
         let powers = at.map(|x| [1.0, x, x * x]);
         let factor = move |[a, b, c]: &[u8; 3]| {
@@ -158,20 +159,20 @@ impl CellKind {
         self.table().exponents.iter().map(factor)
     }
 
-    /// Derivatives of the terms by r, s and t.
-    pub fn term_slopes(self, at: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
+    /// Derivatives of the terms with respect to r, s and t.
+    pub fn term_gradients(self, at: [f64; 3]) -> impl Iterator<Item = [f64; 3]> {
         let powers = at.map(|x| [1.0, x, x * x]);
-        let slopes = at.map(|x| [0.0, 1.0, 2.0 * x]);
+        let gradients = at.map(|x| [0.0, 1.0, 2.0 * x]);
         let factors = move |exponents: &[u8; 3]| {
             let [a, b, c] = exponents.map(usize::from);
             let [r, s, t] = [powers[0][a], powers[1][b], powers[2][c]];
-            [slopes[0][a] * s * t, r * slopes[1][b] * t, r * s * slopes[2][c]]
+            [gradients[0][a] * s * t, r * gradients[1][b] * t, r * s * gradients[2][c]]
         };
         self.table().exponents.iter().map(factors)
     }
 
-    /// Shape functions at a place in parametric coordinates: the weights of the nodes, which add up
-    /// to 1; zeros beyond.
+    /// Shape functions at parametric coordinates: the weights of the nodes, which sum to 1. The
+    /// rest is zero.
     pub fn weights(self, at: [f64; 3]) -> [f64; MAX_CELL_NODES] {
         let rows = &self.table().coefficients[..self.nodes()];
         let mut weights = [0.0; MAX_CELL_NODES];
@@ -183,29 +184,29 @@ impl CellKind {
         weights
     }
 
-    /// Derivatives of the shape functions by r, s and t.
-    pub fn slopes(self, at: [f64; 3]) -> [[f64; 3]; MAX_CELL_NODES] {
+    /// Derivatives of the shape functions with respect to r, s and t.
+    pub fn gradients(self, at: [f64; 3]) -> [[f64; 3]; MAX_CELL_NODES] {
         let rows = &self.table().coefficients[..self.nodes()];
-        let mut slopes = [[0.0; 3]; MAX_CELL_NODES];
-        for (j, term) in self.term_slopes(at).enumerate() {
-            for (slope, row) in slopes.iter_mut().zip(rows) {
-                *slope = [0, 1, 2].map(|d| slope[d] + row[j] * term[d]);
+        let mut gradients = [[0.0; 3]; MAX_CELL_NODES];
+        for (j, term) in self.term_gradients(at).enumerate() {
+            for (gradient, row) in gradients.iter_mut().zip(rows) {
+                *gradient = [0, 1, 2].map(|d| gradient[d] + row[j] * term[d]);
             }
         }
-        slopes
+        gradients
     }
 }
 
 impl Side {
-    /// How far within it a place is: negative beyond it.
+    /// Value of the plane at a point: positive inside, negative beyond the face.
     pub fn value(&self, at: [f64; 3]) -> f64 {
         let [a, b, c, d] = self.plane;
         a + b * at[0] + c * at[1] + d * at[2]
     }
 }
 
-/// Coefficients of functions that are 1 at one node and 0 at the others: the inverse of the matrix
-/// of terms at nodes, by Gauss and Jordan, at compile time.
+/// Coefficients of the functions that are 1 at one node and 0 at the others: the inverse of the
+/// matrix of terms at nodes, computed by Gauss-Jordan elimination at compile time.
 const fn lagrange(nodes: &[[f64; 3]], exponents: &[[u8; 3]]) -> Coefficients {
     let n = nodes.len();
     assert!(n == exponents.len());
@@ -231,7 +232,7 @@ const fn lagrange(nodes: &[[f64; 3]], exponents: &[[u8; 3]]) -> Coefficients {
     while i < n {
         let mut j = 0;
         while j < n {
-            coefficients[i][j] = whole(rows[i][MAX_CELL_NODES + j]);
+            coefficients[i][j] = rounded(rows[i][MAX_CELL_NODES + j]);
             j += 1;
         }
         i += 1;
@@ -242,7 +243,7 @@ const fn lagrange(nodes: &[[f64; 3]], exponents: &[[u8; 3]]) -> Coefficients {
 type Coefficients = [[f64; MAX_CELL_NODES]; MAX_CELL_NODES];
 type Rows = [[f64; 2 * MAX_CELL_NODES]; MAX_CELL_NODES];
 
-/// One column made that of the unit matrix; the row with the greatest number leads.
+/// Reduces one column to that of the unit matrix, with partial pivoting.
 const fn eliminate(mut rows: Rows, n: usize, column: usize) -> Rows {
     let (mut lead, mut i) = (column, column);
     while i < n {
@@ -251,7 +252,7 @@ const fn eliminate(mut rows: Rows, n: usize, column: usize) -> Rows {
         }
         i += 1;
     }
-    assert!(rows[lead][column].abs() > 1e-9, "nodes do not determine the shape functions");
+    assert!(rows[lead][column].abs() > 1e-9, "the nodes do not determine the shape functions");
     let mut row = rows[lead];
     rows[lead] = rows[column];
     let (pivot, mut k) = (row[column], 0);
@@ -286,10 +287,10 @@ const fn term(node: &[f64; 3], exponents: &[u8; 3]) -> f64 {
     product
 }
 
-/// The whole number that a coefficient is, without what rounding has added.
-const fn whole(x: f64) -> f64 {
+/// Rounds a coefficient to the integer that it represents.
+const fn rounded(x: f64) -> f64 {
     let near = if x < 0.0 { (x - 0.5) as i32 } else { (x + 0.5) as i32 } as f64;
-    assert!((x - near).abs() < 1e-9, "a coefficient is no whole number");
+    assert!((x - near).abs() < 1e-9, "the coefficients are not integers");
     near
 }
 

@@ -1,52 +1,52 @@
-//! Time inside a segment: steps placed within frame intervals, and what lies outside the frames.
+//! Time within a segment: steps relative to frame intervals, and the field outside the frames.
 //!
-//! Time is `f64` on the host. A kernel sees the frame interval in which a step begins and the
-//! time since that frame, so that a long run loses no resolution in single precision.
+//! Time is `f64` on the host. A kernel gets the frame interval in which a step starts and the time
+//! since that frame, so that long runs lose no resolution in single precision.
 
-/// What a field is worth before its first and after its last frame.
+/// The value of a field before its first and after its last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Outside {
-    /// The nearest frame.
+    /// That of the nearest frame.
     #[default]
     Hold,
     /// Zero velocity.
     Zero,
-    /// The frames again, from the other end.
+    /// The frames repeat.
     Periodic,
 }
 
-/// How a field is interpolated between two frames.
+/// Interpolation between two frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum TimeInterpolation {
-    /// Linearly.
+    /// Linear.
     #[default]
     Linear,
-    /// By the nearer frame; the later one where both are equally near.
+    /// That of the nearer frame; at equal distance, of the later one.
     Nearest,
 }
 
 /// The frames of a field along the time axis.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Clock {
-    /// Lengths of the intervals between successive frames, in the data's unit of time; empty for
-    /// a steady field. With [`Outside::Periodic`] the last interval may lead back to frame 0.
-    pub gaps: Vec<f64>,
-    /// How many frames there are.
+    /// Lengths of the intervals between successive frames, in the data's unit of time; empty for a
+    /// steady field. With [`Outside::Periodic`] the last interval may lead back to frame 0.
+    pub frame_intervals: Vec<f64>,
+    /// Number of frames.
     pub frames: usize,
-    /// What lies outside the frames.
+    /// Extrapolation outside the frames.
     pub outside: Outside,
-    /// What lies between them.
+    /// Interpolation between frames.
     pub in_time: TimeInterpolation,
 }
 
 /// One step of a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// The interval in which the step begins, an index into [`Clock::gaps`]. It is clamped to the
-    /// first or last interval outside the frames.
+    /// The frame interval in which the step starts, an index into [`Clock::frame_intervals`].
+    /// Outside the frames it is clamped to the first or last interval.
     pub interval: usize,
-    /// Time from that interval's first frame to the beginning of the step.
+    /// Time from the first frame of that interval to the start of the step.
     pub since: f64,
-    /// Length of the step; negative backward in time.
+    /// Length of the step, in the data's unit of time; negative backward in time.
     pub h: f64,
 }

@@ -1,11 +1,11 @@
-//! The kinds of fields that the fused operation follows.
+//! The kinds of fields that the fused operation supports.
 
 use crate::{GridShape, MeshShape, PointShape};
 
-/// The shape of a field: what a kernel must know beside the tensors.
+/// Shape of a field: the metadata that a kernel needs beside the tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldShape {
-    /// A grid with axes.
+    /// A rectilinear grid.
     Grid(GridShape),
     /// Scattered points.
     Points(PointShape),
@@ -14,7 +14,7 @@ pub enum FieldShape {
 }
 
 impl FieldShape {
-    /// Velocities per frame.
+    /// Number of velocities per frame.
     pub fn values_per_frame(&self) -> usize {
         match self {
             FieldShape::Grid(grid) => grid.values_per_frame(),

@@ -1,4 +1,4 @@
-//! The operations on tensors: what a user of Burn calls.
+//! Functions on Burn tensors, the entry points for users of Burn.
 
 use crate::{ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops};
 use burn::backend::Dispatch;
@@ -7,38 +7,40 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 /// A velocity field on a device.
 #[derive(Clone, Debug)]
 pub struct FieldTensors {
-    /// Velocity `[frames x values + 1, 4]`: u, v, w and a zero that pads them, frame after frame,
-    /// and at the end one value more, which takes no part (vectors of two values are read). Unit
-    /// of length per unit of time; zero along flat axes. On a grid x varies fastest among the
-    /// values; those of points are in the order of [`PointShape`](crate::PointShape).
+    /// Velocity `[frames x values + 1, 4]`, in length per time: u, v, w and a fourth component
+    /// (zero, or a diffusivity), frame after frame. One padding row at the end allows kernels to
+    /// read two values at a time. Zero along flat axes. On a grid x varies fastest; point values
+    /// are in the order of [`PointShape`](crate::PointShape).
     pub velocity: Tensor<2>,
-    /// On a grid the node coordinates `[nx + ny + nz]` of its axes, used where the spacing is a
-    /// table. Of points the coordinates `[3 (n + NODE_PADDING)]`: all x, padded, all y, all z; 0
-    /// on flat axes.
-    pub places: Tensor<1>,
-    /// Of points the number of the first node of each cell, and of the end `[cells + 1]`, `i32`;
-    /// on a grid a single 0.
+    /// On a grid, the node coordinates `[nx + ny + nz]` of its axes, used if the spacing is a
+    /// table. For points, the coordinates `[3 (n + NODE_PADDING)]`: all x, padded, all y, all z; 0
+    /// on flat axes. For a mesh, see [`MeshShape`](crate::MeshShape).
+    pub coordinates: Tensor<1>,
+    /// For points, `i32` `[cells + 1]`: the index of the first node of each cell, and the end. For
+    /// a mesh, see [`MeshShape`](crate::MeshShape). On a grid a single 0.
     pub index: Tensor<1, Int>,
     /// The field's shape.
     pub shape: FieldShape,
 }
 
-/// Particles on a device, `n` of them.
+/// State of `n` particles on a device.
 #[derive(Clone, Debug)]
 pub struct Particles {
     /// Positions `[n, 3]`, in the field's precision.
     pub position: Tensor<2>,
-    /// A row of nine `i32` for each particle `[n, 9]`: its [`Status`](crate::Status) code; the
-    /// number of the step of its event, which is its release while it waits and its end once it
-    /// has ended; the boxes it has crossed through periodic faces of each axis (position +
-    /// image x width is the free path); and in a mesh, while it goes on, one more than the
-    /// number of a cell that it was in, or 0; where it has left the mesh, eight times the number
-    /// of its last cell and the face of that cell (in its kind's order); how many lives its
-    /// slot has had before this one; and the steps that it has had accepted and rejected, where
-    /// their lengths follow from their errors.
+    /// Nine `i32` per particle `[n, 9]`:
+    ///
+    /// * its [`Status`](crate::Status) code;
+    /// * the step of its event: its release while it waits, its end once it has ended;
+    /// * three periodic images: the number of boxes crossed along each axis (position + image x
+    ///   width is the unwrapped position);
+    /// * in a mesh, one more than the number of a cell near it, or 0; if it left the mesh, eight
+    ///   times the number of its last cell plus the local number of the face;
+    /// * its generation: the number of earlier particle instances in its slot;
+    /// * the numbers of accepted and rejected steps, with adaptive steps.
     pub record: Tensor<2, Int>,
-    /// The fraction of its event's step at which the event takes place `[n]`. While a particle goes
-    /// on whose steps' lengths follow from their errors, the length that its next step should have.
+    /// Fraction of its event's step at which the event takes place `[n]`. For an active particle
+    /// with adaptive steps, the length suggested for its next step.
     pub fraction: Tensor<1>,
 }
 
@@ -51,7 +53,7 @@ impl Particles {
         self.record.clone().slice([0..self.count(), 0..1]).squeeze_dim(1)
     }
 
-    /// Numbers of the steps of the particles' events `[n]`.
+    /// Steps of the particles' events `[n]`.
     pub fn event_step(&self) -> Tensor<1, Int> {
         self.record.clone().slice([0..self.count(), 1..2]).squeeze_dim(1)
     }
@@ -61,40 +63,41 @@ impl Particles {
         self.record.clone().slice([0..self.count(), 2..5])
     }
 
-    /// Cells of particles in a mesh, or where they have left it `[n]`; see the record.
+    /// Mesh cells of the particles, or where they left the mesh `[n]`; see
+    /// [`record`](Particles::record).
     pub fn cell(&self) -> Tensor<1, Int> {
         self.record.clone().slice([0..self.count(), 5..6]).squeeze_dim(1)
     }
 
-    /// How many lives the particles' slots have had before these `[n]`.
+    /// Generations: earlier particle instances in the particles' slots `[n]`.
     pub fn generation(&self) -> Tensor<1, Int> {
         self.record.clone().slice([0..self.count(), 6..7]).squeeze_dim(1)
     }
 
-    /// Steps that particles have had accepted and rejected `[n, 2]`.
+    /// Accepted and rejected adaptive steps `[n, 2]`.
     pub fn tries(&self) -> Tensor<2, Int> {
         self.record.clone().slice([0..self.count(), 7..9])
     }
 
-    /// How many particles there are.
+    /// Number of particles.
     pub fn count(&self) -> usize {
         self.position.dims()[0]
     }
 }
 
-/// Places of inlets and triangles of surfaces on a device, the same for all launches of a run.
+/// Inlet positions and obstacle triangles on a device, the same for all launches of a run.
 #[derive(Clone, Debug)]
-pub struct Places {
-    /// Rows of three numbers `[rows, 3]`, in the field's precision: the places of inlets; behind them
-    /// the triangles of the surfaces among the obstacles, but not on CPUs, which have them at hand.
-    /// There is one row at least.
+pub struct GeometryTensors {
+    /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
+    /// (except on CPUs, which read them directly) the triangles of surfaces among the obstacles. At
+    /// least one row.
     pub rows: Tensor<2>,
-    /// Integers of those surfaces `[numbers]`, `i32`; one at least.
+    /// Integers of those surfaces `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
 }
 
-impl Places {
-    /// Puts the places of inlets and the surfaces among obstacles on a device.
+impl GeometryTensors {
+    /// Uploads the positions of inlets and the surfaces among obstacles to a device.
     pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
         for surface in surfaces(obstacles) {
@@ -117,14 +120,14 @@ impl Places {
             }
         };
         let numbers = TensorData::new(numbers, [count]);
-        Places {
+        GeometryTensors {
             rows: Tensor::from_data(rows, (device, dtype)),
             numbers: Tensor::from_data(numbers, (device, DType::I32)),
         }
     }
 }
 
-/// The surfaces of triangles among obstacles.
+/// The triangulated surfaces among obstacles.
 pub(crate) fn surfaces(obstacles: &[Obstacle]) -> impl Iterator<Item = &ClosedSurface> {
     obstacles.iter().filter_map(|obstacle| match &obstacle.shape {
         Shape::Surface(surface) => Some(surface.as_ref()),
@@ -132,44 +135,45 @@ pub(crate) fn surfaces(obstacles: &[Obstacle]) -> impl Iterator<Item = &ClosedSu
     })
 }
 
-/// Lives that have ended in a launch and are followed by others in their slots, in no order.
+/// Particle instances that ended in a launch and were followed by others in their slots, in no
+/// particular order.
 ///
-/// The rows are in parts of equal size, as many as there are counts: one for all slots on a CPU, one
-/// for each slot on other devices.
+/// The rows are divided into equal parts, one per element of `count`: a single part on a CPU, one
+/// per slot on other devices.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// A row of five `i32` for each end: slot, generation, [`Status`](crate::Status) code, the
-    /// number of the step in which it ended, and what the particle's record said of cells.
+    /// Integers per end `[rows, 4]`: slot, generation, [`Status`](crate::Status) code, and the step
+    /// in which it ended.
     pub index: Tensor<2, Int>,
-    /// A row for each of them: the fraction of that step, and the place x, y, z.
-    pub place: Tensor<2>,
-    /// How many rows of each part are ends. Where this is more than there are rows, an end waits
-    /// for a launch that [resumes](crate::Succession::resumes).
+    /// Fraction of that step and the position x, y, z, per end `[rows, 4]`.
+    pub position: Tensor<2>,
+    /// Number of ends in each part. If it exceeds the part's rows, one end waits for a launch that
+    /// [resumes](crate::ReinjectionRules::resumes).
     pub count: Tensor<1, Int>,
 }
 
-/// What a launch gives back.
+/// Result of a launch.
 #[derive(Clone, Debug)]
 pub struct Launched {
     /// The particles after the last step.
     pub particles: Particles,
-    /// Who came to an end on the way and was followed by another life; rows without meaning where
-    /// the segment has no [`Succession`](crate::Succession).
+    /// Particle instances that ended and were followed by another in their slot; meaningless rows
+    /// if the segment has no [`ReinjectionRules`](crate::ReinjectionRules).
     pub log: Log,
 }
 
-/// Takes all particles through all steps of a segment, in one launch, on the device that holds
-/// them. The places are those of the segment's inlets, and on devices other than CPUs of its
-/// obstacles.
+/// Advances all particles through all steps of a segment, in one launch, on the device that holds
+/// them. `geometry` holds the positions of the segment's inlets and, on devices other than CPUs,
+/// its obstacles.
 ///
 /// # Panics
 ///
-/// On tensors that are not on one device, not of one float precision, or not of the shapes that
-/// [`Particles`] and [`FieldTensors`] state; and on a device that tracks gradients.
+/// If the tensors are on different devices, have different float precisions or not the shapes
+/// stated in [`Particles`] and [`FieldTensors`], or if the device tracks gradients.
 pub fn advance(
     particles: Particles,
     field: &FieldTensors,
-    places: &Places,
+    geometry: &GeometryTensors,
     segment: Segment,
 ) -> Launched {
     let state = ops::State {
@@ -177,11 +181,11 @@ pub fn advance(
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     };
-    let placed = ops::Placed {
-        rows: places.rows.clone().into_dispatch(),
-        numbers: places.numbers.clone().into_dispatch(),
+    let geometry = ops::Geometry {
+        rows: geometry.rows.clone().into_dispatch(),
+        numbers: geometry.numbers.clone().into_dispatch(),
     };
-    let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), placed, segment);
+    let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), geometry, segment);
     Launched {
         particles: Particles {
             position: Tensor::from_dispatch(advanced.position),
@@ -190,13 +194,13 @@ pub fn advance(
         },
         log: Log {
             index: Tensor::from_dispatch(advanced.log_index),
-            place: Tensor::from_dispatch(advanced.log_place),
+            position: Tensor::from_dispatch(advanced.log_position),
             count: Tensor::from_dispatch(advanced.log_count),
         },
     }
 }
 
-/// Velocity `[n, 3]` at positions `[n, 3]`, at the beginning of the segment's first step.
+/// Velocity `[n, 3]` at positions `[n, 3]`, at the start of the segment's first step.
 ///
 /// # Panics
 ///
@@ -209,12 +213,12 @@ pub fn sample(position: Tensor<2>, field: &FieldTensors, segment: Segment) -> Te
     ))
 }
 
-/// The number of the cell of a mesh in which each of the positions `[n, 3]` is, or -1 `[n]`. A
-/// position on a face, an edge or a vertex is in the cell of the lowest number there.
+/// The mesh cell that contains each of the positions `[n, 3]`, or -1 `[n]`. A position on a face,
+/// edge or vertex belongs to the adjacent cell with the lowest number.
 ///
 /// # Panics
 ///
-/// As [`advance`], and on fields that are not on a mesh.
+/// As [`advance`], and for fields that are not on a mesh.
 pub fn locate(position: Tensor<2>, field: &FieldTensors) -> Tensor<1, Int> {
     Tensor::from_dispatch(<Dispatch as TraceBackend>::locate(
         position.into_dispatch(),
@@ -225,7 +229,7 @@ pub fn locate(position: Tensor<2>, field: &FieldTensors) -> Tensor<1, Int> {
 fn primitive(field: &FieldTensors) -> ops::Sampled<Dispatch> {
     ops::Sampled {
         velocity: field.velocity.clone().into_dispatch(),
-        places: field.places.clone().into_dispatch(),
+        coordinates: field.coordinates.clone().into_dispatch(),
         index: field.index.clone().into_dispatch(),
         shape: field.shape,
     }

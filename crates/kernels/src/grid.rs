@@ -1,24 +1,24 @@
 //! The shape of a field on a grid.
 
-/// How the nodes of an axis are spaced.
+/// Spacing of the nodes along the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spacing {
-    /// All three axes have a constant spacing: a cell is found by one multiplication.
+    /// Constant on all three axes: a cell is found by one multiplication.
     Uniform,
-    /// Node coordinates are looked up in a table, by bisection.
+    /// Node coordinates from a table, searched by bisection.
     Table,
 }
 
-/// Where on a grid the velocity is given, and so how it varies within a cell.
+/// Where velocities are stored, which determines their interpolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// At the nodes: trilinear within a cell.
+    /// At nodes: trilinear within a cell.
     Nodes,
-    /// In the cells: constant within a cell.
+    /// In cells: constant within a cell.
     Cells,
 }
 
-/// The shape of a grid: what a kernel must know beside the tensors.
+/// Shape of a grid: the metadata that a kernel needs beside the tensors.
 ///
 /// An axis with one node is flat: positions keep their coordinate on it, and that velocity
 /// component is ignored.
@@ -28,11 +28,11 @@ pub struct GridShape {
     pub nodes: [usize; 3],
     /// Coordinates of the first node, in the data's unit of length.
     pub origin: [f64; 3],
-    /// Distance between nodes; read where `spacing` is [`Spacing::Uniform`].
+    /// Distance between nodes, if `spacing` is [`Spacing::Uniform`].
     pub pitch: [f64; 3],
-    /// How the nodes are spaced.
+    /// Spacing of the nodes.
     pub spacing: Spacing,
-    /// Where the velocity is given.
+    /// Where velocities are stored.
     pub placement: Placement,
 }
 
@@ -42,7 +42,7 @@ impl GridShape {
         self.nodes[axis] == 1
     }
 
-    /// Values per axis: nodes, or cells (one on a flat axis).
+    /// Values along each axis: nodes, or cells (one on a flat axis).
     pub fn values(&self) -> [usize; 3] {
         match self.placement {
             Placement::Nodes => self.nodes,
@@ -55,7 +55,7 @@ impl GridShape {
         self.values().iter().product()
     }
 
-    /// Distance in memory from a value to the next one along each axis; 0 along a flat axis.
+    /// Offset in memory from a value to the next one along each axis; 0 along a flat axis.
     pub fn strides(&self) -> [usize; 3] {
         let [nx, ny, nz] = self.values();
         let step = |n: usize, stride: usize| if n > 1 { stride } else { 0 };

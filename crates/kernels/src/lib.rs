@@ -3,10 +3,10 @@
 //! Application code does not use this crate directly; `burntrace` wraps it.
 //!
 //! One trait, [`TraceBackend`], extends Burn's backends with [`advance`](TraceBackend::advance):
-//! many Runge-Kutta steps of all particles in one launch. One file per backend implements it
-//! (`backends/`); on CPU backends it is the loop in `cpu`, on GPUs the kernel in `cube`. Sampler,
-//! scheme and boundary are small functions in both, composed and then specialised by the
-//! compiler: a new scheme is a tableau in `scheme.rs` and nothing else.
+//! many Runge-Kutta steps of all particles in one launch. Each backend implements it in one file
+//! (`backends/`): the CPU backends with the loop in `cpu`, GPUs with the kernel in `cube`.
+//! Samplers, schemes and boundary conditions are small functions in both, specialised by the
+//! compiler. To add a scheme, add its tableau to `scheme.rs`.
 
 mod adaptive;
 mod backends;
@@ -19,12 +19,12 @@ mod cube;
 mod field;
 mod functions;
 mod grid;
-mod lives;
 mod mesh;
 mod obstacle;
 mod ops;
 mod points;
 pub mod random;
+mod reinjection;
 mod scheme;
 mod segment;
 pub mod status;
@@ -38,33 +38,33 @@ pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use cpu::instructions;
 pub use field::FieldShape;
 pub use functions::{
-    FieldTensors, Launched, Log, Particles, Places, RECORD, advance, locate, sample,
+    FieldTensors, GeometryTensors, Launched, Log, Particles, RECORD, advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
-pub use lives::{
-    InletRows, LOG_INDEX, LOG_PLACE, Lives, MAX_LIVES_A_STEP, NEVER, ReinjectionRules, Releases,
-    SourceSlots,
-};
 pub use mesh::{CELL_RECORD, MAX_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
 pub use obstacle::{
     Allowed, MAX_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
 };
 pub use ops::TraceBackend;
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
+pub use reinjection::{
+    InletRows, LOG_INDEX, LOG_POSITION, MAX_INSTANCES_PER_STEP, NEVER, ReinjectionRules, Releases,
+    SlotRules, SourceSlots,
+};
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::Segment;
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};
 
-/// What other operations on CubeCL devices are made of; no part of the interface.
+/// Building blocks for other operations on CubeCL devices; not part of the public interface.
 #[cfg(feature = "cube")]
 #[doc(hidden)]
 pub mod device {
     pub use crate::cube::upload::{DeviceTables, upload};
 }
 
-/// What other operations on CPU backends are made of; no part of the interface.
+/// Building blocks for other operations on CPU backends; not part of the public interface.
 #[doc(hidden)]
 pub mod host {
     pub use crate::backends::HostTensor;

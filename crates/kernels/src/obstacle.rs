@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
 ///
-/// In two dimensions a cylinder along z is a circle, and a box that is unbounded in z a rectangle.
+/// In two dimensions a cylinder along z is a circle, and a box unbounded in z a rectangle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A sphere.
@@ -22,37 +22,37 @@ pub enum Shape {
     },
     /// A circular cylinder.
     Cylinder {
-        /// The middle of its base; of one without ends any place on its axis.
+        /// The centre of its base; without caps, any point on its axis.
         base: [f64; 3],
-        /// From the middle of the base to that of the top.
+        /// From the centre of the base to that of the top.
         axis: [f64; 3],
         /// Its radius.
         radius: f64,
-        /// Whether it ends at its base and its top; if not, it is as long as the domain.
+        /// Whether it has end caps; if not, it is infinitely long.
         capped: bool,
     },
-    /// A box whose edges are along the axes of coordinates. Corners may be infinite.
+    /// An axis-aligned box. Corners may be infinite.
     Box {
-        /// Its least coordinates.
+        /// Its minimum coordinates.
         low: [f64; 3],
-        /// Its greatest coordinates.
+        /// Its maximum coordinates.
         high: [f64; 3],
     },
-    /// A closed surface of triangles; not in two dimensions.
+    /// A closed triangulated surface; not in two dimensions.
     Surface(Arc<ClosedSurface>),
 }
 
-/// Code of a sphere, or of a cylinder without ends, for kernels. The number of bounds, whose
-/// common inside is the shape's, is one more than the code: here one, the round surface.
+/// Code of a sphere, or of a cylinder without caps, for kernels. A shape is the intersection of
+/// `code + 1` bounds: here one, the round surface.
 pub(crate) const ROUND: i32 = 0;
-/// Code of a cylinder with ends: the round surface, and the space between two planes.
+/// Code of a capped cylinder: the round surface, and the slab between two planes.
 pub(crate) const CAPPED: i32 = 1;
-/// Code of a box: three spaces between two planes each.
+/// Code of a box: three slabs.
 pub(crate) const BLOCK: i32 = 2;
-/// Code of a surface of triangles, which has no bounds.
+/// Code of a triangulated surface, which has no bounds.
 pub(crate) const FACETED: i32 = 3;
 
-/// Numbers of a shape: see [`Shape::numbers`].
+/// Length of [`Shape::numbers`].
 pub(crate) const SHAPE_NUMBERS: usize = 9;
 
 impl Shape {
@@ -71,7 +71,7 @@ impl Shape {
         }
     }
 
-    /// The integer that kernels read.
+    /// The integer code read by kernels.
     pub(crate) const fn code(&self) -> i32 {
         match self {
             Shape::Sphere { .. } | Shape::Cylinder { capped: false, .. } => ROUND,
@@ -81,9 +81,9 @@ impl Shape {
         }
     }
 
-    /// The numbers that kernels compute with: the centre, base or least corner; the direction of
-    /// the axis (of a sphere zero) or the greatest corner; radius, or the width of a cell around a
-    /// surface; height; and the sum of the sizes of all coordinates, to which rounding is relative.
+    /// The numbers that kernels compute with: centre, base or minimum corner; axis direction (zero
+    /// for a sphere) or maximum corner; radius, or the cell width of a triangulated surface;
+    /// height; and the sum of the absolute coordinates, which sets the scale of rounding errors.
     pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
         let (a, b, radius, height) = match *self {
             Shape::Surface(ref surface) => {
@@ -101,13 +101,13 @@ impl Shape {
         let corners = if matches!(self, Shape::Box { .. }) { b } else { [0.0; 3] };
         let sizes = a.iter().chain(&corners).map(|x| x.abs()).filter(|x| x.is_finite());
         let size = sizes.sum::<f64>() + radius + height;
-        // Infinite corners as the greatest numbers, with which differences are numbers.
+        // Infinite corners become the largest finite numbers, so that differences are numbers.
         let bounded = |x: f64| x.clamp(-f64::MAX, f64::MAX);
         let ([ax, ay, az], [bx, by, bz]) = (a.map(bounded), b.map(bounded));
         [ax, ay, az, bx, by, bz, radius, height, size]
     }
 
-    /// What is wrong with the shape, if anything is.
+    /// The defect that makes the shape invalid, if any.
     pub fn flaw(&self) -> Option<&'static str> {
         let are_finite = |numbers: [f64; 3]| numbers.iter().all(|x| x.is_finite());
         match *self {
@@ -128,7 +128,7 @@ impl Shape {
         }
     }
 
-    /// How far a place is outside, at least; negative inside.
+    /// Lower bound of the distance from the shape; negative inside.
     fn distance(&self, p: [f64; 3]) -> f64 {
         match *self {
             Shape::Sphere { centre, radius } => norm([0, 1, 2].map(|d| p[d] - centre[d])) - radius,
@@ -152,7 +152,7 @@ fn norm([x, y, z]: [f64; 3]) -> f64 {
     x.hypot(y).hypot(z)
 }
 
-/// The side of an obstacle's surface on which particles are.
+/// The side of an obstacle's surface on which particles move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Allowed {
     /// Outside: the obstacle is a solid body.
@@ -163,7 +163,7 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    /// The integer that device kernels read.
+    /// The integer code read by device kernels.
     pub const fn code(self) -> i32 {
         match self {
             Allowed::Outside => 0,
@@ -180,14 +180,13 @@ impl Allowed {
     }
 }
 
-/// What happens to a particle that reaches an obstacle.
+/// What happens to a particle that hits an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Surface {
-    /// Its path is mirrored, as often as it comes to a surface or a face of the domain box, up to
-    /// [`MAX_EVENTS`] times in a step.
+    /// It is reflected, by surfaces and domain faces together up to [`MAX_EVENTS`] times in a step.
     #[default]
     Reflect,
-    /// What of its way is normal to the surface is dropped; it goes on along the surface.
+    /// It slides: the normal component of the remaining displacement is dropped.
     Slide,
     /// It ends there as [`Status::Stuck`], at the time of the hit.
     Stick,
@@ -196,7 +195,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// The integer that device kernels read.
+    /// The integer code read by device kernels.
     pub const fn code(self) -> i32 {
         match self {
             Surface::Reflect => 0,
@@ -217,37 +216,36 @@ impl Surface {
     }
 }
 
-/// Surfaces and faces of the domain box that a particle can meet in one step where there are
-/// obstacles; where it meets more, as in a narrow wedge, it stays at the last one until the next
-/// step.
+/// Maximum number of contacts with obstacles and domain faces in one step. After that, as in a
+/// narrow wedge, a particle stays at the last one until the next step.
 pub const MAX_EVENTS: usize = 64;
 
 /// An obstacle in the domain box.
 ///
-/// No particle is ever on its forbidden side, nor on its surface: a particle at the surface is off
-/// it by some 16 roundings of the obstacle's coordinates, so that the exact shape holds, too. One
-/// that is released on the surface or on the forbidden side is brought to the nearest part of the
-/// surface at its first step, and goes on from there.
+/// No particle is ever on its forbidden side, nor on its surface: particles at the surface keep a
+/// distance of about 16 roundings of the obstacle's coordinates, so that the exact shape is
+/// respected, too. A particle released on the surface or on the forbidden side is moved to the
+/// nearest point of the surface in its first step.
 ///
-/// An obstacle is where it is given, and nowhere else: one that reaches through a periodic face is
-/// given twice. Where a particle would come in through a periodic face right into an obstacle, the
-/// face it goes out by is part of that obstacle's surface.
+/// Obstacles are not repeated periodically: give one that crosses a periodic face twice. If a
+/// periodic face leads directly into an obstacle, particles meet that obstacle's surface at the
+/// face where they would leave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Its shape.
     pub shape: Shape,
-    /// On which side of it particles are.
+    /// The side on which particles move.
     pub allowed: Allowed,
     /// What happens at its surface.
     pub surface: Surface,
 }
 
 impl Obstacle {
-    /// Whether a place is on the allowed side or, to `slack` times the size of the shape's
-    /// coordinates, on the surface.
-    pub fn allows(&self, place: [f64; 3], slack: f64) -> bool {
+    /// Whether a point is on the allowed side, or within `slack` times the size of the shape's
+    /// coordinates of the surface.
+    pub fn allows(&self, position: [f64; 3], slack: f64) -> bool {
         let [.., size] = self.shape.numbers();
-        let distance = self.shape.distance(place);
+        let distance = self.shape.distance(position);
         match self.allowed {
             Allowed::Outside => distance >= -slack * size,
             Allowed::Inside => distance <= slack * size,
@@ -255,22 +253,22 @@ impl Obstacle {
     }
 }
 
-/// What became of a particle on a straight way among obstacles.
+/// Result of following a straight path among obstacles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObstaclePassage {
-    /// Where it is then, in the domain box.
+    /// Final position, in the domain box.
     pub position: [f64; 3],
     /// Boxes crossed through periodic faces, per axis.
     pub image: [i32; 3],
-    /// The status that it ended with, and the fraction of the way at which it did.
+    /// The status with which the particle ended, and the fraction of the path at which it did.
     pub end: Option<(Status, f64)>,
     /// The obstacle at which it ended.
     pub obstacle: Option<usize>,
 }
 
-/// What becomes of particles on the straight ways `from -> to` among obstacles in the domain box,
-/// in single precision for [`DType::F32`] and in double precision for others: one after another,
-/// on the host, by the code of the fused operation on a CPU.
+/// Follows the straight paths `from -> to` among obstacles in the domain box, in single precision
+/// for [`DType::F32`] and in double precision otherwise: sequentially, on the host, with the code
+/// of the fused operation on a CPU.
 pub fn obstacle_passages(
     obstacles: &[Obstacle],
     boundary: &Boundary,
@@ -289,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_without_an_inside_are_flawed() {
+    fn degenerate_shapes_are_rejected() {
         let (centre, axis) = ([0.0; 3], [0.0, 0.0, 2.0]);
         let ball = |radius| Shape::Sphere { centre, radius };
         let pipe = |axis| Shape::Cylinder { base: centre, axis, radius: 1.0, capped: true };
@@ -307,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn places_at_the_surface_are_allowed_to_some_slack() {
+    fn points_near_the_surface_are_allowed_within_slack() {
         let (base, axis) = ([1.0, 0.0, 0.0], [0.0, 0.0, 2.0]);
         let drum = Shape::Cylinder { base, axis, radius: 1.0, capped: true };
         let ball = Shape::Sphere { centre: base, radius: 1.0 };
@@ -320,13 +318,13 @@ mod tests {
             };
             let vessel = Obstacle { allowed: Allowed::Inside, ..body.clone() };
             for (x, outside) in [(-0.1, true), (1e-9, true), (1e-3, false), (1.0, false)] {
-                let place = [x, 0.0, 0.1];
-                // The ball is smaller there.
+                let position = [x, 0.0, 0.1];
+                // The ball is thinner at this height.
                 let is_ball = matches!(shape, Shape::Sphere { .. });
                 let outside = outside || is_ball && x == 1e-3;
                 let is_near = x == 1e-9 && !is_ball;
-                assert_eq!(body.allows(place, 1e-6), outside, "{shape:?} {x}");
-                assert_eq!(vessel.allows(place, 1e-6), !outside || is_near, "{shape:?} {x}");
+                assert_eq!(body.allows(position, 1e-6), outside, "{shape:?} {x}");
+                assert_eq!(vessel.allows(position, 1e-6), !outside || is_near, "{shape:?} {x}");
             }
         }
         let body = Obstacle { shape: drum, allowed: Allowed::Outside, surface: Surface::Slide };

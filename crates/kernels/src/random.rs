@@ -1,42 +1,41 @@
-//! Counter-based random numbers: Philox4x32-10, and normal numbers of its bits.
+//! Counter-based random numbers: Philox4x32-10, and normal variates computed from its bits.
 //!
 //! J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: *Parallel random numbers: as easy as 1, 2,
-//! 3*, SC 2011. A number is a function of its address and of nothing else. No state is carried
-//! along: neither the order in which numbers are asked for nor the count of threads, batches or
-//! devices can change them, a particle's record does not grow by a generator, and a run that is
-//! taken up again goes on with the numbers that it would have had.
+//! 3*, SC 2011. A random number is a function of its address alone; there is no generator state.
+//! Results therefore do not depend on the order of evaluation or on the number of threads, batches
+//! or devices, particle records hold no generator, and a resumed run draws the same numbers.
 //!
 //! An address within a kernel is, besides the seed of the run,
 //!
-//! * `slot`: the number of the particle;
-//! * `generation`: which of its lives;
-//! * `draw`: the number of the step;
-//! * `stream`: the purpose, such as [`WALK`]. The highest bit of every stream is set: the library
-//!   fills the counter in another way where it makes seeds, (slot of 64 bits, generation, draw),
-//!   whose draws are small numbers, so that the two never meet at one counter.
+//! * `slot`: the particle's slot;
+//! * `generation`: the particle instance in that slot;
+//! * `draw`: the step number;
+//! * `stream`: the purpose, such as [`WALK`]. The highest bit of every stream is set. When the
+//!   library generates seeds it fills the counter differently, (64-bit slot, generation, draw),
+//!   with small draw numbers, so that the two kinds of counters never coincide.
 //!
-//! # Normal numbers
+//! # Normal variates
 //!
-//! `cpu::random` and `cube::random` compute one formula from the constants below, with no function
-//! of a platform but the square root: G. E. P. Box, M. E. Muller: *A note on the generation of
-//! random normal deviates*, Ann. Math. Stat. 29 (1958), 610. A word `w` of 32 bits stands for the
-//! number `u = (w + 1/2) / 2^32`, which is neither 0 nor 1; none of the normals is farther from 0
-//! than `sqrt(66 ln 2) = 6.77`.
+//! `cpu::random` and `cube::random` compute the same formula from the constants below; the square
+//! root is the only platform function used: G. E. P. Box, M. E. Muller: *A note on the generation
+//! of random normal deviates*, Ann. Math. Stat. 29 (1958), 610. A 32-bit word `w` represents `u =
+//! (w + 1/2) / 2^32`, which is neither 0 nor 1; no variate exceeds `sqrt(66 ln 2) = 6.77` in
+//! magnitude.
 //!
-//! Radius `sqrt(-2 ln u)`: `u = 2^-k (1 + t)` with `1 + t` from `sqrt(1/2)` to `sqrt(2)`, where `k`
-//! and `t` are found in integers. Thus `t` is rounded only when it becomes a float, and nothing
-//! cancels near `u = 1`. With `s = t / (2 + t)`, `|s| < 0.1716`,
+//! Radius `sqrt(-2 ln u)`: `u = 2^-k (1 + t)` with `1 + t` between `sqrt(1/2)` and `sqrt(2)`; `k`
+//! and `t` are computed in integers. So `t` is rounded only on conversion to a float, and there is
+//! no cancellation near `u = 1`. With `s = t / (2 + t)`, `|s| < 0.1716`,
 //!
 //! ```text
 //! ln (1 + t) = 2 artanh s = t - s (t - s^2 (2/3 + 2/5 s^2 + 2/7 s^4 + ...))
 //! ```
 //!
-//! in the form of K. C. Ng's `log1p` (fdlibm, `s_log1p.c`, 1993), which begins with the exact `t`.
+//! in the form of K. C. Ng's `log1p` (fdlibm, `s_log1p.c`, 1993), which starts from the exact `t`.
 //!
-//! Angle `2 pi u`: the nearest multiple of a right angle is taken off in integers too. Sine and
-//! cosine of the rest, at most `pi / 4`, are their Taylor series. The rest is never 0.
+//! Angle `2 pi u`: the nearest multiple of a right angle is subtracted in integers as well. Sine
+//! and cosine of the remainder, at most `pi / 4` in magnitude and never 0, are Taylor series.
 
-/// The stream of the random walk's numbers.
+/// The stream of the random walk.
 pub const WALK: u32 = 1 << 31;
 
 pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
@@ -57,7 +56,7 @@ pub fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// The low and the high half of a word.
+/// The low and the high half of a 64-bit word.
 #[inline(always)]
 pub fn halves(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
@@ -69,20 +68,20 @@ pub fn bits(seed: u64, slot: u32, generation: u32, draw: u32, stream: u32) -> [u
     philox([slot, generation, draw, stream], halves(seed))
 }
 
-/// Terms of each series below that a float of so many bits needs: what is left out is less than a
-/// fourth of its rounding.
+/// Number of terms of the series below for a float of `bits` bits; the truncation error is below a
+/// quarter of its rounding.
 pub(crate) const fn terms(bits: usize) -> usize {
     if bits <= 32 { 5 } else { MAX_TERMS }
 }
 
-/// Terms of each series below.
+/// Maximum number of terms of the series below.
 pub(crate) const MAX_TERMS: usize = 9;
 
-/// `(2 artanh s - 2 s) / s^3` by powers of `s^2`: 2/3, 2/5, ...
+/// `(2 artanh s - 2 s) / s^3` in powers of `s^2`: 2/3, 2/5, ...
 pub(crate) const LOGARITHM: [f64; MAX_TERMS] = odd_parts();
-/// `(sin x - x) / x^3` by powers of `x^2`: -1/3!, 1/5!, ...
+/// `(sin x - x) / x^3` in powers of `x^2`: -1/3!, 1/5!, ...
 pub(crate) const SINE: [f64; MAX_TERMS] = factorial_parts(3);
-/// `(cos x - 1) / x^2` by powers of `x^2`: -1/2!, 1/4!, ...
+/// `(cos x - 1) / x^2` in powers of `x^2`: -1/2!, 1/4!, ...
 pub(crate) const COSINE: [f64; MAX_TERMS] = factorial_parts(2);
 
 const fn odd_parts() -> [f64; MAX_TERMS] {
@@ -95,8 +94,8 @@ const fn odd_parts() -> [f64; MAX_TERMS] {
     parts
 }
 
-/// `-1 / first!, 1 / (first + 2)!, ...` of 2 or 3; doubles hold these factorials (up to 19!)
-/// exactly.
+/// `-1 / first!, 1 / (first + 2)!, ...` for `first` 2 or 3; doubles represent these factorials (up
+/// to 19!) exactly.
 const fn factorial_parts(first: usize) -> [f64; MAX_TERMS] {
     let mut parts = [0.0; MAX_TERMS];
     let mut factorial = if first == 2 { -2.0 } else { -6.0 };
@@ -110,26 +109,26 @@ const fn factorial_parts(first: usize) -> [f64; MAX_TERMS] {
     parts
 }
 
-/// The natural logarithm of 2 in two parts. The first has 16 bits: its product with a number of 6
-/// bits is exact even in single precision.
+/// The natural logarithm of 2 in two parts. The first has 16 bits, so that its product with a 6-bit
+/// number is exact even in single precision.
 pub(crate) const LN_2: [f64; 2] = [45426.0 / 65536.0, 1.428_606_820_309_417_2e-6];
 
-/// `sqrt(2) - 1` in units of 2^-32: fractions above it belong to the next power of 2.
+/// `sqrt(2) - 1` in units of 2^-32: fractions above it are assigned to the next power of 2.
 pub(crate) const UPPER: u32 = 0x6A09_E667;
 
-/// 2^-32: from the integer that is a fraction's bits to the fraction.
+/// 2^-32: converts a fraction's bits, as an integer, to the fraction.
 pub(crate) const FRACTION: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// An eighth of a turn: half the angle between two right angles, as words count.
+/// An eighth of a turn, half of a right angle, as a word.
 pub(crate) const EIGHTH: u32 = 1 << 29;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// `kat_vectors` of the authors' Random123 library.
+    /// The `kat_vectors` of the authors' Random123 library.
     #[test]
-    fn philox_gives_the_published_answers() {
+    fn philox_matches_known_answers() {
         let cases = [
             ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
             ([u32::MAX; 4], [u32::MAX; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]),
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_an_address_counts() {
+    fn bits_depend_on_every_part_of_the_address() {
         let reference = bits(1, 2, 3, 4, 5);
         let others = [
             bits(2, 2, 3, 4, 5),
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_what_they_are_named_for() {
+    fn constants_have_their_values() {
         assert_eq!(LN_2[0] + LN_2[1], std::f64::consts::LN_2);
         assert_eq!(UPPER, ((2.0_f64.sqrt() - 1.0) / FRACTION) as u32);
         assert_eq!(SINE[..2], [-1.0 / 6.0, 1.0 / 120.0]);

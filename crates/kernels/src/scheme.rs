@@ -1,24 +1,24 @@
 //! Explicit Runge-Kutta schemes as Butcher tableaux.
 
-/// How a step is taken. Every scheme is explicit.
+/// Time integration scheme. All are explicit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Scheme {
-    /// Explicit Euler, order 1, one sample a step.
+    /// Explicit Euler, order 1, one sample per step.
     Euler,
-    /// Explicit midpoint, order 2, two samples a step.
+    /// Explicit midpoint, order 2, two samples per step.
     Midpoint,
-    /// Heun (explicit trapezoidal), order 2, two samples a step.
+    /// Heun (explicit trapezoidal), order 2, two samples per step.
     Heun,
-    /// The classical Runge-Kutta scheme, order 4, four samples a step.
+    /// The classical Runge-Kutta scheme, order 4, four samples per step.
     #[default]
     Rk4,
-    /// Dormand and Prince's scheme, order 5, with an embedded solution of order 4: six samples a
-    /// step, and a seventh where its error is estimated.
+    /// Dormand and Prince's scheme, order 5 with an embedded solution of order 4: six samples per
+    /// step, and a seventh if the error is estimated.
     DormandPrince,
 }
 
-/// A coefficient as a fraction, so that it is exact in every precision and a compile-time
-/// constant in a device kernel.
+/// A coefficient as a fraction, exact in every precision and a compile-time constant in device
+/// kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ratio(pub i32, pub i32);
 
@@ -28,34 +28,33 @@ impl Ratio {
         self.0 as f64 / self.1 as f64
     }
 
-    /// Whether the coefficient is zero, so that its term can be left out.
+    /// Whether the coefficient is zero, so that its term can be skipped.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 }
 
-/// The most stages that a scheme may have.
+/// Maximum number of stages of a scheme.
 pub const MAX_STAGES: usize = 7;
 
 /// The coefficients of an explicit Runge-Kutta scheme:
 /// `k_s = v(x + h sum_j a_sj k_j, t + c_s h)`, `x' = x + h sum_s b_s k_s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tableau {
-    /// How many stages are in use; the rest of the tables is zero.
+    /// Number of stages; the rest of the tables is zero.
     pub stages: usize,
-    /// Strictly lower triangular matrix of the stages.
+    /// Strictly lower triangular matrix of stage coefficients.
     pub a: [[Ratio; MAX_STAGES]; MAX_STAGES],
     /// Weights of the stages.
     pub b: [Ratio; MAX_STAGES],
     /// Times of the stages, as fractions of the step; the row sums of `a`.
     pub c: [Ratio; MAX_STAGES],
-    /// Weights of the stages in the difference from an embedded solution of lower order; zeros where
-    /// there is none.
+    /// Weights of the difference from an embedded solution of lower order; zero without one.
     pub error: [Ratio; MAX_STAGES],
 }
 
 impl Tableau {
-    /// The stages that the solution needs; the rest is for its error.
+    /// Number of stages needed for the solution; the others only estimate its error.
     pub const fn solution_stages(&self) -> usize {
         let mut stages = self.stages;
         while stages > 1 && self.b[stages - 1].is_zero() {
@@ -64,7 +63,7 @@ impl Tableau {
         stages
     }
 
-    /// Whether there is an embedded solution, so that errors can be estimated.
+    /// Whether there is an embedded solution for error estimates.
     pub const fn is_embedded(&self) -> bool {
         !self.error[0].is_zero()
     }
@@ -75,7 +74,7 @@ const I: Ratio = Ratio(1, 1);
 const HALF: Ratio = Ratio(1, 2);
 const NONE: [Ratio; MAX_STAGES] = [O; MAX_STAGES];
 
-/// A row of a table: some coefficients, and zeros.
+/// A table row: the given coefficients, then zeros.
 const fn row<const N: usize>(first: [Ratio; N]) -> [Ratio; MAX_STAGES] {
     let mut row = NONE;
     let mut i = 0;
@@ -147,12 +146,12 @@ const DORMAND_PRINCE: Tableau = tableau(
     ]),
 );
 
-/// Weights of Dormand and Prince's solution of order 5, which is also its last stage.
+/// Weights of the solution of order 5, which is also the last stage.
 const FIFTH: [Ratio; 6] =
     [Ratio(35, 384), O, Ratio(500, 1113), Ratio(125, 192), Ratio(-2187, 6784), Ratio(11, 84)];
 
 impl Scheme {
-    /// Every scheme, in order of cost.
+    /// All schemes, in order of cost.
     pub const ALL: [Scheme; 5] =
         [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince];
 
@@ -167,7 +166,7 @@ impl Scheme {
         }
     }
 
-    /// The order of the global error: halving the step divides it by `2^order`.
+    /// Order of the global error: halving the step divides it by `2^order`.
     pub const fn order(self) -> u32 {
         match self {
             Scheme::Euler => 1,
@@ -193,10 +192,10 @@ impl Scheme {
 mod tests {
     use super::*;
 
-    /// The conditions of order 1 to 4 for quadratures of the times, sum b c^k = 1 / (k + 1), hold for
-    /// both solutions, and that of order 5 for one of them.
+    /// The conditions of order 1 to 4 for quadratures of the stage times, sum b c^k = 1 / (k + 1),
+    /// hold for both solutions, and that of order 5 for one of them.
     #[test]
-    fn both_solutions_of_dormand_and_prince_have_their_orders() {
+    fn dormand_prince_solutions_have_orders_5_and_4() {
         let t = Scheme::DormandPrince.tableau();
         let off = |weights: &dyn Fn(usize) -> f64, k: i32| {
             let sum: f64 = (0..t.stages).map(|s| weights(s) * t.c[s].value().powi(k)).sum();

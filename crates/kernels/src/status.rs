@@ -1,34 +1,34 @@
-//! What has become of a particle, as the integer that kernels and files keep.
+//! The status of a particle, with the integer codes used by kernels and files.
 
 use crate::Face;
 
-/// What has become of a particle.
+/// The status of a particle.
 ///
-/// On a device and in files a status is its [`code`](Status::code).
+/// On a device and in files a status is represented by its [`code`](Status::code).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Its release time has not come.
+    /// Before its release.
     Waiting,
-    /// It is being followed.
+    /// Being traced.
     Active,
-    /// Its position or velocity was not a finite number; it keeps its last finite position.
+    /// Its position or velocity became non-finite; it keeps its last finite position.
     NonFinite,
-    /// It was released where the field has no velocity.
+    /// It was released where the field is undefined.
     NotLocated,
     /// It moved slower than the threshold speed.
     Stagnant,
-    /// It left the mesh, within the domain box; its position is the last one in the mesh.
+    /// It left the mesh, within the domain box; its position is the last one inside the mesh.
     LeftMesh,
-    /// It is stuck on an obstacle.
+    /// It stuck to an obstacle.
     Stuck,
-    /// It ended at an obstacle that takes particles away.
+    /// It ended at an obstacle that removes particles.
     HitObstacle,
     /// It left the domain through a face; its position is on that face.
     Exited(Face),
 }
 
 impl Status {
-    /// Every status, in order of code.
+    /// All statuses, in order of code.
     pub const ALL: [Status; 14] = [
         Status::Waiting,
         Status::Active,
@@ -46,9 +46,9 @@ impl Status {
         Status::Exited(Face::ZHigh),
     ];
 
-    /// The integer kept on devices and in files: waiting 0, active 1, non-finite 2,
-    /// not located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited
-    /// through face `f` [`EXITED`]` + f`.
+    /// The integer code used on devices and in files: waiting 0, active 1, non-finite 2, not
+    /// located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited through face `f`
+    /// [`EXITED`]` + f`.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -63,7 +63,7 @@ impl Status {
         }
     }
 
-    /// The status with this code, if there is one.
+    /// The status with a code, if it exists.
     pub fn from_code(code: i32) -> Option<Status> {
         Status::ALL.into_iter().find(|s| s.code() == code)
     }
@@ -90,7 +90,7 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// Code of a particle whose steps a device has broken off; what it then has is worth nothing.
+/// Code of a particle whose steps a device aborted; the rest of its state is undefined.
 pub const BROKEN_OFF: i32 = -1;
 /// Code of [`Status::Waiting`].
 pub const WAITING: i32 = 0;

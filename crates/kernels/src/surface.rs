@@ -1,4 +1,4 @@
-//! Closed surfaces of triangles.
+//! Closed triangulated surfaces.
 
 mod cells;
 mod closing;
@@ -23,47 +23,48 @@ use std::{
 };
 use tree::Tree;
 
-/// A closed surface of triangles, which bounds a body or a vessel: a [shape](crate::Shape) of
+/// A closed triangulated surface, which bounds a body or a vessel: a [shape](crate::Shape) of
 /// obstacles.
 ///
-/// It may have several parts. What is within an odd number of them is inside: a shell has an outer
-/// and an inner part. In what order triangles have their corners does not matter, nor whether points
-/// are repeated. Parts must not cut each other, which is not checked: places within the overlap might
-/// count as outside. Give such bodies as obstacles of their own.
+/// It may have several parts. A point inside an odd number of them is inside: a shell has an outer
+/// and an inner part. The order of corners and repeated points do not matter. Parts must not
+/// intersect each other, which is not checked: points in an overlap might count as outside. Give
+/// such bodies as separate obstacles.
 ///
-/// It is made once, in double precision, along with what finds the triangles near a place.
+/// The surface is stored in double precision, together with a search structure for the nearest
+/// triangles.
 pub struct ClosedSurface {
     points: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
-    /// The triangles' numbers: see `facet.rs`.
+    /// Numbers of the triangles: see `facet.rs`.
     rows: Arc<Vec<[f64; 3]>>,
-    /// The same in single precision, where that is asked for.
+    /// The same in single precision, computed on first use.
     single: OnceLock<Arc<Vec<[f32; 3]>>>,
-    /// The [`Sides`] of each triangle, and behind them the cells: see `cells.rs`.
+    /// The [`Sides`] of each triangle, then the cells: see `cells.rs`.
     pub(crate) numbers: Vec<i32>,
     pub(crate) low: [f64; 3],
     pub(crate) high: [f64; 3],
-    /// Width of a cell of the lattice, which begins one cell before the low corner.
+    /// Cell width of the lattice, which starts one cell before the low corner.
     pub(crate) pitch: f64,
     pub(crate) nodes: [usize; 3],
 }
 
 impl ClosedSurface {
-    /// The surface of triangles, each of three numbers of points, in the data's unit of length.
-    /// Points at the same place are made one. Triangles that have two of their corners at the same
-    /// place are left out.
+    /// Builds a surface from triangles, each given by three point indices. Coordinates are in the
+    /// data's unit of length. Coincident points are merged; triangles with two coincident corners
+    /// are omitted.
     ///
     /// # Errors
     ///
-    /// Where there are no triangles, or such without an area; where a coordinate is not finite (or
-    /// beyond 1e17); where the surface is not closed: each edge must have two triangles, no less and
-    /// no more; and where it has one side only.
+    /// If there are no triangles, a triangle has no area, or a coordinate is not finite (or beyond
+    /// 1e17); if the surface is not closed, that is, an edge does not belong to exactly two
+    /// triangles; and if it is one-sided.
     pub fn new(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Result<Self, SurfaceError> {
         let mut closed = close(points, triangles)?;
         let Frames { rows, sides } = Frames::new(&mut closed)?;
         let count = closed.triangles.len();
-        let boxes: Vec<_> = (0..count).map(|i| around(&closed.corners(i))).collect();
-        let [low, high] = around(boxes.as_flattened());
+        let boxes: Vec<_> = (0..count).map(|i| bounding_box(&closed.corners(i))).collect();
+        let [low, high] = bounding_box(boxes.as_flattened());
         let tree = Tree::new(&rows, &boxes);
         let cells = cells::cells((&rows, &sides), &tree, [low, high], size(&low, &high));
         if i32::try_from(cells.numbers.len()).is_err() {
@@ -82,7 +83,7 @@ impl ClosedSurface {
         })
     }
 
-    /// The surface of triangles that are given by the places of their corners, as in STL files.
+    /// Builds a surface from triangles given by their corner coordinates, as in STL files.
     ///
     /// # Errors
     ///
@@ -92,22 +93,22 @@ impl ClosedSurface {
         ClosedSurface::new(triangles.as_flattened(), &numbers)
     }
 
-    /// Its points, each at a place of its own.
+    /// Its points, without duplicates.
     pub fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
-    /// The points of its triangles, counter-clockwise as seen from outside.
+    /// The point indices of its triangles, counter-clockwise as seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
 
-    /// The least and the greatest coordinates of its points.
+    /// Minimum and maximum coordinates of its points.
     pub fn bounds(&self) -> [[f64; 3]; 2] {
         [self.low, self.high]
     }
 
-    /// The volume within.
+    /// The enclosed volume.
     pub fn volume(&self) -> f64 {
         let corner = |i: u32| facet::minus(&self.points[i as usize], &self.low);
         let six = self.triangles.iter().map(|corners| {
@@ -117,7 +118,7 @@ impl ClosedSurface {
         six.sum::<f64>() / 6.0
     }
 
-    /// The sum of the sizes of all coordinates of its box, to which rounding is relative.
+    /// The sum of the absolute coordinates of its box, the scale of rounding errors.
     pub(crate) fn size(&self) -> f64 {
         size(&self.low, &self.high)
     }
@@ -157,13 +158,13 @@ fn size(low: &[f64; 3], high: &[f64; 3]) -> f64 {
     low.iter().chain(high).map(|x| x.abs()).sum()
 }
 
-/// The box around places.
-fn around(places: &[[f64; 3]]) -> [[f64; 3]; 2] {
+/// The bounding box of points.
+fn bounding_box(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
     let (mut low, mut high) = ([f64::MAX; 3], [f64::MIN; 3]);
-    for place in places {
+    for position in points {
         for d in 0..3 {
-            low[d] = low[d].min(place[d]);
-            high[d] = high[d].max(place[d]);
+            low[d] = low[d].min(position[d]);
+            high[d] = high[d].max(position[d]);
         }
     }
     [low, high]

@@ -1,11 +1,11 @@
-//! What moves particles beside the field: a constant velocity, and a random walk.
+//! Motion beside the field: a random walk.
 
 use crate::{
     cpu::random::normals,
     random::{WALK, bits},
 };
 
-/// How a step of a random walk is taken.
+/// Discretisation of a random walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WalkScheme {
     /// `dx = K' dt + sqrt(2 K) dW` (Euler and Maruyama), of strong order 1/2 where K varies.
@@ -28,29 +28,29 @@ impl WalkScheme {
     }
 }
 
-/// A random walk beside the steps of the field: once a step, at its end.
+/// A random walk added to the steps of the field: one increment at the end of each step.
 ///
-/// The increment of the Wiener process along axis `d` is `dW = sqrt(dt) n`, with a normal number `n`
-/// that is a function of (seed, slot, generation, step). `K' = dK_d / dx_d`, so that particles which
-/// are well mixed remain so (Ito's form: J. Visser, *Mar. Ecol. Prog. Ser.* 158, 1997). In a backward
-/// run `dt` is the step's length.
+/// The increment of the Wiener process along axis `d` is `dW = sqrt(dt) n`, with a normal variate
+/// `n` that is a function of (seed, slot, generation, step). `K' = dK_d / dx_d`, so that a
+/// well-mixed particle distribution remains well mixed (Ito form: J. Visser, *Mar. Ecol. Prog.
+/// Ser.* 158, 1997). Backward in time, `dt` is the absolute length of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
-    /// Diffusivity of each axis, in the data's unit of length squared per unit of time; 0 along flat
-    /// axes. Where it varies this is what the field's own is multiplied by.
+    /// Diffusivity along each axis, in length squared per time; 0 along flat axes. If it varies, a
+    /// factor of the field's diffusivity.
     pub diffusivity: [f64; 3],
-    /// Whether the diffusivity is that of the field, in the lane that pads its velocities.
+    /// Whether the diffusivity is a field, stored in the fourth component of the velocities.
     pub varies: bool,
-    /// Half the distance over which the diffusivity's gradient is taken, per axis.
+    /// Half the distance of the central difference of the diffusivity, per axis.
     pub reach: [f64; 3],
-    /// How a step is taken.
+    /// Discretisation.
     pub scheme: WalkScheme,
-    /// The seed of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 impl Walk {
-    /// The three normal numbers of a step, in double precision.
+    /// The three normal variates of a step, in double precision.
     pub fn normals(&self, slot: u32, generation: u32, step: u32) -> [f64; 3] {
         normals::<f64>(bits(self.seed, slot, generation, step, WALK))
     }

@@ -75,7 +75,7 @@ impl TimeAxis {
             gaps.extend(closing_gap(&gaps, period)?);
         }
         let clock = Clock {
-            gaps,
+            frame_intervals: gaps,
             frames: times.len(),
             outside: match outside {
                 OutsideTime::Error | OutsideTime::Hold => Outside::Hold,
@@ -109,7 +109,7 @@ impl TimeAxis {
     /// The two frames around a time, and their weights.
     pub fn weights(&self, t: f64) -> ([usize; 2], [f64; 2]) {
         let Step { interval, since, .. } = self.place(t, 0.0);
-        let Some(gap) = self.clock.gaps.get(interval) else {
+        let Some(gap) = self.clock.frame_intervals.get(interval) else {
             return ([0, 0], [1.0, 0.0]);
         };
         let frames = [interval, (interval + 1) % self.clock.frames];
@@ -128,7 +128,7 @@ impl TimeAxis {
 
     /// Whether the frames come again and again.
     pub fn repeats(&self) -> bool {
-        self.clock.outside == Outside::Periodic && !self.clock.gaps.is_empty()
+        self.clock.outside == Outside::Periodic && !self.clock.frame_intervals.is_empty()
     }
 
     /// As [`place`](TimeAxis::place), and the interval's number where those of a period are counted
@@ -138,21 +138,21 @@ impl TimeAxis {
         if !self.repeats() {
             return (step.interval as i64, step);
         }
-        let period: f64 = self.clock.gaps.iter().sum();
+        let period: f64 = self.clock.frame_intervals.iter().sum();
         let since = t - self.times[0];
         let round = ((since - since.rem_euclid(period)) / period).round() as i64;
-        (round * self.clock.gaps.len() as i64 + step.interval as i64, step)
+        (round * self.clock.frame_intervals.len() as i64 + step.interval as i64, step)
     }
 
     /// The frames, counted on without end, that a step of length `h` from time `t` on may read. A
     /// kernel's own precision may lead it into the interval after the one in which the step ends.
     pub fn frames_of(&self, t: f64, h: f64) -> std::ops::Range<i64> {
         let (begin, step) = self.place_unrolled(t, h);
-        let count = self.clock.gaps.len() as i64;
+        let count = self.clock.frame_intervals.len() as i64;
         if count == 0 {
             return 0..1;
         }
-        let gap = |k: i64| self.clock.gaps[k.rem_euclid(count) as usize];
+        let gap = |k: i64| self.clock.frame_intervals[k.rem_euclid(count) as usize];
         let is_there = |k: i64| self.repeats() || (0..count).contains(&k);
         let slack = SLACK * (step.since.abs() + h.abs());
         let [mut low, mut high] = [step.since, step.since];
@@ -176,21 +176,21 @@ impl TimeAxis {
     /// The clock of some consecutive frames, counted on without end. Steps that read no others are
     /// the same by it as by the clock of all frames, but that intervals are counted from the first.
     pub fn clock_of(&self, frames: std::ops::Range<i64>) -> Clock {
-        let count = self.clock.gaps.len() as i64;
-        let gap = |k: i64| self.clock.gaps[k.rem_euclid(count) as usize];
+        let count = self.clock.frame_intervals.len() as i64;
+        let gap = |k: i64| self.clock.frame_intervals[k.rem_euclid(count) as usize];
         let gaps =
             if count == 0 { Vec::new() } else { (frames.start..frames.end - 1).map(gap).collect() };
-        Clock { gaps, frames: (frames.end - frames.start) as usize, ..*self.clock }
+        Clock { frame_intervals: gaps, frames: (frames.end - frames.start) as usize, ..*self.clock }
     }
 
     /// Places a step that begins at time `t` among the frames.
     pub fn place(&self, t: f64, h: f64) -> Step {
         let mut since = t - self.times[0];
-        if self.clock.outside == Outside::Periodic && !self.clock.gaps.is_empty() {
-            since = since.rem_euclid(self.clock.gaps.iter().sum());
+        if self.clock.outside == Outside::Periodic && !self.clock.frame_intervals.is_empty() {
+            since = since.rem_euclid(self.clock.frame_intervals.iter().sum());
         }
         let t = self.times[0] + since;
-        let intervals = self.clock.gaps.len();
+        let intervals = self.clock.frame_intervals.len();
         let later = self.times.partition_point(|&frame| frame <= t);
         let interval = later.saturating_sub(1).min(intervals.saturating_sub(1));
         Step { interval, since: t - self.times[interval], h }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_period_may_close_with_an_interval_of_its_own() {
         let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
-        assert_eq!(closed.clock().gaps, [1.0, 2.0, 0.5]);
+        assert_eq!(closed.clock().frame_intervals, [1.0, 2.0, 0.5]);
         let step = closed.place(1.0 + 3.5 + 3.25, 0.1);
         assert_eq!(step.interval, 2);
         assert!((step.since - 0.25).abs() < 1e-12);
@@ -262,7 +262,7 @@ mod tests {
         let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
         assert_eq!(closed.frames_of(1.5, -0.9), -1..2);
         assert_eq!(closed.frames_of(8.2, 0.1), 6..8);
-        assert_eq!(closed.clock_of(-1..2).gaps, [0.5, 1.0]);
+        assert_eq!(closed.clock_of(-1..2).frame_intervals, [0.5, 1.0]);
         let (interval, step) = closed.place_unrolled(4.25, 0.1);
         assert_eq!((interval, step.interval), (2, 2));
         assert_eq!(closed.place_unrolled(1.0 - 3.5 - 0.25, 0.1).0, -4);

@@ -85,7 +85,7 @@ impl GridField {
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
-                places: Tensor::from_data(nodes, (device, dtype)),
+                coordinates: Tensor::from_data(nodes, (device, dtype)),
                 index: Tensor::from_data(index, (device, DType::I32)),
                 shape: FieldShape::Grid(shape),
             },
@@ -141,7 +141,7 @@ impl GridField {
     fn locate_in_table(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
         let nodes = self.shape.nodes;
         let start: usize = nodes[..axis].iter().sum();
-        let table = self.sampled.tensors.places.clone().slice(start..start + nodes[axis]);
+        let table = self.sampled.tensors.coordinates.clone().slice(start..start + nodes[axis]);
         let node = |index: &Tensor<2, Int>| {
             let [n, _] = index.dims();
             table.clone().select(0, index.clone().reshape([n])).reshape([n, 1])

@@ -283,7 +283,7 @@ fn tensors(
     let index = TensorData::new(records.index, [entries]);
     FieldTensors {
         velocity,
-        places: Tensor::from_data(places, (device, precision.dtype())),
+        coordinates: Tensor::from_data(places, (device, precision.dtype())),
         index: Tensor::from_data(index, (device, DType::I32)),
         shape: FieldShape::Mesh(records.shape),
     }

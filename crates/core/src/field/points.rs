@@ -97,7 +97,7 @@ impl PointField {
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
-                places: Tensor::from_data(places, (device, dtype)),
+                coordinates: Tensor::from_data(places, (device, dtype)),
                 index: Tensor::from_data(starts, (device, DType::I32)),
                 shape: FieldShape::Points(shape),
             },
@@ -203,7 +203,7 @@ impl PointField {
         let moving = (0..3).filter(|d| !self.shape.is_flat(*d));
         moving.map(|d| {
             let start = self.shape.axis(d);
-            (d, self.sampled.tensors.places.clone().slice(start..start + self.shape.count))
+            (d, self.sampled.tensors.coordinates.clone().slice(start..start + self.shape.count))
         })
     }
 }

@@ -93,7 +93,7 @@ impl Sampled {
 
     /// Bytes beside the frames.
     pub(crate) fn other_bytes(&self) -> u64 {
-        let places = self.tensors.places.dims()[0] * self.precision.bytes();
+        let places = self.tensors.coordinates.dims()[0] * self.precision.bytes();
         let index = self.tensors.index.dims()[0] * size_of::<i32>();
         (places + index + LANES * self.precision.bytes()) as u64
     }

@@ -250,7 +250,7 @@ impl Stream {
     /// The source's number of a frame.
     fn number(&self, frame: i64) -> usize {
         let clock = self.time.clock();
-        match clock.gaps.len() {
+        match clock.frame_intervals.len() {
             0 => 0,
             gaps if self.time.repeats() => frame.rem_euclid(gaps as i64) as usize,
             _ => frame.clamp(0, clock.frames as i64 - 1) as usize,

@@ -60,7 +60,7 @@ impl Mesh {
         let mut slopes = [[0.0; 3]; MAX_CELL_NODES];
         let map = self.shape(location.cell).and_then(|shape| shape.slopes(location.coordinates));
         if let Some(map) = map {
-            let of_kind = self.cells.kinds[location.cell].slopes(location.coordinates);
+            let of_kind = self.cells.kinds[location.cell].gradients(location.coordinates);
             for (slope, by_coordinates) in slopes.iter_mut().zip(of_kind) {
                 for d in 0..self.dimension {
                     slope[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();

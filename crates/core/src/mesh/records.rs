@@ -105,7 +105,7 @@ impl Mesh {
             return degenerate(nodes[0]);
         };
         let kind = self.cells().kinds[cell];
-        let (opposite, of_kind) = (opposite(kind), kind.slopes([0.0; 3]));
+        let (opposite, of_kind) = (opposite(kind), kind.gradients([0.0; 3]));
         let mut columns = [[0.0; 4]; 3];
         for (d, column) in columns.iter_mut().enumerate() {
             for face in 0..=self.dimension() {

@@ -205,7 +205,7 @@ impl Shape {
     /// axis is t, so that the same inverse serves.
     fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
-        for (term, slope) in self.terms.iter().zip(self.kind.term_slopes(at)) {
+        for (term, slope) in self.terms.iter().zip(self.kind.term_gradients(at)) {
             for d in 0..3 {
                 for k in 0..3 {
                     jacobian[d][k] += slope[k] * term[d];

@@ -80,7 +80,7 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
         ));
     }
     // Finite in single precision too.
-    Ok(Some(Adaptive { relative, absolute, least, most: most.min(1e30) }))
+    Ok(Some(Adaptive { relative, absolute, min_step: least, max_step: most.min(1e30) }))
 }
 
 /// Advances the selected particles from the fraction `start` of a step to its end, with common step
@@ -105,7 +105,7 @@ pub(super) fn steps_of(
     let mut who = who.clone();
     while begun < 1.0 {
         let left = (1.0 - begun) * whole;
-        let size = pace.min(control.most).min(left.abs());
+        let size = pace.min(control.max_step).min(left.abs());
         let size = if size * 1.001 >= left.abs() { left.abs() } else { size };
         let h = size * whole.signum();
         let until = if size == left.abs() { 1.0 } else { begun + h / whole };
@@ -116,7 +116,7 @@ pub(super) fn steps_of(
         let factor = factor.clamp(Adaptive::SHRINK, Adaptive::GROW);
         let next = size * factor;
         let rounding = Adaptive::ROUNDINGS * f64::EPSILON * whole.abs();
-        let is_accepted = norm <= 1.0 || size <= control.least || size <= rounding;
+        let is_accepted = norm <= 1.0 || size <= control.min_step || size <= rounding;
         // A step shortened by the end of the segment says little about the next step size.
         let is_cut = until == 1.0 && pace > next && pace.is_finite();
         pace = if is_accepted && is_cut { pace } else { next };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Error, Result, Sampled, field::FrameWindow, schedule::Chunk};
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Clock, LOG_INDEX, LOG_PLACE, Launched, Log, Particles, Segment, Step};
+use burntrace_kernels::{Clock, LOG_INDEX, LOG_POSITION, Launched, Log, Particles, Segment, Step};
 use std::sync::Arc;
 
 /// Advances particles by a chunk of steps. Returns also the ends that are followed by a
@@ -55,7 +55,7 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     if taken.is_empty() {
         return Ok(true);
     }
-    let (mut index, mut place) = (log.index, log.place);
+    let (mut index, mut place) = (log.index, log.position);
     if taken.len() < rows {
         let count = taken.len();
         let taken = TensorData::new(taken, [count]);
@@ -66,7 +66,7 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     let index = ints(index.try_into_data())?;
     let place = place.try_into_data().map_err(failed)?.convert::<f64>();
     let place = place.try_into_vec::<f64>().map_err(failed)?;
-    let rows = index.chunks_exact(LOG_INDEX).zip(place.chunks_exact(LOG_PLACE));
+    let rows = index.chunks_exact(LOG_INDEX).zip(place.chunks_exact(LOG_POSITION));
     ends.extend(rows.map(|(index, place)| End {
         slot: index[0] as u32,
         generation: index[1] as u32,

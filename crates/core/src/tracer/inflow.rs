@@ -3,12 +3,12 @@
 use super::{Tracer, obstacles, patches, start};
 use crate::{Error, Inlet, Pattern, Result, Sampled, Seeds, field::to_host, inlet};
 use burn::tensor::Tensor;
-use burntrace_kernels::{InletRows, Lives, SourceSlots};
+use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 
 /// The re-injection rules of a run, and the positions of its inlets.
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
-    pub lives: Lives,
+    pub lives: SlotRules,
     /// Positions of all inlets, one after another, rounded to the field's precision.
     pub places: Vec<[f64; 3]>,
 }

@@ -7,7 +7,7 @@ use crate::{
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Lives, MeshPatch, ReinjectionRules, Releases, status::WAITING};
+use burntrace_kernels::{MeshPatch, ReinjectionRules, Releases, SlotRules, status::WAITING};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Reinjection {
     /// Step and fraction of the release that follows an end within the same launch, if there is
     /// one.
     pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
-        let ReinjectionRules { lives, releases, .. } = &self.reinjection;
+        let ReinjectionRules { slots: lives, releases, .. } = &self.reinjection;
         let now = (end.step, end.fraction);
         if lives.inlet_after(end.status, end.place).is_some() {
             return Some(now);
@@ -108,9 +108,9 @@ fn following(inflow: Inflow, slots: usize) -> Reinjection {
     Reinjection {
         places: Arc::new(places),
         reinjection: ReinjectionRules {
-            lives: Arc::new(lives),
+            slots: Arc::new(lives),
             releases: Vec::new(),
-            room: room(slots),
+            log_rows: room(slots),
             resumes: false,
         },
     }
@@ -142,8 +142,8 @@ impl Slots {
         })
     }
 
-    fn lives(&self) -> &Lives {
-        &self.following.reinjection.lives
+    fn lives(&self) -> &SlotRules {
+        &self.following.reinjection.slots
     }
 
     /// Positions of inlets for the whole run.
@@ -173,7 +173,7 @@ impl Slots {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
         self.following.reinjection.releases = releases.collect();
-        let lives = self.following.reinjection.lives.clone();
+        let lives = self.following.reinjection.slots.clone();
         for (source, releases) in lives.sources.iter().zip(&self.following.reinjection.releases) {
             for (k, event) in releases.events.iter().enumerate() {
                 let number = releases.first + k as u64;
@@ -230,11 +230,11 @@ impl Slots {
         let begun = &mut self.begun[end.slot as usize];
         begun.generation += 1;
         let now = (end.step, end.fraction);
-        if let Some(inlet) = reinjection.lives.inlet_after(end.status, end.place) {
+        if let Some(inlet) = reinjection.slots.inlet_after(end.status, end.place) {
             begun.inlet = Some(inlet as u16);
             begun.release(now, chunk);
-        } else if let Some(number) = reinjection.lives.source(end.slot) {
-            let source = &reinjection.lives.sources[number];
+        } else if let Some(number) = reinjection.slots.source(end.slot) {
+            let source = &reinjection.slots.sources[number];
             begun.inlet = Some(source.inlet as u16);
             begun.is_empty = true;
             if let Some(next) = reinjection.releases[number].next(source, end.slot, Some(now)) {
@@ -249,7 +249,7 @@ impl Slots {
         let begun = &self.begun[slot];
         let Some(inlet) = begun.inlet else { return self.seeds[slot] };
         let lives = self.lives();
-        let after_end = lives.is_entered_again(inlet.into());
+        let after_end = lives.is_reinjection_inlet(inlet.into());
         let number = match lives.source(slot as u32) {
             Some(source) if !after_end => lives.sources[source].local(slot as u32).unwrap_or(0),
             _ => slot as u32,

@@ -9,7 +9,7 @@ use crate::{
     field::{AXES, to_host},
 };
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Places, obstacle_passages, status::EXITED};
+use burntrace_kernels::{GeometryTensors, obstacle_passages, status::EXITED};
 
 /// Distance behind a surface within which a released particle counts as on it, in units of
 /// rounding.
@@ -68,10 +68,14 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
 }
 
 /// The buffers of inlets and obstacles on the field's device. CPU backends read surfaces directly.
-pub(super) fn places(field: &dyn Field, inlets: &[[f64; 3]], obstacles: &[Obstacle]) -> Places {
+pub(super) fn places(
+    field: &dyn Field,
+    inlets: &[[f64; 3]],
+    obstacles: &[Obstacle],
+) -> GeometryTensors {
     let device = start::plain(&field.device());
     let obstacles = if device::compiles_kernels(&device) { obstacles } else { &[] };
-    Places::new(inlets, obstacles, &device, field.precision().dtype())
+    GeometryTensors::new(inlets, obstacles, &device, field.precision().dtype())
 }
 
 /// The shape extended along the flat axes of the domain.

@@ -9,7 +9,7 @@ use super::{
 use crate::{Error, Result};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    MAX_LIVES_A_STEP, NEVER,
+    MAX_INSTANCES_PER_STEP, NEVER,
     status::{ACTIVE, WAITING},
 };
 
@@ -41,7 +41,7 @@ pub(super) fn follow(
             let Some(end) = rows.succeed(row, following) else { continue };
             ends.push(end);
             *lives += 1;
-            if *lives > MAX_LIVES_A_STEP {
+            if *lives > MAX_INSTANCES_PER_STEP {
                 rows.put_off(row, step);
             }
         }
@@ -145,7 +145,7 @@ impl Rows {
 
     /// As `ReinjectionTable::succeed` of the fused operation.
     fn succeed(&mut self, row: usize, following: &Reinjection) -> Option<End> {
-        let lives = &following.reinjection.lives;
+        let lives = &following.reinjection.slots;
         let (slot, status, place) = (self.slot(row), self.status[row], self.position[row]);
         let inlet = lives.inlet_after(status, place);
         if status <= ACTIVE || inlet.or_else(|| lives.source(slot)).is_none() {
@@ -172,8 +172,8 @@ impl Rows {
     fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Reinjection) {
         let (slot, reinjection) = (self.slot(row), &following.reinjection);
         self.step[row] = NEVER;
-        let Some(number) = reinjection.lives.source(slot) else { return };
-        let source = &reinjection.lives.sources[number];
+        let Some(number) = reinjection.slots.source(slot) else { return };
+        let source = &reinjection.slots.sources[number];
         let next = reinjection.releases[number].next(source, slot, after);
         if let Some((step, fraction)) = next {
             self.is_new[row] = true;
@@ -183,7 +183,7 @@ impl Rows {
     }
 
     fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Reinjection) {
-        let inlet = following.reinjection.lives.inlets[inlet];
+        let inlet = following.reinjection.slots.inlets[inlet];
         let place = inlet.row(number, self.generation[row] as u32);
         self.position[row] = following.places[place as usize];
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Engine, Field, Result, Sampled, Scheme, device, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Adaptive, Boundary, Obstacle, Particles, Places, Walk};
+use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Walk};
 use std::{cell::Cell, sync::Arc};
 
 /// Maximum number of steps in a launch: few enough that an observer is called every second or two
@@ -31,7 +31,7 @@ pub(super) struct Stepper<'a> {
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
     /// Buffers of inlets and obstacles.
-    pub places: Places,
+    pub places: GeometryTensors,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// The next step size of the tensor engine in adaptive runs.

@@ -1,8 +1,8 @@
-//! Every CubeCL device: WGPU, Vulkan, CUDA, Metal, ROCm.
+//! CubeCL devices: WGPU, Vulkan, CUDA, Metal, ROCm.
 
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Advanced, Placed, Sampled, State},
+    ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
@@ -11,10 +11,10 @@ impl TraceBackend for CubeBackend {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        placed: Placed<Self>,
+        geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        cube::advance(state, field, placed, &segment)
+        cube::advance(state, field, geometry, &segment)
     }
 
     fn sample(

@@ -3,7 +3,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Advanced, Placed, Sampled, State},
+    ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::{
     Flex, TensorMetadata,
@@ -17,10 +17,10 @@ impl TraceBackend for Flex {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        placed: Placed<Self>,
+        geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        host::advance(state, field, placed, &segment)
+        host::advance(state, field, geometry, &segment)
     }
 
     fn sample(
@@ -38,7 +38,7 @@ impl TraceBackend for Flex {
 
 impl HostTensor for FlexTensor {
     fn contiguous(self) -> Self {
-        // Also where it begins at the beginning: its storage may go on beyond its end.
+        // A tensor that starts at offset 0 may still have storage beyond its end.
         self.to_contiguous()
     }
 

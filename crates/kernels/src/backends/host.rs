@@ -1,25 +1,25 @@
-//! What the CPU backends have in common: tensors that can be borrowed as slices.
+//! Shared by the CPU backends: tensors that can be borrowed as slices.
 
 use crate::{
-    LOG_INDEX, LOG_PLACE, Segment,
+    LOG_INDEX, LOG_POSITION, Segment,
     cpu::{self, Arrays, Ended, FieldArrays, Real, Slots},
-    ops::{Advanced, Placed, Sampled, State},
+    ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
 use burn::tensor::Element;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-/// A tensor in the host's memory.
+/// A tensor in host memory.
 pub trait HostTensor: TensorMetadata {
-    /// The same values, rows in memory one after another.
+    /// The same values in row-major order without frame_intervals.
     fn contiguous(self) -> Self;
     /// All values of a contiguous tensor.
     fn values<E: Element + Pod>(&self) -> &[E];
-    /// All values of a contiguous tensor, copied first where another tensor shares them.
+    /// Mutable access to all values of a contiguous tensor; copies them first if they are shared.
     fn values_mut<E: Element + Pod>(&mut self) -> &mut [E];
-    /// Zeros of this tensor's shape and type.
+    /// Zeros with this tensor's shape and dtype.
     fn zeros_like(&self) -> Self;
-    /// A tensor of values, of a shape.
+    /// A tensor of the given values and shape.
     fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self;
 }
 
@@ -27,7 +27,7 @@ pub trait HostTensor: TensorMetadata {
 pub(super) fn advance<B, T>(
     state: State<B>,
     field: Sampled<B>,
-    placed: Placed<B>,
+    geometry: Geometry<B>,
     segment: &Segment,
 ) -> Advanced<B>
 where
@@ -35,16 +35,16 @@ where
     T: HostTensor,
 {
     match state.position.dtype() {
-        DType::F32 => advance_in::<f32, B, T>(state, field, placed, segment),
-        DType::F64 => advance_in::<f64, B, T>(state, field, placed, segment),
-        dtype => panic!("advance: positions of type {dtype:?}; f32 and f64 are supported"),
+        DType::F32 => advance_in::<f32, B, T>(state, field, geometry, segment),
+        DType::F64 => advance_in::<f64, B, T>(state, field, geometry, segment),
+        dtype => panic!("advance: positions have dtype {dtype:?}; use f32 or f64"),
     }
 }
 
 fn advance_in<F, B, T>(
     state: State<B>,
     field: Sampled<B>,
-    placed: Placed<B>,
+    geometry: Geometry<B>,
     segment: &Segment,
 ) -> Advanced<B>
 where
@@ -63,33 +63,37 @@ where
         fraction: state.fraction.values_mut(),
         slots: Slots::From(segment.first_slot as usize),
     };
-    let inlets = placed.rows.contiguous();
-    let places = cast_slice(inlets.values::<F>());
+    let inlets = geometry.rows.contiguous();
+    let positions = cast_slice(inlets.values::<F>());
     let mut log = Vec::new();
-    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, places, segment));
+    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, positions, segment));
     let State { position, record, fraction } = state;
-    let [log_index, log_place, log_count] = logged::<F, T>(&log);
-    Advanced { position, record, fraction, log_index, log_place, log_count }
+    let [log_index, log_position, log_count] = logged::<F, T>(&log);
+    Advanced { position, record, fraction, log_index, log_position, log_count }
 }
 
-/// The tensors of a log: integers, fractions and places, and how many there are. There is at least
-/// one row, as there are no empty tensors on some devices.
+/// The tensors of a log: integers, fractions with positions, and the number of entries. They have
+/// at least one row, because some devices have no empty tensors.
 fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
     let rows = log.len().max(1);
     let index = |ended: &Ended<F>| {
         let record = &ended.record;
         [ended.slot as i32, record.generation, record.status, record.step]
     };
-    let place = |ended: &Ended<F>| {
+    let position = |ended: &Ended<F>| {
         let [x, y, z] = ended.position;
         [ended.fraction, x, y, z]
     };
     let mut indices: Vec<i32> = log.iter().flat_map(index).collect();
-    let mut places: Vec<F> = log.iter().flat_map(place).collect();
+    let mut positions: Vec<F> = log.iter().flat_map(position).collect();
     indices.resize(rows * LOG_INDEX, 0);
-    places.resize(rows * LOG_PLACE, F::zero());
+    positions.resize(rows * LOG_POSITION, F::zero());
     let count = vec![log.len() as i32];
-    [T::of(indices, &[rows, LOG_INDEX]), T::of(places, &[rows, LOG_PLACE]), T::of(count, &[1])]
+    [
+        T::of(indices, &[rows, LOG_INDEX]),
+        T::of(positions, &[rows, LOG_POSITION]),
+        T::of(count, &[1]),
+    ]
 }
 
 /// `TraceBackend::sample` on a CPU backend.
@@ -101,7 +105,7 @@ where
     match position.dtype() {
         DType::F32 => sample_in::<f32, B, T>(position, field, segment),
         DType::F64 => sample_in::<f64, B, T>(position, field, segment),
-        dtype => panic!("sample: positions of type {dtype:?}; f32 and f64 are supported"),
+        dtype => panic!("sample: positions have dtype {dtype:?}; use f32 or f64"),
     }
 }
 
@@ -129,7 +133,7 @@ where
     match position.dtype() {
         DType::F32 => locate_in::<f32, B, T>(position, field),
         DType::F64 => locate_in::<f64, B, T>(position, field),
-        dtype => panic!("locate: positions of type {dtype:?}; f32 and f64 are supported"),
+        dtype => panic!("locate: positions have dtype {dtype:?}; use f32 or f64"),
     }
 }
 
@@ -147,7 +151,7 @@ where
     T::of(cells, &[count])
 }
 
-/// Borrows a field's tensors for some work.
+/// Borrows a field's tensors as slices for the duration of a call.
 fn with_arrays<F, B, T>(field: Sampled<B>, work: impl FnOnce(&FieldArrays<F>))
 where
     F: Real,
@@ -155,12 +159,12 @@ where
     T: HostTensor,
 {
     let velocity = field.velocity.contiguous();
-    let places = field.places.contiguous();
+    let coordinates = field.coordinates.contiguous();
     let index = field.index.contiguous();
     work(&FieldArrays {
         shape: &field.shape,
         velocity: cast_slice(velocity.values::<F>()),
-        places: places.values::<F>(),
+        coordinates: coordinates.values::<F>(),
         index: index.values::<i32>(),
     });
 }

@@ -1,4 +1,4 @@
-//! The operation on each backend, a file each.
+//! Implementation of the operation on each backend, one file each.
 
 #[cfg(feature = "cube")]
 mod cube;

@@ -1,10 +1,10 @@
-//! NdArray, Burn's older CPU backend, kept because people ask for it by name.
+//! NdArray, Burn's older CPU backend, kept for users that select it by name.
 #![allow(deprecated)]
 
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Advanced, Placed, Sampled, State},
+    ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::{
     DType, TensorMetadata,
@@ -18,10 +18,10 @@ impl TraceBackend for NdArray {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
-        placed: Placed<Self>,
+        geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        host::advance(state, field, placed, &segment)
+        host::advance(state, field, geometry, &segment)
     }
 
     fn sample(
@@ -37,14 +37,14 @@ impl TraceBackend for NdArray {
     }
 }
 
-/// Runs a body on the storage of a tensor whose elements the tracer uses.
+/// Evaluates an expression on the storage of a tensor with one of the supported dtypes.
 macro_rules! with_storage {
     ($tensor:expr, $storage:ident => $body:expr) => {
         match $tensor {
             NdArrayTensor::F32($storage) => $body,
             NdArrayTensor::F64($storage) => $body,
             NdArrayTensor::I32($storage) => $body,
-            other => panic!("tensors of type {:?} are not traced", other.dtype()),
+            other => panic!("dtype {:?} is not supported; use f32, f64 or i32", other.dtype()),
         }
     };
 }

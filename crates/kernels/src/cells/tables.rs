@@ -1,4 +1,4 @@
-//! The facts about each kind of cell.
+//! The table of each cell type.
 
 use super::{CellKind, CellTable, Coefficients, MAX_CELL_NODES, Side, lagrange};
 
@@ -81,8 +81,8 @@ const HEXAHEDRON_NODES: [[f64; 3]; 20] = [
     [1.0, 1.0, 0.5],
     [0.0, 1.0, 0.5],
 ];
-// The first four are a quad's, the first eight a hexahedron's; with the others, which have one
-// factor squared, those of the serendipity hexahedron.
+// The first four are the terms of a quad, the first eight those of a hexahedron, and all of them,
+// the later ones with one squared factor, those of the serendipity hexahedron.
 const HEXAHEDRON_TERMS: [[u8; 3]; 20] = [
     [0, 0, 0],
     [1, 0, 0],
@@ -131,11 +131,11 @@ const WEDGE_NODES: [[f64; 3]; 6] = [
 const WEDGE_TERMS: [[u8; 3]; 6] =
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]];
 
-// The cell is a cube whose upper face has become its apex: there r and s say nothing.
+// The cell is a cube whose upper face is collapsed to the apex, where r and s are undefined.
 const PYRAMID_NODES: [[f64; 3]; 5] =
     [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// `(1-r)(1-s)(1-t)`, `r(1-s)(1-t)`, `rs(1-t)`, `(1-r)s(1-t)` and `t`, by the terms of a
+/// `(1-r)(1-s)(1-t)`, `r(1-s)(1-t)`, `rs(1-t)`, `(1-r)s(1-t)` and `t`, expanded in the terms of a
 /// hexahedron.
 const fn pyramid() -> Coefficients {
     let mut rows = [[0.0; MAX_CELL_NODES]; MAX_CELL_NODES];
@@ -154,7 +154,7 @@ const fn pyramid() -> Coefficients {
     rows
 }
 
-/// The first so many of a list.
+/// The first `count` elements of an array.
 const fn first<T, const N: usize>(list: &'static [T; N], count: usize) -> &'static [T] {
     list.split_at(count).0
 }
@@ -262,7 +262,8 @@ pub(super) static TABLES: [CellTable; 11] = [
         exponents: first(&HEXAHEDRON_TERMS, 8),
         coefficients: pyramid(),
         faces: &[&[0, 3, 2, 1], &[0, 1, 4], &[1, 2, 4], &[2, 3, 4], &[3, 0, 4]],
-        // Beyond the apex the cell would go on, turned over. Every face but the base goes there.
+        // Beyond the apex the map continues upside down; every face except the base excludes that
+        // part.
         sides: &[
             side(0, T),
             side(1, S),

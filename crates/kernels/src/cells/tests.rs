@@ -1,6 +1,6 @@
 use super::*;
 
-/// What VTK says (`tests/peers/cells.py`).
+/// Reference values computed with VTK (`tests/peers/cells.py`).
 const VTK: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/peers/cells.csv"));
 
@@ -14,7 +14,7 @@ fn lines(what: &str) -> impl Iterator<Item = (CellKind, Vec<f64>)> {
 }
 
 #[test]
-fn nodes_are_where_vtk_has_them() {
+fn nodes_match_vtk() {
     let mut count = 0;
     for (kind, line) in lines("node") {
         assert_eq!(kind.table().nodes[line[0] as usize], line[1..], "{kind:?} node {}", line[0]);
@@ -24,7 +24,7 @@ fn nodes_are_where_vtk_has_them() {
 }
 
 #[test]
-fn faces_have_the_corners_that_vtk_gives_them() {
+fn face_corners_match_vtk() {
     let mut count = 0;
     for (kind, line) in lines("face") {
         let mut vtk: Vec<usize> = line[1..].iter().map(|x| *x as usize).collect();
@@ -38,7 +38,7 @@ fn faces_have_the_corners_that_vtk_gives_them() {
 }
 
 #[test]
-fn shape_functions_and_their_derivatives_are_those_of_vtk() {
+fn shape_functions_and_derivatives_match_vtk() {
     let mut count = 0;
     for (kind, line) in lines("shape") {
         let at = [line[0], line[1], line[2]];
@@ -50,11 +50,11 @@ fn shape_functions_and_their_derivatives_are_those_of_vtk() {
     }
     for (kind, line) in lines("slope") {
         let at = [line[0], line[1], line[2]];
-        let (ours, n) = (kind.slopes(at), kind.nodes());
+        let (ours, n) = (kind.gradients(at), kind.nodes());
         assert_eq!(line.len(), 3 + n * kind.dimension());
         for (k, vtk) in line[3..].iter().enumerate() {
-            let slope = ours[k % n][k / n];
-            assert!((slope - vtk).abs() < 1e-12, "{kind:?} {k} at {at:?}: {slope} {vtk}");
+            let gradient = ours[k % n][k / n];
+            assert!((gradient - vtk).abs() < 1e-12, "{kind:?} {k} at {at:?}: {gradient} {vtk}");
         }
         count += 1;
     }
@@ -62,7 +62,7 @@ fn shape_functions_and_their_derivatives_are_those_of_vtk() {
 }
 
 #[test]
-fn a_table_belongs_to_its_kind() {
+fn table_order_matches_cell_kinds() {
     for (k, kind) in ALL.into_iter().enumerate() {
         let table = kind.table();
         assert_eq!((kind as usize, table.kind), (k, kind));
@@ -73,7 +73,7 @@ fn a_table_belongs_to_its_kind() {
 }
 
 #[test]
-fn functions_are_one_at_their_node_and_zero_at_others() {
+fn shape_functions_are_one_at_their_node_and_zero_at_others() {
     for kind in ALL {
         for (k, node) in kind.table().nodes.iter().enumerate() {
             let weights = kind.weights(*node);
@@ -85,7 +85,7 @@ fn functions_are_one_at_their_node_and_zero_at_others() {
 }
 
 #[test]
-fn coefficients_are_whole_and_weights_add_up_to_one() {
+fn coefficients_are_integers_and_weights_sum_to_one() {
     for kind in ALL {
         let table = kind.table();
         assert!(table.coefficients.iter().flatten().all(|c| c.fract() == 0.0));
@@ -97,7 +97,7 @@ fn coefficients_are_whole_and_weights_add_up_to_one() {
 }
 
 #[test]
-fn sides_are_the_planes_of_the_faces() {
+fn sides_contain_the_corners_of_their_faces() {
     for kind in ALL {
         let table = kind.table();
         for (k, side) in table.sides.iter().enumerate() {
@@ -118,7 +118,7 @@ fn sides_are_the_planes_of_the_faces() {
 }
 
 #[test]
-fn corners_go_around_faces_with_the_normal_outwards() {
+fn face_corners_give_outward_normals() {
     for kind in ALL {
         let table = kind.table();
         for (face, side) in table.faces.iter().zip(table.sides) {

@@ -1,4 +1,4 @@
-//! Steps whose lengths follow from an estimate of their error, one particle after another.
+//! Adaptive steps, one particle after another.
 
 use super::{
     Method, Real, Sampler, four,
@@ -9,22 +9,22 @@ use super::{
     tile::Tile,
 };
 use crate::{
-    Adaptive, MAX_LIVES_A_STEP,
+    Adaptive, MAX_INSTANCES_PER_STEP,
     status::{ACTIVE, WAITING},
 };
 
-/// The control of steps in the kernel's precision.
+/// Adaptive step-size control in the kernel's precision.
 pub(super) struct Control<F> {
     relative: F,
     absolute: F,
-    least: F,
-    most: F,
+    min_step: F,
+    max_step: F,
 }
 
-/// What becomes of an attempt.
+/// Result of a trial step.
 struct Verdict<F> {
     is_accepted: bool,
-    /// By what the next step is longer.
+    /// Ratio of the next step to this one.
     factor: F,
 }
 
@@ -33,25 +33,25 @@ impl<F: Real> Control<F> {
         Control {
             relative: F::of(adaptive.relative),
             absolute: F::of(adaptive.absolute),
-            least: F::of(adaptive.least),
-            most: F::of(adaptive.most),
+            min_step: F::of(adaptive.min_step),
+            max_step: F::of(adaptive.max_step),
         }
     }
 
-    /// The length of an attempt within what is left of a step, given what the last one suggests (0
-    /// for nothing); both have the sign of the step.
+    /// Length of a trial step within the remainder of a step, given the suggestion of the last one
+    /// (0 for none); both have the sign of the step.
     #[inline(always)]
     fn length(&self, suggested: F, left: F) -> F {
-        let most = self.most.min(left.abs());
-        let length = if suggested == F::zero() { most } else { suggested.abs().min(most) };
-        // What would be left over should not be too short for a step of its own.
+        let limit = self.max_step.min(left.abs());
+        let length = if suggested == F::zero() { limit } else { suggested.abs().min(limit) };
+        // Avoids a remainder that is too short for a step of its own.
         let length = if length * F::of(1.0 + 1e-3) >= left.abs() { left.abs() } else { length };
         length * left.signum()
     }
 
-    /// Judges an attempt of length `h` by its error.
+    /// Accepts or rejects a trial step of length `h` by its error.
     #[inline(always)]
-    fn judge(&self, from: &[F; 3], to: &[F; 3], error: &[F; 3], h: F, whole: F) -> Verdict<F> {
+    fn judge(&self, from: &[F; 3], to: &[F; 3], error: &[F; 3], h: F, full_dt: F) -> Verdict<F> {
         let mut norm = F::zero();
         for d in 0..3 {
             let size = self.absolute + self.relative * from[d].abs().max(to[d].abs());
@@ -60,74 +60,75 @@ impl<F: Real> Control<F> {
                 norm = part;
             }
         }
-        let rounding = F::of(Adaptive::ROUNDINGS) * F::epsilon() * whole.abs();
-        let is_least = h.abs() <= self.least || h.abs() <= rounding;
-        let least = F::of(Adaptive::SHRINK);
+        let rounding = F::of(Adaptive::ROUNDINGS) * F::epsilon() * full_dt.abs();
+        let is_minimum = h.abs() <= self.min_step || h.abs() <= rounding;
+        let minimum = F::of(Adaptive::SHRINK);
         let factor = if norm == F::zero() {
             F::of(Adaptive::GROW)
         } else {
             F::of(Adaptive::SAFETY) * norm.powf(F::of(-0.2))
         };
-        // A norm that is no number has no root.
-        let factor = if factor >= least { factor.min(F::of(Adaptive::GROW)) } else { least };
-        Verdict { is_accepted: norm <= F::one() || is_least, factor }
+        // A NaN norm gives the minimum factor.
+        let factor = if factor >= minimum { factor.min(F::of(Adaptive::GROW)) } else { minimum };
+        Verdict { is_accepted: norm <= F::one() || is_minimum, factor }
     }
 }
 
 impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
-    /// All particles through all steps.
+    /// Takes all particles through all steps.
     #[inline(always)]
     pub(super) fn adapt<L: Lanes<F>>(&mut self, control: &Control<F>) {
         for i in 0..self.arrays.position.len() {
-            // Of a particle that goes on, the fraction is the length that its next step should have.
-            let mut pace = match self.arrays.record[i].status {
+            // For an active particle, the fraction holds the suggested length of its next step.
+            let mut next_dt = match self.arrays.record[i].status {
                 ACTIVE => self.arrays.fraction[i],
                 _ => F::zero(),
             };
             for j in self.steps.clone() {
-                self.adapt_step::<L>(control, (i, j), &mut pace);
+                self.adapt_step::<L>(control, (i, j), &mut next_dt);
             }
             if self.arrays.record[i].status == ACTIVE {
-                self.arrays.fraction[i] = pace;
+                self.arrays.fraction[i] = next_dt;
             }
         }
     }
 
-    /// One particle through one step of the segment, in as many as it takes.
+    /// Takes one particle through one step of the segment, in as many adaptive steps as needed.
     #[inline(always)]
     fn adapt_step<L: Lanes<F>>(
         &mut self,
         control: &Control<F>,
         (i, j): (usize, usize),
-        pace: &mut F,
+        next_dt: &mut F,
     ) {
-        let number = self.run.segment.first_step + j as i32;
-        let whole = F::of(self.run.segment.steps[j].h);
-        let mut lives = 0;
-        let mut begun = F::zero();
+        let number = self.context.segment.first_step + j as i32;
+        let full_dt = F::of(self.context.segment.steps[j].h);
+        let mut instances = 0;
+        let mut start_fraction = F::zero();
         loop {
             let record = self.arrays.record[i];
             if record.status == WAITING && record.step == number {
-                if lives > MAX_LIVES_A_STEP {
-                    self.arrays.put_off(i, number);
+                if instances > MAX_INSTANCES_PER_STEP {
+                    self.arrays.defer_release(i, number);
                     break;
                 }
-                (begun, *pace) = (self.arrays.fraction[i], F::zero());
+                (start_fraction, *next_dt) = (self.arrays.fraction[i], F::zero());
             } else if record.status != ACTIVE {
                 break;
             }
             self.arrays.record[i].status = ACTIVE;
-            let left = (F::one() - begun) * whole;
-            let h = control.length(*pace, left);
-            let until = if h == left { F::one() } else { begun + h / whole };
-            let is_accepted = self.attempt::<L>(control, (i, j), [begun, until], (h, whole), pace);
+            let left = (F::one() - start_fraction) * full_dt;
+            let h = control.length(*next_dt, left);
+            let until = if h == left { F::one() } else { start_fraction + h / full_dt };
+            let is_accepted =
+                self.attempt::<L>(control, (i, j), [start_fraction, until], (h, full_dt), next_dt);
             if is_accepted {
-                begun = until;
+                start_fraction = until;
                 let is_active = self.arrays.record[i].status == ACTIVE;
                 if until == F::one() && is_active {
                     break;
                 }
-                lives += usize::from(!is_active);
+                instances += usize::from(!is_active);
             }
         }
     }
@@ -138,23 +139,23 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         &mut self,
         control: &Control<F>,
         (i, j): (usize, usize),
-        [begun, until]: [F; 2],
-        (h, whole): (F, F),
-        pace: &mut F,
+        [start_fraction, until]: [F; 2],
+        (h, full_dt): (F, F),
+        next_dt: &mut F,
     ) -> bool {
         let from = self.arrays.position[i];
-        let moments = self.run.part::<M>(j, begun * whole, h);
-        let mut hint = self.sampler.recall(self.arrays.record[i].place);
+        let pairs = self.context.part::<M>(j, start_fraction * full_dt, h);
+        let mut hint = self.sampler.recall(self.arrays.record[i].cell);
         let at = four::<F, L>(&from);
-        let (leap, error) =
-            rk_attempt::<F, L, S, M>(at, (h, &moments), self.run, self.sampler, &mut hint);
-        let [to] = leap.to;
-        let verdict = control.judge(&from, &three(to.array()), &three(error.array()), h, whole);
-        // A step that was cut short by the end of the segment's says little about the next one.
+        let (result, error) =
+            rk_attempt::<F, L, S, M>(at, (h, &pairs), self.context, self.sampler, &mut hint);
+        let [to] = result.to;
+        let verdict = control.judge(&from, &three(to.array()), &three(error.array()), h, full_dt);
+        // A step shortened to end with the segment's step says little about the next one.
         let next = h * verdict.factor;
-        let is_cut = until == F::one() && pace.abs() > next.abs();
+        let is_cut = until == F::one() && next_dt.abs() > next.abs();
         if !(verdict.is_accepted && is_cut) {
-            *pace = next;
+            *next_dt = next;
         }
         let record = &mut self.arrays.record[i];
         if !verdict.is_accepted {
@@ -162,25 +163,25 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             return false;
         }
         record.accepted = record.accepted.saturating_add(1);
-        let is_plain = self.run.walls.contain::<L>(to)
-            && !leap.slow[0]
-            && self.run.are_clear::<L, 1>(&[at], &[to])
+        let is_plain = self.context.walls.contain::<L>(to)
+            && !result.slow[0]
+            && self.context.are_clear::<L, 1>(&[at], &[to])
             && (!S::ENDS || self.sampler.holds::<L>(to, &mut hint));
         if is_plain {
             self.arrays.position[i] = three(to.array());
-            self.arrays.record[i].place = S::note(&hint);
+            self.arrays.record[i].cell = S::note(&hint);
         } else {
             let mut single = Single {
                 tile: &mut self.arrays,
                 log: &mut self.log,
                 i,
-                run: self.run,
+                context: self.context,
                 sampler: self.sampler,
                 hint: &mut hint,
                 j,
                 until,
             };
-            single.settle::<M>((three(to.array()), leap.slow[0]), begun);
+            single.finish_step::<M>((three(to.array()), result.slow[0]), start_fraction);
         }
         true
     }

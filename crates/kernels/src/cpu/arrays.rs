@@ -1,9 +1,9 @@
-//! The particles' state, and how it is cut into tiles.
+//! The particles' state, and its division into tiles.
 
-use super::{Real, TILE, lives::Slot};
+use super::{Real, TILE, reinjection::Slot};
 use rayon::prelude::*;
 
-/// The particles' state, borrowed from whatever the backend keeps it in.
+/// The particles' state, borrowed from the backend's tensors.
 pub(crate) struct Arrays<'a, F> {
     pub position: &'a mut [[F; 3]],
     pub record: &'a mut [Record],
@@ -15,14 +15,14 @@ pub(crate) struct Arrays<'a, F> {
 /// The slots of particles, numbered over the whole run.
 #[derive(Clone, Copy)]
 pub(crate) enum Slots<'a> {
-    /// One after another, from this one on.
+    /// Consecutive slots, starting at this one.
     From(usize),
-    /// One by one, counted from the first one.
+    /// A list of slots relative to the first one.
     Listed(usize, &'a [u32]),
 }
 
 impl Slots<'_> {
-    /// Those of some rows.
+    /// The slots of some rows.
     pub fn listed<'a>(&self, rows: &'a [u32]) -> Slots<'a> {
         let (Slots::From(first) | Slots::Listed(first, _)) = *self;
         Slots::Listed(first, rows)
@@ -47,8 +47,8 @@ impl<F: Real> Arrays<'_, F> {
         }
     }
 
-    /// Has a particle that would be released once more in a step wait for the next one.
-    pub(super) fn put_off(&mut self, i: usize, number: i32) {
+    /// Defers the release of a particle that would start once more in a step to the next one.
+    pub(super) fn defer_release(&mut self, i: usize, number: i32) {
         if self.record[i].step == number {
             self.record[i].step = number + 1;
             self.fraction[i] = F::zero();
@@ -66,14 +66,14 @@ impl<F: Real> Arrays<'_, F> {
     }
 }
 
-/// A row of [`Particles::record`](crate::Particles).
+/// A row of [`Particles::record`](crate::Particles::record).
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Record {
     pub status: i32,
     pub step: i32,
     pub image: [i32; 3],
-    pub place: i32,
+    pub cell: i32,
     pub generation: i32,
     pub accepted: i32,
     pub rejected: i32,

@@ -1,4 +1,4 @@
-//! A way that may lead out of the field within its box: where it ends, and what then.
+//! A path that may leave the field within the domain box: where it ends, and with which event.
 
 use super::{
     Real, Sampler, four,
@@ -10,19 +10,19 @@ use crate::{
     status::{EXITED, LEFT_MESH},
 };
 
-/// What became of a particle on a way.
+/// Result of following a path.
 pub(super) struct Passage<F> {
     pub position: [F; 3],
     /// Boxes crossed through periodic faces, per axis.
     pub image: [i32; 3],
-    /// The status that it ended with, and the fraction of the way.
+    /// The status with which the particle ended, and the fraction of the path at which it did.
     pub end: Option<(i32, F)>,
     /// The face of the field at which it ended.
     pub face: Option<i32>,
 }
 
 impl<F: Real> Passage<F> {
-    /// What became of it where only the box counts.
+    /// The result if only the domain box matters.
     pub fn of(landing: Landing<F>) -> Self {
         let Landing { position, image, exit } = landing;
         let end = exit.map(|(face, fraction)| (EXITED + face as i32, fraction));
@@ -30,7 +30,7 @@ impl<F: Real> Passage<F> {
     }
 }
 
-/// Follows a way from a position in the field, wall by wall.
+/// Follows a path from a position in the field, wall by wall.
 pub(super) fn pass<F: Real, S: Sampler<F>>(
     walls: &Walls<F>,
     sampler: &S,
@@ -38,56 +38,56 @@ pub(super) fn pass<F: Real, S: Sampler<F>>(
     from: &[F; 3],
     to: &[F; 3],
 ) -> Passage<F> {
-    S::turn_back(hint);
+    S::restore(hint);
     let (mut from, mut to) = (*from, *to);
-    let (mut begun, mut walks) = (F::zero(), MAX_WALKS);
+    let (mut covered, mut walks) = (F::zero(), MAX_WALKS);
     let mut passage = Passage { position: from, image: [0; 3], end: None, face: None };
     for _ in 0..=MAX_BOUNCES {
-        let way = Way { walls, sampler, from, to, landing: walls.land(&from, &to) };
-        let found = way.follow(hint, &mut walks);
-        let landing = way.landing_at(found.reached);
+        let path = StraightPath { walls, sampler, from, to, landing: walls.land(&from, &to) };
+        let found = path.follow(hint, &mut walks);
+        let landing = path.landing_at(found.reached);
         passage.position = landing.position;
         for d in 0..3 {
             passage.image[d] += landing.image[d];
         }
-        let left = F::one() - begun;
+        let left = F::one() - covered;
         let Some(beyond) = found.beyond else {
-            passage.end = Passage::of(landing).end.map(|(status, f)| (status, begun + f * left));
+            passage.end = Passage::of(landing).end.map(|(status, f)| (status, covered + f * left));
             return passage;
         };
-        let (face, inward) = sampler.edge(way.landing_at(beyond).position, hint);
-        let fraction = found.reached * way.length();
-        begun = begun + fraction * left;
+        let (face, inward) = sampler.edge(path.landing_at(beyond).position, hint);
+        let fraction = found.reached * path.length();
+        covered = covered + fraction * left;
         let wall = walls.wall_at(&passage.position);
         if wall == Wall::Leave {
-            passage.end = Some((LEFT_MESH, begun));
+            passage.end = Some((LEFT_MESH, covered));
             passage.face = Some(face);
             return passage;
         }
         let rest = [0, 1, 2].map(|d| (F::one() - fraction) * (to[d] - from[d]));
-        let rest = turned(rest, inward, wall);
-        // Not on the wall, where rounding would have it leave again.
+        let rest = redirected(rest, inward, wall);
+        // Slightly off the wall, so that rounding does not make it leave again.
         from = [0, 1, 2].map(|d| passage.position[d] + inward[d]);
         to = [0, 1, 2].map(|d| from[d] + rest[d]);
     }
     passage
 }
 
-/// What remains of a way at a wall.
-fn turned<F: Real>(rest: [F; 3], inward: [F; 3], wall: Wall) -> [F; 3] {
+/// The remaining displacement after a wall.
+fn redirected<F: Real>(rest: [F; 3], inward: [F; 3], wall: Wall) -> [F; 3] {
     let size = inward.iter().fold(F::zero(), |a, b| a.max(b.abs()));
     if size == F::zero() {
         return [F::zero(); 3];
     }
     let normal = inward.map(|x| x / size);
     let dot = |a: &[F; 3], b: &[F; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let share = (dot(&rest, &normal) / dot(&normal, &normal)).min(F::zero());
-    let factor = if wall == Wall::Reflect { share + share } else { share };
+    let normal_part = (dot(&rest, &normal) / dot(&normal, &normal)).min(F::zero());
+    let factor = if wall == Wall::Reflect { normal_part + normal_part } else { normal_part };
     [0, 1, 2].map(|d| rest[d] - factor * normal[d])
 }
 
-/// A straight way, folded into the box, up to where it goes out of that.
-struct Way<'a, F, S> {
+/// A straight path, folded into the box, up to its exit from it.
+struct StraightPath<'a, F, S> {
     walls: &'a Walls<F>,
     sampler: &'a S,
     from: [F; 3],
@@ -95,20 +95,20 @@ struct Way<'a, F, S> {
     landing: Landing<F>,
 }
 
-/// How far a way goes in the field, as a part of its length.
+/// How far a path stays in the field, as a fraction of its length.
 struct Found<F> {
     reached: F,
-    /// A part that is right behind the edge of the field; nothing where the whole way is in it.
+    /// A fraction just beyond the boundary of the field; `None` if the whole path is inside.
     beyond: Option<F>,
 }
 
-impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
-    /// The fraction of the straight line at which the way ends.
+impl<F: Real, S: Sampler<F>> StraightPath<'_, F, S> {
+    /// The fraction of the straight line at which the path ends.
     fn length(&self) -> F {
         self.landing.exit.map_or(F::one(), |(_, fraction)| fraction)
     }
 
-    /// Where a part of the way ends.
+    /// The end of a part of the path.
     fn landing_at(&self, part: F) -> Landing<F> {
         if part == F::one() {
             return self.landing;
@@ -117,8 +117,8 @@ impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
         Landing { exit: None, ..landing }
     }
 
-    /// Whether a walk from a hint's cell leads to where a part of the way ends; if so, the hint is
-    /// there now.
+    /// Whether a walk from the hint's cell reaches the end of a part of the path; if so, moves the
+    /// hint there.
     fn leads(&self, part: F, hint: &mut S::Hint) -> bool {
         let position = four::<F, Portable>(&self.landing_at(part).position);
         let mut next = *hint;
@@ -129,9 +129,9 @@ impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
         holds
     }
 
-    /// Goes along the way. A walk may end where the way goes on: around a corner that points
-    /// inwards, and where faces of neighbours do not match. There the way goes on where some cell
-    /// does.
+    /// Follows the path to its last point in the field. A walk may fail where the path continues:
+    /// around a reentrant corner, and between neighbours with faces that do not match. The path
+    /// resumes there if some cell contains it.
     fn follow(&self, hint: &mut S::Hint, walks: &mut usize) -> Found<F> {
         let (mut reached, half) = (F::zero(), F::of(0.5));
         loop {
@@ -159,12 +159,12 @@ impl<F: Real, S: Sampler<F>> Way<'_, F, S> {
     }
 }
 
-/// Walks in a step after which a way that has broken off does not go on: enough for a wall at each
-/// bounce, or for some twenty faces that do not match.
+/// Maximum number of walks in a step, after which an interrupted path is not resumed: enough for a
+/// wall at each bounce, or for about twenty faces that do not match.
 const MAX_WALKS: usize = 1024;
 
-/// Whether there is something between two parts of a way. Nothing is as short as the square of
-/// rounding, so that not even a way that leads nowhere takes many rounds.
+/// Whether bisection between two fractions of a path can continue. It stops at the square of
+/// machine epsilon, which bounds the number of rounds even for a path of no length.
 pub(super) fn is_between<F: Real>(part: F, reached: F, beyond: F) -> bool {
     let is_long = beyond - reached > F::epsilon() * F::epsilon();
     is_long && part > reached && part < beyond

@@ -1,4 +1,4 @@
-//! Which two frames a moment lies between, and their weights.
+//! The two frames that bracket a time, and their weights.
 
 use super::{
     Real,
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{Clock, Outside, Step, TimeInterpolation};
 
-/// Two frames and their weights; a weight of zero means that the frame need not be read.
+/// Two frames and their weights. A frame of weight zero need not be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FramePair<F> {
-    /// Where the two frames begin among the values.
+    /// Offsets of the two frames in the velocities.
     pub frames: [usize; 2],
     pub weights: [F; 2],
 }
@@ -17,7 +17,7 @@ pub(crate) struct FramePair<F> {
 /// A clock in the kernel's precision.
 pub(crate) struct Frames<'a, F> {
     clock: &'a Clock,
-    gaps: Vec<F>,
+    frame_intervals: Vec<F>,
     /// Values per frame.
     size: usize,
 }
@@ -25,34 +25,45 @@ pub(crate) struct Frames<'a, F> {
 impl<'a, F: Real> Frames<'a, F> {
     /// # Panics
     ///
-    /// Where there are more intervals than frames: samplers rely on frames that are there.
+    /// If there are more intervals than frames: samplers rely on valid frame offsets.
     pub fn new(clock: &'a Clock, size: usize) -> Self {
-        assert!(clock.frames >= 1 && clock.gaps.len() <= clock.frames, "frames of a clock");
-        Frames { clock, gaps: clock.gaps.iter().map(|&gap| F::of(gap)).collect(), size }
+        assert!(
+            clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
+            "more frame intervals than frames"
+        );
+        Frames {
+            clock,
+            frame_intervals: clock
+                .frame_intervals
+                .iter()
+                .map(|&interval| F::of(interval))
+                .collect(),
+            size,
+        }
     }
 
-    /// The moment that is `offset` after the beginning of a step.
+    /// The frames and weights `offset` after the start of a step.
     ///
-    /// A moment beyond the step's own interval lies in one of the next ones.
-    pub fn moment(&self, step: &Step, offset: F) -> FramePair<F> {
-        let count = self.gaps.len();
+    /// A time beyond the step's own interval is found in one of the following ones.
+    pub fn frame_pair(&self, step: &Step, offset: F) -> FramePair<F> {
+        let count = self.frame_intervals.len();
         if count == 0 {
             return FramePair { frames: [0, 0], weights: [F::one(), F::zero()] };
         }
         let wraps = self.clock.outside == Outside::Periodic;
         let mut k = step.interval;
         let mut since = F::of(step.since) + offset;
-        while since > self.gaps[k] && (wraps || k + 1 < count) {
-            since = since - self.gaps[k];
+        while since > self.frame_intervals[k] && (wraps || k + 1 < count) {
+            since = since - self.frame_intervals[k];
             k = (k + 1) % count;
         }
         while since < F::zero() && (wraps || k > 0) {
             k = if k == 0 { count - 1 } else { k - 1 };
-            since = since + self.gaps[k];
+            since = since + self.frame_intervals[k];
         }
         FramePair {
             frames: [k, (k + 1) % self.clock.frames].map(|frame| frame * self.size),
-            weights: self.weights(since / self.gaps[k]),
+            weights: self.weights(since / self.frame_intervals[k]),
         }
     }
 
@@ -72,15 +83,15 @@ impl<'a, F: Real> Frames<'a, F> {
     }
 }
 
-/// The value of an index at a moment, read from its two frames.
+/// A value interpolated in time between two frames.
 #[inline(always)]
 pub(super) fn blend<F: Real, L: Lanes<F>>(
     values: &[[F; 4]],
     index: usize,
-    moment: &FramePair<F>,
+    pair: &FramePair<F>,
 ) -> L::Four {
-    let [w0, w1] = moment.weights;
-    let read = |k: usize| L::Four::new(values[moment.frames[k] + index]);
+    let [w0, w1] = pair.weights;
+    let read = |k: usize| L::Four::new(values[pair.frames[k] + index]);
     let first = read(0) * L::Four::splat(w0);
     if w1 == F::zero() { first } else { read(1).fma(L::Four::splat(w1), first) }
 }

@@ -1,4 +1,4 @@
-//! Reading a velocity from a grid.
+//! Velocity from a grid.
 
 use super::{
     FieldArrays, Real, Sampler,
@@ -8,9 +8,9 @@ use super::{
 use crate::{GridShape, Spacing};
 use std::marker::PhantomData;
 
-/// Velocity at the nodes: trilinear in a cell.
+/// Node-centred velocity: trilinear in a cell.
 pub(super) struct Nodes;
-/// Velocity in the cells: constant in each.
+/// Cell-centred velocity: constant in each cell.
 pub(super) struct Cells;
 
 pub(super) struct GridSampler<'a, F, P> {
@@ -23,46 +23,49 @@ pub(super) struct GridSampler<'a, F, P> {
 impl<'a, F: Real, P> GridSampler<'a, F, P> {
     /// # Panics
     ///
-    /// Where the arrays are not of the shape's size, on which every reading below relies.
+    /// If the arrays do not have the shape's size, on which every read below relies.
     pub fn new(field: &FieldArrays<'a, F>, shape: &GridShape, frames: usize) -> Self {
         let values = shape.values_per_frame();
-        assert!(values > 0 && shape.nodes.iter().all(|nodes| *nodes > 0), "nodes of a grid");
-        assert_eq!(field.velocity.len(), frames * values + 1, "velocities of a grid");
+        assert!(values > 0 && shape.nodes.iter().all(|nodes| *nodes > 0), "the grid has no nodes");
+        assert_eq!(
+            field.velocity.len(),
+            frames * values + 1,
+            "wrong number of velocities for the grid"
+        );
         GridSampler {
             velocity: field.velocity,
             strides: shape.strides(),
-            axes: Axes::new(field.places, shape),
+            axes: Axes::new(field.coordinates, shape),
             placement: PhantomData,
         }
     }
 }
 
-/// Places of a cell along the axes. Where they are tables, the last cell of a particle is where the
-/// search for the next one begins.
+/// Indices of a cell along the axes. With tables, the search starts at the particle's last cell.
 type Cell = [usize; 3];
 
-/// A value of each of two frames and its place among the corners of a cell.
+/// Pointers to the value at a corner of a cell, in each of two frames.
 #[derive(Clone, Copy)]
 struct Corner<F> {
     frames: [*const [F; 4]; 2],
 }
 
 impl<F: Real> Corner<F> {
-    /// The corner so many bytes farther on.
+    /// The corner at an offset in bytes.
     #[inline(always)]
     fn at(self, bytes: usize) -> Self {
         Corner { frames: self.frames.map(|value| value.wrapping_byte_add(bytes)) }
     }
 
-    /// Its value at a moment, and the one after it.
+    /// Its value interpolated in time, together with the next one.
     ///
     /// # Safety
     ///
-    /// Both values can be read in both frames.
+    /// Both values must be readable in both frames.
     #[inline(always)]
-    unsafe fn row<L: Lanes<F>>(self, moment: &FramePair<F>) -> L::Eight {
-        let [w0, w1] = moment.weights;
-        // SAFETY: the caller's.
+    unsafe fn row<L: Lanes<F>>(self, pair: &FramePair<F>) -> L::Eight {
+        let [w0, w1] = pair.weights;
+        // SAFETY: guaranteed by the caller.
         let read = |k: usize| unsafe { L::Eight::read(self.frames[k]) };
         let first = read(0) * L::Eight::splat(w0);
         if w1 == F::zero() { first } else { read(1).fma(L::Eight::splat(w1), first) }
@@ -72,27 +75,27 @@ impl<F: Real> Corner<F> {
 impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
     type Hint = Cell;
 
-    /// Time first, then y and z; x comes last, because nodes that follow each other along x lie
-    /// side by side in memory and are read as one vector.
+    /// Interpolates in time first, then along y and z in pairs of x neighbours, which are
+    /// contiguous in memory and read as one vector; x comes last.
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &FramePair<F>, last: &mut Cell) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], w) = self.axes.locate::<L>(p, last);
         let [wx, wy, wz, _] = w.array();
         let base = i + j * sy + k * sz;
         let corner = Corner {
-            frames: moment.frames.map(|frame| self.velocity.as_ptr().wrapping_add(frame + base)),
+            frames: pair.frames.map(|frame| self.velocity.as_ptr().wrapping_add(frame + base)),
         };
         let [sy, sz] = [sy, sz].map(|stride| stride * size_of::<[F; 4]>());
-        // SAFETY: the frames are the field's and the cell is one of the grid's, so that its corners
-        // are values of the frames. On a flat x axis the second one of a row is the next value, or
-        // the one after the last; its weight is zero.
+        // SAFETY: the frames are the field's and the cell is one of the grid's, so its corners are
+        // values of the frames. On a flat x axis the second corner of a row is the next value, or
+        // the padding at the end; its weight is zero.
         let rows = unsafe {
             [
-                corner.row::<L>(moment),
-                corner.at(sy).row::<L>(moment),
-                corner.at(sz).row::<L>(moment),
-                corner.at(sz + sy).row::<L>(moment),
+                corner.row::<L>(pair),
+                corner.at(sy).row::<L>(pair),
+                corner.at(sz).row::<L>(pair),
+                corner.at(sz + sy).row::<L>(pair),
             ]
         };
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
@@ -106,10 +109,10 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
     type Hint = Cell;
 
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, moment: &FramePair<F>, last: &mut Cell) -> L::Four {
+    fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], _) = self.axes.locate::<L>(p, last);
-        super::frame_pair::blend::<F, L>(self.velocity, i + j * sy + k * sz, moment)
+        super::frame_pair::blend::<F, L>(self.velocity, i + j * sy + k * sz, pair)
     }
 }
 
@@ -118,14 +121,14 @@ fn lerp<F: Real, V: Vector<F>>(a: V, b: V, w: V) -> V {
     (b - a).fma(w, a)
 }
 
-/// Finds the cell of a position and the fractions of the cell at which it lies. Positions beyond
-/// an axis, and coordinates that are not numbers, belong to its ends.
+/// Finds the cell of a position and the fractional coordinates within it. Positions beyond an axis
+/// are clamped to its ends; NaN coordinates give the first cell.
 struct Axes<'a, F> {
     origin: [F; 4],
     per_pitch: [F; 4],
     last_node: [F; 4],
     last_cell: [F; 4],
-    /// Node coordinates, where the spacing is not uniform.
+    /// Node coordinates, if the spacing is not uniform.
     tables: Option<[&'a [F]; 3]>,
 }
 
@@ -158,10 +161,11 @@ impl<'a, F: Real> Axes<'a, F> {
         }
         let zero = L::Four::splat(F::zero());
         let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
-        // Two clamps, so that the way to the cell is short: the next thing is a wait for memory.
+        // Two independent clamps shorten the dependency chain to the cell index, which a memory
+        // access waits for.
         let cell = g.clamp(zero, L::Four::new(self.last_cell));
         let g = g.clamp(zero, L::Four::new(self.last_node));
-        let [i, j, k, _] = cell.whole();
+        let [i, j, k, _] = cell.as_i32();
         ([i as usize, j as usize, k as usize], g - cell.trunc())
     }
 }
@@ -170,23 +174,22 @@ fn padded(of: impl Fn(usize) -> f64) -> [f64; 4] {
     [of(0), of(1), of(2), 0.0]
 }
 
-/// A number, rounded down: of 2^24 nodes and more, a cell must not be rounded beyond the last one.
+/// A number rounded down. With 2^24 nodes or more, the last cell must not be rounded up.
 fn at_most<F: Real>(value: f64) -> F {
     let rounded = F::of(value);
     let is_more = num_traits::ToPrimitive::to_f64(&rounded).is_some_and(|rounded| rounded > value);
     if is_more { rounded * (F::one() - F::epsilon()) } else { rounded }
 }
 
-/// The fraction of its cell at which a coordinate lies, and in `cell` that cell, which is tried
-/// first.
+/// The fractional coordinate within a cell; `cell` is the initial guess and receives the cell.
 #[inline(always)]
 fn find<F: Real>(nodes: &[F], x: F, cell: &mut usize) -> F {
     let Some(last) = nodes.len().checked_sub(2) else {
         return F::zero();
     };
     let c = *cell;
-    let is_there = (c == 0 || nodes[c] <= x) && (c == last || x < nodes[c + 1]);
-    if !is_there {
+    let is_found = (c == 0 || nodes[c] <= x) && (c == last || x < nodes[c + 1]);
+    if !is_found {
         *cell = bisect(nodes, x);
     }
     let (a, b) = (nodes[*cell], nodes[*cell + 1]);
@@ -194,7 +197,7 @@ fn find<F: Real>(nodes: &[F], x: F, cell: &mut usize) -> F {
     fraction.max(F::zero()).min(F::one())
 }
 
-/// The cell of a coordinate on an axis of two nodes or more.
+/// The cell of a coordinate on an axis with at least two nodes.
 #[inline(never)]
 fn bisect<F: Real>(nodes: &[F], x: F) -> usize {
     nodes[1..nodes.len() - 1].partition_point(|&node| node <= x)
@@ -205,14 +208,14 @@ mod tests {
     use super::{at_most, find};
 
     #[test]
-    fn the_last_of_many_cells_is_not_rounded_up() {
+    fn index_of_the_last_cell_is_not_rounded_up() {
         assert_eq!(at_most::<f32>(16_777_219.0), 16_777_218.0);
         assert_eq!(at_most::<f64>(16_777_219.0), 16_777_219.0);
         assert_eq!(at_most::<f32>(62.0), 62.0);
     }
 
     #[test]
-    fn a_cell_does_not_depend_on_the_one_before() {
+    fn cell_does_not_depend_on_the_initial_guess() {
         let nodes = [0.0_f32, 0.5, 0.75, 2.0];
         let cells = [
             (-1.0, 0, 0.0),

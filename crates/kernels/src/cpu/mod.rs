@@ -1,5 +1,5 @@
-//! The fused step on a CPU: plain loops over tiles of particles, on all threads of the current
-//! rayon pool, compiled for the widest vectors that the machine turns out to have.
+//! The fused step on a CPU: loops over tiles of particles, on all threads of the current rayon
+//! pool, compiled for the widest vectors that the processor supports.
 
 mod adapt;
 mod arrays;
@@ -7,12 +7,12 @@ mod edge;
 mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
-mod lives;
 mod mesh;
 pub(crate) mod obstacles;
 mod order;
 mod points;
 pub(crate) mod random;
+mod reinjection;
 mod single;
 mod step;
 mod tile;
@@ -20,7 +20,7 @@ mod walk;
 mod walls;
 
 pub(crate) use arrays::{Arrays, Record, Slots, tiles};
-pub(crate) use lives::Ended;
+pub(crate) use reinjection::Ended;
 
 use crate::{
     ClosedSurface, FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau,
@@ -29,42 +29,43 @@ use frame_pair::{FramePair, Frames};
 use grid::{Cells, GridSampler, Nodes};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
-use lives::ReinjectionTable;
 use mesh::{General, MeshSampler, Simplices};
 use order::{Order, Parts};
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
+use reinjection::ReinjectionTable;
 use std::{ops::Range, sync::Arc};
 use walls::Walls;
 
-/// Particles that a thread takes at once.
+/// Number of particles that a thread takes at once.
 const TILE: usize = 256;
 
-/// A float that fields and positions are made of.
+/// The float types of fields and positions.
 pub trait Real: num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send + Sync {
-    /// The widest vectors of this float.
-    type Widest: Lanes<Self>;
-    /// Rounded from double precision.
+    /// Runs a task with the widest vectors that the processor supports; see
+    /// [`dispatch`](lanes::dispatch).
+    fn dispatch(task: impl Task<Self>);
+    /// Converts from double precision, with rounding.
     fn of(value: f64) -> Self;
     /// The triangles of a surface.
     fn rows(surface: &ClosedSurface) -> Arc<Vec<[Self; 3]>>;
-    /// The integer part, brought into the range of the integers.
-    fn whole(self) -> i32;
+    /// The integer part, saturated to the range of `i32`.
+    fn as_i32(self) -> i32;
     /// The float of an integer.
-    fn of_whole(whole: i32) -> Self;
-    /// A number of a node as bits, to be carried along in a lane.
+    fn from_i32(value: i32) -> Self;
+    /// A node number as bits, to be carried in a lane.
     fn of_bits(bits: u32) -> Self;
-    /// The bits of [`of_bits`](Real::of_bits).
+    /// The bits set by [`of_bits`](Real::of_bits).
     fn bits(self) -> u32;
 }
 
 macro_rules! real {
     ($($float:ty: $rows:ident)*) => {$(
         impl Real for $float {
-            #[cfg(target_arch = "x86_64")]
-            type Widest = lanes::Avx2;
-            #[cfg(not(target_arch = "x86_64"))]
-            type Widest = lanes::Portable;
+            #[inline]
+            fn dispatch(task: impl Task<Self>) {
+                lanes::detect_and_run(task);
+            }
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $float
@@ -73,12 +74,12 @@ macro_rules! real {
                 surface.$rows()
             }
             #[inline(always)]
-            fn whole(self) -> i32 {
+            fn as_i32(self) -> i32 {
                 self as i32
             }
             #[inline(always)]
-            fn of_whole(whole: i32) -> Self {
-                whole as $float
+            fn from_i32(value: i32) -> Self {
+                value as $float
             }
             #[inline(always)]
             fn of_bits(bits: u32) -> Self {
@@ -93,74 +94,75 @@ macro_rules! real {
 }
 real!(f32: single f64: double);
 
-/// A field's arrays as a backend holds them.
+/// A field's arrays, borrowed from a backend.
 pub(crate) struct FieldArrays<'a, F> {
     pub shape: &'a FieldShape,
-    /// Velocity and a zero that pads it: `frames` times `values_per_frame`, and one more.
+    /// Velocity padded to four components: `frames` times `values_per_frame`, and one more row.
     pub velocity: &'a [[F; 4]],
-    /// Coordinates: of a grid's axes, or of the nodes of a cloud.
-    pub places: &'a [F],
-    /// Where the nodes of each cell of a cloud begin.
+    /// Coordinates of a grid's axes or of nodes, or the cell records of a mesh.
+    pub coordinates: &'a [F],
+    /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
     pub index: &'a [i32],
 }
 
-/// Velocity as a function of place, the moment being fixed beforehand.
+/// Velocity as a function of position, at a given time.
 pub(crate) trait Sampler<F: Real>: Sync {
-    /// What helps with the next sample of the same particle, and never changes its value.
+    /// Data that speeds up the next sample of the same particle and never changes its value.
     type Hint: Copy + Default;
 
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &FramePair<F>,
+        pair: &FramePair<F>,
         hint: &mut Self::Hint,
     ) -> L::Four;
 
-    /// Whether the field can end within its box. Where it cannot, nothing below is called but
-    /// `recall` and `note`.
+    /// Whether the field can end within its box. If not, of the methods below only `recall` and
+    /// `note` are called.
     const ENDS: bool = false;
 
-    /// The hint that a particle's record keeps.
+    /// Restores a hint from a particle's record.
     #[inline(always)]
     fn recall(&self, _note: i32) -> Self::Hint {
         Self::Hint::default()
     }
 
-    /// What a particle's record keeps of a hint.
+    /// The part of a hint that a particle's record stores.
     #[inline(always)]
     fn note(_hint: &Self::Hint) -> i32 {
         0
     }
 
-    /// Whether a step that has sampled with a hint leads to a position without leaving the field,
-    /// as far as can be seen at once. If so, the next step begins there.
+    /// Quick test whether a step that was sampled with a hint stays in the field up to a position.
+    /// If so, the next step starts there.
     #[inline(always)]
     fn holds<L: Lanes<F>>(&self, _position: L::Four, _hint: &mut Self::Hint) -> bool {
         true
     }
 
-    /// Goes back to where the step began.
-    fn turn_back(_hint: &mut Self::Hint) {}
+    /// Restores the hint of the start of the step.
+    fn restore(_hint: &mut Self::Hint) {}
 
-    /// Whether the field holds a position, wherever the hint is; if so, it is there now.
+    /// Whether the field contains a position, independently of the hint; if so, moves the hint
+    /// there.
     fn find(&self, _position: [F; 3], _hint: &mut Self::Hint) -> bool {
         true
     }
 
-    /// The face of the field at which a way leaves it, given a position right behind that face,
-    /// and a way from there into the field, normal to the face and next to nothing in length.
+    /// The face at which a path leaves the field, given a position just beyond it, and a very short
+    /// vector from there into the field, normal to the face.
     fn edge(&self, _position: [F; 3], _hint: &Self::Hint) -> (i32, [F; 3]) {
         (0, [F::zero(); 3])
     }
 }
 
-/// Work to be compiled apart for each kind of sampler.
+/// A computation to be compiled for each kind of sampler.
 pub(crate) trait WithSampler<F: Real> {
     fn run<S: Sampler<F>>(self, sampler: S);
 }
 
 impl<F: Real> FieldArrays<'_, F> {
-    /// Runs work with the sampler that suits the field's shape.
+    /// Runs a computation with the sampler for the field's shape.
     fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {
@@ -187,15 +189,15 @@ impl<F: Real> FieldArrays<'_, F> {
     }
 }
 
-/// Advances all particles through a segment. Returns the lives that have ended on the way and are
-/// followed by others, in no order.
+/// Advances all particles through a segment. Returns the instances that ended and were followed by
+/// others, in no particular order.
 pub(crate) fn advance<F: Real>(
     arrays: Arrays<F>,
     field: &FieldArrays<F>,
     inlets: &[[F; 3]],
     segment: &Segment,
 ) -> Vec<Ended<F>> {
-    // No launch before this one can have left anything: the log has room for all.
+    // The log on a CPU is unbounded, so no launch leaves anything to resume.
     let resumes = segment.reinjection.as_ref().is_some_and(|reinjection| reinjection.resumes);
     let mut log = Vec::new();
     if !resumes {
@@ -228,15 +230,23 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
-        let run = step::Run::<F>::new::<M>(self.segment, self.inlets, self.frame_size);
+        let context =
+            step::SegmentContext::<F>::new::<M>(self.segment, self.inlets, self.frame_size);
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
-                lanes::dispatch(tile::Tile::<F, S, M>::new(arrays, &run, sampler, steps.clone()));
+                lanes::dispatch(tile::Tile::<F, S, M>::new(
+                    arrays,
+                    &context,
+                    sampler,
+                    steps.clone(),
+                ));
             });
         };
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
-        while let Some(steps) = parts.next(run.followers.as_ref().map(ReinjectionTable::count)) {
+        while let Some(steps) =
+            parts.next(context.reinjection.as_ref().map(ReinjectionTable::count))
+        {
             match Order::new(&arrays, steps.len()) {
                 None => advance(arrays.reborrow(), &steps),
                 Some(order) => {
@@ -246,16 +256,16 @@ impl<F: Real> Advance<'_, F> {
                 }
             }
         }
-        *self.log = run.into_log();
+        *self.log = context.into_log();
     }
 }
 
 /// A scheme as a type, so that its coefficients are constants in the compiled loop.
 pub(crate) trait Method {
     const TABLEAU: &'static Tableau;
-    /// Something for each stage: no more than there are, as all of it is written in every step.
+    /// An element per stage, without unused ones, because all are written in every step.
     type Stages<T: Copy>: AsMut<[T]> + AsRef<[T]>;
-    /// The same for all stages.
+    /// The same value for all stages.
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
 }
 
@@ -274,7 +284,7 @@ macro_rules! methods {
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
 
-/// Samples the field at positions, at the beginning of the segment's first step.
+/// Samples the field at positions, at the start of the segment's first step.
 pub(crate) fn sample<F: Real>(
     position: &[[F; 3]],
     velocity: &mut [[F; 3]],
@@ -298,21 +308,21 @@ impl<F: Real> WithSampler<F> for Sample<'_, F> {
         let Some(step) = self.segment.steps.first() else {
             return;
         };
-        let moment = Frames::new(&self.segment.clock, self.frame_size).moment(step, F::zero());
+        let pair = Frames::new(&self.segment.clock, self.frame_size).frame_pair(step, F::zero());
         let walls = Walls::<F>::new(&self.segment.boundary);
         let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
         tiles.for_each(|(position, velocity)| {
-            let (walls, moment, sampler) = (&walls, &moment, &sampler);
-            lanes::dispatch(SampleTile { position, velocity, walls, moment, sampler });
+            let (walls, pair, sampler) = (&walls, &pair, &sampler);
+            lanes::dispatch(SampleTile { position, velocity, walls, pair, sampler });
         });
     }
 }
 
-/// The cell of each position in a mesh, or -1.
+/// The mesh cell of each position, or -1.
 ///
 /// # Panics
 ///
-/// On a field that is not on a mesh.
+/// If the field is not on a mesh.
 pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells: &mut [i32]) {
     let FieldShape::Mesh(shape) = field.shape else {
         panic!("locate: the field is not on a mesh");
@@ -330,7 +340,7 @@ struct SampleTile<'a, F, S> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
     walls: &'a Walls<F>,
-    moment: &'a FramePair<F>,
+    pair: &'a FramePair<F>,
     sampler: &'a S,
 }
 
@@ -340,11 +350,11 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
         let mut hint = S::Hint::default();
         for (p, v) in self.position.iter().zip(self.velocity) {
             if S::ENDS {
-                // What a hint knows of one particle must not change the value of another.
+                // A hint from one particle must not change the value of another.
                 hint = S::Hint::default();
             }
             let at = self.walls.wrap::<L>(four::<F, L>(p));
-            *v = three(self.sampler.sample::<L>(at, self.moment, &mut hint).array());
+            *v = three(self.sampler.sample::<L>(at, self.pair, &mut hint).array());
         }
     }
 }

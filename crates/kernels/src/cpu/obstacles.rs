@@ -1,5 +1,5 @@
-//! Obstacles in the domain box: whether a straight path meets any, where it does so first, and
-//! what becomes of a particle that follows the path, obstacle by obstacle and face by face.
+//! Obstacles in the domain box: whether a straight path meets any, the first contact, and the
+//! response of a particle that follows the path, contact by contact.
 
 mod body;
 pub(crate) mod facets;
@@ -17,7 +17,7 @@ use crate::{
 use body::Body;
 use line::{Line, dot, minus, plus};
 
-/// The obstacles in a domain box, and that box, in the kernel's precision.
+/// The obstacles and the domain box, in the kernel's precision.
 pub(super) struct Obstacles<F> {
     bodies: Vec<Body<F>>,
     low: [F; 3],
@@ -25,18 +25,18 @@ pub(super) struct Obstacles<F> {
     faces: [[Condition; 2]; 3],
 }
 
-/// Where a path first goes from the allowed to the forbidden side of an obstacle.
+/// The first crossing of a path from the allowed to the forbidden side of an obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit<F> {
     /// The fraction of the path.
     pub fraction: F,
-    /// The unit normal there, into the allowed side.
+    /// The unit normal there, towards the allowed side.
     pub normal: [F; 3],
-    /// The obstacle's number.
+    /// The obstacle's index.
     pub which: usize,
 }
 
-/// Rounds in which a place is brought out of all obstacles.
+/// Maximum number of corrections to move a point out of all obstacles.
 const MAX_ROUNDS: usize = 8;
 
 impl<F: Real> Obstacles<F> {
@@ -50,9 +50,9 @@ impl<F: Real> Obstacles<F> {
         }
     }
 
-    /// Whether the straight path between two places meets no obstacle for sure, and ends where a
-    /// particle may be: quick, and on the safe side. A path that does is plain as long as it is in
-    /// the domain box; any other is for [`pass`](Obstacles::pass).
+    /// Quick, conservative test that the straight path between two points meets no obstacle and
+    /// ends at an allowed point. If it is positive and the path stays in the domain box, the step
+    /// is finished; any other path requires [`pass`](Obstacles::pass).
     #[inline(always)]
     pub fn is_clear(&self, from: &[F; 3], to: &[F; 3]) -> bool {
         for body in &self.bodies {
@@ -63,69 +63,69 @@ impl<F: Real> Obstacles<F> {
         true
     }
 
-    /// As [`is_clear`](Obstacles::is_clear), for several paths from one place to another. It is not
-    /// part of the loops that call it, which are compiled many times over.
+    /// As [`is_clear`](Obstacles::is_clear), for several paths. It is not inlined into the callers'
+    /// loops, which are compiled many times.
     #[inline(never)]
-    pub fn are_clear(&self, ways: &[[[F; 3]; 2]]) -> bool {
-        ways.iter().all(|[from, to]| self.is_clear(from, to))
+    pub fn are_clear(&self, paths: &[[[F; 3]; 2]]) -> bool {
+        paths.iter().all(|[from, to]| self.is_clear(from, to))
     }
 
-    /// The first crossing from the allowed to the forbidden side of an obstacle, if there is one.
+    /// The first crossing from the allowed to the forbidden side of an obstacle, if any.
     pub fn first_hit(&self, from: &[F; 3], to: &[F; 3]) -> Option<Hit<F>> {
         let line = Line::new(from, to)?;
-        let mut first: Option<(usize, body::Meeting<F>)> = None;
+        let mut first: Option<(usize, body::Intersection<F>)> = None;
         for (which, body) in self.bodies.iter().enumerate() {
-            if let Some(meeting) = body.meeting(from, &line)
-                && first.as_ref().is_none_or(|(_, first)| meeting.distance < first.distance)
+            if let Some(intersection) = body.intersection(from, &line)
+                && first.as_ref().is_none_or(|(_, first)| intersection.distance < first.distance)
             {
-                first = Some((which, meeting));
+                first = Some((which, intersection));
             }
         }
-        let (which, meeting) = first?;
-        let place = plus(from, &line.direction, meeting.distance);
-        let normal = self.bodies[which].normal(&place, meeting.bound);
-        Some(Hit { fraction: meeting.distance / line.length, normal, which })
+        let (which, intersection) = first?;
+        let point = plus(from, &line.direction, intersection.distance);
+        let normal = self.bodies[which].normal(&point, intersection.bound);
+        Some(Hit { fraction: intersection.distance / line.length, normal, which })
     }
 
-    /// Follows the straight path `from -> to`, `from` being in the domain box, through all that it
-    /// meets. The place where it ends is one where a particle may be, whatever rounding does: what
-    /// cannot be brought to such a place stays at the last one.
+    /// Follows the straight path `from -> to`, with `from` in the domain box, through all contacts.
+    /// The final position is an allowed point despite rounding: a particle that cannot be moved to
+    /// one stays at the last one.
     #[cold]
     #[inline(never)]
     pub fn pass(&self, from: &[F; 3], to: &[F; 3]) -> Passage<F> {
-        let way = minus(to, from);
-        let begin = self.settled(*from).unwrap_or(*from);
-        let passage = Passage { position: begin, image: [0; 3], end: None, face: None };
-        // Its way is the same wherever it has been brought to.
-        let to = if begin == *from { *to } else { plus(&begin, &way, F::one()) };
-        let mut cursor = StepCursor { obstacles: self, to, begun: F::zero(), passage };
-        // So long a way is no number, nor are its parts.
+        let displacement = minus(to, from);
+        let start = self.nearest_allowed(*from).unwrap_or(*from);
+        let passage = Passage { position: start, image: [0; 3], end: None, face: None };
+        // A correction of the start does not change the displacement.
+        let to = if start == *from { *to } else { plus(&start, &displacement, F::one()) };
+        let mut cursor = StepCursor { obstacles: self, to, covered: F::zero(), passage };
+        // Longer displacements could overflow.
         let longest = F::max_value() / F::of(16.0);
-        let mut goes_on = way.iter().all(|x| x.abs() <= longest);
+        let mut continues = displacement.iter().all(|x| x.abs() <= longest);
         let mut events = 0;
-        while goes_on {
+        while continues {
             events += 1;
-            goes_on = cursor.next() && events < MAX_EVENTS;
+            continues = cursor.next() && events < MAX_EVENTS;
         }
         cursor.passage
     }
 
-    /// A place where a particle may be: the given one, or one that it is brought to.
-    fn settled(&self, place: [F; 3]) -> Option<[F; 3]> {
-        let mut place = place;
+    /// The nearest allowed point: the given one, or a corrected one.
+    fn nearest_allowed(&self, point: [F; 3]) -> Option<[F; 3]> {
+        let mut point = point;
         for _ in 0..MAX_ROUNDS {
-            place = [0, 1, 2].map(|d| place[d].max(self.low[d]).min(self.high[d]));
-            if self.bodies.iter().all(|body| body.allows(&place)) {
-                return Some(place);
+            point = [0, 1, 2].map(|d| point[d].max(self.low[d]).min(self.high[d]));
+            if self.bodies.iter().all(|body| body.allows(&point)) {
+                return Some(point);
             }
             for body in &self.bodies {
-                place = body.brought(place);
+                point = body.projected(point);
             }
         }
         None
     }
 
-    /// The face of the box by which a path first goes out, as axis and side, and the fraction.
+    /// The domain face through which a path first leaves, as axis and side, and the fraction.
     fn first_face(&self, from: &[F; 3], to: &[F; 3]) -> Option<(usize, usize, F)> {
         let mut first: Option<(usize, usize, F)> = None;
         for d in 0..3 {
@@ -145,18 +145,18 @@ impl<F: Real> Obstacles<F> {
     }
 }
 
-/// A particle on its way.
+/// Progress of a particle along its path in one step.
 struct StepCursor<'a, F> {
     obstacles: &'a Obstacles<F>,
-    /// Where what is left of the way leads, straight from the passage's position.
+    /// End of the remaining straight path, which starts at the passage's position.
     to: [F; 3],
-    /// The fraction of the whole way that is behind it.
-    begun: F,
+    /// Fraction of the whole path already covered.
+    covered: F,
     passage: Passage<F>,
 }
 
 impl<F: Real> StepCursor<'_, F> {
-    /// Goes to what the way meets next, or to its end. Returns whether it goes on.
+    /// Moves to the next contact, or to the end of the path. Returns whether the path continues.
     fn next(&mut self) -> bool {
         let (from, to) = (self.passage.position, self.to);
         let hit = self.obstacles.first_hit(&from, &to);
@@ -169,90 +169,92 @@ impl<F: Real> StepCursor<'_, F> {
             self.arrive(to);
             return false;
         };
-        let place = self.advance(hit.fraction);
-        self.turn(hit, place)
+        let point = self.advance(hit.fraction);
+        self.turn(hit, point)
     }
 
-    /// The place at a fraction of what is left of the way.
+    /// Advances by a fraction of the remaining path, and returns the point there.
     fn advance(&mut self, fraction: F) -> [F; 3] {
-        self.begun = (self.begun + fraction * (F::one() - self.begun)).min(F::one());
+        self.covered = (self.covered + fraction * (F::one() - self.covered)).min(F::one());
         let from = &self.passage.position;
         plus(from, &minus(&self.to, from), fraction)
     }
 
-    /// Moves the particle to a place. Returns whether it could.
-    fn arrive(&mut self, place: [F; 3]) -> bool {
-        let settled = self.obstacles.settled(place);
-        if let Some(settled) = settled {
-            self.passage.position = settled;
+    /// Moves the particle to a point. Returns whether it is possible.
+    fn arrive(&mut self, point: [F; 3]) -> bool {
+        let nearest_allowed = self.obstacles.nearest_allowed(point);
+        if let Some(nearest_allowed) = nearest_allowed {
+            self.passage.position = nearest_allowed;
         }
-        settled.is_some()
+        nearest_allowed.is_some()
     }
 
-    /// Applies an obstacle's surface, met at a place.
-    fn turn(&mut self, hit: Hit<F>, place: [F; 3]) -> bool {
+    /// Applies the condition of an obstacle's surface at a contact.
+    fn turn(&mut self, hit: Hit<F>, point: [F; 3]) -> bool {
         let body = &self.obstacles.bodies[hit.which];
         let rest = minus(&self.to, &self.passage.position);
         let rest = rest.map(|x| x * (F::one() - hit.fraction));
-        let goes_on = self.arrive(place);
-        let share = dot(&rest, &hit.normal).min(F::zero());
+        let continues = self.arrive(point);
+        let normal_part = dot(&rest, &hit.normal).min(F::zero());
         let from = &self.passage.position;
         let straight = plus(from, &rest, F::one());
         match body.surface {
-            Surface::Reflect => self.to = plus(&straight, &hit.normal, -(share + share)),
-            Surface::Slide => self.to = body.along(plus(&straight, &hit.normal, -share)),
+            Surface::Reflect => {
+                self.to = plus(&straight, &hit.normal, -(normal_part + normal_part))
+            }
+            Surface::Slide => self.to = body.along(plus(&straight, &hit.normal, -normal_part)),
             Surface::Stick => return self.end(STUCK, Some(hit.which)),
             Surface::Exit => return self.end(HIT, Some(hit.which)),
         }
-        goes_on
+        continues
     }
 
-    /// Applies the condition of a face of the box.
+    /// Applies the condition of a domain face.
     fn cross(&mut self, axis: usize, side: usize, fraction: F) -> bool {
         let at = [self.obstacles.low, self.obstacles.high][side][axis];
-        let mut place = self.advance(fraction);
-        place[axis] = at;
+        let mut point = self.advance(fraction);
+        point[axis] = at;
         match self.obstacles.faces[axis][side] {
-            Condition::Periodic => self.wrap(axis, side, (fraction, place)),
+            Condition::Periodic => self.wrap(axis, side, (fraction, point)),
             Condition::Exit => {
-                self.arrive(place);
+                self.arrive(point);
                 self.end(EXITED + (2 * axis + side) as i32, None)
             }
             Condition::Reflect => {
                 self.to[axis] = at + (at - self.to[axis]);
-                self.arrive(place)
+                self.arrive(point)
             }
             Condition::Clamp => {
                 self.to[axis] = at;
-                self.arrive(place)
+                self.arrive(point)
             }
         }
     }
 
-    /// Goes out through a periodic face, at a fraction of what is left and the place there, and in
-    /// by the opposite one. Where there is an obstacle behind that, the face is part of the
-    /// obstacle's surface.
-    fn wrap(&mut self, axis: usize, side: usize, (fraction, place): (F, [F; 3])) -> bool {
+    /// Crosses a periodic face at a point, after a fraction of the remaining path, and re-enters
+    /// through the opposite face. If an obstacle covers the point of re-entry, the face acts as its
+    /// surface.
+    fn wrap(&mut self, axis: usize, side: usize, (fraction, point): (F, [F; 3])) -> bool {
         let (low, high) = (self.obstacles.low[axis], self.obstacles.high[axis]);
-        let mut entered = place;
+        let mut entered = point;
         entered[axis] = [high, low][side];
         let bodies = &self.obstacles.bodies;
-        if let Some(which) = bodies.iter().position(|body| body.gap(&entered) <= F::zero()) {
+        if let Some(which) = bodies.iter().position(|body| body.clearance(&entered) <= F::zero()) {
             let mut normal = [F::zero(); 3];
             normal[axis] = [F::one(), -F::one()][side];
-            return self.turn(Hit { fraction, normal, which }, place);
+            return self.turn(Hit { fraction, normal, which }, point);
         }
-        let goes_on = self.arrive(entered);
-        if goes_on {
+        let continues = self.arrive(entered);
+        if continues {
             let (to, width) = (self.to[axis], high - low);
             self.to[axis] = [(to + width).min(high), (to - width).max(low)][side];
             self.passage.image[axis] += [-1, 1][side];
         }
-        goes_on
+        continues
     }
 
     fn end(&mut self, status: i32, which: Option<usize>) -> bool {
-        self.passage.end = Some((status, self.begun));
+        self.passage.end = Some((status, self.covered));
         self.passage.face = which.map(|which| which as i32);
         false
     }
@@ -266,15 +268,15 @@ pub(crate) fn obstacle_passage<F: Real>(
     to: &[[f64; 3]],
 ) -> Vec<ObstaclePassage> {
     let obstacles = Obstacles::<F>::new(obstacles, boundary);
-    let real = |place: &[f64; 3]| place.map(F::of);
-    let ways = from.iter().zip(to).map(|(from, to)| obstacles.pass(&real(from), &real(to)));
+    let rounded = |point: &[f64; 3]| point.map(F::of);
+    let paths = from.iter().zip(to).map(|(from, to)| obstacles.pass(&rounded(from), &rounded(to)));
     let passage = |passed: Passage<F>| ObstaclePassage {
         position: passed.position.map(number),
         image: passed.image,
         end: passed.end.and_then(|(code, f)| Some((Status::from_code(code)?, number(f)))),
         obstacle: passed.face.map(|which| which as usize),
     };
-    ways.map(passage).collect()
+    paths.map(passage).collect()
 }
 
 fn number<F: Real>(x: F) -> f64 {

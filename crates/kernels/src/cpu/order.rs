@@ -1,35 +1,35 @@
-//! Particles in the order of the space they are in, while a launch lasts: those that a thread
-//! takes one after another then read the same part of the field, which stays in its cache.
+//! Spatial sorting of particles for the duration of a launch: particles that a thread processes
+//! consecutively read the same part of the field, which stays in its cache.
 
 use super::{Arrays, Real, Record, Slots, TILE};
 use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Fewer particles than this leave most of the field unread in any order.
+/// With fewer particles, most of the field is not read in any order.
 const WORTH_PARTICLES: usize = 2048;
 
-/// Fewer steps than this do not pay for putting particles into order.
+/// With fewer steps, sorting costs more than it saves.
 const WORTH_STEPS: usize = 8;
 
-/// Particles that a bin holds on average.
+/// Average number of particles per bin.
 const PER_BIN: usize = 2;
 
-/// The most bins along an axis, as a power of two.
+/// Maximum number of bins along an axis, as a power of two.
 const MAX_BITS: u32 = 7;
 
-/// Steps of the first part of a launch in which lives are followed by others.
+/// Steps of the first part of a launch with re-injection.
 const FIRST_PART: usize = 16;
 
-/// The share of particles that may be replaced before all are put into order again. New ones begin
-/// far from those that they are followed with, and slow the whole tile down.
+/// Fraction of particles that may be replaced before all are sorted again. New ones start far from
+/// the others of their tile, and slow it down.
 const WORTH_TURNOVER: f64 = 0.25;
 
-/// The steps of a launch in parts, at whose begins particles are put into order.
+/// Splits the steps of a launch into parts; particles are sorted at the start of each.
 pub(super) struct Parts {
     particles: usize,
     steps: usize,
-    /// The last part, and the lives that had ended before it.
+    /// The last part, and the number of instances that had ended before it.
     last: Range<usize>,
     ended: usize,
 }
@@ -39,14 +39,14 @@ impl Parts {
         Parts { particles, steps, last: 0..0, ended: 0 }
     }
 
-    /// The next part, given how many lives have ended and were followed by others; nothing where
-    /// none are. All steps are one part where particles are too few for an order.
+    /// The next part, given the number of re-injected instances so far, or `None` without
+    /// re-injection. If there are too few particles to sort, one part has all steps.
     pub fn next(&mut self, ended: Option<usize>) -> Option<Range<usize>> {
-        let begin = self.last.end;
-        let most = match ended {
+        let start = self.last.end;
+        let limit = match ended {
             None => self.steps,
             Some(_) if self.particles < WORTH_PARTICLES => self.steps,
-            Some(_) if begin == 0 => FIRST_PART,
+            Some(_) if start == 0 => FIRST_PART,
             Some(ended) => {
                 let a_step = (ended - self.ended) as f64 / self.last.len() as f64;
                 let worth = WORTH_TURNOVER * self.particles as f64 / a_step;
@@ -54,17 +54,17 @@ impl Parts {
             }
         };
         self.ended = ended.unwrap_or(0);
-        self.last = begin..begin.saturating_add(most).min(self.steps);
-        (begin < self.steps).then(|| self.last.clone())
+        self.last = start..start.saturating_add(limit).min(self.steps);
+        (start < self.steps).then(|| self.last.clone())
     }
 }
 
-/// Which particle of the original arrays each one of the ordered arrays is.
+/// For each sorted particle, its index in the original arrays.
 pub(super) struct Order {
     from: Vec<u32>,
 }
 
-/// Copies of the particles' arrays in an order of their own.
+/// Copies of the particles' arrays in sorted order.
 pub(super) struct Ordered<'a, F> {
     slots: Slots<'a>,
     position: Vec<[F; 3]>,
@@ -73,20 +73,20 @@ pub(super) struct Ordered<'a, F> {
 }
 
 impl Order {
-    /// The order for a launch of so many steps, where it pays. Particles that have ended are left
-    /// out.
+    /// The order for a launch of `steps` steps, if sorting pays. Particles that have ended are
+    /// omitted.
     pub fn new<F: Real>(arrays: &Arrays<F>, steps: usize) -> Option<Self> {
         let count = arrays.position.len();
         if count < WORTH_PARTICLES || steps < WORTH_STEPS || u32::try_from(count).is_err() {
             return None;
         }
         let bins = Bins::new(arrays.position);
-        let goes_on = |record: &Record| record.status == ACTIVE || record.status == WAITING;
+        let continues = |record: &Record| record.status == ACTIVE || record.status == WAITING;
         let particles = arrays.position.par_iter().zip(&*arrays.record);
-        let homes: Vec<u32> = particles
-            .map(|(p, record)| if goes_on(record) { bins.of(p) } else { bins.count })
+        let bin_of: Vec<u32> = particles
+            .map(|(p, record)| if continues(record) { bins.of(p) } else { bins.count })
             .collect();
-        Some(Order { from: sort(&homes, bins.count as usize) })
+        Some(Order { from: sort(&bin_of, bins.count as usize) })
     }
 
     /// The particles in this order.
@@ -100,7 +100,7 @@ impl Order {
         }
     }
 
-    /// Puts the particles back where they came from.
+    /// Copies the particles back to their original rows.
     pub fn scatter<F: Real>(&self, ordered: &Ordered<'_, F>, arrays: &mut Arrays<F>) {
         let mut to = vec![u32::MAX; arrays.position.len()];
         for (rank, i) in self.from.iter().enumerate() {
@@ -129,8 +129,8 @@ impl<F> Ordered<'_, F> {
     }
 }
 
-/// The bounding box of the particles, cut into bins along a Z-order curve, so that bins that
-/// follow each other lie near each other.
+/// The bounding box of the particles, divided into bins along a Z-order curve, so that consecutive
+/// bins are neighbours.
 struct Bins<F> {
     low: [F; 3],
     per_length: [F; 3],
@@ -154,23 +154,23 @@ impl<F: Real> Bins<F> {
         }
     }
 
-    /// The bin of a position: the bits of its place on each axis, taken in turn.
+    /// The bin of a position: the interleaved bits of its coordinates.
     fn of(&self, p: &[F; 3]) -> u32 {
-        let place = [0, 1, 2].map(|d| {
-            let place = ((p[d] - self.low[d]) * self.per_length[d]).whole();
-            (place.max(0) as u32).min((1 << self.bits[d]) - 1)
+        let cell = [0, 1, 2].map(|d| {
+            let cell = ((p[d] - self.low[d]) * self.per_length[d]).as_i32();
+            (cell.max(0) as u32).min((1 << self.bits[d]) - 1)
         });
         let mut bin = 0;
         for bit in (0..MAX_BITS).rev() {
             for d in (0..3).filter(|d| bit < self.bits[*d]) {
-                bin = bin << 1 | place[d] >> bit & 1;
+                bin = bin << 1 | cell[d] >> bit & 1;
             }
         }
         bin
     }
 }
 
-/// Least and greatest coordinates.
+/// Minimum and maximum coordinates.
 fn bounds<F: Real>(positions: &[[F; 3]]) -> ([F; 3], [F; 3]) {
     let nothing = || ([F::max_value(); 3], [F::min_value(); 3]);
     let both = |a: ([F; 3], [F; 3]), b: ([F; 3], [F; 3])| {
@@ -181,19 +181,19 @@ fn bounds<F: Real>(positions: &[[F; 3]]) -> ([F; 3], [F; 3]) {
     positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
 }
 
-/// Numbers of particles by bin, those of the bin after the last one left out; by counting.
-fn sort(homes: &[u32], bins: usize) -> Vec<u32> {
+/// Counting sort of particle indices by bin; omits those of the bin after the last.
+fn sort(bin_of: &[u32], bins: usize) -> Vec<u32> {
     let mut next = vec![0_u32; bins + 1];
-    for home in homes {
-        next[*home as usize] += 1;
+    for bin in bin_of {
+        next[*bin as usize] += 1;
     }
     let mut start = 0;
     for count in &mut next {
         start += std::mem::replace(count, start);
     }
     let mut sorted = vec![0; next[bins] as usize];
-    for (i, home) in homes.iter().enumerate().filter(|(_, home)| (**home as usize) < bins) {
-        let at = &mut next[*home as usize];
+    for (i, bin) in bin_of.iter().enumerate().filter(|(_, bin)| (**bin as usize) < bins) {
+        let at = &mut next[*bin as usize];
         sorted[*at as usize] = i as u32;
         *at += 1;
     }
@@ -224,14 +224,14 @@ mod tests {
         let order = Order::new(&original.arrays(), 100).unwrap();
         let ordered = order.gather(&original.arrays());
         let mean_step = |p: &[[f32; 3]]| {
-            let way = |a: &[f32; 3], b: &[f32; 3]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
-            p.windows(2).map(|pair| way(&pair[0], &pair[1])).sum::<f32>() / p.len() as f32
+            let distance = |a: &[f32; 3], b: &[f32; 3]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
+            p.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum::<f32>() / p.len() as f32
         };
         assert!(mean_step(&ordered.position) < 0.2 * mean_step(&original.position));
     }
 
     #[test]
-    fn particles_come_back_to_their_places_and_ended_ones_stay() {
+    fn scatter_restores_rows_and_leaves_ended_particles() {
         let mut original = arrays(5000);
         original.record[7].status = crate::status::STAGNANT;
         let order = Order::new(&original.arrays(), 100).unwrap();
@@ -248,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_shorter_where_more_lives_end() {
-        let mut whole = Parts::new(10_000, 100);
-        assert_eq!([whole.next(None), whole.next(None)], [Some(0..100), None]);
+    fn parts_shrink_with_the_rate_of_reinjection() {
+        let mut all_at_once = Parts::new(10_000, 100);
+        assert_eq!([all_at_once.next(None), all_at_once.next(None)], [Some(0..100), None]);
         let mut parts = Parts::new(10_000, 100);
         let mut next = |ended| parts.next(Some(ended));
-        // One in a hundred a step, then none, and then nearly all.
+        // One in a hundred per step, then none, and then nearly all.
         assert_eq!([next(0), next(1600), next(1600)], [Some(0..16), Some(16..41), Some(41..100)]);
         assert_eq!(next(90_000), None);
         let mut parts = Parts::new(10_000, 100);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_are_nowhere_have_a_bin_too() {
+    fn non_finite_positions_have_a_bin() {
         let bins = Bins::new(&vec![[f32::NAN, f32::INFINITY, 1.0]; 5000]);
         assert!(bins.of(&[f32::NAN, f32::INFINITY, 1.0]) < bins.count);
     }

@@ -1,9 +1,9 @@
-//! Reading a velocity from scattered points.
+//! Velocity from scattered points.
 //!
-//! A search looks at the nodes in all cells that a ball around the position reaches. It knows that
-//! it has found the nearest nodes when the farthest that it needs lies within the ball; otherwise
-//! the ball grows to that node. A particle that has searched before knows a ball that will do: no
-//! distance to the n-th nearest node grows by more than the particle has moved.
+//! A search visits the nodes in all lattice cells that intersect a ball around the position. It has
+//! found the nearest nodes if the farthest of them is within the ball; otherwise the ball grows to
+//! that node. A previous search of the same particle bounds the radius: the distance to the n-th
+//! nearest node grows at most by the distance moved.
 
 mod inverse_distance;
 mod nearest;
@@ -18,7 +18,7 @@ use super::{
 use crate::{NODE_PADDING, PointShape};
 use std::ops::Range;
 
-/// The nodes and the lattice that they are sorted by.
+/// The nodes and the lattice by which they are sorted.
 struct Cloud<'a, F> {
     axes: [&'a [F]; 3],
     starts: &'a [i32],
@@ -26,7 +26,7 @@ struct Cloud<'a, F> {
     cells: [usize; 3],
     origin: [F; 3],
     per_length: [F; 3],
-    /// 1 on an axis along which distances count, 0 on a flat one.
+    /// 1 on an axis that contributes to distances, 0 on a flat one.
     counts: [F; 3],
     first_reach: F,
 }
@@ -34,13 +34,17 @@ struct Cloud<'a, F> {
 impl<'a, F: Real> Cloud<'a, F> {
     /// # Panics
     ///
-    /// Where the arrays are not of the shape's size.
+    /// If the arrays do not have the shape's size.
     fn new(field: &FieldArrays<'a, F>, shape: &PointShape, frames: usize) -> Self {
         let cells: usize = shape.cells.iter().product();
-        assert_eq!(field.velocity.len(), frames * shape.count + 1, "velocities of points");
-        assert_eq!(field.places.len(), shape.axis(3), "coordinates of points");
-        assert_eq!(field.index.len(), cells + 1, "cells of points");
-        let axis = |d: usize| &field.places[shape.axis(d)..shape.axis(d + 1)];
+        assert_eq!(
+            field.velocity.len(),
+            frames * shape.count + 1,
+            "wrong number of velocities for the points"
+        );
+        assert_eq!(field.coordinates.len(), shape.axis(3), "wrong number of point coordinates");
+        assert_eq!(field.index.len(), cells + 1, "wrong number of lattice cells");
+        let axis = |d: usize| &field.coordinates[shape.axis(d)..shape.axis(d + 1)];
         Cloud {
             axes: [axis(0), axis(1), axis(2)],
             starts: field.index,
@@ -53,66 +57,69 @@ impl<'a, F: Real> Cloud<'a, F> {
         }
     }
 
-    /// A position without its coordinates on flat axes, and without what is no number.
+    /// The search position: 0 on flat axes, and with finite coordinates.
     #[inline(always)]
-    fn place(&self, position: [F; 3]) -> [F; 3] {
-        let mut place = position;
+    fn search_position(&self, mut position: [F; 3]) -> [F; 3] {
         for d in 0..3 {
-            place[d] = position[d].max(F::min_value()).min(F::max_value()) * self.counts[d];
+            position[d] = position[d].max(F::min_value()).min(F::max_value()) * self.counts[d];
         }
-        place
+        position
     }
 
-    /// The cell of a coordinate, or the one next to it where it lies outside.
+    /// The cell of a coordinate, or the nearest one if it is outside.
     #[inline(always)]
     fn cell(&self, d: usize, x: F) -> usize {
         let cell = ((x - self.origin[d]) * self.per_length[d]).max(F::zero());
-        (cell.whole() as usize).min(self.cells[d] - 1)
+        (cell.as_i32() as usize).min(self.cells[d] - 1)
     }
 
-    /// Coordinates of eight nodes on an axis, from one on; the last ones of all are padded.
+    /// Coordinates of eight consecutive nodes on an axis; the last ones are padded.
     #[inline(always)]
     fn eight<L: Lanes<F>>(&self, d: usize, start: usize) -> L::Eight {
         let axis = &self.axes[d][start..start + WIDTH];
-        // SAFETY: so many numbers are in the slice.
+        // SAFETY: the slice has eight numbers.
         unsafe { L::Eight::read(axis.as_ptr().cast()) }
     }
 
-    /// Squares of the distances of eight nodes from a place; of those that are not in the range,
-    /// infinity.
+    /// Squared distances of eight nodes from a position; infinity for those beyond the range.
     #[inline(always)]
-    fn squares<L: Lanes<F>>(&self, place: &[F; 3], nodes: Range<usize>) -> L::Eight {
+    fn squares<L: Lanes<F>>(&self, position: &[F; 3], nodes: Range<usize>) -> L::Eight {
         let mut square = L::Eight::splat(F::zero());
-        // By index: an iterator might be called where it should be inlined and unrolled.
+        // By index: an iterator call might not be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for d in 0..3 {
-            let way = self.eight::<L>(d, nodes.start) - L::Eight::splat(place[d]);
-            square = way.fma(way, square);
+            let offset = self.eight::<L>(d, nodes.start) - L::Eight::splat(position[d]);
+            square = offset.fma(offset, square);
         }
-        let lane = L::Eight::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(F::of_whole));
+        let lane = L::Eight::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(F::from_i32));
         let rest = nodes.len().min(WIDTH) as i32;
         let far = L::Eight::splat(F::infinity());
-        lane.where_less(L::Eight::splat(F::of_whole(rest)), square, far)
+        lane.where_less(L::Eight::splat(F::from_i32(rest)), square, far)
     }
 
-    /// The radius of a ball that probably holds the nodes that are needed, after a search that had
-    /// to go so `far` (0 where there was none) and a way since: surely, where the way is short. What
-    /// has gone farther begins anew, as its ball would hold much of the cloud.
+    /// A search radius that probably contains the needed nodes, from the radius of the previous
+    /// search (0 for none) and the distance moved since. It is certain after a short move; after a
+    /// longer one the search restarts, since the ball would cover much of the cloud.
     #[inline(always)]
     fn reach_after(&self, far: F, moved: F) -> F {
-        if moved < far { roundly(far + moved) } else { self.first_reach }
+        if moved < far { with_rounding_margin(far + moved) } else { self.first_reach }
     }
 
-    /// Looks at the nodes in all cells that a ball reaches, row by row; returns whether those are
+    /// Visits the nodes in all cells that intersect a ball, row by row; returns whether those are
     /// all cells.
     #[inline(always)]
-    fn look<L: Lanes<F>, T: Finder<F, L>>(&self, place: &[F; 3], reach: F, finder: &mut T) -> bool {
+    fn visit<L: Lanes<F>, T: Finder<F, L>>(
+        &self,
+        position: &[F; 3],
+        reach: F,
+        finder: &mut T,
+    ) -> bool {
         let mut low = [0; 3];
         let mut high = [0; 3];
         let mut is_all = true;
         for d in 0..3 {
-            low[d] = self.cell(d, place[d] - reach);
-            high[d] = self.cell(d, place[d] + reach);
+            low[d] = self.cell(d, position[d] - reach);
+            high[d] = self.cell(d, position[d] + reach);
             is_all &= low[d] == 0 && high[d] + 1 == self.cells[d];
         }
         for k in low[2]..=high[2] {
@@ -120,36 +127,39 @@ impl<'a, F: Real> Cloud<'a, F> {
                 let row = (k * self.cells[1] + j) * self.cells[0];
                 let first = self.starts[row + low[0]] as usize;
                 let end = self.starts[row + high[0] + 1] as usize;
-                finder.look(self, place, first..end.min(self.count));
+                finder.visit(self, position, first..end.min(self.count));
             }
         }
         is_all
     }
 
-    /// Finds the nodes nearest to a place, given the radius of a ball that probably holds them.
+    /// Finds the nodes nearest to a position, given an initial search radius.
     #[inline(always)]
     fn find<L: Lanes<F>, T: Finder<F, L>>(
         &self,
-        place: &[F; 3],
+        position: &[F; 3],
         mut reach: F,
         nothing: T,
     ) -> T::Found {
         loop {
             let mut finder = nothing;
-            let is_all = self.look(place, reach, &mut finder);
+            let is_all = self.visit(position, reach, &mut finder);
             let (found, bound) = finder.found();
             if bound <= reach * reach || is_all {
                 return found;
             }
-            reach =
-                if bound.is_finite() { roundly(bound.sqrt()) } else { reach + reach.max(F::one()) };
+            reach = if bound.is_finite() {
+                with_rounding_margin(bound.sqrt())
+            } else {
+                reach + reach.max(F::one())
+            };
         }
     }
 }
 
-/// A distance, and what rounding may have taken from it.
+/// A distance increased by a margin for rounding.
 #[inline(always)]
-fn roundly<F: Real>(distance: F) -> F {
+fn with_rounding_margin<F: Real>(distance: F) -> F {
     distance * (F::one() + F::of(8.0) * F::epsilon())
 }
 
@@ -159,16 +169,16 @@ fn square_distance<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
     x * x + y * y + z * z
 }
 
-/// What a search looks for.
+/// The result of a search in progress.
 trait Finder<F, L>: Copy {
-    /// What it finds.
+    /// The final result.
     type Found;
-    /// Looks at a run of nodes.
-    fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>);
-    /// What it has found, and the square of the distance of the farthest node that is needed;
-    /// infinite until enough are found.
+    /// Visits a range of nodes.
+    fn visit(&mut self, cloud: &Cloud<F>, position: &[F; 3], nodes: Range<usize>);
+    /// The result so far, and the squared distance of the farthest needed node, infinite until
+    /// enough nodes are found.
     fn found(&self) -> (Self::Found, F);
 }
 
-/// Nodes that are looked at together.
+/// Number of nodes visited together.
 const WIDTH: usize = NODE_PADDING;

@@ -1,7 +1,7 @@
-//! Normal numbers of random bits; the formula is that of [`crate::random`].
+//! Normal variates from random bits; the formula is that of [`crate::random`].
 //!
-//! Products and sums are rounded apart, though the loop around may be compiled for a processor
-//! that can do both at once: so the numbers are the same on every CPU.
+//! Multiplications and additions are not fused, even where the surrounding loop is compiled for a
+//! processor with FMA, so that the numbers are the same on every CPU.
 
 use super::Real;
 use crate::random::{COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MAX_TERMS, SINE, UPPER, terms};
@@ -9,7 +9,7 @@ use crate::random::{COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MAX_TERMS, SINE, 
 /// Cosine and sine of the multiples of a right angle.
 static TURNS: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
-/// Three independent standard normal numbers, each within four units in the last place.
+/// Three independent standard normal variates, each within four units in the last place.
 #[inline(always)]
 pub(crate) fn normals<F: Real>(bits: [u32; 4]) -> [F; 3] {
     let [cosine, sine] = direction::<F>(bits[1]);
@@ -21,14 +21,14 @@ pub(crate) fn normals<F: Real>(bits: [u32; 4]) -> [F; 3] {
 /// `sqrt(-2 ln u)`.
 #[inline(always)]
 fn radius<F: Real>(word: u32) -> F {
-    // The number is (1 + fraction / 2^32) / 2^(zeros + 1), of a fraction that 2 word + 1 has
-    // behind its first bit. Shifting all bits out, as 0 asks for, is no shift to a processor.
+    // u = (1 + fraction / 2^32) / 2^(zeros + 1), where fraction holds the bits of 2 word + 1 after
+    // its leading bit. `wrapping_shl` handles the shift by 32 of word 0.
     let zeros = word.leading_zeros();
     let fraction = if word == 0 { 0 } else { (word << 1 | 1).wrapping_shl(zeros) };
     let is_upper = fraction > UPPER;
     let parts = if is_upper { i64::from(fraction) - (1 << 32) } else { 2 * i64::from(fraction) };
     let t = F::of(parts as f64) * F::of(0.5 * FRACTION);
-    let k = F::of_whole((zeros + u32::from(!is_upper)) as i32);
+    let k = F::from_i32((zeros + u32::from(!is_upper)) as i32);
     let below = k * F::of(LN_2[1]) - ln_1p(t);
     let logarithm = k * F::of(LN_2[0]) + below;
     (logarithm + logarithm).sqrt()
@@ -47,19 +47,18 @@ fn ln_1p<F: Real>(t: F) -> F {
 fn direction<F: Real>(word: u32) -> [F; 2] {
     let shifted = word.wrapping_add(EIGHTH);
     let quadrant = (shifted >> 30) as usize;
-    // What is left of word + 1/2, from -2^29 to 2^29, twice.
+    // The remainder of word + 1/2, between -2^29 and 2^29, doubled.
     let rest = 2 * ((shifted & (2 * EIGHTH - 1)) as i32 - EIGHTH as i32) + 1;
-    let x = F::of_whole(rest) * F::of(std::f64::consts::PI * FRACTION);
+    let x = F::from_i32(rest) * F::of(std::f64::consts::PI * FRACTION);
     let square = x * x;
     let sine = x + x * (square * series(&SINE, square));
     let cosine = F::one() + square * series(&COSINE, square);
-    // As products with 0 and 1 are exact, this is no more than a choice; but none that a processor
-    // would have to guess.
-    let (a, b) = (F::of_whole(TURNS[quadrant].0), F::of_whole(TURNS[quadrant].1));
+    // The products with 0 and 1 are exact, so this is a selection without a branch.
+    let (a, b) = (F::from_i32(TURNS[quadrant].0), F::from_i32(TURNS[quadrant].1));
     [a * cosine - b * sine, a * sine + b * cosine]
 }
 
-/// A power series at `x`, as far as the float asks for.
+/// A power series at `x`, with the number of terms for the float type.
 #[inline(always)]
 fn series<F: Real>(parts: &[f64; MAX_TERMS], x: F) -> F {
     let last = terms(8 * size_of::<F>()) - 1;
@@ -80,12 +79,12 @@ mod tests {
         num_traits::cast(n).unwrap()
     }
 
-    /// A fraction of a turn or of 1, as words stand for it; exact.
+    /// The fraction represented by a word; exact.
     fn number(word: u32) -> f64 {
         (f64::from(word) + 0.5) * FRACTION
     }
 
-    /// The normals by functions of the standard library, good to a rounding or two.
+    /// The variates computed with the standard library, accurate to a rounding or two.
     fn expected([a, b, c, d]: [u32; 4]) -> [f64; 3] {
         let radius = |word| {
             let u = number(word);
@@ -101,7 +100,7 @@ mod tests {
         [radius(a) * cos, radius(a) * sin, radius(c) * direction(d).0]
     }
 
-    /// Words next to those at which a formula changes, and next to all powers of 2.
+    /// Words next to those at which a formula switches, and next to all powers of 2.
     fn edges() -> Vec<u32> {
         let mut words = vec![0, u32::MAX];
         for shift in 0..32 {
@@ -122,7 +121,7 @@ mod tests {
         random.chain(pairs.into_iter().map(|[a, b]| [a, b, b, a]))
     }
 
-    /// The greatest error in units in the last place, of a float of so many digits.
+    /// Maximum error in units in the last place, for a float of `digits` digits.
     fn worst<F: Real>(digits: i32) -> f64 {
         let mut worst = 0.0_f64;
         for bits in samples() {
@@ -135,14 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn normals_are_exact_to_a_few_roundings() {
+    fn normals_are_accurate_to_four_roundings() {
         let (single, double) = (worst::<f32>(24), worst::<f64>(53));
-        // 3.8 and 3.0 when this was written; against 40 digits (mpmath) 3.6 and 3.2, 400,000 draws.
+        // Measured when written: 3.8 and 3.0; against 40 digits (mpmath) 3.6 and 3.2, 400,000
+        // draws.
         assert!(single < 4.0 && double < 4.0, "{single} {double}");
     }
 
     #[test]
-    fn the_extreme_words_give_the_extreme_normals() {
+    fn extreme_words_give_extreme_normals() {
         let farthest = (66.0 * LN_2).sqrt();
         let nearest = (-2.0 * (-0.5 * FRACTION).ln_1p()).sqrt();
         assert!((radius::<f64>(0) / farthest - 1.0).abs() < 1e-15);
@@ -151,7 +151,7 @@ mod tests {
         assert!((radius::<f32>(u32::MAX) / nearest as f32 - 1.0).abs() < 3e-7);
     }
 
-    /// Sums of the powers of the normals, and of their products.
+    /// Mean powers of the variates, and of their products.
     fn moments<F: Real>() -> ([f64; 4], [f64; 3]) {
         let (mut powers, mut products) = ([0.0; 4], [0.0; 3]);
         for slot in 0..COUNT {
@@ -167,10 +167,10 @@ mod tests {
 
     const COUNT: u32 = 1_000_000;
 
-    /// Moments of the standard normal distribution and five standard errors: the variance of the
-    /// power `p` is `(2p - 1)!! - ((p - 1)!!)^2` of even powers, `(2p - 1)!!` of odd ones.
+    /// Moments of the standard normal distribution within five standard errors: the variance of the
+    /// power `p` is `(2p - 1)!! - ((p - 1)!!)^2` for even powers, `(2p - 1)!!` for odd ones.
     #[test]
-    fn moments_are_those_of_independent_normals() {
+    fn moments_match_independent_normals() {
         let expected = [(0.0, 1.0), (1.0, 2.0), (0.0, 15.0), (3.0, 96.0)];
         for (powers, products) in [moments::<f32>(), moments::<f64>()] {
             for (mean, (expected, variance)) in powers.into_iter().zip(expected) {

@@ -1,64 +1,64 @@
-//! A particle of a tile in a step of its own: where its way does not simply lead on.
+//! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
     Arrays, Ended, Method, Real, Sampler,
     edge::{Passage, pass},
     four,
     lanes::{Four, Portable},
-    step::{Run, rk_step},
+    step::{SegmentContext, rk_step},
     three,
 };
 use crate::{
-    MAX_LIVES_A_STEP,
+    MAX_INSTANCES_PER_STEP,
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
-/// A particle of a tile in a step of its own.
+/// A single particle of a tile in a step.
 pub(super) struct Single<'a, 'b, F, S: Sampler<F>>
 where
     F: Real,
 {
     pub tile: &'a mut Arrays<'b, F>,
-    /// Lives that have ended and are followed by others.
+    /// Instances that have ended and are followed by others.
     pub log: &'a mut Vec<Ended<F>>,
-    /// Its number in the tile.
+    /// Its index in the tile.
     pub i: usize,
-    pub run: &'a Run<'a, F>,
+    pub context: &'a SegmentContext<'a, F>,
     pub sampler: &'a S,
     pub hint: &'a mut S::Hint,
     /// The step in the segment.
     pub j: usize,
-    /// The fraction of it at which the way ends.
+    /// The fraction of the step at which the displacement ends.
     pub until: F,
 }
 
 impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
-    /// Writes what became of it on its way to `to`, in the step from its fraction `start` on. Where
-    /// another life follows at once, that takes the rest of the step.
+    /// Applies the displacement to `to`, in the step from its fraction `start` on. If another
+    /// instance follows at once, it takes the rest of the step.
     #[cold]
     #[inline(never)]
-    pub fn settle<M: Method>(&mut self, leap: ([F; 3], bool), start: F) {
-        self.land(leap, start);
+    pub fn finish_step<M: Method>(&mut self, result: ([F; 3], bool), start: F) {
+        self.land(result, start);
         let number = self.number();
-        for _ in 0..MAX_LIVES_A_STEP {
-            if !self.succeed() {
+        for _ in 0..MAX_INSTANCES_PER_STEP {
+            if !self.reinject() {
                 return;
             }
             let record = &self.tile.record[self.i];
-            let takes_rest = self.run.control.is_none();
+            let takes_rest = self.context.control.is_none();
             if record.status != WAITING || record.step != number || !takes_rest {
                 return;
             }
             self.remainder::<M>();
         }
-        if self.succeed() {
-            self.tile.put_off(self.i, number);
+        if self.reinject() {
+            self.tile.defer_release(self.i, number);
         }
     }
 
     /// The number of the step in the run.
     fn number(&self) -> i32 {
-        self.run.segment.first_step + self.j as i32
+        self.context.segment.first_step + self.j as i32
     }
 
     fn land(&mut self, (to, slow): ([F; 3], bool), start: F) {
@@ -71,17 +71,17 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         }
         let from = self.tile.position[i];
         let passage = if S::ENDS {
-            pass(&self.run.walls, self.sampler, self.hint, &from, &to)
-        } else if let Some(obstacles) = &self.run.obstacles {
+            pass(&self.context.walls, self.sampler, self.hint, &from, &to)
+        } else if let Some(obstacles) = &self.context.obstacles {
             obstacles.pass(&from, &to)
         } else {
-            Passage::of(self.run.walls.land(&from, &to))
+            Passage::of(self.context.walls.land(&from, &to))
         };
         self.tile.position[i] = passage.position;
         for (image, crossed) in self.tile.record[i].image.iter_mut().zip(passage.image) {
             *image = image.saturating_add(crossed);
         }
-        self.tile.record[i].place = passage.face.unwrap_or(S::note(self.hint));
+        self.tile.record[i].cell = passage.face.unwrap_or(S::note(self.hint));
         if let Some((status, fraction)) = passage.end {
             self.end(status, start + fraction * (self.until - start));
         }
@@ -93,55 +93,55 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         self.tile.fraction[self.i] = fraction;
     }
 
-    /// Whether it has ended and another life follows, which then waits for its release.
-    fn succeed(&mut self) -> bool {
-        let Some(followers) = &self.run.followers else { return false };
-        let ended = followers.succeed(&mut self.tile.slot(self.i));
+    /// Re-injects the slot if its instance has ended; the next instance then waits for its release.
+    fn reinject(&mut self) -> bool {
+        let Some(reinjection) = &self.context.reinjection else { return false };
+        let ended = reinjection.reinject(&mut self.tile.slot(self.i));
         self.log.extend(ended);
         ended.is_some()
     }
 
-    /// Takes the rest of the step from the release that it waits for. A few particles do so in a
-    /// step, and vectors of the processor would have the whole step compiled once more for them.
+    /// Takes the rest of the step from the release. This is rare, so it uses portable vectors: with
+    /// the processor's, the whole step would be compiled once more.
     fn remainder<M: Method>(&mut self) {
         let i = self.i;
         self.until = F::one();
         let start = self.tile.fraction[i];
-        let whole = F::of(self.run.segment.steps[self.j].h);
-        let h = (F::one() - start) * whole;
-        let moments = self.run.part::<M>(self.j, start * whole, h);
+        let full_dt = F::of(self.context.segment.steps[self.j].h);
+        let h = (F::one() - start) * full_dt;
+        let pairs = self.context.part::<M>(self.j, start * full_dt, h);
         self.tile.record[i].status = ACTIVE;
         let mut hints = [self.sampler.recall(0)];
         let from = [four::<F, Portable>(&self.tile.position[i])];
-        let leap = rk_step::<F, Portable, S, M, 1>(
+        let result = rk_step::<F, Portable, S, M, 1>(
             &from,
-            (h, &moments),
-            self.run,
+            (h, &pairs),
+            self.context,
             self.sampler,
             &mut hints,
         );
         *self.hint = hints[0];
-        let mut to = leap.to[0];
-        if let Some(walker) = &self.run.walker {
+        let mut to = result.to[0];
+        if let Some(walker) = &self.context.walker {
             let address = [
                 self.tile.slots.get(i),
                 self.tile.record[i].generation as u32,
                 self.number() as u32,
             ];
-            let field = (&self.run.walls, self.sampler, &*self.hint);
-            let step = (h, &moments[0]);
-            let way = (self.tile.position[i], three(to.array()));
-            to = four::<F, Portable>(&walker.stray(way, address, step, field));
+            let field = (&self.context.walls, self.sampler, &*self.hint);
+            let step = (h, &pairs[0]);
+            let path = (self.tile.position[i], three(to.array()));
+            to = four::<F, Portable>(&walker.diffuse(path, address, step, field));
         }
-        let is_plain = self.run.walls.contain::<Portable>(to)
-            && !leap.slow[0]
-            && self.run.are_clear::<Portable, 1>(&from, &[to])
+        let is_plain = self.context.walls.contain::<Portable>(to)
+            && !result.slow[0]
+            && self.context.are_clear::<Portable, 1>(&from, &[to])
             && (!S::ENDS || self.sampler.holds::<Portable>(to, self.hint));
         if is_plain {
             self.tile.position[i] = three(to.array());
-            self.tile.record[i].place = S::note(self.hint);
+            self.tile.record[i].cell = S::note(self.hint);
         } else {
-            self.land((three(to.array()), leap.slow[0]), start);
+            self.land((three(to.array()), result.slow[0]), start);
         }
     }
 }

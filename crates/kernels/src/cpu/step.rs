@@ -1,73 +1,77 @@
-//! One Runge-Kutta step of a few particles at once, and what becomes of them.
+//! One Runge-Kutta step of a few particles at once.
 
 use super::{
     Ended, Method, Real, Sampler,
     adapt::Control,
     frame_pair::{FramePair, Frames},
     lanes::{Four, Lanes, Vector},
-    lives::ReinjectionTable,
     obstacles::Obstacles,
+    reinjection::ReinjectionTable,
     three,
     walk::Walker,
     walls::Walls,
 };
 use crate::{Segment, Step, scheme::MAX_STAGES};
 
-/// The moments of a step's stages.
+/// The frames and weights of a step's stages.
 pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 
-/// What is the same for all particles of a segment.
-pub(super) struct Run<'a, F> {
+/// Data shared by all particles of a segment.
+pub(super) struct SegmentContext<'a, F> {
     pub segment: &'a Segment,
     pub walls: Walls<F>,
-    /// The obstacles, if there are any.
+    /// The obstacles, if any.
     pub obstacles: Option<Obstacles<F>>,
     frames: Frames<'a, F>,
-    /// The moments of each step, for particles that take the whole of it.
-    moments: Vec<FramePairs<F>>,
-    /// Square of the speed below which a particle stagnates; 0 where there is no threshold.
+    /// The frames of each step, for particles that take all of it.
+    pairs: Vec<FramePairs<F>>,
+    /// Square of the stagnation speed; 0 without a threshold.
     stagnant: F,
-    /// Whether samples are more than velocities, or something is added to them: the lanes that
-    /// count, and that.
+    /// Whether samples need a correction (fourth component or drift): the mask of velocity
+    /// components, and the drift.
     adds: bool,
     three: [F; 4],
     drift: [F; 4],
-    /// How the lengths of steps follow from their errors.
+    /// Adaptive step-size control, if enabled.
     pub control: Option<Control<F>>,
-    /// The random walk, if there is one.
+    /// The random walk, if any.
     pub walker: Option<Walker<F>>,
-    /// What follows the ends of lives, if anything does.
-    pub followers: Option<ReinjectionTable<'a, F>>,
+    /// Re-injection, if any.
+    pub reinjection: Option<ReinjectionTable<'a, F>>,
 }
 
-impl<'a, F: Real> Run<'a, F> {
+impl<'a, F: Real> SegmentContext<'a, F> {
     pub fn new<M: Method>(segment: &'a Segment, inlets: &'a [[F; 3]], frame_size: usize) -> Self {
         let frames = Frames::new(&segment.clock, frame_size);
-        let whole = |step: &Step| stage_moments::<F, M>(&frames, step, F::zero(), F::of(step.h));
-        let moments = segment.steps.iter().map(whole).collect();
-        Run {
+        let full_step =
+            |step: &Step| stage_frame_pairs::<F, M>(&frames, step, F::zero(), F::of(step.h));
+        let pairs = segment.steps.iter().map(full_step).collect();
+        SegmentContext {
             segment,
             walls: Walls::new(&segment.boundary),
             obstacles: (!segment.obstacles.is_empty())
                 .then(|| Obstacles::new(&segment.obstacles, &segment.boundary)),
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
-            moments,
+            pairs,
             frames,
             adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
             drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
             three: [F::one(), F::one(), F::one(), F::zero()],
             control: segment.adaptive.as_ref().map(Control::new),
             walker: segment.walk.as_ref().map(Walker::new),
-            followers: segment.reinjection.as_ref().map(|next| ReinjectionTable::new(next, inlets)),
+            reinjection: segment
+                .reinjection
+                .as_ref()
+                .map(|next| ReinjectionTable::new(next, inlets)),
         }
     }
 
-    /// The lives that have ended and are followed by others.
+    /// The instances that ended and were followed by others.
     pub fn into_log(self) -> Vec<Ended<F>> {
-        self.followers.map(ReinjectionTable::into_log).unwrap_or_default()
+        self.reinjection.map(ReinjectionTable::into_log).unwrap_or_default()
     }
 
-    /// What samples are with what is added to them.
+    /// Masks samples and adds the drift.
     #[cold]
     #[inline(never)]
     fn add<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
@@ -77,13 +81,13 @@ impl<'a, F: Real> Run<'a, F> {
         })
     }
 
-    /// The moments of step `j` for a particle that takes the whole of it.
+    /// The frames of step `j` for a particle that takes all of it.
     #[inline(always)]
-    pub fn moments(&self, j: usize) -> &FramePairs<F> {
-        &self.moments[j]
+    pub fn frame_pairs(&self, j: usize) -> &FramePairs<F> {
+        &self.pairs[j]
     }
 
-    /// Whether straight paths meet no obstacle for sure.
+    /// Whether straight paths certainly meet no obstacle.
     #[inline(always)]
     pub fn are_clear<L: Lanes<F>, const G: usize>(
         &self,
@@ -96,14 +100,14 @@ impl<'a, F: Real> Run<'a, F> {
         }
     }
 
-    /// The moments of a part of step `j`, of length `h`, from `start` after its beginning.
+    /// The frames of a part of step `j`, of length `h`, `start` after the start of the step.
     pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> FramePairs<F> {
-        stage_moments::<F, M>(&self.frames, &self.segment.steps[j], start, h)
+        stage_frame_pairs::<F, M>(&self.frames, &self.segment.steps[j], start, h)
     }
 }
 
-/// Whether straight paths meet none of some obstacles for sure. Cold, so that the loop is laid out
-/// for those who have none.
+/// Whether straight paths certainly meet none of some obstacles. Cold, so that the loop is laid out
+/// for runs without obstacles.
 #[cold]
 #[inline(never)]
 fn are_clear_of<F: Real, L: Lanes<F>, const G: usize>(
@@ -111,16 +115,16 @@ fn are_clear_of<F: Real, L: Lanes<F>, const G: usize>(
     from: [L::Four; G],
     to: [L::Four; G],
 ) -> bool {
-    let mut ways = [[[F::zero(); 3]; 2]; G];
+    let mut paths = [[[F::zero(); 3]; 2]; G];
     for g in 0..G {
-        ways[g] = [three(from[g].array()), three(to[g].array())];
+        paths[g] = [three(from[g].array()), three(to[g].array())];
     }
-    obstacles.are_clear(&ways)
+    obstacles.are_clear(&paths)
 }
 
-/// The moments of the stages of a step of length `h` that begins `start` after its beginning.
+/// The frames of the stages of a step of length `h` that starts `start` after the start of `step`.
 #[inline(never)]
-fn stage_moments<F: Real, M: Method>(
+fn stage_frame_pairs<F: Real, M: Method>(
     frames: &Frames<F>,
     step: &Step,
     start: F,
@@ -128,26 +132,26 @@ fn stage_moments<F: Real, M: Method>(
 ) -> FramePairs<F> {
     std::array::from_fn(|s| {
         let c = F::of(M::TABLEAU.c[s.min(M::TABLEAU.stages - 1)].value());
-        frames.moment(step, start + c * h)
+        frames.frame_pair(step, start + c * h)
     })
 }
 
-/// Where a step led, before the boundary.
+/// Result of a step, before boundary conditions.
 pub(super) struct StepResult<V, const G: usize> {
     pub to: [V; G],
-    /// Who is slower than the threshold speed.
+    /// Particles slower than the threshold speed.
     pub slow: [bool; G],
 }
 
-/// A step of `G` particles in the making.
+/// The stages of a step of `G` particles.
 struct Stages<'a, F, V: Copy, S: Sampler<F>, M: Method, const G: usize>
 where
     F: Real,
 {
     from: &'a [V; G],
     h: F,
-    moments: &'a FramePairs<F>,
-    run: &'a Run<'a, F>,
+    pairs: &'a FramePairs<F>,
+    context: &'a SegmentContext<'a, F>,
     sampler: &'a S,
     hints: &'a mut [S::Hint; G],
     k: M::Stages<[V; G]>,
@@ -157,12 +161,12 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     #[inline(always)]
     fn new(
         from: &'a [V; G],
-        (h, moments): (F, &'a FramePairs<F>),
-        run: &'a Run<'a, F>,
+        (h, pairs): (F, &'a FramePairs<F>),
+        context: &'a SegmentContext<'a, F>,
         sampler: &'a S,
         hints: &'a mut [S::Hint; G],
     ) -> Self {
-        Stages { from, h, moments, run, sampler, hints, k: M::all([V::splat(F::zero()); G]) }
+        Stages { from, h, pairs, context, sampler, hints, k: M::all([V::splat(F::zero()); G]) }
     }
 
     /// Stage `N`, if the solution needs it.
@@ -173,8 +177,8 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         }
     }
 
-    /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop.
-    /// While one particle waits for its corners to come from memory, the others are computed.
+    /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop. While
+    /// one particle waits for its values from memory, the others are computed.
     #[inline(always)]
     fn any_stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
         for g in 0..G {
@@ -186,12 +190,12 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
                     stage = self.k.as_ref()[r][g].fma(a, stage);
                 }
             }
-            let at = self.run.walls.wrap::<L>(stage);
+            let at = self.context.walls.wrap::<L>(stage);
             self.k.as_mut()[N][g] =
-                self.sampler.sample::<L>(at, &self.moments[N], &mut self.hints[g]);
+                self.sampler.sample::<L>(at, &self.pairs[N], &mut self.hints[g]);
         }
-        if self.run.adds {
-            self.k.as_mut()[N] = self.run.add(self.k.as_ref()[N]);
+        if self.context.adds {
+            self.k.as_mut()[N] = self.context.add(self.k.as_ref()[N]);
         }
     }
 
@@ -207,20 +211,21 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         self.stage::<L, 6>();
     }
 
-    /// The mean of the stages' slopes for particle `g`.
+    /// The weighted mean of the stage velocities of particle `g`.
     #[inline(always)]
-    fn slope(&self, g: usize) -> V {
-        let mut slope = V::splat(F::zero());
+    fn mean_velocity(&self, g: usize) -> V {
+        let mut mean_velocity = V::splat(F::zero());
         for s in 0..const { M::TABLEAU.solution_stages() } {
             let b = M::TABLEAU.b[s];
             if !b.is_zero() {
-                slope = self.k.as_ref()[s][g].fma(V::splat(F::of(b.value())), slope);
+                mean_velocity =
+                    self.k.as_ref()[s][g].fma(V::splat(F::of(b.value())), mean_velocity);
             }
         }
-        slope
+        mean_velocity
     }
 
-    /// What the embedded solution's mean differs by.
+    /// The difference of the embedded solution's mean.
     #[inline(always)]
     fn error(&self, g: usize) -> V {
         let mut error = V::splat(F::zero());
@@ -233,22 +238,22 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         error
     }
 
-    /// Where the step leads.
+    /// The end of the step.
     #[inline(always)]
-    fn leap(&self) -> StepResult<V, G> {
-        let mut leap = StepResult { to: *self.from, slow: [false; G] };
-        // By index: an iterator might be called where it should be inlined and unrolled.
+    fn result(&self) -> StepResult<V, G> {
+        let mut result = StepResult { to: *self.from, slow: [false; G] };
+        // By index: an iterator call might not be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            leap.to[g] = self.slope(g).fma(V::splat(self.h), self.from[g]);
+            result.to[g] = self.mean_velocity(g).fma(V::splat(self.h), self.from[g]);
         }
-        if self.run.stagnant > F::zero() {
+        if self.context.stagnant > F::zero() {
             for g in 0..G {
                 let [u, v, w, _] = self.k.as_ref()[0][g].array();
-                leap.slow[g] = u * u + v * v + w * w < self.run.stagnant;
+                result.slow[g] = u * u + v * v + w * w < self.context.stagnant;
             }
         }
-        leap
+        result
     }
 }
 
@@ -257,33 +262,33 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
     from: &[L::Four; G],
     step: (F, &FramePairs<F>),
-    run: &Run<F>,
+    context: &SegmentContext<F>,
     sampler: &S,
     hints: &mut [S::Hint; G],
 ) -> StepResult<L::Four, G> {
-    let mut stages = Stages::<F, L::Four, S, M, G>::new(from, step, run, sampler, hints);
+    let mut stages = Stages::<F, L::Four, S, M, G>::new(from, step, context, sampler, hints);
     stages.solution::<L>();
-    stages.leap()
+    stages.result()
 }
 
-/// A step of one particle, and how far it is from the embedded solution.
+/// A step of one particle, and its difference from the embedded solution.
 #[inline(always)]
 pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
     from: L::Four,
-    (h, moments): (F, &FramePairs<F>),
-    run: &Run<F>,
+    (h, pairs): (F, &FramePairs<F>),
+    context: &SegmentContext<F>,
     sampler: &S,
     hint: &mut S::Hint,
 ) -> (StepResult<L::Four, 1>, L::Four) {
     let (from, mut hints) = ([from], [*hint]);
     let mut stages =
-        Stages::<F, L::Four, S, M, 1>::new(&from, (h, moments), run, sampler, &mut hints);
+        Stages::<F, L::Four, S, M, 1>::new(&from, (h, pairs), context, sampler, &mut hints);
     stages.solution::<L>();
-    let leap = stages.leap();
-    // The last stage is for the error alone. Where it reads the field it must not lead a walk
-    // through a mesh on: the next step goes on from the end of this one.
+    let result = stages.result();
+    // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:
+    // the next step continues from the end of this one.
     *hint = stages.hints[0];
     stages.any_stage::<L, { MAX_STAGES - 1 }>();
     let error = stages.error(0) * L::Four::splat(h);
-    (leap, error)
+    (result, error)
 }

@@ -1,37 +1,37 @@
-//! The loop: a tile of particles, a few of them at a time, through all steps of a segment.
+//! The main loop: takes a tile of particles, in small groups, through all steps of a segment.
 
 use super::{
     Arrays, Ended, Method, Real, Sampler, TILE,
     frame_pair::FramePair,
     lanes::{Four, Lanes, Task},
     single::Single,
-    step::{Run, StepResult, rk_step},
+    step::{SegmentContext, StepResult, rk_step},
     three,
     walk::Walker,
 };
 use crate::status::{ACTIVE, WAITING};
 use std::{marker::PhantomData, ops::Range};
 
-/// Particles that are followed together.
+/// Number of particles in a group.
 const GROUP: usize = 4;
 
-/// Steps that a group takes before the next one has its turn: enough for the field around it to
-/// stay close at hand, few enough that groups are made up again soon after some have ended.
+/// Steps that a group takes before the next group: enough for its part of the field to stay cached,
+/// few enough to regroup soon after some particles have ended.
 const BLOCK: usize = 32;
 
-/// A tile of particles on its way through a segment.
+/// A tile of particles in a segment.
 pub(super) struct Tile<'a, F, S, M> {
     pub arrays: Arrays<'a, F>,
-    pub run: &'a Run<'a, F>,
+    pub context: &'a SegmentContext<'a, F>,
     pub sampler: &'a S,
-    /// Lives that have ended and are followed by others.
+    /// Instances that have ended and are followed by others.
     pub log: Vec<Ended<F>>,
-    /// The steps of the segment that it takes.
+    /// The steps of the segment to take.
     pub steps: Range<usize>,
     method: PhantomData<fn() -> M>,
 }
 
-/// Particles that go on alone from a step.
+/// Particles that continue alone from a step.
 struct Singles {
     list: [(u16, u16); TILE],
     count: usize,
@@ -48,29 +48,29 @@ impl Singles {
 impl<'a, F, S, M> Tile<'a, F, S, M> {
     pub fn new(
         arrays: Arrays<'a, F>,
-        run: &'a Run<'a, F>,
+        context: &'a SegmentContext<'a, F>,
         sampler: &'a S,
         steps: Range<usize>,
     ) -> Self {
-        Tile { arrays, run, sampler, log: Vec::new(), steps, method: PhantomData }
+        Tile { arrays, context, sampler, log: Vec::new(), steps, method: PhantomData }
     }
 }
 
 impl<F: Real, S, M> Tile<'_, F, S, M> {
-    /// Slots that are used again: those of sources get their first release.
+    /// Assigns the first release to slots of sources.
     #[inline(never)]
-    fn wake(&mut self) {
-        if let Some(followers) = &self.run.followers {
+    fn assign_first_release(&mut self) {
+        if let Some(reinjection) = &self.context.reinjection {
             for i in 0..self.arrays.position.len() {
-                followers.wake(&mut self.arrays.slot(i));
+                reinjection.assign_first_release(&mut self.arrays.slot(i));
             }
         }
     }
 
     #[inline(never)]
-    fn close(&mut self) {
-        if let Some(followers) = &self.run.followers {
-            followers.append(&mut self.log);
+    fn append_log(&mut self) {
+        if let Some(reinjection) = &self.context.reinjection {
+            reinjection.append(&mut self.log);
         }
     }
 }
@@ -78,8 +78,8 @@ impl<F: Real, S, M> Tile<'_, F, S, M> {
 impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
-        self.wake();
-        match &self.run.control {
+        self.assign_first_release();
+        match &self.context.control {
             Some(control) if const { M::TABLEAU.is_embedded() } => self.adapt::<L>(control),
             _ => {
                 let Range { start, end } = self.steps;
@@ -88,12 +88,13 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
                 }
             }
         }
-        self.close();
+        self.append_log();
     }
 }
 
 impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
-    /// All particles through a block of steps: those that are active in groups, then the rest.
+    /// Takes all particles through a block of steps: active ones in groups, then the others one by
+    /// one.
     #[inline(always)]
     fn block<L: Lanes<F>>(&mut self, block: Range<usize>) {
         let mut singles = Singles { list: [(0, 0); TILE], count: 0 };
@@ -125,15 +126,15 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         for (i, j) in &singles.list[..singles.count] {
             let i = *i as usize;
             let mut from = block.start + *j as usize;
-            while self.goes_on(i, &mut from, &block) {
+            while self.continues(i, &mut from, &block) {
                 from = self.follow::<L, 1>(&[i], from..block.end);
             }
         }
     }
 
-    /// Whether a particle takes part in what remains of a block, and from which step on.
+    /// Whether a particle takes part in the remainder of a block, and from which step on.
     #[inline(always)]
-    fn goes_on(&self, i: usize, from: &mut usize, block: &Range<usize>) -> bool {
+    fn continues(&self, i: usize, from: &mut usize, block: &Range<usize>) -> bool {
         let record = &self.arrays.record[i];
         if record.status == WAITING {
             let release = self.release(record.step, block);
@@ -145,84 +146,84 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     /// The step of the segment in which a waiting particle is released, if it is in the block.
     #[inline(always)]
     fn release(&self, step: i32, block: &Range<usize>) -> Option<usize> {
-        let j = usize::try_from(step - self.run.segment.first_step).ok()?;
+        let j = usize::try_from(step - self.context.segment.first_step).ok()?;
         block.contains(&j).then_some(j)
     }
 
-    /// Takes particles through steps until one of them ends; returns the step that is next for
-    /// the others. A particle that waits is released in the first one.
+    /// Takes particles through steps until one of them ends; returns the next step of the others. A
+    /// waiting particle is released in the first step.
     #[inline(always)]
     fn follow<L: Lanes<F>, const G: usize>(
         &mut self,
-        who: &[usize; G],
+        members: &[usize; G],
         steps: Range<usize>,
     ) -> usize {
         let mut start = F::zero();
         if G == 1 {
-            let record = &mut self.arrays.record[who[0]];
+            let record = &mut self.arrays.record[members[0]];
             if record.status == WAITING {
-                start = self.arrays.fraction[who[0]];
+                start = self.arrays.fraction[members[0]];
             }
             record.status = ACTIVE;
         }
-        let mut hints = who.map(|i| self.sampler.recall(self.arrays.record[i].place));
-        let mut at = who.map(|i| super::four::<F, L>(&self.arrays.position[i]));
+        let mut hints = members.map(|i| self.sampler.recall(self.arrays.record[i].cell));
+        let mut at = members.map(|i| super::four::<F, L>(&self.arrays.position[i]));
         for j in steps.clone() {
-            let whole = F::of(self.run.segment.steps[j].h);
+            let full_dt = F::of(self.context.segment.steps[j].h);
             let part;
-            let (h, moments) = if start == F::zero() {
-                (whole, self.run.moments(j))
+            let (h, pairs) = if start == F::zero() {
+                (full_dt, self.context.frame_pairs(j))
             } else {
-                let h = (F::one() - start) * whole;
-                part = self.run.part::<M>(j, start * whole, h);
+                let h = (F::one() - start) * full_dt;
+                part = self.context.part::<M>(j, start * full_dt, h);
                 (h, &part)
             };
-            let mut leap =
-                rk_step::<F, L, S, M, G>(&at, (h, moments), self.run, self.sampler, &mut hints);
-            if let Some(walker) = &self.run.walker {
-                let step = (j, h, &moments[0]);
-                leap.to = self.stray::<L, G>(walker, who, (at, leap.to), step, hints);
+            let mut result =
+                rk_step::<F, L, S, M, G>(&at, (h, pairs), self.context, self.sampler, &mut hints);
+            if let Some(walker) = &self.context.walker {
+                let step = (j, h, &pairs[0]);
+                result.to = self.diffuse::<L, G>(walker, members, (at, result.to), step, hints);
             }
-            let is_plain = self.run.walls.contain_all::<L, G>(&leap.to)
-                && leap.slow == [false; G]
-                && self.holds::<L, G>(&leap.to, &mut hints)
-                && self.run.are_clear::<L, G>(&at, &leap.to);
+            let is_plain = self.context.walls.contain_all::<L, G>(&result.to)
+                && result.slow == [false; G]
+                && self.holds::<L, G>(&result.to, &mut hints)
+                && self.context.are_clear::<L, G>(&at, &result.to);
             if is_plain {
-                at = leap.to;
-            } else if self.settle::<L, G>(who, &mut at, &mut hints, &leap, (j, start)) {
+                at = result.to;
+            } else if self.finish_step::<L, G>(members, &mut at, &mut hints, &result, (j, start)) {
                 return j + 1;
             }
             start = F::zero();
         }
-        self.keep::<L, G>(who, &at, &hints);
+        self.store::<L, G>(members, &at, &hints);
         steps.end
     }
 
-    /// Takes particles on a random walk beside a step. Cold, and with copies of what the loop holds
-    /// in registers, so that these stay there for those who do not walk.
+    /// Applies the random walk after a step. Cold and with copies of the loop's registers, so that
+    /// runs without a walk keep them in registers.
     #[cold]
     #[inline(never)]
-    fn stray<L: Lanes<F>, const G: usize>(
+    fn diffuse<L: Lanes<F>, const G: usize>(
         &self,
         walker: &Walker<F>,
-        who: &[usize; G],
+        members: &[usize; G],
         (from, mut to): ([L::Four; G], [L::Four; G]),
-        (j, h, moment): (usize, F, &FramePair<F>),
+        (j, h, pair): (usize, F, &FramePair<F>),
         hints: [S::Hint; G],
     ) -> [L::Four; G] {
-        let number = (self.run.segment.first_step + j as i32) as u32;
+        let number = (self.context.segment.first_step + j as i32) as u32;
         for g in 0..G {
-            let generation = self.arrays.record[who[g]].generation as u32;
-            let address = [self.arrays.slots.get(who[g]), generation, number];
-            let field = (&self.run.walls, self.sampler, &hints[g]);
-            let way = (three(from[g].array()), three(to[g].array()));
-            let strayed = walker.stray(way, address, (h, moment), field);
-            to[g] = super::four::<F, L>(&strayed);
+            let generation = self.arrays.record[members[g]].generation as u32;
+            let address = [self.arrays.slots.get(members[g]), generation, number];
+            let field = (&self.context.walls, self.sampler, &hints[g]);
+            let path = (three(from[g].array()), three(to[g].array()));
+            let diffused = walker.diffuse(path, address, (h, pair), field);
+            to[g] = super::four::<F, L>(&diffused);
         }
         to
     }
 
-    /// Whether the field holds all of some positions.
+    /// Whether the field contains all of some positions.
     #[inline(always)]
     fn holds<L: Lanes<F>, const G: usize>(
         &self,
@@ -240,53 +241,53 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
 
     /// Writes positions back.
     #[inline(always)]
-    fn keep<L: Lanes<F>, const G: usize>(
+    fn store<L: Lanes<F>, const G: usize>(
         &mut self,
-        who: &[usize; G],
+        members: &[usize; G],
         at: &[L::Four; G],
         hints: &[S::Hint; G],
     ) {
         for g in 0..G {
-            self.arrays.position[who[g]] = three(at[g].array());
-            self.arrays.record[who[g]].place = S::note(&hints[g]);
+            self.arrays.position[members[g]] = three(at[g].array());
+            self.arrays.record[members[g]].cell = S::note(&hints[g]);
         }
     }
 
-    /// Writes what became of particles of which some met a face or came to an end; returns
-    /// whether any has ended.
+    /// Finishes a step in which some particles met a boundary or ended; returns whether any has
+    /// ended.
     #[inline(always)]
-    fn settle<L: Lanes<F>, const G: usize>(
+    fn finish_step<L: Lanes<F>, const G: usize>(
         &mut self,
-        who: &[usize; G],
+        members: &[usize; G],
         at: &mut [L::Four; G],
         hints: &mut [S::Hint; G],
-        leap: &StepResult<L::Four, G>,
+        result: &StepResult<L::Four, G>,
         (j, start): (usize, F),
     ) -> bool {
-        self.keep::<L, G>(who, at, hints);
+        self.store::<L, G>(members, at, hints);
         let mut has_ended = false;
         for g in 0..G {
-            let i = who[g];
-            let to = three(leap.to[g].array());
-            let is_plain = self.run.walls.contain::<L>(leap.to[g])
-                && !leap.slow[g]
-                && self.run.are_clear::<L, 1>(&[at[g]], &[leap.to[g]])
-                && (!S::ENDS || self.sampler.holds::<L>(leap.to[g], &mut hints[g]));
+            let i = members[g];
+            let to = three(result.to[g].array());
+            let is_plain = self.context.walls.contain::<L>(result.to[g])
+                && !result.slow[g]
+                && self.context.are_clear::<L, 1>(&[at[g]], &[result.to[g]])
+                && (!S::ENDS || self.sampler.holds::<L>(result.to[g], &mut hints[g]));
             if is_plain {
                 self.arrays.position[i] = to;
-                self.arrays.record[i].place = S::note(&hints[g]);
+                self.arrays.record[i].cell = S::note(&hints[g]);
             } else {
                 let mut single = Single {
                     tile: &mut self.arrays,
                     log: &mut self.log,
                     i,
-                    run: self.run,
+                    context: self.context,
                     sampler: self.sampler,
                     hint: &mut hints[g],
                     j,
                     until: F::one(),
                 };
-                single.settle::<M>((to, leap.slow[g]), start);
+                single.finish_step::<M>((to, result.slow[g]), start);
                 has_ended |= self.arrays.record[i].status != ACTIVE;
             }
             at[g] = super::four::<F, L>(&self.arrays.position[i]);

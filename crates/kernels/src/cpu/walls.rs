@@ -1,4 +1,4 @@
-//! The boundary's arithmetic: what becomes of a straight path from a point inside the box.
+//! Boundary conditions on the faces of the domain box, for straight paths from a point inside.
 
 use super::{
     Real,
@@ -13,9 +13,9 @@ pub(crate) struct Walls<F> {
     low: [F; 4],
     high: [F; 4],
     any_periodic: bool,
-    /// What happens at the edge of the field.
+    /// Condition on the boundary of the field.
     wall: Wall,
-    /// Parts of that edge at which something else happens.
+    /// Patches of it with a condition of their own.
     patches: Vec<MeshPatch>,
 }
 
@@ -25,13 +25,13 @@ struct Axis<F> {
     faces: [Condition; 2],
 }
 
-/// Where a path ended.
+/// The end of a path.
 #[derive(Clone, Copy)]
 pub(crate) struct Landing<F> {
     pub position: [F; 3],
     /// Boxes crossed through periodic faces, per axis.
     pub image: [i32; 3],
-    /// The face it went out through and the fraction of the path at which it did.
+    /// The exit face and the fraction of the path at which it is reached.
     pub exit: Option<(usize, F)>,
 }
 
@@ -50,24 +50,24 @@ impl<F: Real> Walls<F> {
         }
     }
 
-    /// What happens to a particle that crosses the edge of the field at a place.
-    pub fn wall_at(&self, place: &[F; 3]) -> Wall {
-        MeshPatch::at(&self.patches, exact(place))
+    /// The condition for a particle that crosses the boundary of the field at a position.
+    pub fn wall_at(&self, position: &[F; 3]) -> Wall {
+        MeshPatch::at(&self.patches, exact(position))
             .map_or(self.wall, |patch| self.patches[patch].wall)
     }
 
-    /// Whether a point lies in the box. A point that is not finite does not.
+    /// Whether a point is in the box; false for non-finite points.
     #[inline(always)]
     pub fn contain<L: Lanes<F>>(&self, p: L::Four) -> bool {
         self.contain_all::<L, 1>(&[p])
     }
 
-    /// Whether all of some points lie in the box.
+    /// Whether all of some points are in the box.
     #[inline(always)]
     pub fn contain_all<L: Lanes<F>, const G: usize>(&self, points: &[L::Four; G]) -> bool {
         let (low, high) = (L::Four::new(self.low), L::Four::new(self.high));
         let mut inside = points[0].inside(low, high);
-        // By index: an iterator might be called where it should be inlined and unrolled.
+        // By index: an iterator call might not be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for g in 1..G {
             inside = inside.and(points[g].inside(low, high));
@@ -75,8 +75,8 @@ impl<F: Real> Walls<F> {
         inside.has_three()
     }
 
-    /// The point where the field is read for a stage at `p`: its image in the box on periodic
-    /// axes, itself on the others (a sampler continues a field beyond its grid).
+    /// The point at which the field is sampled for a stage at `p`: its image in the box on periodic
+    /// axes, itself on the others (samplers extrapolate beyond their grid).
     #[inline(always)]
     pub fn wrap<L: Lanes<F>>(&self, p: L::Four) -> L::Four {
         if !self.any_periodic || self.contain::<L>(p) {
@@ -126,19 +126,19 @@ impl<F: Real> Walls<F> {
         Landing { position, image, exit }
     }
 
-    /// The part of a path that ends after a fraction of it.
+    /// The part of a path up to a fraction of it.
     pub fn land_at(&self, from: &[F; 3], to: &[F; 3], fraction: F) -> Landing<F> {
         self.land(from, &[0, 1, 2].map(|d| from[d] + fraction * (to[d] - from[d])))
     }
 }
 
-/// A place in double precision.
-pub(super) fn exact<F: Real>(place: &[F; 3]) -> [f64; 3] {
-    place.map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap_or(f64::NAN))
+/// A position in double precision.
+pub(super) fn exact<F: Real>(position: &[F; 3]) -> [f64; 3] {
+    position.map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap_or(f64::NAN))
 }
 
 impl<F: Real> Axis<F> {
-    /// The side and the fraction of the path at which `x0 -> x1` goes out through an exit, after
+    /// The side and the fraction of the path at which `x0 -> x1` leaves through an exit face, after
     /// at most one reflection.
     fn exit(&self, x0: F, x1: F) -> Option<(usize, F)> {
         let (first, reach) = if x1 < self.low {
@@ -159,14 +159,14 @@ impl<F: Real> Axis<F> {
         }
     }
 
-    /// The coordinate in the box that belongs to an unbounded one, and the boxes crossed.
+    /// The coordinate in the box that corresponds to an unbounded one, and the boxes crossed.
     fn fold(&self, x: F) -> (F, i32) {
         let Axis { low, high, faces } = self;
         let width = *high - *low;
         let (folded, image) = match faces {
             [Condition::Periodic, _] => {
                 let boxes = ((x - *low) / width).floor();
-                (x - boxes * width, boxes.whole())
+                (x - boxes * width, boxes.as_i32())
             }
             [Condition::Reflect, Condition::Reflect] => {
                 let two = width + width;

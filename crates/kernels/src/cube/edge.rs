@@ -1,9 +1,9 @@
-//! A way that may lead out of a mesh within its box: where it ends, and what then. See
+//! A path that may leave a mesh within the domain box: where it ends, and with which event. See
 //! `cpu/edge.rs`.
 
 use super::{
     Vec4, cubecl, dot,
-    mesh::{CellHint, MeshKind, edge, inward, is_between, seek},
+    mesh::{CellHint, MeshKind, edge, find_cell, inward, is_between},
     tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
     walls::{Landing, land},
 };
@@ -13,10 +13,10 @@ use crate::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Places in a step at which a walk may break off and go on.
-const MAX_BREAKS: i32 = 20;
+/// Maximum number of times in a step that an interrupted path is resumed.
+const MAX_INTERRUPTIONS: i32 = 20;
 
-/// What became of a particle on a way.
+/// Result of following a path.
 #[derive(CubeType)]
 pub(super) struct Passage<F: Float> {
     pub position: Vec4<F>,
@@ -24,29 +24,29 @@ pub(super) struct Passage<F: Float> {
     pub image_x: i32,
     pub image_y: i32,
     pub image_z: i32,
-    /// The status after it, and the fraction of the way at which it has ended, if it has.
+    /// The final status, and the fraction of the path at which the particle ended, if it did.
     pub status: i32,
     pub fraction: F,
-    /// The face of the mesh at which it has ended.
+    /// The face of the mesh at which it ended.
     pub face: i32,
 }
 
-/// How far a way goes in the field, as a part of its length.
+/// How far a path stays in the field, as a fraction of its length.
 #[derive(CubeType)]
 struct Found<F: Float> {
     reached: F,
-    /// Whether the whole way is in the field.
+    /// Whether the whole path is in the field.
     is_whole: bool,
-    /// A part that is right behind the edge of the field, if it is not.
+    /// A fraction just beyond the boundary of the field, if it is not.
     beyond: F,
-    /// Breaks of the step so far.
-    breaks: i32,
+    /// Interruptions of the step so far.
+    interruptions: i32,
 }
 
-/// Follows a way from a position in the field, wall by wall.
+/// Follows a path from a position in the field, wall by wall.
 #[cube]
 pub(super) fn pass<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -58,10 +58,10 @@ pub(super) fn pass<F: Float>(
     let zero = F::new(0.0_f32);
     let one = F::new(1.0_f32);
     hint.cell = hint.base;
-    hint.has_strayed = false;
+    hint.walk_failed = false;
     let mut from = from;
     let mut to = to;
-    let mut begun = zero;
+    let mut covered = zero;
     let mut passage = Passage::<F> {
         position: from,
         image_x: 0i32,
@@ -71,54 +71,65 @@ pub(super) fn pass<F: Float>(
         fraction: zero,
         face: 0i32,
     };
-    let mut ways = 0i32;
-    let mut breaks = 0i32;
-    let mut goes_on = true;
-    while goes_on {
-        let whole = land::<F>(floats, ints, from, to);
-        let length = select(whole.face >= 0, whole.fraction, one);
-        let found =
-            follow::<F>(places, index, floats, ints, from, to, &whole, length, breaks, hint, mesh);
-        breaks = found.breaks;
-        let end = land_at::<F>(floats, ints, from, to, &whole, length, found.reached);
+    let mut contacts = 0i32;
+    let mut interruptions = 0i32;
+    let mut continues = true;
+    while continues {
+        let full = land::<F>(floats, ints, from, to);
+        let length = select(full.face >= 0, full.fraction, one);
+        let found = follow::<F>(
+            coords,
+            index,
+            floats,
+            ints,
+            from,
+            to,
+            &full,
+            length,
+            interruptions,
+            hint,
+            mesh,
+        );
+        interruptions = found.interruptions;
+        let end = land_at::<F>(floats, ints, from, to, &full, length, found.reached);
         passage.position = end.position;
         passage.image_x += end.image_x;
         passage.image_y += end.image_y;
         passage.image_z += end.image_z;
-        let left = one - begun;
-        ways += 1;
-        goes_on = !found.is_whole && ways <= comptime!(MAX_BOUNCES as i32);
+        let left = one - covered;
+        contacts += 1;
+        continues = !found.is_whole && contacts <= comptime!(MAX_BOUNCES as i32);
         if found.is_whole {
-            if whole.face >= 0 {
-                passage.status = EXITED + whole.face;
-                passage.fraction = begun + whole.fraction * left;
+            if full.face >= 0 {
+                passage.status = EXITED + full.face;
+                passage.fraction = covered + full.fraction * left;
             }
         } else {
-            let behind = land_at::<F>(floats, ints, from, to, &whole, length, found.beyond);
-            let edge = edge::<F>(places, index, ints, behind.position, hint.base, mesh);
-            let inward = inward::<F>(places, index, &edge, mesh);
+            let behind = land_at::<F>(floats, ints, from, to, &full, length, found.beyond);
+            let edge = edge::<F>(coords, index, ints, behind.position, hint.base, mesh);
+            let inward = inward::<F>(coords, index, &edge, mesh);
             let fraction = found.reached * length;
-            begun += fraction * left;
+            covered += fraction * left;
             let wall = wall_at::<F>(floats, ints, passage.position);
             if wall == comptime!(Wall::Leave.code()) {
                 passage.status = LEFT_MESH;
-                passage.fraction = begun;
+                passage.fraction = covered;
                 passage.face = 8 * max(edge.cell - 1, 0i32) + edge.face;
-                goes_on = false;
+                continues = false;
             }
             let rest = Vec4::<F>::new(one - fraction) * (to - from);
-            // Not on the wall, where rounding would have it leave again.
+            // Slightly off the wall, so that rounding does not make it leave again.
             from = passage.position + inward;
-            to = from + turned::<F>(wall, rest, inward);
+            to = from + redirected::<F>(wall, rest, inward);
         }
     }
     passage
 }
 
-/// What happens to a particle that crosses the edge of the mesh at a place.
+/// The condition for a particle that crosses the mesh boundary at a position.
 #[cube]
-fn wall_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> i32 {
-    let patch = patch_at::<F>(floats, ints, place);
+fn wall_at<F: Float>(floats: &[F], ints: &[i32], position: Vec4<F>) -> i32 {
+    let patch = patch_at::<F>(floats, ints, position);
     let mut wall = ints[WALL];
     if patch >= 0 {
         wall = ints[(ints[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32)) as usize];
@@ -126,16 +137,16 @@ fn wall_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> i32 {
     wall
 }
 
-/// The first patch of the mesh's edge in which a place is, or -1.
+/// The first patch of the mesh boundary that contains a position, or -1.
 #[cube]
-pub(super) fn patch_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> i32 {
+pub(super) fn patch_at<F: Float>(floats: &[F], ints: &[i32], position: Vec4<F>) -> i32 {
     let mut found = i32::new(-1);
     for patch in 0..ints[PATCHES] {
         let at = (ints[PATCH_BOXES_AT] + 6 * patch) as usize;
         let mut is_in = true;
         #[unroll]
         for d in 0..3usize {
-            let x = place.extract(d);
+            let x = position.extract(d);
             is_in = is_in && floats[at + d] <= x && x <= floats[at + d + 3];
         }
         if is_in && found < 0 {
@@ -145,24 +156,24 @@ pub(super) fn patch_at<F: Float>(floats: &[F], ints: &[i32], place: Vec4<F>) -> 
     found
 }
 
-/// What remains of a way at a wall.
+/// The remaining displacement after a wall.
 #[cube]
-fn turned<F: Float>(wall: i32, rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
+fn redirected<F: Float>(wall: i32, rest: Vec4<F>, inward: Vec4<F>) -> Vec4<F> {
     let zero = F::new(0.0_f32);
     let (x, y, z) = (inward.extract(0usize), inward.extract(1usize), inward.extract(2usize));
     let size = max(x.abs(), max(y.abs(), z.abs()));
-    let mut turned = Vec4::<F>::new(zero);
+    let mut redirected = Vec4::<F>::new(zero);
     if size > zero {
         let normal = inward / Vec4::<F>::new(size);
-        let share = min(dot::<F>(rest, normal) / dot::<F>(normal, normal), zero);
+        let normal_part = min(dot::<F>(rest, normal) / dot::<F>(normal, normal), zero);
         let reflects = wall == comptime!(Wall::Reflect.code());
-        let factor = select(reflects, share + share, share);
-        turned = rest - Vec4::<F>::new(factor) * normal;
+        let factor = select(reflects, normal_part + normal_part, normal_part);
+        redirected = rest - Vec4::<F>::new(factor) * normal;
     }
-    turned
+    redirected
 }
 
-/// Where a part of a way ends; `whole` is where all of it does, at the fraction `length` of the
+/// The end of a part of a path; `full` is the end of all of it, at the fraction `length` of the
 /// straight line.
 #[cube]
 fn land_at<F: Float>(
@@ -170,7 +181,7 @@ fn land_at<F: Float>(
     ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    whole: &Landing<F>,
+    full: &Landing<F>,
     length: F,
     part: F,
 ) -> Landing<F> {
@@ -179,39 +190,40 @@ fn land_at<F: Float>(
     let is_all = part == F::new(1.0_f32);
     let mut position = landing.position;
     if is_all {
-        position = whole.position;
+        position = full.position;
     }
     Landing::<F> {
         position,
-        image_x: select(is_all, whole.image_x, landing.image_x),
-        image_y: select(is_all, whole.image_y, landing.image_y),
-        image_z: select(is_all, whole.image_z, landing.image_z),
+        image_x: select(is_all, full.image_x, landing.image_x),
+        image_y: select(is_all, full.image_y, landing.image_y),
+        image_z: select(is_all, full.image_z, landing.image_z),
         face: landing.face,
         fraction: landing.fraction,
     }
 }
 
-/// What a round of [`follow`] asks for.
+/// The targets of a round of [`follow`].
 const ALL: i32 = 0;
 const MIDDLE: i32 = 1;
 const CELL: i32 = 2;
 
-/// Goes along a way. A walk may end where the way goes on: around a corner that points inwards,
-/// and where faces of neighbours do not match. There the way goes on where some cell does.
+/// Follows a path to its last point in the field. A walk may fail where the path continues: around
+/// a reentrant corner, and between neighbours with faces that do not match. The path resumes there
+/// if some cell contains it.
 ///
-/// Each round asks for one part of the way: for all of it; for the middle between what has been
-/// reached and what lies beyond; and when these have met, for a cell that goes on there.
+/// Each round targets one point of the path: its end; the midpoint of the bisection between the
+/// fractions inside and outside; and when these have met, a cell in which the path resumes.
 #[cube]
 fn follow<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
     from: Vec4<F>,
     to: Vec4<F>,
-    whole: &Landing<F>,
+    full: &Landing<F>,
     length: F,
-    breaks: i32,
+    interruptions: i32,
     hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
 ) -> Found<F> {
@@ -219,39 +231,39 @@ fn follow<F: Float>(
     let mut reached = F::new(0.0_f32);
     let mut beyond = one;
     let mut part = one;
-    let mut asks = i32::new(0);
+    let mut target = i32::new(0);
     let mut is_whole = false;
-    let mut breaks = breaks;
-    let mut goes_on = true;
-    while goes_on {
-        let position = land_at::<F>(floats, ints, from, to, whole, length, part).position;
-        let cell = select(asks == CELL, 0i32, hint.base);
-        let next = seek::<F>(places, index, floats, ints, position, cell, false, mesh);
-        let is_there = next.is_there && (asks == CELL || cell > 0);
-        if is_there {
+    let mut interruptions = interruptions;
+    let mut continues = true;
+    while continues {
+        let position = land_at::<F>(floats, ints, from, to, full, length, part).position;
+        let cell = select(target == CELL, 0i32, hint.base);
+        let next = find_cell::<F>(coords, index, floats, ints, position, cell, false, mesh);
+        let is_found = next.is_found && (target == CELL || cell > 0);
+        if is_found {
             hint.cell = next.cell;
             hint.base = next.cell;
             hint.from = position;
             reached = part;
-            if asks == ALL {
+            if target == ALL {
                 is_whole = true;
-                goes_on = false;
-            } else if asks == CELL {
-                breaks += 1;
-                goes_on = breaks < MAX_BREAKS;
-                beyond = select(goes_on, one, reached);
+                continues = false;
+            } else if target == CELL {
+                interruptions += 1;
+                continues = interruptions < MAX_INTERRUPTIONS;
+                beyond = select(continues, one, reached);
             }
         } else {
             beyond = part;
-            goes_on = asks != CELL;
+            continues = target != CELL;
         }
         let middle = F::new(0.5_f32) * (reached + beyond);
-        if asks == CELL {
-            asks = i32::new(0);
+        if target == CELL {
+            target = i32::new(0);
         } else {
-            asks = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
+            target = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
         }
-        part = select(asks == MIDDLE, middle, beyond);
+        part = select(target == MIDDLE, middle, beyond);
     }
-    Found::<F> { reached, is_whole, beyond, breaks }
+    Found::<F> { reached, is_whole, beyond, interruptions }
 }

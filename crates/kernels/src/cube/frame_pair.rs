@@ -1,13 +1,13 @@
-//! Which two frames a moment lies between, and their weights.
+//! The two frames that bracket a time, and their weights.
 
 use super::{
     Form, Vec4, cubecl, rounding,
-    tables::{FRAME_SIZE, FRAMES, GAP_COUNT, GAPS, INTERVALS},
+    tables::{FRAME_INTERVALS, FRAME_SIZE, FRAMES, INTERVAL_COUNT, STEP_INTERVALS},
 };
 use crate::{Outside, TimeInterpolation};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Where the two frames begin among the values, and their weights.
+/// Offsets of the two frames in the velocities, and their weights.
 #[derive(CubeType)]
 pub(super) struct FramePair<F: Float> {
     pub first: usize,
@@ -16,9 +16,9 @@ pub(super) struct FramePair<F: Float> {
     pub second_weight: F,
 }
 
-/// The moment that is `offset` after the beginning of step `j`.
+/// The frames and weights `offset` after the start of step `j`.
 #[cube]
-pub(super) fn moment<F: Float>(
+pub(super) fn frame_pair<F: Float>(
     floats: &[F],
     ints: &[i32],
     j: usize,
@@ -45,22 +45,22 @@ fn unsteady<F: Float>(
     offset: F,
     #[comptime] form: Form,
 ) -> FramePair<F> {
-    let count = ints[GAP_COUNT] as usize;
+    let count = ints[INTERVAL_COUNT] as usize;
     let frames = ints[FRAMES] as usize;
     let size = ints[FRAME_SIZE] as usize;
     let wraps = comptime!(form.outside == Outside::Periodic);
     let zero = F::new(0.0_f32);
-    let mut k = ints[INTERVALS + j] as usize;
-    let mut since = floats[GAPS + count + 2 * j] + offset;
-    while since > floats[GAPS + k] && (wraps || k + 1 < count) {
-        since -= floats[GAPS + k];
+    let mut k = ints[STEP_INTERVALS + j] as usize;
+    let mut since = floats[FRAME_INTERVALS + count + 2 * j] + offset;
+    while since > floats[FRAME_INTERVALS + k] && (wraps || k + 1 < count) {
+        since -= floats[FRAME_INTERVALS + k];
         k = (k + 1) % count;
     }
     while since < zero && (wraps || k > 0) {
         k = (k + count - 1) % count;
-        since += floats[GAPS + k];
+        since += floats[FRAME_INTERVALS + k];
     }
-    let fraction = since / floats[GAPS + k];
+    let fraction = since / floats[FRAME_INTERVALS + k];
     let second = weight::<F>(fraction, form);
     let inside = inside::<F>(fraction, form);
     FramePair::<F> {
@@ -82,7 +82,7 @@ fn weight<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     }
 }
 
-/// 0 where a field that is zero outside its frames is outside, else 1.
+/// 0 outside the frames of a field that is zero there, else 1.
 #[cube]
 fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     let one = F::new(1.0_f32);
@@ -95,17 +95,17 @@ fn inside<F: Float>(fraction: F, #[comptime] form: Form) -> F {
     }
 }
 
-/// The value of an index at a moment, read from its two frames.
+/// A value interpolated in time between two frames.
 #[cube]
 pub(super) fn blend<F: Float>(
     values: &[Vec4<F>],
     index: usize,
-    moment: &FramePair<F>,
+    pair: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    let mut value = Vec4::<F>::new(moment.first_weight) * values[moment.first + index];
+    let mut value = Vec4::<F>::new(pair.first_weight) * values[pair.first + index];
     if comptime!(!form.steady) {
-        value += Vec4::<F>::new(moment.second_weight) * values[moment.second + index];
+        value += Vec4::<F>::new(pair.second_weight) * values[pair.second + index];
     }
     value
 }

@@ -1,4 +1,4 @@
-//! Reading a velocity from a grid.
+//! Velocity from a grid.
 
 use super::{
     Form, Vec4, cubecl,
@@ -7,36 +7,36 @@ use super::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// A cell of an axis and the fraction of it at which a coordinate lies.
+/// A cell of an axis and the fractional coordinate within it.
 #[derive(CubeType)]
 struct Place<F: Float> {
     cell: usize,
     fraction: F,
 }
 
-/// Velocity at a position and a moment.
+/// Velocity at a position and time.
 #[cube]
 pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
-    places: &[F],
+    coords: &[F],
     floats: &[F],
     ints: &[i32],
     position: Vec4<F>,
-    moment: &FramePair<F>,
+    pair: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
-    let x = locate::<F>(places, floats, ints, position.extract(0usize), 0usize, form);
-    let y = locate::<F>(places, floats, ints, position.extract(1usize), 1usize, form);
-    let z = locate::<F>(places, floats, ints, position.extract(2usize), 2usize, form);
+    let x = locate::<F>(coords, floats, ints, position.extract(0usize), 0usize, form);
+    let y = locate::<F>(coords, floats, ints, position.extract(1usize), 1usize, form);
+    let z = locate::<F>(coords, floats, ints, position.extract(2usize), 2usize, form);
     let sx = ints[STRIDES] as usize;
     let sy = ints[STRIDES + 1] as usize;
     let sz = ints[STRIDES + 2] as usize;
     let base = x.cell * sx + y.cell * sy + z.cell * sz;
-    let mut v = Vec4::<F>::new(moment.first_weight)
-        * in_space::<F>(velocity, moment.first + base, sx, sy, sz, &x, &y, &z, form);
+    let mut v = Vec4::<F>::new(pair.first_weight)
+        * in_space::<F>(velocity, pair.first + base, sx, sy, sz, &x, &y, &z, form);
     if comptime!(!form.steady) {
-        v += Vec4::<F>::new(moment.second_weight)
-            * in_space::<F>(velocity, moment.second + base, sx, sy, sz, &x, &y, &z, form);
+        v += Vec4::<F>::new(pair.second_weight)
+            * in_space::<F>(velocity, pair.second + base, sx, sy, sz, &x, &y, &z, form);
     }
     v
 }
@@ -82,10 +82,10 @@ fn lerp<F: Float>(a: Vec4<F>, b: Vec4<F>, w: F) -> Vec4<F> {
     a + Vec4::<F>::new(w) * (b - a)
 }
 
-/// Finds a coordinate on an axis; beyond the axis it belongs to its ends.
+/// Locates a coordinate on an axis; beyond the axis it is clamped to its ends.
 #[cube]
 fn locate<F: Float>(
-    places: &[F],
+    coords: &[F],
     floats: &[F],
     ints: &[i32],
     x: F,
@@ -95,7 +95,7 @@ fn locate<F: Float>(
     if comptime!(form.kind.is_uniform()) {
         locate_uniform::<F>(floats, ints, x, axis)
     } else {
-        locate_in_table::<F>(places, ints, x, axis)
+        locate_in_table::<F>(coords, ints, x, axis)
     }
 }
 
@@ -114,7 +114,7 @@ fn locate_uniform<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: 
 
 #[cube]
 fn locate_in_table<F: Float>(
-    places: &[F],
+    coords: &[F],
     ints: &[i32],
     x: F,
     #[comptime] axis: usize,
@@ -129,16 +129,16 @@ fn locate_in_table<F: Float>(
     let mut high = select(count > 1, count - 1, 1usize);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        if places[start + middle] <= x {
+        if coords[start + middle] <= x {
             low = middle;
         } else {
             high = middle;
         }
     }
-    let a = places[start + low];
+    let a = coords[start + low];
     let mut fraction = F::new(0.0_f32);
     if count > 1 {
-        let t = (x - a) / (places[start + low + 1] - a);
+        let t = (x - a) / (coords[start + low + 1] - a);
         fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
     }
     Place::<F> { cell: low, fraction }

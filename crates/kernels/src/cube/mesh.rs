@@ -1,7 +1,7 @@
-//! Reading a velocity from a mesh: the walk and the search of `cpu/mesh.rs`.
+//! Velocity from a mesh: the walk and the search of `cpu/mesh.rs`.
 //!
-//! A kernel holds a copy of each function for each place that calls it. So one loop serves the walk
-//! and the search: each of its rounds looks at one cell.
+//! A kernel contains a copy of each function for each call site. Therefore a single loop serves the
+//! walk and the search; each of its rounds examines one cell.
 
 mod edges;
 mod general;
@@ -21,39 +21,39 @@ use super::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// It is in the cell, and in no other.
+/// The position is inside this cell only.
 const INSIDE: i32 = 0;
-/// It is on a face of the cell, as far as rounding can tell.
+/// The position is on a face of the cell, within rounding.
 const BORDER: i32 = 1;
-/// It is beyond a face.
+/// The position is beyond a face.
 const OUTSIDE: i32 = 2;
 
-/// What a cell says about a position.
+/// A position relative to a cell.
 #[derive(CubeType)]
 struct CellQuery<F: Float> {
-    /// The place in the cell: shares of nodes, or parametric coordinates.
+    /// Coordinates in the cell: barycentric weights, or parametric coordinates.
     at: Vec4<F>,
-    standing: i32,
-    /// The face that it is farthest beyond, or nearest to.
+    containment: i32,
+    /// The face that the position is farthest beyond, or nearest to.
     face: i32,
 }
 
-/// Cells that a walk goes through before it asks the locator.
+/// Maximum number of cells of a walk.
 const HOPS: i64 = 64;
 
-/// Where a particle is in a mesh. Numbers of cells are one more than they are; 0 is none.
+/// The last known cells of a particle. Cell numbers are incremented by one; 0 means none.
 #[derive(CubeType)]
 pub(super) struct CellHint<F: Float> {
     /// The cell of the last sample.
     pub cell: i32,
-    /// The cell in which the step began, and where.
+    /// The cell in which the step started, and its position.
     pub base: i32,
     pub from: Vec4<F>,
-    /// Whether a sample since then was in no cell, or in one that no walk led to.
-    pub has_strayed: bool,
+    /// Whether a sample of this step was in no cell, or in a cell that no walk reached.
+    pub walk_failed: bool,
 }
 
-/// The whereabouts that a particle's record keeps.
+/// The hint stored in a particle's record.
 #[cube]
 pub(super) fn recall<F: Float>(ints: &[i32], note: i32) -> CellHint<F> {
     let is_cell = note >= 0 && note <= ints[CELLS];
@@ -61,23 +61,23 @@ pub(super) fn recall<F: Float>(ints: &[i32], note: i32) -> CellHint<F> {
         cell: select(is_cell, note, 0i32),
         base: 0i32,
         from: Vec4::<F>::new(F::new(0.0_f32)),
-        has_strayed: false,
+        walk_failed: false,
     }
 }
 
-/// Forgets where a particle was: its slot has another one now, elsewhere.
+/// Resets the hint: the slot has another instance now, at another position.
 #[cube]
 pub(super) fn forget<F: Float>(hint: &mut CellHint<F>) {
     hint.cell = 0i32;
     hint.base = 0i32;
-    hint.has_strayed = false;
+    hint.walk_failed = false;
 }
 
-/// Goes back to where the step began.
+/// Restores the hint of the start of the step.
 #[cube]
-pub(super) fn turn_back<F: Float>(hint: &mut CellHint<F>) {
+pub(super) fn restore<F: Float>(hint: &mut CellHint<F>) {
     hint.cell = hint.base;
-    hint.has_strayed = false;
+    hint.walk_failed = false;
 }
 
 /// The cell of each position, or -1.
@@ -85,7 +85,7 @@ pub(super) fn turn_back<F: Float>(hint: &mut CellHint<F>) {
 pub(super) fn locate_kernel<F: Float>(
     position: &[F],
     cells: &mut [i32],
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -97,44 +97,44 @@ pub(super) fn locate_kernel<F: Float>(
         terminate!();
     }
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
-    let found = seek::<F>(places, index, floats, ints, p, 0i32, true, mesh);
+    let found = find_cell::<F>(coords, index, floats, ints, p, 0i32, true, mesh);
     cells[i] = found.cell - 1;
 }
 
-/// Velocity at a position and a moment.
+/// Velocity at a position and time.
 #[cube]
 pub(super) fn sample<F: Float>(
     velocity: &[Vec4<F>],
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
     position: Vec4<F>,
-    moment: &FramePair<F>,
+    pair: &FramePair<F>,
     hint: &mut CellHint<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mesh = comptime!(form.kind.mesh());
-    let at = place::<F>(places, index, floats, ints, position, hint, mesh);
+    let at = locate_sample::<F>(coords, index, floats, ints, position, hint, mesh);
     let mut value = Vec4::<F>::new(F::new(0.0_f32));
     if hint.cell > 0 {
         let cell = (hint.cell - 1) as usize;
         if comptime!(mesh.is_in_cells()) {
-            value = blend::<F>(velocity, cell, moment, form);
+            value = blend::<F>(velocity, cell, pair, form);
         } else if comptime!(mesh.is_simple()) {
-            value = simplices::mean::<F>(velocity, index, cell, at, moment, form);
+            value = simplices::mean::<F>(velocity, index, cell, at, pair, form);
         } else {
-            value = general::mean::<F>(velocity, index, ints, cell, at, moment, form);
+            value = general::mean::<F>(velocity, index, ints, cell, at, pair, form);
         }
     }
     value
 }
 
-/// Whether a step that has sampled with a hint leads to a position without leaving the field, as
-/// far as can be seen at once. If so, the next step begins there.
+/// Quick test whether a step that was sampled with a hint stays in the field up to a position. If
+/// so, the next step starts there.
 #[cube]
 pub(super) fn holds<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -143,9 +143,9 @@ pub(super) fn holds<F: Float>(
     #[comptime] mesh: MeshKind,
 ) -> bool {
     let mut holds = false;
-    if !hint.has_strayed && hint.cell > 0 {
-        let walk = seek::<F>(places, index, floats, ints, position, hint.cell, false, mesh);
-        holds = walk.is_there;
+    if !hint.walk_failed && hint.cell > 0 {
+        let walk = find_cell::<F>(coords, index, floats, ints, position, hint.cell, false, mesh);
+        holds = walk.is_found;
         if holds {
             hint.cell = walk.cell;
             hint.base = walk.cell;
@@ -155,12 +155,12 @@ pub(super) fn holds<F: Float>(
     holds
 }
 
-/// Finds the cell of a sample, which the hint has then, and returns the place there. Where the
-/// sample is in no cell, it is the last place in the mesh on the straight way from where the step
-/// began: the first round asks for the sample, and others, which follow then, halve that way.
+/// Finds the cell of a sample, stores it in the hint, and returns the coordinates in it. For a
+/// sample in no cell, they are those of the last point in the mesh on the straight path from the
+/// start of the step: the first round tries the sample, the others bisect the path.
 #[cube]
-fn place<F: Float>(
-    places: &[Vec4<F>],
+fn locate_sample<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -175,14 +175,14 @@ fn place<F: Float>(
     let mut beyond = one;
     let mut part = one;
     let mut is_first = true;
-    let mut goes_on = true;
-    while goes_on {
-        let mut place = p;
+    let mut continues = true;
+    while continues {
+        let mut point = p;
         if !is_first {
-            place = hint.from + Vec4::<F>::new(part) * (p - hint.from);
+            point = hint.from + Vec4::<F>::new(part) * (p - hint.from);
         }
-        let found = seek::<F>(places, index, floats, ints, place, cell, is_first, mesh);
-        if found.is_there {
+        let found = find_cell::<F>(coords, index, floats, ints, point, cell, is_first, mesh);
+        if found.is_found {
             cell = found.cell;
             at = found.at;
             reached = part;
@@ -193,11 +193,11 @@ fn place<F: Float>(
             }
         }
         if is_first {
-            hint.has_strayed = hint.has_strayed || (found.is_lost && hint.base > 0);
+            hint.walk_failed = hint.walk_failed || (found.walk_failed && hint.base > 0);
         }
         is_first = false;
         part = F::new(0.5_f32) * (reached + beyond);
-        goes_on = cell > 0 && is_between::<F>(part, reached, beyond);
+        continues = cell > 0 && is_between::<F>(part, reached, beyond);
     }
     hint.cell = cell;
     if hint.base == 0 {
@@ -207,32 +207,32 @@ fn place<F: Float>(
     at
 }
 
-/// Whether there is something between two parts of a way. Nothing is as short as the square of
-/// rounding, so that not even a way that leads nowhere takes many rounds.
+/// Whether bisection between two fractions of a path can continue. It stops at the square of
+/// machine epsilon, which bounds the number of rounds even for a path of no length.
 #[cube]
 pub(super) fn is_between<F: Float>(part: F, reached: F, beyond: F) -> bool {
     let round = rounding::<F>();
     part > reached && part < beyond && beyond - reached > round * round
 }
 
-/// Where a search for a position ended.
+/// Result of a search for a position.
 #[derive(CubeType)]
-pub(super) struct Sought<F: Float> {
-    /// Whether it is in the cell of the position.
-    pub is_there: bool,
-    /// Whether no walk led there.
-    pub is_lost: bool,
-    /// The number of a cell, one more than it is.
+pub(super) struct SearchResult<F: Float> {
+    /// Whether the cell contains the position.
+    pub is_found: bool,
+    /// Whether no walk reached it.
+    pub walk_failed: bool,
+    /// The last cell, incremented by one.
     pub cell: i32,
     pub at: Vec4<F>,
 }
 
-/// Walks from a cell to a position. A walk that ends on a face goes to the first cell there,
-/// whatever the way was. Where there is no cell to walk from, and if so asked where the walk is
-/// lost, the position is searched for.
+/// Walks from a cell to a position. A walk that ends on a face returns the first cell there, which
+/// does not depend on its path. Without a start cell, or if `searches` is set and the walk fails,
+/// searches the locator.
 #[cube]
-pub(super) fn seek<F: Float>(
-    places: &[Vec4<F>],
+pub(super) fn find_cell<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -240,73 +240,73 @@ pub(super) fn seek<F: Float>(
     from: i32,
     searches: bool,
     #[comptime] mesh: MeshKind,
-) -> Sought<F> {
+) -> SearchResult<F> {
     let mut cell = from;
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
     let mut hops = i32::new(HOPS);
     let mut before = 0i32;
-    let mut is_there = false;
-    let mut is_lost = true;
+    let mut is_found = false;
+    let mut walk_failed = true;
     let mut is_walking = cell > 0;
-    let mut has_begun = false;
+    let mut has_started = false;
     let mut entry = 0i32;
     let mut end = 0i32;
-    let mut goes_on = true;
-    while goes_on {
+    let mut continues = true;
+    while continues {
         let mut other = cell - 1;
         if !is_walking {
-            if !has_begun {
-                has_begun = true;
+            if !has_started {
+                has_started = true;
                 let bin = bin::<F>(floats, ints, p);
                 entry = index[bin];
                 end = index[bin + 1];
             }
-            goes_on = entry < end;
-            if goes_on {
+            continues = entry < end;
+            if continues {
                 other = index[(ints[ENTRIES_AT] + entry) as usize];
                 entry += 1;
             }
         }
-        if goes_on {
-            let look = look::<F>(places, index, other as usize, p, mesh);
-            let is_outside = look.standing == OUTSIDE;
+        if continues {
+            let query = query::<F>(coords, index, other as usize, p, mesh);
+            let is_outside = query.containment == OUTSIDE;
             if is_walking {
-                at = look.at;
+                at = query.at;
                 let mut next = i32::new(-1);
                 if is_outside && hops > 0 {
-                    next = beyond(index, ints, other as usize, look.face, mesh);
+                    next = beyond(index, ints, other as usize, query.face, mesh);
                 }
-                // Cells that send a walk to and fro are folded, or too distorted to say where to go.
+                // Two cells that send a walk back and forth are inverted, or too distorted.
                 if next >= 0 && next + 1 != before {
                     hops -= 1;
                     before = cell;
                     cell = next + 1;
                 } else {
                     is_walking = false;
-                    is_lost = is_outside;
-                    is_there = !is_outside;
-                    goes_on = look.standing == BORDER || (is_outside && searches);
+                    walk_failed = is_outside;
+                    is_found = !is_outside;
+                    continues = query.containment == BORDER || (is_outside && searches);
                 }
             } else if !is_outside {
-                at = look.at;
+                at = query.at;
                 cell = other + 1;
-                is_there = true;
-                goes_on = false;
+                is_found = true;
+                continues = false;
             }
         }
     }
-    Sought::<F> { is_there, is_lost, cell, at }
+    SearchResult::<F> { is_found, walk_failed, cell, at }
 }
 
-/// The bin of a position, as the place of its beginning among the index.
+/// The bin of a position, as the index of its start offset.
 #[cube]
 fn bin<F: Float>(floats: &[F], ints: &[i32], p: Vec4<F>) -> usize {
     let mut bin = ints[BINS_AT];
     #[unroll]
     for d in 0..3usize {
         let g = (p.extract(d) - floats[ORIGIN + d]) * floats[PER_LENGTH + d];
-        // Brought into the range as a float: an integer may not hold what is far outside. What is
-        // no number is in the first bin.
+        // Clamped as a float, because an integer may not represent distant coordinates. NaN gives
+        // the first bin.
         let last = F::cast_from(ints[NODES + d] - 1);
         let g = select(g > F::new(0.0_f32), min(g, last), F::new(0.0_f32));
         bin += i32::cast_from(g) * ints[STRIDES + d];
@@ -314,19 +314,19 @@ fn bin<F: Float>(floats: &[F], ints: &[i32], p: Vec4<F>) -> usize {
     bin as usize
 }
 
-/// What a cell says about a position.
+/// A position relative to a cell.
 #[cube]
-fn look<F: Float>(
-    places: &[Vec4<F>],
+fn query<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> CellQuery<F> {
     if comptime!(mesh.is_simple()) {
-        simplices::look::<F>(places, cell, p, mesh)
+        simplices::query::<F>(coords, cell, p, mesh)
     } else {
-        general::look::<F>(places, index, cell, p, mesh)
+        general::query::<F>(coords, index, cell, p, mesh)
     }
 }
 

@@ -1,16 +1,17 @@
-//! The fused step on a CubeCL device: one particle a thread, all steps of a segment in one
+//! The fused step on a CubeCL device: one thread per particle, all steps of a segment in one
 //! launch, the particle's state in registers.
 
 mod adapt;
 mod edge;
 mod frame_pair;
 mod grid;
-mod lives;
 mod mesh;
 mod obstacles;
 mod particle;
 mod points;
+mod progress;
 mod random;
+mod reinjection;
 mod settle;
 mod stages;
 mod step;
@@ -20,10 +21,10 @@ mod walk;
 mod walls;
 
 use crate::{
-    FieldShape, LOG_INDEX, LOG_PLACE, Outside, Placement, Scheme, Segment, Spacing,
+    FieldShape, LOG_INDEX, LOG_POSITION, Outside, Placement, Scheme, Segment, Spacing,
     TimeInterpolation, Walk, WalkScheme, Weighting,
     functions::surfaces,
-    ops::{Advanced, Placed, Sampled, State},
+    ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -36,7 +37,7 @@ use burn_cubecl::{
 use mesh::MeshKind;
 use tables::Tables;
 
-/// Position or velocity in a register; the fourth lane is not used.
+/// Position or velocity in registers; the fourth lane is unused.
 type Vec4<F> = Vector<F, Const<4>>;
 
 #[cube]
@@ -55,7 +56,7 @@ fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
         + a.extract(2usize) * b.extract(2usize)
 }
 
-/// The distance from 1 to the next number. `F::EPSILON` is that of half precision, whatever `F` is.
+/// Machine epsilon of `F`. (`F::EPSILON` is that of half precision, whatever `F` is.)
 #[cube]
 fn rounding<F: Float>() -> F {
     let single = F::new(f32::EPSILON);
@@ -67,33 +68,33 @@ fn rounding<F: Float>() -> F {
     }
 }
 
-/// The number of particles for which a cube's size is chosen, whatever their number: a kernel is
-/// compiled for a size, and a smaller batch should compile nothing new.
+/// Number of particles for which the cube size is chosen, independent of the actual number: a
+/// kernel is compiled for a cube size, and a smaller batch should not compile another.
 const MANY: usize = 1 << 20;
 
-/// What a kernel is compiled for.
+/// Compile-time parameters of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Form {
     scheme: Scheme,
-    kind: Kind,
+    kind: FieldKind,
     outside: Outside,
     in_time: TimeInterpolation,
-    /// One frame only: time does not matter.
+    /// Whether the field has a single frame.
     steady: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
     periodic: bool,
-    /// Whether anything follows the ends of lives.
-    lives: bool,
-    /// Whether there are obstacles, and whether any is a surface of triangles.
+    /// Whether slots are re-used.
+    reuses_slots: bool,
+    /// Whether there are obstacles, and whether any is a triangulated surface.
     obstacles: bool,
     surfaces: bool,
-    /// Whether the lengths of steps follow from their errors.
+    /// Whether steps are adaptive.
     adaptive: bool,
     /// The random walk.
     walk: WalkForm,
 }
 
-/// What of a random walk is known when a kernel is compiled.
+/// Compile-time parameters of a random walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct WalkForm {
     is_on: bool,
@@ -111,12 +112,12 @@ impl WalkForm {
     }
 }
 
-/// A kind of field, and what of it is known when a kernel is compiled.
+/// Compile-time parameters of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum FieldKind {
     Grid(Spacing, Placement),
     Nearest,
-    /// The mean of so many nodes, weighted by the inverse square of the distance or by another
+    /// The mean of `neighbours` nodes, weighted by the inverse square of the distance or by another
     /// power.
     InverseDistance {
         neighbours: usize,
@@ -125,61 +126,61 @@ enum Kind {
     Mesh(MeshKind),
 }
 
-impl Kind {
+impl FieldKind {
     fn of(shape: &FieldShape) -> Self {
         match shape {
-            FieldShape::Grid(grid) => Kind::Grid(grid.spacing, grid.placement),
+            FieldShape::Grid(grid) => FieldKind::Grid(grid.spacing, grid.placement),
             FieldShape::Points(points) => match points.weighting {
-                Weighting::Nearest => Kind::Nearest,
+                Weighting::Nearest => FieldKind::Nearest,
                 Weighting::InverseDistance { neighbours, power } => {
-                    Kind::InverseDistance { neighbours, is_square: power == 2.0 }
+                    FieldKind::InverseDistance { neighbours, is_square: power == 2.0 }
                 }
             },
-            FieldShape::Mesh(mesh) => Kind::Mesh(MeshKind::of(mesh)),
+            FieldShape::Mesh(mesh) => FieldKind::Mesh(MeshKind::of(mesh)),
         }
     }
 
     fn is_grid(self) -> bool {
-        matches!(self, Kind::Grid(..))
+        matches!(self, FieldKind::Grid(..))
     }
 
     fn is_uniform(self) -> bool {
-        matches!(self, Kind::Grid(Spacing::Uniform, _))
+        matches!(self, FieldKind::Grid(Spacing::Uniform, _))
     }
 
     fn is_cells(self) -> bool {
-        matches!(self, Kind::Grid(_, Placement::Cells))
+        matches!(self, FieldKind::Grid(_, Placement::Cells))
     }
 
     fn is_mesh(self) -> bool {
-        matches!(self, Kind::Mesh(_))
+        matches!(self, FieldKind::Mesh(_))
     }
 
-    /// What is known of a mesh; of another field, what a mesh without cells would be.
+    /// The parameters of a mesh; for another field, those of an empty one.
     fn mesh(self) -> MeshKind {
         match self {
-            Kind::Mesh(mesh) => mesh,
+            FieldKind::Mesh(mesh) => mesh,
             _ => MeshKind::NONE,
         }
     }
 
-    /// Places that are read at once: those of a mesh come in fours.
-    fn places_at_once(self) -> usize {
+    /// Vector width of the coordinate tensor: 4 for a mesh, whose records are read in fours.
+    fn coords_at_once(self) -> usize {
         if self.is_mesh() { 4 } else { 1 }
     }
 
     fn is_nearest(self) -> bool {
-        self == Kind::Nearest
+        self == FieldKind::Nearest
     }
 
     fn is_square(self) -> bool {
-        matches!(self, Kind::InverseDistance { is_square: true, .. })
+        matches!(self, FieldKind::InverseDistance { is_square: true, .. })
     }
 
-    /// Nodes that a velocity is the mean of.
+    /// Number of nodes in the weighted mean.
     fn neighbours(self) -> usize {
         match self {
-            Kind::InverseDistance { neighbours, .. } => neighbours,
+            FieldKind::InverseDistance { neighbours, .. } => neighbours,
             _ => 1,
         }
     }
@@ -189,12 +190,12 @@ impl Form {
     fn new(field: &Sampled<CubeBackend>, segment: &Segment) -> Self {
         Form {
             scheme: segment.scheme,
-            kind: Kind::of(&field.shape),
+            kind: FieldKind::of(&field.shape),
             outside: segment.clock.outside,
             in_time: segment.clock.in_time,
-            steady: segment.clock.gaps.is_empty(),
+            steady: segment.clock.frame_intervals.is_empty(),
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
-            lives: segment.reinjection.is_some(),
+            reuses_slots: segment.reinjection.is_some(),
             obstacles: !segment.obstacles.is_empty(),
             surfaces: surfaces(&segment.obstacles).next().is_some(),
             adaptive: segment.adaptive.is_some(),
@@ -207,7 +208,7 @@ impl Form {
 pub(crate) fn advance(
     state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
-    placed: Placed<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
     segment: &Segment,
 ) -> Advanced<CubeBackend> {
     let form = Form::new(&field, segment);
@@ -219,33 +220,33 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let rows = placed.rows.meta.shape()[0];
+    let rows = geometry.rows.meta.shape()[0];
     let row = rows - obstacles::rows(&segment.obstacles);
     let tables = Tables::new(&field.shape, segment, row).upload(&client, dtype);
-    let room = segment.reinjection.as_ref().map(|reinjection| reinjection.room);
-    let rows = room.map_or(1, |room| room * count);
+    let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
+    let rows = log_rows.map_or(1, |log_rows| log_rows * count);
     let empty = |shape: &[usize], like: &CubeTensor| {
         empty_device_dtype(client.clone(), like.device.clone(), shape.into(), like.dtype)
     };
     let log_index = empty(&[rows, LOG_INDEX], &state.record);
-    let log_place = empty(&[rows, LOG_PLACE], &state.position);
-    let log_count = empty(&[room.map_or(1, |_| count)], &state.record);
+    let log_position = empty(&[rows, LOG_POSITION], &state.position);
+    let log_count = empty(&[log_rows.map_or(1, |_| count)], &state.record);
     let dim = CubeDim::new(&client, MANY);
     step::advance_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
-        form.kind.places_at_once(),
+        form.kind.coords_at_once(),
         state.position.clone().into_buffer_arg(),
         state.record.clone().into_buffer_arg(),
         state.fraction.clone().into_buffer_arg(),
         log_index.clone().into_buffer_arg(),
-        log_place.clone().into_buffer_arg(),
+        log_position.clone().into_buffer_arg(),
         log_count.clone().into_buffer_arg(),
-        into_contiguous(placed.rows).into_buffer_arg(),
-        into_contiguous(placed.numbers).into_buffer_arg(),
+        into_contiguous(geometry.rows).into_buffer_arg(),
+        into_contiguous(geometry.numbers).into_buffer_arg(),
         into_contiguous(field.velocity).into_buffer_arg(),
-        into_contiguous(field.places).into_buffer_arg(),
+        into_contiguous(field.coordinates).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
         tables.floats,
         tables.ints,
@@ -253,16 +254,16 @@ pub(crate) fn advance(
         dtype_to_storage_type(dtype),
     );
     let State { position, record, fraction } = state;
-    Advanced { position, record, fraction, log_index, log_place, log_count }
+    Advanced { position, record, fraction, log_index, log_position, log_count }
 }
 
 /// `TraceBackend::locate` on a CubeCL device.
 ///
 /// # Panics
 ///
-/// On a field that is not on a mesh.
+/// If the field is not on a mesh.
 pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeTensor {
-    let Kind::Mesh(mesh) = Kind::of(&field.shape) else {
+    let FieldKind::Mesh(mesh) = FieldKind::of(&field.shape) else {
         panic!("locate: the field is not on a mesh");
     };
     let position = into_contiguous(position);
@@ -280,7 +281,7 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
         dim,
         position.into_buffer_arg(),
         cells.clone().into_buffer_arg(),
-        into_contiguous(field.places).into_buffer_arg(),
+        into_contiguous(field.coordinates).into_buffer_arg(),
         index.into_buffer_arg(),
         tables.floats,
         tables.ints,
@@ -290,7 +291,7 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
     cells
 }
 
-/// A tensor that nothing else refers to, so that the kernel may write to it.
+/// A contiguous tensor without other references, so that the kernel may write to it.
 fn own(tensor: CubeTensor) -> CubeTensor {
     let tensor = into_contiguous(tensor);
     if tensor.can_mut() { tensor } else { tensor.copy() }
@@ -315,11 +316,11 @@ pub(crate) fn sample(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
-        form.kind.places_at_once(),
+        form.kind.coords_at_once(),
         position.into_buffer_arg(),
         velocity.clone().into_buffer_arg(),
         into_contiguous(field.velocity).into_buffer_arg(),
-        into_contiguous(field.places).into_buffer_arg(),
+        into_contiguous(field.coordinates).into_buffer_arg(),
         into_contiguous(field.index).into_buffer_arg(),
         tables.floats,
         tables.ints,

@@ -1,8 +1,8 @@
-//! Obstacles in the domain box: whether a straight path meets any, and what becomes of a particle
+//! Obstacles in the domain box: whether a straight path meets any, and the response of a particle
 //! that follows it. See `cpu/obstacles.rs`.
 //!
-//! A kernel holds a copy of each function for each place that calls it. So one round of [`pass`]
-//! brings a particle to a place, and finds what it meets next from there.
+//! A kernel contains a copy of each function for each call site. Therefore one round of [`pass`]
+//! moves a particle to a contact and also finds the next one.
 
 mod body;
 mod cursor;
@@ -20,16 +20,16 @@ use crate::{
     MAX_EVENTS, Obstacle, Shape, functions::surfaces, obstacle::FACETED, status::ACTIVE,
     surface::facet::FACET_ROWS,
 };
-use body::{REALS, WHOLES, allows, brought, is_clear, load};
+use body::{FLOATS, INTS, allows, is_clear, load, projected};
 use burn_cubecl::cubecl::prelude::*;
-use cursor::{begin, meet, turn};
+use cursor::{meet, start, turn};
 use facets::NODES;
 
-/// Rounds in which a place is brought out of all obstacles.
+/// Maximum number of corrections to move a point out of all obstacles.
 const MAX_ROUNDS: i32 = 8;
 
-/// The obstacles' numbers for the two buffers: to the reals nine for each obstacle, to the integers
-/// how many obstacles there are and nine numbers for each. The rows of triangles begin at a place.
+/// The obstacles' numbers for the two buffers. Floats: nine per obstacle. Integers: the number of
+/// obstacles, then nine per obstacle. `row` is the first row of triangles.
 pub(super) fn packed(obstacles: &[Obstacle], row: usize) -> (Vec<f64>, Vec<i32>) {
     let (mut floats, mut ints) = (Vec::new(), vec![obstacles.len() as i32]);
     let (mut row, mut number) = (row, 0);
@@ -43,29 +43,29 @@ pub(super) fn packed(obstacles: &[Obstacle], row: usize) -> (Vec<f64>, Vec<i32>)
             row += FACET_ROWS * triangles;
             number += surface.numbers.len();
         } else {
-            ints.extend([0; WHOLES - NODES]);
+            ints.extend([0; INTS - NODES]);
         }
     }
     (floats, ints)
 }
 
-/// Rows that the triangles of surfaces take.
+/// Number of rows of the surfaces' triangles.
 pub(super) fn rows(obstacles: &[Obstacle]) -> usize {
     surfaces(obstacles).map(|surface| FACET_ROWS * surface.triangles().len()).sum()
 }
 
-/// A place, and whether a particle may be there.
+/// A point, and whether a particle may be there.
 #[derive(CubeType)]
-struct Settled<F: Float> {
-    place: Vec4<F>,
+struct AllowedPoint<F: Float> {
+    point: Vec4<F>,
     is_allowed: bool,
 }
 
-/// Whether the straight path between two places meets no obstacle for sure, and ends where a
-/// particle may be. The obstacles' numbers begin at given places in the buffers; rows and numbers
-/// are those of [`Places`](crate::Places).
+/// Whether the straight path between two points certainly meets no obstacle and ends at an allowed
+/// point. `floats_at` and `ints_at` are the offsets of the obstacles' numbers; `rows` and `numbers`
+/// are those of [`GeometryTensors`](crate::GeometryTensors).
 #[cube]
-pub(super) fn is_free<F: Float>(
+pub(super) fn is_clear_of_all<F: Float>(
     rows: &[F],
     numbers: &[i32],
     floats: &[F],
@@ -76,28 +76,27 @@ pub(super) fn is_free<F: Float>(
     ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> bool {
-    let mut is_free = true;
+    let mut is_clear_of_all = true;
     for k in 0..ints[ints_at] as usize {
-        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
-        let body = load::<F>(floats, ints, real, whole);
+        let (float_at, int_at) = (floats_at + k * FLOATS, ints_at + 1 + k * INTS);
+        let body = load::<F>(floats, ints, float_at, int_at);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
-            if is_free && !is_convex {
-                let facets = facets::load::<F>(floats, ints, real, whole);
-                is_free = facets::is_clear::<F>(rows, numbers, &facets, from, to);
+            if is_clear_of_all && !is_convex {
+                let facets = facets::load::<F>(floats, ints, float_at, int_at);
+                is_clear_of_all = facets::is_clear::<F>(rows, numbers, &facets, from, to);
             }
         }
         if is_convex {
-            is_free = is_free && is_clear::<F>(&body, from, to);
+            is_clear_of_all = is_clear_of_all && is_clear::<F>(&body, from, to);
         }
     }
-    is_free
+    is_clear_of_all
 }
 
-/// Follows the straight path `from -> to`, `from` being in the domain box, through all that it
-/// meets. The face of what becomes of the particle is the number of the obstacle at which it has
-/// ended, or -1.
+/// Follows the straight path `from -> to`, with `from` in the domain box, through all contacts. The
+/// `face` of the result is the index of the obstacle at which the particle ended, or -1.
 #[cube]
 pub(super) fn pass<F: Float>(
     rows: &[F],
@@ -110,7 +109,7 @@ pub(super) fn pass<F: Float>(
     ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> Passage<F> {
-    let way = to - from;
+    let displacement = to - from;
     let mut passage = Passage::<F> {
         position: from,
         image_x: 0i32,
@@ -120,28 +119,36 @@ pub(super) fn pass<F: Float>(
         fraction: F::new(0.0_f32),
         face: i32::new(-1),
     };
-    let mut cursor = begin::<F>(from, to);
+    let mut cursor = start::<F>(from, to);
     let mut events = 0i32;
-    let mut goes_on = true;
-    while goes_on {
-        let settled =
-            settled::<F>(rows, numbers, floats, ints, cursor.next, floats_at, ints_at, surfaces);
-        if settled.is_allowed {
-            passage.position = settled.place;
+    let mut continues = true;
+    while continues {
+        let nearest_allowed = nearest_allowed::<F>(
+            rows,
+            numbers,
+            floats,
+            ints,
+            cursor.next,
+            floats_at,
+            ints_at,
+            surfaces,
+        );
+        if nearest_allowed.is_allowed {
+            passage.position = nearest_allowed.point;
             count::<F>(&mut passage, cursor.crossed);
         }
-        goes_on = settled.is_allowed || events == 0;
-        // Its way is the same wherever it has been brought to.
+        continues = nearest_allowed.is_allowed || events == 0;
+        // A correction of the start does not change the displacement.
         if events == 0 && !is_same::<F>(passage.position, from) {
-            cursor.to = passage.position + way;
+            cursor.to = passage.position + displacement;
         }
         events += 1;
         let is_over = cursor.is_last || passage.status != ACTIVE;
-        goes_on = goes_on && !is_over && events <= comptime!(MAX_EVENTS as i32);
-        if goes_on && events == 1 {
-            goes_on = is_number::<F>(way);
+        continues = continues && !is_over && events <= comptime!(MAX_EVENTS as i32);
+        if continues && events == 1 {
+            continues = is_finite_length::<F>(displacement);
         }
-        if goes_on {
+        if continues {
             turn::<F>(floats, ints, &mut cursor, passage.position, floats_at, ints_at);
             meet::<F>(
                 rows,
@@ -159,13 +166,13 @@ pub(super) fn pass<F: Float>(
     passage
 }
 
-/// Whether a way is no longer than numbers allow, and so are its parts.
+/// Whether a displacement is short enough not to overflow.
 #[cube]
-fn is_number<F: Float>(way: Vec4<F>) -> bool {
+fn is_finite_length<F: Float>(displacement: Vec4<F>) -> bool {
     let longest = F::max_value() / F::new(16.0_f32);
-    way.extract(0usize).abs() <= longest
-        && way.extract(1usize).abs() <= longest
-        && way.extract(2usize).abs() <= longest
+    displacement.extract(0usize).abs() <= longest
+        && displacement.extract(1usize).abs() <= longest
+        && displacement.extract(2usize).abs() <= longest
 }
 
 #[cube]
@@ -175,7 +182,7 @@ fn is_same<F: Float>(a: Vec4<F>, b: Vec4<F>) -> bool {
         && a.extract(2usize) == b.extract(2usize)
 }
 
-/// Counts a crossing of a periodic face, if there was one.
+/// Counts the crossing of a periodic face, if any.
 #[cube]
 fn count<F: Float>(passage: &mut Passage<F>, face: i32) {
     passage.image_x += select(face == 0, -1i32, select(face == 1, 1i32, 0i32));
@@ -183,39 +190,39 @@ fn count<F: Float>(passage: &mut Passage<F>, face: i32) {
     passage.image_z += select(face == 4, -1i32, select(face == 5, 1i32, 0i32));
 }
 
-/// A place where a particle may be: the given one, or one that it is brought to.
+/// The nearest allowed point: the given one, or a corrected one.
 #[cube]
-fn settled<F: Float>(
+fn nearest_allowed<F: Float>(
     rows: &[F],
     numbers: &[i32],
     floats: &[F],
     ints: &[i32],
-    place: Vec4<F>,
+    point: Vec4<F>,
     floats_at: usize,
     ints_at: usize,
     #[comptime] surfaces: bool,
-) -> Settled<F> {
-    let mut place = place;
+) -> AllowedPoint<F> {
+    let mut point = point;
     let mut is_allowed = false;
     let mut rounds = 0i32;
     while !is_allowed && rounds < MAX_ROUNDS {
         #[unroll]
         for d in 0..3usize {
-            place.insert(d, clamp(place.extract(d), floats[LOW + d], floats[HIGH + d]));
+            point.insert(d, clamp(point.extract(d), floats[LOW + d], floats[HIGH + d]));
         }
         is_allowed = true;
-        let mut moved = place;
+        let mut moved = point;
         for k in 0..ints[ints_at] as usize {
-            // Where all before it allow the place, it has not been moved yet.
-            let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
-            let body = load::<F>(floats, ints, real, whole);
+            // If the previous obstacles allow the point, it is not moved yet.
+            let (float_at, int_at) = (floats_at + k * FLOATS, ints_at + 1 + k * INTS);
+            let body = load::<F>(floats, ints, float_at, int_at);
             let mut is_convex = true;
             if comptime!(surfaces) {
                 is_convex = body.code != FACETED;
                 if !is_convex {
-                    let facets = facets::load::<F>(floats, ints, real, whole);
+                    let facets = facets::load::<F>(floats, ints, float_at, int_at);
                     let probe = facets::probe::<F>(rows, numbers, &facets, moved);
-                    let is_fine = probe.gap > F::new(0.5_f32) * facets.skin;
+                    let is_fine = probe.clearance > F::new(0.5_f32) * facets.skin;
                     if !is_fine {
                         is_allowed = false;
                         moved = probe.off;
@@ -224,13 +231,13 @@ fn settled<F: Float>(
             }
             if is_convex && !allows::<F>(&body, moved) {
                 is_allowed = false;
-                moved = brought::<F>(&body, moved);
+                moved = projected::<F>(&body, moved);
             }
         }
         if !is_allowed {
-            place = moved;
+            point = moved;
         }
         rounds += 1;
     }
-    Settled::<F> { place, is_allowed }
+    AllowedPoint::<F> { point, is_allowed }
 }

@@ -13,18 +13,17 @@ pub(super) struct Particle<F: Float> {
     pub image_x: i32,
     pub image_y: i32,
     pub image_z: i32,
-    /// What its record keeps of cells.
-    pub place: i32,
+    /// The mesh cell or obstacle stored in its record.
+    pub cell: i32,
     pub generation: i32,
     pub accepted: i32,
     pub rejected: i32,
-    /// Ends that it has logged in this launch; one more than there is room for where the last one
-    /// waits.
+    /// Ends logged in this launch; one more than the log has room for if the last one waits.
     pub logged: i32,
     pub fraction: F,
 }
 
-/// Reads particle `i`.
+/// Loads particle `i`.
 #[cube]
 pub(super) fn load<F: Float>(
     position: &mut [F],
@@ -34,9 +33,9 @@ pub(super) fn load<F: Float>(
     #[comptime] form: Form,
 ) -> Particle<F> {
     let row = i * RECORD;
-    let mut place = 0i32;
+    let mut cell = 0i32;
     if comptime!(form.kind.is_mesh() || form.obstacles) {
-        place = record[row + 5];
+        cell = record[row + 5];
     }
     let mut accepted = 0i32;
     let mut rejected = 0i32;
@@ -51,7 +50,7 @@ pub(super) fn load<F: Float>(
         image_x: record[row + 2],
         image_y: record[row + 3],
         image_z: record[row + 4],
-        place,
+        cell,
         generation: record[row + 6],
         accepted,
         rejected,
@@ -60,7 +59,7 @@ pub(super) fn load<F: Float>(
     }
 }
 
-/// Writes particle `i` back.
+/// Stores particle `i`.
 #[cube]
 pub(super) fn store<F: Float>(
     position: &mut [F],
@@ -81,9 +80,9 @@ pub(super) fn store<F: Float>(
     record[row + 3] = particle.image_y;
     record[row + 4] = particle.image_z;
     if comptime!(form.kind.is_mesh() || form.obstacles) {
-        record[row + 5] = particle.place;
+        record[row + 5] = particle.cell;
     }
-    if comptime!(form.lives) {
+    if comptime!(form.reuses_slots) {
         record[row + 6] = particle.generation;
     }
     if comptime!(form.adaptive) {

@@ -1,4 +1,4 @@
-//! Random bits of an address and normal numbers of them; the formulas are those of
+//! Random bits of an address, and normal variates computed from them; the formulas are those of
 //! [`crate::random`].
 
 use super::{Vec4, cubecl, vec4};
@@ -17,7 +17,7 @@ pub(super) struct Bits {
     d: u32,
 }
 
-/// 128 random bits of an address; the seed comes in halves, the lower one first.
+/// 128 random bits of an address; the seed is given in halves, the lower one first.
 #[cube]
 pub(super) fn bits(
     seed_low: u32,
@@ -48,7 +48,7 @@ pub(super) fn bits(
     counter
 }
 
-/// Three independent standard normal numbers.
+/// Three independent standard normal variates.
 #[cube]
 pub(super) fn normals<F: Float>(bits: &Bits) -> Vec4<F> {
     let turn = direction::<F>(bits.b);
@@ -60,17 +60,17 @@ pub(super) fn normals<F: Float>(bits: &Bits) -> Vec4<F> {
 /// `sqrt(-2 ln u)`.
 #[cube]
 fn radius<F: Float>(word: u32) -> F {
-    // The number is (1 + fraction / 2^32) / 2^(zeros + 1), of a fraction that 2 word + 1 has
-    // behind its first bit. Shifting all bits out, as 0 asks for, is not defined on all devices.
+    // u = (1 + fraction / 2^32) / 2^(zeros + 1), where fraction holds the bits of 2 word + 1 after
+    // its leading bit. Masking avoids the shift by 32 of word 0, undefined on some devices.
     let zeros = word.leading_zeros();
     let fraction = select(word == 0u32, 0u32, (word << 1u32 | 1u32) << (zeros & 31u32));
     let is_upper = fraction > comptime!(UPPER);
     let parts = select(is_upper, !fraction + 1u32, fraction);
-    let part = select(is_upper, real::<F>(-0.5 * FRACTION), real::<F>(FRACTION));
+    let part = select(is_upper, constant::<F>(-0.5 * FRACTION), constant::<F>(FRACTION));
     let t = F::cast_from(parts) * part;
     let k = F::cast_from(select(is_upper, zeros, zeros + 1u32));
-    let below = k * real::<F>(LN_2[1]) - ln_1p::<F>(t);
-    let logarithm = k * real::<F>(LN_2[0]) + below;
+    let below = k * constant::<F>(LN_2[1]) - ln_1p::<F>(t);
+    let logarithm = k * constant::<F>(LN_2[0]) + below;
     (logarithm + logarithm).sqrt()
 }
 
@@ -94,9 +94,9 @@ struct Direction<F: Float> {
 fn direction<F: Float>(word: u32) -> Direction<F> {
     let shifted = word + comptime!(EIGHTH);
     let quadrant = shifted >> 30u32;
-    // What is left of word + 1/2, from -2^29 to 2^29, twice.
+    // The remainder of word + 1/2, between -2^29 and 2^29, doubled.
     let rest = i32::cast_from(shifted & comptime!(2 * EIGHTH - 1)) - comptime!(EIGHTH as i32);
-    let x = F::cast_from(2i32 * rest + 1i32) * real::<F>(std::f64::consts::PI * FRACTION);
+    let x = F::cast_from(2i32 * rest + 1i32) * constant::<F>(std::f64::consts::PI * FRACTION);
     let square = x * x;
     let sine = x + x * (square * series::<F>(square, SINE));
     let cosine = F::new(1.0_f32) + square * series::<F>(square, COSINE);
@@ -110,22 +110,22 @@ fn direction<F: Float>(word: u32) -> Direction<F> {
     }
 }
 
-/// A power series at `x`, as far as the float asks for.
+/// A power series at `x`, with the number of terms for the float type.
 #[cube]
 fn series<F: Float>(x: F, #[comptime] parts: [f64; MAX_TERMS]) -> F {
     let last = comptime!(terms(F::size_bits()) - 1);
-    let mut sum = real::<F>(comptime!(parts[last]));
+    let mut sum = constant::<F>(comptime!(parts[last]));
     #[unroll]
     for i in 0..last {
-        sum = sum * x + real::<F>(comptime!(parts[last - 1 - i]));
+        sum = sum * x + constant::<F>(comptime!(parts[last - 1 - i]));
     }
     sum
 }
 
-/// A number in double precision, rounded to the kernel's. A device without double precision must
-/// not see the former.
+/// A constant in double precision, rounded to the kernel's. Devices without double precision must
+/// not receive doubles.
 #[cube]
-fn real<F: Float>(#[comptime] value: f64) -> F {
+fn constant<F: Float>(#[comptime] value: f64) -> F {
     if F::size_bits().comptime() <= 32 {
         F::new(comptime!(value as f32))
     } else {
@@ -143,11 +143,11 @@ mod tests {
     };
 
     const COUNT: usize = 100_000;
-    /// Numbers of an address: the halves of the seed and the four that count.
+    /// Columns of an address: the halves of the seed and four counter words.
     const COLUMNS: usize = 6;
-    /// How far normals may be from those of the CPU, in units in the last place. Software Vulkan
-    /// has 2; Vulkan lets a card's root and quotient err by more than a rounding.
-    const MOST: f64 = 4.0;
+    /// Maximum difference from the CPU's variates, in units in the last place. Software Vulkan has
+    /// 2; Vulkan allows roots and quotients an error of more than one rounding.
+    const MAX_DIFFERENCE: f64 = 4.0;
 
     #[cube(launch)]
     fn normals_kernel<F: Float>(
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Addresses all over the range, every other one as low as those of a run.
+    /// Addresses: alternately over the whole range, and as small as those of a run.
     fn addresses() -> Vec<u32> {
         let row = |i: u32| {
             let [a, b, c, d] = random::bits(1, i, 0, 0, 0);
@@ -194,7 +194,7 @@ mod tests {
         (0..COUNT as u32).flat_map(row).collect()
     }
 
-    /// Words and normals of the addresses, computed on a device.
+    /// Words and variates of the addresses, computed on a device.
     fn compute<F: bytemuck::Pod>(
         device: &CubeDevice,
         addresses: &[u32],
@@ -227,8 +227,8 @@ mod tests {
         (bytemuck::pod_collect_to_vec(&words), bytemuck::pod_collect_to_vec(&output))
     }
 
-    /// Compares a device with the CPU: bits for equality, normals by units in the last place of a
-    /// float of so many digits. Returns the greatest of these.
+    /// Compares a device with the CPU: bits for equality, variates in units in the last place of a
+    /// float of `digits` digits. Returns the maximum difference.
     fn compare<F: cpu::Real>(device: &CubeDevice, dtype: ElemType, digits: i32) -> f64 {
         let addresses = addresses();
         let (words, normals) = compute::<F>(device, &addresses, dtype);
@@ -247,17 +247,17 @@ mod tests {
     }
 
     #[test]
-    fn a_device_gives_the_numbers_of_the_cpu() {
+    fn device_matches_cpu_random_numbers() {
         let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-            eprintln!("skipped: there is no Vulkan device");
+            eprintln!("skipped: no Vulkan device");
             return;
         };
         let single = compare::<f32>(&device, f32::elem_type_native(), 24);
-        assert!(single <= MOST, "{single}");
+        assert!(single <= MAX_DIFFERENCE, "{single}");
         let double = f64::elem_type_native();
         if device.client().features().supports_type(double) {
             let double = compare::<f64>(&device, double, 53);
-            assert!(double <= MOST, "{double}");
+            assert!(double <= MAX_DIFFERENCE, "{double}");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What becomes of a particle in a step that has led somewhere.
+//! Boundary conditions and status after a step.
 
 use super::{
     Form, Vec4, cubecl,
     edge::{Passage, pass},
     mesh::{self, CellHint},
-    obstacles::{self, is_free},
+    obstacles::{self, is_clear_of_all},
     particle::Particle,
     stages::StepResult,
     tables::{OBSTACLES_AT, SHAPES_AT},
@@ -14,21 +14,22 @@ use super::{
 use crate::status::{ACTIVE, EXITED, LEFT_MESH, NON_FINITE, STAGNANT as STAGNANT_STATUS};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Writes what became of a particle in step `index`, from its fraction `start` on.
+/// Applies a step's displacement and the boundary conditions, in step `index` from its fraction
+/// `start` on.
 #[cube]
 pub(super) fn settle<F: Float>(
     particle: &mut Particle<F>,
     floats: &[F],
     ints: &[i32],
-    leap: &StepResult<F>,
+    result: &StepResult<F>,
     index: i32,
     start: F,
 ) {
-    if moves::<F>(particle, leap, index, start) {
-        if contains::<F>(floats, leap.to) {
-            particle.position = leap.to;
+    if moves::<F>(particle, result, index, start) {
+        if contains::<F>(floats, result.to) {
+            particle.position = result.to;
         } else {
-            let landing = land::<F>(floats, ints, particle.position, leap.to);
+            let landing = land::<F>(floats, ints, particle.position, result.to);
             let mut status = i32::new(ACTIVE as i64);
             if landing.face >= 0 {
                 status = EXITED + landing.face;
@@ -42,42 +43,42 @@ pub(super) fn settle<F: Float>(
                 fraction: landing.fraction,
                 face: landing.face,
             };
-            arrive::<F>(particle, &passage, leap, index, start);
+            arrive::<F>(particle, &passage, result, index, start);
         }
     }
 }
 
-/// As [`settle`], in a mesh, which may end within its box.
+/// As [`settle`], in a mesh, which may end within the domain box.
 #[cube]
 pub(super) fn settle_in_mesh<F: Float>(
     particle: &mut Particle<F>,
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     cells: &[i32],
     floats: &[F],
     ints: &[i32],
-    leap: &StepResult<F>,
+    result: &StepResult<F>,
     index: i32,
     start: F,
     hint: &mut CellHint<F>,
     #[comptime] form: Form,
 ) {
     let mesh = comptime!(form.kind.mesh());
-    let to = leap.to;
-    if moves::<F>(particle, leap, index, start) {
+    let to = result.to;
+    if moves::<F>(particle, result, index, start) {
         let mut is_plain = contains::<F>(floats, to);
         if is_plain {
-            is_plain = mesh::holds::<F>(places, cells, floats, ints, to, hint, mesh);
+            is_plain = mesh::holds::<F>(coords, cells, floats, ints, to, hint, mesh);
         }
         if is_plain {
             particle.position = to;
         } else {
-            let passage = pass::<F>(places, cells, floats, ints, particle.position, to, hint, mesh);
-            arrive::<F>(particle, &passage, leap, index, start);
-            particle.place = passage.face;
+            let passage = pass::<F>(coords, cells, floats, ints, particle.position, to, hint, mesh);
+            arrive::<F>(particle, &passage, result, index, start);
+            particle.cell = passage.face;
         }
     }
     if particle.status != LEFT_MESH {
-        particle.place = hint.base;
+        particle.cell = hint.base;
     }
 }
 
@@ -89,24 +90,25 @@ pub(super) fn settle_among_obstacles<F: Float>(
     numbers: &[i32],
     floats: &[F],
     ints: &[i32],
-    leap: &StepResult<F>,
+    result: &StepResult<F>,
     index: i32,
     start: F,
     #[comptime] surfaces: bool,
 ) {
-    let to = leap.to;
+    let to = result.to;
     let (floats_at, ints_at) = (ints[SHAPES_AT] as usize, ints[OBSTACLES_AT] as usize);
-    // A copy: what is read from a field changes with it.
+    // A copy: a value read from a struct field changes with the field.
     let from = vec4::<F>(
         particle.position.extract(0usize),
         particle.position.extract(1usize),
         particle.position.extract(2usize),
     );
-    if moves::<F>(particle, leap, index, start) {
+    if moves::<F>(particle, result, index, start) {
         let mut is_plain = contains::<F>(floats, to);
         if is_plain {
-            is_plain =
-                is_free::<F>(rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces);
+            is_plain = is_clear_of_all::<F>(
+                rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces,
+            );
         }
         if is_plain {
             particle.position = to;
@@ -114,21 +116,26 @@ pub(super) fn settle_among_obstacles<F: Float>(
             let passage = obstacles::pass::<F>(
                 rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces,
             );
-            arrive::<F>(particle, &passage, leap, index, start);
+            arrive::<F>(particle, &passage, result, index, start);
             if passage.status != ACTIVE {
-                particle.place = max(passage.face, 0i32);
+                particle.cell = max(passage.face, 0i32);
             }
         }
     }
 }
 
-/// Ends a particle that is lost, or slower than the threshold. Returns whether it moves.
+/// Ends a particle that became non-finite or slower than the threshold. Returns whether it moves.
 #[cube]
-fn moves<F: Float>(particle: &mut Particle<F>, leap: &StepResult<F>, index: i32, start: F) -> bool {
+fn moves<F: Float>(
+    particle: &mut Particle<F>,
+    result: &StepResult<F>,
+    index: i32,
+    start: F,
+) -> bool {
     let mut moves = false;
-    if !finite::<F>(leap.to) {
+    if !finite::<F>(result.to) {
         end::<F>(particle, NON_FINITE, index, start);
-    } else if leap.slow {
+    } else if result.slow {
         end::<F>(particle, STAGNANT_STATUS, index, start);
     } else {
         moves = true;
@@ -136,12 +143,12 @@ fn moves<F: Float>(particle: &mut Particle<F>, leap: &StepResult<F>, index: i32,
     moves
 }
 
-/// Writes what became of a particle on its way.
+/// Stores the end of a particle's path.
 #[cube]
 fn arrive<F: Float>(
     particle: &mut Particle<F>,
     passage: &Passage<F>,
-    leap: &StepResult<F>,
+    result: &StepResult<F>,
     index: i32,
     start: F,
 ) {
@@ -150,7 +157,7 @@ fn arrive<F: Float>(
     particle.image_y += passage.image_y;
     particle.image_z += passage.image_z;
     if passage.status != ACTIVE {
-        let fraction = start + passage.fraction * (leap.until - start);
+        let fraction = start + passage.fraction * (result.until - start);
         end::<F>(particle, passage.status, index, fraction);
     }
 }

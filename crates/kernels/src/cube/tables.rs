@@ -1,5 +1,5 @@
-//! What is the same for all particles, packed into two small buffers: one place says where each
-//! number lies, for the host that writes and the kernel that reads.
+//! Data shared by all particles, packed into two small buffers. Their layout is defined here only,
+//! for the host that writes and the kernel that reads them.
 
 use super::{
     obstacles,
@@ -7,88 +7,90 @@ use super::{
 };
 use crate::{
     Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, ReinjectionRules, Segment,
-    Weighting, lives::STATUS_CODES, random::halves,
+    Weighting, random::halves, reinjection::STATUS_CODES,
 };
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
 
-/// Places in the buffer of reals: three numbers each, one per axis.
+/// Offsets in the float buffer; three numbers each, one per axis.
 pub(super) const LOW: usize = 0;
 pub(super) const HIGH: usize = 3;
 pub(super) const ORIGIN: usize = 6;
 /// Cells or bins per unit of length; 0 on a flat axis.
 pub(super) const PER_LENGTH: usize = 9;
-/// Square of the threshold speed.
+/// Square of the stagnation speed.
 pub(super) const STAGNANT: usize = 12;
-/// How far the first search for points looks.
+/// Initial search radius for points.
 pub(super) const REACH: usize = 13;
-/// Half the power of the distance by which points are weighted.
+/// Half the power of inverse distance weighting.
 pub(super) const HALF_POWER: usize = 14;
-/// A velocity that is added to the field's.
+/// A constant velocity added to the field's.
 pub(super) const DRIFT: usize = 15;
-/// Diffusivity of each axis, and half the distance over which its gradient is taken.
+/// Diffusivity of each axis, and half the distance of its central difference.
 pub(super) const DIFFUSIVITY: usize = 18;
 pub(super) const REACHES: usize = 21;
-/// Tolerances, relative and absolute, and the least and the greatest length of a step.
+/// Relative and absolute tolerance, minimum and maximum step.
 pub(super) const CONTROL: usize = 24;
-pub(super) const CONTROL_LEAST: usize = CONTROL + 2;
-pub(super) const CONTROL_MOST: usize = CONTROL + 3;
-/// The frame intervals, and after them two numbers for each step: time since the frame, length.
-pub(super) const GAPS: usize = CONTROL + 4;
+pub(super) const CONTROL_MIN: usize = CONTROL + 2;
+pub(super) const CONTROL_MAX: usize = CONTROL + 3;
+/// The frame intervals, then two numbers per step: time since the frame, length.
+pub(super) const FRAME_INTERVALS: usize = CONTROL + 4;
 
-/// Places in the buffer of integers.
+/// Offsets in the integer buffer.
 pub(super) const STEPS: usize = 0;
 pub(super) const FIRST_STEP: usize = 1;
 pub(super) const FRAMES: usize = 2;
-pub(super) const GAP_COUNT: usize = 3;
+pub(super) const INTERVAL_COUNT: usize = 3;
 pub(super) const FRAME_SIZE: usize = 4;
-/// Nodes of a grid per axis, cells of the lattice that points are sorted by, or a mesh's bins.
+/// Nodes of a grid per axis, cells of the lattice of points, or a mesh's bins.
 pub(super) const NODES: usize = 5;
-/// Distance in memory from a value, a cell of the lattice, or a bin to the next one along each axis.
+/// Stride of values, lattice cells or bins along each axis.
 pub(super) const STRIDES: usize = 8;
 /// Condition codes of the six faces.
 pub(super) const FACES: usize = 11;
-/// How many cells a mesh has.
+/// Number of cells of a mesh.
 pub(super) const CELLS: usize = 17;
-/// Where parts of a mesh's index begin: nodes of cells, neighbours, beginnings of bins, entries.
+/// Offsets in a mesh's index tensor: nodes of cells, neighbours, start offsets of bins, entries.
 pub(super) const NODES_AT: usize = 18;
 pub(super) const NEIGHBOURS_AT: usize = 19;
 pub(super) const BINS_AT: usize = 20;
 pub(super) const ENTRIES_AT: usize = 21;
-/// What happens at the edge of a mesh.
+/// Condition on the mesh boundary.
 pub(super) const WALL: usize = 22;
-/// How many patches of that edge there are, where their rows begin (wall, and the inlet that
-/// follows, or -1), and where among the reals their boxes do (least corner, greatest corner).
+/// Number of patches of the mesh boundary, offset of their rows (condition, and the inlet of
+/// re-injection or -1), and offset of their boxes in the float buffer (minimum corner, maximum
+/// corner).
 pub(super) const PATCHES: usize = 23;
 pub(super) const PATCHES_AT: usize = 24;
 pub(super) const PATCH_COLUMNS: usize = 2;
 pub(super) const PATCH_BOXES_AT: usize = 25;
-/// The inlet that follows each status, or -1.
+/// The inlet of re-injection for each status, or -1.
 pub(super) const AFTER: usize = 26;
-/// Ends that the log has room for.
-pub(super) const ROOM: usize = AFTER + STATUS_CODES;
-/// Whether the launch goes on with what the one before had no room for.
-pub(super) const RESUMES: usize = ROOM + 1;
-/// How many sources there are.
-pub(super) const SOURCES: usize = ROOM + 2;
-/// Where the rows of sources begin: first slot, slots, inlet, number of the first release modulo
-/// the slots, releases, where their steps begin, and where among the fractions theirs do.
-pub(super) const SOURCES_AT: usize = ROOM + 3;
+/// Capacity of the log in ends per slot.
+pub(super) const LOG_ROWS: usize = AFTER + STATUS_CODES;
+/// Whether the launch continues slots that the previous one stopped for lack of room in the log.
+pub(super) const RESUMES: usize = LOG_ROWS + 1;
+/// Number of sources.
+pub(super) const SOURCES: usize = LOG_ROWS + 2;
+/// Offset of the rows of sources: first slot, slots, inlet, number of the first release modulo the
+/// slots, releases, offset of their steps, and offset of their fractions after those of all
+/// sources.
+pub(super) const SOURCES_AT: usize = LOG_ROWS + 3;
 pub(super) const SOURCE_COLUMNS: usize = 7;
-/// Where the rows of inlets begin: first row of the places, rows, scatter, stride.
-pub(super) const INLETS_AT: usize = ROOM + 4;
+/// Offset of the rows of inlets: first row of the positions, rows, scatter, stride.
+pub(super) const INLETS_AT: usize = LOG_ROWS + 4;
 pub(super) const INLET_COLUMNS: usize = 4;
-/// Where the fractions of releases begin among the reals.
-pub(super) const RELEASES_AT: usize = ROOM + 5;
-/// Where the numbers of obstacles begin, and where among the reals those of their shapes do.
-pub(super) const OBSTACLES_AT: usize = ROOM + 6;
-pub(super) const SHAPES_AT: usize = ROOM + 7;
+/// Offset of the fractions of releases in the float buffer.
+pub(super) const RELEASES_AT: usize = LOG_ROWS + 5;
+/// Offset of the numbers of obstacles, and of their shapes in the float buffer.
+pub(super) const OBSTACLES_AT: usize = LOG_ROWS + 6;
+pub(super) const SHAPES_AT: usize = LOG_ROWS + 7;
 /// The seed of the random walk, its lower half first.
-pub(super) const WALK_SEED: usize = ROOM + 8;
-/// Number over the run of the slot in the first row.
-pub(super) const FIRST_SLOT: usize = ROOM + 10;
-/// The interval in which each step begins; then sources, inlets, and steps of releases.
-pub(super) const INTERVALS: usize = ROOM + 11;
+pub(super) const WALK_SEED: usize = LOG_ROWS + 8;
+/// Number within the run of the slot in the first row.
+pub(super) const FIRST_SLOT: usize = LOG_ROWS + 10;
+/// The frame interval in which each step starts; then sources, inlets, and steps of releases.
+pub(super) const STEP_INTERVALS: usize = LOG_ROWS + 11;
 
 /// The two buffers on the host.
 pub(super) struct Tables {
@@ -97,7 +99,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// All that a launch needs. The rows of triangles begin at a place.
+    /// All data of a launch. `row` is the first row of triangles.
     pub fn new(shape: &FieldShape, segment: &Segment, row: usize) -> Self {
         let Tables { mut floats, mut ints } = Tables::of_field(shape);
         let boundary = &segment.boundary;
@@ -105,23 +107,24 @@ impl Tables {
         floats[HIGH..ORIGIN].copy_from_slice(&boundary.high);
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
-        if let Some(Adaptive { relative, absolute, least, most }) = segment.adaptive {
-            floats[CONTROL..GAPS].copy_from_slice(&[relative, absolute, least, most]);
+        if let Some(Adaptive { relative, absolute, min_step, max_step }) = segment.adaptive {
+            floats[CONTROL..FRAME_INTERVALS]
+                .copy_from_slice(&[relative, absolute, min_step, max_step]);
         }
         if let Some(walk) = &segment.walk {
             floats[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
             floats[REACHES..CONTROL].copy_from_slice(&walk.reach);
         }
-        floats.extend(&segment.clock.gaps);
+        floats.extend(&segment.clock.frame_intervals);
         floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
 
         ints[STEPS] = segment.steps.len() as i32;
         ints[FIRST_STEP] = segment.first_step;
         ints[FIRST_SLOT] = segment.first_slot as i32;
         ints[FRAMES] = segment.clock.frames as i32;
-        ints[GAP_COUNT] = segment.clock.gaps.len() as i32;
-        for (place, condition) in ints[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
-            *place = condition.code();
+        ints[INTERVAL_COUNT] = segment.clock.frame_intervals.len() as i32;
+        for (entry, condition) in ints[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
+            *entry = condition.code();
         }
         ints[WALL] = boundary.wall.code();
         if let Some(walk) = &segment.walk {
@@ -133,16 +136,16 @@ impl Tables {
         tables.put_patches(segment);
         tables.put_obstacles(&segment.obstacles, row);
         if let Some(reinjection) = &segment.reinjection {
-            tables.put_lives(reinjection);
+            tables.put_reinjection(reinjection);
         }
         tables
     }
 
-    /// The patches of a mesh's edge.
+    /// The patches of the mesh boundary.
     fn put_patches(&mut self, segment: &Segment) {
         let Tables { floats, ints } = self;
         let patches = &segment.boundary.patches;
-        let after = segment.reinjection.as_ref().map(|next| next.lives.after_patch.as_slice());
+        let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
         let inlet = |patch: usize| after.and_then(|after| *after.get(patch)?);
         ints[PATCHES] = patches.len() as i32;
         ints[PATCHES_AT] = ints.len() as i32;
@@ -162,25 +165,25 @@ impl Tables {
         ints.extend(codes);
     }
 
-    /// What follows the ends of lives.
-    fn put_lives(&mut self, reinjection: &ReinjectionRules) {
+    /// The rules of re-injection.
+    fn put_reinjection(&mut self, reinjection: &ReinjectionRules) {
         let Tables { floats, ints } = self;
-        let lives = &reinjection.lives;
-        for (place, inlet) in ints[AFTER..].iter_mut().zip(lives.after) {
-            *place = inlet.map_or(-1, |inlet| inlet as i32);
+        let rules = &reinjection.slots;
+        for (entry, inlet) in ints[AFTER..].iter_mut().zip(rules.after) {
+            *entry = inlet.map_or(-1, |inlet| inlet as i32);
         }
-        ints[ROOM] = reinjection.room as i32;
+        ints[LOG_ROWS] = reinjection.log_rows as i32;
         ints[RESUMES] = reinjection.resumes.into();
-        ints[SOURCES] = lives.sources.len() as i32;
+        ints[SOURCES] = rules.sources.len() as i32;
         ints[INLETS_AT] = ints.len() as i32;
-        for rows in &lives.inlets {
+        for rows in &rules.inlets {
             ints.extend([rows.first, rows.count, rows.scatter, rows.stride].map(|x| x as i32));
         }
         ints[SOURCES_AT] = ints.len() as i32;
         ints[RELEASES_AT] = floats.len() as i32;
-        let mut steps_at = ints.len() + SOURCE_COLUMNS * lives.sources.len();
+        let mut steps_at = ints.len() + SOURCE_COLUMNS * rules.sources.len();
         let mut fractions_at = 0;
-        for (source, releases) in lives.sources.iter().zip(&reinjection.releases) {
+        for (source, releases) in rules.sources.iter().zip(&reinjection.releases) {
             let count = releases.events.len();
             ints.extend([source.first, source.slots, source.inlet as u32].map(|x| x as i32));
             ints.push((releases.first % u64::from(source.slots)) as i32);
@@ -194,19 +197,19 @@ impl Tables {
         }
     }
 
-    /// What there is to know about a field; zeros in the other places.
+    /// The data of a field; the rest is zero.
     pub fn of_field(shape: &FieldShape) -> Self {
         let layout = Layout::of(shape);
-        let mut floats = vec![0.0; GAPS];
+        let mut floats = vec![0.0; FRAME_INTERVALS];
         floats[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
         floats[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
         floats[REACH] = layout.reach;
         floats[HALF_POWER] = layout.half_power;
 
-        let mut ints = vec![0; INTERVALS];
+        let mut ints = vec![0; STEP_INTERVALS];
         let mut put = |at: usize, numbers: &[usize]| {
-            for (place, number) in ints[at..].iter_mut().zip(numbers) {
-                *place = *number as i32;
+            for (entry, number) in ints[at..].iter_mut().zip(numbers) {
+                *entry = *number as i32;
             }
         };
         put(FRAME_SIZE, &[shape.values_per_frame()]);
@@ -222,13 +225,13 @@ impl Tables {
         Tables { floats, ints }
     }
 
-    /// Copies the buffers to a device, reals in the field's precision.
+    /// Copies the buffers to a device, floats in the field's precision.
     pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
         upload(client, dtype, &self.floats, &self.ints)
     }
 }
 
-/// Where the values of a field lie.
+/// Memory layout of a field.
 struct Layout {
     origin: [f64; 3],
     per_length: [f64; 3],

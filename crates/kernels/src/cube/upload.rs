@@ -1,20 +1,19 @@
-//! Small buffers of numbers on their way to a device.
+//! Upload of small buffers of numbers.
 
 use burn::backend::DType;
 use burn_cubecl::cubecl::prelude::*;
 
-/// Reals and whole numbers that are the same for all threads.
+/// Floats and integers shared by all threads.
 pub struct DeviceTables {
-    /// Reals, in the precision of the arithmetic.
+    /// Floats, in the precision of the arithmetic.
     pub floats: BufferArg,
-    /// Whole numbers.
+    /// Integers.
     pub ints: BufferArg,
 }
 
-/// Copies numbers to a device, reals in the precision of the arithmetic; those beyond it become the
-/// greatest ones that it has.
+/// Copies numbers to a device, floats in the precision of the arithmetic and clamped to its range.
 pub fn upload(client: &Client, dtype: DType, floats: &[f64], ints: &[i32]) -> DeviceTables {
-    let real_bytes = match dtype {
+    let float_bytes = match dtype {
         DType::F64 => client.create_from_slice(bytemuck::cast_slice(floats)),
         _ => {
             let limit = f64::from(f32::MAX);
@@ -23,12 +22,12 @@ pub fn upload(client: &Client, dtype: DType, floats: &[f64], ints: &[i32]) -> De
             client.create_from_slice(bytemuck::cast_slice(&floats))
         }
     };
-    let whole_bytes = client.create_from_slice(bytemuck::cast_slice(ints));
-    // SAFETY: each buffer was made with exactly this many elements.
+    let int_bytes = client.create_from_slice(bytemuck::cast_slice(ints));
+    // SAFETY: each buffer was created with exactly this many elements.
     unsafe {
         DeviceTables {
-            floats: BufferArg::from_raw_parts(real_bytes, floats.len()),
-            ints: BufferArg::from_raw_parts(whole_bytes, ints.len()),
+            floats: BufferArg::from_raw_parts(float_bytes, floats.len()),
+            ints: BufferArg::from_raw_parts(int_bytes, ints.len()),
         }
     }
 }

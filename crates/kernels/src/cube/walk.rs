@@ -1,8 +1,8 @@
-//! A random walk beside the steps of the field. See `cpu/walk.rs`.
+//! A random walk added to the steps of the field. See `cpu/walk.rs`.
 
 use super::{
     Form, Vec4, cubecl,
-    frame_pair::moment,
+    frame_pair::frame_pair,
     random::{bits, normals},
     step::{Hint, sample},
     tables::{DIFFUSIVITY, REACHES, WALK_SEED},
@@ -11,12 +11,12 @@ use super::{
 use crate::random::WALK;
 use burn_cubecl::cubecl::prelude::*;
 
-/// Where a particle is after its walk in step `j`, of length `h` from `offset` after its beginning.
+/// The position after the random walk of step `j`, of length `h` from `offset` after its start.
 #[cube]
-#[allow(clippy::collapsible_if)] // the outer one is decided when the kernel is compiled
-pub(super) fn stray<F: Float, N: Size>(
+#[allow(clippy::collapsible_if)] // the outer condition is evaluated at kernel compile time
+pub(super) fn diffuse<F: Float, N: Size>(
     velocity: &[Vec4<F>],
-    places: &[Vector<F, N>],
+    coords: &[Vector<F, N>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -44,7 +44,7 @@ pub(super) fn stray<F: Float, N: Size>(
     let mut here = F::new(1.0_f32);
     if comptime!(form.walk.varies) {
         here = max(
-            diffusivity::<F, N>(velocity, places, index, floats, ints, from, j, offset, hint, form),
+            diffusivity::<F, N>(velocity, coords, index, floats, ints, from, j, offset, hint, form),
             zero,
         );
     }
@@ -53,21 +53,21 @@ pub(super) fn stray<F: Float, N: Size>(
     #[unroll]
     for d in 0..3usize {
         let factor = floats[DIFFUSIVITY + d];
-        let mut slope = zero;
+        let mut gradient = zero;
         if comptime!(form.walk.varies) {
             if factor > zero {
                 let reach = floats[REACHES + d];
                 let mut above = from;
                 above.insert(d, from.extract(d) + reach);
                 let above = diffusivity::<F, N>(
-                    velocity, places, index, floats, ints, above, j, offset, hint, form,
+                    velocity, coords, index, floats, ints, above, j, offset, hint, form,
                 );
                 let mut below = from;
                 below.insert(d, from.extract(d) - reach);
                 let below = diffusivity::<F, N>(
-                    velocity, places, index, floats, ints, below, j, offset, hint, form,
+                    velocity, coords, index, floats, ints, below, j, offset, hint, form,
                 );
-                slope = factor * (above - below) / (reach + reach);
+                gradient = factor * (above - below) / (reach + reach);
             }
         }
         let dw = dt.sqrt() * normal.extract(d);
@@ -76,16 +76,16 @@ pub(super) fn stray<F: Float, N: Size>(
             squares = F::new(0.5_f32) * (dw * dw + dt);
         }
         let k = factor * here;
-        moved.insert(d, to.extract(d) + (slope * squares + (k + k).sqrt() * dw));
+        moved.insert(d, to.extract(d) + (gradient * squares + (k + k).sqrt() * dw));
     }
     moved
 }
 
-/// The field's own diffusivity at a place.
+/// The field's diffusivity at a position.
 #[cube]
 fn diffusivity<F: Float, N: Size>(
     velocity: &[Vec4<F>],
-    places: &[Vector<F, N>],
+    coords: &[Vector<F, N>],
     index: &[i32],
     floats: &[F],
     ints: &[i32],
@@ -95,7 +95,7 @@ fn diffusivity<F: Float, N: Size>(
     hint: &mut Hint<F>,
     #[comptime] form: Form,
 ) -> F {
-    let moment = moment::<F>(floats, ints, j, offset, form);
+    let pair = frame_pair::<F>(floats, ints, j, offset, form);
     let p = wrap::<F>(floats, ints, at, form);
-    sample::<F, N>(velocity, places, index, floats, ints, p, &moment, hint, form).extract(3usize)
+    sample::<F, N>(velocity, coords, index, floats, ints, p, &pair, hint, form).extract(3usize)
 }

@@ -1,4 +1,4 @@
-//! The boundary's arithmetic: what becomes of a straight path from a point inside the box.
+//! Boundary conditions on the faces of the domain box, for straight paths from a point inside.
 
 use super::{
     Form, Vec4, cubecl,
@@ -7,7 +7,7 @@ use super::{
 use crate::boundary::{EXIT, PERIODIC, REFLECT};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Where a path ended.
+/// The end of a path.
 #[derive(CubeType)]
 pub(super) struct Landing<F: Float> {
     pub position: Vec4<F>,
@@ -15,27 +15,27 @@ pub(super) struct Landing<F: Float> {
     pub image_x: i32,
     pub image_y: i32,
     pub image_z: i32,
-    /// The face it went out through, or -1.
+    /// The exit face, or -1.
     pub face: i32,
-    /// The fraction of the path at which it did.
+    /// The fraction of the path at which it is reached.
     pub fraction: F,
 }
 
-/// A face and the fraction of the path at which it is reached; face -1 where it is not.
+/// A face and the fraction of the path at which it is reached; face -1 if none is.
 #[derive(CubeType)]
 struct Crossing<F: Float> {
     face: i32,
     fraction: F,
 }
 
-/// A coordinate in the box and the boxes crossed to get there.
+/// A coordinate in the box, and the boxes crossed to get there.
 #[derive(CubeType)]
 struct Folded<F: Float> {
     x: F,
     image: i32,
 }
 
-/// Whether a point lies in the box. A point that is not a number does not.
+/// Whether a point is in the box; false for NaN.
 #[cube]
 pub(super) fn contains<F: Float>(floats: &[F], p: Vec4<F>) -> bool {
     let mut inside = true;
@@ -47,7 +47,8 @@ pub(super) fn contains<F: Float>(floats: &[F], p: Vec4<F>) -> bool {
     inside
 }
 
-/// The point where the field is read for a stage at `p`: its image in the box on periodic axes.
+/// The point at which the field is sampled for a stage at `p`: its image in the box on periodic
+/// axes.
 #[cube]
 pub(super) fn wrap<F: Float>(
     floats: &[F],
@@ -59,7 +60,7 @@ pub(super) fn wrap<F: Float>(
     if comptime!(form.periodic) {
         #[unroll]
         for d in 0..3usize {
-            // A stage that has overflown has no image.
+            // A stage that has overflowed has no image.
             let x = p.extract(d);
             if ints[FACES + 2 * d] == PERIODIC && x.abs() <= F::max_value() {
                 wrapped.insert(d, fold::<F>(floats, ints, x, d).x);
@@ -104,7 +105,7 @@ pub(super) fn land<F: Float>(floats: &[F], ints: &[i32], from: Vec4<F>, to: Vec4
     Landing::<F> { position, image_x: x.image, image_y: y.image, image_z: z.image, face, fraction }
 }
 
-/// The face and the fraction of the path at which `x0 -> x1` goes out through an exit, after at
+/// The face and the fraction of the path at which `x0 -> x1` leaves through an exit face, after at
 /// most one reflection.
 #[cube]
 fn exit<F: Float>(
@@ -140,7 +141,7 @@ fn exit<F: Float>(
     Crossing::<F> { face, fraction }
 }
 
-/// The coordinate in the box that belongs to an unbounded one, and the boxes crossed.
+/// The coordinate in the box that corresponds to an unbounded one, and the boxes crossed.
 #[cube]
 fn fold<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> Folded<F> {
     let low = floats[LOW + axis];

@@ -1,14 +1,14 @@
-//! Cells of space around a surface: for each the triangles that are the nearest to some place in it,
-//! or how far the surface is from all of it.
+//! An octree-like lattice around a surface: each cell lists the triangles that are the nearest for
+//! some point of the cell, or stores a lower bound of the distance.
 //!
-//! The cells of a lattice around the surface's box are cut into 2 x 2 x 2 cells each where many
-//! triangles are near, and these again. A cell is two integers, the second of which says what the
-//! first one is:
+//! Cells of a lattice around the surface's box are divided into 2 x 2 x 2 cells where many
+//! triangles are near, recursively. A cell is two integers; the second determines the meaning of
+//! the first:
 //!
-//! * not 0: so many [`QUANTA`] of a lattice cell's width the surface is away, at least; negative
-//!   inside. The first one is the number of a triangle nearby.
-//! * 0: where a list begins, how many triangles and their numbers; or, negative, where the cells
-//!   begin into which this one is cut.
+//! * not 0: a lower bound of the distance in units of 1/[`QUANTA`] of a lattice cell's width,
+//!   negative inside. The first is the index of a nearby triangle.
+//! * 0: the offset of a list (number of triangles, their indices) or, negative, of the cells into
+//!   which this one is divided.
 
 use super::{
     facet::{Facet, Sides},
@@ -16,19 +16,21 @@ use super::{
 };
 use rayon::prelude::*;
 
-/// The least distances in a lattice cell's width.
+/// Units of distance per lattice cell width.
 pub(crate) const QUANTA: f64 = 4096.0;
-/// Cells along each side of a cell that is cut.
+/// Subdivisions along each axis of a divided cell.
 pub(crate) const CUTS: usize = 2;
-/// How often cells are cut, at most.
+/// Maximum depth of subdivision.
 pub(crate) const MAX_CUTS: usize = 10;
-/// Cells of the lattice along the longest side of the surface's box, but for those around it.
+/// Lattice cells along the longest side of the surface's box, without the border.
 const ALONG: f64 = 24.0;
-/// A cell is cut where more triangles than this are near.
+/// A cell with more nearby triangles than this is divided.
 const MAX_LISTED: usize = 32;
-/// How far a cell reaches beyond its sides, in its width: what rounding and a step past a side need.
+/// Extension of a cell beyond its sides, relative to its width, for rounding and for steps past a
+/// side.
 const MARGIN: f64 = 0.02;
-/// Where the surface is farther from a cell than this, in its width, that is all there is to know.
+/// Where the surface is farther from a cell than this, relative to its width, only the distance is
+/// stored.
 const FAR: f64 = 0.25;
 
 /// The lattice around a surface, and its cells in memory.
@@ -44,17 +46,18 @@ enum Cell {
     Cut(Vec<Cell>),
 }
 
-/// What makes cells.
-struct Maker<'a> {
+/// Builds cells.
+struct CellBuilder<'a> {
     tree: &'a Tree<'a>,
     rows: &'a [[f64; 3]],
     sides: &'a [Sides],
     pitch: f64,
-    /// What rounding in single precision may add up to in a coordinate.
+    /// Bound of the rounding error of a coordinate in single precision.
     rounding: f64,
 }
 
-/// Makes the cells around a surface of a box; its size is the sum of the sizes of all coordinates.
+/// Builds the cells around a surface with a bounding box; `size` is the sum of its absolute
+/// coordinates.
 pub(super) fn cells(
     (rows, sides): (&[[f64; 3]], &[Sides]),
     tree: &Tree,
@@ -64,12 +67,13 @@ pub(super) fn cells(
     let widths = [0, 1, 2].map(|d| high[d] - low[d]);
     let pitch = widths.iter().fold(0.0_f64, |a, b| a.max(*b)) / ALONG;
     let nodes = widths.map(|width| (width / pitch).ceil().max(1.0) as usize + 2);
-    let maker = Maker { tree, rows, sides, pitch, rounding: 4.0 * f64::from(f32::EPSILON) * size };
+    let builder =
+        CellBuilder { tree, rows, sides, pitch, rounding: 4.0 * f64::from(f32::EPSILON) * size };
     let [nx, ny, nz] = nodes;
     let cell = |i: usize| {
         let at = [i % nx, i / nx % ny, i / (nx * ny)];
         let centre = [0, 1, 2].map(|d| low[d] + (at[d] as f64 - 0.5) * pitch);
-        maker.cell(centre, pitch, (0, 0))
+        builder.cell(centre, pitch, (0, 0))
     };
     let cells: Vec<_> = (0..nx * ny * nz).into_par_iter().map(cell).collect();
     let mut numbers: Vec<i32> = sides.iter().map(|sides| sides.0).collect();
@@ -77,8 +81,8 @@ pub(super) fn cells(
     Cells { pitch, nodes, numbers }
 }
 
-impl Maker<'_> {
-    /// A cell that has been cut out of another one so often, near which a triangle was the nearest.
+impl CellBuilder<'_> {
+    /// A cell after `cuts` subdivisions; `near` is the nearest triangle of its parent.
     fn cell(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
         let (triangle, distance) = self.tree.nearest(&centre, near);
         let margin = MARGIN * width + self.rounding;
@@ -88,17 +92,19 @@ impl Maker<'_> {
             let sign = if self.is_outside(&centre, triangle) { 1 } else { -1 };
             return Cell::Far { triangle, quanta: sign * quanta.max(1) };
         }
-        // No place in the cell is farther than this from the triangle, nor so from the surface.
+        // An upper bound of the distance from this triangle, and so from the surface, within the
+        // cell.
         let near = Facet::of(self.rows, triangle as usize);
         let reach = 0.5 * width + margin;
         let corner = |i: usize| {
-            let place = [0, 1, 2].map(|d| centre[d] + if i >> d & 1 == 1 { reach } else { -reach });
-            near.square(&place).sqrt()
+            let position =
+                [0, 1, 2].map(|d| centre[d] + if i >> d & 1 == 1 { reach } else { -reach });
+            near.squared_distance(&position).sqrt()
         };
         let farthest = (0..8).map(corner).fold(0.0_f64, f64::max);
         let can_be_cut = cuts < MAX_CUTS && width > 256.0 * self.rounding;
-        let most = if can_be_cut { MAX_LISTED } else { usize::MAX };
-        match self.tree.within(&centre, farthest + half, most) {
+        let limit = if can_be_cut { MAX_LISTED } else { usize::MAX };
+        match self.tree.within(&centre, farthest + half, limit) {
             Some(list) => Cell::Near(list),
             None => self.cut(centre, width, (cuts, triangle)),
         }
@@ -125,12 +131,12 @@ impl Maker<'_> {
     }
 }
 
-/// Appends cells to the numbers, and behind them what they refer to.
+/// Appends cells to the numbers, followed by the data they refer to.
 fn put(numbers: &mut Vec<i32>, cells: Vec<Cell>) {
     let at = numbers.len();
     numbers.resize(at + 2 * cells.len(), 0);
     for (i, cell) in cells.into_iter().enumerate() {
-        // A surface with more numbers than can be counted is refused.
+        // Surfaces with more numbers than an `i32` can index are rejected.
         let end = numbers.len() as i32;
         let pair = match cell {
             Cell::Far { triangle, quanta } => [triangle as i32, quanta],

@@ -1,4 +1,4 @@
-//! From triangles in any order and direction to a closed surface whose triangles look outward.
+//! Builds a closed, outward-oriented surface from triangles in any order and orientation.
 
 use super::{
     SurfaceError,
@@ -14,7 +14,7 @@ pub(super) struct Closed {
     pub neighbours: Vec<[u32; 3]>,
 }
 
-/// Makes triangles a closed surface.
+/// Builds a closed surface from triangles.
 pub(super) fn close(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Result<Closed, SurfaceError> {
     check_points(points, triangles)?;
     let (points, triangles) = merged(points, triangles);
@@ -23,8 +23,8 @@ pub(super) fn close(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Result<Clo
     }
     let neighbours = neighbours(&points, &triangles)?;
     let mut closed = Closed { points, triangles, neighbours };
-    let parts = closed.turn_alike()?;
-    closed.turn_outward(&parts);
+    let parts = closed.orient_consistently()?;
+    closed.orient_outward(&parts);
     Ok(closed)
 }
 
@@ -37,36 +37,36 @@ fn check_points(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> Result<(), Sur
             return Err(SurfaceError::NoPoint { triangle, point: *point, points: points.len() });
         }
     }
-    let is_wild =
-        |corners: &[usize; 3]| corners.iter().any(|i| points[*i].iter().any(is_no_number));
-    let mut wild = triangles.iter().enumerate().filter(|(_, corners)| is_wild(corners));
-    match wild.next() {
-        Some((triangle, _)) => Err(SurfaceError::NotFinite { triangle, others: wild.count() }),
+    let is_invalid =
+        |corners: &[usize; 3]| corners.iter().any(|i| points[*i].iter().any(is_invalid_coordinate));
+    let mut invalid = triangles.iter().enumerate().filter(|(_, corners)| is_invalid(corners));
+    match invalid.next() {
+        Some((triangle, _)) => Err(SurfaceError::NotFinite { triangle, others: invalid.count() }),
         None => Ok(()),
     }
 }
 
-/// Whether a coordinate is none that can be worked with.
-fn is_no_number(x: &f64) -> bool {
-    // Squares of lengths are numbers in single precision, too.
+/// Whether a coordinate cannot be used.
+fn is_invalid_coordinate(x: &f64) -> bool {
+    // Limits squared lengths to the range of single precision.
     x.is_nan() || x.abs() > 1e17
 }
 
-/// Points at the same place made one, without the triangles that have no more than two corners then.
+/// Merges coincident points and removes triangles with coincident corners.
 fn merged(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     let mut numbers = HashMap::new();
-    let mut places = Vec::new();
+    let mut unique = Vec::new();
     let mut number = |i: usize| {
-        // Zeros of either sign are the same.
-        let place = points[i].map(|x| x + 0.0);
-        *numbers.entry(place.map(f64::to_bits)).or_insert_with(|| {
-            places.push(place);
-            places.len() as u32 - 1
+        // Adding 0.0 turns -0.0 into 0.0.
+        let position = points[i].map(|x| x + 0.0);
+        *numbers.entry(position.map(f64::to_bits)).or_insert_with(|| {
+            unique.push(position);
+            unique.len() as u32 - 1
         })
     };
     let triangles = triangles.iter().map(|corners| corners.map(&mut number));
     let triangles = triangles.filter(|[a, b, c]| a != b && b != c && c != a).collect();
-    (places, triangles)
+    (unique, triangles)
 }
 
 /// The neighbour across each side.
@@ -108,14 +108,14 @@ impl Closed {
         self.triangles[triangle].map(|i| self.points[i as usize])
     }
 
-    fn turn(&mut self, triangle: usize) {
+    fn flip(&mut self, triangle: usize) {
         self.triangles[triangle].swap(0, 1);
         self.neighbours[triangle].swap(1, 2);
     }
 
-    /// Turns the triangles of each connected part to the same side as the first one of it. Returns
-    /// the part of each triangle.
-    fn turn_alike(&mut self) -> Result<Vec<u32>, SurfaceError> {
+    /// Orients the triangles of each connected part like its first one. Returns the part of each
+    /// triangle.
+    fn orient_consistently(&mut self) -> Result<Vec<u32>, SurfaceError> {
         const NONE: u32 = u32::MAX;
         let mut parts = vec![NONE; self.triangles.len()];
         let (mut next, mut part) = (Vec::new(), 0);
@@ -128,16 +128,16 @@ impl Closed {
             while let Some(triangle) = next.pop() {
                 for k in 0..3 {
                     let other = self.neighbours[triangle][k] as usize;
-                    let is_alike = self.is_alike(triangle, k);
+                    let has_same_orientation = self.has_same_orientation(triangle, k);
                     if parts[other] == NONE {
-                        if !is_alike {
-                            self.turn(other);
+                        if !has_same_orientation {
+                            self.flip(other);
                         }
                         parts[other] = part;
                         next.push(other);
-                    } else if !is_alike {
-                        let place = self.corners(triangle)[k];
-                        return Err(SurfaceError::OneSided { place });
+                    } else if !has_same_orientation {
+                        let position = self.corners(triangle)[k];
+                        return Err(SurfaceError::OneSided { position });
                     }
                 }
             }
@@ -146,38 +146,38 @@ impl Closed {
         Ok(parts)
     }
 
-    /// Whether the neighbour across a side goes along it the other way.
-    fn is_alike(&self, triangle: usize, k: usize) -> bool {
+    /// Whether the neighbour across a side traverses it in the opposite direction.
+    fn has_same_orientation(&self, triangle: usize, k: usize) -> bool {
         let corners = self.triangles[triangle];
         let (a, b) = (corners[k], corners[(k + 1) % 3]);
         let [x, y, z] = self.triangles[self.neighbours[triangle][k] as usize];
         [[x, y], [y, z], [z, x]].contains(&[b, a])
     }
 
-    /// Turns parts so that what is within an odd number of them is inside.
-    fn turn_outward(&mut self, parts: &[u32]) {
+    /// Orients parts so that points within an odd number of them are inside.
+    fn orient_outward(&mut self, parts: &[u32]) {
         let count = parts.iter().max().map_or(0, |last| *last as usize + 1);
         let mut about = vec![Part::default(); count];
         for (triangle, part) in parts.iter().enumerate() {
             about[*part as usize].add(self.corners(triangle), triangle);
         }
-        let mut is_turned: Vec<bool> = about.iter().map(|part| part.volume < 0.0).collect();
+        let mut is_flipped: Vec<bool> = about.iter().map(|part| part.volume < 0.0).collect();
         if count > 1 {
-            let within = self.surrounding(parts, &about);
-            for (turned, within) in is_turned.iter_mut().zip(within) {
-                *turned ^= within % 2 == 1;
+            let enclosing = self.surrounding(parts, &about);
+            for (flipped, enclosing) in is_flipped.iter_mut().zip(enclosing) {
+                *flipped ^= enclosing % 2 == 1;
             }
         }
         for (triangle, part) in parts.iter().enumerate() {
-            if is_turned[*part as usize] {
-                self.turn(triangle);
+            if is_flipped[*part as usize] {
+                self.flip(triangle);
             }
         }
     }
 
-    /// How many other parts each part is within, by how often a ray from it meets them.
+    /// The number of other parts around each part, by the crossings of a ray.
     fn surrounding(&self, parts: &[u32], about: &[Part]) -> Vec<usize> {
-        let mut within = vec![0; about.len()];
+        let mut enclosing = vec![0; about.len()];
         for (part, own) in about.iter().enumerate() {
             let [a, b, c] = self.corners(own.first);
             let from = [0, 1, 2].map(|d| 0.29 * a[d] + 0.37 * b[d] + 0.34 * c[d]);
@@ -194,18 +194,18 @@ impl Closed {
                     crossings[*other as usize] += 1;
                 }
             }
-            within[part] = crossings.iter().filter(|count| *count % 2 == 1).count();
+            enclosing[part] = crossings.iter().filter(|count| *count % 2 == 1).count();
         }
-        within
+        enclosing
     }
 }
 
 /// A connected part of a surface.
 #[derive(Clone)]
 struct Part {
-    /// Six times the volume within, positive where its triangles look outward.
+    /// Six times the enclosed volume, positive if its triangles face outward.
     volume: f64,
-    /// Its first triangle, and a corner of that.
+    /// Its first triangle, and a corner of it.
     first: usize,
     origin: [f64; 3],
     low: [f64; 3],
@@ -233,13 +233,13 @@ impl Part {
             self.low = [0, 1, 2].map(|d| self.low[d].min(corner[d]));
             self.high = [0, 1, 2].map(|d| self.high[d].max(corner[d]));
         }
-        // The sum does not depend on the origin, and rounds less with one that is near.
+        // The sum does not depend on the origin; a near one reduces rounding.
         let [a, b, c] = corners.map(|corner| minus(&corner, &self.origin));
         self.volume += dot(&a, &cross(&b, &c));
     }
 }
 
-/// Whether a ray in a direction that is none of a model's meets a triangle.
+/// Whether a ray in an arbitrary fixed direction crosses a triangle.
 fn is_crossed(from: [f64; 3], corners: [[f64; 3]; 3]) -> bool {
     const DIRECTION: [f64; 3] = [0.327_154_28, 0.819_437_61, 0.470_613_59];
     let [a, b, c] = corners.map(|corner| minus(&corner, &from));
@@ -247,7 +247,7 @@ fn is_crossed(from: [f64; 3], corners: [[f64; 3]; 3]) -> bool {
     let (u, v, w) = (side(&b, &c), side(&c, &a), side(&a, &b));
     let is_same = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
     let total = u + v + w;
-    // The barycentric mean of the corners along the ray.
+    // The point on the ray as the barycentric mean of the corners.
     let ahead =
         [a, b, c].into_iter().zip([u, v, w]).map(|(p, weight)| weight * dot(&p, &DIRECTION));
     is_same && total != 0.0 && ahead.sum::<f64>() / total > 0.0

@@ -1,86 +1,94 @@
-//! What is wrong with triangles that bound no body.
+//! Errors of triangles that do not bound a body.
 
-/// Why triangles are no closed surface.
+/// Why triangles do not form a closed surface.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError {
     /// There are no triangles.
-    #[error("there are no triangles; a closed surface has four at least")]
+    #[error("there are no triangles; a closed surface needs at smallest four")]
     Empty,
 
-    /// A triangle names a point that is not there.
-    #[error("triangle {triangle} has point {point}, and there are {points}, numbered from 0")]
+    /// A triangle refers to a point that does not exist.
+    #[error(
+        "triangle {triangle} refers to point {point}, but there are {points} points, numbered from 0"
+    )]
     NoPoint {
-        /// The number of the triangle, from 0.
+        /// Index of the triangle, from 0.
         triangle: usize,
-        /// The point that it names.
+        /// Index of the point.
         point: usize,
-        /// How many points there are.
+        /// Number of points.
         points: usize,
     },
 
-    /// Coordinates are no finite numbers.
-    #[error("a corner of triangle {triangle} is not finite, nor are those of {others} others")]
+    /// Coordinates are not finite.
+    #[error(
+        "triangle {triangle} has a corner that is not finite (or beyond 1e17), as do {others} others; \
+         remove these triangles"
+    )]
     NotFinite {
         /// The first such triangle.
         triangle: usize,
-        /// How many others there are.
+        /// Number of further ones.
         others: usize,
     },
 
-    /// Triangles have corners apart from each other that lie on a line.
+    /// Triangles have collinear corners.
     #[error(
-        "triangle {triangle}, at {place:?}, has no area, nor do {others} others; remove such \
-         triangles with the program that made the surface (`Clean`, `Repair`)"
+        "triangle {triangle}, at {position:?}, has no area, and {others} others have none; remove such \
+         triangles with the program that created the surface (`Clean`, `Repair`)"
     )]
     NoArea {
         /// The first such triangle.
         triangle: usize,
         /// One of its corners.
-        place: [f64; 3],
-        /// How many others there are.
+        position: [f64; 3],
+        /// Number of further ones.
         others: usize,
     },
 
-    /// Edges have no triangle on their other side.
+    /// Edges belong to one triangle only.
     #[error(
-        "it is not closed: {count} edges have one triangle only, the first one from {from:?} to \
-         {to:?}; close its holes, and merge points that are nearly the same"
+        "the surface is not closed: {count} edges have one triangle only, the first of them from \
+         {from:?} to {to:?}; close its holes, and merge nearly coincident points"
     )]
     Open {
-        /// How many edges.
+        /// Number of such edges.
         count: usize,
-        /// Where the first one begins.
+        /// Start of the first one.
         from: [f64; 3],
-        /// Where it ends.
+        /// End of the first one.
         to: [f64; 3],
     },
 
-    /// Edges have more than two triangles.
+    /// Edges belong to more than two triangles.
     #[error(
-        "{count} edges have more than two triangles, the first one from {from:?} to {to:?}; give \
-         bodies that touch each other as obstacles of their own, and remove walls within a body"
+        "{count} edges have more than two triangles, the first of them from {from:?} to {to:?}; \
+         give bodies that touch each other as separate obstacles, and remove walls within a body"
     )]
     Crowded {
-        /// How many edges.
+        /// Number of such edges.
         count: usize,
-        /// Where the first one begins.
+        /// Start of the first one.
         from: [f64; 3],
-        /// Where it ends.
+        /// End of the first one.
         to: [f64; 3],
     },
 
-    /// A surface with one side.
-    #[error("at {place:?} its triangles turn over on the way around it: it has no inside")]
+    /// The surface is one-sided.
+    #[error(
+        "the surface is one-sided: the orientation of its triangles flips at {position:?}; give a \
+         surface with an inside"
+    )]
     OneSided {
-        /// Where that was found.
-        place: [f64; 3],
+        /// Where the orientations conflict.
+        position: [f64; 3],
     },
 
-    /// More triangles than can be numbered.
-    #[error("{triangles} triangles are too many for the numbers that find them; use fewer")]
+    /// More triangles than can be indexed.
+    #[error("{triangles} triangles are too many for 32-bit indices; use fewer")]
     TooMany {
-        /// How many there are.
+        /// Number of triangles.
         triangles: usize,
     },
 }

@@ -2,13 +2,13 @@
 
 use num_traits::Float;
 
-/// Rows of three numbers in which a triangle lies in memory: a corner; the unit vector to the next
-/// corner, along its longest side; the unit normal, outward; and the length of that side, and the
-/// place of the third corner in the plane.
+/// Rows of three numbers that store a triangle: a corner; the unit vector to the next corner, along
+/// its longest side; the unit outward normal; the length of that side, and the in-plane coordinates
+/// of the third corner.
 pub(crate) const FACET_ROWS: usize = 4;
 
-/// A triangle in a frame of its own: its first corner is the origin, the second one on the x axis,
-/// the third one above it.
+/// A triangle with its local frame: the first corner is the origin, the second one is on the x
+/// axis, the third one above it.
 #[derive(Clone, Copy)]
 pub(crate) struct Facet<F> {
     pub corner: [F; 3],
@@ -17,16 +17,16 @@ pub(crate) struct Facet<F> {
     pub third: [F; 3],
 }
 
-/// The inner part of a triangle. Its sides are 1 to 3, from the first, second and third corner on,
-/// and these are 4 to 6.
+/// The interior of a triangle. Its sides are 1 to 3, starting at the first, second and third
+/// corner; its corners are 4 to 6.
 pub(crate) const FACE: usize = 0;
 
-/// The part of a triangle nearest to a place in its plane.
+/// The feature (interior, side or corner) of a triangle nearest to a point in its plane.
 #[derive(Clone, Copy)]
 pub(crate) struct Nearest<F> {
-    /// From that part to the place.
+    /// From that feature to the point.
     pub off: [F; 2],
-    /// Which part it is.
+    /// The number of the feature.
     pub part: usize,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn cross<F: Float>(a: &[F; 3], b: &[F; 3]) -> [F; 3] {
 }
 
 impl<F: Float> Facet<F> {
-    /// The triangle whose rows begin at a place.
+    /// The triangle with a given index.
     #[inline(always)]
     pub fn of(rows: &[[F; 3]], which: usize) -> Self {
         let at = FACET_ROWS * which;
@@ -57,19 +57,19 @@ impl<F: Float> Facet<F> {
         cross(&self.normal, &self.along)
     }
 
-    /// A vector in its frame.
+    /// The components of a vector in the local frame.
     #[inline(always)]
-    pub fn turned(&self, v: &[F; 3]) -> [F; 3] {
+    pub fn rotated(&self, v: &[F; 3]) -> [F; 3] {
         [dot(v, &self.along), dot(v, &self.up()), dot(v, &self.normal)]
     }
 
-    /// A place in its frame.
+    /// The coordinates of a point in the local frame.
     #[inline(always)]
     pub fn local(&self, p: &[F; 3]) -> [F; 3] {
-        self.turned(&minus(p, &self.corner))
+        self.rotated(&minus(p, &self.corner))
     }
 
-    /// The part of it nearest to a place in its plane.
+    /// The feature nearest to a point in the triangle's plane.
     pub fn nearest(&self, x: F, y: F) -> Nearest<F> {
         let [length, third_x, third_y] = self.third;
         let zero = F::zero();
@@ -80,11 +80,11 @@ impl<F: Float> Facet<F> {
         }
         let corners = [[zero, zero], [length, zero], [third_x, third_y]];
         let mut nearest = Nearest { off: [zero; 2], part: FACE };
-        let mut least = F::max_value();
+        let mut smallest = F::max_value();
         for k in 0..3 {
-            let (begin, end) = (corners[k], corners[(k + 1) % 3]);
-            let side = [end[0] - begin[0], end[1] - begin[1]];
-            let from = [x - begin[0], y - begin[1]];
+            let (start, end) = (corners[k], corners[(k + 1) % 3]);
+            let side = [end[0] - start[0], end[1] - start[1]];
+            let from = [x - start[0], y - start[1]];
             let square = side[0] * side[0] + side[1] * side[1];
             let fraction = (from[0] * side[0] + from[1] * side[1]) / square;
             let (off, part) = if fraction <= zero {
@@ -95,31 +95,31 @@ impl<F: Float> Facet<F> {
                 ([from[0] - fraction * side[0], from[1] - fraction * side[1]], 1 + k)
             };
             let square = off[0] * off[0] + off[1] * off[1];
-            if square < least {
-                (least, nearest) = (square, Nearest { off, part });
+            if square < smallest {
+                (smallest, nearest) = (square, Nearest { off, part });
             }
         }
         nearest
     }
 
-    /// The square of the distance of a place.
-    pub fn square(&self, p: &[F; 3]) -> F {
+    /// Squared distance of a point.
+    pub fn squared_distance(&self, p: &[F; 3]) -> F {
         let [x, y, z] = self.local(p);
         let [a, b] = self.nearest(x, y).off;
         a * a + b * b + z * z
     }
 }
 
-/// The part of a triangle that a side or corner is.
+/// Number of the first side, and of the first corner, among the features.
 pub(crate) const SIDES: usize = 1;
 pub(crate) const CORNERS: usize = 4;
 
-/// On which side of the surface places are to which a part of a triangle is the nearest. A number of
-/// two bits for each side and corner: where the surface is nearly flat there, the side of the
-/// triangle's plane says it; at others no place is on the other side.
+/// The side of the surface of points whose nearest feature is a side or corner of a triangle. Two
+/// bits per feature: where the surface is nearly flat, the triangle's plane decides; elsewhere all
+/// such points are on one side.
 ///
-/// (What has a corner as its nearest part is a convex cone, which the surface cannot enter: all of
-/// it is on one side. Signs from planes and normals alone fail by rounding where edges are sharp.)
+/// (The points nearest to a corner form a convex cone, which the surface cannot enter, so all of it
+/// is on one side. Signs from planes and normals alone fail by rounding at sharp edges.)
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Sides(pub i32);
 
@@ -132,7 +132,7 @@ impl Sides {
         self.0 |= side << (2 * (part - 1));
     }
 
-    /// Whether a place is outside, given the part nearest to it, and its distance from the plane.
+    /// Whether a point is outside, given its nearest feature and its distance from the plane.
     pub fn is_outside<F: Float>(self, part: usize, z: F) -> bool {
         let side = if part == FACE { BY_PLANE } else { (self.0 >> (2 * (part - 1))) & 3 };
         if side == BY_PLANE { z > F::zero() } else { side == OUTSIDE }

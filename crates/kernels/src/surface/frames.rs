@@ -1,4 +1,4 @@
-//! The frames of a surface's triangles, and on which side of it places near its edges are.
+//! Local frames of a surface's triangles, and the sides of points near its edges and corners.
 
 use super::{
     SurfaceError,
@@ -6,14 +6,14 @@ use super::{
     facet::{BY_PLANE, CORNERS, Facet, INSIDE, OUTSIDE, SIDES, Sides, cross, dot, minus},
 };
 
-/// Triangles whose frames are made, with the sides of their edges and corners.
+/// The rows of the triangles, and the sides of their edges and corners.
 pub(super) struct Frames {
     pub rows: Vec<[f64; 3]>,
     pub sides: Vec<Sides>,
 }
 
-/// Where planes turn by less than this (45 degrees), a plane says on which side a place is. Two such
-/// planes leave as much on either side, which rounding does not bridge.
+/// At edges with an angle below 45 degrees between the planes, the plane decides on which side a
+/// point is. Both sides then leave a margin that rounding does not bridge.
 const FLAT: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// The same for a plane and the mean normal at a corner (22.5 degrees).
 const FLAT_CORNER: f64 = 0.923_879_532_511_286_7;
@@ -21,21 +21,21 @@ const FLAT_CORNER: f64 = 0.923_879_532_511_286_7;
 impl Frames {
     pub fn new(closed: &mut Closed) -> Result<Self, SurfaceError> {
         for triangle in 0..closed.triangles.len() {
-            closed.begin_with_longest_side(triangle);
+            closed.start_with_longest_side(triangle);
         }
         let facets: Vec<_> =
             (0..closed.triangles.len()).map(|i| facet(&closed.corners(i))).collect();
         let mut flat = (0..facets.len()).filter(|i| !has_area(&facets[*i], &closed.corners(*i)));
         if let Some(triangle) = flat.next() {
-            let [place, ..] = closed.corners(triangle);
-            return Err(SurfaceError::NoArea { triangle, place, others: flat.count() });
+            let [position, ..] = closed.corners(triangle);
+            return Err(SurfaceError::NoArea { triangle, position, others: flat.count() });
         }
         let mut sides = vec![Sides::default(); facets.len()];
         for triangle in 0..facets.len() {
             for k in 0..3 {
                 let other = &facets[closed.neighbours[triangle][k] as usize];
-                let [begin, end] = closed.side(triangle, k);
-                let along = minus(&end, &begin);
+                let [start, end] = closed.side(triangle, k);
+                let along = minus(&end, &start);
                 sides[triangle].put(SIDES + k, edge_side(&facets[triangle], other, &along));
             }
         }
@@ -56,10 +56,10 @@ impl Closed {
         [corners[k], corners[(k + 1) % 3]]
     }
 
-    fn begin_with_longest_side(&mut self, triangle: usize) {
+    fn start_with_longest_side(&mut self, triangle: usize) {
         let length = |k| {
-            let [begin, end] = self.side(triangle, k);
-            norm(&minus(&end, &begin))
+            let [start, end] = self.side(triangle, k);
+            norm(&minus(&end, &start))
         };
         let [first, second, third] = [length(0), length(1), length(2)];
         let longest =
@@ -78,11 +78,11 @@ fn unit(v: &[f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// A triangle in its frame; without numbers where it has no area.
+/// A triangle with its frame; NaN if it has no area.
 fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet<f64> {
     let (side, other) = (minus(b, a), minus(c, a));
     let along = unit(&side);
-    // Of unit vectors, so that the squares of small triangles do not vanish.
+    // Uses unit vectors, so that the squares of small triangles do not underflow.
     let normal = unit(&cross(&along, &unit(&other)));
     let up = cross(&normal, &along);
     let third = [norm(&side), dot(&other, &along), dot(&other, &up)];
@@ -105,18 +105,18 @@ fn edge_side(facet: &Facet<f64>, other: &Facet<f64>, along: &[f64; 3]) -> i32 {
     }
 }
 
-/// What there is to know of a corner.
+/// Geometry of the surface at a corner.
 #[derive(Clone, Copy)]
 struct Corner {
     normal: [f64; 3],
-    /// The least that a plane's normal has of the mean one.
+    /// Minimum cosine between a plane's normal and the mean normal.
     flatness: f64,
-    /// The most that a side has of it, upward and downward.
+    /// Maximum component of a side along the mean normal, upward and downward.
     up: f64,
     down: f64,
 }
 
-/// The side of each point: that on which there are places to which it is the nearest part.
+/// For each point, the side of the surface on which points have it as their nearest feature.
 fn corner_sides(closed: &Closed, facets: &[Facet<f64>]) -> Vec<i32> {
     let none = Corner { normal: [0.0; 3], flatness: 1.0, up: -1.0, down: -1.0 };
     let mut corners = vec![none; closed.points.len()];
@@ -142,11 +142,11 @@ fn corner_sides(closed: &Closed, facets: &[Facet<f64>]) -> Vec<i32> {
         corner.normal = unit(&corner.normal);
     }
     for (normal, corner, [next, _]) in each() {
-        let share = dot(&side(corner, next), &corners[corner].normal);
+        let component = dot(&side(corner, next), &corners[corner].normal);
         let corner = &mut corners[corner];
         corner.flatness = corner.flatness.min(dot(normal, &corner.normal));
-        corner.up = corner.up.max(share);
-        corner.down = corner.down.max(-share);
+        corner.up = corner.up.max(component);
+        corner.down = corner.down.max(-component);
     }
     corners.iter().map(corner_side).collect()
 }

@@ -1,4 +1,4 @@
-//! Surfaces to test with, and what is true of them by other means than those of the library.
+//! Test surfaces, with reference results computed independently of the library.
 
 use super::{
     ClosedSurface,
@@ -14,7 +14,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub fn made(&self) -> ClosedSurface {
+    pub fn build(&self) -> ClosedSurface {
         ClosedSurface::new(&self.points, &self.triangles).unwrap()
     }
 
@@ -49,7 +49,8 @@ pub(crate) fn block(low: [f64; 3], high: [f64; 3]) -> Model {
     model
 }
 
-/// A plane figure, counter-clockwise and seen wholly from its first point, from z = 0 to a height.
+/// A prism of height `height` on a plane figure, given counter-clockwise and star-shaped about its
+/// first point.
 pub(crate) fn prism(figure: &[[f64; 2]], height: f64) -> Model {
     let n = figure.len();
     let level = |z: f64| figure.iter().map(move |[x, y]| [*x, *y, z]);
@@ -64,17 +65,17 @@ pub(crate) fn prism(figure: &[[f64; 2]], height: f64) -> Model {
     model
 }
 
-/// A step: an edge that points inward, and corners at its ends of both kinds.
+/// A step: a reentrant edge, and corners of both kinds at its ends.
 pub(crate) fn step() -> Model {
     prism(&[[0.5, 0.4], [0.5, 1.0], [0.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.4]], 0.7)
 }
 
-/// A knife: an edge of some three degrees.
+/// A knife: an edge of about three degrees.
 pub(crate) fn knife() -> Model {
     prism(&[[0.0, 0.0], [1.0, -0.025], [1.0, 0.025]], 0.5)
 }
 
-/// A star with spikes that are sharp, and notches between them.
+/// A star with sharp spikes and notches between them.
 pub(crate) fn star() -> Model {
     let mut model = Model { points: vec![[0.0, 0.0, 0.2], [0.0, 0.0, -0.2]], ..Model::default() };
     let n = 10;
@@ -110,7 +111,7 @@ pub(crate) fn torus(around: usize, across: usize) -> Model {
     model
 }
 
-/// A ball of radius 1: an octahedron, each triangle of which has been cut into four several times.
+/// A ball of radius 1: an octahedron, refined several times.
 pub(crate) fn ball(times: usize) -> Model {
     let mut points = vec![
         [1.0, 0.0, 0.0],
@@ -151,7 +152,7 @@ pub(crate) fn ball(times: usize) -> Model {
     Model { points, triangles }
 }
 
-/// All of them.
+/// All models.
 pub(crate) fn all() -> Vec<(&'static str, Model)> {
     let shell = ball(2).with(ball(2).moved(0.6, [0.1, 0.0, 0.0]));
     vec![
@@ -169,7 +170,7 @@ fn corners(surface: &ClosedSurface) -> impl Iterator<Item = [[f64; 3]; 3]> + '_ 
     surface.triangles().iter().map(|t| t.map(|i| surface.points()[i as usize]))
 }
 
-/// How often a surface goes around a place: the sum of the solid angles of its triangles (van
+/// Winding number of a surface around a point: the sum of the solid angles of its triangles (van
 /// Oosterom, Strackee, IEEE Trans. Biomed. Eng. 30, 1983).
 pub(crate) fn winding(surface: &ClosedSurface, p: [f64; 3]) -> f64 {
     let norm = |v: &[f64; 3]| dot(v, v).sqrt();
@@ -182,7 +183,7 @@ pub(crate) fn winding(surface: &ClosedSurface, p: [f64; 3]) -> f64 {
     corners(surface).map(angle).sum::<f64>() / (2.0 * TAU)
 }
 
-/// The distance from a triangle: from its plane over its inner part, else from its sides.
+/// Distance from a triangle: from its plane above its interior, else from its sides.
 fn distance_from(corners: [[f64; 3]; 3], p: [f64; 3]) -> f64 {
     let norm = |v: &[f64; 3]| dot(v, v).sqrt();
     let [a, b, c] = corners;
@@ -202,21 +203,21 @@ fn distance_from(corners: [[f64; 3]; 3], p: [f64; 3]) -> f64 {
     sides.iter().map(from_side).fold(f64::INFINITY, f64::min)
 }
 
-/// The signed distance of a place, by all triangles.
+/// Signed distance of a point, over all triangles.
 pub(crate) fn distance(surface: &ClosedSurface, p: [f64; 3]) -> f64 {
     let distance = corners(surface).map(|t| distance_from(t, p)).fold(f64::INFINITY, f64::min);
     if winding(surface, p) > 0.5 { -distance } else { distance }
 }
 
-/// Where a way first goes through a surface, by all triangles, as a fraction (Möller, Trumbore, J.
+/// Fraction of a path at which it first crosses a surface, over all triangles (Möller, Trumbore, J.
 /// Graphics Tools 2, 1997).
 pub(crate) fn first_hit(surface: &ClosedSurface, [from, to]: [[f64; 3]; 2]) -> Option<f64> {
-    let way = minus(&to, &from);
+    let path = minus(&to, &from);
     let meets = |[a, b, c]: [[f64; 3]; 3]| {
         let (ab, ac, off) = (minus(&b, &a), minus(&c, &a), minus(&from, &a));
-        let (h, q) = (cross(&way, &ac), cross(&off, &ab));
+        let (h, q) = (cross(&path, &ac), cross(&off, &ab));
         let det = dot(&ab, &h);
-        let (u, v, t) = (dot(&off, &h) / det, dot(&way, &q) / det, dot(&ac, &q) / det);
+        let (u, v, t) = (dot(&off, &h) / det, dot(&path, &q) / det, dot(&ac, &q) / det);
         let is_in = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&t);
         is_in.then_some(t)
     };

@@ -9,26 +9,26 @@ fn flaw(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> SurfaceError {
 }
 
 #[test]
-fn triangles_that_bound_nothing_are_refused() {
+fn triangles_that_bound_no_body_are_rejected() {
     let Model { points, triangles } = block([0.0; 3], [1.0; 3]);
     assert_eq!(flaw(&points, &[]), SurfaceError::Empty);
     let mut wrong = triangles.clone();
     wrong[5][1] = 8;
     assert_eq!(flaw(&points, &wrong), SurfaceError::NoPoint { triangle: 5, point: 8, points: 8 });
-    let mut wild = points.clone();
-    wild[7][1] = f64::NAN;
-    let SurfaceError::NotFinite { triangle, others } = flaw(&wild, &triangles) else { panic!() };
-    let wild = triangles.iter().filter(|corners| corners.contains(&7)).count();
-    assert!(triangles[triangle].contains(&7) && others == wild - 1, "{triangle} {others}");
+    let mut invalid = points.clone();
+    invalid[7][1] = f64::NAN;
+    let SurfaceError::NotFinite { triangle, others } = flaw(&invalid, &triangles) else { panic!() };
+    let invalid = triangles.iter().filter(|corners| corners.contains(&7)).count();
+    assert!(triangles[triangle].contains(&7) && others == invalid - 1, "{triangle} {others}");
     // A hole: three edges with one triangle each.
     let found = flaw(&points, &triangles[1..]);
     assert!(matches!(found, SurfaceError::Open { count: 3, .. }), "{found}");
     assert!(found.to_string().contains("not closed: 3 edges"), "{found}");
-    // A wall within.
+    // An internal wall.
     let mut wall = triangles.clone();
     wall.push([0, 3, 7]);
     assert!(matches!(flaw(&points, &wall), SurfaceError::Crowded { count: 1 | 2, .. }));
-    // A corner in the middle of a side.
+    // A hanging node on a side.
     let mut split = block([0.0; 3], [1.0; 3]);
     split.points.push([0.5, 0.0, 0.0]);
     let edge = split.triangles.iter().position(|t| t.contains(&0) && t.contains(&1)).unwrap();
@@ -44,8 +44,8 @@ fn triangles_that_bound_nothing_are_refused() {
 }
 
 #[test]
-fn a_surface_with_one_side_is_refused() {
-    // The projective plane of six points, which is closed.
+fn one_sided_surface_is_rejected() {
+    // The projective plane on six points, which is closed.
     let points: Vec<_> = (0..6).map(|i| [i as f64, (i * i) as f64, (i * i * i) as f64]).collect();
     let triangles = [
         [0, 1, 2],
@@ -63,10 +63,10 @@ fn a_surface_with_one_side_is_refused() {
 }
 
 #[test]
-fn triangles_may_come_in_any_order_and_direction() {
+fn order_and_orientation_of_triangles_do_not_matter() {
     let mut rng = Rng::with_seed(1);
     for (name, model) in all() {
-        let surface = model.made();
+        let surface = model.build();
         let Model { points, mut triangles } = model;
         rng.shuffle(&mut triangles);
         for corners in &mut triangles {
@@ -75,7 +75,7 @@ fn triangles_may_come_in_any_order_and_direction() {
                 corners.swap(0, 1);
             }
         }
-        // As in a file of corners, and with triangles that have shrunk to a line.
+        // As in a file of corner coordinates, with degenerate triangles.
         let mut corners: Vec<_> = triangles.iter().map(|t| t.map(|i| points[i])).collect();
         corners.push([points[0], points[1], points[1]]);
         let again = ClosedSurface::from_corners(&corners).unwrap();
@@ -84,20 +84,20 @@ fn triangles_may_come_in_any_order_and_direction() {
         assert!(surface.volume() > 0.0, "{name}");
         assert_eq!(again.bounds(), surface.bounds());
     }
-    let shell = ball(2).with(ball(2).moved(0.6, [0.1, 0.0, 0.0])).made();
-    let solid = ball(2).made().volume();
+    let shell = ball(2).with(ball(2).moved(0.6, [0.1, 0.0, 0.0])).build();
+    let solid = ball(2).build().volume();
     assert!((shell.volume() / solid - (1.0 - 0.6_f64.powi(3))).abs() < 1e-13);
-    assert!((block([0.0; 3], [1.0, 2.0, 3.0]).made().volume() - 6.0).abs() < 1e-13);
+    assert!((block([0.0; 3], [1.0, 2.0, 3.0]).build().volume() - 6.0).abs() < 1e-13);
 }
 
 #[test]
-fn shells_may_be_nested_and_beside_each_other() {
+fn shells_may_be_nested_or_side_by_side() {
     let model = ball(1)
         .with(ball(1).moved(0.8, [0.0; 3]))
         .with(ball(1).moved(0.2, [-0.4, 0.0, 0.0]))
         .with(ball(1).moved(0.2, [0.4, 0.0, 0.0]))
         .with(ball(1).moved(0.5, [3.0, 0.0, 0.0]));
-    let surface = model.made();
+    let surface = model.build();
     let along = [0.0, 0.4, -0.4, 0.65, 0.9, 1.5, 3.0, 3.7];
     let inside = [false, true, true, false, true, false, true, false];
     for (x, inside) in along.into_iter().zip(inside) {
@@ -106,13 +106,13 @@ fn shells_may_be_nested_and_beside_each_other() {
     }
 }
 
-/// Signs of all corners and edges, by places around them.
+/// Signs near all corners and edges, at random points around them.
 #[test]
-fn sides_of_edges_and_corners_are_right() {
+fn sides_of_edges_and_corners_are_correct() {
     let mut rng = Rng::with_seed(2);
     for (name, model) in all().into_iter().chain([("coarse ball", ball(0)), ("thin", torus(5, 3))])
     {
-        let surface = model.made();
+        let surface = model.build();
         let rows = surface.double();
         for _ in 0..3000 {
             let corners = surface.triangles()[rng.usize(0..surface.triangles().len())];
@@ -122,13 +122,13 @@ fn sides_of_edges_and_corners_are_right() {
             let reach = 10.0_f64.powi(rng.i32(-6..0));
             let p = [0, 1, 2].map(|d| a[d] + part * (b[d] - a[d]) + reach * (rng.f64() - 0.5));
             let squares = (0..surface.triangles().len())
-                .map(|i| facet::Facet::of(&rows, i).square(&p).sqrt());
+                .map(|i| facet::Facet::of(&rows, i).squared_distance(&p).sqrt());
             let squares: Vec<_> = squares.collect();
-            let least = squares.iter().copied().fold(f64::INFINITY, f64::min);
+            let smallest = squares.iter().copied().fold(f64::INFINITY, f64::min);
             let truth = distance(&surface, p);
-            assert!((least - truth.abs()).abs() < 1e-14, "{name}: {least} {truth}");
-            // All that are as near say the same.
-            for i in (0..squares.len()).filter(|i| squares[*i] <= least + 1e-15) {
+            assert!((smallest - truth.abs()).abs() < 1e-14, "{name}: {smallest} {truth}");
+            // All equally near triangles agree.
+            for i in (0..squares.len()).filter(|i| squares[*i] <= smallest + 1e-15) {
                 let facet = facet::Facet::of(&rows, i);
                 let [x, y, z] = facet.local(&p);
                 let part = facet.nearest(x, y).part;
@@ -140,8 +140,8 @@ fn sides_of_edges_and_corners_are_right() {
 }
 
 #[test]
-fn surfaces_are_the_same_by_their_triangles() {
-    assert_eq!(knife().made(), knife().made());
-    assert_ne!(knife().made(), star().made());
-    assert!(format!("{:?}", knife().made()).contains("triangles: 8"));
+fn surfaces_are_compared_by_triangles() {
+    assert_eq!(knife().build(), knife().build());
+    assert_ne!(knife().build(), star().build());
+    assert!(format!("{:?}", knife().build()).contains("triangles: 8"));
 }

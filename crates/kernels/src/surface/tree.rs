@@ -1,4 +1,4 @@
-//! A tree of boxes around triangles: which is the nearest, and which are near.
+//! A bounding volume hierarchy of triangles, for nearest and range queries.
 
 use super::facet::{FACET_ROWS, Facet};
 
@@ -8,14 +8,14 @@ const LEAF: usize = 4;
 struct Node {
     low: [f64; 3],
     high: [f64; 3],
-    /// Where its triangles begin in the order, and how many there are.
+    /// Its range of triangles in the order.
     first: usize,
     count: usize,
-    /// Its second child; the first one is the next node. Nothing of a leaf.
+    /// Its second child; the first one is the next node. `None` for a leaf.
     second: Option<usize>,
 }
 
-/// Triangles by place.
+/// Triangles sorted by position.
 pub(super) struct Tree<'a> {
     rows: &'a [[f64; 3]],
     nodes: Vec<Node>,
@@ -56,13 +56,13 @@ impl<'a> Tree<'a> {
         self.grow(boxes, first + half, count - half);
     }
 
-    fn square(&self, p: &[f64; 3], triangle: u32) -> f64 {
-        Facet::of(self.rows, triangle as usize).square(p)
+    fn squared_distance(&self, p: &[f64; 3], triangle: u32) -> f64 {
+        Facet::of(self.rows, triangle as usize).squared_distance(p)
     }
 
-    /// The nearest triangle, and its distance; the search begins with a guess.
+    /// The nearest triangle and its distance, starting from a guess.
     pub fn nearest(&self, p: &[f64; 3], guess: u32) -> (u32, f64) {
-        let mut best = (guess, self.square(p, guess));
+        let mut best = (guess, self.squared_distance(p, guess));
         let mut open = vec![(0.0, 0)];
         while let Some((bound, at)) = open.pop() {
             if bound >= best.1 {
@@ -71,14 +71,15 @@ impl<'a> Tree<'a> {
             let node = &self.nodes[at];
             let Some(second) = node.second else {
                 for i in &self.order[node.first..node.first + node.count] {
-                    let square = self.square(p, *i);
+                    let square = self.squared_distance(p, *i);
                     if square < best.1 {
                         best = (*i, square);
                     }
                 }
                 continue;
             };
-            let children = [at + 1, second].map(|child| (self.nodes[child].square(p), child));
+            let children =
+                [at + 1, second].map(|child| (self.nodes[child].squared_distance(p), child));
             let is_first_nearer = children[0].0 < children[1].0;
             open.push(children[usize::from(is_first_nearer)]);
             open.push(children[usize::from(!is_first_nearer)]);
@@ -86,14 +87,14 @@ impl<'a> Tree<'a> {
         (best.0, best.1.sqrt())
     }
 
-    /// The triangles no farther than a distance; nothing where there are more than `most`.
-    pub fn within(&self, p: &[f64; 3], distance: f64, most: usize) -> Option<Vec<u32>> {
+    /// The triangles within a distance; `None` if there are more than `limit`.
+    pub fn within(&self, p: &[f64; 3], distance: f64, limit: usize) -> Option<Vec<u32>> {
         let bound = distance * distance;
         let mut found = Vec::new();
         let mut open = vec![0];
         while let Some(at) = open.pop() {
             let node = &self.nodes[at];
-            if node.square(p) > bound {
+            if node.squared_distance(p) > bound {
                 continue;
             }
             if let Some(second) = node.second {
@@ -101,8 +102,8 @@ impl<'a> Tree<'a> {
                 continue;
             }
             let triangles = &self.order[node.first..node.first + node.count];
-            found.extend(triangles.iter().filter(|i| self.square(p, **i) <= bound));
-            if found.len() > most {
+            found.extend(triangles.iter().filter(|i| self.squared_distance(p, **i) <= bound));
+            if found.len() > limit {
                 return None;
             }
         }
@@ -112,7 +113,7 @@ impl<'a> Tree<'a> {
 }
 
 impl Node {
-    fn square(&self, p: &[f64; 3]) -> f64 {
+    fn squared_distance(&self, p: &[f64; 3]) -> f64 {
         let beyond = [0, 1, 2].map(|d| (self.low[d] - p[d]).max(p[d] - self.high[d]).max(0.0));
         beyond.iter().map(|x| x * x).sum()
     }

@@ -81,7 +81,7 @@ impl<F: Number> Product<F> {
             for (i, values) in row.chunks_exact_mut(WIDTH).enumerate() {
                 for (l, value) in values.iter_mut().enumerate() {
                     let node = i * WIDTH + l;
-                    let u = per_unit * (first + F::of_whole(node as i32) * pitch);
+                    let u = per_unit * (first + F::from_i32(node as i32) * pitch);
                     let counts = (u.abs() <= cut) & (node < count);
                     let course = Gaussian::at::<F, L>(u * u);
                     *value = if counts { course } else { F::zero() };

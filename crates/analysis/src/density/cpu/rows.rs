@@ -130,12 +130,12 @@ impl<F: Number> Frame<F> {
         let slack = F::of(0.01);
         let from = (middle - half * self.unit) * self.per_pitch - slack;
         let to = (middle + half * self.unit) * self.per_pitch + slack;
-        let first = from.whole().max(0) as usize;
-        let end = (to.whole().max(0) as usize + 1).min(row.len() - WIDTH);
+        let first = from.as_i32().max(0) as usize;
+        let end = (to.as_i32().max(0) as usize + 1).min(row.len() - WIDTH);
         for start in (first..end).step_by(WIDTH) {
             let values = &mut row[start..start + WIDTH];
             for (l, sum) in values.iter_mut().enumerate() {
-                let dx = F::of_whole((start + l) as i32).fused::<L>(self.pitch, -near.x);
+                let dx = F::from_i32((start + l) as i32).fused::<L>(self.pitch, -near.x);
                 let u = xx.fused::<L>(dx, shift);
                 let square = u.fused::<L>(u, square);
                 let is_within = match (C::IS_BOX, C::IS_CUT) {

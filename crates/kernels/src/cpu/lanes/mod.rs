@@ -1,25 +1,23 @@
-//! Numbers side by side: four hold a position or a velocity, eight two of them.
+//! SIMD vectors: four numbers hold a position or a velocity, eight hold two of them.
 //!
-//! A kernel is written once over [`Lanes`] and compiled for [`Portable`], plain arrays that any
-//! processor works on, and for the widest instructions that this crate knows for the processor;
-//! [`dispatch`] takes what the machine turns out to have.
+//! A kernel is written once over [`Lanes`] and compiled for [`Portable`], plain arrays for any
+//! processor, and for the widest vectors that this crate supports on an architecture. [`dispatch`]
+//! selects one of them at run time, and is the only access to vectors that require detection.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use portable::Portable;
-#[cfg(target_arch = "x86_64")]
-pub use x86::Avx2;
 
 use super::Real;
 use std::ops::{Add, Mul, Sub};
 
-/// Arithmetic lane by lane.
+/// Lane-wise arithmetic.
 pub trait Vector<F>: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// The same number in all lanes.
     fn splat(x: F) -> Self;
-    /// `self * factor + term`, rounded once where the processor can.
+    /// `self * factor + term`, with a single rounding if the processor supports it.
     fn fma(self, factor: Self, term: Self) -> Self;
 }
 
@@ -29,33 +27,33 @@ pub trait Four<F>: Vector<F> {
     fn new(lanes: [F; 4]) -> Self;
     /// As an array.
     fn array(self) -> [F; 4];
-    /// Brought into a range; what is no number becomes `low`.
+    /// Clamped to a range; NaN becomes `low`.
     fn clamp(self, low: Self, high: Self) -> Self;
-    /// Without the digits after the point; the lanes are within the range of `i32`.
+    /// Truncated towards zero; the lanes must be within the range of `i32`.
     fn trunc(self) -> Self;
-    /// The same as integers.
-    fn whole(self) -> [i32; 4];
-    /// A mask of the lanes in which `low <= self <= high`.
+    /// Truncated to integers.
+    fn as_i32(self) -> [i32; 4];
+    /// Mask of the lanes in which `low <= self <= high`.
     fn inside(self, low: Self, high: Self) -> Self;
-    /// The lanes that are in two masks.
+    /// Intersection of two masks.
     fn and(self, mask: Self) -> Self;
-    /// Whether a mask has the first three lanes.
+    /// Whether a mask contains the first three lanes.
     fn has_three(self) -> bool;
-    /// One lane in all of them.
+    /// One lane broadcast to all.
     fn spread<const LANE: i32>(self) -> Self;
     /// Whether `self >= bound` in all four lanes.
     fn reaches(self, bound: Self) -> bool;
-    /// The number of a lane that is the least.
-    fn least(self) -> usize;
+    /// Index of the smallest lane.
+    fn argmin(self) -> usize;
 }
 
-/// Eight numbers: two vectors of four side by side, or a coordinate of eight nodes.
+/// Eight numbers: two vectors of four, or one coordinate of eight nodes.
 pub trait Eight<F, V>: Vector<F> {
-    /// Reads two values that follow each other.
+    /// Reads two consecutive values.
     ///
     /// # Safety
     ///
-    /// Both can be read.
+    /// Both must be readable.
     unsafe fn read(values: *const [F; 4]) -> Self;
     /// The two vectors.
     fn halves(self) -> [V; 2];
@@ -63,17 +61,17 @@ pub trait Eight<F, V>: Vector<F> {
     fn new(lanes: &[F; 8]) -> Self;
     /// As an array.
     fn array(self) -> [F; 8];
-    /// The lesser number of each lane.
+    /// Lane-wise minimum.
     fn min(self, other: Self) -> Self;
-    /// The greater number of each lane.
+    /// Lane-wise maximum.
     fn max(self, other: Self) -> Self;
-    /// Lanes of `yes` where `self < bound`, of `no` elsewhere, bit by bit.
+    /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere, bit by bit.
     fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
 }
 
-/// A kind of vectors, as a processor has them.
+/// A family of vector types.
 pub trait Lanes<F> {
-    /// Whether the processor multiplies and adds at once.
+    /// Whether the processor has fused multiply-add.
     const FUSES: bool;
     /// Four numbers.
     type Four: Four<F>;
@@ -81,20 +79,36 @@ pub trait Lanes<F> {
     type Eight: Eight<F, Self::Four>;
 }
 
-/// Work to be compiled for a kind of vectors. All that it calls is inlined into it, because only
-/// the outermost function is compiled for the processor's instructions.
+/// A computation to be compiled for a family of vectors. Everything that it calls must be inlined
+/// into it, because only the outermost function is compiled for the target instructions.
 pub trait Task<F: Real> {
-    /// Does it.
+    /// Runs the computation.
     fn run<L: Lanes<F>>(self);
 }
 
-/// Does a task with the widest vectors that the processor has.
+/// Runs a task with the widest vectors that the processor supports.
 pub fn dispatch<F: Real>(task: impl Task<F>) {
-    #[cfg(target_arch = "x86_64")]
+    F::dispatch(task);
+}
+
+/// Implements [`Real::dispatch`] for `f32` and `f64`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn detect_and_run<F: Real>(task: impl Task<F>)
+where
+    x86::Avx2: Lanes<F>,
+{
     if has_avx2() {
-        // SAFETY: the processor has both features.
+        // SAFETY: both features were detected.
         return unsafe { x86::run(task) };
     }
+    task.run::<Portable>();
+}
+
+/// Implements [`Real::dispatch`] for `f32` and `f64`.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub(super) fn detect_and_run<F: Real>(task: impl Task<F>) {
     task.run::<Portable>();
 }
 
@@ -104,8 +118,8 @@ fn has_avx2() -> bool {
     std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
 }
 
-/// The instructions with which the CPU's kernels work on this machine: `avx2+fma`, or `portable` and
-/// the processor's architecture. With others, results differ by their rounding.
+/// Instruction set used by the CPU kernels on this machine: `avx2+fma`, or `portable` and the
+/// processor's architecture. Results of different instruction sets differ by rounding.
 pub fn instructions() -> String {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {

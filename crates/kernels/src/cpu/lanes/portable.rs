@@ -1,4 +1,4 @@
-//! Plain arrays, which a compiler turns into the vectors that every processor of a kind has.
+//! Plain arrays, which the compiler maps to the baseline vectors of the target.
 
 use super::{Eight, Four, Lanes, Real, Vector};
 use std::ops::{Add, Mul, Sub};
@@ -12,12 +12,12 @@ impl<F: Real> Lanes<F> for Portable {
     type Eight = Array<F, 8>;
 }
 
-/// Numbers side by side in an array.
+/// An array of lanes.
 #[derive(Clone, Copy)]
 pub struct Array<F, const N: usize>([F; N]);
 
-/// Whether every processor of the kind that this is compiled for multiplies and adds at once; on
-/// the others it would be a call of a function.
+/// Whether every processor of the compilation target has fused multiply-add; elsewhere it would be
+/// a function call.
 const FUSES: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
 impl<F: Real, const N: usize> Array<F, N> {
@@ -76,18 +76,18 @@ impl<F: Real> Four<F> for Array<F, 4> {
 
     #[inline(always)]
     fn clamp(self, low: Self, high: Self) -> Self {
-        // `max` gives the number where one side is none.
+        // `max` returns the other operand if one is NaN.
         self.lanes(low, |x, low| x.max(low)).lanes(high, |x, high| x.min(high))
     }
 
     #[inline(always)]
     fn trunc(self) -> Self {
-        Array(self.whole().map(F::of_whole))
+        Array(self.as_i32().map(F::from_i32))
     }
 
     #[inline(always)]
-    fn whole(self) -> [i32; 4] {
-        self.0.map(F::whole)
+    fn as_i32(self) -> [i32; 4] {
+        self.0.map(F::as_i32)
     }
 
     #[inline(always)]
@@ -122,21 +122,21 @@ impl<F: Real> Four<F> for Array<F, 4> {
     }
 
     #[inline(always)]
-    fn least(self) -> usize {
-        let mut least = 0;
+    fn argmin(self) -> usize {
+        let mut smallest = 0;
         for l in 1..4 {
-            if self.0[l] < self.0[least] {
-                least = l;
+            if self.0[l] < self.0[smallest] {
+                smallest = l;
             }
         }
-        least
+        smallest
     }
 }
 
 impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
     #[inline(always)]
     unsafe fn read(values: *const [F; 4]) -> Self {
-        // SAFETY: two values of four numbers can be read, says the caller.
+        // SAFETY: the caller guarantees that two values of four numbers are readable.
         Array(unsafe { values.cast::<[F; 8]>().read() })
     }
 

@@ -1,7 +1,8 @@
-//! AVX2 with fused multiplication and addition: x86 processors since 2013.
+//! AVX2 with fused multiply-add: x86 processors since 2013.
 //!
-//! The functions here are only called where [`super::dispatch`] has found both features, which is
-//! what makes every use of an instruction sound.
+//! Every vector operation below requires both features. The module is private, and [`Avx2`] is
+//! named only by [`run`], which is called after detection: a vector of this module exists only
+//! where the instructions do.
 
 use super::{Eight, Four, Lanes, Real, Task, Vector};
 use std::{
@@ -9,7 +10,7 @@ use std::{
     ops::{Add, Mul, Sub},
 };
 
-/// Vectors of 256 bits.
+/// 256-bit vectors.
 pub struct Avx2;
 
 impl Lanes<f32> for Avx2 {
@@ -24,14 +25,17 @@ impl Lanes<f64> for Avx2 {
     type Eight = Double8;
 }
 
-/// Compiles a task for these instructions.
+/// Compiles and runs a task for these instructions.
 ///
 /// # Safety
 ///
-/// The processor has them.
+/// The processor must support AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn run<F: Real>(task: impl Task<F>) {
-    task.run::<F::Widest>();
+pub(super) unsafe fn run<F: Real>(task: impl Task<F>)
+where
+    Avx2: Lanes<F>,
+{
+    task.run::<Avx2>();
 }
 
 #[derive(Clone, Copy)]
@@ -52,12 +56,12 @@ macro_rules! vector {
         impl Vector<$float> for $name {
             #[inline(always)]
             fn splat(x: $float) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $splat(x) })
             }
             #[inline(always)]
             fn fma(self, factor: Self, term: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $fma(self.0, factor.0, term.0) })
             }
         }
@@ -67,7 +71,7 @@ macro_rules! vector {
             type Output = Self;
             #[inline(always)]
             fn $function(self, other: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $instruction(self.0, other.0) })
             }
         }
@@ -82,7 +86,7 @@ macro_rules! pair {
     ($($name:ident $instruction:ident)*) => {$(
         #[inline(always)]
         unsafe fn $name(a: [__m256d; 2], b: [__m256d; 2]) -> [__m256d; 2] {
-            // SAFETY: the module's.
+            // SAFETY: see the module.
             unsafe { [$instruction(a[0], b[0]), $instruction(a[1], b[1])] }
         }
     )*};
@@ -92,52 +96,52 @@ pair!(add_pair _mm256_add_pd  sub_pair _mm256_sub_pd  mul_pair _mm256_mul_pd
 
 #[inline(always)]
 unsafe fn splat_pair(x: f64) -> [__m256d; 2] {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     [unsafe { _mm256_set1_pd(x) }; 2]
 }
 
 #[inline(always)]
 unsafe fn fma_pair(a: [__m256d; 2], b: [__m256d; 2], c: [__m256d; 2]) -> [__m256d; 2] {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe { [_mm256_fmadd_pd(a[0], b[0], c[0]), _mm256_fmadd_pd(a[1], b[1], c[1])] }
 }
 
 macro_rules! four {
     ($name:ident $float:ident: $load:ident $store:ident $min:ident $max:ident $round:ident
-     $whole:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident) => {
+     $integers:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident) => {
         impl Four<$float> for $name {
             #[inline(always)]
             fn new(lanes: [$float; 4]) -> Self {
-                // SAFETY: the module's; four numbers are read from four.
+                // SAFETY: see the module; four numbers are read from four.
                 $name(unsafe { $load(lanes.as_ptr()) })
             }
             #[inline(always)]
             fn array(self) -> [$float; 4] {
                 let mut lanes = [0.0; 4];
-                // SAFETY: the module's; four numbers are written to four.
+                // SAFETY: see the module; four numbers are written to four.
                 unsafe { $store(lanes.as_mut_ptr(), self.0) };
                 lanes
             }
             #[inline(always)]
             fn clamp(self, low: Self, high: Self) -> Self {
-                // SAFETY: the module's. `max` gives its second operand where one is no number.
+                // SAFETY: see the module. `max` returns its second operand if one is NaN.
                 $name(unsafe { $min($max(self.0, low.0), high.0) })
             }
             #[inline(always)]
             fn trunc(self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $round::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(self.0) })
             }
             #[inline(always)]
-            fn whole(self) -> [i32; 4] {
-                let mut whole = [0; 4];
-                // SAFETY: the module's; four integers are written to four.
-                unsafe { _mm_storeu_si128(whole.as_mut_ptr().cast(), $whole(self.0)) };
-                whole
+            fn as_i32(self) -> [i32; 4] {
+                let mut integers = [0; 4];
+                // SAFETY: see the module; four integers are written to four.
+                unsafe { _mm_storeu_si128(integers.as_mut_ptr().cast(), $integers(self.0)) };
+                integers
             }
             #[inline(always)]
             fn inside(self, low: Self, high: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe {
                     let above = $compare::<_CMP_LE_OQ>(low.0, self.0);
                     let below = $compare::<_CMP_LE_OQ>(self.0, high.0);
@@ -146,31 +150,31 @@ macro_rules! four {
             }
             #[inline(always)]
             fn and(self, mask: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $and(self.0, mask.0) })
             }
             #[inline(always)]
             fn has_three(self) -> bool {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 unsafe { $mask(self.0) & 0b111 == 0b111 }
             }
             #[inline(always)]
             fn spread<const LANE: i32>(self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $spread::<LANE>(self.0) })
             }
             #[inline(always)]
             fn reaches(self, bound: Self) -> bool {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 unsafe { $mask($compare::<_CMP_GE_OQ>(self.0, bound.0)) == 0b1111 }
             }
             #[inline(always)]
-            fn least(self) -> usize {
-                // SAFETY: the module's. What is no number is equal to nothing: then it is lane 0.
+            fn argmin(self) -> usize {
+                // SAFETY: see the module. NaN equals nothing: then the result is lane 0.
                 unsafe {
                     let two = $min(self.0, $turn::<0b10_11_00_01>(self.0));
-                    let least = $min(two, $turn::<0b01_00_11_10>(two));
-                    let mask = $mask($compare::<_CMP_EQ_OQ>(self.0, least));
+                    let smallest = $min(two, $turn::<0b01_00_11_10>(two));
+                    let mask = $mask($compare::<_CMP_EQ_OQ>(self.0, smallest));
                     (mask | 0b1_0000).trailing_zeros() as usize & 0b11
                 }
             }
@@ -185,13 +189,13 @@ four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd 
 
 #[inline(always)]
 unsafe fn turn<const LANES: i32>(x: __m128) -> __m128 {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe { _mm_shuffle_ps::<LANES>(x, x) }
 }
 
 #[inline(always)]
 unsafe fn spread<const LANE: i32>(x: __m128) -> __m128 {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe {
         match LANE {
             0 => turn::<0b00_00_00_00>(x),
@@ -204,7 +208,7 @@ unsafe fn spread<const LANE: i32>(x: __m128) -> __m128 {
 
 #[inline(always)]
 unsafe fn spread_wide<const LANE: i32>(x: __m256d) -> __m256d {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe {
         match LANE {
             0 => _mm256_permute4x64_pd::<0b00_00_00_00>(x),
@@ -221,39 +225,39 @@ macro_rules! eight {
         impl Eight<$float, $four> for $name {
             #[inline(always)]
             unsafe fn read(values: *const [$float; 4]) -> Self {
-                // SAFETY: the module's; two values can be read, says the caller.
+                // SAFETY: see the module; the caller guarantees that two values are readable.
                 $name(unsafe { $read(values.cast()) })
             }
             #[inline(always)]
             fn halves(self) -> [$four; 2] {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 unsafe { $halves(self.0) }.map($four)
             }
             #[inline(always)]
             fn new(lanes: &[$float; 8]) -> Self {
-                // SAFETY: the module's; eight numbers are read from eight.
+                // SAFETY: see the module; eight numbers are read from eight.
                 $name(unsafe { $read(lanes.as_ptr()) })
             }
             #[inline(always)]
             fn array(self) -> [$float; 8] {
                 let mut lanes = [0.0; 8];
-                // SAFETY: the module's; eight numbers are written to eight.
+                // SAFETY: see the module; eight numbers are written to eight.
                 unsafe { $store(lanes.as_mut_ptr(), self.0) };
                 lanes
             }
             #[inline(always)]
             fn min(self, other: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $min(self.0, other.0) })
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $max(self.0, other.0) })
             }
             #[inline(always)]
             fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: the module's.
+                // SAFETY: see the module.
                 $name(unsafe { $where_less(self.0, bound.0, yes.0, no.0) })
             }
         }
@@ -265,25 +269,25 @@ eight!(Double8 f64 Double4: read_pair store_pair min_pair max_pair where_less_pa
 
 #[inline(always)]
 unsafe fn where_less(x: __m256, bound: __m256, yes: __m256, no: __m256) -> __m256 {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)) }
 }
 
 #[inline(always)]
 unsafe fn halves(x: __m256) -> [__m128; 2] {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe { [_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x)] }
 }
 
 #[inline(always)]
 unsafe fn read_pair(from: *const f64) -> [__m256d; 2] {
-    // SAFETY: the module's; eight numbers can be read, says the caller.
+    // SAFETY: see the module; the caller guarantees that eight numbers are readable.
     unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))] }
 }
 
 #[inline(always)]
 unsafe fn store_pair(to: *mut f64, x: [__m256d; 2]) {
-    // SAFETY: the module's; eight numbers can be written, says the caller.
+    // SAFETY: see the module; the caller guarantees that eight numbers are writable.
     unsafe {
         _mm256_storeu_pd(to, x[0]);
         _mm256_storeu_pd(to.add(4), x[1]);
@@ -297,7 +301,7 @@ unsafe fn where_less_pair(
     yes: [__m256d; 2],
     no: [__m256d; 2],
 ) -> [__m256d; 2] {
-    // SAFETY: the module's.
+    // SAFETY: see the module.
     unsafe {
         let less = [
             _mm256_cmp_pd::<_CMP_LT_OQ>(x[0], bound[0]),

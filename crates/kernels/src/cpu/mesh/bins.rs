@@ -1,8 +1,8 @@
-//! The locator: the cells near a position.
+//! The locator: finds the cells near a position.
 
 use crate::{MeshShape, cpu::Real};
 
-/// A lattice of bins, each with the cells that reach into it.
+/// A lattice of bins, each with the cells that intersect it.
 pub(super) struct Bins<'a, F> {
     starts: &'a [i32],
     entries: &'a [i32],
@@ -26,7 +26,7 @@ impl<'a, F: Real> Bins<'a, F> {
     pub fn near(&self, p: [F; 3]) -> &'a [i32] {
         let [i, j, k] = [0, 1, 2].map(|d| {
             let bin = ((p[d] - self.origin[d]) * self.per_length[d]).max(F::zero());
-            (bin.whole() as usize).min(self.counts[d] - 1)
+            (bin.as_i32() as usize).min(self.counts[d] - 1)
         });
         let bin = (k * self.counts[1] + j) * self.counts[0] + i;
         &self.entries[self.starts[bin] as usize..self.starts[bin + 1] as usize]

@@ -1,13 +1,13 @@
-//! Cells of any kinds, by the tables of their kinds.
+//! Cells of any type, evaluated with the tables of their types.
 //!
-//! A cell's record maps positions linearly to coordinates `y` that are parametric coordinates
-//! relative to the centre as far as a linear map can tell. That is all where the cell is a linear
-//! image of its kind's. Elsewhere Newton's method solves `Y(r, s, t) = y`, where `Y` is near the
-//! identity whatever the size and shape of the cell.
+//! A cell's record maps positions linearly to coordinates `y`, an approximation of the parametric
+//! coordinates relative to the centre. It is exact if the cell is a linear image of the reference
+//! cell. Otherwise Newton's method solves `Y(r, s, t) = y`, where `Y` is near the identity for any
+//! size and shape of the cell.
 
 mod kinds;
 
-use super::{CellQuery, Containment, Shapes};
+use super::{CellGeometry, CellQuery, Containment};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
@@ -18,43 +18,43 @@ use crate::{
 };
 use kinds::{Kind, Powers};
 
-/// Newton's steps; two or three are usual.
+/// Maximum number of Newton steps; two or three are usual.
 const STEPS: usize = 16;
-/// Beyond here, in parametric coordinates, nothing is looked for.
+/// Newton's method stops beyond this distance, in parametric coordinates.
 const FAR: f64 = 64.0;
 
-/// Cells of any kinds.
+/// Cells of any type.
 pub(in crate::cpu) struct General<'a, F> {
     records: &'a [[[F; 4]; 4]],
-    /// Kind, and where nodes, neighbours and terms begin.
+    /// Type, and offsets of nodes, neighbours and terms.
     heads: &'a [[i32; 4]],
     nodes: &'a [i32],
     neighbours: &'a [i32],
-    /// All places, in fours.
+    /// The whole coordinate tensor, in groups of four.
     terms: &'a [[F; 4]],
     kinds: Vec<Kind<F>>,
     is_flat: bool,
-    /// A step as short as this is the last one: what remains is about its square.
+    /// Newton's method stops after a step this short: the remaining error is about its square.
     short: F,
 }
 
-/// A place in a cell, and whether it was found.
+/// Coordinates in a cell, and whether they were found.
 struct Solved<F> {
     at: [F; 4],
     is_sound: bool,
 }
 
-/// The value of a cell's polynomial and its derivatives by r, s and t.
+/// The value of a cell's polynomial and its derivatives with respect to r, s and t.
 type Jet<F> = [[F; 4]; 4];
 
 impl<'a, F: Real> General<'a, F> {
     pub fn new(field: &FieldArrays<'a, F>, shape: &MeshShape) -> Self {
         General {
-            records: bytemuck::cast_slice(&field.places[..CELL_RECORD * shape.cells]),
+            records: bytemuck::cast_slice(&field.coordinates[..CELL_RECORD * shape.cells]),
             heads: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
             nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
             neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
-            terms: bytemuck::cast_slice(field.places),
+            terms: bytemuck::cast_slice(field.coordinates),
             kinds: Kind::all(),
             is_flat: shape.dimension == 2,
             short: F::of(0.25) * F::epsilon().sqrt(),
@@ -66,7 +66,7 @@ impl<'a, F: Real> General<'a, F> {
         &self.kinds[self.heads[cell][0] as usize]
     }
 
-    /// The linear coordinates of a position, and the border of the cell.
+    /// The linear coordinates of a position, and the tolerance of the cell.
     #[inline(always)]
     fn linear<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, F) {
         let [origin, x, y, z] = &self.records[cell];
@@ -83,7 +83,7 @@ impl<'a, F: Real> General<'a, F> {
         let mut jet = [L::Four::splat(F::zero()); 4];
         let powers = Powers::new(at);
         let terms = &self.terms[start / 4..start / 4 + kind.exponents.len()];
-        // By index: an iterator might be called where it should be inlined.
+        // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for j in 0..terms.len() {
             let [m, r, s, t] = powers.jet(&kind.exponents[j]);
@@ -100,33 +100,33 @@ impl<'a, F: Real> General<'a, F> {
         jet
     }
 
-    /// The place in a cell with these linear coordinates.
+    /// The parametric coordinates with these linear coordinates.
     #[inline(always)]
-    fn solve<L: Lanes<F>>(&self, cell: usize, linear: &[F; 4], border: F) -> Solved<F> {
+    fn solve<L: Lanes<F>>(&self, cell: usize, linear: &[F; 4], tolerance: F) -> Solved<F> {
         let kind = self.kind(cell);
         let mut at = add(&kind.centre, linear);
         if self.heads[cell][3] == 0 {
             return Solved { at, is_sound: true };
         }
         for _ in 0..STEPS {
-            let [place, jr, js, jt] = self.jet::<L>(cell, &at);
-            let rest = [linear[0] - place[0], linear[1] - place[1], linear[2] - place[2]];
+            let [value, jr, js, jt] = self.jet::<L>(cell, &at);
+            let rest = [linear[0] - value[0], linear[1] - value[1], linear[2] - value[2]];
             let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
             let per = F::one() / (jr[0] * st[0] + jr[1] * st[1] + jr[2] * st[2]);
             let step = [dot(&rest, &st) * per, dot(&rest, &tr) * per, dot(&rest, &rs) * per];
             if !(step[0].abs() + step[1].abs() + step[2].abs()).is_finite() {
-                // Where r and s say nothing: the apex of a pyramid, or what has collapsed.
-                return Solved { at, is_sound: greatest(&rest) <= border };
+                // Where r and s are undefined: the apex of a pyramid, or a collapsed cell.
+                return Solved { at, is_sound: max_norm(&rest) <= tolerance };
             }
             for d in 0..3 {
                 at[d] = at[d] + step[d];
             }
-            let room = kind.room(at[2]);
-            if step[0].abs().max(step[1].abs()) <= self.short * room && step[2].abs() <= self.short
+            let scale = kind.scale(at[2]);
+            if step[0].abs().max(step[1].abs()) <= self.short * scale && step[2].abs() <= self.short
             {
                 return Solved { at, is_sound: true };
             }
-            if greatest(&[at[0], at[1], at[2]]) > F::of(FAR) * room {
+            if max_norm(&[at[0], at[1], at[2]]) > F::of(FAR) * scale {
                 break;
             }
         }
@@ -134,20 +134,20 @@ impl<'a, F: Real> General<'a, F> {
     }
 }
 
-impl<F: Real> Shapes<F> for General<'_, F> {
+impl<F: Real> CellGeometry<F> for General<'_, F> {
     #[inline(always)]
-    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
-        let (linear, border) = self.linear::<L>(cell, p);
-        let Solved { at, is_sound } = self.solve::<L>(cell, &linear.array(), border);
-        let (face, margin) = self.kind(cell).least_side(&at);
-        let standing = if is_sound && margin >= border {
+    fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
+        let (linear, tolerance) = self.linear::<L>(cell, p);
+        let Solved { at, is_sound } = self.solve::<L>(cell, &linear.array(), tolerance);
+        let (face, margin) = self.kind(cell).nearest_side(&at);
+        let containment = if is_sound && margin >= tolerance {
             Containment::Inside
-        } else if is_sound && margin >= -border {
+        } else if is_sound && margin >= -tolerance {
             Containment::Border
         } else {
             Containment::Outside
         };
-        CellQuery { at: L::Four::new(at), standing, face }
+        CellQuery { at: L::Four::new(at), containment, face }
     }
 
     #[inline(always)]
@@ -161,58 +161,60 @@ impl<F: Real> Shapes<F> for General<'_, F> {
         values: &[[F; 4]],
         cell: usize,
         at: L::Four,
-        moment: &FramePair<F>,
+        pair: &FramePair<F>,
     ) -> L::Four {
         let kind = self.kind(cell);
-        let shares = kind.shares::<L>(&at.array());
+        let weights = kind.weights::<L>(&at.array());
         let start = self.heads[cell][1] as usize;
         let nodes = &self.nodes[start..start + kind.nodes];
-        let [w0, w1] = moment.weights;
-        let mean = sum::<F, L>(values, nodes, &shares, moment.frames[0]) * L::Four::splat(w0);
+        let [w0, w1] = pair.weights;
+        let mean = sum::<F, L>(values, nodes, &weights, pair.frames[0]) * L::Four::splat(w0);
         if w1 == F::zero() {
             return mean;
         }
-        sum::<F, L>(values, nodes, &shares, moment.frames[1]).fma(L::Four::splat(w1), mean)
+        sum::<F, L>(values, nodes, &weights, pair.frames[1]).fma(L::Four::splat(w1), mean)
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
-        let (linear, border) = self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
-        let at = self.solve::<Portable>(cell, &linear.array(), border).at;
+        let (linear, tolerance) =
+            self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
+        let at = self.solve::<Portable>(cell, &linear.array(), tolerance).at;
         self.kind(cell).wall(&at, |face| self.beyond(cell, face) < 0)
     }
 
-    fn slope(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
-        let (linear, border) = self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
+    fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
+        let (linear, tolerance) =
+            self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
         let linear = linear.array();
         let plane = self.kind(cell).plane(face);
-        let mut slope = [plane[1], plane[2], plane[3]];
+        let mut gradient = [plane[1], plane[2], plane[3]];
         if self.heads[cell][3] != 0 {
-            let at = self.solve::<Portable>(cell, &linear, border).at;
+            let at = self.solve::<Portable>(cell, &linear, tolerance).at;
             let [_, jr, js, jt] = self.jet::<Portable>(cell, &at);
             let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
             let per = F::one() / dot(&[jr[0], jr[1], jr[2]], &st);
-            let [a, b, c] = slope;
-            slope = [0, 1, 2].map(|d| (a * st[d] + b * tr[d] + c * rs[d]) * per);
+            let [a, b, c] = gradient;
+            gradient = [0, 1, 2].map(|d| (a * st[d] + b * tr[d] + c * rs[d]) * per);
         }
         let [_, x, y, z] = &self.records[cell];
-        ([x, y, z].map(|column| dot(&slope, &[column[0], column[1], column[2]])), border)
+        ([x, y, z].map(|column| dot(&gradient, &[column[0], column[1], column[2]])), tolerance)
     }
 }
 
-/// The mean of the values at some nodes of one frame.
+/// The weighted sum of the values at some nodes of one frame.
 #[inline(always)]
 fn sum<F: Real, L: Lanes<F>>(
     values: &[[F; 4]],
     nodes: &[i32],
-    shares: &[F],
+    weights: &[F],
     frame: usize,
 ) -> L::Four {
     let mut sum = L::Four::splat(F::zero());
-    // By index: an iterator might be called where it should be inlined.
+    // By index: an iterator call might not be inlined.
     #[allow(clippy::needless_range_loop)]
     for k in 0..nodes.len() {
         let value = L::Four::new(values[frame + nodes[k] as usize]);
-        sum = value.fma(L::Four::splat(shares[k]), sum);
+        sum = value.fma(L::Four::splat(weights[k]), sum);
     }
     sum
 }
@@ -233,6 +235,6 @@ fn dot<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
 }
 
 #[inline(always)]
-fn greatest<F: Real>(v: &[F; 3]) -> F {
+fn max_norm<F: Real>(v: &[F; 3]) -> F {
     v[0].abs().max(v[1].abs()).max(v[2].abs())
 }

@@ -1,7 +1,7 @@
-//! Triangles and tetrahedra: one vector operation for each axis gives the shares of all nodes, and
-//! the least of them names the face that a position is beyond.
+//! Triangles and tetrahedra: one vector operation per axis gives all barycentric weights, and the
+//! smallest of them selects the face that a position is beyond.
 
-use super::{CellQuery, Containment, Shapes};
+use super::{CellGeometry, CellQuery, Containment};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
@@ -13,11 +13,12 @@ use crate::{
 
 /// Cells that are all triangles, or all tetrahedra.
 pub(in crate::cpu) struct Simplices<'a, F> {
-    /// Origin and border, and the slopes of the shares along each axis.
+    /// Origin and tolerance, and the gradients of the weights along each axis.
     records: &'a [[[F; 4]; 4]],
     /// Nodes, and the cells opposite them.
     links: &'a [[[i32; 4]; 2]],
-    /// The shares at the origin. In a triangle the last one, which nobody has, is out of the way.
+    /// The weights at the origin. In a triangle the unused fourth is 1, so that it is never the
+    /// smallest.
     unit: [F; 4],
     corners: usize,
 }
@@ -26,14 +27,14 @@ impl<'a, F: Real> Simplices<'a, F> {
     pub fn new(field: &FieldArrays<'a, F>, shape: &MeshShape) -> Self {
         let last = if shape.dimension == 2 { F::one() } else { F::zero() };
         Simplices {
-            records: bytemuck::cast_slice(&field.places[..CELL_RECORD * shape.cells]),
+            records: bytemuck::cast_slice(&field.coordinates[..CELL_RECORD * shape.cells]),
             links: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
             unit: [F::one(), F::zero(), F::zero(), last],
             corners: shape.dimension + 1,
         }
     }
 
-    /// The mean of the values at some nodes of one frame.
+    /// The weighted sum of the values at some nodes of one frame.
     #[inline(always)]
     fn sum<L: Lanes<F>>(
         &self,
@@ -50,25 +51,25 @@ impl<'a, F: Real> Simplices<'a, F> {
     }
 
     #[inline(always)]
-    fn shares<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, L::Four) {
+    fn weights<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, L::Four) {
         let [origin, x, y, z] = &self.records[cell];
         let d = p - L::Four::new(*origin);
-        let shares = L::Four::new(*x).fma(d.spread::<0>(), L::Four::new(self.unit));
-        let shares = L::Four::new(*y).fma(d.spread::<1>(), shares);
-        (L::Four::new(*z).fma(d.spread::<2>(), shares), d.spread::<3>())
+        let weights = L::Four::new(*x).fma(d.spread::<0>(), L::Four::new(self.unit));
+        let weights = L::Four::new(*y).fma(d.spread::<1>(), weights);
+        (L::Four::new(*z).fma(d.spread::<2>(), weights), d.spread::<3>())
     }
 }
 
-impl<F: Real> Shapes<F> for Simplices<'_, F> {
+impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
     #[inline(always)]
-    fn look<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
-        let (shares, border) = self.shares::<L>(cell, p);
-        if shares.reaches(border) {
-            return CellQuery { at: shares, standing: Containment::Inside, face: 0 };
+    fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
+        let (weights, tolerance) = self.weights::<L>(cell, p);
+        if weights.reaches(tolerance) {
+            return CellQuery { at: weights, containment: Containment::Inside, face: 0 };
         }
-        let is_border = shares.reaches(L::Four::splat(F::zero()) - border);
-        let standing = if is_border { Containment::Border } else { Containment::Outside };
-        CellQuery { at: shares, standing, face: shares.least() }
+        let is_border = weights.reaches(L::Four::splat(F::zero()) - tolerance);
+        let containment = if is_border { Containment::Border } else { Containment::Outside };
+        CellQuery { at: weights, containment, face: weights.argmin() }
     }
 
     #[inline(always)]
@@ -82,11 +83,11 @@ impl<F: Real> Shapes<F> for Simplices<'_, F> {
         values: &[[F; 4]],
         cell: usize,
         at: L::Four,
-        moment: &FramePair<F>,
+        pair: &FramePair<F>,
     ) -> L::Four {
         let nodes = &self.links[cell][0];
-        let [first, second] = moment.frames;
-        let [w0, w1] = moment.weights;
+        let [first, second] = pair.frames;
+        let [w0, w1] = pair.weights;
         let mean = self.sum::<L>(values, nodes, at, first) * L::Four::splat(w0);
         if w1 == F::zero() {
             mean
@@ -96,13 +97,13 @@ impl<F: Real> Shapes<F> for Simplices<'_, F> {
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
-        let shares = self.shares::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array();
-        let is_wall = |k: &usize| shares[*k] < F::zero() && self.beyond(cell, *k) < 0;
+        let weights = self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array();
+        let is_wall = |k: &usize| weights[*k] < F::zero() && self.beyond(cell, *k) < 0;
         let walls = (0..self.corners).filter(is_wall);
-        walls.reduce(|a, b| if shares[b] < shares[a] { b } else { a })
+        walls.reduce(|a, b| if weights[b] < weights[a] { b } else { a })
     }
 
-    fn slope(&self, cell: usize, _: [F; 3], face: usize) -> ([F; 3], F) {
+    fn gradient(&self, cell: usize, _: [F; 3], face: usize) -> ([F; 3], F) {
         let [origin, x, y, z] = &self.records[cell];
         ([x[face], y[face], z[face]], -origin[3])
     }

@@ -1,8 +1,8 @@
 //! The surface of one obstacle in the kernel's precision.
 //!
-//! Every shape but a surface of triangles (`facets.rs`) is convex: it is where all of one to three
-//! bounds are negative. A bound is a signed distance: from a round surface, or from the nearer of two
-//! parallel planes.
+//! Every shape except a triangulated surface (`facets.rs`) is convex: the set where one to three
+//! bounds are negative. A bound is a signed distance from a round surface, or from the nearer of
+//! two parallel planes.
 
 use super::{
     Real,
@@ -14,16 +14,15 @@ use crate::{
     obstacle::{BLOCK, CAPPED, FACETED},
 };
 
-/// An obstacle in the kernel's precision; the numbers are those of
-/// [`Shape::numbers`](crate::Shape).
+/// An obstacle in the kernel's precision; see [`Shape::numbers`](crate::Shape).
 pub(super) struct Body<F> {
     code: i32,
     is_vessel: bool,
     pub surface: Surface,
     base: [F; 3],
-    /// Direction of the axis; zero for a sphere and a box.
+    /// Axis direction; zero for a sphere and a box.
     axis: [F; 3],
-    /// Greatest corner of a box.
+    /// Maximum corner of a box.
     top: [F; 3],
     radius: F,
     height: F,
@@ -32,23 +31,23 @@ pub(super) struct Body<F> {
     facets: Option<Facets<F>>,
 }
 
-/// Where a line meets a surface.
-pub(super) struct Meeting<F> {
+/// A line's intersection with a surface.
+pub(super) struct Intersection<F> {
     pub distance: F,
-    /// The bound or the triangle that it meets there.
+    /// The bound or triangle that is hit.
     pub bound: usize,
 }
 
 impl<F: Real> Body<F> {
     pub fn new(obstacle: &Obstacle) -> Self {
         let numbers = obstacle.shape.numbers();
-        let real = |i: usize| F::of(numbers[i]).max(F::min_value()).min(F::max_value());
-        let (base, second) = ([real(0), real(1), real(2)], [real(3), real(4), real(5)]);
+        let number = |i: usize| F::of(numbers[i]).max(F::min_value()).min(F::max_value());
+        let (base, second) = ([number(0), number(1), number(2)], [number(3), number(4), number(5)]);
         let code = obstacle.shape.code();
         let none = [F::zero(); 3];
         let has_axis = code != BLOCK && code != FACETED;
         let (axis, top) = if has_axis { (second, none) } else { (none, second) };
-        let size = real(8);
+        let size = number(8);
         let facets = match &obstacle.shape {
             Shape::Surface(surface) => Some(Facets::new(surface, skins::<F>() * size)),
             _ => None,
@@ -60,8 +59,8 @@ impl<F: Real> Body<F> {
             base,
             axis,
             top,
-            radius: real(6),
-            height: real(7),
+            radius: number(6),
+            height: number(7),
             size,
             facets,
         }
@@ -77,8 +76,8 @@ impl<F: Real> Body<F> {
         self.code != BLOCK && bound == 0
     }
 
-    /// How far off the surface a particle is put: a multiple of what rounding may add up to in a
-    /// bound near there. Half of it is enough for the exact shape to hold.
+    /// Distance from the surface at which a particle is kept: a multiple of the rounding error of a
+    /// bound near `p`. Half of it suffices for the exact shape to be respected.
     #[inline(always)]
     fn skin(&self, p: &[F; 3]) -> F {
         let unit = skins::<F>();
@@ -88,7 +87,7 @@ impl<F: Real> Body<F> {
         unit * (self.size + dot(&minus(p, &self.base), &self.axis).abs())
     }
 
-    /// What of a vector is across the axis: for a sphere all of it.
+    /// The component of a vector normal to the axis; for a sphere the whole vector.
     #[inline(always)]
     fn across(&self, v: &[F; 3]) -> [F; 3] {
         let along = dot(v, &self.axis);
@@ -96,8 +95,7 @@ impl<F: Real> Body<F> {
         [v[0] - along * axis[0], v[1] - along * axis[1], v[2] - along * axis[2]]
     }
 
-    /// The place between the planes of a bound that is not round: the distances to both, positive
-    /// between them.
+    /// Signed distances from the two planes of a flat bound, positive between them.
     #[inline(always)]
     fn between(&self, p: &[F; 3], bound: usize) -> [F; 2] {
         if self.code == CAPPED {
@@ -108,7 +106,7 @@ impl<F: Real> Body<F> {
         }
     }
 
-    /// The signed distance from a bound, negative within.
+    /// Signed distance from a bound, negative inside.
     fn value(&self, p: &[F; 3], bound: usize) -> F {
         if self.is_round(bound) {
             let across = self.across(&minus(p, &self.base));
@@ -118,7 +116,7 @@ impl<F: Real> Body<F> {
         -above.min(below)
     }
 
-    /// The outward normal of a bound at the place nearest to `p`.
+    /// Outward normal of a bound at the point nearest to `p`.
     fn outward(&self, p: &[F; 3], bound: usize) -> [F; 3] {
         if self.is_round(bound) {
             let across = self.across(&minus(p, &self.base));
@@ -138,23 +136,23 @@ impl<F: Real> Body<F> {
         normal
     }
 
-    /// A direction across the axis.
+    /// A unit vector normal to the axis.
     fn any_across(&self) -> [F; 3] {
         let axis = self.axis.map(|x| x.abs());
-        let mut least = 0;
+        let mut smallest = 0;
         for d in 1..3 {
-            if axis[d] < axis[least] {
-                least = d;
+            if axis[d] < axis[smallest] {
+                smallest = d;
             }
         }
         let mut unit = [F::zero(); 3];
-        unit[least] = F::one();
+        unit[smallest] = F::one();
         let across = self.across(&unit);
         let norm = dot(&across, &across).sqrt();
         across.map(|x| x / norm)
     }
 
-    /// The normal of a bound, or of a triangle, into the allowed side.
+    /// The normal of a bound or triangle, towards the allowed side.
     pub fn normal(&self, p: &[F; 3], bound: usize) -> [F; 3] {
         let outward = match &self.facets {
             Some(facets) => facets.normal(bound),
@@ -163,7 +161,7 @@ impl<F: Real> Body<F> {
         if self.is_vessel { outward.map(|x| -x) } else { outward }
     }
 
-    /// The bound of greatest value.
+    /// The bound with the largest value.
     fn outermost(&self, p: &[F; 3]) -> (usize, F) {
         let mut outermost = (0, self.value(p, 0));
         for bound in 1..self.bounds() {
@@ -175,8 +173,8 @@ impl<F: Real> Body<F> {
         outermost
     }
 
-    /// How far a place is on the allowed side, at least; negative on the forbidden side.
-    pub fn gap(&self, p: &[F; 3]) -> F {
+    /// Lower bound of the distance inside the allowed side; negative on the forbidden side.
+    pub fn clearance(&self, p: &[F; 3]) -> F {
         let value = match &self.facets {
             Some(facets) => facets.value(p),
             None => self.outermost(p).1,
@@ -184,19 +182,20 @@ impl<F: Real> Body<F> {
         if self.is_vessel { -value } else { value }
     }
 
-    /// Whether a particle may be at a place, beyond all doubt that rounding leaves.
+    /// Whether a particle may be at a point, with a margin for rounding.
     pub fn allows(&self, p: &[F; 3]) -> bool {
-        self.gap(p) > F::of(0.5) * self.skin(p)
+        self.clearance(p) > F::of(0.5) * self.skin(p)
     }
 
-    /// What a way along a tangent ends at: back on a curved vessel's surface. Triangles are flat.
+    /// The end of a tangential displacement: projected back onto a curved vessel's surface.
+    /// Triangles are flat.
     pub fn along(&self, p: [F; 3]) -> [F; 3] {
-        if self.facets.is_some() { p } else { self.brought(p) }
+        if self.facets.is_some() { p } else { self.projected(p) }
     }
 
-    /// The place itself where a particle may be there; else one at the nearest part of the
-    /// surface, as far as rounding allows.
-    pub fn brought(&self, p: [F; 3]) -> [F; 3] {
+    /// The point itself if it is allowed; else one at the nearest part of the surface, within
+    /// rounding.
+    pub fn projected(&self, p: [F; 3]) -> [F; 3] {
         if self.allows(&p) {
             return p;
         }
@@ -218,9 +217,8 @@ impl<F: Real> Body<F> {
         p
     }
 
-    /// Whether the straight path between two places stays on the allowed side for sure: quick, and
-    /// on the safe side. A vessel is convex; a body is passed by what is apart from one of its
-    /// bounds.
+    /// Quick, conservative test that the straight path between two points stays on the allowed
+    /// side. A vessel is convex; a path misses a body if it is apart from one of the body's bounds.
     #[inline(always)]
     pub fn is_clear(&self, from: &[F; 3], to: &[F; 3]) -> bool {
         if let Some(facets) = &self.facets {
@@ -241,19 +239,19 @@ impl<F: Real> Body<F> {
 
     #[inline(always)]
     fn is_clear_of_round(&self, from: &[F; 3], to: &[F; 3], skin: F) -> bool {
-        let begin = self.across(&minus(from, &self.base));
+        let start = self.across(&minus(from, &self.base));
         let end = self.across(&minus(to, &self.base));
         if self.is_vessel {
             let reach = self.radius - skin;
-            let farthest = dot(&begin, &begin).max(dot(&end, &end));
+            let farthest = dot(&start, &start).max(dot(&end, &end));
             return reach > F::zero() && farthest < reach * reach;
         }
-        let way = minus(&end, &begin);
-        let square = dot(&way, &way);
-        let part = (-dot(&begin, &way) / square).max(F::zero()).min(F::one());
-        // A way of no length has no number for a part, and any part of it will do.
+        let displacement = minus(&end, &start);
+        let square = dot(&displacement, &displacement);
+        let part = (-dot(&start, &displacement) / square).max(F::zero()).min(F::one());
+        // A displacement of length zero gives NaN; any fraction will do.
         let part = if square > F::zero() { part } else { F::zero() };
-        let nearest = plus(&begin, &way, part);
+        let nearest = plus(&start, &displacement, part);
         let reach = self.radius + skin;
         square <= F::max_value() && dot(&nearest, &nearest) > reach * reach
     }
@@ -269,31 +267,31 @@ impl<F: Real> Body<F> {
         begin_above.max(end_above) < -skin || begin_below.max(end_below) < -skin
     }
 
-    /// Where a line first goes from the allowed to the forbidden side. One that begins on the
-    /// surface or behind it does so at once, unless it leads to the allowed side.
-    pub fn meeting(&self, from: &[F; 3], line: &Line<F>) -> Option<Meeting<F>> {
+    /// The first crossing of a line from the allowed to the forbidden side. A line that starts on
+    /// the surface or beyond it crosses at once, unless it leads to the allowed side.
+    pub fn intersection(&self, from: &[F; 3], line: &Line<F>) -> Option<Intersection<F>> {
         if let Some(facets) = &self.facets {
-            let (distance, bound) = facets.meeting(from, line, self.is_vessel)?;
-            return Some(Meeting { distance, bound });
+            let (distance, bound) = facets.intersection(from, line, self.is_vessel)?;
+            return Some(Intersection { distance, bound });
         }
         let (mut enter, mut leave) = (F::min_value(), F::max_value());
         let (mut first, mut last) = (0, 0);
         for bound in 0..self.bounds() {
-            let [begins, ends] = self.span(from, &line.direction, bound);
-            if begins > enter {
-                (enter, first) = (begins, bound);
+            let [starts, ends] = self.span(from, &line.direction, bound);
+            if starts > enter {
+                (enter, first) = (starts, bound);
             }
             if ends < leave {
                 (leave, last) = (ends, bound);
             }
         }
         let is_through = enter < leave;
-        let at_once = Meeting { distance: F::zero(), bound: self.outermost(from).0 };
-        let meeting = if self.is_vessel {
+        let at_once = Intersection { distance: F::zero(), bound: self.outermost(from).0 };
+        let intersection = if self.is_vessel {
             if !is_through || leave < F::zero() {
                 return Some(at_once);
             }
-            Meeting { distance: leave, bound: last }
+            Intersection { distance: leave, bound: last }
         } else {
             if !is_through || leave < F::zero() {
                 return None;
@@ -302,13 +300,13 @@ impl<F: Real> Body<F> {
                 let outward = self.outward(from, at_once.bound);
                 return (dot(&outward, &line.direction) < F::zero()).then_some(at_once);
             }
-            Meeting { distance: enter, bound: first }
+            Intersection { distance: enter, bound: first }
         };
-        (meeting.distance <= line.length).then_some(meeting)
+        (intersection.distance <= line.length).then_some(intersection)
     }
 
-    /// The distances along a line between which a bound is negative; the first is the greater one
-    /// where there are none.
+    /// The interval of distances along a line in which a bound is negative; the first value exceeds
+    /// the second if it is empty.
     fn span(&self, from: &[F; 3], direction: &[F; 3], bound: usize) -> [F; 2] {
         if self.is_round(bound) {
             return self.round_span(from, direction);
@@ -322,36 +320,40 @@ impl<F: Real> Body<F> {
         [a.min(b), a.max(b)]
     }
 
-    /// The roots of a quadratic, in the form that does not cancel: the discriminant from the
-    /// distance at which the line passes (Haines, Günther, Akenine-Möller, "Precision improvements
-    /// for ray/sphere intersection", Ray Tracing Gems, 2019, ch. 7), the smaller root from the
-    /// greater (Press et al., Numerical Recipes, section 5.6).
+    /// The roots of a quadratic without cancellation: the discriminant from the distance at which
+    /// the line passes (Haines, Günther, Akenine-Möller, "Precision improvements for ray/sphere
+    /// intersection", Ray Tracing Gems, 2019, ch. 7), the smaller root from the larger (Press et
+    /// al., Numerical Recipes, section 5.6).
     fn round_span(&self, from: &[F; 3], direction: &[F; 3]) -> [F; 2] {
-        let begin = self.across(&minus(from, &self.base));
+        let start = self.across(&minus(from, &self.base));
         let across = self.across(direction);
         let speed = dot(&across, &across).sqrt();
-        let distance = dot(&begin, &begin).sqrt();
+        let distance = dot(&start, &start).sqrt();
         if speed <= F::of(4.0) * F::epsilon() {
             return all_or_nothing(distance < self.radius);
         }
         let across = across.map(|x| x / speed);
-        let way = dot(&begin, &across);
-        let passing = plus(&begin, &across, -way);
+        let displacement = dot(&start, &across);
+        let passing = plus(&start, &across, -displacement);
         let passing = dot(&passing, &passing).sqrt();
         let square = (self.radius - passing) * (self.radius + passing);
         if square < F::zero() {
             return all_or_nothing(false);
         }
-        let far = square.sqrt() + way.abs();
+        let far = square.sqrt() + displacement.abs();
         if far == F::zero() {
             return all_or_nothing(false);
         }
         let near = (distance - self.radius) * (distance + self.radius) / far;
-        if way < F::zero() { [near / speed, far / speed] } else { [-far / speed, -near / speed] }
+        if displacement < F::zero() {
+            [near / speed, far / speed]
+        } else {
+            [-far / speed, -near / speed]
+        }
     }
 }
 
-/// Apart, so that the loop over other shapes is small.
+/// Not inlined, to keep the loop over other shapes small.
 #[cold]
 #[inline(never)]
 fn is_clear_of_facets<F: Real>(
@@ -363,13 +365,13 @@ fn is_clear_of_facets<F: Real>(
     facets.is_clear(from, to, is_vessel)
 }
 
-/// How far off a surface of size 1 a particle is put.
+/// Distance of particles from a surface of size 1.
 #[inline(always)]
 fn skins<F: Real>() -> F {
     F::of(16.0) * F::epsilon()
 }
 
-/// The whole line, or none of it.
+/// The whole line, or an empty interval.
 fn all_or_nothing<F: Real>(all: bool) -> [F; 2] {
     let (low, high) = (F::min_value(), F::max_value());
     if all { [low, high] } else { [high, low] }

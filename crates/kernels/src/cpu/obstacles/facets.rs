@@ -1,5 +1,5 @@
-//! A closed surface in the kernel's precision: how far a place is from it, and where a line first
-//! goes through it.
+//! A closed triangulated surface in the kernel's precision: signed distances, and the first
+//! crossing of a line.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::surface::{
 };
 use std::sync::Arc;
 
-/// A closed surface. Places in its lattice count cells from the lattice's first corner.
+/// A closed surface. Lattice coordinates count cells from the lattice's first corner.
 pub(crate) struct Facets<F> {
     surface: Arc<ClosedSurface>,
     rows: Arc<Vec<[F; 3]>>,
@@ -23,25 +23,25 @@ pub(crate) struct Facets<F> {
     pitch: F,
     /// Cells of the lattice along each axis.
     nodes: [F; 3],
-    /// How far off the surface a particle is put.
+    /// Distance of particles from the surface.
     skin: F,
 }
 
-/// A cell that is not cut.
+/// An undivided cell.
 struct Leaf<F> {
     low: [F; 3],
     width: F,
-    /// Where its triangles are listed, and how many there are.
+    /// Offset and length of its list of triangles.
     first: usize,
     count: usize,
-    /// How far the surface is away, at least, with a sign; 0 where the list has to tell.
+    /// Signed lower bound of the distance from the surface; 0 if the list decides.
     distance: F,
 }
 
-/// The triangle nearest to a place.
+/// The triangle nearest to a point.
 struct Closest<F> {
     which: usize,
-    /// From the nearest part of it to the place, in its frame.
+    /// From its nearest feature to the point, in its frame.
     off: [F; 3],
     part: usize,
     square: F,
@@ -51,8 +51,8 @@ struct Closest<F> {
 struct Ray<F> {
     from: [F; 3],
     direction: [F; 3],
-    /// The same in the lattice.
-    begin: [F; 3],
+    /// Origin and direction in lattice coordinates.
+    start: [F; 3],
     speed: [F; 3],
     length: F,
     is_vessel: bool,
@@ -65,13 +65,13 @@ impl<F: Real> Facets<F> {
             low: surface.low.map(F::of),
             high: surface.high.map(F::of),
             pitch: F::of(surface.pitch),
-            nodes: surface.nodes.map(|n| F::of_whole(n as i32)),
+            nodes: surface.nodes.map(|n| F::from_i32(n as i32)),
             surface: surface.clone(),
             skin,
         }
     }
 
-    /// The lattice begins one cell before the surface's box.
+    /// Lattice coordinates of a point; the lattice starts one cell before the surface's box.
     fn in_lattice(&self, p: &[F; 3]) -> [F; 3] {
         [0, 1, 2].map(|d| (p[d] - self.low[d]) / self.pitch + F::one())
     }
@@ -80,7 +80,7 @@ impl<F: Real> Facets<F> {
         (0..3).all(|d| F::zero() <= at[d] && at[d] < self.nodes[d])
     }
 
-    /// The cell at a place in the lattice, or the one nearest to it.
+    /// The cell at lattice coordinates, or the nearest one.
     fn leaf(&self, at: &[F; 3]) -> Leaf<F> {
         let numbers = &self.surface.numbers;
         let mut cell =
@@ -88,13 +88,13 @@ impl<F: Real> Facets<F> {
         let mut low = cell;
         let mut counts = self.surface.nodes;
         let mut width = F::one();
-        let mut begin = self.surface.triangles().len();
+        let mut start = self.surface.triangles().len();
         for _ in 0..=MAX_CUTS {
-            let [x, y, z] = cell.map(|i| i.whole() as usize);
-            let here = begin + 2 * (x + counts[0] * (y + counts[1] * z));
+            let [x, y, z] = cell.map(|i| i.as_i32() as usize);
+            let here = start + 2 * (x + counts[0] * (y + counts[1] * z));
             let (first, quanta) = (numbers[here], numbers[here + 1]);
             if quanta != 0 {
-                let distance = F::of_whole(quanta) * self.pitch / F::of(QUANTA);
+                let distance = F::from_i32(quanta) * self.pitch / F::of(QUANTA);
                 return Leaf { low, width, first: here, count: 1, distance };
             }
             if first >= 0 {
@@ -102,14 +102,14 @@ impl<F: Real> Facets<F> {
                 let count = numbers[first] as usize;
                 return Leaf { low, width, first: first + 1, count, distance: F::zero() };
             }
-            begin = -first as usize;
+            start = -first as usize;
             counts = [CUTS; 3];
             width = width / F::of(CUTS as f64);
             let last = F::of(CUTS as f64 - 1.0);
             cell = [0, 1, 2].map(|d| ((at[d] - low[d]) / width).floor().max(F::zero()).min(last));
             low = [0, 1, 2].map(|d| low[d] + cell[d] * width);
         }
-        // Cells are cut no more often.
+        // Unreachable: cells are not divided more often.
         Leaf { low, width, first: 0, count: 0, distance: F::zero() }
     }
 
@@ -145,8 +145,8 @@ impl<F: Real> Facets<F> {
         self.surface.sides(closest.which).is_outside(closest.part, closest.off[2])
     }
 
-    /// The signed distance of a place, negative inside: exact near the surface, and elsewhere not
-    /// more than it is.
+    /// Signed distance of a point, negative inside: exact near the surface, elsewhere a lower bound
+    /// in magnitude.
     pub fn value(&self, p: &[F; 3]) -> F {
         let at = self.in_lattice(p);
         if !self.holds(&at) {
@@ -163,8 +163,8 @@ impl<F: Real> Facets<F> {
         if self.is_outside(&closest) { distance } else { -distance }
     }
 
-    /// A place at a signed distance from the part of the surface that is the nearest to another
-    /// place; or from a part near that, where the surface is far.
+    /// A point at a signed distance from the feature of the surface nearest to `p`, or from a
+    /// feature near it if the surface is far away.
     pub fn at_distance(&self, p: &[F; 3], distance: F) -> [F; 3] {
         let at = self.in_lattice(p);
         let leaf = self.leaf(&at);
@@ -192,10 +192,10 @@ impl<F: Real> Facets<F> {
         self.facet(which).normal
     }
 
-    /// Whether the straight path between two places stays on the allowed side for sure: quick, and
-    /// on the safe side.
+    /// Quick, conservative test that the straight path between two points stays on the allowed
+    /// side.
     pub fn is_clear(&self, from: &[F; 3], to: &[F; 3], is_vessel: bool) -> bool {
-        // Triangles reach by two skins beyond their sides.
+        // Triangles extend two skins beyond their sides.
         let reach = F::of(4.0) * self.skin;
         let beyond = |d: usize| {
             from[d].max(to[d]) < self.low[d] - reach || from[d].min(to[d]) > self.high[d] + reach
@@ -203,17 +203,17 @@ impl<F: Real> Facets<F> {
         if !is_vessel && (beyond(0) || beyond(1) || beyond(2)) {
             return true;
         }
-        let way = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
-        let length = dot(&way, &way).sqrt();
+        let displacement = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+        let length = dot(&displacement, &displacement).sqrt();
         let value = self.value(from);
-        let gap = if is_vessel { -value } else { value };
+        let clearance = if is_vessel { -value } else { value };
         let safe = F::one() - F::of(16.0) * F::epsilon();
-        gap * safe > length + reach && length <= F::max_value()
+        clearance * safe > length + reach && length <= F::max_value()
     }
 
-    /// Where a line first goes through a triangle to its forbidden side: the distance, and the
-    /// triangle's number.
-    pub(super) fn meeting(
+    /// The first crossing of a line through a triangle to its forbidden side: distance and triangle
+    /// index.
+    pub(super) fn intersection(
         &self,
         from: &[F; 3],
         line: &Line<F>,
@@ -225,41 +225,41 @@ impl<F: Real> Facets<F> {
         if enter > leave {
             return None;
         }
-        // From where it comes in: what is far away is rounded more.
+        // Starts where the line enters the lattice, to reduce rounding.
         let from = plus(from, &line.direction, enter);
-        let begin = self.in_lattice(&from);
+        let start = self.in_lattice(&from);
         let length = leave - enter;
-        let ray = Ray { from, direction: line.direction, begin, speed, length, is_vessel };
+        let ray = Ray { from, direction: line.direction, start, speed, length, is_vessel };
         let (distance, which) = self.follow(&ray)?;
         let distance = enter + distance;
         (distance <= line.length).then_some((distance, which))
     }
 
-    /// The distances along a line between which it is in the lattice.
-    fn span(&self, begin: &[F; 3], speed: &[F; 3]) -> (F, F) {
+    /// The interval of distances along a line within the lattice.
+    fn span(&self, start: &[F; 3], speed: &[F; 3]) -> (F, F) {
         let (mut enter, mut leave) = (F::min_value(), F::max_value());
         for d in 0..3 {
             if speed[d] == F::zero() {
-                if begin[d] < F::zero() || begin[d] >= self.nodes[d] {
+                if start[d] < F::zero() || start[d] >= self.nodes[d] {
                     return (F::max_value(), F::min_value());
                 }
                 continue;
             }
-            let (a, b) = (-begin[d] / speed[d], (self.nodes[d] - begin[d]) / speed[d]);
+            let (a, b) = (-start[d] / speed[d], (self.nodes[d] - start[d]) / speed[d]);
             enter = enter.max(a.min(b));
             leave = leave.min(a.max(b));
         }
         (enter, leave)
     }
 
-    /// Goes through the lattice cell by cell.
+    /// Traverses the lattice cell by cell.
     fn follow(&self, ray: &Ray<F>) -> Option<(F, usize)> {
         let mut first: Option<(F, usize)> = None;
         let mut reached = F::zero();
         while reached <= ray.length {
-            let leaf = self.leaf(&plus(&ray.begin, &ray.speed, reached));
+            let leaf = self.leaf(&plus(&ray.start, &ray.speed, reached));
             let mut next = leaf.end(ray);
-            // A step past the side of the cell, as much as its margin allows for.
+            // A step past the side of the cell, within its margin.
             let step = F::of(0.005) * leaf.width * self.pitch;
             let step = step.max(F::of(4.0) * F::epsilon() * reached);
             if leaf.distance == F::zero() {
@@ -277,8 +277,8 @@ impl<F: Real> Facets<F> {
         first
     }
 
-    /// Where a ray goes through a triangle, if that is before it goes through another one. Triangles
-    /// reach a little beyond their sides, so that there is no way between them.
+    /// Updates the first crossing with that of a triangle, if it comes earlier. Triangles extend
+    /// slightly beyond their sides, so that there are no frame_intervals between them.
     fn meet(&self, ray: &Ray<F>, which: usize, first: &mut Option<(F, usize)>) {
         let facet = self.facet(which);
         let sign = if ray.is_vessel { -F::one() } else { F::one() };
@@ -311,7 +311,7 @@ impl<F: Real> Leaf<F> {
             let speed = ray.speed[d];
             if speed != F::zero() {
                 let side = if speed > F::zero() { self.low[d] + self.width } else { self.low[d] };
-                end = end.min((side - ray.begin[d]) / speed);
+                end = end.min((side - ray.start[d]) / speed);
             }
         }
         end

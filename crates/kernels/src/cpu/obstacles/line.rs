@@ -2,19 +2,19 @@
 
 use super::Real;
 
-/// A straight line from a place.
+/// A straight line from a point.
 pub(super) struct Line<F> {
     pub direction: [F; 3],
     pub length: F,
 }
 
 impl<F: Real> Line<F> {
-    /// The line between two places; nothing where these are the same, or too far apart.
+    /// The line between two points; `None` if they coincide, or are too far apart.
     pub fn new(from: &[F; 3], to: &[F; 3]) -> Option<Self> {
-        let way = minus(to, from);
-        let size = way[0].abs().max(way[1].abs()).max(way[2].abs());
-        // Scaled, so that squares of short ways do not vanish.
-        let scaled = [way[0] / size, way[1] / size, way[2] / size];
+        let displacement = minus(to, from);
+        let size = displacement[0].abs().max(displacement[1].abs()).max(displacement[2].abs());
+        // Scaled, so that the squares of short displacements do not underflow.
+        let scaled = [displacement[0] / size, displacement[1] / size, displacement[2] / size];
         let norm = dot(&scaled, &scaled).sqrt();
         let length = size * norm;
         let direction = [scaled[0] / norm, scaled[1] / norm, scaled[2] / norm];

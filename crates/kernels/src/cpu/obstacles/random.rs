@@ -1,4 +1,4 @@
-//! Tests with random obstacles, domain boxes and ways.
+//! Tests with random obstacles, domain boxes and paths.
 
 use super::{
     tests::{OPEN, SURFACES, is_allowed},
@@ -10,7 +10,7 @@ use fastrand::Rng;
 const CONDITIONS: [Condition; 4] =
     [Condition::Periodic, Condition::Reflect, Condition::Clamp, Condition::Exit];
 
-/// What is drawn at random for a way.
+/// A random test case.
 pub(crate) struct Case {
     pub obstacles: Vec<Obstacle>,
     pub boundary: Boundary,
@@ -18,20 +18,20 @@ pub(crate) struct Case {
     to: [f64; 3],
 }
 
-pub(crate) fn place(rng: &mut Rng, low: f64, high: f64) -> [f64; 3] {
+pub(crate) fn random_point(rng: &mut Rng, low: f64, high: f64) -> [f64; 3] {
     [(); 3].map(|()| low + (high - low) * rng.f64())
 }
 
 fn obstacle(rng: &mut Rng, low: f64, high: f64) -> Obstacle {
     let width = high - low;
-    let centre = place(rng, low, high);
+    let centre = random_point(rng, low, high);
     let allowed = if rng.u8(0..4) == 0 { Allowed::Inside } else { Allowed::Outside };
     let solid = width * (0.05 + 0.2 * rng.f64());
     let radius = if allowed == Allowed::Inside { width * (0.3 + 0.7 * rng.f64()) } else { solid };
     let shape = match rng.u8(0..4) {
         0 => Shape::Sphere { centre, radius },
         1 => {
-            let half = place(rng, 0.5 * radius, radius);
+            let half = random_point(rng, 0.5 * radius, radius);
             let (mut low, mut high) = (minus(&centre, &half), plus(&centre, &half, 1.0));
             if rng.bool() {
                 (low[2], high[2]) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -39,7 +39,7 @@ fn obstacle(rng: &mut Rng, low: f64, high: f64) -> Obstacle {
             Shape::Box { low, high }
         }
         kind => {
-            let mut axis = place(rng, -radius, radius);
+            let mut axis = random_point(rng, -radius, radius);
             if rng.bool() {
                 axis = [0.0, 0.0, radius];
             }
@@ -61,24 +61,24 @@ pub(crate) fn case(rng: &mut Rng) -> Case {
         }
     }
     let obstacles = (0..rng.usize(1..4)).map(|_| obstacle(rng, low, high)).collect();
-    let from = place(rng, low, high);
+    let from = random_point(rng, low, high);
     let reach = width * [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
-    let to = plus(&from, &place(rng, -reach, reach), 1.0);
+    let to = plus(&from, &random_point(rng, -reach, reach), 1.0);
     Case { obstacles, boundary, from, to }
 }
 
 /// Surfaces in the box from 0 to 1, for [`among`].
 pub(crate) fn surfaces(rng: &mut Rng) -> Vec<Shape> {
-    let mut made = Vec::new();
+    let mut shapes = Vec::new();
     for (_, model) in models::all().into_iter().chain(models::all()) {
         let scale = 0.15 + 0.25 * rng.f64();
-        let shift = place(rng, 0.2, 0.7);
-        made.push(Shape::surface(model.moved(scale, shift).made()));
+        let shift = random_point(rng, 0.2, 0.7);
+        shapes.push(Shape::surface(model.moved(scale, shift).build()));
     }
-    made
+    shapes
 }
 
-/// A way among surfaces, and sometimes a ball, in the box from 0 to 1.
+/// A path among surfaces, and sometimes a ball, in the box from 0 to 1.
 pub(crate) fn among(rng: &mut Rng, surfaces: &[Shape]) -> Case {
     let mut case = case(rng);
     (case.boundary.low, case.boundary.high) = ([0.0; 3], [1.0; 3]);
@@ -91,20 +91,20 @@ pub(crate) fn among(rng: &mut Rng, surfaces: &[Shape]) -> Case {
     if rng.bool() {
         case.obstacles.push(obstacle(rng, 0.0, 1.0));
     }
-    case.from = place(rng, 0.0, 1.0);
+    case.from = random_point(rng, 0.0, 1.0);
     let reach = [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
-    case.to = plus(&case.from, &place(rng, -reach, reach), 1.0);
+    case.to = plus(&case.from, &random_point(rng, -reach, reach), 1.0);
     case
 }
 
-/// A few steps of a way from wherever the first one led, as a tracer takes them.
+/// Several steps with the same displacement, as a tracer takes them.
 fn check_case<F: Real>(case: &Case, seen: &mut Seen) {
     let Case { obstacles, boundary, .. } = case;
     let set = Obstacles::<F>::new(obstacles, boundary);
-    let Some(mut from) = set.settled(case.from.map(F::of)) else { return };
-    let way = minus(&case.to.map(F::of), &case.from.map(F::of));
+    let Some(mut from) = set.nearest_allowed(case.from.map(F::of)) else { return };
+    let path = minus(&case.to.map(F::of), &case.from.map(F::of));
     for _ in 0..3 {
-        let to = plus(&from, &way, F::one());
+        let to = plus(&from, &path, F::one());
         let passage = set.pass(&from, &to);
         let exact = passage.position.map(number);
         for obstacle in obstacles {
@@ -127,7 +127,7 @@ fn check_case<F: Real>(case: &Case, seen: &mut Seen) {
     seen.followed += 1;
 }
 
-/// A clear way has no hit, and is what it would be without obstacles as long as it is in the box.
+/// A clear path has no hit, and ends at its end if that is in the box.
 fn check_clear<F: Real>(
     set: &Obstacles<F>,
     (from, to): (&[F; 3], &[F; 3]),
@@ -157,13 +157,13 @@ fn check_random<F: Real>() {
     for _ in 0..100_000 {
         check_case::<F>(&case(&mut rng), &mut seen);
     }
-    // That all of this has occurred.
+    // All outcomes must have occurred.
     assert!(seen.clear > 5_000 && seen.followed > 10_000, "{seen:?}");
     assert!(seen.ends[STUCK as usize..].iter().all(|count| *count > 1_000), "{seen:?}");
 }
 
 #[test]
-fn no_particle_is_ever_on_the_forbidden_side_among_surfaces() {
+fn steps_never_end_on_the_forbidden_side_among_surfaces() {
     let (mut rng, mut seen) = (Rng::with_seed(8), Seen::default());
     let surfaces = surfaces(&mut rng);
     for _ in 0..20_000 {
@@ -176,25 +176,25 @@ fn no_particle_is_ever_on_the_forbidden_side_among_surfaces() {
 }
 
 #[test]
-fn no_particle_is_ever_on_the_forbidden_side_in_single_precision() {
+fn steps_never_end_on_the_forbidden_side_in_single_precision() {
     check_random::<f32>();
 }
 
 #[test]
-fn no_particle_is_ever_on_the_forbidden_side_in_double_precision() {
+fn steps_never_end_on_the_forbidden_side_in_double_precision() {
     check_random::<f64>();
 }
 
-/// Without an obstacle on the way, the box alone counts.
+/// Without an obstacle on the path, only the box matters.
 #[test]
-fn far_obstacles_change_nothing() {
+fn distant_obstacles_change_nothing() {
     let mut rng = Rng::with_seed(3);
     let centre = [500.0; 3];
     let shape = Shape::Sphere { centre, radius: 1.0 };
     let far = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
     for _ in 0..20_000 {
         let Case { boundary, from, to, .. } = case(&mut rng);
-        // Not through more faces than a step may meet.
+        // Within the maximum number of events of a step.
         let to = plus(&from, &minus(&to, &from), 0.5);
         let width = boundary.high[0] - boundary.low[0];
         let passage = Obstacles::<f64>::new(std::slice::from_ref(&far), &boundary).pass(&from, &to);
@@ -210,9 +210,9 @@ fn far_obstacles_change_nothing() {
     }
 }
 
-/// A particle that is pressed against a vessel goes around it, step by step, and never beyond.
+/// A particle pressed against a vessel slides around it, and never leaves it.
 #[test]
-fn a_slide_around_a_vessel_keeps_to_it() {
+fn slide_follows_a_vessel() {
     let shape = Shape::Sphere { centre: [0.3, 0.1, 0.0], radius: 1.1 };
     let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: Surface::Slide };
     let set = Obstacles::<f32>::new(std::slice::from_ref(&vessel), &OPEN);
@@ -228,9 +228,9 @@ fn a_slide_around_a_vessel_keeps_to_it() {
     }
 }
 
-/// In a domain without thickness particles stay in its plane.
+/// In a domain of zero thickness particles stay in its plane.
 #[test]
-fn flat_domains_stay_flat() {
+fn particles_stay_in_a_flat_domain() {
     let mut rng = Rng::with_seed(5);
     for _ in 0..20_000 {
         let mut case = case(&mut rng);
@@ -242,7 +242,7 @@ fn flat_domains_stay_flat() {
                 Shape::Sphere { centre, radius } => (centre, radius),
                 Shape::Cylinder { base, radius, .. } => (base, radius),
                 Shape::Box { low, high } => (low, high[0] - low[0]),
-                Shape::Surface(_) => unreachable!("there are none among these"),
+                Shape::Surface(_) => unreachable!("the case has no triangulated surfaces"),
             };
             let axis = [0.0, 0.0, radius];
             obstacle.shape = Shape::Cylinder { base, axis, radius, capped: false };
@@ -251,15 +251,15 @@ fn flat_domains_stay_flat() {
     }
 }
 
-/// Ways that are as long as numbers allow, and longer than can be worked with.
+/// Displacements up to the largest floats.
 #[test]
-fn wild_ways_end_at_places() {
+fn huge_displacements_end_at_allowed_points() {
     let mut rng = Rng::with_seed(9);
     for _ in 0..20_000 {
         let mut case = case(&mut rng);
         let power = rng.i32(6..39);
         let reach = 10.0_f64.powi(power);
-        case.to = place(&mut rng, -reach, reach);
+        case.to = random_point(&mut rng, -reach, reach);
         if power < 37 && rng.bool() {
             case.boundary = OPEN;
         }

@@ -30,16 +30,16 @@ fn with(surface: Surface, obstacle: Obstacle) -> Obstacle {
     Obstacle { surface, ..obstacle }
 }
 
-/// A box of the same condition all around.
-fn room(low: f64, high: f64, condition: Condition) -> Boundary {
+/// A box with the same condition on all faces.
+fn uniform_box(low: f64, high: f64, condition: Condition) -> Boundary {
     Boundary { low: [low; 3], high: [high; 3], faces: [[condition; 2]; 3], ..OPEN }
 }
 
-fn pass(obstacles: &[Obstacle], boundary: &Boundary, way: [[f64; 3]; 2]) -> ObstaclePassage {
-    obstacle_passages(obstacles, boundary, DType::F64, &way[..1], &way[1..])[0]
+fn pass(obstacles: &[Obstacle], boundary: &Boundary, path: [[f64; 3]; 2]) -> ObstaclePassage {
+    obstacle_passages(obstacles, boundary, DType::F64, &path[..1], &path[1..])[0]
 }
 
-/// The exact shape's value at a place, by its definition: negative within.
+/// Signed distance of a point from the exact shape, by definition: negative inside.
 fn value(shape: &Shape, p: [f64; 3]) -> f64 {
     let norm = |v: [f64; 3]| dot(&v, &v).sqrt();
     match *shape {
@@ -62,28 +62,35 @@ pub(crate) fn is_allowed(obstacle: &Obstacle, p: [f64; 3]) -> bool {
     if obstacle.allowed == Allowed::Inside { value < 0.0 } else { value > 0.0 }
 }
 
-/// Checks a first hit at all scales and places: its fraction, its normal.
-fn check_hit<F: Real>(obstacle: Obstacle, way: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
+/// Checks the fraction and normal of a first hit at several scales and positions.
+fn check_hit<F: Real>(obstacle: Obstacle, path: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
     let rounding = number(F::epsilon());
     for scale in [1e-6, 1.0, 1e6] {
         for offset in [0.0, 10.0] {
             let moved = |p: [f64; 3]| [p[0] + offset, p[1] - offset, p[2] + offset];
-            let place = |p: [f64; 3]| moved(p).map(|x| x * scale);
+            let transformed = |p: [f64; 3]| moved(p).map(|x| x * scale);
             let shape = match obstacle.shape {
                 Shape::Sphere { centre, radius } => {
-                    Shape::Sphere { centre: place(centre), radius: radius * scale }
+                    Shape::Sphere { centre: transformed(centre), radius: radius * scale }
                 }
                 Shape::Cylinder { base, axis, radius, capped } => {
                     let axis = axis.map(|x| x * scale);
-                    Shape::Cylinder { base: place(base), axis, radius: radius * scale, capped }
+                    Shape::Cylinder {
+                        base: transformed(base),
+                        axis,
+                        radius: radius * scale,
+                        capped,
+                    }
                 }
-                Shape::Box { low, high } => Shape::Box { low: place(low), high: place(high) },
-                Shape::Surface(_) => unreachable!("surfaces have tests of their own"),
+                Shape::Box { low, high } => {
+                    Shape::Box { low: transformed(low), high: transformed(high) }
+                }
+                Shape::Surface(_) => unreachable!("surfaces are tested in facets/tests.rs"),
             };
             let obstacles = Obstacles::<F>::new(&[Obstacle { shape, ..obstacle.clone() }], &OPEN);
-            let [from, to] = way.map(|p| place(p).map(F::of));
+            let [from, to] = path.map(|p| transformed(p).map(F::of));
             let hit = obstacles.first_hit(&from, &to);
-            let case = format!("{obstacle:?} {way:?} x {scale} + {offset}: {hit:?}");
+            let case = format!("{obstacle:?} {path:?} x {scale} + {offset}: {hit:?}");
             assert_eq!(hit.is_some(), expected.is_some(), "{case}");
             let (Some(hit), Some((fraction, normal))) = (hit, expected) else { continue };
             let tolerance = 40.0 * rounding * (1.0 + offset);
@@ -96,9 +103,9 @@ fn check_hit<F: Real>(obstacle: Obstacle, way: [[f64; 3]; 2], expected: Option<(
     }
 }
 
-fn check(obstacle: Obstacle, way: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
-    check_hit::<f32>(obstacle.clone(), way, expected);
-    check_hit::<f64>(obstacle, way, expected);
+fn check(obstacle: Obstacle, path: [[f64; 3]; 2], expected: Option<(f64, [f64; 3])>) {
+    check_hit::<f32>(obstacle.clone(), path, expected);
+    check_hit::<f64>(obstacle, path, expected);
 }
 
 const BALL: Shape = Shape::Sphere { centre: [0.0; 3], radius: 1.0 };
@@ -109,7 +116,7 @@ const DRUM: Shape =
 const CRATE: Shape = Shape::Box { low: [-1.0, -1.0, 0.0], high: [1.0, 1.0, 2.0] };
 
 #[test]
-fn obstacles_are_hit_where_they_are() {
+fn first_hits_on_analytic_shapes() {
     let left = Some((0.25, [-1.0, 0.0, 0.0]));
     for shape in [BALL, PIPE] {
         check(solid(&shape), [[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0]], left);
@@ -117,44 +124,44 @@ fn obstacles_are_hit_where_they_are() {
     for shape in [PIPE, DRUM, CRATE] {
         check(solid(&shape), [[-2.0, 0.0, 1.0], [2.0, 0.0, 1.0]], left);
         check(vessel(&shape), [[0.0, 0.0, 1.0], [4.0, 0.0, 1.0]], left);
-        // Too short to get there, and past it.
+        // Too short to reach it, and past it.
         check(solid(&shape), [[-2.0, 0.0, 1.0], [-1.1, 0.0, 1.0]], None);
         check(solid(&shape), [[-2.0, 1.5, 1.0], [2.0, 1.5, 1.0]], None);
     }
     check(vessel(BALL), [[0.0; 3], [4.0, 0.0, 0.0]], left);
-    // 3-4-5: at y = 0.6 the ball begins at x = -0.8.
+    // 3-4-5 triangle: at y = 0.6 the ball starts at x = -0.8.
     check(solid(BALL), [[-1.8, 0.6, 0.0], [2.2, 0.6, 0.0]], Some((0.25, [-0.8, 0.6, 0.0])));
     for shape in [DRUM, CRATE] {
         let (down, up) = ([0.0, 0.0, -1.0], [0.0, 0.0, 1.0]);
         check(solid(&shape), [[0.5, 0.5, 6.0], [0.5, 0.5, -2.0]], Some((0.5, up)));
         check(solid(&shape), [[0.5, 0.5, -1.0], [0.5, 0.5, 3.0]], Some((0.25, down)));
         check(vessel(&shape), [[0.5, 0.5, 1.0], [0.5, 0.5, 5.0]], Some((0.25, down)));
-        // Over it, in the shadow of its round side.
+        // Above it, level with its round side.
         check(solid(&shape), [[-2.0, 0.0, 2.5], [2.0, 0.0, 2.5]], None);
     }
     check(solid(PIPE), [[0.5, 1.5, 6.0], [0.5, 1.5, -2.0]], None);
 }
 
 #[test]
-fn a_slanted_cylinder_is_hit_where_it_is() {
+fn first_hit_on_a_slanted_cylinder() {
     let axis = [1.0, 1.0, 0.0];
     let shape = Shape::Cylinder { base: [0.0; 3], axis, radius: 0.5, capped: false };
     let half = 0.5_f64.sqrt();
-    // Across the axis, along z, and straight at it along x.
+    // Across the axis, along z, and towards it along x.
     check(solid(&shape), [[3.0, 3.0, 2.5], [3.0, 3.0, -1.5]], Some((0.5, [0.0, 0.0, 1.0])));
     let fraction = (4.0 - 0.5 / half) / 8.0;
     check(solid(&shape), [[-4.0, 0.0, 0.0], [4.0, 0.0, 0.0]], Some((fraction, [-half, half, 0.0])));
 }
 
 #[test]
-fn ways_that_graze_or_begin_on_a_surface() {
-    let way = |y: f64| [[-2.0, y, 0.0], [2.0, y, 0.0]];
-    let first = |obstacle, way: [[f64; 3]; 2]| {
-        Obstacles::<f64>::new(&[obstacle], &OPEN).first_hit(&way[0], &way[1])
+fn paths_that_graze_or_start_on_a_surface() {
+    let path = |y: f64| [[-2.0, y, 0.0], [2.0, y, 0.0]];
+    let first = |obstacle, path: [[f64; 3]; 2]| {
+        Obstacles::<f64>::new(&[obstacle], &OPEN).first_hit(&path[0], &path[1])
     };
-    assert!(first(solid(BALL), way(1.0)).is_none());
-    assert!(first(solid(BALL), way(1.0 + 1e-12)).is_none());
-    let hit = first(solid(BALL), way(1.0 - 1e-12)).unwrap();
+    assert!(first(solid(BALL), path(1.0)).is_none());
+    assert!(first(solid(BALL), path(1.0 + 1e-12)).is_none());
+    let hit = first(solid(BALL), path(1.0 - 1e-12)).unwrap();
     assert!((hit.fraction - 0.5).abs() < 1e-6 && (hit.normal[1] - 1.0).abs() < 1e-6);
     for shape in [BALL, PIPE, CRATE] {
         let top = [0.0, 1.0, if shape == CRATE { 0.5 } else { 0.0 }];
@@ -174,25 +181,25 @@ fn assert_near(found: [f64; 3], expected: [f64; 3]) {
 }
 
 #[test]
-fn reflection_is_that_of_a_mirror() {
-    let way = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
-    let found = pass(&[sphere([0.0, 0.0, 0.2], 1.0)], &OPEN, way);
-    // What is left at (-0.8, 0.6) is 0.5 along x, of which -0.4 is along the normal.
+fn reflection_mirrors_the_displacement() {
+    let path = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
+    let found = pass(&[sphere([0.0, 0.0, 0.2], 1.0)], &OPEN, path);
+    // The remainder at (-0.8, 0.6) is 0.5 along x, with a normal component of -0.4.
     assert_near(found.position, [-0.8 + 0.5 - 0.64, 0.6 + 0.48, 0.2]);
     assert_eq!(found.end, None);
 }
 
 #[test]
-fn bounces_between_obstacles_and_faces() {
+fn reflections_between_obstacles_and_faces() {
     let (left, right) = (sphere([-2.0, 0.0, 0.0], 1.0), sphere([2.0, 0.0, 0.0], 1.0));
-    let way = [[0.0; 3], [4.5, 0.0, 0.0]];
+    let path = [[0.0; 3], [4.5, 0.0, 0.0]];
     let expected = [0.5, 0.0, 0.0];
-    assert_near(pass(&[left, right.clone()], &OPEN, way).position, expected);
-    let walled = Boundary { low: [-1.0; 3], ..room(-1.0, 4.0, Condition::Reflect) };
-    assert_near(pass(std::slice::from_ref(&right), &walled, way).position, expected);
-    let clamped = room(-1.0, 4.0, Condition::Clamp);
-    assert_near(pass(std::slice::from_ref(&right), &clamped, way).position, [-1.0, 0.0, 0.0]);
-    let found = pass(&[right], &room(-1.0, 4.0, Condition::Exit), way);
+    assert_near(pass(&[left, right.clone()], &OPEN, path).position, expected);
+    let walled = Boundary { low: [-1.0; 3], ..uniform_box(-1.0, 4.0, Condition::Reflect) };
+    assert_near(pass(std::slice::from_ref(&right), &walled, path).position, expected);
+    let clamped = uniform_box(-1.0, 4.0, Condition::Clamp);
+    assert_near(pass(std::slice::from_ref(&right), &clamped, path).position, [-1.0, 0.0, 0.0]);
+    let found = pass(&[right], &uniform_box(-1.0, 4.0, Condition::Exit), path);
     let (status, fraction) = found.end.unwrap();
     assert_eq!((status, found.obstacle), (Status::Exited(Face::XLow), None));
     assert!((fraction - 3.0 / 4.5).abs() < 1e-12);
@@ -201,10 +208,10 @@ fn bounces_between_obstacles_and_faces() {
 
 #[test]
 fn obstacles_beyond_periodic_faces() {
-    let boundary = room(0.0, 1.0, Condition::Periodic);
-    let way = [[0.8, 0.5, 0.5], [1.4, 0.5, 0.5]];
+    let boundary = uniform_box(0.0, 1.0, Condition::Periodic);
+    let path = [[0.8, 0.5, 0.5], [1.4, 0.5, 0.5]];
     let ball = with(Surface::Stick, sphere([0.3, 0.5, 0.5], 0.1));
-    let found = pass(&[ball], &boundary, way);
+    let found = pass(&[ball], &boundary, path);
     assert_near(found.position, [0.2, 0.5, 0.5]);
     assert_eq!((found.image, found.obstacle), ([1, 0, 0], Some(0)));
     let (status, fraction) = found.end.unwrap();
@@ -215,38 +222,38 @@ fn obstacles_beyond_periodic_faces() {
     let found = pass(&[far], &boundary, back);
     assert_near(found.position, [0.7, 0.5, 0.5]);
     assert_eq!((found.image, found.end), ([-1, 0, 0], None));
-    // Right behind the face: a wall there.
+    // Directly behind the face: acts as a wall there.
     let slab = Shape::Box { low: [0.0; 3], high: [0.2, 1.0, 1.0] };
-    let found = pass(&[with(Surface::Exit, solid(&slab))], &boundary, way);
+    let found = pass(&[with(Surface::Exit, solid(&slab))], &boundary, path);
     assert_near(found.position, [1.0, 0.5, 0.5]);
     assert_eq!((found.image, found.obstacle), ([0; 3], Some(0)));
     let (status, fraction) = found.end.unwrap();
     assert_eq!(status, Status::HitObstacle);
     assert!((fraction - 1.0 / 3.0).abs() < 1e-12);
-    let found = pass(&[solid(&slab)], &boundary, way);
+    let found = pass(&[solid(&slab)], &boundary, path);
     assert_near(found.position, [0.6, 0.5, 0.5]);
 }
 
 #[test]
 fn sliding_along_bodies_and_vessels() {
-    // What is left at (-0.8, 0.6) is 0.5 along x, and 0.3 of it along the tangent.
-    let way = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
-    let found = pass(&[with(Surface::Slide, solid(PIPE))], &OPEN, way);
+    // The remainder at (-0.8, 0.6) is 0.5 along x, with a tangential component of 0.3.
+    let path = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
+    let found = pass(&[with(Surface::Slide, solid(PIPE))], &OPEN, path);
     assert_near(found.position, [-0.8 + 0.18, 0.6 + 0.24, 0.2]);
-    // In a vessel the end of the tangent is brought back to the surface.
-    let way = [[0.2, 0.6, 0.2], [1.3, 0.6, 0.2]];
-    let found = pass(&[with(Surface::Slide, vessel(PIPE))], &OPEN, way);
+    // In a vessel the end of the tangent is projected back onto the surface.
+    let path = [[0.2, 0.6, 0.2], [1.3, 0.6, 0.2]];
+    let found = pass(&[with(Surface::Slide, vessel(PIPE))], &OPEN, path);
     let (x, y) = (0.8 + 0.18, 0.6 - 0.24);
     let distance = f64::hypot(x, y);
     assert_near(found.position, [x / distance, y / distance, 0.2]);
     // Into the corner of a box, and along the edge.
-    let way = [[0.5, 0.5, 1.0], [1.5, 1.5, 1.5]];
-    let found = pass(&[with(Surface::Slide, vessel(CRATE))], &OPEN, way);
+    let path = [[0.5, 0.5, 1.0], [1.5, 1.5, 1.5]];
+    let found = pass(&[with(Surface::Slide, vessel(CRATE))], &OPEN, path);
     assert_near(found.position, [1.0, 1.0, 1.5]);
 }
 
 #[test]
-fn who_begins_on_the_forbidden_side_is_brought_out() {
+fn start_on_the_forbidden_side_is_moved_out() {
     for (obstacle, inside, expected) in [
         (solid(BALL), [0.0, 0.5, 0.0], [0.0, 1.0, 0.0]),
         (solid(BALL), [0.0; 3], [1.0, 0.0, 0.0]),
@@ -265,7 +272,7 @@ fn who_begins_on_the_forbidden_side_is_brought_out() {
             assert_eq!(found.end, None);
         }
     }
-    // A place that no particle may be at is kept.
+    // A point that cannot be corrected is kept.
     let found = pass(&[solid(BALL), vessel(BALL)], &OPEN, [[3.0; 3], [4.0; 3]]);
     assert_eq!(found.position, [3.0; 3]);
 }

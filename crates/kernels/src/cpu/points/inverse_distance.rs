@@ -1,4 +1,4 @@
-//! The mean of the nearest nodes, weighted by a power of the inverse distance.
+//! The mean of the nearest nodes, weighted by inverse distance to a power.
 
 use super::{Cloud, Finder, WIDTH, square_distance};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// The nearest nodes, in order of distance.
+/// The nearest nodes, sorted by distance.
 #[derive(Clone, Copy)]
 struct Neighbours<F> {
     needed: usize,
@@ -27,7 +27,7 @@ impl<F: Real> Neighbours<F> {
         Neighbours { needed, square: far, node: [0; MAX_NEIGHBOURS] }
     }
 
-    /// Takes a node into the order, and drops the one that is now too far down.
+    /// Inserts a node into the sorted list, and drops the last one.
     #[inline(always)]
     fn insert(&mut self, square: F, node: u32) {
         let mut at = self.needed - 1;
@@ -45,11 +45,11 @@ impl<F: Real, L: Lanes<F>> Finder<F, L> for Neighbours<F> {
     type Found = Self;
 
     #[inline(always)]
-    fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>) {
+    fn visit(&mut self, cloud: &Cloud<F>, position: &[F; 3], nodes: Range<usize>) {
         let mut start = nodes.start;
         while start < nodes.end {
-            let squares = cloud.squares::<L>(place, start..nodes.end).array();
-            // By index: an iterator might be called where it should be inlined and unrolled.
+            let squares = cloud.squares::<L>(position, start..nodes.end).array();
+            // By index: an iterator call might not be inlined and unrolled.
             #[allow(clippy::needless_range_loop)]
             for l in 0..WIDTH {
                 if squares[l] < self.square[self.needed - 1] {
@@ -66,7 +66,7 @@ impl<F: Real, L: Lanes<F>> Finder<F, L> for Neighbours<F> {
     }
 }
 
-/// The mean of the nearest nodes, weighted by a power of the inverse distance.
+/// Inverse distance weighting of the nearest nodes.
 pub(in crate::cpu) struct InverseDistance<'a, F> {
     cloud: Cloud<'a, F>,
     velocity: &'a [[F; 4]],
@@ -75,18 +75,18 @@ pub(in crate::cpu) struct InverseDistance<'a, F> {
     half_power: F,
 }
 
-/// The place of a particle's last search and the distance of the farthest neighbour there; 0
-/// before the first one.
+/// Position of a particle's last search and the distance of the farthest neighbour there; 0 before
+/// the first search.
 #[derive(Clone, Copy, Default)]
 pub(in crate::cpu) struct LastReach<F> {
-    place: [F; 3],
+    position: [F; 3],
     reach: F,
 }
 
 impl<'a, F: Real> InverseDistance<'a, F> {
     /// # Panics
     ///
-    /// Where the neighbours are none, more than [`MAX_NEIGHBOURS`] or more than the nodes.
+    /// If `neighbours` is 0, more than [`MAX_NEIGHBOURS`] or more than the number of nodes.
     pub fn new(
         field: &FieldArrays<'a, F>,
         shape: &PointShape,
@@ -94,8 +94,8 @@ impl<'a, F: Real> InverseDistance<'a, F> {
         neighbours: usize,
         power: f64,
     ) -> Self {
-        let most = MAX_NEIGHBOURS.min(shape.count);
-        assert!((1..=most).contains(&neighbours), "{neighbours} neighbours; 1 to {most} can be");
+        let limit = MAX_NEIGHBOURS.min(shape.count);
+        assert!((1..=limit).contains(&neighbours), "{neighbours} neighbours; use 1 to {limit}");
         InverseDistance {
             cloud: Cloud::new(field, shape, frames),
             velocity: field.velocity,
@@ -105,16 +105,16 @@ impl<'a, F: Real> InverseDistance<'a, F> {
     }
 
     #[inline(always)]
-    fn neighbours<L: Lanes<F>>(&self, place: [F; 3], last: &mut LastReach<F>) -> Neighbours<F> {
-        let moved = square_distance(&last.place, &place).sqrt();
+    fn neighbours<L: Lanes<F>>(&self, position: [F; 3], last: &mut LastReach<F>) -> Neighbours<F> {
+        let moved = square_distance(&last.position, &position).sqrt();
         let reach = self.cloud.reach_after(last.reach, moved);
-        let found = self.cloud.find::<L, _>(&place, reach, Neighbours::nothing(self.neighbours));
-        *last = LastReach { place, reach: found.square[self.neighbours - 1].sqrt() };
+        let found = self.cloud.find::<L, _>(&position, reach, Neighbours::nothing(self.neighbours));
+        *last = LastReach { position, reach: found.square[self.neighbours - 1].sqrt() };
         found
     }
 
-    /// The weight of a node, relative to that of the nearest one, so that no distance is too
-    /// small for it.
+    /// The weight of a node relative to that of the nearest one, which avoids overflow at small
+    /// distances.
     #[inline(always)]
     fn weight(&self, nearest: F, square: F) -> F {
         if square == nearest {
@@ -132,17 +132,17 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &FramePair<F>,
+        pair: &FramePair<F>,
         hint: &mut LastReach<F>,
     ) -> L::Four {
-        let place = self.cloud.place(three(position.array()));
-        let found = self.neighbours::<L>(place, hint);
+        let position = self.cloud.search_position(three(position.array()));
+        let found = self.neighbours::<L>(position, hint);
         let mut sum = L::Four::splat(F::zero());
         let mut weights = F::zero();
         for n in 0..self.neighbours {
             let weight = self.weight(found.square[0], found.square[n]);
             let node = found.node[n] as usize;
-            let velocity = blend::<F, L>(self.velocity, node, moment);
+            let velocity = blend::<F, L>(self.velocity, node, pair);
             sum = velocity.fma(L::Four::splat(weight), sum);
             weights = weights + weight;
         }

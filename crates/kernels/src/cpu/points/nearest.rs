@@ -12,12 +12,12 @@ use crate::{
 };
 use std::ops::Range;
 
-/// The nearest node and the distance of the second, apart for each lane of the vectors by which
-/// nodes are looked at.
+/// The nearest node and the distance of the second nearest, separately for each lane of the vectors
+/// of nodes.
 struct NearestTwo<F, L: Lanes<F>> {
     first: L::Eight,
     second: L::Eight,
-    /// Where the vector with the nearest node begins, as bits.
+    /// Index of the first node of the vector with the nearest node, as bits.
     start: L::Eight,
 }
 
@@ -30,7 +30,7 @@ impl<F, L: Lanes<F>> Clone for NearestTwo<F, L> {
 
 impl<F, L: Lanes<F>> Copy for NearestTwo<F, L> {}
 
-/// The nearest node, the square of its distance and that of the second.
+/// The nearest node, its squared distance, and that of the second nearest.
 type Nearer<F> = (u32, F, F);
 
 impl<F: Real, L: Lanes<F>> NearestTwo<F, L> {
@@ -45,10 +45,10 @@ impl<F: Real, L: Lanes<F>> Finder<F, L> for NearestTwo<F, L> {
     type Found = Nearer<F>;
 
     #[inline(always)]
-    fn look(&mut self, cloud: &Cloud<F>, place: &[F; 3], nodes: Range<usize>) {
+    fn visit(&mut self, cloud: &Cloud<F>, position: &[F; 3], nodes: Range<usize>) {
         let mut start = nodes.start;
         while start < nodes.end {
-            let square = cloud.squares::<L>(place, start..nodes.end);
+            let square = cloud.squares::<L>(position, start..nodes.end);
             let here = L::Eight::splat(F::of_bits(start as u32));
             self.start = square.where_less(self.first, here, self.start);
             self.second = self.second.min(square.max(self.first));
@@ -69,7 +69,7 @@ impl<F: Real, L: Lanes<F>> Finder<F, L> for NearestTwo<F, L> {
             }
         }
         let mut next = second[best];
-        // By index: an iterator might be called where it should be inlined and unrolled.
+        // By index: an iterator call might not be inlined and unrolled.
         #[allow(clippy::needless_range_loop)]
         for l in 0..WIDTH {
             if l != best && first[l] < next {
@@ -80,7 +80,7 @@ impl<F: Real, L: Lanes<F>> Finder<F, L> for NearestTwo<F, L> {
     }
 }
 
-/// The velocity of the nearest node.
+/// Nearest-node interpolation.
 pub(in crate::cpu) struct Nearest<'a, F> {
     cloud: Cloud<'a, F>,
     velocity: &'a [[F; 4]],
@@ -89,12 +89,12 @@ pub(in crate::cpu) struct Nearest<'a, F> {
 /// The last search of a particle.
 #[derive(Clone, Copy, Default)]
 pub(in crate::cpu) struct LastSearch<F> {
-    place: [F; 3],
+    position: [F; 3],
     node: u32,
     /// Distance of the second node; 0 before the first search.
     second: F,
-    /// Square of the way within which the nearest node remains the nearest: half of what the
-    /// second one is farther away.
+    /// Squared displacement within which the nearest node stays the nearest: half the difference
+    /// between the two distances.
     safe: F,
 }
 
@@ -104,17 +104,18 @@ impl<'a, F: Real> Nearest<'a, F> {
     }
 
     #[inline(always)]
-    fn node<L: Lanes<F>>(&self, place: [F; 3], last: &mut LastSearch<F>) -> usize {
-        let moved = square_distance(&last.place, &place);
+    fn node<L: Lanes<F>>(&self, position: [F; 3], last: &mut LastSearch<F>) -> usize {
+        let moved = square_distance(&last.position, &position);
         if moved < last.safe {
             return last.node as usize;
         }
         let reach = self.cloud.reach_after(last.second, moved.sqrt());
-        let (node, first, second) = self.cloud.find(&place, reach, NearestTwo::<F, L>::nothing());
+        let (node, first, second) =
+            self.cloud.find(&position, reach, NearestTwo::<F, L>::nothing());
         let (first, second) = (first.sqrt(), second.sqrt());
         let slack = F::of(32.0) * F::epsilon() * second;
         let half = (F::of(0.5) * (second - first) - slack).max(F::zero());
-        *last = LastSearch { place, node, second, safe: half * half };
+        *last = LastSearch { position, node, second, safe: half * half };
         node as usize
     }
 }
@@ -126,11 +127,11 @@ impl<F: Real> Sampler<F> for Nearest<'_, F> {
     fn sample<L: Lanes<F>>(
         &self,
         position: L::Four,
-        moment: &FramePair<F>,
+        pair: &FramePair<F>,
         hint: &mut LastSearch<F>,
     ) -> L::Four {
-        let place = self.cloud.place(three(position.array()));
-        let node = self.node::<L>(place, hint);
-        blend::<F, L>(self.velocity, node, moment)
+        let position = self.cloud.search_position(three(position.array()));
+        let node = self.node::<L>(position, hint);
+        blend::<F, L>(self.velocity, node, pair)
     }
 }

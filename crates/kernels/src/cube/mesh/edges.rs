@@ -1,25 +1,25 @@
-//! Open faces: where a mesh ends.
+//! Boundary faces of a mesh.
 
 use super::{
     super::{Vec4, cubecl, dot, tables::NEIGHBOURS_AT},
-    HOPS, MeshKind, beyond, general, look, sides, simplices,
+    HOPS, MeshKind, beyond, general, query, sides, simplices,
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// A face at the edge of a mesh.
+/// A face on the mesh boundary.
 #[derive(CubeType)]
 pub(in crate::cube) struct Edge<F: Float> {
-    /// The number of its cell, one more than it is.
+    /// Its cell, incremented by one.
     pub cell: i32,
     pub face: i32,
-    /// The place near it, as seen from the cell.
+    /// The nearby position in coordinates of the cell.
     at: Vec4<F>,
 }
 
-/// The open face that a walk towards a position beyond the mesh leads to.
+/// The boundary face reached by a walk towards a position outside the mesh.
 #[cube]
 pub(in crate::cube) fn edge<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     ints: &[i32],
     p: Vec4<F>,
@@ -31,15 +31,15 @@ pub(in crate::cube) fn edge<F: Float>(
     while hops > 0 && edge.cell > 0 {
         hops -= 1;
         let cell = (edge.cell - 1) as usize;
-        let look = look::<F>(places, index, cell, p, mesh);
-        edge.at = look.at;
+        let query = query::<F>(coords, index, cell, p, mesh);
+        edge.at = query.at;
         // In a corner the face that a position is farthest beyond may be that of a neighbour.
-        edge.face = wall::<F>(index, ints, cell, look.at, mesh);
+        edge.face = wall::<F>(index, ints, cell, query.at, mesh);
         let is_wall = edge.face >= 0;
         if !is_wall {
-            edge.face = look.face;
+            edge.face = query.face;
         }
-        let next = beyond(index, ints, cell, look.face, mesh);
+        let next = beyond(index, ints, cell, query.face, mesh);
         if is_wall || next < 0 {
             hops = 0i32;
         } else {
@@ -49,7 +49,7 @@ pub(in crate::cube) fn edge<F: Float>(
     edge
 }
 
-/// The open face of a cell that a place is farthest beyond, or -1.
+/// The boundary face of a cell that a point is farthest beyond, or -1.
 #[cube]
 fn wall<F: Float>(
     index: &[i32],
@@ -67,11 +67,11 @@ fn wall<F: Float>(
     }
 }
 
-/// A way from a face of a cell into it, normal to the face and twice the border in length,
-/// which is next to nothing.
+/// A vector from a face of a cell into it, normal to the face; its length is twice the tolerance of
+/// the face.
 #[cube]
 pub(in crate::cube) fn inward<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     index: &[i32],
     edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
@@ -80,32 +80,33 @@ pub(in crate::cube) fn inward<F: Float>(
     let mut inward = Vec4::<F>::new(zero);
     if edge.cell > 0 {
         let cell = (edge.cell - 1) as usize;
-        let slope = slope::<F>(places, index, cell, edge, mesh);
-        let (x, y, z) = (slope.extract(0usize), slope.extract(1usize), slope.extract(2usize));
+        let gradient = gradient::<F>(coords, index, cell, edge, mesh);
+        let (x, y, z) =
+            (gradient.extract(0usize), gradient.extract(1usize), gradient.extract(2usize));
         let size = max(x.abs(), max(y.abs(), z.abs()));
         if size > zero {
-            // A square may be beyond all numbers, where cells are small.
-            let normal = slope / Vec4::<F>::new(size);
-            let border = -places[4 * cell].extract(3usize);
-            let length = (border + border) / (size * dot::<F>(normal, normal));
+            // The square could overflow where cells are small.
+            let normal = gradient / Vec4::<F>::new(size);
+            let tolerance = -coords[4 * cell].extract(3usize);
+            let length = (tolerance + tolerance) / (size * dot::<F>(normal, normal));
             inward = Vec4::<F>::new(length) * normal;
         }
     }
     inward
 }
 
-/// The slope of the coordinate that is 0 on a face of a cell and grows into it.
+/// Gradient of the coordinate that is 0 on a face of a cell and grows into it.
 #[cube]
-fn slope<F: Float>(
-    places: &[Vec4<F>],
+fn gradient<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     cell: usize,
     edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     if comptime!(mesh.is_simple()) {
-        simplices::slope::<F>(places, cell, edge.face)
+        simplices::gradient::<F>(coords, cell, edge.face)
     } else {
-        general::slope::<F>(places, index, cell, edge.at, edge.face, mesh)
+        general::gradient::<F>(coords, index, cell, edge.at, edge.face, mesh)
     }
 }

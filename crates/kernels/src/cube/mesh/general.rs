@@ -1,6 +1,7 @@
-//! Cells of any kinds, by the tables of their kinds; see `cpu/mesh/general.rs`.
+//! Cells of any type, evaluated with the tables of their types; see `cpu/mesh/general.rs`.
 //!
-//! A kernel has a branch for each kind that occurs, in which all numbers of its table are constants.
+//! A kernel has a branch for each type that occurs, in which the numbers of its table are
+//! constants.
 
 use super::{
     super::{
@@ -12,24 +13,25 @@ use super::{
     },
     BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
     kind::bit,
-    sides::{centre, is_of, least_side, per_room, slope_of},
+    sides::{centre, gradient_of, inverse_scale, is_of, nearest_side},
 };
 use crate::MAX_CELL_NODES;
 use burn_cubecl::cubecl::prelude::*;
 
-/// Newton's steps; two or three are usual.
+/// Maximum number of Newton steps; two or three are usual.
 const STEPS: i32 = 16;
-/// Beyond here, in parametric coordinates, nothing is looked for.
+/// Newton's method stops beyond this distance, in parametric coordinates.
 const FAR: f32 = 64.0;
 
-/// A cell's kind, and where its terms begin among vectors of places; 0 where it has none.
+/// A cell's type, and the offset of its terms in vectors of the coordinate tensor; 0 if it has
+/// none.
 #[derive(CubeType)]
 struct Head {
     kind: i32,
     terms: usize,
 }
 
-/// A place in a cell, and whether it was found.
+/// Coordinates in a cell, and whether they were found.
 #[derive(CubeType)]
 struct Solved<F: Float> {
     at: Vec4<F>,
@@ -39,7 +41,7 @@ struct Solved<F: Float> {
 /// A cell's polynomial and its derivatives.
 #[derive(CubeType)]
 struct Jet<F: Float> {
-    place: Vec4<F>,
+    value: Vec4<F>,
     by_r: Vec4<F>,
     by_s: Vec4<F>,
     by_t: Vec4<F>,
@@ -52,11 +54,11 @@ fn head(index: &[i32], cell: usize) -> Head {
 
 /// The linear coordinates of a position.
 #[cube]
-fn linear<F: Float>(places: &[Vec4<F>], cell: usize, p: Vec4<F>) -> Vec4<F> {
-    let d = p - places[4 * cell];
-    places[4 * cell + 1] * Vec4::<F>::new(d.extract(0usize))
-        + places[4 * cell + 2] * Vec4::<F>::new(d.extract(1usize))
-        + places[4 * cell + 3] * Vec4::<F>::new(d.extract(2usize))
+fn linear<F: Float>(coords: &[Vec4<F>], cell: usize, p: Vec4<F>) -> Vec4<F> {
+    let d = p - coords[4 * cell];
+    coords[4 * cell + 1] * Vec4::<F>::new(d.extract(0usize))
+        + coords[4 * cell + 2] * Vec4::<F>::new(d.extract(1usize))
+        + coords[4 * cell + 3] * Vec4::<F>::new(d.extract(2usize))
 }
 
 /// A coordinate to a power.
@@ -71,7 +73,7 @@ fn power<F: Float>(x: F, #[comptime] exponent: u8) -> F {
     }
 }
 
-/// A term at a place.
+/// The value of a term at a point.
 #[cube]
 fn term<F: Float>(at: Vec4<F>, #[comptime] exponents: [u8; 3]) -> F {
     power::<F>(at.extract(0usize), comptime!(exponents[0]))
@@ -79,22 +81,26 @@ fn term<F: Float>(at: Vec4<F>, #[comptime] exponents: [u8; 3]) -> F {
         * power::<F>(at.extract(2usize), comptime!(exponents[2]))
 }
 
-/// A term's derivative along an axis of which it has a power.
+/// Derivative of a term along an axis on which it depends.
 #[cube]
-fn term_slope<F: Float>(at: Vec4<F>, #[comptime] exponents: [u8; 3], #[comptime] d: usize) -> F {
-    let slope = term::<F>(at, comptime!(lowered(exponents, d)));
-    F::cast_from(comptime!(i32::from(exponents[d]))) * slope
+fn term_derivative<F: Float>(
+    at: Vec4<F>,
+    #[comptime] exponents: [u8; 3],
+    #[comptime] d: usize,
+) -> F {
+    let gradient = term::<F>(at, comptime!(lowered(exponents, d)));
+    F::cast_from(comptime!(i32::from(exponents[d]))) * gradient
 }
 
 #[cube]
 fn jet<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     head: &Head,
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> Jet<F> {
     let zero = Vec4::<F>::new(F::new(0.0_f32));
-    let mut jet = Jet::<F> { place: zero, by_r: zero, by_s: zero, by_t: zero };
+    let mut jet = Jet::<F> { value: zero, by_r: zero, by_s: zero, by_t: zero };
     #[unroll]
     for k in 0..comptime!(mesh.families().len()) {
         let family = comptime!(mesh.families()[k]);
@@ -102,16 +108,19 @@ fn jet<F: Float>(
             #[unroll]
             for j in 0..comptime!(family.1.len()) {
                 let exponents = comptime!(family.1[j]);
-                let factor = places[head.terms + j];
-                jet.place += factor * Vec4::<F>::new(term::<F>(at, exponents));
+                let factor = coords[head.terms + j];
+                jet.value += factor * Vec4::<F>::new(term::<F>(at, exponents));
                 if comptime!(exponents[0] > 0) {
-                    jet.by_r += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 0usize));
+                    jet.by_r +=
+                        factor * Vec4::<F>::new(term_derivative::<F>(at, exponents, 0usize));
                 }
                 if comptime!(exponents[1] > 0) {
-                    jet.by_s += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 1usize));
+                    jet.by_s +=
+                        factor * Vec4::<F>::new(term_derivative::<F>(at, exponents, 1usize));
                 }
                 if comptime!(exponents[2] > 0) {
-                    jet.by_t += factor * Vec4::<F>::new(term_slope::<F>(at, exponents, 2usize));
+                    jet.by_t +=
+                        factor * Vec4::<F>::new(term_derivative::<F>(at, exponents, 2usize));
                 }
             }
         }
@@ -129,7 +138,7 @@ fn cross<F: Float>(a: Vec4<F>, b: Vec4<F>) -> Vec4<F> {
     vec4::<F>(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
 }
 
-/// Whether no coordinate is farther from 0 than a bound. What is no number is.
+/// Whether all coordinates are within a bound; false for NaN.
 #[cube]
 fn is_within<F: Float>(v: Vec4<F>, bound: F) -> bool {
     v.extract(0usize).abs() <= bound
@@ -137,26 +146,27 @@ fn is_within<F: Float>(v: Vec4<F>, bound: F) -> bool {
         && v.extract(2usize).abs() <= bound
 }
 
-/// The place in a cell with these linear coordinates, by Newton's method.
+/// The parametric coordinates with these linear coordinates, by Newton's method.
 #[cube]
 fn solve<F: Float>(
-    places: &[Vec4<F>],
+    coords: &[Vec4<F>],
     head: &Head,
     linear: Vec4<F>,
-    border: F,
+    tolerance: F,
     #[comptime] mesh: MeshKind,
 ) -> Solved<F> {
     let first = centre::<F>(head.kind, mesh) + linear;
     let mut at = first;
     let mut is_sound = true;
     if comptime!(mesh.curved() != 0) {
-        // A step as short as the root of this is the last one: what remains is about its square.
+        // Square of the step length after which the iteration stops: the remaining error is about
+        // its square.
         let short = F::new(0.0625_f32) * rounding::<F>();
         let mut steps = 0i32;
-        let mut goes_on = head.terms > 0;
-        while goes_on {
-            let jet = jet::<F>(places, head, at, mesh);
-            let rest = linear - jet.place;
+        let mut continues = head.terms > 0;
+        while continues {
+            let jet = jet::<F>(coords, head, at, mesh);
+            let rest = linear - jet.value;
             let st = cross::<F>(jet.by_s, jet.by_t);
             let tr = cross::<F>(jet.by_t, jet.by_r);
             let rs = cross::<F>(jet.by_r, jet.by_s);
@@ -167,47 +177,47 @@ fn solve<F: Float>(
             steps += 1;
             if r.abs() + s.abs() + t.abs() <= F::max_value() {
                 at += vec4::<F>(r, s, t);
-                let per_room = per_room::<F>(head.kind, at, mesh);
-                let across = max(r.abs(), s.abs()) * per_room;
+                let inverse_scale = inverse_scale::<F>(head.kind, at, mesh);
+                let across = max(r.abs(), s.abs()) * inverse_scale;
                 is_sound = across * across <= short && t * t <= short;
-                let is_near = is_within::<F>(at * Vec4::<F>::new(per_room), F::new(FAR));
-                goes_on = !is_sound && steps < STEPS && is_near;
-                if !is_sound && !goes_on {
+                let is_near = is_within::<F>(at * Vec4::<F>::new(inverse_scale), F::new(FAR));
+                continues = !is_sound && steps < STEPS && is_near;
+                if !is_sound && !continues {
                     at = first;
                 }
             } else {
-                // Where r and s say nothing: the apex of a pyramid, or what has collapsed.
-                is_sound = is_within::<F>(rest, border);
-                goes_on = false;
+                // Where r and s are undefined: the apex of a pyramid, or a collapsed cell.
+                is_sound = is_within::<F>(rest, tolerance);
+                continues = false;
             }
         }
     }
     Solved::<F> { at, is_sound }
 }
 
-/// What a cell says about a position.
+/// A position relative to a cell.
 #[cube]
-pub(super) fn look<F: Float>(
-    places: &[Vec4<F>],
+pub(super) fn query<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> CellQuery<F> {
     let head = head(index, cell);
-    let border = -places[4 * cell].extract(3usize);
-    let linear = linear::<F>(places, cell, p);
-    let solved = solve::<F>(places, &head, linear, border, mesh);
-    let margin = least_side::<F>(head.kind, solved.at, mesh);
-    // What is no number has no least side.
+    let tolerance = -coords[4 * cell].extract(3usize);
+    let linear = linear::<F>(coords, cell, p);
+    let solved = solve::<F>(coords, &head, linear, tolerance, mesh);
+    let margin = nearest_side::<F>(head.kind, solved.at, mesh);
+    // NaN compares false with every side.
     let is_sound = solved.is_sound && is_within::<F>(solved.at, F::max_value());
-    let is_inside = is_sound && margin.least >= border;
-    let is_near = is_sound && margin.least >= -border;
-    let standing = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
-    CellQuery::<F> { at: solved.at, standing, face: margin.face }
+    let is_inside = is_sound && margin.smallest >= tolerance;
+    let is_near = is_sound && margin.smallest >= -tolerance;
+    let containment = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
+    CellQuery::<F> { at: solved.at, containment, face: margin.face }
 }
 
-/// The mean of the values at the nodes of a cell, for a place in it.
+/// The mean of the nodal values at coordinates in a cell.
 #[cube]
 pub(super) fn mean<F: Float>(
     velocity: &[Vec4<F>],
@@ -215,7 +225,7 @@ pub(super) fn mean<F: Float>(
     ints: &[i32],
     cell: usize,
     at: Vec4<F>,
-    moment: &FramePair<F>,
+    pair: &FramePair<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     let mesh = comptime!(form.kind.mesh());
@@ -233,34 +243,34 @@ pub(super) fn mean<F: Float>(
             }
             #[unroll]
             for i in 0..comptime!(table.nodes.len()) {
-                let share = share::<F>(&terms, comptime!(table.coefficients[i]));
-                let value = blend::<F>(velocity, index[nodes + i] as usize, moment, form);
-                sum += Vec4::<F>::new(share) * value;
+                let weight = weight::<F>(&terms, comptime!(table.coefficients[i]));
+                let value = blend::<F>(velocity, index[nodes + i] as usize, pair, form);
+                sum += Vec4::<F>::new(weight) * value;
             }
         }
     }
     sum
 }
 
-/// The share of a node, from the terms of its kind.
+/// The weight of a node, from the terms of its cell type.
 #[cube]
-fn share<F: Float>(terms: &Sequence<F>, #[comptime] coefficients: [f64; MAX_CELL_NODES]) -> F {
-    let mut share = F::new(0.0_f32);
+fn weight<F: Float>(terms: &Sequence<F>, #[comptime] coefficients: [f64; MAX_CELL_NODES]) -> F {
+    let mut weight = F::new(0.0_f32);
     #[unroll]
     for j in 0..terms.len() {
         let coefficient = comptime!(coefficients[j]);
         if comptime!(coefficient != 0.0) {
-            share += F::new(comptime!(coefficient as f32)) * terms[j];
+            weight += F::new(comptime!(coefficient as f32)) * terms[j];
         }
     }
-    share
+    weight
 }
 
-/// The slope in space of the coordinate that is 0 on a face of a cell and grows into it, at a place
+/// Gradient in space of the coordinate that is 0 on a face of a cell and grows into it, at a point
 /// near that face.
 #[cube]
-pub(super) fn slope<F: Float>(
-    places: &[Vec4<F>],
+pub(super) fn gradient<F: Float>(
+    coords: &[Vec4<F>],
     index: &[i32],
     cell: usize,
     at: Vec4<F>,
@@ -268,22 +278,22 @@ pub(super) fn slope<F: Float>(
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     let head = head(index, cell);
-    let mut slope = slope_of::<F>(head.kind, face, mesh);
+    let mut gradient = gradient_of::<F>(head.kind, face, mesh);
     if head.terms > 0 {
-        let jet = jet::<F>(places, &head, at, mesh);
+        let jet = jet::<F>(coords, &head, at, mesh);
         let st = cross::<F>(jet.by_s, jet.by_t);
         let tr = cross::<F>(jet.by_t, jet.by_r);
         let rs = cross::<F>(jet.by_r, jet.by_s);
         let per = F::new(1.0_f32) / dot::<F>(jet.by_r, st);
-        slope = (st * Vec4::<F>::new(slope.extract(0usize))
-            + tr * Vec4::<F>::new(slope.extract(1usize))
-            + rs * Vec4::<F>::new(slope.extract(2usize)))
+        gradient = (st * Vec4::<F>::new(gradient.extract(0usize))
+            + tr * Vec4::<F>::new(gradient.extract(1usize))
+            + rs * Vec4::<F>::new(gradient.extract(2usize)))
             * Vec4::<F>::new(per);
     }
     vec4::<F>(
-        dot::<F>(slope, places[4 * cell + 1]),
-        dot::<F>(slope, places[4 * cell + 2]),
-        dot::<F>(slope, places[4 * cell + 3]),
+        dot::<F>(gradient, coords[4 * cell + 1]),
+        dot::<F>(gradient, coords[4 * cell + 2]),
+        dot::<F>(gradient, coords[4 * cell + 3]),
     )
 }
 

@@ -1,37 +1,37 @@
-//! What of a mesh is known when a kernel is compiled.
+//! Mesh properties known at kernel compile time.
 
 use crate::{CellKind, CellTable, MeshForm, MeshShape, Placement, Ratio, Side};
 
-/// What of a mesh is known when a kernel is compiled.
+/// Mesh properties known at kernel compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::cube) struct MeshKind {
     form: MeshForm,
     placement: Placement,
     dimension: usize,
-    /// The kinds of cells that occur, a bit for each by its code.
+    /// The cell types that occur, one bit for each.
     kinds: u32,
 }
 
-/// What bounds cells of some kinds, which agree in it.
+/// The sides of cell types that share them.
 #[derive(Clone, Copy)]
 pub(super) struct Outline {
-    /// A bit for each of these kinds.
+    /// One bit for each of these types.
     pub kinds: u32,
     centre: [f64; 3],
     pub sides: &'static [Side],
-    /// Whether the cells narrow to an apex at t = 1, where r and s may be anything.
+    /// Whether the cells narrow to an apex at t = 1, where r and s are undefined.
     pub narrows: bool,
 }
 
 impl Outline {
-    /// A coordinate of the centre: halves, thirds, fourths or fifths.
+    /// A coordinate of the centre: a multiple of 1/2, 1/3, 1/4 or 1/5.
     pub fn centre(&self, d: usize) -> Ratio {
         Ratio((60.0 * self.centre[d]).round() as i32, 60)
     }
 }
 
 impl MeshKind {
-    /// Of a field that is not on a mesh.
+    /// For a field that is not on a mesh.
     pub const NONE: MeshKind =
         MeshKind { form: MeshForm::Simplices, placement: Placement::Nodes, dimension: 3, kinds: 0 };
 
@@ -56,23 +56,23 @@ impl MeshKind {
         self.dimension == 2
     }
 
-    /// Corners of a simplex.
+    /// Number of corners of a simplex.
     pub fn corners(self) -> usize {
         self.dimension + 1
     }
 
-    /// The kinds that occur, a bit for each.
+    /// The cell types that occur, one bit for each.
     pub fn kinds(self) -> u32 {
         self.kinds
     }
 
-    /// The tables of the kinds that occur.
+    /// The tables of the cell types that occur.
     pub fn tables(self) -> Vec<&'static CellTable> {
         let occurs = |kind: &&CellKind| self.kinds & bit(**kind) != 0;
         CellKind::ALL.iter().filter(occurs).map(|kind| kind.table()).collect()
     }
 
-    /// The kinds that have terms, together with the others of the same terms.
+    /// The cell types that have terms, grouped by their exponents.
     pub fn families(self) -> Vec<(u32, &'static [[u8; 3]])> {
         let mut families: Vec<(u32, &'static [[u8; 3]])> = Vec::new();
         for table in self.tables() {
@@ -87,12 +87,12 @@ impl MeshKind {
         families
     }
 
-    /// The kinds that have terms.
+    /// The cell types that have terms.
     pub fn curved(self) -> u32 {
         self.families().iter().fold(0, |kinds, family| kinds | family.0)
     }
 
-    /// The outlines of the kinds that occur.
+    /// The outlines of the cell types that occur.
     pub(super) fn outlines(self) -> Vec<Outline> {
         let mut outlines: Vec<Outline> = Vec::new();
         for table in self.tables() {
@@ -109,13 +109,13 @@ impl MeshKind {
         outlines
     }
 
-    /// Whether cells that narrow occur.
+    /// Whether cells that narrow to an apex occur.
     pub fn narrows(self) -> bool {
         self.kinds & bit(CellKind::Pyramid) != 0
     }
 }
 
-/// The bit of a kind.
+/// The bit of a cell type.
 pub(super) fn bit(kind: CellKind) -> u32 {
     1 << kind as u32
 }

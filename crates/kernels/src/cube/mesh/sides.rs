@@ -1,4 +1,4 @@
-//! What bounds cells, by their kinds.
+//! The sides of cells, by type.
 
 use super::{
     super::{Vec4, cubecl, rounding, stages::ratio},
@@ -8,7 +8,7 @@ use super::{
 use crate::{CellKind, Side};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Whether a kind is one of a group, being one of those that could be.
+/// Whether a cell type belongs to a group, given that it is one of `all`.
 #[cube]
 pub(super) fn is_of(kind: i32, #[comptime] group: u32, #[comptime] all: u32) -> bool {
     let mut is_one = true;
@@ -19,7 +19,7 @@ pub(super) fn is_of(kind: i32, #[comptime] group: u32, #[comptime] all: u32) -> 
     is_one
 }
 
-/// The centre of a kind, in parametric coordinates.
+/// The centre of a cell type, in parametric coordinates.
 #[cube]
 pub(super) fn centre<F: Float>(kind: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {
     let mut centre = Vec4::<F>::new(F::new(0.0_f32));
@@ -36,26 +36,26 @@ pub(super) fn centre<F: Float>(kind: i32, #[comptime] mesh: MeshKind) -> Vec4<F>
     centre
 }
 
-/// The inverse of how much r and s may grow towards the apex of a pyramid: a change of theirs is
-/// next to nothing in space.
+/// Inverse of the scale of changes in r and s near the apex of a pyramid, where they hardly change
+/// the position.
 #[cube]
-pub(super) fn per_room<F: Float>(kind: i32, at: Vec4<F>, #[comptime] mesh: MeshKind) -> F {
-    let mut per_room = F::new(1.0_f32);
+pub(super) fn inverse_scale<F: Float>(kind: i32, at: Vec4<F>, #[comptime] mesh: MeshKind) -> F {
+    let mut inverse_scale = F::new(1.0_f32);
     if comptime!(mesh.narrows()) {
         let narrows = comptime!(bit(CellKind::Pyramid));
         if is_of(kind, narrows, comptime!(mesh.kinds())) {
             let one = F::new(1.0_f32);
-            per_room = max((one - at.extract(2usize)).abs(), rounding::<F>());
+            inverse_scale = max((one - at.extract(2usize)).abs(), rounding::<F>());
         }
     }
-    per_room
+    inverse_scale
 }
 
-/// The value of a side's plane at a place; near the apex of a pyramid, in space.
+/// Value of a side's plane at a point; near the apex of a pyramid, scaled to space.
 #[cube]
 fn value<F: Float>(
     at: Vec4<F>,
-    per_room: F,
+    inverse_scale: F,
     #[comptime] plane: [f64; 4],
     #[comptime] is_scaled: bool,
 ) -> F {
@@ -67,27 +67,27 @@ fn value<F: Float>(
         }
     }
     if is_scaled {
-        value *= per_room;
+        value *= inverse_scale;
     }
     value
 }
 
-/// The face that a place is farthest beyond, or nearest to, and how far it is within it.
+/// The face that a point is farthest beyond, or nearest to, and the distance inside it.
 #[derive(CubeType)]
 pub(super) struct Margin<F: Float> {
     pub face: i32,
-    pub least: F,
+    pub smallest: F,
 }
 
 #[cube]
-pub(super) fn least_side<F: Float>(
+pub(super) fn nearest_side<F: Float>(
     kind: i32,
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> Margin<F> {
-    let per_room = per_room::<F>(kind, at, mesh);
+    let inverse_scale = inverse_scale::<F>(kind, at, mesh);
     let mut face = 0i32;
-    let mut least = F::max_value();
+    let mut smallest = F::max_value();
     #[unroll]
     for k in 0..comptime!(mesh.outlines().len()) {
         let outline = comptime!(mesh.outlines()[k]);
@@ -96,18 +96,19 @@ pub(super) fn least_side<F: Float>(
             for j in 0..comptime!(outline.sides.len()) {
                 let side = comptime!(outline.sides[j]);
                 let is_scaled = comptime!(outline.narrows && leans(&side));
-                let value = value::<F>(at, per_room, comptime!(side.plane), is_scaled);
-                if value < least {
+                let value = value::<F>(at, inverse_scale, comptime!(side.plane), is_scaled);
+                if value < smallest {
                     face = comptime!(side.face as i32).runtime();
-                    least = value;
+                    smallest = value;
                 }
             }
         }
     }
-    Margin::<F> { face, least }
+    Margin::<F> { face, smallest }
 }
 
-/// The open face that a place is farthest beyond, or -1; the cell's neighbours begin at `first`.
+/// The boundary face that a point is farthest beyond, or -1; the cell's neighbours start at
+/// `first`.
 #[cube]
 pub(super) fn wall<F: Float>(
     index: &[i32],
@@ -116,9 +117,9 @@ pub(super) fn wall<F: Float>(
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> i32 {
-    let per_room = per_room::<F>(kind, at, mesh);
+    let inverse_scale = inverse_scale::<F>(kind, at, mesh);
     let mut wall = i32::new(-1);
-    let mut least = F::new(0.0_f32);
+    let mut smallest = F::new(0.0_f32);
     #[unroll]
     for k in 0..comptime!(mesh.outlines().len()) {
         let outline = comptime!(mesh.outlines()[k]);
@@ -127,10 +128,10 @@ pub(super) fn wall<F: Float>(
             for j in 0..comptime!(outline.sides.len()) {
                 let side = comptime!(outline.sides[j]);
                 let is_scaled = comptime!(outline.narrows && leans(&side));
-                let value = value::<F>(at, per_room, comptime!(side.plane), is_scaled);
-                if value < least && index[first + comptime!(side.face)] < 0 {
+                let value = value::<F>(at, inverse_scale, comptime!(side.plane), is_scaled);
+                if value < smallest && index[first + comptime!(side.face)] < 0 {
                     wall = comptime!(side.face as i32).runtime();
-                    least = value;
+                    smallest = value;
                 }
             }
         }
@@ -138,10 +139,10 @@ pub(super) fn wall<F: Float>(
     wall
 }
 
-/// How the distance from a face grows along r, s and t.
+/// Gradient of the distance from a face with respect to r, s and t.
 #[cube]
-pub(super) fn slope_of<F: Float>(kind: i32, face: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {
-    let mut slope = Vec4::<F>::new(F::new(0.0_f32));
+pub(super) fn gradient_of<F: Float>(kind: i32, face: i32, #[comptime] mesh: MeshKind) -> Vec4<F> {
+    let mut gradient = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
     for k in 0..comptime!(mesh.outlines().len()) {
         let outline = comptime!(mesh.outlines()[k]);
@@ -149,19 +150,19 @@ pub(super) fn slope_of<F: Float>(kind: i32, face: i32, #[comptime] mesh: MeshKin
             #[unroll]
             for j in 0..comptime!(outline.sides.len()) {
                 let side = comptime!(outline.sides[j]);
-                // Of two sides of a face the first one counts.
+                // Of two sides of a face, the first one applies.
                 let is_first = comptime!(first_of(outline.sides, side.face) == j);
                 let of = comptime!(if is_first { side.face as i32 } else { -1 });
                 if face == of {
                     #[unroll]
                     for d in 0..3usize {
-                        slope.insert(d, F::new(comptime!(side.plane[d + 1] as f32)));
+                        gradient.insert(d, F::new(comptime!(side.plane[d + 1] as f32)));
                     }
                 }
             }
         }
     }
-    slope
+    gradient
 }
 
 /// Whether a side depends on r and s.

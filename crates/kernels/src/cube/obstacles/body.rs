@@ -4,11 +4,11 @@ use super::super::{Vec4, cubecl, dot, rounding, vec4};
 use crate::obstacle::{BLOCK, CAPPED, SHAPE_NUMBERS};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Numbers of an obstacle in the buffer of reals: those of [`Shape::numbers`](crate::Shape).
-pub(super) const REALS: usize = SHAPE_NUMBERS;
-/// Numbers of an obstacle in the buffer of integers: codes of shape, allowed side and surface, and
-/// what there is to know of triangles (`facets.rs`).
-pub(super) const WHOLES: usize = 9;
+/// Floats per obstacle: those of [`Shape::numbers`](crate::Shape).
+pub(super) const FLOATS: usize = SHAPE_NUMBERS;
+/// Integers per obstacle: codes of shape, allowed side and surface condition, and offsets of
+/// triangles (`facets.rs`).
+pub(super) const INTS: usize = 9;
 
 /// An obstacle in registers.
 #[derive(CubeType)]
@@ -16,45 +16,45 @@ pub(super) struct Body<F: Float> {
     pub code: i32,
     is_vessel: bool,
     base: Vec4<F>,
-    /// Direction of the axis, or the greatest corner of a box.
+    /// Axis direction, or the maximum corner of a box.
     second: Vec4<F>,
     radius: F,
     height: F,
     size: F,
 }
 
-/// A straight line from a place.
+/// A straight line from a point.
 #[derive(CubeType)]
 pub(super) struct Line<F: Float> {
     pub direction: Vec4<F>,
     pub length: F,
-    /// Whether there is one: not between places that are the same, or too far apart.
+    /// Whether the line is valid: not between points that coincide, or are too far apart.
     pub is_any: bool,
 }
 
-/// Where a line meets a surface.
+/// A line's intersection with a surface.
 #[derive(CubeType)]
-pub(super) struct Meeting<F: Float> {
+pub(super) struct Intersection<F: Float> {
     pub distance: F,
-    /// The bound that it meets there, or -1 where it meets none.
+    /// The bound that is hit, or -1.
     pub bound: i32,
 }
 
-/// Two numbers: distances to two planes, or where something begins and ends.
+/// Two numbers: distances from two planes, or the ends of an interval.
 #[derive(CubeType)]
 struct Pair<F: Float> {
     a: F,
     b: F,
 }
 
-/// The bound of greatest value.
+/// The bound with the largest value.
 #[derive(CubeType)]
 struct Outermost<F: Float> {
     bound: i32,
     value: F,
 }
 
-/// The obstacle whose numbers begin at given places.
+/// Loads the obstacle whose numbers start at the given offsets.
 #[cube]
 pub(super) fn load<F: Float>(
     floats: &[F],
@@ -73,23 +73,24 @@ pub(super) fn load<F: Float>(
     }
 }
 
-/// The line between two places.
+/// The line between two points.
 #[cube]
 pub(super) fn line<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Line<F> {
-    let way = to - from;
-    let (x, y, z) = (way.extract(0usize), way.extract(1usize), way.extract(2usize));
+    let displacement = to - from;
+    let (x, y, z) =
+        (displacement.extract(0usize), displacement.extract(1usize), displacement.extract(2usize));
     let size = max(x.abs(), max(y.abs(), z.abs()));
     let is_any = size > F::new(0.0_f32);
     let unit = select(is_any, size, F::new(1.0_f32));
-    // Scaled, so that squares of short ways do not vanish.
-    let scaled = way / Vec4::<F>::new(unit);
+    // Scaled, so that the squares of short displacements do not underflow.
+    let scaled = displacement / Vec4::<F>::new(unit);
     let norm = select(is_any, dot::<F>(scaled, scaled).sqrt(), F::new(1.0_f32));
     let length = unit * norm;
     let is_any = is_any && length <= F::max_value();
     Line::<F> { direction: scaled / Vec4::<F>::new(norm), length, is_any }
 }
 
-/// How far off the surface a particle is put.
+/// Distance from the surface at which a particle is kept.
 #[cube]
 fn skin<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
     let mut size = body.size;
@@ -99,13 +100,13 @@ fn skin<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
     F::new(16.0_f32) * rounding::<F>() * size
 }
 
-/// What of a vector is across the axis; not for a box.
+/// The component of a vector normal to the axis; not for a box.
 #[cube]
 fn across<F: Float>(body: &Body<F>, v: Vec4<F>) -> Vec4<F> {
     v - Vec4::<F>::new(dot::<F>(v, body.second)) * body.second
 }
 
-/// The distances to the two planes of a bound that is not round, positive between them.
+/// Signed distances from the two planes of a flat bound, positive between them.
 #[cube]
 fn between<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> Pair<F> {
     let x = p.extract(bound);
@@ -118,7 +119,7 @@ fn between<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> Pa
     Pair::<F> { a, b }
 }
 
-/// The signed distance from a bound, negative within.
+/// Signed distance from a bound, negative inside.
 #[cube]
 fn value<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> F {
     let planes = between::<F>(body, p, bound);
@@ -133,21 +134,21 @@ fn value<F: Float>(body: &Body<F>, p: Vec4<F>, #[comptime] bound: usize) -> F {
 #[cube]
 fn outermost<F: Float>(body: &Body<F>, p: Vec4<F>) -> Outermost<F> {
     let mut bound = i32::new(0);
-    let mut greatest = value::<F>(body, p, 0usize);
+    let mut largest = value::<F>(body, p, 0usize);
     #[unroll]
     for other in 1..3usize {
         if body.code >= comptime!(other as i32) {
             let value = value::<F>(body, p, other);
-            if value > greatest {
-                greatest = value;
+            if value > largest {
+                largest = value;
                 bound = i32::new(comptime!(other as i64));
             }
         }
     }
-    Outermost::<F> { bound, value: greatest }
+    Outermost::<F> { bound, value: largest }
 }
 
-/// The outward normal of a bound at the place nearest to `p`.
+/// Outward normal of a bound at the point nearest to `p`.
 #[cube]
 fn outward<F: Float>(body: &Body<F>, p: Vec4<F>, bound: i32) -> Vec4<F> {
     let zero = F::new(0.0_f32);
@@ -176,7 +177,7 @@ fn outward<F: Float>(body: &Body<F>, p: Vec4<F>, bound: i32) -> Vec4<F> {
     normal
 }
 
-/// A direction across the axis.
+/// A unit vector normal to the axis.
 #[cube]
 fn any_across<F: Float>(body: &Body<F>) -> Vec4<F> {
     let zero = F::new(0.0_f32);
@@ -192,29 +193,29 @@ fn any_across<F: Float>(body: &Body<F>) -> Vec4<F> {
     across / Vec4::<F>::new(dot::<F>(across, across).sqrt())
 }
 
-/// The normal of a bound into the allowed side.
+/// The normal of a bound, towards the allowed side.
 #[cube]
 pub(super) fn normal<F: Float>(body: &Body<F>, p: Vec4<F>, bound: i32) -> Vec4<F> {
     let one = F::new(1.0_f32);
     Vec4::<F>::new(select(body.is_vessel, -one, one)) * outward::<F>(body, p, bound)
 }
 
-/// How far a place is on the allowed side, at least; negative on the forbidden side.
+/// Lower bound of the distance inside the allowed side; negative on the forbidden side.
 #[cube]
-pub(super) fn gap<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
+pub(super) fn clearance<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
     let value = outermost::<F>(body, p).value;
     select(body.is_vessel, -value, value)
 }
 
-/// Whether a particle may be at a place, beyond all doubt that rounding leaves.
+/// Whether a particle may be at a point, with a margin for rounding.
 #[cube]
 pub(super) fn allows<F: Float>(body: &Body<F>, p: Vec4<F>) -> bool {
-    gap::<F>(body, p) > F::new(0.5_f32) * skin::<F>(body, p)
+    clearance::<F>(body, p) > F::new(0.5_f32) * skin::<F>(body, p)
 }
 
-/// A place at the nearest part of the surface, for one where a particle may not be.
+/// A point at the nearest part of the surface, for a point that is not allowed.
 #[cube]
-pub(super) fn brought<F: Float>(body: &Body<F>, p: Vec4<F>) -> Vec4<F> {
+pub(super) fn projected<F: Float>(body: &Body<F>, p: Vec4<F>) -> Vec4<F> {
     let mut p = p;
     if body.is_vessel {
         #[unroll]
@@ -229,13 +230,13 @@ pub(super) fn brought<F: Float>(body: &Body<F>, p: Vec4<F>) -> Vec4<F> {
         }
     } else {
         let outermost = outermost::<F>(body, p);
-        let way = skin::<F>(body, p) - outermost.value;
-        p += Vec4::<F>::new(way) * outward::<F>(body, p, outermost.bound);
+        let displacement = skin::<F>(body, p) - outermost.value;
+        p += Vec4::<F>::new(displacement) * outward::<F>(body, p, outermost.bound);
     }
     p
 }
 
-/// Whether the straight path between two places stays on the allowed side for sure.
+/// Conservative test that the straight path between two points stays on the allowed side.
 #[cube]
 pub(super) fn is_clear<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>) -> bool {
     let skin = max(skin::<F>(body, from), skin::<F>(body, to));
@@ -243,10 +244,10 @@ pub(super) fn is_clear<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>) -> 
     #[unroll]
     for bound in 0..3usize {
         if body.code >= comptime!(bound as i32) {
-            let begin = between::<F>(body, from, bound);
+            let start = between::<F>(body, from, bound);
             let end = between::<F>(body, to, bound);
-            let above = select(body.is_vessel, min(begin.a, end.a), -max(begin.a, end.a));
-            let below = select(body.is_vessel, min(begin.b, end.b), -max(begin.b, end.b));
+            let above = select(body.is_vessel, min(start.a, end.a), -max(start.a, end.a));
+            let below = select(body.is_vessel, min(start.b, end.b), -max(start.b, end.b));
             let mut apart = select(body.is_vessel, min(above, below), max(above, below)) > skin;
             if comptime!(bound == 0) && body.code != BLOCK {
                 apart = is_clear_of_round::<F>(body, from, to, skin);
@@ -261,23 +262,27 @@ pub(super) fn is_clear<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>) -> 
 fn is_clear_of_round<F: Float>(body: &Body<F>, from: Vec4<F>, to: Vec4<F>, skin: F) -> bool {
     let zero = F::new(0.0_f32);
     let one = F::new(1.0_f32);
-    let begin = across::<F>(body, from - body.base);
+    let start = across::<F>(body, from - body.base);
     let end = across::<F>(body, to - body.base);
     let within = body.radius - skin;
-    let farthest = max(dot::<F>(begin, begin), dot::<F>(end, end));
-    let way = end - begin;
-    let square = dot::<F>(way, way);
-    let part = -dot::<F>(begin, way) / select(square > zero, square, one);
-    let nearest = begin + Vec4::<F>::new(clamp(part, zero, one)) * way;
+    let farthest = max(dot::<F>(start, start), dot::<F>(end, end));
+    let displacement = end - start;
+    let square = dot::<F>(displacement, displacement);
+    let part = -dot::<F>(start, displacement) / select(square > zero, square, one);
+    let nearest = start + Vec4::<F>::new(clamp(part, zero, one)) * displacement;
     let reach = body.radius + skin;
     let is_within = within > zero && farthest < within * within;
     let passes = square <= F::max_value() && dot::<F>(nearest, nearest) > reach * reach;
     (body.is_vessel && is_within) || (!body.is_vessel && passes)
 }
 
-/// Where a line first goes from the allowed to the forbidden side.
+/// The first crossing of a line from the allowed to the forbidden side.
 #[cube]
-pub(super) fn meeting<F: Float>(body: &Body<F>, from: Vec4<F>, line: &Line<F>) -> Meeting<F> {
+pub(super) fn intersection<F: Float>(
+    body: &Body<F>,
+    from: Vec4<F>,
+    line: &Line<F>,
+) -> Intersection<F> {
     let zero = F::new(0.0_f32);
     let mut enter = -F::max_value();
     let mut leave = F::max_value();
@@ -298,9 +303,9 @@ pub(super) fn meeting<F: Float>(body: &Body<F>, from: Vec4<F>, line: &Line<F>) -
         }
     }
     let goes_through = enter < leave && leave >= zero;
-    let begin = outermost::<F>(body, from).bound;
+    let start = outermost::<F>(body, from).bound;
     let mut distance = zero;
-    let mut bound = begin;
+    let mut bound = start;
     if body.is_vessel {
         if goes_through {
             distance = leave;
@@ -311,14 +316,14 @@ pub(super) fn meeting<F: Float>(body: &Body<F>, from: Vec4<F>, line: &Line<F>) -
     } else if enter > zero {
         distance = enter;
         bound = first;
-    } else if dot::<F>(outward::<F>(body, from, begin), line.direction) >= zero {
+    } else if dot::<F>(outward::<F>(body, from, start), line.direction) >= zero {
         bound = i32::new(-1);
     }
-    Meeting::<F> { distance, bound: select(distance <= line.length, bound, -1i32) }
+    Intersection::<F> { distance, bound: select(distance <= line.length, bound, -1i32) }
 }
 
-/// The distances along a line between which a bound is negative; the first is the greater one
-/// where there are none.
+/// The interval of distances along a line in which a bound is negative; the first value exceeds the
+/// second if it is empty.
 #[cube]
 fn span<F: Float>(
     body: &Body<F>,
@@ -347,29 +352,29 @@ fn span<F: Float>(
     Pair::<F> { a, b }
 }
 
-/// The roots of a quadratic, in the form that does not cancel: see `cpu/obstacles/body.rs`.
+/// The roots of a quadratic without cancellation: see `cpu/obstacles/body.rs`.
 #[cube]
 fn round_span<F: Float>(body: &Body<F>, from: Vec4<F>, direction: Vec4<F>) -> Pair<F> {
     let zero = F::new(0.0_f32);
-    let begin = across::<F>(body, from - body.base);
+    let start = across::<F>(body, from - body.base);
     let lateral = across::<F>(body, direction);
     let speed = dot::<F>(lateral, lateral).sqrt();
-    let distance = dot::<F>(begin, begin).sqrt();
+    let distance = dot::<F>(start, start).sqrt();
     let is_along = speed <= F::new(4.0_f32) * rounding::<F>();
     let is_within = is_along && distance < body.radius;
     let mut a = select(is_within, -F::max_value(), F::max_value());
     let mut b = -a;
     if !is_along {
         let lateral = lateral / Vec4::<F>::new(speed);
-        let way = dot::<F>(begin, lateral);
-        let passing = begin - Vec4::<F>::new(way) * lateral;
+        let displacement = dot::<F>(start, lateral);
+        let passing = start - Vec4::<F>::new(displacement) * lateral;
         let passing = dot::<F>(passing, passing).sqrt();
         let square = (body.radius - passing) * (body.radius + passing);
-        let far = max(square, zero).sqrt() + way.abs();
+        let far = max(square, zero).sqrt() + displacement.abs();
         if square >= zero && far > zero {
             let near = (distance - body.radius) * (distance + body.radius) / far;
-            a = select(way < zero, near, -far) / speed;
-            b = select(way < zero, far, -near) / speed;
+            a = select(displacement < zero, near, -far) / speed;
+            b = select(displacement < zero, far, -near) / speed;
         }
     }
     Pair::<F> { a, b }

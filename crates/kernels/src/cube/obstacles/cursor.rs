@@ -1,4 +1,5 @@
-//! A particle on its way: what it meets next, and what that makes of the rest of the way.
+//! Progress of a particle along its path: the next contact, and the remaining displacement after
+//! it.
 
 use super::{
     super::{
@@ -6,7 +7,7 @@ use super::{
         edge::Passage,
         tables::{FACES, HIGH, LOW},
     },
-    body::{REALS, WHOLES, allows, brought, gap, line, load, meeting, normal},
+    body::{FLOATS, INTS, allows, clearance, intersection, line, load, normal, projected},
     facets,
 };
 use crate::{
@@ -17,52 +18,52 @@ use crate::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// A particle on its way.
+/// Progress of a particle along its path in one step.
 #[derive(CubeType)]
 pub(super) struct StepCursor<F: Float> {
-    /// Where it goes now.
+    /// The point to move to.
     pub next: Vec4<F>,
-    /// The periodic face that it crosses on arriving there, or -1.
+    /// The periodic face that is crossed on arrival there, or -1.
     pub crossed: i32,
-    /// Whether the way ends there.
+    /// Whether the path ends there.
     pub is_last: bool,
-    /// Where what is left of the way leads, if it has not been turned.
+    /// End of the remaining path, if it has not been redirected.
     pub to: Vec4<F>,
-    /// What is left of the way, if it has been turned, and the obstacle along which it is turned,
-    /// or -1.
+    /// The remaining displacement, if it has been redirected, and the obstacle along which it
+    /// slides, or -1.
     rest: Vec4<F>,
-    is_turned: bool,
+    is_redirected: bool,
     along: i32,
-    /// The fraction of the whole way that is behind it.
-    begun: F,
+    /// Fraction of the whole path already covered.
+    covered: F,
 }
 
-/// Where a path first goes to the forbidden side of an obstacle, or out through a face.
+/// The first crossing to the forbidden side of an obstacle, or out through a domain face.
 #[derive(CubeType)]
 struct Hit<F: Float> {
-    /// The number of the obstacle or of the face; -1 where there is none.
+    /// Index of the obstacle or of the face; -1 if there is none.
     which: i32,
     fraction: F,
-    /// The normal into the allowed side.
+    /// The unit normal towards the allowed side.
     normal: Vec4<F>,
 }
 
-/// The course of a particle that has not moved yet.
+/// The cursor of a particle that has not moved yet.
 #[cube]
-pub(super) fn begin<F: Float>(from: Vec4<F>, to: Vec4<F>) -> StepCursor<F> {
+pub(super) fn start<F: Float>(from: Vec4<F>, to: Vec4<F>) -> StepCursor<F> {
     StepCursor::<F> {
         next: from,
         crossed: i32::new(-1),
         is_last: false,
         to,
         rest: to - from,
-        is_turned: false,
+        is_redirected: false,
         along: i32::new(-1),
-        begun: F::new(0.0_f32),
+        covered: F::new(0.0_f32),
     }
 }
 
-/// Where a turned way leads from a position.
+/// Updates the end of a redirected path, which starts at a position.
 #[cube]
 pub(super) fn turn<F: Float>(
     floats: &[F],
@@ -72,20 +73,20 @@ pub(super) fn turn<F: Float>(
     floats_at: usize,
     ints_at: usize,
 ) {
-    if cursor.is_turned {
+    if cursor.is_redirected {
         cursor.to = position + cursor.rest;
         if cursor.along >= 0 {
-            // Along the tangent, and back to a curved vessel; triangles are flat.
+            // Along the tangent, then back onto a curved vessel; triangles are flat.
             let k = cursor.along as usize;
-            let body = load::<F>(floats, ints, floats_at + k * REALS, ints_at + 1 + k * WHOLES);
+            let body = load::<F>(floats, ints, floats_at + k * FLOATS, ints_at + 1 + k * INTS);
             if body.code != FACETED && !allows::<F>(&body, cursor.to) {
-                cursor.to = brought::<F>(&body, cursor.to);
+                cursor.to = projected::<F>(&body, cursor.to);
             }
         }
     }
 }
 
-/// Finds what the way from the passage's position meets next, and what that makes of the rest.
+/// Finds the next contact on the path from the passage's position, and the displacement after it.
 #[cube]
 pub(super) fn meet<F: Float>(
     rows: &[F],
@@ -104,14 +105,14 @@ pub(super) fn meet<F: Float>(
     let face = first_face::<F>(floats, from, to);
     let is_face = face.which >= 0 && (hit.which < 0 || face.fraction < hit.fraction);
     let fraction = select(is_face, face.fraction, hit.fraction);
-    let place = from + Vec4::<F>::new(fraction) * (to - from);
-    cursor.next = place;
+    let point = from + Vec4::<F>::new(fraction) * (to - from);
+    cursor.next = point;
     cursor.crossed = i32::new(-1);
-    cursor.is_turned = false;
+    cursor.is_redirected = false;
     let mut which = hit.which;
     let mut normal = hit.normal;
     if which >= 0 || is_face {
-        cursor.begun = min(cursor.begun + fraction * (one - cursor.begun), one);
+        cursor.covered = min(cursor.covered + fraction * (one - cursor.covered), one);
     } else {
         cursor.next = to;
         cursor.is_last = true;
@@ -124,12 +125,12 @@ pub(super) fn meet<F: Float>(
     }
     if which >= 0 {
         let rest = Vec4::<F>::new(one - fraction) * (to - from);
-        let share = min(dot::<F>(rest, normal), F::new(0.0_f32));
-        let surface = ints[ints_at + 1 + which as usize * WHOLES + 2];
+        let normal_part = min(dot::<F>(rest, normal), F::new(0.0_f32));
+        let surface = ints[ints_at + 1 + which as usize * INTS + 2];
         let reflects = surface == comptime!(Surface::Reflect.code());
-        let factor = select(reflects, share + share, share);
+        let factor = select(reflects, normal_part + normal_part, normal_part);
         cursor.rest = rest - Vec4::<F>::new(factor) * normal;
-        cursor.is_turned = true;
+        cursor.is_redirected = true;
         cursor.along = select(surface == comptime!(Surface::Slide.code()), which, -1i32);
         if surface == comptime!(Surface::Stick.code()) {
             passage.status = STUCK;
@@ -140,11 +141,11 @@ pub(super) fn meet<F: Float>(
             passage.face = which;
         }
     }
-    passage.fraction = cursor.begun;
+    passage.fraction = cursor.covered;
 }
 
-/// Applies the condition of a face of the box, to which the course has come. Returns the number of
-/// an obstacle that is right behind a periodic face, or -1.
+/// Applies the condition of a domain face that the particle has reached. Returns the index of an
+/// obstacle directly behind a periodic face, or -1.
 #[cube]
 fn cross<F: Float>(
     rows: &[F],
@@ -198,35 +199,35 @@ fn cross<F: Float>(
     blocks
 }
 
-/// The first obstacle on whose forbidden side a place is, or -1.
+/// The first obstacle with a point on its forbidden side, or -1.
 #[cube]
 fn behind<F: Float>(
     rows: &[F],
     numbers: &[i32],
     floats: &[F],
     ints: &[i32],
-    place: Vec4<F>,
+    point: Vec4<F>,
     floats_at: usize,
     ints_at: usize,
     #[comptime] surfaces: bool,
 ) -> i32 {
     let mut which = i32::new(-1);
     for k in 0..ints[ints_at] as usize {
-        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
-        let body = load::<F>(floats, ints, real, whole);
-        let mut room = F::new(0.0_f32);
+        let (float_at, int_at) = (floats_at + k * FLOATS, ints_at + 1 + k * INTS);
+        let body = load::<F>(floats, ints, float_at, int_at);
+        let mut distance = F::new(0.0_f32);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
             if !is_convex {
-                let facets = facets::load::<F>(floats, ints, real, whole);
-                room = facets::probe::<F>(rows, numbers, &facets, place).gap;
+                let facets = facets::load::<F>(floats, ints, float_at, int_at);
+                distance = facets::probe::<F>(rows, numbers, &facets, point).clearance;
             }
         }
         if is_convex {
-            room = gap::<F>(&body, place);
+            distance = clearance::<F>(&body, point);
         }
-        if which < 0 && room <= F::new(0.0_f32) {
+        if which < 0 && distance <= F::new(0.0_f32) {
             which = k as i32;
         }
     }
@@ -252,24 +253,24 @@ fn first_hit<F: Float>(
     let mut distance = line.length;
     if line.is_any {
         for k in 0..ints[ints_at] as usize {
-            let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
-            let body = load::<F>(floats, ints, real, whole);
+            let (float_at, int_at) = (floats_at + k * FLOATS, ints_at + 1 + k * INTS);
+            let body = load::<F>(floats, ints, float_at, int_at);
             let mut met = i32::new(-1);
             let mut at = line.length;
             let mut is_convex = true;
             if comptime!(surfaces) {
                 is_convex = body.code != FACETED;
                 if !is_convex {
-                    let facets = facets::load::<F>(floats, ints, real, whole);
+                    let facets = facets::load::<F>(floats, ints, float_at, int_at);
                     let crossing = facets::crossing::<F>(rows, numbers, &facets, from, &line);
                     met = crossing.which;
                     at = crossing.distance;
                 }
             }
             if is_convex {
-                let meeting = meeting::<F>(&body, from, &line);
-                met = meeting.bound;
-                at = meeting.distance;
+                let intersection = intersection::<F>(&body, from, &line);
+                met = intersection.bound;
+                at = intersection.distance;
             }
             if met >= 0 && (which < 0 || at < distance) {
                 which = k as i32;
@@ -281,25 +282,25 @@ fn first_hit<F: Float>(
     let mut towards = line.direction;
     if which >= 0 {
         let k = which as usize;
-        let (real, whole) = (floats_at + k * REALS, ints_at + 1 + k * WHOLES);
-        let body = load::<F>(floats, ints, real, whole);
+        let (float_at, int_at) = (floats_at + k * FLOATS, ints_at + 1 + k * INTS);
+        let body = load::<F>(floats, ints, float_at, int_at);
         let mut is_convex = true;
         if comptime!(surfaces) {
             is_convex = body.code != FACETED;
             if !is_convex {
-                let facets = facets::load::<F>(floats, ints, real, whole);
+                let facets = facets::load::<F>(floats, ints, float_at, int_at);
                 towards = facets::normal::<F>(rows, &facets, bound);
             }
         }
         if is_convex {
-            let place = from + Vec4::<F>::new(distance) * line.direction;
-            towards = normal::<F>(&body, place, bound);
+            let point = from + Vec4::<F>::new(distance) * line.direction;
+            towards = normal::<F>(&body, point, bound);
         }
     }
     Hit::<F> { which, fraction: distance / line.length, normal: towards }
 }
 
-/// The face of the box by which a path first goes out.
+/// The domain face through which a path first leaves.
 #[cube]
 fn first_face<F: Float>(floats: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
     let zero = F::new(0.0_f32);
@@ -310,11 +311,11 @@ fn first_face<F: Float>(floats: &[F], from: Vec4<F>, to: Vec4<F>) -> Hit<F> {
     #[unroll]
     for d in 0..3usize {
         let (low, high) = (floats[LOW + d], floats[HIGH + d]);
-        let (begin, end) = (from.extract(d), to.extract(d));
+        let (start, end) = (from.extract(d), to.extract(d));
         let is_low = end < low;
         if is_low || end > high {
-            let reach = select(is_low, begin - low, high - begin);
-            let part = clamp(reach / (end - begin).abs(), zero, one);
+            let reach = select(is_low, start - low, high - start);
+            let part = clamp(reach / (end - start).abs(), zero, one);
             if which < 0 || part < fraction {
                 which = select(is_low, comptime!(2 * d as i32), comptime!(2 * d as i32 + 1));
                 fraction = part;

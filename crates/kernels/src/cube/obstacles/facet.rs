@@ -4,8 +4,8 @@ use super::super::{Vec4, cubecl, vec4};
 use crate::surface::facet::{FACE, FACET_ROWS};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Reals of a triangle.
-pub(super) const REALS: usize = 3 * FACET_ROWS;
+/// Floats per triangle.
+pub(super) const FLOATS: usize = 3 * FACET_ROWS;
 
 /// A triangle in registers.
 #[derive(CubeType)]
@@ -17,7 +17,7 @@ pub(super) struct Facet<F: Float> {
     pub third: Vec4<F>,
 }
 
-/// The part of a triangle nearest to a place in its plane.
+/// The feature of a triangle nearest to a point in its plane.
 #[derive(CubeType)]
 pub(super) struct Nearest<F: Float> {
     pub a: F,
@@ -30,7 +30,7 @@ pub(super) fn three<F: Float>(rows: &[F], at: usize) -> Vec4<F> {
     vec4::<F>(rows[at], rows[at + 1], rows[at + 2])
 }
 
-/// The triangle whose numbers begin at a place.
+/// Loads the triangle whose numbers start at an offset.
 #[cube]
 pub(super) fn facet<F: Float>(rows: &[F], at: usize) -> Facet<F> {
     let (along, normal) = (three::<F>(rows, at + 3), three::<F>(rows, at + 6));
@@ -40,7 +40,7 @@ pub(super) fn facet<F: Float>(rows: &[F], at: usize) -> Facet<F> {
     Facet::<F> { corner: three::<F>(rows, at), along, up, normal, third: three::<F>(rows, at + 9) }
 }
 
-/// The part of a triangle nearest to a place in its plane.
+/// The feature of a triangle nearest to a point in its plane.
 #[cube]
 pub(super) fn nearest<F: Float>(facet: &Facet<F>, x: F, y: F) -> Nearest<F> {
     let zero = F::new(0.0_f32);
@@ -53,7 +53,7 @@ pub(super) fn nearest<F: Float>(facet: &Facet<F>, x: F, y: F) -> Nearest<F> {
     let mut b = zero;
     let mut part = i32::new(comptime!(FACE as i64));
     if y < zero || left < zero || right < zero {
-        let mut least = F::max_value();
+        let mut smallest = F::max_value();
         #[unroll]
         for k in 0..3usize {
             let mut from_x = x;
@@ -79,14 +79,14 @@ pub(super) fn nearest<F: Float>(facet: &Facet<F>, x: F, y: F) -> Nearest<F> {
             let off_x = from_x - taken * side_x;
             let off_y = from_y - taken * side_y;
             let square = off_x * off_x + off_y * off_y;
-            if square < least {
-                least = square;
+            if square < smallest {
+                smallest = square;
                 a = off_x;
                 b = off_y;
                 let side = i32::new(comptime!(1 + k as i64));
-                let begin = i32::new(comptime!(4 + k as i64));
+                let start = i32::new(comptime!(4 + k as i64));
                 let end = i32::new(comptime!(4 + (k as i64 + 1) % 3));
-                part = select(is_begin, begin, select(is_end, end, side));
+                part = select(is_begin, start, select(is_end, end, side));
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Surfaces of triangles. See `cpu/obstacles/facets.rs`.
+//! Triangulated surfaces. See `cpu/obstacles/facets.rs`.
 
 use super::{
     super::{Vec4, cubecl, dot, rounding, vec4},
     body::Line,
-    facet::{REALS, facet, nearest, three},
+    facet::{FLOATS, facet, nearest, three},
 };
 use crate::surface::{
     CUTS, MAX_CUTS, QUANTA,
@@ -11,21 +11,20 @@ use crate::surface::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Where a surface's numbers are among those of all obstacles, behind the codes: cells of its
-/// lattice along each axis, the first of its rows, where its numbers begin, and how many triangles
-/// it has.
+/// Offsets of a surface's numbers among the integers of an obstacle, after the codes: lattice cells
+/// along each axis, the first row, the offset of its numbers, and the number of triangles.
 pub(super) const NODES: usize = 3;
 pub(super) const ROW: usize = 6;
 pub(super) const NUMBERS: usize = 7;
 pub(super) const TRIANGLES: usize = 8;
 
-/// A surface, and what is the same for all of it.
+/// A surface in registers.
 #[derive(CubeType)]
 pub(super) struct Facets<F: Float> {
     low: Vec4<F>,
     high: Vec4<F>,
     pitch: F,
-    /// Cells of the lattice.
+    /// Cells of the lattice along each axis.
     nodes: Vec4<F>,
     /// The lattice's strides.
     row: i32,
@@ -38,7 +37,7 @@ pub(super) struct Facets<F: Float> {
     pub sign: F,
 }
 
-/// A cell that is not cut.
+/// An undivided cell.
 #[derive(CubeType)]
 struct Leaf<F: Float> {
     low: Vec4<F>,
@@ -48,7 +47,7 @@ struct Leaf<F: Float> {
     distance: F,
 }
 
-/// The triangle nearest to a place: the part of it that is, and from there to the place.
+/// The triangle nearest to a point: its nearest feature, and the vector from there to the point.
 #[derive(CubeType)]
 struct Closest<F: Float> {
     which: i32,
@@ -59,24 +58,24 @@ struct Closest<F: Float> {
     square: F,
 }
 
-/// What there is to know of a place.
+/// A point relative to a surface.
 #[derive(CubeType)]
 pub(super) struct Probe<F: Float> {
-    /// How far it is on the allowed side, at least; negative on the forbidden side.
-    pub gap: F,
-    /// A place off the nearest part of the surface, on the allowed side.
+    /// Lower bound of the distance inside the allowed side; negative on the forbidden side.
+    pub clearance: F,
+    /// A point on the allowed side next to the nearest feature of the surface.
     pub off: Vec4<F>,
 }
 
-/// Where a line goes through a surface.
+/// A line's crossing of a surface.
 #[derive(CubeType)]
 pub(super) struct Crossing<F: Float> {
     pub distance: F,
-    /// The triangle's number, or -1 where it does not.
+    /// Index of the triangle, or -1 if there is no crossing.
     pub which: i32,
 }
 
-/// The surface whose numbers begin at given places.
+/// Loads the surface whose numbers start at the given offsets.
 #[cube]
 pub(super) fn load<F: Float>(
     floats: &[F],
@@ -103,7 +102,7 @@ pub(super) fn load<F: Float>(
     }
 }
 
-/// The lattice begins one cell before the surface's box.
+/// Lattice coordinates of a point; the lattice starts one cell before the surface's box.
 #[cube]
 fn in_lattice<F: Float>(facets: &Facets<F>, p: Vec4<F>) -> Vec4<F> {
     (p - facets.low) / Vec4::<F>::new(facets.pitch) + Vec4::<F>::new(F::new(1.0_f32))
@@ -119,7 +118,7 @@ fn floors<F: Float>(p: Vec4<F>, last: Vec4<F>) -> Vec4<F> {
     )
 }
 
-/// The cell at a place in the lattice, or the one nearest to it.
+/// The cell at lattice coordinates, or the nearest one.
 #[cube]
 fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
     let cuts = F::new(comptime!(CUTS as f32));
@@ -156,14 +155,14 @@ fn leaf<F: Float>(numbers: &[i32], facets: &Facets<F>, at: Vec4<F>) -> Leaf<F> {
     Leaf::<F> { low, width, first: here, count, distance }
 }
 
-/// The outward normal of a triangle, into the allowed side.
+/// The normal of a triangle, towards the allowed side.
 #[cube]
 pub(super) fn normal<F: Float>(rows: &[F], facets: &Facets<F>, which: i32) -> Vec4<F> {
-    let at = facets.floats_at + which as usize * REALS;
+    let at = facets.floats_at + which as usize * FLOATS;
     Vec4::<F>::new(facets.sign) * three::<F>(rows, at + 6)
 }
 
-/// The triangle of a cell nearest to a place.
+/// The triangle of a cell nearest to a point.
 #[cube]
 fn closest<F: Float>(
     rows: &[F],
@@ -181,7 +180,7 @@ fn closest<F: Float>(
     let mut z = zero;
     for i in 0..leaf.count {
         let other = numbers[leaf.first + i];
-        let facet = facet::<F>(rows, facets.floats_at + other as usize * REALS);
+        let facet = facet::<F>(rows, facets.floats_at + other as usize * FLOATS);
         let from = p - facet.corner;
         let height = dot::<F>(from, facet.normal);
         if height * height < square {
@@ -201,7 +200,7 @@ fn closest<F: Float>(
     Closest::<F> { which, part, a, b, z, square }
 }
 
-/// Whether a place is outside, by the triangle nearest to it.
+/// Whether a point is outside, by the triangle nearest to it.
 #[cube]
 fn is_outside<F: Float>(numbers: &[i32], facets: &Facets<F>, closest: &Closest<F>) -> bool {
     let mut side = i32::new(comptime!(BY_PLANE as i64));
@@ -216,7 +215,7 @@ fn is_outside<F: Float>(numbers: &[i32], facets: &Facets<F>, closest: &Closest<F
     is_outside
 }
 
-/// How far a place is on the allowed side, and where a particle is put that may not be there.
+/// The distance of a point inside the allowed side, and the corrected point if it is not allowed.
 #[cube]
 pub(super) fn probe<F: Float>(
     rows: &[F],
@@ -249,7 +248,7 @@ pub(super) fn probe<F: Float>(
         value = dot::<F>(beyond, beyond).sqrt();
         is_outside = true;
     }
-    let facet = facet::<F>(rows, facets.floats_at + closest.which as usize * REALS);
+    let facet = facet::<F>(rows, facets.floats_at + closest.which as usize * FLOATS);
     let goal = facets.sign * facets.skin;
     let mut off = p + Vec4::<F>::new(goal - closest.z) * facet.normal;
     if closest.part > 0 && apart >= facets.skin {
@@ -259,10 +258,10 @@ pub(super) fn probe<F: Float>(
             + Vec4::<F>::new(closest.z) * facet.normal;
         off = p + Vec4::<F>::new((goal - sign * apart) * sign / apart) * away;
     }
-    Probe::<F> { gap: facets.sign * value, off }
+    Probe::<F> { clearance: facets.sign * value, off }
 }
 
-/// Whether the straight path between two places stays on the allowed side for sure.
+/// Conservative test that the straight path between two points stays on the allowed side.
 #[cube]
 pub(super) fn is_clear<F: Float>(
     rows: &[F],
@@ -271,7 +270,7 @@ pub(super) fn is_clear<F: Float>(
     from: Vec4<F>,
     to: Vec4<F>,
 ) -> bool {
-    // Triangles reach by two skins beyond their sides.
+    // Triangles extend two skins beyond their sides.
     let reach = F::new(4.0_f32) * facets.skin;
     let mut is_beyond = false;
     #[unroll]
@@ -283,16 +282,16 @@ pub(super) fn is_clear<F: Float>(
     }
     let mut is_clear = is_beyond && facets.sign > F::new(0.0_f32);
     if !is_clear {
-        let way = to - from;
-        let length = dot::<F>(way, way).sqrt();
-        let gap = probe::<F>(rows, numbers, facets, from).gap;
+        let displacement = to - from;
+        let length = dot::<F>(displacement, displacement).sqrt();
+        let clearance = probe::<F>(rows, numbers, facets, from).clearance;
         let safe = F::new(1.0_f32) - F::new(16.0_f32) * rounding::<F>();
-        is_clear = gap * safe > length + reach && length <= F::max_value();
+        is_clear = clearance * safe > length + reach && length <= F::max_value();
     }
     is_clear
 }
 
-/// Where a line first goes through a triangle to its forbidden side.
+/// The first crossing of a line through a triangle to its forbidden side.
 #[cube]
 pub(super) fn crossing<F: Float>(
     rows: &[F],
@@ -319,26 +318,26 @@ pub(super) fn crossing<F: Float>(
             leave = min(leave, max(a, b));
         }
     }
-    // From where it comes in: what is far away is rounded more.
+    // Starts where the line enters the lattice, to reduce rounding.
     let from = start + Vec4::<F>::new(max(enter, zero)) * line.direction;
-    let begin = in_lattice::<F>(facets, from);
+    let origin = in_lattice::<F>(facets, from);
     let length = leave - enter;
     let mut first = F::max_value();
     let mut which = i32::new(-1);
     let mut reached = zero;
-    let mut goes_on = enter <= leave;
-    while goes_on {
-        let leaf = leaf::<F>(numbers, facets, begin + Vec4::<F>::new(reached) * speed);
+    let mut continues = enter <= leave;
+    while continues {
+        let leaf = leaf::<F>(numbers, facets, origin + Vec4::<F>::new(reached) * speed);
         let mut next = F::max_value();
         #[unroll]
         for d in 0..3usize {
             let (low, along) = (leaf.low.extract(d), speed.extract(d));
             if along != zero {
                 let side = select(along > zero, low + leaf.width, low);
-                next = min(next, (side - begin.extract(d)) / along);
+                next = min(next, (side - origin.extract(d)) / along);
             }
         }
-        // A step past the side of the cell, as much as its margin allows for.
+        // A step past the side of the cell, within its margin.
         let step = F::new(0.005_f32) * leaf.width * facets.pitch;
         let step = max(step, F::new(4.0_f32) * rounding::<F>() * reached);
         if leaf.distance == zero {
@@ -353,16 +352,16 @@ pub(super) fn crossing<F: Float>(
         } else {
             next = max(next, reached + leaf.distance.abs());
         }
-        goes_on = first > next + step;
+        continues = first > next + step;
         reached = max(next, reached) + step;
-        goes_on = goes_on && reached <= length;
+        continues = continues && reached <= length;
     }
     let distance = max(enter, zero) + first;
     Crossing::<F> { distance, which: select(distance <= line.length, which, -1i32) }
 }
 
-/// The distance along a ray at which it goes through a triangle, which reaches a little beyond its
-/// sides; the greatest number where it does not.
+/// The distance along a ray at which it crosses a triangle, slightly extended beyond its sides; the
+/// largest float if it does not.
 #[cube]
 fn meet<F: Float>(
     rows: &[F],
@@ -372,7 +371,7 @@ fn meet<F: Float>(
     which: i32,
 ) -> F {
     let zero = F::new(0.0_f32);
-    let facet = facet::<F>(rows, facets.floats_at + which as usize * REALS);
+    let facet = facet::<F>(rows, facets.floats_at + which as usize * FLOATS);
     let height = facets.sign * dot::<F>(from - facet.corner, facet.normal);
     let approach = -facets.sign * dot::<F>(direction, facet.normal);
     let mut found = F::max_value();

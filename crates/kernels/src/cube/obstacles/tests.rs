@@ -1,8 +1,8 @@
-//! A device against the CPU, on random ways.
+//! A device compared with the CPU, on random paths.
 
 use super::{
     super::{
-        tables::{FACES, GAPS, INTERVALS},
+        tables::{FACES, FRAME_INTERVALS, STEP_INTERVALS},
         vec4,
     },
     *,
@@ -12,7 +12,7 @@ use crate::{
     cpu::{
         self,
         obstacles::{
-            random::{self, Case, case, place},
+            random::{self, Case, case, random_point},
             tests::is_allowed,
         },
     },
@@ -30,7 +30,7 @@ const CASES: usize = 24;
 
 #[cube(launch)]
 fn pass_kernel<F: Float>(
-    ways: &[F],
+    paths: &[F],
     rows: &[F],
     numbers: &[i32],
     floats: &[F],
@@ -44,10 +44,21 @@ fn pass_kernel<F: Float>(
     if i >= output.len() / 4 {
         terminate!();
     }
-    let from = vec4::<F>(ways[6 * i], ways[6 * i + 1], ways[6 * i + 2]);
-    let to = vec4::<F>(ways[6 * i + 3], ways[6 * i + 4], ways[6 * i + 5]);
-    let is_free = is_free::<F>(rows, numbers, floats, ints, from, to, GAPS, INTERVALS, surfaces);
-    let passage = pass::<F>(rows, numbers, floats, ints, from, to, GAPS, INTERVALS, surfaces);
+    let from = vec4::<F>(paths[6 * i], paths[6 * i + 1], paths[6 * i + 2]);
+    let to = vec4::<F>(paths[6 * i + 3], paths[6 * i + 4], paths[6 * i + 5]);
+    let is_free = is_clear_of_all::<F>(
+        rows,
+        numbers,
+        floats,
+        ints,
+        from,
+        to,
+        FRAME_INTERVALS,
+        STEP_INTERVALS,
+        surfaces,
+    );
+    let passage =
+        pass::<F>(rows, numbers, floats, ints, from, to, FRAME_INTERVALS, STEP_INTERVALS, surfaces);
     #[unroll]
     for d in 0..3usize {
         output[4 * i + d] = passage.position.extract(d);
@@ -61,7 +72,7 @@ fn pass_kernel<F: Float>(
     codes[6 * i + 5] = select(is_free, 1i32, 0i32);
 }
 
-/// What a device makes of a way.
+/// A path's result on a device.
 struct Found {
     passage: ObstaclePassage,
     is_free: bool,
@@ -71,13 +82,13 @@ fn compute<F: cpu::Real>(
     device: &CubeDevice,
     dtype: ElemType,
     case: &Case,
-    ways: &[[[f64; 3]; 2]],
+    paths: &[[[f64; 3]; 2]],
 ) -> Vec<Found> {
-    let (mut floats, mut ints) = (vec![0.0; GAPS], vec![0; INTERVALS]);
+    let (mut floats, mut ints) = (vec![0.0; FRAME_INTERVALS], vec![0; STEP_INTERVALS]);
     floats[LOW..][..3].copy_from_slice(&case.boundary.low);
     floats[HIGH..][..3].copy_from_slice(&case.boundary.high);
-    for (place, condition) in ints[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
-        *place = condition.code();
+    for (face, condition) in ints[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
+        *face = condition.code();
     }
     let (shapes, codes) = packed(&case.obstacles, 0);
     floats.extend(shapes);
@@ -102,14 +113,14 @@ fn compute<F: cpu::Real>(
     };
     let output = client.empty(4 * COUNT * size_of::<F>());
     let codes = client.empty(6 * COUNT * size_of::<i32>());
-    let whole = client.create_from_slice(bytemuck::cast_slice(&ints));
-    let number = client.create_from_slice(bytemuck::cast_slice(&numbers));
+    let int_arg = client.create_from_slice(bytemuck::cast_slice(&ints));
+    let number_arg = client.create_from_slice(bytemuck::cast_slice(&numbers));
     let dim = CubeDim::new(&client, COUNT);
     // SAFETY: the lengths are those of the buffers.
-    let [whole, number, output_arg, codes_arg] = unsafe {
+    let [int_arg, number_arg, output_arg, codes_arg] = unsafe {
         [
-            BufferArg::from_raw_parts(whole, ints.len()),
-            BufferArg::from_raw_parts(number, numbers.len()),
+            BufferArg::from_raw_parts(int_arg, ints.len()),
+            BufferArg::from_raw_parts(number_arg, numbers.len()),
             BufferArg::from_raw_parts(output.clone(), 4 * COUNT),
             BufferArg::from_raw_parts(codes.clone(), 6 * COUNT),
         ]
@@ -118,11 +129,11 @@ fn compute<F: cpu::Real>(
         &client,
         calculate_cube_count_elemwise(&client, COUNT, dim),
         dim,
-        upload(ways.iter().flatten().flatten().copied().collect()),
+        upload(paths.iter().flatten().flatten().copied().collect()),
         upload(triangles),
-        number,
+        number_arg,
         upload(floats),
-        whole,
+        int_arg,
         output_arg,
         codes_arg,
         surfaces(&case.obstacles).next().is_some(),
@@ -146,7 +157,7 @@ fn found<F: cpu::Real>(output: [F; 4], codes: [i32; 6]) -> Found {
     Found { passage, is_free: is_free == 1 }
 }
 
-/// Whether two passages are the same but for rounding, lengths relative to a width.
+/// Whether two passages agree within a tolerance, lengths relative to a width.
 fn agree(a: &ObstaclePassage, b: &ObstaclePassage, width: f64, tolerance: f64) -> bool {
     let same_end = match (a.end, b.end) {
         (None, None) => true,
@@ -157,9 +168,8 @@ fn agree(a: &ObstaclePassage, b: &ObstaclePassage, width: f64, tolerance: f64) -
     same_end && a.image == b.image && a.obstacle == b.obstacle && (0..3).all(near)
 }
 
-/// The share of ways of which a device and the CPU make the same but for rounding. It is all of
-/// them on software Vulkan, and need not be elsewhere: many bounces in one step make much of a
-/// little rounding.
+/// The fraction of paths on which a device and the CPU agree within a tolerance. It is 1 on
+/// software Vulkan, and may be less elsewhere: many bounces in one step amplify rounding.
 fn compare<F: cpu::Real>(
     device: &CubeDevice,
     dtypes: (ElemType, DType),
@@ -172,33 +182,33 @@ fn compare<F: cpu::Real>(
         let case = case(&mut rng);
         let (low, high) = (case.boundary.low[0], case.boundary.high[0]);
         let size = low.abs().max(high.abs());
-        let way = |_| {
-            let from = place(&mut rng, low, high);
+        let path = |_| {
+            let from = random_point(&mut rng, low, high);
             let reach = (high - low) * [0.01, 0.3, 1.5][rng.usize(0..3)];
-            let way = place(&mut rng, -reach, reach);
-            // As the device has them.
-            [from, [0, 1, 2].map(|d| from[d] + way[d])]
+            let path = random_point(&mut rng, -reach, reach);
+            // Rounded to the device's precision.
+            [from, [0, 1, 2].map(|d| from[d] + path[d])]
                 .map(|p| p.map(|x| num_traits::cast::<F, f64>(F::of(x)).unwrap()))
         };
-        let ways: Vec<_> = (0..COUNT).map(way).collect();
-        let from: Vec<_> = ways.iter().map(|way| way[0]).collect();
-        let to: Vec<_> = ways.iter().map(|way| way[1]).collect();
+        let paths: Vec<_> = (0..COUNT).map(path).collect();
+        let from: Vec<_> = paths.iter().map(|path| path[0]).collect();
+        let to: Vec<_> = paths.iter().map(|path| path[1]).collect();
         let all = obstacle_passages(&case.obstacles, &case.boundary, dtypes.1, &from, &to);
-        let begin = obstacle_passages(&case.obstacles, &case.boundary, dtypes.1, &from, &from);
-        let found = compute::<F>(device, dtypes.0, &case, &ways);
+        let start = obstacle_passages(&case.obstacles, &case.boundary, dtypes.1, &from, &from);
+        let found = compute::<F>(device, dtypes.0, &case, &paths);
         for i in 0..COUNT {
             let position = found[i].passage.position;
             let allowed = |p| case.obstacles.iter().all(|obstacle| is_allowed(obstacle, p));
-            // Where there is no place for particles, one may begin and stay.
-            if allowed(begin[i].position) {
-                assert!(allowed(position), "{position:?} {:?} {:?}", ways[i], case.obstacles);
+            // Without any allowed point, a particle may start and stay on a forbidden side.
+            if allowed(start[i].position) {
+                assert!(allowed(position), "{position:?} {:?} {:?}", paths[i], case.obstacles);
             }
             let (low, high) = (F::of(low), F::of(high));
             assert!(position.iter().all(|x| low <= F::of(*x) && F::of(*x) <= high));
             let is_in = to[i].iter().all(|x| low <= F::of(*x) && F::of(*x) <= high);
             if found[i].is_free && is_in {
                 free += 1;
-                assert_eq!((all[i].position, from[i]), (to[i], begin[i].position));
+                assert_eq!((all[i].position, from[i]), (to[i], start[i].position));
             }
             let same = agree(&found[i].passage, &all[i], size, tolerance);
             agreeing += usize::from(same);
@@ -209,35 +219,35 @@ fn compare<F: cpu::Real>(
 }
 
 #[test]
-fn a_device_passes_obstacles_as_the_cpu_does() {
+fn device_matches_cpu_on_analytic_obstacles() {
     let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-        eprintln!("skipped: there is no Vulkan device");
+        eprintln!("skipped: no Vulkan device");
         return;
     };
     let single = (f32::elem_type_native(), DType::F32);
-    let share = compare::<f32>(&device, single, 1e-3, case);
-    assert!(share > 0.99, "{share}");
+    let normal_part = compare::<f32>(&device, single, 1e-3, case);
+    assert!(normal_part > 0.99, "{normal_part}");
     let double = (f64::elem_type_native(), DType::F64);
     if device.client().features().supports_type(double.0) {
-        let share = compare::<f64>(&device, double, 1e-9, case);
-        assert!(share > 0.99, "{share}");
+        let normal_part = compare::<f64>(&device, double, 1e-9, case);
+        assert!(normal_part > 0.99, "{normal_part}");
     }
 }
 
 #[test]
-fn a_device_passes_surfaces_as_the_cpu_does() {
+fn device_matches_cpu_on_triangulated_surfaces() {
     let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-        eprintln!("skipped: there is no Vulkan device");
+        eprintln!("skipped: no Vulkan device");
         return;
     };
     let surfaces = random::surfaces(&mut Rng::with_seed(12));
     let among = |rng: &mut Rng| random::among(rng, &surfaces);
     let single = (f32::elem_type_native(), DType::F32);
-    let share = compare::<f32>(&device, single, 1e-3, among);
-    assert!(share > 0.99, "{share}");
+    let normal_part = compare::<f32>(&device, single, 1e-3, among);
+    assert!(normal_part > 0.99, "{normal_part}");
     let double = (f64::elem_type_native(), DType::F64);
     if device.client().features().supports_type(double.0) {
-        let share = compare::<f64>(&device, double, 1e-9, among);
-        assert!(share > 0.99, "{share}");
+        let normal_part = compare::<f64>(&device, double, 1e-9, among);
+        assert!(normal_part > 0.99, "{normal_part}");
     }
 }

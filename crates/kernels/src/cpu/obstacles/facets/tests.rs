@@ -1,4 +1,4 @@
-//! Surfaces against all their triangles, and against shapes that they are like.
+//! Surfaces compared with a search over all triangles, and with analytic shapes.
 
 use super::super::{
     tests::{OPEN, SURFACES},
@@ -13,23 +13,23 @@ use facets::Facets;
 use fastrand::Rng;
 use std::sync::Arc;
 
-fn place(rng: &mut Rng, low: f64, high: f64) -> [f64; 3] {
+fn random_point(rng: &mut Rng, low: f64, high: f64) -> [f64; 3] {
     [(); 3].map(|()| low + (high - low) * rng.f64())
 }
 
-/// A place that is anywhere, or near the surface, or near one of its points.
+/// A random point: anywhere, near the surface, or near one of its vertices.
 fn somewhere(rng: &mut Rng, surface: &ClosedSurface) -> [f64; 3] {
     let [low, high] = surface.bounds();
     let width = (0..3).map(|d| high[d] - low[d]).fold(0.0, f64::max);
     if rng.u8(0..3) == 0 {
-        let off = place(rng, -0.7, 0.7);
+        let off = random_point(rng, -0.7, 0.7);
         return [0, 1, 2].map(|d| 0.5 * (low[d] + high[d]) + width * off[d]);
     }
     let corners = surface.triangles()[rng.usize(0..surface.triangles().len())];
     let corners = corners.map(|i| surface.points()[i as usize]);
-    let weights = if rng.bool() { place(rng, 0.0, 1.0) } else { [1.0, 0.0, 0.0] };
+    let weights = if rng.bool() { random_point(rng, 0.0, 1.0) } else { [1.0, 0.0, 0.0] };
     let sum: f64 = weights.iter().sum();
-    let off = place(rng, -1.0, 1.0);
+    let off = random_point(rng, -1.0, 1.0);
     let reach = width * 10.0_f64.powi(rng.i32(-5..0));
     [0, 1, 2].map(|d| {
         let on = (0..3).map(|k| weights[k] / sum * corners[k][d]).sum::<f64>();
@@ -37,13 +37,13 @@ fn somewhere(rng: &mut Rng, surface: &ClosedSurface) -> [f64; 3] {
     })
 }
 
-/// The models at some scales and places.
+/// The models at several scales and positions.
 fn everywhere() -> Vec<(String, Arc<ClosedSurface>)> {
     let mut surfaces = Vec::new();
     for (scale, shift) in [(1.0, [0.0; 3]), (1e-5, [3e-5, -2e-5, 0.0]), (1e4, [1e5, 0.0, -2e4])] {
         for (name, model) in all() {
             let model = model.moved(scale, shift);
-            surfaces.push((format!("{name} x {scale}"), Arc::new(model.made())));
+            surfaces.push((format!("{name} x {scale}"), Arc::new(model.build())));
         }
     }
     surfaces
@@ -68,11 +68,11 @@ fn check_values<F: Real>() {
                 far += 1;
                 assert!(truth.abs() > 0.2 * surface.pitch / 1024.0, "{name}: {value} {truth}");
             }
-            // Out to a distance from the nearest part, wherever that is exactly known.
+            // Projected to a distance from the nearest feature, where the latter is exact.
             let skin = 16.0 * unit;
-            let brought = facets.at_distance(&p, F::of(skin)).map(number);
-            let after = distance(&surface, brought);
-            let gone = minus(&brought, &p.map(number));
+            let projected = facets.at_distance(&p, F::of(skin)).map(number);
+            let after = distance(&surface, projected);
+            let gone = minus(&projected, &p.map(number));
             if truth > 1e3 * unit && truth < 0.01 * surface.pitch {
                 assert!((dot(&gone, &gone).sqrt() - truth).abs() < 40.0 * unit, "{name} {p:?}");
                 assert!((after - skin).abs() < 16.0 * unit, "{name}: {after} {skin} {p:?}");
@@ -83,12 +83,12 @@ fn check_values<F: Real>() {
 }
 
 #[test]
-fn values_are_those_of_all_triangles_in_double_precision() {
+fn distances_match_brute_force_in_double_precision() {
     check_values::<f64>();
 }
 
 #[test]
-fn values_are_those_of_all_triangles_in_single_precision() {
+fn distances_match_brute_force_in_single_precision() {
     check_values::<f32>();
 }
 
@@ -100,7 +100,7 @@ fn is_allowed(surface: &ClosedSurface, allowed: Allowed, p: [f64; 3]) -> bool {
     (distance(surface, p) > 0.0) == (allowed == Allowed::Outside)
 }
 
-/// First hits are those of all triangles; where there is none, there is none.
+/// First hits match those over all triangles.
 fn check_hits<F: Real>() {
     let mut rng = Rng::with_seed(22);
     for (name, surface) in everywhere() {
@@ -110,19 +110,19 @@ fn check_hits<F: Real>() {
             let set = Obstacles::<F>::new(&[faceted(&surface, allowed, Surface::Stick)], &OPEN);
             for _ in 0..1500 {
                 let [from, to] = [(); 2].map(|()| somewhere(&mut rng, &surface).map(F::of));
-                let way = [from, to].map(|p| p.map(number));
-                let gap = distance(&surface, way[0]).abs();
-                if gap < 64.0 * unit || !is_allowed(&surface, allowed, way[0]) {
+                let path = [from, to].map(|p| p.map(number));
+                let clearance = distance(&surface, path[0]).abs();
+                if clearance < 64.0 * unit || !is_allowed(&surface, allowed, path[0]) {
                     continue;
                 }
-                let truth = models::first_hit(&surface, way);
+                let truth = models::first_hit(&surface, path);
                 let hit = set.first_hit(&from, &to);
-                let case = format!("{name} {allowed:?} {way:?}: {truth:?} {hit:?}");
-                let along = minus(&way[1], &way[0]);
+                let case = format!("{name} {allowed:?} {path:?}: {truth:?} {hit:?}");
+                let along = minus(&path[1], &path[0]);
                 let length = dot(&along, &along).sqrt();
                 assert!(!set.is_clear(&from, &to) || truth.is_none(), "{case}");
-                // A way that only touches the surface may count either way.
-                let at = |f: f64| plus(&way[0], &along, f);
+                // A path that only touches the surface may count as hit or miss.
+                let at = |f: f64| plus(&path[0], &along, f);
                 match (truth, hit) {
                     (Some(truth), Some(hit)) => {
                         hits += 1;
@@ -152,17 +152,17 @@ fn check_hits<F: Real>() {
 }
 
 #[test]
-fn hits_are_those_of_all_triangles_in_double_precision() {
+fn hits_match_brute_force_in_double_precision() {
     check_hits::<f64>();
 }
 
 #[test]
-fn hits_are_those_of_all_triangles_in_single_precision() {
+fn hits_match_brute_force_in_single_precision() {
     check_hits::<f32>();
 }
 
-/// Steps of particles, one from where the last one led: never on the forbidden side.
-fn check_ways<F: Real>() {
+/// Successive steps of particles never end on the forbidden side.
+fn check_steps<F: Real>() {
     let mut rng = Rng::with_seed(23);
     let mut ends = [0; 3];
     for (name, surface) in everywhere() {
@@ -170,12 +170,12 @@ fn check_ways<F: Real>() {
             for does in SURFACES {
                 let set = Obstacles::<F>::new(&[faceted(&surface, allowed, does)], &OPEN);
                 for _ in 0..60 {
-                    let begin = somewhere(&mut rng, &surface).map(F::of);
-                    let Some(mut from) = set.settled(begin) else { continue };
+                    let start = somewhere(&mut rng, &surface).map(F::of);
+                    let Some(mut from) = set.nearest_allowed(start) else { continue };
                     let reach = surface.pitch * [0.01, 0.5, 5.0, 40.0][rng.usize(0..4)];
-                    let way = place(&mut rng, -reach, reach).map(F::of);
+                    let path = random_point(&mut rng, -reach, reach).map(F::of);
                     for _ in 0..4 {
-                        let to = plus(&from, &way, F::one());
+                        let to = plus(&from, &path, F::one());
                         let passage = set.pass(&from, &to);
                         let exact = passage.position.map(number);
                         let case = format!("{name} {allowed:?} {does:?} {from:?} {to:?} {exact:?}");
@@ -199,27 +199,27 @@ fn check_ways<F: Real>() {
 }
 
 #[test]
-fn no_particle_is_ever_within_a_surface_in_double_precision() {
-    check_ways::<f64>();
+fn steps_never_enter_a_surface_in_double_precision() {
+    check_steps::<f64>();
 }
 
 #[test]
-fn no_particle_is_ever_within_a_surface_in_single_precision() {
-    check_ways::<f32>();
+fn steps_never_enter_a_surface_in_single_precision() {
+    check_steps::<f32>();
 }
 
-/// A particle that is led into a surface again and again goes along it, and never through it.
+/// A particle pressed against a surface repeatedly slides along it, and never through it.
 #[test]
-fn a_slide_goes_along_a_surface() {
+fn slide_follows_a_surface() {
     for (name, model) in all() {
-        let surface = Arc::new(model.made());
+        let surface = Arc::new(model.build());
         let set =
             Obstacles::<f32>::new(&[faceted(&surface, Allowed::Outside, Surface::Slide)], &OPEN);
         let mut rng = Rng::with_seed(24);
         for _ in 0..20 {
-            let mut p = place(&mut rng, -1.5, 1.5).map(|x| x as f32);
-            let Some(begin) = set.settled(p) else { panic!("{name} {p:?}") };
-            p = begin;
+            let mut p = random_point(&mut rng, -1.5, 1.5).map(|x| x as f32);
+            let Some(start) = set.nearest_allowed(p) else { panic!("{name} {p:?}") };
+            p = start;
             for _ in 0..200 {
                 // Around z, and inward.
                 let to = [
@@ -235,11 +235,11 @@ fn a_slide_goes_along_a_surface() {
     }
 }
 
-/// What a box and one of twelve triangles make of the same ways.
+/// A box and its triangulation give the same results for the same paths.
 #[test]
-fn a_box_of_triangles_is_a_box() {
+fn triangulated_box_matches_analytic_box() {
     let (low, high) = ([-0.5, -0.3, 0.0], [0.5, 0.8, 0.6]);
-    let surface = Arc::new(block(low, high).made());
+    let surface = Arc::new(block(low, high).build());
     let mut rng = Rng::with_seed(25);
     for (dtype, rounding) in [(DType::F32, f64::from(f32::EPSILON)), (DType::F64, f64::EPSILON)] {
         for allowed in [Allowed::Outside, Allowed::Inside] {
@@ -248,12 +248,14 @@ fn a_box_of_triangles_is_a_box() {
                 let other = faceted(&surface, allowed, does);
                 let (mut from, mut to) = (Vec::new(), Vec::new());
                 while from.len() < 2000 {
-                    let [begin, way] = [place(&mut rng, -1.0, 1.0), place(&mut rng, -1.2, 1.2)];
-                    // Not so flat that rounding counts for much, and not from the forbidden side.
-                    if plain.allows(begin, -1e-4) && way.iter().all(|x| x.abs() > 0.05) {
-                        from.push(begin.map(|x| f64::from(x as f32)));
+                    let [start, path] =
+                        [random_point(&mut rng, -1.0, 1.0), random_point(&mut rng, -1.2, 1.2)];
+                    // Neither nearly parallel to a face, where rounding is amplified, nor from the
+                    // forbidden side.
+                    if plain.allows(start, -1e-4) && path.iter().all(|x| x.abs() > 0.05) {
+                        from.push(start.map(|x| f64::from(x as f32)));
                         to.push(
-                            plus(&from[from.len() - 1], &way, 1.0).map(|x| f64::from(x as f32)),
+                            plus(&from[from.len() - 1], &path, 1.0).map(|x| f64::from(x as f32)),
                         );
                     }
                 }
@@ -286,49 +288,49 @@ fn obstacle_passages_of(
     crate::obstacle_passages(std::slice::from_ref(obstacle), &OPEN, dtype, from, to)
 }
 
-/// A ball of many triangles, to what they leave out of it.
+/// A triangulated ball matches the sphere within the discretisation error.
 #[test]
-fn a_ball_of_triangles_is_nearly_a_ball() {
+fn triangulated_ball_approximates_a_sphere() {
     let sphere = Shape::Sphere { centre: [0.0; 3], radius: 1.0 };
     let mut rng = Rng::with_seed(26);
     let mut last = f64::INFINITY;
     for times in [3, 5] {
         let Model { triangles, .. } = ball(times);
-        let surface = Arc::new(ball(times).made());
-        // The height of an arc over its chord, for sides of a right angle's share.
+        let surface = Arc::new(ball(times).build());
+        // The sagitta of the arc, for sides that are a fraction of a right angle.
         let bound = 0.75 * (std::f64::consts::FRAC_PI_2 / f64::from(1 << times)).powi(2);
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for _ in 0..2000 {
-            // Towards a place well within.
-            let begin = place(&mut rng, -1.0, 1.0);
-            let norm = dot(&begin, &begin).sqrt();
-            from.push(begin.map(|x| 2.0 * x / norm));
-            to.push(place(&mut rng, -0.3, 0.3));
+            // Towards a point well inside.
+            let start = random_point(&mut rng, -1.0, 1.0);
+            let norm = dot(&start, &start).sqrt();
+            from.push(start.map(|x| 2.0 * x / norm));
+            to.push(random_point(&mut rng, -0.3, 0.3));
         }
         let stick =
             Obstacle { shape: sphere.clone(), allowed: Allowed::Outside, surface: Surface::Stick };
         let exact = obstacle_passages_of(&stick, DType::F64, &from, &to);
         let other = faceted(&surface, Allowed::Outside, Surface::Stick);
         let found = obstacle_passages_of(&other, DType::F64, &from, &to);
-        let mut most = 0.0_f64;
+        let mut limit = 0.0_f64;
         for (a, b) in exact.iter().zip(&found) {
             assert_eq!((a.end.unwrap().0, b.end.unwrap().0), (Status::Stuck, Status::Stuck));
             let off = minus(&a.position, &b.position);
-            most = most.max(dot(&off, &off).sqrt());
+            limit = limit.max(dot(&off, &off).sqrt());
         }
         assert!(
-            most < bound && most > 1e-3 * bound,
-            "{} triangles: {most} {bound}",
+            limit < bound && limit > 1e-3 * bound,
+            "{} triangles: {limit} {bound}",
             triangles.len()
         );
-        assert!(most < last);
-        last = most;
+        assert!(limit < last);
+        last = limit;
     }
 }
 
 #[test]
-fn who_begins_within_a_surface_is_brought_out() {
-    let surface = Arc::new(block([-1.0; 3], [1.0, 1.0, 2.0]).made());
+fn start_inside_a_surface_is_moved_out() {
+    let surface = Arc::new(block([-1.0; 3], [1.0, 1.0, 2.0]).build());
     for (allowed, inside, expected) in [
         (Allowed::Outside, [0.5, 0.9, 1.0], [0.5, 1.0, 1.0]),
         (Allowed::Outside, [0.98, 0.1, -0.3], [1.0, 0.1, -0.3]),
@@ -346,19 +348,19 @@ fn who_begins_within_a_surface_is_brought_out() {
     }
 }
 
-/// Ways from very far, and of every length.
+/// Paths from far away, and of every length.
 #[test]
-fn wild_ways_end_outside() {
+fn very_long_paths_end_on_the_allowed_side() {
     let mut rng = Rng::with_seed(27);
-    let surface = Arc::new(models::torus(24, 12).made());
+    let surface = Arc::new(models::torus(24, 12).build());
     for allowed in [Allowed::Outside, Allowed::Inside] {
         for does in SURFACES {
             let set = Obstacles::<f32>::new(&[faceted(&surface, allowed, does)], &OPEN);
             for _ in 0..2000 {
                 let reach = 10.0_f64.powi(rng.i32(-6..37));
                 let from = somewhere(&mut rng, &surface).map(|x| x as f32);
-                let Some(from) = set.settled(from) else { continue };
-                let to = place(&mut rng, -reach, reach).map(|x| x as f32);
+                let Some(from) = set.nearest_allowed(from) else { continue };
+                let to = random_point(&mut rng, -reach, reach).map(|x| x as f32);
                 let position = set.pass(&from, &to).position.map(f64::from);
                 assert!(is_allowed(&surface, allowed, position), "{from:?} {to:?} {position:?}");
                 let back = set.pass(&position.map(|x| x as f32), &from).position.map(f64::from);

@@ -1,24 +1,24 @@
-//! What follows the end of a life, in the slot that it leaves. See `cpu/lives.rs`.
+//! Re-use of slots: re-injection after an end, and releases from sources. See `cpu/reinjection.rs`.
 
 use super::{
     Vec4, cubecl,
     edge::patch_at,
     particle::Particle,
     tables::{
-        AFTER, FIRST_SLOT, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCHES_AT, RELEASES_AT, ROOM,
-        SOURCE_COLUMNS, SOURCES, SOURCES_AT,
+        AFTER, FIRST_SLOT, INLET_COLUMNS, INLETS_AT, LOG_ROWS, PATCH_COLUMNS, PATCHES_AT,
+        RELEASES_AT, SOURCE_COLUMNS, SOURCES, SOURCES_AT,
     },
     vec4,
 };
 use crate::{
-    LOG_INDEX, LOG_PLACE, NEVER,
+    LOG_INDEX, LOG_POSITION, NEVER,
     status::{ACTIVE, LEFT_MESH, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Gives a slot of a source that waits for nothing its first release in this launch, if it has one.
+/// Assigns the first release of this launch, if any, to an idle slot of a source.
 #[cube]
-pub(super) fn wake<F: Float>(
+pub(super) fn assign_first_release<F: Float>(
     particle: &mut Particle<F>,
     inlets: &[F],
     floats: &[F],
@@ -28,21 +28,20 @@ pub(super) fn wake<F: Float>(
     if particle.status == WAITING && particle.step == NEVER {
         // Before all releases.
         particle.step = i32::new(-1);
-        wait::<F>(particle, inlets, floats, ints, slot);
+        wait_for_release::<F>(particle, inlets, floats, ints, slot);
     }
 }
 
-/// Begins the life that follows one that has ended: it waits for its release. Returns whether one
+/// Prepares the instance that follows an ended one: it waits for its release. Returns whether one
 /// follows and the slot's part of the log had room for the end of the last one.
 ///
-/// Each slot has rows of its own. One list for all of them, to which threads append by an atomic
-/// counter, would be shorter, but Mesa's llvmpipe (22.3) loses other writes of the kernels that have
-/// one.
+/// Each slot has rows of its own. A single list with an atomic counter would be shorter, but Mesa's
+/// llvmpipe (22.3) loses other writes of kernels that use one.
 #[cube]
-pub(super) fn succeed<F: Float>(
+pub(super) fn reinject<F: Float>(
     particle: &mut Particle<F>,
     log_index: &mut [i32],
-    log_place: &mut [F],
+    log_position: &mut [F],
     inlets: &[F],
     floats: &[F],
     ints: &[i32],
@@ -52,23 +51,23 @@ pub(super) fn succeed<F: Float>(
     if particle.status > ACTIVE {
         let inlet = inlet_after::<F>(particle.status, particle.position, floats, ints);
         if inlet >= 0 || source(ints, slot) >= 0 {
-            let room = ints[ROOM];
-            let row = (slot - ints[FIRST_SLOT] as u32) as usize * room as usize
+            let log_rows = ints[LOG_ROWS];
+            let row = (slot - ints[FIRST_SLOT] as u32) as usize * log_rows as usize
                 + particle.logged as usize;
-            follows = particle.logged < room;
+            follows = particle.logged < log_rows;
             particle.logged += 1;
             if follows {
-                log::<F>(particle, log_index, log_place, row, slot);
+                log::<F>(particle, log_index, log_position, row, slot);
                 particle.status = i32::new(WAITING as i64);
                 particle.image_x = 0i32;
                 particle.image_y = 0i32;
                 particle.image_z = 0i32;
-                particle.place = 0i32;
+                particle.cell = 0i32;
                 particle.generation += 1;
                 if inlet >= 0 {
-                    enter::<F>(particle, inlets, ints, inlet, slot);
+                    place_at_inlet::<F>(particle, inlets, ints, inlet, slot);
                 } else {
-                    wait::<F>(particle, inlets, floats, ints, slot);
+                    wait_for_release::<F>(particle, inlets, floats, ints, slot);
                 }
             }
         }
@@ -76,13 +75,13 @@ pub(super) fn succeed<F: Float>(
     follows
 }
 
-/// The inlet through which a particle comes in again at once after a life that has ended with a
-/// status at a place, or -1.
+/// The inlet of immediate re-injection for an instance that ended with a status at a position, or
+/// -1.
 #[cube]
-fn inlet_after<F: Float>(status: i32, place: Vec4<F>, floats: &[F], ints: &[i32]) -> i32 {
+fn inlet_after<F: Float>(status: i32, position: Vec4<F>, floats: &[F], ints: &[i32]) -> i32 {
     let mut inlet = ints[AFTER + status as usize];
     if status == LEFT_MESH {
-        let patch = patch_at::<F>(floats, ints, place);
+        let patch = patch_at::<F>(floats, ints, position);
         if patch >= 0 {
             let at = ints[PATCHES_AT] + patch * comptime!(PATCH_COLUMNS as i32);
             inlet = ints[(at + 1) as usize];
@@ -91,12 +90,12 @@ fn inlet_after<F: Float>(status: i32, place: Vec4<F>, floats: &[F], ints: &[i32]
     inlet
 }
 
-/// Writes an end down.
+/// Writes a log entry.
 #[cube]
 fn log<F: Float>(
     particle: &mut Particle<F>,
     log_index: &mut [i32],
-    log_place: &mut [F],
+    log_position: &mut [F],
     row: usize,
     slot: u32,
 ) {
@@ -105,15 +104,15 @@ fn log<F: Float>(
     log_index[at + 1] = particle.generation;
     log_index[at + 2] = particle.status;
     log_index[at + 3] = particle.step;
-    let at = row * LOG_PLACE;
-    log_place[at] = particle.fraction;
+    let at = row * LOG_POSITION;
+    log_position[at] = particle.fraction;
     #[unroll]
     for d in 0..3usize {
-        log_place[at + 1 + d] = particle.position.extract(d);
+        log_position[at + 1 + d] = particle.position.extract(d);
     }
 }
 
-/// The source of a slot, or -1.
+/// The source that a slot belongs to, or -1.
 #[cube]
 fn source(ints: &[i32], slot: u32) -> i32 {
     let mut found = i32::new(-1);
@@ -127,9 +126,15 @@ fn source(ints: &[i32], slot: u32) -> i32 {
     found
 }
 
-/// Has a slot of a source wait for its next release, at the place where that will be.
+/// Schedules the next release of a source's slot, at its position on the inlet.
 #[cube]
-fn wait<F: Float>(particle: &mut Particle<F>, inlets: &[F], floats: &[F], ints: &[i32], slot: u32) {
+fn wait_for_release<F: Float>(
+    particle: &mut Particle<F>,
+    inlets: &[F],
+    floats: &[F],
+    ints: &[i32],
+    slot: u32,
+) {
     let mut next = i32::new(NEVER as i64);
     let mut next_fraction = F::new(0.0_f32);
     let source = source(ints, slot);
@@ -146,7 +151,7 @@ fn wait<F: Float>(particle: &mut Particle<F>, inlets: &[F], floats: &[F], ints: 
             if is_later || (step == particle.step && fraction > particle.fraction) {
                 next = step;
                 next_fraction = fraction;
-                enter::<F>(particle, inlets, ints, ints[at + 2], local as u32);
+                place_at_inlet::<F>(particle, inlets, ints, ints[at + 2], local as u32);
                 k = count;
             } else {
                 k += slots;
@@ -157,9 +162,9 @@ fn wait<F: Float>(particle: &mut Particle<F>, inlets: &[F], floats: &[F], ints: 
     particle.fraction = next_fraction;
 }
 
-/// Puts a particle at the place of its life on an inlet.
+/// Puts a particle at the position of its instance on an inlet.
 #[cube]
-fn enter<F: Float>(
+fn place_at_inlet<F: Float>(
     particle: &mut Particle<F>,
     inlets: &[F],
     ints: &[i32],

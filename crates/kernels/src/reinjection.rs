@@ -1,31 +1,32 @@
-//! What follows the end of a particle's life: slots that are used again.
+//! Re-use of slots: re-injection through inlets and releases from sources.
 //!
-//! A slot is a row of the particles' tensors, and a life is what happens in it from a release to an
-//! end. Without any of this a slot has one life. A life can be followed by another one at once,
-//! through an inlet, where its end has a status that says so; and slots of a source have releases
-//! of their own, whatever has become of the life before.
+//! A slot is a row of the particle tensors; a particle instance is what it holds between a release
+//! and an end. By default a slot has one instance. An instance that ends with certain statuses is
+//! followed at once by another, injected through an inlet. Slots of a source have releases of their
+//! own, however the previous instance ended.
 //!
-//! Nothing that follows depends on another slot: the place of a release is a function of slot and
-//! generation, its time of the slot and the time at which the slot was free.
+//! Slots are independent: a release position is a function of slot and generation, a release time a
+//! function of slot and the time at which the slot became free.
 
 use crate::{MeshPatch, status::LEFT_MESH};
 use std::sync::Arc;
 
-/// A step number that never comes: a slot of a source waits for no release of this launch.
+/// A step that no launch reaches: a slot of a source with no release in this launch.
 pub const NEVER: i32 = i32::MAX;
 
-/// More lives than this do not begin in one step of a slot; the next one begins with the next step.
-pub const MAX_LIVES_A_STEP: usize = 64;
+/// Maximum number of instances that start in one step of a slot; further ones start in the next
+/// step.
+pub const MAX_INSTANCES_PER_STEP: usize = 64;
 
-/// How many codes of statuses there may be.
+/// Number of status codes.
 pub const STATUS_CODES: usize = 16;
 
-/// Places of an inlet among the rows of the tensor of places.
+/// The positions of an inlet: a range of rows of the tensor of inlet positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InletRows {
     /// The first row.
     pub first: u32,
-    /// How many rows, at least one.
+    /// Number of rows, at least one.
     pub count: u32,
     /// See [`InletRows::row`].
     pub scatter: u32,
@@ -34,67 +35,67 @@ pub struct InletRows {
 }
 
 impl InletRows {
-    /// The row of the place where life `generation` of slot `slot` begins.
+    /// The row of the position at which instance `generation` of slot `slot` starts.
     pub fn row(&self, slot: u32, generation: u32) -> u32 {
         let at = slot.wrapping_mul(self.scatter).wrapping_add(generation.wrapping_mul(self.stride));
         self.first + at % self.count
     }
 }
 
-/// A run of slots that a source fills: release `k` of the source belongs to slot `k % slots`, and
-/// is dropped where that slot is not free.
+/// A range of slots that a source fills. Release `k` of the source belongs to slot `k % slots` and
+/// is dropped if that slot is occupied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceSlots {
     /// The first slot.
     pub first: u32,
-    /// How many slots, at least one.
+    /// Number of slots, at least one.
     pub slots: u32,
-    /// The inlet where its particles begin.
+    /// The inlet through which its particles are released.
     pub inlet: usize,
 }
 
 impl SourceSlots {
-    /// The number of a slot among those of the source, if it is one of them.
+    /// The index of a slot within the source, if it belongs to it.
     pub fn local(&self, slot: u32) -> Option<u32> {
         slot.checked_sub(self.first).filter(|local| *local < self.slots)
     }
 }
 
-/// What follows the ends of lives, the same for a whole run.
+/// Re-use of slots, constant over a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lives {
+pub struct SlotRules {
     /// The inlets.
     pub inlets: Vec<InletRows>,
-    /// The inlet through which a particle comes in again at once, by the code of the status with
-    /// which its life has ended; slots are numbered over the whole run then.
+    /// The inlet of re-injection by status code of the ended instance. If any is set, slots are
+    /// numbered over the whole run.
     pub after: [Option<usize>; STATUS_CODES],
-    /// Patches of a mesh's edge, as in [`Boundary::patches`](crate::Boundary::patches).
+    /// Patches of the mesh boundary, as in [`Boundary::patches`](crate::Boundary::patches).
     pub patches: Vec<MeshPatch>,
-    /// The inlet that follows where a particle has left the mesh through a patch, one for each of
-    /// them; `after` does not count there.
+    /// The inlet of re-injection for particles that leave the mesh through each patch; overrides
+    /// `after`.
     pub after_patch: Vec<Option<usize>>,
-    /// The sources. No two share a slot.
+    /// The sources. Their slots are disjoint.
     pub sources: Vec<SourceSlots>,
 }
 
-impl Lives {
-    /// The source of a slot.
+impl SlotRules {
+    /// The source that a slot belongs to.
     pub fn source(&self, slot: u32) -> Option<usize> {
         self.sources.iter().position(|source| source.local(slot).is_some())
     }
 
-    /// The inlet through which a particle comes in again at once after a life that has ended with
-    /// this status at this place.
-    pub fn inlet_after(&self, status: i32, place: [f64; 3]) -> Option<usize> {
-        let patch = MeshPatch::at(&self.patches, place).filter(|_| status == LEFT_MESH);
+    /// The inlet of immediate re-injection for an instance that ended with a status at a position.
+    pub fn inlet_after(&self, status: i32, position: [f64; 3]) -> Option<usize> {
+        let patch = MeshPatch::at(&self.patches, position).filter(|_| status == LEFT_MESH);
         match patch {
             Some(patch) => self.after_patch.get(patch).copied().flatten(),
             None => self.after.get(usize::try_from(status).ok()?).copied().flatten(),
         }
     }
 
-    /// Whether particles come in again through an inlet, and not only from a source.
-    pub fn is_entered_again(&self, inlet: usize) -> bool {
+    /// Whether particles are re-injected through an inlet (as opposed to released from a source
+    /// only).
+    pub fn is_reinjection_inlet(&self, inlet: usize) -> bool {
         self.after.contains(&Some(inlet)) || self.after_patch.contains(&Some(inlet))
     }
 }
@@ -102,14 +103,15 @@ impl Lives {
 /// The releases of a source in one launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Releases {
-    /// The number of the first one, counted from the begin of the run.
+    /// Number of the first one, counted from the start of the run.
     pub first: u64,
-    /// Steps of the run, and the fractions of them, which the kernel's precision can hold; in order.
+    /// Step of the run and fraction of it, in order; the fractions are representable in the
+    /// kernel's precision.
     pub events: Vec<(i32, f64)>,
 }
 
 impl Releases {
-    /// The first release that belongs to a slot of the source and comes after an event, if any.
+    /// The first release for a slot of the source after an event, if any.
     pub fn next(
         &self,
         source: &SourceSlots,
@@ -124,24 +126,25 @@ impl Releases {
     }
 }
 
-/// What follows the ends of lives, in one launch.
+/// Re-use of slots in one launch.
 #[derive(Clone, Debug)]
 pub struct ReinjectionRules {
-    /// What is the same for the whole run.
-    pub lives: Arc<Lives>,
+    /// The part that is constant over the run.
+    pub slots: Arc<SlotRules>,
     /// The releases of each source.
     pub releases: Vec<Releases>,
-    /// How many ends of each slot the log has room for, on devices where that must be known
-    /// beforehand. A slot that has more waits with the last of them for a launch that resumes.
-    pub room: usize,
-    /// Whether this launch goes on with what the one before had no room for, and with nothing else.
+    /// Rows of the log per slot, on devices that need it beforehand. A slot with more ends stops at
+    /// the last of them, until a launch that resumes.
+    pub log_rows: usize,
+    /// Whether this launch continues the slots that the previous one stopped for lack of room in
+    /// the log, and only these.
     pub resumes: bool,
 }
 
 /// Columns of [`Log::index`](crate::Log).
 pub const LOG_INDEX: usize = 4;
-/// Columns of [`Log::place`](crate::Log).
-pub const LOG_PLACE: usize = 4;
+/// Columns of [`Log::position`](crate::Log).
+pub const LOG_POSITION: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_has_every_so_many_of_the_releases() {
+    fn releases_are_dealt_to_slots_in_turn() {
         let source = SourceSlots { first: 10, slots: 3, inlet: 0 };
         let events = (0..7).map(|k| (k, 0.5)).collect();
         let releases = Releases { first: 4, events };
@@ -168,28 +171,28 @@ mod tests {
     }
 
     #[test]
-    fn an_end_at_a_patch_is_followed_by_what_follows_there() {
+    fn patch_inlet_overrides_status_inlet() {
         let open = f64::INFINITY;
         let patch = |low: f64| MeshPatch {
             low: [low, -open, -open],
             high: [open; 3],
             wall: crate::Wall::Leave,
         };
-        let mut lives = Lives {
+        let mut rules = SlotRules {
             patches: vec![patch(2.0), patch(1.0)],
             after_patch: vec![Some(4), None],
-            ..Lives::default()
+            ..SlotRules::default()
         };
-        lives.after[LEFT_MESH as usize] = Some(7);
-        let after = |x: f64| lives.inlet_after(LEFT_MESH, [x, 0.0, 0.0]);
+        rules.after[LEFT_MESH as usize] = Some(7);
+        let after = |x: f64| rules.inlet_after(LEFT_MESH, [x, 0.0, 0.0]);
         assert_eq!([after(0.5), after(1.0), after(2.5)], [Some(7), None, Some(4)]);
-        assert_eq!(lives.inlet_after(LEFT_MESH + 1, [2.5, 0.0, 0.0]), None);
-        assert!(lives.is_entered_again(4) && lives.is_entered_again(7));
-        assert!(!lives.is_entered_again(0));
+        assert_eq!(rules.inlet_after(LEFT_MESH + 1, [2.5, 0.0, 0.0]), None);
+        assert!(rules.is_reinjection_inlet(4) && rules.is_reinjection_inlet(7));
+        assert!(!rules.is_reinjection_inlet(0));
     }
 
     #[test]
-    fn rows_stay_among_those_of_the_inlet_whatever_the_generation() {
+    fn rows_stay_within_the_inlet() {
         let rows = InletRows { first: 7, count: 5, scatter: 3, stride: 1 };
         for (slot, generation) in [(0, 0), (4, 9), (u32::MAX, u32::MAX)] {
             assert!((7..12).contains(&rows.row(slot, generation)));

@@ -1,0 +1,118 @@
+//! Progress of a particle through a segment, and the re-use of its slot.
+
+use super::{
+    cubecl,
+    particle::Particle,
+    reinjection::{assign_first_release, reinject},
+    tables::{FIRST_STEP, LOG_ROWS, RESUMES},
+};
+use crate::{MAX_INSTANCES_PER_STEP, status::ACTIVE};
+use burn_cubecl::cubecl::prelude::*;
+
+/// Progress of a particle through a segment.
+#[derive(CubeType)]
+pub(super) struct StepProgress<F: Float> {
+    /// The step.
+    pub j: usize,
+    /// The fraction of the step already taken.
+    pub start_fraction: F,
+    /// The suggested length of the next adaptive step.
+    pub next_dt: F,
+    /// Number of instances that started in the step.
+    pub instances: i32,
+    /// Whether the step continues.
+    pub repeats: bool,
+}
+
+/// The progress of a particle before its first step.
+#[cube]
+pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
+    let zero = F::new(0.0_f32);
+    StepProgress::<F> {
+        j: 0usize,
+        start_fraction: zero,
+        next_dt: select(particle.status == ACTIVE, particle.fraction, zero),
+        instances: 0i32,
+        repeats: false,
+    }
+}
+
+/// Moves on to the next step unless this one continues.
+#[cube]
+pub(super) fn move_on<F: Float>(progress: &mut StepProgress<F>, waits: bool) {
+    if !progress.repeats {
+        progress.j += 1;
+        progress.instances = select(waits, progress.instances, 0i32);
+        progress.start_fraction = F::new(0.0_f32);
+    }
+}
+
+/// Re-injects a slot after a step. Returns whether another instance follows.
+#[cube]
+pub(super) fn follow<F: Float>(
+    particle: &mut Particle<F>,
+    progress: &mut StepProgress<F>,
+    log_index: &mut [i32],
+    log_position: &mut [F],
+    rows: &[F],
+    floats: &[F],
+    ints: &[i32],
+    slot: u32,
+) -> bool {
+    let number = ints[FIRST_STEP] + progress.j as i32;
+    let follows = reinject::<F>(particle, log_index, log_position, rows, floats, ints, slot);
+    if follows {
+        start_next::<F>(particle, progress, number);
+    } else if particle.logged > ints[LOG_ROWS] {
+        // The image column is free until re-injection, which resets it.
+        particle.image_x = progress.instances;
+    }
+    follows
+}
+
+/// Applies re-injections that the previous launch deferred, and the first releases of sources.
+/// Returns whether a particle takes part in the launch.
+#[cube]
+#[allow(clippy::identity_op)]
+pub(super) fn begin<F: Float>(
+    particle: &mut Particle<F>,
+    progress: &mut StepProgress<F>,
+    log_index: &mut [i32],
+    log_position: &mut [F],
+    inlets: &[F],
+    floats: &[F],
+    ints: &[i32],
+    slot: u32,
+) -> bool {
+    let mut takes_part = true;
+    if ints[RESUMES] != 0 {
+        takes_part = particle.status > ACTIVE;
+    } else {
+        assign_first_release::<F>(particle, inlets, floats, ints, slot);
+    }
+    if takes_part {
+        // The additions copy: a value read from a struct field changes with the field.
+        let (instances, number) = (particle.image_x + 0i32, particle.step + 0i32);
+        if reinject::<F>(particle, log_index, log_position, inlets, floats, ints, slot) {
+            progress.instances = instances;
+            start_next::<F>(particle, progress, number);
+            progress.repeats = false;
+        }
+        takes_part = particle.status <= ACTIVE;
+    }
+    takes_part
+}
+
+/// Starts the next instance of a slot: in the rest of this step, or later.
+#[cube]
+fn start_next<F: Float>(particle: &mut Particle<F>, progress: &mut StepProgress<F>, number: i32) {
+    progress.start_fraction = F::new(0.0_f32);
+    progress.instances += 1;
+    progress.repeats = particle.step == number;
+    if progress.repeats && progress.instances > comptime!(MAX_INSTANCES_PER_STEP as i32) {
+        progress.repeats = false;
+        particle.step = number + 1;
+        particle.fraction = F::new(0.0_f32);
+    }
+    progress.instances = select(progress.repeats, progress.instances, 0i32);
+}
