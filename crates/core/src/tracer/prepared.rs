@@ -12,8 +12,8 @@ use super::{
     stepper::{self, Stepper},
 };
 use crate::{
-    Control, DurablePosition, Error, Observer, Plan, Progress, Result, Sampled, SavePlan, Seeds,
-    Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
+    Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled, SavePlan,
+    Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
 };
 
 /// A run that is ready to start: its steps and saves are scheduled, its seeds located, its inlets
@@ -118,7 +118,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The engine that will take the steps.
-    pub fn engine(&self) -> crate::Engine {
+    pub fn engine(&self) -> Engine {
         self.stepper.engine
     }
 
@@ -231,10 +231,49 @@ impl<'a> Prepared<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Analytic, Flow, Precision, SaveAt, Span};
+    use burn::tensor::Device;
+
+    fn tracer(field: &Analytic) -> Tracer<'_> {
+        let span = Span { t1: Some(2.0), steps: Some(40), ..Span::default() };
+        Tracer::new(field).span(span).save(SaveAt::EverySteps(10))
+    }
+
+    fn field() -> Analytic {
+        let flow = Flow::named("double-gyre").unwrap();
+        Analytic::new(flow, &Device::flex(), Precision::F64)
+    }
 
     #[test]
-    fn a_tracer_can_move_to_another_thread() {
-        fn is_send<T: Send>() {}
-        is_send::<Tracer>();
+    fn a_tracer_runs_on_another_thread() {
+        let field = field();
+        let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 9, 7).unwrap();
+        let here = tracer(&field).trace(&seeds).unwrap().positions().into_data();
+        let moved = tracer(&field);
+        let there = std::thread::scope(|scope| {
+            let run = scope.spawn(|| moved.trace(&seeds).unwrap().positions().into_data());
+            run.join().unwrap()
+        });
+        assert_eq!(here, there);
+    }
+
+    #[test]
+    fn prepare_refuses_seeds_outside_before_any_step() {
+        let field = field();
+        let seeds = Seeds::list(vec![[5.0, 0.5, 0.0]]).unwrap();
+        let refused = tracer(&field).prepare(&seeds).err();
+        assert!(matches!(refused, Some(Error::SeedsOutside { outside: 1, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_prepared_run_has_the_plan_and_engine_of_its_tracer() {
+        let field = field();
+        let seeds = Seeds::list(vec![[0.5, 0.5, 0.0]]).unwrap();
+        let tracer = tracer(&field);
+        let prepared = tracer.prepare(&seeds).unwrap();
+        assert_eq!(prepared.engine(), Engine::Tensor);
+        let (own, direct) = (prepared.plan().unwrap(), tracer.plan(&seeds).unwrap());
+        assert_eq!((own.batch(), own.strategy()), (direct.batch(), direct.strategy()));
+        assert_eq!(prepared.run().unwrap().saves().len(), 5);
     }
 }
