@@ -391,29 +391,3 @@ fn a_cancelled_run_counts_what_it_has_done() {
         assert_eq!(found.particles[1].displacement, [0.125, 0.0, 0.0]);
     }
 }
-
-/// Stores of NumPy files, which earlier versions wrote.
-#[test]
-fn old_stores_are_played() {
-    let play = |name: &str| {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tracks-npy");
-        let mut statistics = Statistics::new().particles(true);
-        io::Tracks::open(folder.join(name)).unwrap().play(&mut statistics).unwrap();
-        statistics.result().unwrap()
-    };
-    let plain = play("plain");
-    let all = &plain.all;
-    assert_eq!([all.released, all.active, all.ended, all.waiting], [3, 2, 1, 0]);
-    assert_eq!((all.ends[0].status, all.residence.mean), (Status::Exited(Face::YHigh), Some(1.25)));
-    let moved: Vec<[f64; 3]> = plain.particles.iter().map(|row| row.displacement).collect();
-    // The first one went through the periodic face.
-    let exact = [[2.0, 0.0, 0.0], [0.0, 0.0, 0.3], [0.0, 1.0, 0.0]];
-    assert_below("plain", distance(&moved, &exact), 1e-6);
-    let lives = play("lives");
-    let all = &lives.all;
-    assert_eq!([all.released, all.active, all.ended, all.waiting], [7, 1, 6, 1]);
-    let ends: Vec<_> = all.ends.iter().map(|end| (end.status, end.count)).collect();
-    assert_eq!(ends, [(Status::LeftMesh, 1), (Status::Exited(Face::YHigh), 5)]);
-    assert_eq!((all.residence.min, all.residence.max), (Some(0.25), Some(1.75)));
-    assert_eq!(lives.particles.len(), 7);
-}

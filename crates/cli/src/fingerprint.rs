@@ -1,10 +1,12 @@
 //! By what a run knows again the data that it began with.
 
-use crate::{case::Case, job::LoadedField};
+use crate::{
+    case::Case,
+    job::{LoadedField, NodeCount},
+};
 use anyhow::{Context, Result};
 use burntrace::Seeds;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -25,8 +27,7 @@ pub struct Fingerprint {
     files: Vec<Print>,
     /// How many frames there are, and the sum of their times.
     times: [u64; 2],
-    /// Nodes of the field, as its description has them.
-    nodes: Value,
+    nodes: NodeCount,
     /// How many seeds there are, and the sum of their places and times of release.
     seeds: [u64; 2],
 }
@@ -41,17 +42,15 @@ struct Print {
 impl Fingerprint {
     /// That of a field and of seeds that have been read. Relative file names start at `base`.
     pub fn of(case: &Case, base: &Path, loaded: &LoadedField, seeds: &Seeds) -> Result<Self> {
-        let described = &loaded.description;
-        let names = described["files"].as_array().into_iter().flatten();
-        let of_field = names.filter_map(Value::as_str).map(PathBuf::from);
+        let series = loaded.description.series();
+        let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
         let paths: Vec<PathBuf> = of_field.chain(case.clone().within(base).point_files()).collect();
         let places = (ALL_PLACES / paths.len().max(1) as u64).clamp(2, PLACES);
-        let times = described["times"].as_array().into_iter().flatten();
-        let times: Vec<f64> = times.filter_map(Value::as_f64).collect();
+        let times = series.map_or(&[][..], |series| &series.times);
         Ok(Fingerprint {
             files: paths.into_iter().map(|path| Print::of(path, places)).collect::<Result<_>>()?,
-            times: [times.len() as u64, sum(times.into_iter())],
-            nodes: described["nodes"].clone(),
+            times: [times.len() as u64, sum(times.iter().copied())],
+            nodes: loaded.description.nodes(),
             seeds: [seeds.len() as u64, sum_of_seeds(seeds)],
         })
     }

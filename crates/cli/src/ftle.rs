@@ -3,7 +3,7 @@
 use crate::{
     album::FigureDir,
     args,
-    case::{Misuse, SeedKind},
+    case::{Misuse, SeedShape},
     results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
@@ -53,27 +53,26 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<Ftle
 /// The lattice on which the particles of a run were released.
 fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
     let seeds = results.case.as_ref().and_then(|case| case.seeds.as_ref());
-    let Some(seeds) = seeds.filter(|seeds| seeds.kind == SeedKind::Grid) else {
+    let Some(&SeedShape::Grid { counts, placement, auxiliary, low, high }) =
+        seeds.map(|seeds| &seeds.shape)
+    else {
         return Err(Misuse::error(format!(
             "{} has no particles on a lattice: the exponents need a run with `[seeds] kind = \
              \"grid\"`",
             results.folder.root.display()
         )));
     };
-    if results.tracks.num_lives().is_some() {
+    if results.tracks.num_instances().is_some() {
         return Err(Misuse::error(
             "slots of this run were used again, by other particles than those of the lattice; run \
              it without outlets and sources",
         ));
     }
-    let counts = seeds.counts.as_deref().and_then(|counts| counts.try_into().ok());
-    let counts =
-        counts.ok_or_else(|| Misuse::error("seeds.counts of the run has not 3 numbers"))?;
-    let [low, high] = results.domain;
-    let (low, high) = (seeds.low.unwrap_or(low), seeds.high.unwrap_or(high));
-    let points = seeds.placement.unwrap_or_default().into();
+    let corners = results.domain;
+    let (low, high) = (low.unwrap_or(corners[0]), high.unwrap_or(corners[1]));
+    let points = placement.unwrap_or_default().into();
     let lattice = Lattice::new(low, high, counts, points).map_err(Misuse::of)?;
-    Ok((lattice, seeds.auxiliary.map_or(Stencil::Neighbours, Stencil::Auxiliary)))
+    Ok((lattice, auxiliary.map_or(Stencil::Neighbours, Stencil::Auxiliary)))
 }
 
 /// The time at which all particles were released.

@@ -27,3 +27,11 @@ pub fn to_file(path: &Path) -> Result<()> {
     tracing::subscriber::set_global_default(subscriber).ok();
     Ok(())
 }
+
+/// Writes warnings to standard error and to the log.
+pub fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+        tracing::warn!("{warning}");
+    }
+}

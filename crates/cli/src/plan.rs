@@ -3,7 +3,7 @@
 use crate::{
     args,
     case::{self, Misuse},
-    job,
+    job, log,
 };
 use anyhow::Result;
 use burntrace::{Frames, Plan, device};
@@ -12,6 +12,7 @@ use std::path::Path;
 
 pub fn execute(args: &args::Plan) -> Result<()> {
     let mut case = case::read(&args.case, &args.set)?;
+    log::warn(&case.notes);
     if let Some(device) = &args.device {
         case.run.device = device.clone();
     }

@@ -83,8 +83,9 @@ pub fn trace(case: &Case, base: &Path, begin: Begin, output: args::Output) -> Re
             open_old(case, *kept, (print, accept_changes), &device)?
         }
     };
+    log::warn(&case.notes);
     let what = if kept.resumed == 0 { "begins" } else { "goes on" };
-    let (time, field) = (kept.time(), &loaded.description);
+    let (time, field) = (kept.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let job = Job { case, seeds: seeds.len(), loaded: &loaded, device: &device, start };
     let done = job.complete(prepared, &folder, kept, output);
@@ -223,10 +224,10 @@ impl Job<'_> {
         watch.display.finish();
         run.map_err(|error| {
             use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
-            match (&error, job::file_of(&error, &self.loaded.description)) {
+            match (&error, self.loaded.description.origin.file_of(&error)) {
                 // A frame that is read in the course of the run.
                 (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
-                    anyhow::anyhow!("{file}: {error}")
+                    anyhow::anyhow!("{}: {error}", file.display())
                 }
                 (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
                 _ => Misuse::of(error),

@@ -43,7 +43,7 @@ impl Report<'_> {
             "threads": rayon::current_num_threads(),
             "launches": run.launches,
             "kernels": run.kernels,
-            "field": self.loaded.description,
+            "field": self.loaded.json,
             "domain": { "low": self.domain.low, "high": self.domain.high },
             "steps": run.steps,
             "saves": run.saves,

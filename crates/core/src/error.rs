@@ -218,7 +218,7 @@ pub enum Error {
 
     /// The fused operation was required and cannot be used.
     #[error(
-        "the fused engine cannot be used: {reason}; use `trace.path = \"auto\"` or `\"tensor\"`"
+        "the fused engine cannot be used: {reason}; use `trace.engine = \"auto\"` or `\"tensor\"`"
     )]
     NotFused {
         /// Why not.

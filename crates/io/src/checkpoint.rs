@@ -1,9 +1,7 @@
-//! A file with everything that a stopped run needs to go on: a description of the caller's, and
-//! arrays of numbers by name.
+//! A file from which a stopped run is resumed: metadata of the caller, and named arrays of numbers.
 //!
-//! The file is written beside its final name, brought to the disk and renamed: whatever happens,
-//! the one that was there before is whole until the new one is. What is read has been compared with
-//! its checksum.
+//! The file is written under a temporary name, synced to the disk and renamed, so that a previous
+//! checkpoint is kept until the new one is complete. Reading verifies the checksum.
 //!
 //! All numbers are little-endian:
 //!
@@ -12,11 +10,11 @@
 //! | 8 | `BURNTRCP` |
 //! | 4 | version of the format, 1 |
 //! | 4 | 0 |
-//! | 8 | length of the whole file |
+//! | 8 | length of the file |
 //! | 8 | length of the header |
-//! | | header, JSON: `meta`, what the caller gave; `arrays`, `name`, `type` and `length` of each |
+//! | | header, JSON: `meta`, the metadata; `arrays`, `name`, `type` and `length` of each array |
 //! | | the numbers of the arrays, one array after the other |
-//! | 4 | CRC-32 (that of zlib) of everything before |
+//! | 4 | CRC-32 (as in zlib) of all preceding bytes |
 //!
 //! ```
 //! use burntrace_io::checkpoint::{Checkpoint, CheckpointWriter};
@@ -35,7 +33,7 @@
 
 pub use crate::number::Number;
 
-use crate::disk::write_whole;
+use crate::disk::write_atomic;
 use crate::number::{bytes_of, read_into};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -60,7 +58,7 @@ struct Header {
     arrays: Vec<Entry>,
 }
 
-/// An array, as the header has it.
+/// An array in the header.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     name: String,
@@ -68,7 +66,7 @@ struct Entry {
     length: usize,
 }
 
-/// What is to be written into a checkpoint. Arrays are borrowed, not copied.
+/// Writes a checkpoint. Arrays are borrowed, not copied.
 #[derive(Debug)]
 pub struct CheckpointWriter<'a> {
     header: Header,
@@ -76,21 +74,21 @@ pub struct CheckpointWriter<'a> {
 }
 
 impl<'a> CheckpointWriter<'a> {
-    /// A checkpoint with a description, which JSON can have: numbers that are not finite belong
-    /// into an array.
+    /// Creates a checkpoint with metadata, which are stored as JSON. Store numbers that may not be
+    /// finite in an array instead.
     ///
     /// # Errors
     ///
-    /// If the description cannot be turned into JSON.
+    /// If the metadata cannot be serialised as JSON.
     pub fn new(meta: &impl Serialize) -> Result<CheckpointWriter<'a>> {
         let meta = serde_json::to_value(meta).map_err(|e| Error::Checkpoint {
             path: PathBuf::new(),
-            reason: format!("its description cannot be written as JSON: {e}"),
+            reason: format!("its metadata cannot be serialised as JSON: {e}"),
         })?;
         Ok(CheckpointWriter { header: Header { meta, arrays: Vec::new() }, arrays: Vec::new() })
     }
 
-    /// Adds an array. Of arrays with the same name, the first one is found.
+    /// Adds an array. If several have the same name, [`Checkpoint::array`] returns the first.
     pub fn add<T: Number>(&mut self, name: &str, numbers: &'a [T]) -> &mut Self {
         let (name, length) = (name.into(), numbers.len());
         self.header.arrays.push(Entry { name, r#type: T::NAME.into(), length });
@@ -98,12 +96,12 @@ impl<'a> CheckpointWriter<'a> {
         self
     }
 
-    /// Writes the file, and gives its length in bytes when it is on the disk under its name. A
-    /// former one stays until then.
+    /// Writes the file, and returns its length in bytes once it is on the disk under its name. A
+    /// previous file is kept until then.
     ///
     /// # Errors
     ///
-    /// If the system refuses; the former file is as it was then.
+    /// If an operation of the file system fails; a previous file is then unchanged.
     pub fn write(&self, path: &Path) -> Result<u64> {
         let header = serde_json::to_vec(&self.header)
             .map_err(|e| Error::Checkpoint { path: path.into(), reason: e.to_string() })?;
@@ -114,14 +112,14 @@ impl<'a> CheckpointWriter<'a> {
         start.extend([0; 4]);
         start.extend(length.to_le_bytes());
         start.extend((header.len() as u64).to_le_bytes());
-        write_whole(path, Some(length), |file| {
+        write_atomic(path, Some(length), |file| {
             let mut sum = crc32fast::Hasher::new();
             let parts = [start.as_slice(), &header].into_iter();
             for part in parts.chain(self.arrays.iter().map(|bytes| bytes.as_ref())) {
-                // In pieces, so that they are summed while they are in the cache.
-                for piece in part.chunks(1 << 18) {
-                    sum.update(piece);
-                    file.write_all(piece)?;
+                // In blocks, which are still in the cache when they are written.
+                for block in part.chunks(1 << 18) {
+                    sum.update(block);
+                    file.write_all(block)?;
                 }
             }
             file.write_all(&sum.finalize().to_le_bytes())
@@ -130,14 +128,14 @@ impl<'a> CheckpointWriter<'a> {
     }
 }
 
-/// A checkpoint that was read, and has its checksum.
+/// A checkpoint read from a file, with a verified checksum.
 #[derive(Debug)]
 pub struct Checkpoint {
     path: PathBuf,
     header: Header,
-    /// The whole file.
+    /// The bytes of the file.
     bytes: Vec<u8>,
-    /// Where the numbers begin.
+    /// Offset of the arrays.
     start: usize,
 }
 
@@ -146,7 +144,8 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, is no checkpoint, has another version, was cut off or changed.
+    /// If the file cannot be read, is not a checkpoint, has another version, or was truncated or
+    /// changed.
     pub fn read(path: impl Into<PathBuf>) -> Result<Checkpoint> {
         let path = path.into();
         let bytes = std::fs::read(&path).map_err(Error::system("read", &path))?;
@@ -156,14 +155,14 @@ impl Checkpoint {
         }
     }
 
-    /// The description.
+    /// The metadata.
     ///
     /// # Errors
     ///
-    /// If it is not what was expected.
+    /// If they do not have the expected form.
     pub fn meta<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.header.meta)
-            .map_err(|e| self.error(format!("its description is not that of this program: {e}")))
+            .map_err(|e| self.error(format!("its metadata are not those of this program: {e}")))
     }
 
     /// Names of the arrays.
@@ -175,7 +174,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// If there is no such array, or it has numbers of another type.
+    /// If the array does not exist, or has another type.
     pub fn array<T: Number>(&self, name: &str) -> Result<Vec<T>> {
         let mut start = self.start;
         for array in &self.header.arrays {
@@ -197,8 +196,8 @@ impl Checkpoint {
                 .map_err(Error::system("read", &self.path))?;
             return Ok(numbers);
         }
-        let there: Vec<&str> = self.names().collect();
-        Err(self.error(format!("it has no array `{name}`; it has {}", there.join(", "))))
+        let names: Vec<&str> = self.names().collect();
+        Err(self.error(format!("it has no array `{name}`; it has {}", names.join(", "))))
     }
 
     fn error(&self, reason: String) -> Error {
@@ -206,43 +205,43 @@ impl Checkpoint {
     }
 }
 
-/// The header of a file that is whole, and where it ends; or what is wrong.
+/// The header of a file and the offset of its arrays, or what is wrong with the file.
 fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
     if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
-        return Err("it is no checkpoint of burntrace".into());
+        return Err("it is not a checkpoint of burntrace".into());
     }
     let Some((start, rest)) = bytes.split_first_chunk::<START>() else {
-        return Err(cut_off(bytes.len(), format!("at least {}", START + END)));
+        return Err(truncated(bytes.len(), format!("at least {}", START + END)));
     };
-    let whole = |at: usize| {
+    let int = |offset: usize| {
         let mut number = [0; 8];
-        number.copy_from_slice(&start[at..at + 8]);
+        number.copy_from_slice(&start[offset..offset + 8]);
         u64::from_le_bytes(number)
     };
-    let version = whole(8);
+    let version = int(8);
     if version != u64::from(VERSION) {
-        return Err(format!("its format is version {version}, and this program reads {VERSION}"));
+        return Err(format!("its format has version {version}, and this program reads {VERSION}"));
     }
-    let (length, found) = (whole(16), bytes.len() as u64);
+    let (length, found) = (int(16), bytes.len() as u64);
     if found < length {
-        return Err(cut_off(bytes.len(), length.to_string()));
+        return Err(truncated(bytes.len(), length.to_string()));
     }
     let Some((sum, body)) = rest.split_last_chunk::<END>().map(|(body, sum)| (sum, body)) else {
-        return Err(cut_off(bytes.len(), format!("at least {}", START + END)));
+        return Err(truncated(bytes.len(), format!("at least {}", START + END)));
     };
     let expected = u32::from_le_bytes(*sum);
     let sum = crc32fast::hash(&bytes[..bytes.len() - END]);
     if found > length || sum != expected {
         return Err(format!(
-            "it was changed: its checksum is {sum:08x} where {expected:08x} is written, over {found} \
-             bytes where {length} are"
+            "it was changed: it has {found} bytes with the checksum {sum:08x}, expected {length} \
+             bytes with the checksum {expected:08x}"
         ));
     }
-    // From here on, what is wrong was written so.
-    let header = usize::try_from(whole(24)).ok().and_then(|length| body.get(..length));
+    // The checksum is right: the following errors were written.
+    let header = usize::try_from(int(24)).ok().and_then(|length| body.get(..length));
     let Some(text) = header else { return Err("its header is longer than the file".into()) };
     let header: Header =
-        serde_json::from_slice(text).map_err(|e| format!("its header is none: {e}"))?;
+        serde_json::from_slice(text).map_err(|e| format!("its header is not valid: {e}"))?;
     let size = |array: &Entry| size_of_type(&array.r#type)?.checked_mul(array.length);
     let sizes: Option<Vec<usize>> = header.arrays.iter().map(size).collect();
     let numbers = sizes.and_then(|sizes| sizes.into_iter().try_fold(0_usize, usize::checked_add));
@@ -252,11 +251,11 @@ fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
     }
 }
 
-fn cut_off(found: usize, expected: String) -> String {
-    format!("it is cut off: it has {found} bytes of {expected}")
+fn truncated(found: usize, expected: String) -> String {
+    format!("it is truncated: it has {found} bytes of {expected}")
 }
 
-/// Bytes of a number of a type.
+/// Size in bytes of a number type.
 fn size_of_type(name: &str) -> Option<usize> {
     match name {
         "uint8" => Some(1),
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn arrays_and_metadata_are_read_as_written() {
         let folder = tempfile::tempdir().unwrap();
         let read = Checkpoint::read(written(folder.path())).unwrap();
         assert_eq!(read.meta::<Value>().unwrap(), json!({ "step": 17, "times": [0.1] }));
@@ -304,50 +303,50 @@ mod tests {
         let none = read.array::<f64>("velocity").unwrap_err().to_string();
         assert!(none.contains("it has no array `velocity`; it has position, none, rng"), "{none}");
         let meta = read.meta::<Vec<f64>>().unwrap_err().to_string();
-        assert!(meta.contains("its description is not that of this program"), "{meta}");
+        assert!(meta.contains("its metadata are not those of this program"), "{meta}");
     }
 
     #[test]
-    fn a_file_that_was_cut_off_is_refused_at_every_length() {
+    fn a_truncated_file_is_refused_at_every_length() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        let whole = std::fs::read(&path).unwrap();
-        for length in 0..whole.len() {
-            std::fs::write(&path, &whole[..length]).unwrap();
+        let complete = std::fs::read(&path).unwrap();
+        for length in 0..complete.len() {
+            std::fs::write(&path, &complete[..length]).unwrap();
             let message = error(&path);
             assert!(
-                message.contains(&format!("it is cut off: it has {length} bytes")),
+                message.contains(&format!("it is truncated: it has {length} bytes")),
                 "{message}"
             );
         }
-        std::fs::write(&path, [whole.as_slice(), b"0"].concat()).unwrap();
+        std::fs::write(&path, [complete.as_slice(), b"0"].concat()).unwrap();
         assert!(error(&path).contains("it was changed"));
     }
 
     #[test]
-    fn every_flipped_bit_is_found() {
+    fn every_flipped_bit_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        let whole = std::fs::read(&path).unwrap();
-        for bit in 0..8 * whole.len() {
-            let mut bytes = whole.clone();
+        let complete = std::fs::read(&path).unwrap();
+        for bit in 0..8 * complete.len() {
+            let mut bytes = complete.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(parse(&bytes).is_err(), "bit {bit}");
         }
-        let mut newer = whole.clone();
+        let mut newer = complete.clone();
         newer[8] = 2;
         let message = parse(&newer).unwrap_err();
         assert!(message.contains("version 2, and this program reads 1"), "{message}");
-        let mut changed = whole.clone();
+        let mut changed = complete.clone();
         changed[START + 5] ^= 4;
-        assert!(parse(&changed).unwrap_err().contains("its checksum is "));
-        assert!(parse(b"PK").unwrap_err().contains("no checkpoint of burntrace"));
+        assert!(parse(&changed).unwrap_err().contains(" bytes with the checksum "));
+        assert!(parse(b"PK").unwrap_err().contains("not a checkpoint of burntrace"));
         assert!(error(&folder.path().join("none")).starts_with("cannot read `"));
     }
 
-    /// Headers that do not fit, in files that have their checksum.
+    /// Wrong headers in files with a correct checksum.
     #[test]
-    fn nothing_is_taken_on_the_word_of_a_header() {
+    fn wrong_lengths_in_a_header_are_refused() {
         let arrays = |kind: &str, length: &str| {
             format!(r#"{{"meta":0,"arrays":[{{"name":"a","type":"{kind}","length":{length}}}]}}"#)
         };
@@ -371,14 +370,14 @@ mod tests {
             let message = parse(&file(&header, header.len() as u64)).unwrap_err();
             assert!(message.contains("lists other arrays"), "{message}");
         }
-        assert!(parse(&file("{", 1)).unwrap_err().contains("its header is none"));
+        assert!(parse(&file("{", 1)).unwrap_err().contains("its header is not valid"));
     }
 
     #[test]
-    fn the_former_one_stays_until_the_new_one_is_whole() {
+    fn a_checkpoint_is_kept_until_the_next_one_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        // What a program that was killed may have left.
+        // The remains of a killed program.
         let part = folder.path().join("checkpoint.bin.part");
         std::fs::write(&part, b"BURNTRC").unwrap();
         assert!(Checkpoint::read(&path).is_ok());
@@ -387,7 +386,7 @@ mod tests {
         writer.write(&path).unwrap();
         assert_eq!(Checkpoint::read(&path).unwrap().meta::<u32>().unwrap(), 18);
         assert!(!part.exists());
-        // A folder in the way of the new one.
+        // A folder in place of the temporary file.
         std::fs::create_dir(&part).unwrap();
         let failed = CheckpointWriter::new(&19).unwrap().write(&path).unwrap_err().to_string();
         assert!(failed.starts_with("cannot create `"), "{failed}");
@@ -396,7 +395,7 @@ mod tests {
 
     /// `cargo test --release --workspace --lib -- --ignored --nocapture checkpoint_of_a_million`
     #[test]
-    #[ignore = "a measurement"]
+    #[ignore = "benchmark"]
     fn speed_of_a_checkpoint_of_a_million() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint.bin");

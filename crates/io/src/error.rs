@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong with a file, or with what was asked of it: what was given, why it cannot be used,
-/// and what can.
+/// An error of a file: what was given, why it cannot be used, and what to give instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,49 +14,49 @@ pub enum Error {
     #[error(transparent)]
     Vtk(#[from] burntrace_vtk::Error),
 
-    /// The operating system refused something.
+    /// An operation of the operating system failed.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     System {
-        /// What was tried: `read`, `write`, `rename`.
+        /// The operation: `read`, `write`, `rename`.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 
-    /// A disk, or what a user may have of it, is full.
+    /// The disk or the user's quota is full.
     #[error(
-        "cannot {doing} `{}`: no room{}; what was secured before is kept, and the run can be resumed \
-         once there is room ({source})",
-        path.display(), room(*wanted, *left)
+        "cannot {doing} `{}`: no space left{}; earlier checkpoints are kept: free some space and \
+         resume the run ({source})",
+        path.display(), space(*wanted, *left)
     )]
     DiskFull {
-        /// What was tried: `create`, `write`.
+        /// The operation: `create`, `write`.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// How many bytes were to be written, where that is known.
+        /// Bytes to be written, if known.
         wanted: Option<u64>,
-        /// How many bytes are left on the file system, where that is known.
+        /// Bytes available on the file system, if known.
         left: Option<u64>,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 
-    /// No file has this name, or matches this pattern.
+    /// No file has this name or matches this pattern.
     #[error("no file {what} `{given}`; {there}")]
     NoFile {
         /// `is called` or `matches`.
         what: &'static str,
         /// The name or pattern.
         given: String,
-        /// What its folder has.
+        /// The files in its folder.
         there: String,
     },
 
-    /// A pattern for file names is not one.
-    #[error("`{pattern}` is no pattern for file names: {reason}; write for example `run/u_*.vti`")]
+    /// A file name pattern is not valid.
+    #[error("`{pattern}` is not a file name pattern: {reason}; write for example `run/u_*.vti`")]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -66,61 +65,61 @@ pub enum Error {
     },
 
     /// The files cannot form a series.
-    #[error("the files form no series: {0}")]
+    #[error("the files are not a series: {0}")]
     Files(String),
 
-    /// A `.pvd` file does not say what it should.
-    #[error("`{}`, {place}: {reason}", path.display())]
+    /// A `.pvd` file is not valid.
+    #[error("`{}`, {location}: {reason}", path.display())]
     Pvd {
         /// The file.
         path: PathBuf,
-        /// Where in it.
-        place: String,
+        /// The line or entry.
+        location: String,
         /// What is wrong.
         reason: String,
     },
 
-    /// Several files, and nothing that says their times.
+    /// Several files whose times are unknown.
     #[error(
-        "there are {files} files (`{}` and so on) and nothing says their times; give `file_dt` \
-         (time = number in the file name x file_dt), `times` (a list, or start and step), a .pvd \
-         file, or files with `TimeValue` field data",
+        "there are {files} files (`{}` and so on) without known times; give `file_dt` (time = \
+         number in the file name x file_dt), `times` (a list, or start and step), a .pvd file, or \
+         files with `TimeValue` field data",
         first.display()
     )]
     NoTimes {
-        /// How many files there are.
+        /// Number of files.
         files: usize,
-        /// The first one.
+        /// The first file.
         first: PathBuf,
     },
 
-    /// Some files say their time, others do not.
+    /// Some files have a time, others do not.
     #[error(
         "`{}` has no `TimeValue` field data, while `{}` has; add it, or set \
          `ignore_file_times = true` and give `file_dt` or `times`",
         lacks.display(), has.display()
     )]
     TimeMissing {
-        /// A file that lacks it.
+        /// A file without a time.
         lacks: PathBuf,
-        /// A file that has it.
+        /// A file with a time.
         has: PathBuf,
     },
 
-    /// Times that were given or found cannot be used.
+    /// The given or found times are not valid.
     #[error("the times cannot be used: {0}")]
     Times(String),
 
-    /// A selection of frames that selects none, or is not one.
+    /// The selection of frames is empty or not valid.
     #[error("no frames are selected: {0}")]
     Frames(String),
 
-    /// The array of the velocity or of the diffusivity is not there, or not clearly so.
+    /// The array of the velocity or of the diffusivity is missing or ambiguous.
     #[error("`{}`: {problem}; its arrays: {arrays}", path.display())]
     Velocity {
         /// The file.
         path: PathBuf,
-        /// What is the matter.
+        /// What is wrong.
         problem: String,
         /// The arrays of the file with association, number of components and type.
         arrays: String,
@@ -128,7 +127,7 @@ pub enum Error {
 
     /// The data set is not on a grid with axes.
     #[error(
-        "`{}` holds {kind}{detail}, which is no grid with axes; set `field.interpolation = \
+        "`{}` holds {kind}{detail}, which is not a grid with axes; set `field.interpolation = \
          \"nearest\"` or `\"inverse-distance\"` to use its points{}, or resample it to image data or \
          a rectilinear grid", path.display(), or_cells(*kind)
     )]
@@ -137,7 +136,7 @@ pub enum Error {
         path: PathBuf,
         /// The kind of its data set.
         kind: Kind,
-        /// Why it is no grid with axes, where the kind alone does not say it.
+        /// Details, where the kind alone is not the reason.
         detail: String,
     },
 
@@ -152,23 +151,23 @@ pub enum Error {
         reason: String,
     },
 
-    /// The cells of a file make no mesh.
+    /// The cells of a file cannot form a mesh.
     #[error("`{}`: {reason}", path.display())]
     Mesh {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what to give instead.
         reason: String,
     },
 
-    /// A frame is on another grid or mesh, or on other points, than the first one.
+    /// A frame has another grid, mesh or points than the first one.
     #[error(
         "frame {frame} (`{}`) is not on the {on} of the first one (`{}`): {difference}; a series \
          needs the same {on} for all frames",
         path.display(), first.display()
     )]
     FrameDiffers {
-        /// Number of the frame.
+        /// Index of the frame.
         frame: usize,
         /// Its file.
         path: PathBuf,
@@ -176,38 +175,38 @@ pub enum Error {
         first: PathBuf,
         /// `grid`, `points` or `mesh`.
         on: &'static str,
-        /// How it differs.
+        /// The difference.
         difference: String,
     },
 
-    /// A frame was asked for that is not there.
+    /// An index is out of range.
     #[error("there is no {what} {index}: they are numbered from 0, and there are {count}")]
     Index {
         /// `frame`, `save` or `particle`.
         what: &'static str,
-        /// Its number.
+        /// The index.
         index: usize,
-        /// How many there are.
+        /// Number of frames, saves or particles.
         count: usize,
     },
 
-    /// A file of points has something that is no point.
-    #[error("`{}`, {place}: {reason}", path.display())]
+    /// A file of points has an entry that is not a point.
+    #[error("`{}`, {location}: {reason}", path.display())]
     Points {
         /// The file.
         path: PathBuf,
-        /// Where in it.
-        place: String,
-        /// What is wrong, and what would be right.
+        /// The line, point or array.
+        location: String,
+        /// What is wrong, and what to give instead.
         reason: String,
     },
 
-    /// A file has no closed surface.
+    /// A file does not have a closed surface.
     #[error("the surface in `{}` cannot be used: {reason}", path.display())]
     Surface {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what to give instead.
         reason: String,
     },
 
@@ -221,14 +220,14 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// A folder or file is not what the store of a run consists of.
+    /// A folder or file is not a valid part of a track store.
     #[error("`{}`: {found}, expected {expected}", path.display())]
     Store {
         /// The folder or file.
         path: PathBuf,
-        /// What is there.
+        /// What was found.
         found: String,
-        /// What should be.
+        /// What is expected.
         expected: String,
     },
 
@@ -241,12 +240,12 @@ pub enum Error {
         reason: String,
     },
 
-    /// The store has no such array.
+    /// The store does not have an array.
     #[error("`{}` has no {what}; {remedy}", path.display())]
     NotStored {
         /// The folder.
         path: PathBuf,
-        /// What was asked for.
+        /// What is missing.
         what: &'static str,
         /// What to do.
         remedy: &'static str,
@@ -257,23 +256,23 @@ pub enum Error {
     Save {
         /// The folder.
         path: PathBuf,
-        /// Number of the save.
+        /// Index of the save.
         save: usize,
-        /// Why not.
+        /// What is wrong.
         reason: String,
     },
 
-    /// The device did not give its values back.
+    /// A save could not be read from the device.
     #[error("save {save} could not be read from the device: {reason}")]
     Device {
-        /// Number of the save.
+        /// Index of the save.
         save: usize,
-        /// What Burn said.
+        /// The error of Burn.
         reason: String,
     },
 
-    /// What a store was played to failed.
-    #[error("the tracks could not be taken")]
+    /// The sink that a store is played into failed.
+    #[error("the sink of the tracks failed")]
     Sink(#[source] burntrace_core::SinkError),
 
     /// A VTK file cannot be written.
@@ -281,27 +280,28 @@ pub enum Error {
     WriteVtk {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// What is wrong.
         reason: String,
     },
 }
 
 impl Error {
-    /// Says what was tried with which file when the operating system refused.
+    /// The error of a failed operation on a file.
     pub(crate) fn system(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
     }
 }
 
-/// What was wanted of a file system, and what is left of it.
-fn room(wanted: Option<u64>, left: Option<u64>) -> String {
+/// The wanted and available bytes of a file system, as a part of a message.
+fn space(wanted: Option<u64>, left: Option<u64>) -> String {
     let wanted = wanted.map_or(String::new(), |bytes| format!(" for {bytes} bytes"));
-    let left = left.map_or(String::new(), |bytes| format!(", {bytes} are left on its file system"));
+    let left = left
+        .map_or(String::new(), |bytes| format!(", {bytes} bytes are available on its file system"));
     wanted + &left
 }
 
-/// What else a data set without axes can be used by.
+/// The other interpolation for a data set without axes.
 fn or_cells(kind: Kind) -> &'static str {
     match kind {
         Kind::PolyData => "",

@@ -1,33 +1,32 @@
-//! Numbers on a regular lattice as image data (`.vti`), for ParaView and VTK.
+//! Values on a regular grid as image data (`.vti`), for ParaView and VTK.
 
-use crate::disk::write_whole;
+use crate::disk::write_atomic;
 use crate::{Error, Result};
 use std::io::Write;
 use std::path::Path;
 
-/// A regular lattice in three dimensions, with numbers at its nodes.
+/// A regular grid in three dimensions, with values at its nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
     /// Nodes along x, y and z; 1 along an axis without extent.
     pub counts: [usize; 3],
-    /// The node with the least coordinates, in the data's unit of length.
+    /// The first node, with minimum coordinates along the axes, in the data's unit of length.
     pub origin: [f64; 3],
-    /// The distances between nodes along the axes; along one without extent, 0 is taken as 1.
+    /// Distances between nodes along the axes; 0 along an axis without extent is written as 1.
     pub spacing: [f64; 3],
-    /// The axes of the lattice as directions of unit length, where they are not x, y and z: of a
-    /// slice that lies askew.
+    /// Unit vectors along the axes, if these are not x, y and z, as for an oblique slice.
     pub directions: Option<[[f64; 3]; 3]>,
-    /// Names, and one number for each node, x fastest.
+    /// Point arrays: a name, and one value for each node, x varying fastest.
     pub arrays: Vec<(String, Vec<f64>)>,
-    /// Names, and one number for the whole: a time, an integral.
+    /// Field data: a name and one value, e.g. a time or an integral.
     pub facts: Vec<(String, f64)>,
 }
 
-/// Writes image data, its numbers in binary as f64.
+/// Writes image data with binary f64 arrays.
 ///
 /// # Errors
 ///
-/// If an array has not one number for each node, or the file cannot be written.
+/// If an array does not have one value for each node, or the file cannot be written.
 pub fn write_image(image: &Image, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let nodes: usize = image.counts.iter().product();
@@ -36,7 +35,7 @@ pub fn write_image(image: &Image, path: impl AsRef<Path>) -> Result<()> {
         return Err(Error::WriteVtk { path: path.into(), reason });
     }
     let head = head(image);
-    write_whole(path, None, |out| {
+    write_atomic(path, None, |out| {
         out.write_all(head.as_bytes())?;
         for (_, values) in &image.arrays {
             out.write_all(&(8 * values.len() as u64).to_le_bytes())?;
@@ -46,7 +45,7 @@ pub fn write_image(image: &Image, path: impl AsRef<Path>) -> Result<()> {
     })
 }
 
-/// What comes before the numbers.
+/// The XML before the binary data.
 fn head(image: &Image) -> String {
     let text =
         |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(" ");
@@ -54,7 +53,7 @@ fn head(image: &Image) -> String {
         image.counts.iter().map(|&count| format!("0 {}", count.max(1) - 1)).collect();
     let extent = extent.join(" ");
     let spacing = image.spacing.map(|step| if step > 0.0 { step } else { 1.0 });
-    // VTK wants the axes as the columns of a matrix.
+    // In VTK the axes are the columns of a matrix.
     let direction = image.directions.map_or_else(String::new, |axes| {
         let rows: Vec<f64> = (0..3).flat_map(|row| axes.map(|axis| axis[row])).collect();
         format!(" Direction=\"{}\"", text(&rows))
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_finds_what_was_written() {
+    fn written_arrays_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("density.vti");
         let values: Vec<f64> = (0..24).map(|i| f64::from(i) / 7.0).collect();
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_another_size_is_refused() {
+    fn an_array_of_the_wrong_size_is_refused() {
         let image = Image {
             counts: [2, 1, 1],
             arrays: vec![("density".into(), vec![1.0])],

@@ -1,16 +1,16 @@
-//! Files in, files out.
+//! Input and output files.
 //!
-//! * [`checkpoint`]: a file from which a stopped run goes on.
-//! * [`series`]: a velocity field over one or many VTK files, on a grid, on a mesh or on scattered
+//! * [`checkpoint`]: a file from which a stopped run is resumed.
+//! * [`series`]: a velocity field in one or several VTK files, on a grid, a mesh or scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
-//! * [`image`]: numbers on a lattice as image data for ParaView and VTK.
+//! * [`image`]: values on a regular grid as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.
-//! * [`surface`]: closed surfaces of triangles, for obstacles, from STL and VTK files.
-//! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read back
-//!   lazily.
-//! * [`vtp`]: tracks as lines and clouds for ParaView and VTK.
+//! * [`surface`]: closed triangle surfaces for obstacles, from STL and VTK files.
+//! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read on
+//!   demand.
+//! * [`vtp`]: tracks as lines and point clouds for ParaView and VTK.
 //!
-//! Nothing here prints. Whatever is wrong with a file is an [`Error`] that names it.
+//! Nothing here prints. A problem with a file is an [`Error`] that names it.
 
 pub mod checkpoint;
 mod disk;
@@ -33,5 +33,5 @@ pub use series::{
     SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
-pub use tracks::{Clock, ParticleState, SavedStates, Track, TrackWriter, Tracks};
+pub use tracks::{ParticleState, ParticleTimes, SavedStates, Track, TrackWriter, Tracks};
 pub use vtp::{write_clouds, write_tracks};

@@ -1,24 +1,24 @@
-//! What is there, in words, for messages.
+//! Lists and counts in messages.
 
-/// How many things a message lists before it says how many more there are.
-const MOST: usize = 12;
+/// Maximum number of items that a message lists.
+const MAX_LISTED: usize = 12;
 
-/// The things in a row: `a, b, c and 5 more`; `none` if there are none.
-pub(crate) fn row<T: std::fmt::Display>(things: &[T]) -> String {
-    if things.is_empty() {
+/// The items, separated by commas: `a, b, c and 5 more`; `none` for an empty list.
+pub(crate) fn list<T: std::fmt::Display>(items: &[T]) -> String {
+    if items.is_empty() {
         return "none".into();
     }
-    let named: Vec<String> = things.iter().take(MOST).map(T::to_string).collect();
-    match things.len().saturating_sub(MOST) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+    let listed: Vec<String> = items.iter().take(MAX_LISTED).map(T::to_string).collect();
+    match items.len().saturating_sub(MAX_LISTED) {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
     }
 }
 
-/// `1 file`, `2 files`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
+/// A count with its noun: `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
+    format!("{count} {noun}{plural}")
 }
 
 #[cfg(test)]
@@ -26,11 +26,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_rows_are_cut() {
-        assert_eq!(row::<u8>(&[]), "none");
-        assert_eq!(row(&[1, 2]), "1, 2");
+    fn long_lists_are_abbreviated() {
+        assert_eq!(list::<u8>(&[]), "none");
+        assert_eq!(list(&[1, 2]), "1, 2");
         let long: Vec<usize> = (0..15).collect();
-        assert_eq!(row(&long), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more");
+        assert_eq!(list(&long), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more");
         assert_eq!((counted(1, "file"), counted(2, "file")), ("1 file".into(), "2 files".into()));
     }
 }

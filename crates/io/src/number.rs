@@ -1,16 +1,16 @@
-//! Numbers in files, always in little-endian order.
+//! Numbers in files, in little-endian byte order.
 
 use std::borrow::Cow;
 use std::io::{Error, ErrorKind, Read, Result};
 
-/// A type of numbers that stores and checkpoints keep.
+/// A number type that track stores and checkpoints can hold.
 pub trait Number: bytemuck::Pod + private::Sealed {
-    /// Its name, that of Zarr and NumPy: `float32`.
+    /// The name of the type in Zarr and NumPy: `float32`.
     const NAME: &'static str;
-    /// The number that stands where there is none: NaN, or 0 for integers.
+    /// The fill value of missing items: NaN, or 0 for integers.
     const FILL: Self;
 
-    /// The number with its bytes in little-endian order, or back.
+    /// Converts between native and little-endian byte order.
     #[doc(hidden)]
     fn little_endian(self) -> Self;
 }
@@ -44,18 +44,18 @@ implement_number! {
     u64: "uint64", 0;
 }
 
-/// The bytes of numbers as files have them; most machines have them so in memory.
+/// The little-endian bytes of numbers; borrowed on little-endian machines.
 pub(crate) fn bytes_of<T: Number>(numbers: &[T]) -> Cow<'_, [u8]> {
     match cfg!(target_endian = "little") {
         true => Cow::Borrowed(bytemuck::cast_slice(numbers)),
         false => {
-            let turned: Vec<T> = numbers.iter().map(|number| number.little_endian()).collect();
-            Cow::Owned(bytemuck::cast_slice(&turned).to_vec())
+            let swapped: Vec<T> = numbers.iter().map(|number| number.little_endian()).collect();
+            Cow::Owned(bytemuck::cast_slice(&swapped).to_vec())
         }
     }
 }
 
-/// Reads so many numbers and adds them to others.
+/// Reads `count` numbers and appends them to `numbers`.
 pub(crate) fn read_into<T: Number>(
     file: &mut impl Read,
     count: usize,
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_with_all_their_bits() {
+    fn numbers_are_written_and_read_bit_by_bit() {
         let numbers = [1.5_f64, f64::from_bits(0x7ff8_0000_0000_0123), -0.0];
         let bytes = bytes_of(&numbers);
         assert_eq!(bytes[..8], 1.5_f64.to_le_bytes());

@@ -1,20 +1,20 @@
-//! Surfaces of triangles from STL and VTK files.
+//! Triangle surfaces from STL and VTK files.
 
 use crate::{Error, Result};
 use burntrace_core::{ClosedSurface, SurfaceError};
 use std::{io::Cursor, path::Path};
 
-/// Points, and triangles of their numbers, in the units of the file.
+/// Points and triangles, in the units of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Triangles {
-    /// Places of points; those of STL files are repeated for each triangle.
+    /// Coordinates of points; STL files repeat them for each triangle.
     pub points: Vec<[f64; 3]>,
-    /// Three numbers of points each.
+    /// Three indices of points for each triangle.
     pub triangles: Vec<[usize; 3]>,
 }
 
 impl Triangles {
-    /// The same with each point multiplied by `scale`, and then moved by `shift`.
+    /// Multiplies each point by `scale`, then adds `shift`.
     #[must_use]
     pub fn moved(mut self, scale: f64, shift: [f64; 3]) -> Self {
         for point in &mut self.points {
@@ -23,7 +23,7 @@ impl Triangles {
         self
     }
 
-    /// The closed surface that they are.
+    /// The closed surface of the triangles.
     ///
     /// # Errors
     ///
@@ -33,12 +33,12 @@ impl Triangles {
     }
 }
 
-/// Reads a closed surface of triangles from a file: STL if its name ends in `.stl`, else the poly
-/// data of a VTK file (`.vtp`, `.vtk`).
+/// Reads a closed triangle surface from a file: STL if its name ends in `.stl`, else the poly data of
+/// a VTK file (`.vtp`, `.vtk`).
 ///
 /// # Errors
 ///
-/// If the file cannot be read, has no triangles, or these are no closed surface.
+/// If the file cannot be read, has no triangles, or its surface is not closed.
 pub fn read_surface(path: impl AsRef<Path>) -> Result<ClosedSurface> {
     let path = path.as_ref();
     read_triangles(path)?.closed().map_err(|error| wrong(path, error))
@@ -46,8 +46,8 @@ pub fn read_surface(path: impl AsRef<Path>) -> Result<ClosedSurface> {
 
 /// Reads triangles from a file, as [`read_surface`] does.
 ///
-/// STL: ASCII or binary; several solids in one file are taken together, and normals are passed over.
-/// VTK: polygons, which are cut into triangles around their first corner, and triangle strips.
+/// STL: ASCII or binary; several solids in one file are combined, and normals are ignored. VTK:
+/// triangle strips, and polygons, which are divided into triangles around their first corner.
 ///
 /// # Errors
 ///
@@ -69,27 +69,28 @@ fn wrong(path: &Path, reason: impl std::fmt::Display) -> Error {
     Error::Surface { path: path.into(), reason: reason.to_string() }
 }
 
-/// Bytes before the triangles of a binary STL file, and of each triangle.
+/// Bytes of a binary STL file before the triangles, and of each triangle.
 const BINARY_START: usize = 84;
 const BINARY_TRIANGLE: usize = 50;
 
 fn read_stl(path: &Path) -> Result<Triangles> {
     let bytes = std::fs::read(path).map_err(Error::system("read", path))?;
     let bytes = if is_binary(&bytes) {
-        // Some programs begin these with the word that ASCII files begin with.
+        // Some programs write a header that starts with `solid`, as ASCII files do.
         [&[b' '; 80], &bytes[80..]].concat()
     } else if bytes.trim_ascii_start().starts_with(b"solid") {
         one_solid(&bytes).ok_or_else(|| {
             wrong(
                 path,
-                "it does not end with `endsolid`, nor has it the length of a binary STL file",
+                "it neither ends with `endsolid` nor has the length of a binary STL file; it may \
+                 be truncated",
             )
         })?
     } else {
         return Err(wrong(
             path,
-            "it is no STL file: neither does it begin with `solid`, nor has it the length that its \
-             number of triangles asks for",
+            "it is not an STL file: it neither starts with `solid` nor has the length of its number \
+             of triangles",
         ));
     };
     let mut cursor = Cursor::new(bytes);
@@ -105,14 +106,14 @@ fn read_stl(path: &Path) -> Result<Triangles> {
     Ok(found)
 }
 
-/// Whether the number of triangles that a binary file has is that for which it has room.
+/// Whether the length of a file fits the number of triangles of a binary header.
 fn is_binary(bytes: &[u8]) -> bool {
     let count = bytes.get(80..BINARY_START).and_then(|count| count.try_into().ok());
     let count = count.map(|count| u32::from_le_bytes(count) as usize);
     count.is_some_and(|count| bytes.len() == BINARY_START + BINARY_TRIANGLE * count)
 }
 
-/// All solids of an ASCII file as one without a name; nothing of a file that breaks off.
+/// All solids of an ASCII file as a single unnamed one; `None` if the file is truncated.
 fn one_solid(bytes: &[u8]) -> Option<Vec<u8>> {
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
@@ -130,7 +131,7 @@ fn one_solid(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// The type of triangle strips.
+/// The VTK type of triangle strips.
 const STRIP: u8 = 6;
 
 fn read_faces(path: &Path) -> Result<Triangles> {
@@ -139,15 +140,16 @@ fn read_faces(path: &Path) -> Result<Triangles> {
     let points = file.points()?.values.into_f64().as_chunks().0.to_vec();
     let mut triangles = Vec::with_capacity(faces.len());
     for (kind, corners) in faces.iter() {
-        let whole = |corners: [u32; 3]| corners.map(|corner| corner as usize);
+        let indices = |corners: [u32; 3]| corners.map(|corner| corner as usize);
         if kind == STRIP {
-            let turned = corners.array_windows().enumerate();
-            triangles.extend(turned.map(|(i, &[a, b, c])| match i % 2 {
-                0 => whole([a, b, c]),
-                _ => whole([b, a, c]),
+            // Every second triangle of a strip has the opposite orientation.
+            let windows = corners.array_windows().enumerate();
+            triangles.extend(windows.map(|(i, &[a, b, c])| match i % 2 {
+                0 => indices([a, b, c]),
+                _ => indices([b, a, c]),
             }));
         } else if let [first, rest @ ..] = corners {
-            triangles.extend(rest.array_windows().map(|&[b, c]| whole([*first, b, c])));
+            triangles.extend(rest.array_windows().map(|&[b, c]| indices([*first, b, c])));
         }
     }
     Ok(Triangles { points, triangles })

@@ -1,5 +1,7 @@
-//! Where particles come in in the course of a run, and how many.
+//! Particles that enter during a run: where and how many.
 
+use super::KeyError;
+use super::keys::{Keys, Kinds, Section};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -12,79 +14,119 @@ names!(Face -> burntrace::Face {
     ZHigh => burntrace::Face::ZHigh,
 });
 
-/// An inlet; which keys go with which kind is said in `crate::job`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+/// An inlet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inlet {
-    pub kind: InletKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub face: Option<Face>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edge1: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edge2: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub centre: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub normal: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corners: Option<Vec<[f64; 3]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub points: Option<Vec<[f64; 3]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
-    #[serde(default)]
+    #[serde(flatten)]
+    pub shape: InletShape,
+    #[serde(flatten)]
     pub pattern: Pattern,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deviation: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InletKind {
-    Face,
-    Rectangle,
-    Disc,
-    Polygon,
-    Points,
-    File,
+impl Section for Inlet {
+    fn read(keys: &mut Keys) -> Result<Self, KeyError> {
+        let kind = keys.kind::<InletShape>()?;
+        let pattern = keys.kind::<Pattern>()?;
+        keys.check()?;
+        Ok(Inlet {
+            shape: InletShape::read(kind, keys)?,
+            pattern: Pattern::read(pattern, keys)
+                .map_err(|error| error.hint("the standard deviation, a length"))?,
+        })
+    }
 }
 
-/// How places on an inlet are chosen; `deviation` stands beside it.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    #[default]
-    Lattice,
-    Uniform,
-    Gaussian,
-    Flux,
+kinds! {
+    /// The shape of an inlet.
+    InletShape by "kind" {
+        "face" => Face { face: Face },
+        "rectangle" => Rectangle { origin: [f64; 3], edge1: [f64; 3], edge2: [f64; 3] },
+        "disc" => Disc { centre: [f64; 3], normal: [f64; 3], radius: f64 },
+        "polygon" => Polygon { corners: Vec<[f64; 3]> },
+        "points" => Points { points: Vec<[f64; 3]> },
+        "file" => File { path: PathBuf },
+    }
 }
 
-/// Particles that come in in the course of a run: by a rate, a table of rates or all at once.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+kinds! {
+    /// How positions on an inlet are chosen.
+    Pattern by "pattern" or "lattice" {
+        "lattice" => Lattice {},
+        "uniform" => Uniform {},
+        "gaussian" => Gaussian { deviation: f64 },
+        "flux" => Flux {},
+    }
+}
+
+/// Particles released during a run, and where.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub table: Option<Vec<[f64; 2]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Burst>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capacity: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub begin: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<f64>,
+    #[serde(flatten)]
+    pub rate: SourceRate,
     pub inlet: Inlet,
 }
 
-/// So many particles at one time.
+/// How many particles a source releases, and when. `capacity` is the maximum number of its particles
+/// at a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SourceRate {
+    /// Particles per time, from `begin` to `end`, or to the ends of the run.
+    Constant {
+        rate: f64,
+        capacity: usize,
+        begin: Option<f64>,
+        end: Option<f64>,
+    },
+    /// Times with the rates there, linear in between.
+    Table {
+        table: Vec<[f64; 2]>,
+        capacity: usize,
+    },
+    Burst {
+        burst: Burst,
+    },
+}
+
+/// The keys of each kind of rate.
+const RATES: [(&str, &[&str]); 3] =
+    [("rate", &["capacity", "begin", "end"]), ("table", &["capacity"]), ("burst", &[])];
+
+/// What to give as the capacity of a source.
+const CAPACITY: &str = "give the maximum number of its particles at a time, the rate times the \
+                        longest residence time and a little more";
+
+impl Section for Source {
+    fn read(keys: &mut Keys) -> Result<Self, KeyError> {
+        let chosen = keys.one_of(&RATES)?;
+        keys.allow(&["inlet"]);
+        keys.check()?;
+        let capacity = || keys.get("capacity").map_err(|error| error.hint(CAPACITY));
+        let rate = match chosen {
+            "rate" => SourceRate::Constant {
+                rate: keys.get("rate")?,
+                capacity: capacity()?,
+                begin: keys.get("begin")?,
+                end: keys.get("end")?,
+            },
+            "table" => SourceRate::Table { table: keys.get("table")?, capacity: capacity()? },
+            _ => SourceRate::Burst { burst: keys.get("burst")? },
+        };
+        Ok(Source { rate, inlet: keys.section("inlet")? })
+    }
+}
+
+impl Source {
+    /// The maximum number of its particles at a time.
+    pub fn capacity(&self) -> usize {
+        match self.rate {
+            SourceRate::Constant { capacity, .. } | SourceRate::Table { capacity, .. } => capacity,
+            SourceRate::Burst { burst } => burst.count,
+        }
+    }
+}
+
+/// A number of particles at one time.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Burst {

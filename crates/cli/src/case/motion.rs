@@ -1,4 +1,4 @@
-//! What moves particles beside the field, and what their steps are as long as.
+//! Random walks, and tolerances of steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +7,19 @@ names!(WalkScheme -> burntrace::WalkScheme {
     Milstein => burntrace::WalkScheme::Milstein,
 });
 
-/// How accurate steps are whose lengths follow from their errors.
+/// Error tolerance of adaptive steps, and limits of their length.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     pub relative: f64,
     pub absolute: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub least: Option<f64>,
+    pub min_step: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub most: Option<f64>,
+    pub max_step: Option<f64>,
 }
 
-/// A random walk: with a diffusivity of its own, or that of the files times factors.
+/// A random walk: with a given diffusivity, or with that of the files times factors.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
@@ -39,7 +39,7 @@ fn one() -> u64 {
 
 /// One diffusivity, or one for each axis.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(untagged, expecting = "a diffusivity is a number, or [kx, ky, kz]")]
+#[serde(untagged, expecting = "give a number, or [kx, ky, kz]")]
 pub enum Diffusivity {
     Isotropic(f64),
     PerAxis([f64; 3]),

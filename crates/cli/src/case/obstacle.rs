@@ -1,5 +1,7 @@
-//! Bodies and vessels in the domain.
+//! Solid bodies and vessels in the domain.
 
+use super::KeyError;
+use super::keys::{Keys, Kinds, Section};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -7,7 +9,7 @@ names!(Allowed -> burntrace::Allowed {
     Outside => burntrace::Allowed::Outside,
     Inside => burntrace::Allowed::Inside,
 });
-// An outlet is an exit that an inlet goes with.
+// An outlet is an exit that re-injects particles at the inlet.
 names!(Surface -> burntrace::Surface {
     Reflect => burntrace::Surface::Reflect,
     Slide => burntrace::Surface::Slide,
@@ -16,42 +18,40 @@ names!(Surface -> burntrace::Surface {
     Outlet => burntrace::Surface::Exit,
 });
 
-/// An obstacle; which keys go with which kind is said in `crate::job`.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+/// An obstacle.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Obstacle {
-    pub kind: ObstacleKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub centre: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub axis: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capped: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scale: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shift: Option<[f64; 3]>,
-    #[serde(default)]
+    #[serde(flatten)]
+    pub shape: ObstacleShape,
     pub allowed: Allowed,
-    #[serde(default)]
     pub surface: Surface,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ObstacleKind {
-    Sphere,
-    Cylinder,
-    Box,
-    Surface,
+impl Section for Obstacle {
+    fn read(keys: &mut Keys) -> Result<Self, KeyError> {
+        let kind = keys.kind::<ObstacleShape>()?;
+        keys.allow(&["allowed", "surface"]);
+        keys.check()?;
+        Ok(Obstacle {
+            shape: ObstacleShape::read(kind, keys)?,
+            allowed: keys.or_default("allowed")?,
+            surface: keys.or_default("surface")?,
+        })
+    }
+}
+
+kinds! {
+    /// The shape of an obstacle.
+    ObstacleShape by "kind" {
+        "sphere" => Sphere { centre: [f64; 3], radius: f64 },
+        "cylinder" => Cylinder {
+            radius: f64,
+            base: [f64; 3],
+            axis: [f64; 3],
+            capped: Option<bool>,
+        },
+        "box" => Box { low: [f64; 3], high: [f64; 3] },
+        /// Triangles from a file, scaled and then shifted.
+        "surface" => Surface { path: PathBuf, scale: Option<f64>, shift: Option<[f64; 3]> },
+    }
 }

@@ -1,20 +1,23 @@
-//! Reading a case: the file, what the command line sets in it, and what is wrong with it.
+//! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::Case;
-use serde::Deserialize;
+use super::{Case, KeyError, error::Step};
 use std::path::Path;
+use toml::{
+    Table,
+    de::{DeTable, DeValue},
+};
 
 /// A case or a command line that cannot be used; the program ends with code 2.
 #[derive(Debug)]
 pub struct Misuse(String);
 
 impl Misuse {
-    /// A misuse, as an error to return.
+    /// A misuse as an `anyhow` error.
     pub fn error(text: impl Into<String>) -> anyhow::Error {
         anyhow::Error::new(Misuse(text.into()))
     }
 
-    /// An error of the library, which here is the case's fault.
+    /// An error of the library that the case causes.
     pub fn of(error: impl std::error::Error) -> anyhow::Error {
         let mut text = error.to_string();
         let mut source = error.source();
@@ -34,79 +37,175 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
+/// Keys that were renamed and are still read: the section, the old name, the new one.
+const RENAMED: [(&str, &str, &str); 3] = [
+    ("trace", "path", "engine"),
+    ("trace.tolerance", "least", "min_step"),
+    ("trace.tolerance", "most", "max_step"),
+];
+
 /// Reads a case file and sets keys in it, each given as `trace.dt=0.01`.
 pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Misuse::error(format!(
-            "the case file `{}` cannot be read: {error}; `burntrace init > case.toml` makes one",
+            "cannot read the case file `{}`: {error}; `burntrace init > case.toml` writes a new one",
             path.display()
         ))
     })?;
     from_text(&text, set).map_err(|problem| Misuse::error(format!("{}: {problem}", path.display())))
 }
 
-/// Reads a case from its text. The error says what is wrong, for a caller that knows the file.
+/// Reads a case from its text. The error starts with the line, for a caller that names the file.
 pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
-    let mut table: toml::Table = toml::from_str(text).map_err(|error| explain(&error))?;
-    if set.is_empty() {
-        // The text itself, so that an error names its line.
-        return toml::from_str(text).map_err(|error| explain(&error));
-    }
+    let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
+    let mut notes = rename(&mut table)?;
     for assignment in set {
-        assign(&mut table, assignment)?;
+        notes.extend(assign(&mut table, assignment)?);
     }
-    Case::deserialize(table).map_err(|error| explain(&error))
+    notes.extend(rename(&mut table)?);
+    let case = Case::of(&table);
+    let mut case = case.map_err(|error| format!("{}{error}", position(text, set, &error)))?;
+    case.notes.splice(..0, notes);
+    Ok(case)
 }
 
-/// Sets one key, given as `trace.dt=0.01`. A value that is not TOML is taken as a string.
-fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), String> {
-    let (key, value) = assignment
-        .split_once('=')
-        .ok_or_else(|| format!("`{assignment}` is not of the form key=value, as trace.dt=0.01"))?;
-    let value = toml::from_str::<toml::Table>(&format!("value = {value}"))
+/// Gives renamed keys their new names. Returns a note for each.
+fn rename(case: &mut Table) -> Result<Vec<String>, String> {
+    let mut notes = Vec::new();
+    for (section, old, new) in RENAMED {
+        let mut names = section.split('.');
+        let table = names.try_fold(&mut *case, |table, name| table.get_mut(name)?.as_table_mut());
+        let Some(table) = table else { continue };
+        let Some(value) = table.remove(old) else { continue };
+        if table.contains_key(new) {
+            return Err(format!(
+                "[{section}] has both `{new}` and `{old}`, its old name; keep `{new}`"
+            ));
+        }
+        table.insert(new.into(), value);
+        notes.push(renamed(section, old, new));
+    }
+    Ok(notes)
+}
+
+fn renamed(section: &str, old: &str, new: &str) -> String {
+    format!("`{section}.{old}` has been renamed; write `{section}.{new}`")
+}
+
+/// The present name of a key, and a note if its name is an old one.
+fn present_name(name: &str) -> (String, Option<String>) {
+    let (section, key) = name.rsplit_once('.').unwrap_or_default();
+    match RENAMED.iter().find(|(of, old, _)| (*of, *old) == (section, key)) {
+        Some((_, old, new)) => (format!("{section}.{new}"), Some(renamed(section, old, new))),
+        None => (name.into(), None),
+    }
+}
+
+/// Sets one key, given as `trace.dt=0.01`. A value that is not TOML is taken as a string. Returns a
+/// note if the key was renamed.
+fn assign(table: &mut Table, assignment: &str) -> Result<Option<String>, String> {
+    let (key, value) = assignment.split_once('=').ok_or_else(|| {
+        format!("--set {assignment} is not of the form key=value, such as trace.dt=0.01")
+    })?;
+    let value = toml::from_str::<Table>(&format!("value = {value}"))
         .ok()
         .and_then(|mut parsed| parsed.remove("value"))
         .unwrap_or_else(|| toml::Value::String(value.trim().into()));
-    let mut names: Vec<&str> = key.trim().split('.').collect();
+    let (key, note) = present_name(key.trim());
+    let mut names: Vec<&str> = key.split('.').collect();
     let last = names.pop().unwrap_or_default();
     let mut section = table;
     for name in names {
-        let entry = section.entry(name).or_insert_with(|| toml::Table::new().into());
-        section = entry
-            .as_table_mut()
-            .ok_or_else(|| format!("`{name}` in `{assignment}` is a value, not a section"))?;
+        let entry = section.entry(name).or_insert_with(|| Table::new().into());
+        section = entry.as_table_mut().ok_or_else(|| {
+            format!("--set {assignment}: `{name}` is a value; give a section and a key")
+        })?;
     }
     section.insert(last.into(), value);
-    Ok(())
+    Ok(note)
 }
 
-/// The error's text, with the name that was probably meant.
-fn explain(error: &toml::de::Error) -> String {
-    let text = error.to_string();
-    let suggestion = suggest(error.message()).map(|name| format!("; did you mean `{name}`?"));
-    format!("{}{}", text.trim_end(), suggestion.unwrap_or_default())
+/// The position of an error, as a prefix: the option of the command line, or the line of the file.
+fn position(text: &str, set: &[String], error: &KeyError) -> String {
+    let steps = error.location();
+    let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
+    let is_at = |assignment: &&String| {
+        let (name, _) = present_name(assignment.split('=').next().unwrap_or_default().trim());
+        !keys.is_empty() && name.split('.').zip(&keys).all(|(name, key)| name == *key)
+    };
+    match (set.iter().rfind(is_at), line_of(text, &steps)) {
+        (Some(assignment), _) => format!("--set {assignment}: "),
+        (None, Some(line)) => format!("line {line}: "),
+        (None, None) => String::new(),
+    }
 }
 
-/// The expected name that is nearest to an unknown one in a message such as
-/// ``unknown field `schem`, expected one of `scheme`, `dt` ``.
-fn suggest(message: &str) -> Option<&str> {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let unknown = message.starts_with("unknown").then(|| quoted.next())??;
-    let near = |name: &&str| strsim::jaro_winkler(unknown, name);
-    let best = quoted.max_by(|a, b| near(a).total_cmp(&near(b)))?;
-    (near(&best) > 0.75).then_some(best)
+/// The line of a key, or of the nearest section above it that the text has.
+fn line_of(text: &str, steps: &[Step]) -> Option<usize> {
+    let root = DeValue::Table(DeTable::parse(text).ok()?.into_inner());
+    let (mut value, mut start) = (&root, None);
+    for step in steps {
+        let found = match (step, value) {
+            (Step::Key(name), DeValue::Table(table)) => {
+                let old = RENAMED.iter().find(|(.., new)| new == name).map(|(_, old, _)| *old);
+                let is_it = |key: &str| key == name || Some(key) == old;
+                let mut entries = table.iter();
+                let entry = entries.find(|(key, _)| is_it(key.get_ref()));
+                entry.map(|(key, value)| (key.span().start, value.get_ref()))
+            }
+            (Step::Item(item) | Step::Section(item, _), DeValue::Array(items)) => {
+                let item = items.iter().nth(*item);
+                item.map(|item| (item.span().start, item.get_ref()))
+            }
+            _ => None,
+        };
+        let Some((at, next)) = found else { break };
+        (value, start) = (next, Some(at));
+    }
+    start.map(|start| line_at(text, start))
+}
+
+fn line_at(text: &str, start: usize) -> usize {
+    text[..start].matches('\n').count() + 1
+}
+
+/// The text of an error in the form of a file.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let number = line_at(text, start);
+    let line = text.lines().nth(number - 1).unwrap_or_default().trim();
+    let message = error.message();
+    let is = |part: &str| message.contains(part);
+    let what = if is("duplicate key") {
+        "this name is used twice; keep one of them".into()
+    } else if is("must be quoted") {
+        "give a number, true, false, a list, or text in quotes, as \"rk4\"".into()
+    } else if is("unclosed") {
+        format!("{message} to close it").replace(", expected", "; add")
+    } else if is("with no value") {
+        "give the key a value, as `dt = 0.01`".into()
+    } else if is("integer") {
+        "the number is not a whole number in the range of 64 bits".into()
+    } else if is("float") || is("fraction") || is("mantissa") || is("exponent") {
+        "write numbers as 0.5, 5.0 or 1e-3".into()
+    } else if is("basic string") || is("literal string") {
+        "the closing quote is missing".into()
+    } else {
+        "this is not TOML; a line is `key = value`, a section is `[name]`".to_string()
+    };
+    format!("line {number}: `{line}`: {what}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::TEMPLATE;
+    use crate::case::{FieldSource, Interpolation, ObstacleShape, SeedShape, TEMPLATE};
 
     #[test]
-    fn the_template_runs_unchanged_and_holds_every_key() {
+    fn template_is_valid_and_has_every_key() {
         let case = from_text(TEMPLATE, &[]).unwrap();
         assert_eq!(case.trace.dt, Some(0.02));
-        // Uncommented, every optional key is there and is known.
+        assert_eq!(case.notes, [""; 0]);
         let keys = [
             "files",
             "velocity",
@@ -159,13 +258,13 @@ mod tests {
             "t1",
             "dt",
             "steps",
-            "path",
+            "engine",
             "stagnant_speed",
             "drift",
             "relative",
             "absolute",
-            "least",
-            "most",
+            "min_step",
+            "max_step",
             "factors",
             "every",
             "every_time",
@@ -192,16 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn the_templates_defaults_are_the_programs_defaults() {
+    fn template_has_the_default_values() {
         let case = from_text(TEMPLATE, &[]).unwrap();
-        let bare = from_text("[seeds]\nkind = \"uniform\"\ncount = 10000\n", &[]).unwrap();
-        assert_eq!(case.field.interpolation, bare.field.interpolation);
+        let bare = from_text("[field]\nflow = \"abc\"\n", &[]).unwrap();
         assert_eq!(case.field.in_time, bare.field.in_time);
         assert_eq!(case.field.outside_time, bare.field.outside_time);
         assert_eq!(case.field.not_finite, bare.field.not_finite);
         assert_eq!(case.boundary.mesh, bare.boundary.mesh);
         assert_eq!(case.trace.scheme, bare.trace.scheme);
-        assert_eq!(case.trace.path, bare.trace.path);
+        assert_eq!(case.trace.engine, bare.trace.engine);
         assert_eq!(case.trace.stagnant_speed, bare.trace.stagnant_speed);
         assert_eq!(case.trace.drift, bare.trace.drift);
         assert_eq!(case.save.velocity, bare.save.velocity);
@@ -209,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_set_from_the_command_line() {
+    fn keys_are_set_on_the_command_line() {
         let set = ["trace.dt=0.5", "run.device=flex", "save.times=[1.0, 2.0]"].map(String::from);
         let case = from_text(TEMPLATE, &set).unwrap();
         assert_eq!(case.trace.dt, Some(0.5));
@@ -219,12 +317,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_named_with_the_one_that_was_meant() {
+    fn unknown_names_are_reported_with_a_suggestion() {
         let typo = TEMPLATE.replace("scheme =", "schem =");
         let message = from_text(&typo, &[]).unwrap_err();
         assert!(message.contains("`schem`"), "{message}");
         assert!(message.contains("did you mean `scheme`?"), "{message}");
-        let typo = TEMPLATE.replace("\"rk4\"\n# Begin", "\"rk5\"\n# Begin");
+        let typo = TEMPLATE.replace("scheme = \"rk4\"", "scheme = \"rk5\"");
         let message = from_text(&typo, &[]).unwrap_err();
         assert!(message.contains("did you mean `rk4`?"), "{message}");
         let message = from_text(TEMPLATE, &["trase.dt=1".into()]).unwrap_err();
@@ -232,30 +330,176 @@ mod tests {
     }
 
     #[test]
-    fn a_case_survives_being_written_and_read_again() {
+    fn written_case_reads_back_equal() {
         let case = from_text(TEMPLATE, &["save.vtk=[\"clouds\"]".into()]).unwrap();
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
     }
 
     #[test]
-    fn what_the_template_has_as_comments_can_be_used() {
-        let is_key =
-            |line: &&str| line.starts_with('[') || line.contains(" = ") && !line.contains(": ");
-        let keys = |begin: &str, end: &str| -> String {
-            let [begin, end] = [begin, end].map(|place| TEMPLATE.find(place).unwrap());
-            let lines = TEMPLATE[begin..end].lines().map(|line| line.trim_start_matches("# "));
+    fn commented_keys_of_the_template_are_valid() {
+        // Keys that conflict with their neighbours.
+        let other = ["deviation", "table", "burst"];
+        let is_key = |line: &&str| {
+            let is_other = line.split(" = ").next().is_some_and(|key| other.contains(&key));
+            line.starts_with('[') || line.contains(" = ") && !line.contains(": ") && !is_other
+        };
+        let keys = |start: &str, end: &str| -> String {
+            let [start, end] = [start, end].map(|part| TEMPLATE.find(part).unwrap());
+            let lines = TEMPLATE[start..end].lines().map(|line| line.trim_start_matches("# "));
             lines.filter(is_key).flat_map(|line| [line, "\n"]).collect()
         };
         let parts = [keys("# [[patch]]", "[seeds]\n#"), keys("# [trace.tolerance]", "[save]")];
-        let case = from_text(&parts.concat(), &[]).unwrap();
+        let case = from_text(&format!("[field]\nflow = \"abc\"\n{}", parts.concat()), &[]).unwrap();
         assert!(case.inlet.is_some() && case.seeds.is_none());
         assert_eq!(case.patch[0].low, Some([2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]));
-        assert_eq!(case.obstacle[0].radius, Some(0.1));
-        assert_eq!(case.source[0].capacity, Some(5000));
-        assert_eq!(case.trace.tolerance.unwrap().most, Some(0.5));
+        let sphere = ObstacleShape::Sphere { centre: [1.0, 0.5, 0.0], radius: 0.1 };
+        assert_eq!(case.obstacle[0].shape, sphere);
+        assert_eq!(case.source[0].capacity(), 5000);
+        assert_eq!(case.trace.tolerance.unwrap().max_step, Some(0.5));
         assert_eq!(case.walk.unwrap().factors, Some([1.0; 3]));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
+    }
+
+    /// The error of a case with a flow and these sections.
+    fn error_of(sections: &str) -> String {
+        from_text(&format!("[field]\nflow = \"abc\"\n{sections}"), &[]).unwrap_err()
+    }
+
+    #[test]
+    fn misplaced_keys_are_reported_with_line_section_and_kind() {
+        let message = error_of("[seeds]\nkind = \"grid\"\ncounts = [1, 1, 1]\nradius = 1.0\n");
+        let expected = "line 6: `radius` is not a key of [seeds] kind = \"grid\"; it goes with kind = \
+                        \"disc\", \"sphere\" or \"ball\". Keys: kind, counts, placement, auxiliary, \
+                        low, high, release, outside";
+        assert_eq!(message, expected);
+        let message = error_of("[[obstacle]]\nkind = \"box\"\nlow = [0, 0, 0]\nhihg = [1, 1, 1]\n");
+        let expected = "line 6: `hihg` is not a key of [[obstacle]] 1 of 1 kind = \"box\"; did you mean \
+                        `high`? Keys: kind, low, high, allowed, surface";
+        assert_eq!(message, expected);
+        let source = "[[source]]\nburst = { time = 0.0, count = 2 }\n";
+        let message = error_of(&format!("{source}inlet = {{ kind = \"face\" }}\n"));
+        let expected = "line 5: `source.inlet.face` is missing; [source.inlet] of [[source]] 1 of 1 kind \
+                        = \"face\" needs it";
+        assert_eq!(message, expected);
+        let message = error_of("[inlet]\nkind = \"points\"\npoints = [[0, 0, 0], [1, 2]]\n");
+        let expected = "line 5: `inlet.points[1]` is [1, 2]; give a list of 3 values";
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn errors_have_no_words_of_a_parser() {
+        let sections = [
+            "[trace]\ndt = \"fast\"\n",
+            "[trace]\nsteps = -1\n",
+            "[trace]\nsteps = 1.5\n",
+            "[trace]\ndt = 1970-01-01\n",
+            "[trace]\nscheme = 4\n",
+            "[trace]\ndrift = [1.0, 2.0]\n",
+            "[trace]\ndrift = \"x\"\n",
+            "[trace]\nsteps = 99999999999999999999\n",
+            "[trace]\nscheme = rk4\n",
+            "[trace]\ndt = 0.0.1\n",
+            "[trace]\ndt = .1\n",
+            "[trace]\ndt = 1\ndt = 2\n",
+            "[trace]\ndt\n",
+            "[trace\ndt = 1\n",
+            "[trace.tolerance]\nrelative = 1e-6\n",
+            "trace = 3\n",
+            "[walk]\ndiffusivity = \"high\"\n",
+            "[save]\nvelocity = \"yes\"\n",
+            "[save]\nvtk = \"lines\"\n",
+            "[run]\nmemory = \"lots\"\n",
+            "[run]\nmemory = -1\n",
+            "[run]\nthreads = 2.5\n",
+            "[source]\nrate = 1.0\n",
+            "[[patch]]\nname = \"a\"\n",
+            "[seeds]\ncount = 4\n",
+            "[seeds]\nkind = 4\n",
+            "[seeds]\nkind = \"list\"\npoints = [1]\n",
+            "[domain]\nlow = [0.0, 0.0, 0.0, 0.0]\n",
+        ];
+        let words =
+            ["invalid", "untagged", "variant", "field `", "expected", "unknown", "parse", "type"];
+        for text in sections {
+            let message = error_of(text);
+            let found = words.iter().find(|word| message.contains(*word));
+            assert_eq!(found, None, "{text}{message}");
+            assert!(message.starts_with("line ") && message.lines().count() == 1, "{message}");
+        }
+    }
+
+    #[test]
+    fn renamed_keys_are_read_with_a_note() {
+        let old =
+            "[trace]\npath = \"fused\"\n[trace.tolerance]\nrelative = 0\nabsolute = 1\nmost = 2\n";
+        let text = format!("[field]\nflow = \"abc\"\n{old}");
+        let case = from_text(&text, &[]).unwrap();
+        assert_eq!(case.trace.tolerance.unwrap().max_step, Some(2.0));
+        let expected = [
+            "`trace.path` has been renamed; write `trace.engine`",
+            "`trace.tolerance.most` has been renamed; write `trace.tolerance.max_step`",
+        ];
+        assert_eq!(case.notes, expected);
+        let written = toml::to_string(&case).unwrap();
+        assert!(written.contains("\nengine = \"fused\"\n"), "{written}");
+        let set = from_text(TEMPLATE, &["trace.path=fused".into()]).unwrap();
+        assert_eq!((set.trace.engine, &set.notes[..]), (case.trace.engine, &case.notes[..1]));
+        let both = text.replace("path =", "engine = \"auto\"\npath =");
+        assert!(from_text(&both, &[]).unwrap_err().contains("keep `engine`"));
+        let message = from_text(&text.replace("\"fused\"", "\"fusd\""), &[]).unwrap_err();
+        assert!(
+            message.starts_with("line 4: `trace.engine` is \"fusd\"; did you mean"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn errors_in_keys_of_the_command_line_name_the_option() {
+        let message = from_text(TEMPLATE, &["seeds.radius=1.0".into()]).unwrap_err();
+        assert!(message.starts_with("--set seeds.radius=1.0: `radius` is not a key"), "{message}");
+    }
+
+    #[test]
+    fn fields_come_from_files_or_from_a_flow() {
+        let files =
+            "[field]\nfiles = \"u_*.vti\"\ninterpolation = \"inverse-distance\"\npower = 3\n";
+        let case = from_text(files, &[]).unwrap();
+        let FieldSource::Files(field) = case.field.source else { panic!("not from files") };
+        let mean = Interpolation::InverseDistance { neighbours: None, power: Some(3.0) };
+        assert_eq!(field.interpolation, mean);
+        let both = from_text(&format!("{files}flow = \"abc\"\n"), &[]).unwrap_err();
+        assert!(both.contains("[field] has both `files` and `flow`; keep one"), "{both}");
+        let neither = from_text("[trace]\ndt = 1.0\n", &[]).unwrap_err();
+        assert_eq!(neither, "[field] needs one of its keys `files` or `flow`");
+        // Keys of files are accepted with a flow, and have no effect.
+        let case = from_text("[field]\nflow = \"abc\"\nfile_dt = 0.1\n", &[]).unwrap();
+        assert_eq!(case.notes, ["`field.file_dt` has no effect: it goes with `field.files`"]);
+    }
+
+    #[test]
+    fn written_sections_keep_their_keys_and_order() {
+        let text = "[field]\nignore_file_times = false\nflow = \"abc\"\ninterpolation = \"grid\"\n\
+                    in_time = \"linear\"\noutside_time = \"periodic\"\nperiod = 2.0\n\
+                    not_finite = \"error\"\n\n[domain]\n\n\
+                    [boundary]\nx = [\"exit\", \"exit\"]\ny = [\"exit\", \"exit\"]\n\
+                    z = [\"exit\", \"exit\"]\nmesh = \"leave\"\n\n\
+                    [[obstacle]]\nkind = \"cylinder\"\nradius = 0.5\nbase = [0.0, 0.0, 0.0]\n\
+                    axis = [1.0, 0.0, 0.0]\ncapped = false\nallowed = \"outside\"\n\
+                    surface = \"stick\"\n\n\
+                    [inlet]\nkind = \"disc\"\ncentre = [0.0, 0.0, 0.0]\nnormal = [1.0, 0.0, 0.0]\n\
+                    radius = 0.25\npattern = \"gaussian\"\ndeviation = 0.5\n\n\
+                    [[source]]\nrate = 2.0\ncapacity = 3\nbegin = 1.0\n\n\
+                    [source.inlet]\nkind = \"face\"\nface = \"x-low\"\npattern = \"lattice\"\n\n\
+                    [[source]]\n\n[source.burst]\ntime = 1.0\ncount = 2\n\n\
+                    [source.inlet]\nkind = \"points\"\npoints = [[0.0, 0.0, 0.0]]\n\
+                    pattern = \"flux\"\n\n\
+                    [seeds]\nkind = \"ball\"\ncount = 4\nseed = 3\ncentre = [0.0, 0.0, 0.0]\n\
+                    radius = 0.5\nrelease = 1.0\noutside = \"error\"\n\n";
+        let case = from_text(text, &[]).unwrap();
+        assert!(matches!(case.seeds.as_ref().unwrap().shape, SeedShape::Ball { count: 4, .. }));
+        let written = toml::to_string(&case).unwrap();
+        assert!(written.starts_with(text), "{written}");
     }
 }

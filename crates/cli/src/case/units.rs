@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What lengths and times are measured in. Nothing is converted.
+/// The units of lengths and times. Nothing is converted.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Units {
@@ -13,7 +13,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// The unit of speeds; empty where one of the two is not known.
+    /// The unit of speeds; empty if a unit is unknown.
     pub fn speed(&self) -> String {
         match self.length.is_empty() || self.time.is_empty() {
             true => String::new(),
@@ -21,8 +21,7 @@ impl Units {
         }
     }
 
-    /// The unit of what there is of a thing without a unit in a piece of space of so many
-    /// dimensions.
+    /// The unit of a number density in 1, 2 or 3 dimensions; empty if that of lengths is unknown.
     pub fn per_space(&self, dimensions: usize) -> String {
         match (self.length.as_str(), dimensions) {
             ("", _) => String::new(),
@@ -32,7 +31,7 @@ impl Units {
         }
     }
 
-    /// The unit of rates; empty where that of time is not known.
+    /// The unit of rates; empty if that of times is unknown.
     pub fn rate(&self) -> String {
         if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
     }
@@ -43,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_of_other_things_follow() {
+    fn units_of_derived_quantities_are_composed() {
         let units = Units { length: "m".into(), time: "s".into() };
         assert_eq!(units.speed(), "m/s");
         assert_eq!([1, 2, 3].map(|d| units.per_space(d)), ["1/m", "1/m²", "1/m³"]);

@@ -16,9 +16,9 @@ impl Cloud {
     /// Reads a save, and keeps the particles that are active; those that have ended too, if asked.
     pub fn read(results: &Results, save: usize, with_ended: bool) -> Result<Cloud> {
         let moments = SavedStates::read(&results.tracks, save)?;
-        let slots = (0..results.tracks.num_particles()).map(|slot| moments.of(slot));
-        let counts =
-            slots.filter(|moment| moment.is_there() && (with_ended || !moment.status.has_ended()));
+        let slots = (0..results.tracks.num_particles()).map(|slot| moments.state(slot));
+        let counts = slots
+            .filter(|moment| moment.is_present() && (with_ended || !moment.status.has_ended()));
         Ok(Cloud {
             time: results.tracks.times()[save],
             positions: counts.map(|moment| moment.position).collect(),

@@ -1,67 +1,56 @@
-//! What lies between the values of a field: whether the keys of a case go together, and what the
-//! library calls it.
+//! Interpolation of a field in space: checks of its keys, and the settings of the library.
 
-use crate::case::{self, Case, Interpolation, Misuse};
+use crate::case::{self, Case, FieldSource, Interpolation, Misuse};
 use anyhow::Result;
 use burntrace::Weighting;
 
-/// The nodes that count in a mean, unless a case says it; fewer where there are fewer.
+/// The default number of nodes in a mean; fewer if the field has fewer.
 const NEIGHBOURS: usize = 8;
 
-/// The power of the distance, unless a case says it.
+/// The default power of the distance.
 const POWER: f64 = 2.0;
 
-/// Refuses keys that do not go with the interpolation of a case, or cannot be.
+/// Refuses sections that the interpolation of a case cannot use, and values out of range.
 pub fn check(case: &Case) -> Result<()> {
-    let field = &case.field;
-    let (mean, mesh) = (Interpolation::InverseDistance, Interpolation::Mesh);
     let has_wall = case.boundary.mesh != case::Wall::default();
-    let keys = [
-        ("field.neighbours", field.neighbours.is_some(), mean),
-        ("field.power", field.power.is_some(), mean),
-        ("field.cell_velocity", field.cell_velocity.is_some(), mesh),
-        ("field.other_cells", field.other_cells.is_some(), mesh),
-        ("boundary.mesh", has_wall, mesh),
-        ("[[patch]]", !case.patch.is_empty(), mesh),
-    ];
-    for (key, is_given, with) in keys {
-        if is_given && field.interpolation != with {
-            let name = if with == mesh { "mesh" } else { "inverse-distance" };
-            let text = format!("{key} goes with field.interpolation = \"{name}\"");
+    for (key, is_given) in [("boundary.mesh", has_wall), ("[[patch]]", !case.patch.is_empty())] {
+        if is_given && !case.is_on_mesh() {
+            let text = format!("{key} goes with field.interpolation = \"mesh\"");
             return Err(Misuse::error(text));
         }
     }
-    if field.interpolation != Interpolation::Grid && field.files.is_none() {
-        return Err(Misuse::error(
-            "field.interpolation goes with field.files; a flow is a formula or on a grid",
-        ));
+    match &case.field.source {
+        FieldSource::Files(field) => check_mean(&field.interpolation),
+        FieldSource::Flow(_) => Ok(()),
     }
-    check_mean(field)
 }
 
-/// Refuses means that cannot be.
-fn check_mean(field: &case::Field) -> Result<()> {
-    match (field.neighbours, field.power) {
+/// Refuses values out of range.
+fn check_mean(interpolation: &Interpolation) -> Result<()> {
+    let Interpolation::InverseDistance { neighbours, power } = *interpolation else {
+        return Ok(());
+    };
+    match (neighbours, power) {
         (Some(count), _) if !(1..=burntrace::MAX_NEIGHBOURS).contains(&count) => {
             Err(Misuse::error(format!(
-                "field.neighbours is {count}; 1 to {} nodes can count, and 8 is usual",
+                "field.neighbours is {count}; give a number of nodes from 1 to {}, such as 8",
                 burntrace::MAX_NEIGHBOURS
             )))
         }
-        (_, Some(power)) if !(power.is_finite() && power > 0.0) => Err(Misuse::error(format!(
-            "field.power is {power}; it must be a number above 0, and 2 is usual"
-        ))),
+        (_, Some(power)) if !(power.is_finite() && power > 0.0) => {
+            Err(Misuse::error(format!("field.power is {power}; give a number above 0, such as 2")))
+        }
         _ => Ok(()),
     }
 }
 
-/// How the velocity between the points of a field follows from them.
-pub fn weighting(field: &case::Field, points: usize) -> Weighting {
-    if field.interpolation != Interpolation::InverseDistance {
-        return Weighting::Nearest;
-    }
-    Weighting::InverseDistance {
-        neighbours: field.neighbours.unwrap_or(NEIGHBOURS.min(points)),
-        power: field.power.unwrap_or(POWER),
+/// The weights of the points of a field.
+pub fn weighting(interpolation: &Interpolation, points: usize) -> Weighting {
+    match *interpolation {
+        Interpolation::InverseDistance { neighbours, power } => Weighting::InverseDistance {
+            neighbours: neighbours.unwrap_or(NEIGHBOURS.min(points)),
+            power: power.unwrap_or(POWER),
+        },
+        _ => Weighting::Nearest,
     }
 }

@@ -1,12 +1,12 @@
-//! How a run lies in memory: what the case says, and what fits.
+//! The memory plan of a run.
 
-use crate::case::{Case, Misuse, SeedKind};
+use crate::case::{Case, Misuse, Source};
 use anyhow::Result;
 use burntrace::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
 };
 
-/// Refuses numbers that cannot be.
+/// Refuses values out of range.
 pub fn check(case: &Case) -> Result<()> {
     let run = &case.run;
     if !(run.checkpoint.is_finite() && run.checkpoint >= 0.0) {
@@ -18,15 +18,15 @@ pub fn check(case: &Case) -> Result<()> {
     match run.checkpoint_segments {
         Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
         Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
-            "run.checkpoint_segments does not go with run.checkpoint = 0, which says that there are \
-             no checkpoints; give seconds, or leave it out",
+            "run.checkpoint_segments does not go with run.checkpoint = 0, which turns checkpoints \
+             off; give seconds, or omit run.checkpoint_segments",
         )),
         _ => Ok(()),
     }
 }
 
-/// What the case asks for.
-fn asked(case: &Case) -> MemoryRequest {
+/// The memory settings of a case.
+fn request(case: &Case) -> MemoryRequest {
     MemoryRequest {
         strategy: case.run.strategy.into(),
         batch: case.run.batch,
@@ -34,29 +34,27 @@ fn asked(case: &Case) -> MemoryRequest {
     }
 }
 
-/// The plan of a case by what is known before its field is read. Seeds and slots of sources count
-/// where the case gives their number.
+/// The memory plan of a case before its field is read. It counts seeds and slots of sources; seeds in a
+/// file are not counted.
 pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> {
-    let of_sources = case.source.iter().map(|source| {
-        source.capacity.or(source.burst.map(|burst| burst.count)).unwrap_or_default()
-    });
-    let load = RunSize {
-        engine: Option::from(case.trace.path).unwrap_or(Engine::Fused),
+    let of_sources: usize = case.source.iter().map(Source::capacity).sum();
+    let of_seeds = case.seeds.as_ref().map_or(0, |seeds| seeds.shape.count());
+    let size_of_run = RunSize {
+        engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         is_staggered: case.seeds.as_ref().is_some_and(|seeds| seeds.release.is_some()),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
-        has_places: case.field.interpolation == crate::case::Interpolation::Mesh
-            || !case.obstacle.is_empty(),
-        ..RunSize::new(count(case) + of_sources.sum::<usize>(), case.run.precision.into())
+        has_places: case.is_on_mesh() || !case.obstacle.is_empty(),
+        ..RunSize::new(of_seeds + of_sources, case.run.precision.into())
     };
     let mut memory = Memory::of(&device.device);
     if let Some(bytes) = case.run.memory {
         memory = memory.within(bytes.0);
     }
-    Plan::choose(&load, size, memory, &asked(case)).map_err(Misuse::of)
+    Plan::choose(&size_of_run, size, memory, &request(case)).map_err(Misuse::of)
 }
 
-/// How many frames the field is to hold. Where no plan fits, it is for the run to say why.
+/// The number of frames that the field holds in memory. If no plan fits, the run reports the reason.
 pub fn frames(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Frames> {
     let strategy: Option<burntrace::Strategy> = case.run.strategy.into();
     match (plan(case, size, device), strategy) {
@@ -66,20 +64,7 @@ pub fn frames(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Fram
     }
 }
 
-/// How many seeds a case gives; those of a file are not counted. What is wrong with them is said
-/// where they are made.
-fn count(case: &Case) -> usize {
-    let Some(seeds) = &case.seeds else { return 0 };
-    match (seeds.kind, &seeds.counts, &seeds.points) {
-        (SeedKind::Grid | SeedKind::Plane, Some(counts), _) => {
-            counts.iter().fold(1, |all, count| all.saturating_mul(*count))
-        }
-        (SeedKind::List, _, Some(points)) => points.len(),
-        _ => seeds.count.unwrap_or_default(),
-    }
-}
-
-/// Gives a tracer what the case says of memory.
+/// Adds the memory settings of a case to a tracer.
 pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
     if let Some(bytes) = case.run.memory {
         tracer = tracer.memory(bytes.0);
@@ -88,16 +73,16 @@ pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
         tracer = tracer.strategy(strategy);
     }
     match case.run.batch {
-        Some(most) => tracer.batch(most),
+        Some(batch) => tracer.batch(batch),
         None => tracer,
     }
 }
 
-/// Bytes of memory that a field may take: what this machine has to spare, or less.
+/// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.
 pub fn available(case: &Case) -> u64 {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    let asked = case.run.memory.map_or(u64::MAX, |bytes| bytes.0);
-    system.available_memory().min(limit).min(asked)
+    let of_case = case.run.memory.map_or(u64::MAX, |bytes| bytes.0);
+    system.available_memory().min(limit).min(of_case)
 }

@@ -1,22 +1,21 @@
-//! What moves particles beside the field of a case, and the accuracy of its steps.
+//! The drift, the random walk and the step tolerance of a case.
 
-use crate::case::{self, Case, Diffusivity, Misuse};
+use crate::case::{self, Case, Diffusivity, FieldSource, FileField, Interpolation, Misuse};
 use anyhow::Result;
 use burntrace::{Placement, RandomWalk, Tolerance, Tracer};
 
-/// Refuses walks without a diffusivity, or with several, and tolerances that nothing keeps.
+/// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
-    let is_varying = case.field.diffusivity.is_some();
-    if is_varying && case.field.files.is_none() {
-        return Err(Misuse::error(
-            "field.diffusivity is an array of field.files; a flow has none, so give \
-             walk.diffusivity, a number or [kx, ky, kz]",
-        ));
-    }
+    let is_varying = match &case.field.source {
+        FieldSource::Files(field) => field.diffusivity.is_some(),
+        FieldSource::Flow(_) => false,
+    };
     match &case.walk {
         Some(walk) => check_walk(walk, is_varying)?,
         None if is_varying => {
-            return Err(Misuse::error("field.diffusivity goes with [walk], which uses it"));
+            return Err(Misuse::error(
+                "field.diffusivity goes with [walk], which uses it; add [walk]",
+            ));
         }
         None => {}
     }
@@ -24,13 +23,13 @@ pub fn check(case: &Case) -> Result<()> {
     if has_tolerance && case.trace.scheme != case::Scheme::DormandPrince {
         return Err(Misuse::error(
             "[trace.tolerance] goes with trace.scheme = \"dormand-prince\", which estimates its \
-             error",
+             error; change the scheme, or omit the tolerance",
         ));
     }
     if has_tolerance && case.walk.is_some() {
         return Err(Misuse::error(
-            "[walk] does not go with [trace.tolerance]: a walk has steps of a given length; give \
-             trace.dt or trace.steps and leave the tolerance out",
+            "[walk] does not go with [trace.tolerance]: a random walk needs steps of fixed length; \
+             omit the tolerance and give trace.dt or trace.steps",
         ));
     }
     Ok(())
@@ -42,20 +41,25 @@ fn check_walk(walk: &case::Walk, is_varying: bool) -> Result<()> {
             "the case has both walk.diffusivity and field.diffusivity; keep one of them",
         )),
         (None, false) => Err(Misuse::error(
-            "walk.diffusivity is missing; give a number or [kx, ky, kz], or an array of the files \
-             as field.diffusivity",
+            "walk.diffusivity is missing; give a number or [kx, ky, kz], or name an array of the \
+             files as field.diffusivity",
         )),
         (Some(_), false) if walk.factors.is_some() => Err(Misuse::error(
-            "walk.factors goes with field.diffusivity, which they multiply; walk.diffusivity can \
-             be [kx, ky, kz]",
+            "walk.factors goes with field.diffusivity, which it multiplies; give walk.diffusivity \
+             as [kx, ky, kz] instead",
         )),
         _ => Ok(()),
     }
 }
 
-/// Refuses a diffusivity in cells whose velocities are averaged: it is not.
-pub fn check_cells(field: &case::Field, placement: Placement) -> Result<()> {
-    let is_averaged = field.cell_velocity == Some(case::CellVelocity::Averaged);
+/// Refuses a diffusivity in the cells where velocities are averaged at the points: diffusivities are
+/// not averaged.
+pub fn check_cells(field: &FileField, placement: Placement) -> Result<()> {
+    let averaged = Some(case::CellVelocity::Averaged);
+    let is_averaged = matches!(
+        field.interpolation,
+        Interpolation::Mesh { cell_velocity, .. } if cell_velocity == averaged
+    );
     if field.diffusivity.is_some() && is_averaged && placement == Placement::Cells {
         return Err(Misuse::error(
             "field.diffusivity does not go with field.cell_velocity = \"averaged\": diffusivities \
@@ -66,16 +70,17 @@ pub fn check_cells(field: &case::Field, placement: Placement) -> Result<()> {
     Ok(())
 }
 
-/// Gives a tracer the drift, the walk and the tolerance of a case.
+/// Adds the drift, the random walk and the tolerance of a case to a tracer.
 pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
     tracer = tracer.drift(case.trace.drift);
     if let Some(walk) = &case.walk {
         tracer = tracer.random_walk(random_walk(walk));
     }
     if let Some(given) = &case.trace.tolerance {
-        let (least, most) = (given.least.unwrap_or(0.0), given.most.unwrap_or(f64::INFINITY));
+        let min_step = given.min_step.unwrap_or(0.0);
+        let max_step = given.max_step.unwrap_or(f64::INFINITY);
         let tolerance = Tolerance::new(given.relative, given.absolute);
-        tracer = tracer.tolerance(tolerance.steps_between(least, most));
+        tracer = tracer.tolerance(tolerance.steps_between(min_step, max_step));
     }
     tracer
 }

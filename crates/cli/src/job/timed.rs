@@ -1,4 +1,4 @@
-//! How long the reading of frames takes.
+//! Bytes read and time spent reading frames.
 
 use burntrace::{
     FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource, SourceError,
@@ -10,7 +10,7 @@ use std::sync::{
 };
 use std::time::Instant;
 
-/// How much has been read, and how long that has taken.
+/// Bytes read so far, and the time it took.
 #[derive(Debug, Default)]
 pub struct Tally {
     bytes: AtomicU64,
@@ -18,23 +18,23 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Bytes of velocities and diffusivities, as the source gives them.
+    /// Bytes of velocities and diffusivities, in the precision of the source.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Seconds spent in reading.
+    /// Seconds spent reading.
     pub fn seconds(&self) -> f64 {
         self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 
-    fn add(&self, bytes: usize, begin: Instant) {
+    fn add(&self, bytes: usize, start: Instant) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
-/// A source whose reading is counted.
+/// A source that counts what is read from it.
 pub struct Timed<S: ?Sized> {
     pub tally: Arc<Tally>,
     pub source: Box<S>,

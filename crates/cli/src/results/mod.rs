@@ -21,7 +21,7 @@ use burntrace::{
 use serde_json::Value;
 use std::path::Path;
 
-/// A finished run. Runs of earlier versions have a store of tracks, and perhaps less of the rest.
+/// A finished run. It has a store of tracks; the other files may be missing.
 pub struct Results {
     pub folder: Folder,
     pub tracks: io::Tracks,

@@ -2,7 +2,7 @@
 
 use super::Results;
 use anyhow::Result;
-use burntrace::io::{Clock, ParticleState, SavedStates};
+use burntrace::io::{ParticleState, ParticleTimes, SavedStates};
 use burntrace_plot::{Attribute, Trajectories};
 
 /// How much of a run is shown at most.
@@ -25,14 +25,14 @@ pub fn ways(results: &Results, most: Most) -> Result<Followed> {
     let tracks = &results.tracks;
     let slots = evenly(tracks.num_particles(), most.particles);
     let saves = evenly_to_the_last(tracks.num_saves(), most.saves);
-    let clock = Clock::of(tracks)?;
+    let clock = ParticleTimes::read(tracks)?;
     let mut rows = Rows::new(results, &slots);
     for save in saves {
         let moments = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
         let velocity = tracks.velocity(save)?;
         for &slot in &slots {
-            let moment = moments.of(slot);
+            let moment = moments.state(slot);
             let image = image.as_ref().map_or([0; 3], |all| all[slot]);
             rows.add(&moment, image, velocity.as_ref().map(|all| all[slot]), &clock);
         }
@@ -107,9 +107,9 @@ impl Rows {
         moment: &ParticleState,
         image: [i32; 3],
         velocity: Option<[f64; 3]>,
-        clock: &Clock,
+        clock: &ParticleTimes,
     ) {
-        let is_there = moment.is_there();
+        let is_there = moment.is_present();
         let is_active = is_there && !moment.status.has_ended();
         let time = clock.time(moment);
         let place =

@@ -1,4 +1,4 @@
-//! Fields on meshes, traced from the command line.
+//! Fields on meshes on the command line.
 
 use super::program::{assert_refused, burntrace, fixture, text};
 use super::real_data::rk4;
@@ -11,25 +11,27 @@ use std::process::Output;
 const TETRA: u8 = 10;
 const HEXAHEDRON: u8 = 12;
 
-/// Points and cells, with VTK's code of each cell.
+/// Points, and cells with their VTK cell types.
 struct Mesh {
     points: Vec<[f64; 3]>,
     cells: Vec<(u8, Vec<usize>)>,
 }
 
-/// The corners of a hexahedron in VTK's order.
+/// The corners of a hexahedron in VTK order.
 const CORNERS: [[usize; 3]; 8] =
     [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]];
 
-/// The ways from one corner of a hexahedron to the opposite one, axis by axis: a tetrahedron each.
-const WAYS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+/// The orders of axes along which edges lead from a corner of a hexahedron to the opposite one. Each
+/// order spans a tetrahedron.
+const AXIS_ORDERS: [[usize; 3]; 6] =
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 impl Mesh {
-    /// Those of the unit cubes from the origin on that are kept.
+    /// Unit cubes from the origin on, those for which `keep` is true.
     fn cubes(counts: [usize; 3], keep: impl Fn([usize; 3]) -> bool) -> Mesh {
         let [nx, ny, nz] = counts;
         let number = |[i, j, k]: [usize; 3]| i + (nx + 1) * (j + (ny + 1) * k);
-        let places = |[nx, ny, nz]: [usize; 3]| {
+        let indices = |[nx, ny, nz]: [usize; 3]| {
             (0..nx * ny * nz).map(move |n| [n % nx, n / nx % ny, n / (nx * ny)])
         };
         let cell = |[i, j, k]: [usize; 3]| {
@@ -37,18 +39,18 @@ impl Mesh {
             (HEXAHEDRON, nodes.collect())
         };
         Mesh {
-            points: places(counts.map(|n| n + 1)).map(|p| p.map(|x| x as f64)).collect(),
-            cells: places([nx, ny, nz]).filter(|place| keep(*place)).map(cell).collect(),
+            points: indices(counts.map(|n| n + 1)).map(|p| p.map(|x| x as f64)).collect(),
+            cells: indices([nx, ny, nz]).filter(|index| keep(*index)).map(cell).collect(),
         }
     }
 
-    /// The same in tetrahedra, six for each cube.
+    /// The same mesh with each cube split into six tetrahedra.
     fn tetrahedra(self) -> Mesh {
         let split = |(_, nodes): &(u8, Vec<usize>)| {
-            WAYS.map(|way| {
+            AXIS_ORDERS.map(|axes| {
                 let mut at = [0; 3];
                 let mut cell = vec![nodes[0]];
-                for axis in way {
+                for axis in axes {
                     at[axis] = 1;
                     cell.extend(CORNERS.iter().position(|corner| *corner == at).map(|n| nodes[n]));
                 }
@@ -58,16 +60,16 @@ impl Mesh {
         Mesh { cells: self.cells.iter().flat_map(split).collect(), points: self.points }
     }
 
-    /// The middle of each cell.
-    fn middles(&self) -> Vec<[f64; 3]> {
-        let middle = |nodes: &Vec<usize>| {
+    /// The centre of each cell.
+    fn centres(&self) -> Vec<[f64; 3]> {
+        let centre = |nodes: &Vec<usize>| {
             let sum = |d: usize| nodes.iter().map(|node| self.points[*node][d]).sum::<f64>();
             std::array::from_fn(|d| sum(d) / nodes.len() as f64)
         };
-        self.cells.iter().map(|(_, nodes)| middle(nodes)).collect()
+        self.cells.iter().map(|(_, nodes)| centre(nodes)).collect()
     }
 
-    /// A legacy file with a velocity of the place at the points, or at the middles of the cells.
+    /// A legacy file with a velocity as a function of position, at the points or the cell centres.
     fn file(&self, on: &str, velocity: impl Fn([f64; 3]) -> [f64; 3]) -> String {
         let lines = |triples: &[[f64; 3]]| -> String {
             triples.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
@@ -85,20 +87,20 @@ impl Mesh {
         }
         writeln!(text, "CELL_TYPES {}", self.cells.len()).unwrap();
         self.cells.iter().for_each(|(code, _)| writeln!(text, "{code}").unwrap());
-        let places = if on == "POINT_DATA" { self.points.clone() } else { self.middles() };
-        let velocities: Vec<[f64; 3]> = places.into_iter().map(velocity).collect();
+        let positions = if on == "POINT_DATA" { self.points.clone() } else { self.centres() };
+        let velocities: Vec<[f64; 3]> = positions.into_iter().map(velocity).collect();
         write!(text, "{on} {}\nVECTORS U double\n{}", velocities.len(), lines(&velocities))
             .unwrap();
         text
     }
 }
 
-/// Three cubes around a missing one, the one of great x and y: from (0, 0, 0) to (2, 2, 1).
+/// Three cubes of a 2 x 2 x 1 block; the one at the high corner in x and y is missing.
 fn corner() -> Mesh {
     Mesh::cubes([2, 2, 1], |[i, j, _]| (i, j) != (1, 1))
 }
 
-/// A case: its keys of `[field]`, `[boundary]`, `[trace]` and `[seeds]`.
+/// A case, by its keys in `[field]`, `[boundary]`, `[trace]` and `[seeds]`.
 struct Case<'a> {
     field: &'a str,
     boundary: &'a str,
@@ -107,7 +109,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Runs it in a folder.
+    /// Runs the case in a folder.
     fn run(&self, folder: &Path, more: &[&str]) -> Output {
         let case = format!(
             "[field]\n{}\n[boundary]\n{}\n[trace]\n{}\n[seeds]\n{}\n[save]\nevery = 1000\n\
@@ -118,7 +120,7 @@ impl Case<'_> {
         burntrace(folder, &[&["run", "case.toml", "--overwrite"], more].concat())
     }
 
-    /// Runs it in a folder, where it succeeds, and gives its tracks.
+    /// Runs the case in a folder, asserts that it succeeds, and returns its tracks.
     fn trace(&self, folder: &Path) -> Tracks {
         let output = self.run(folder, &["--quiet"]);
         assert!(output.status.success(), "{}", text(&output.stderr));
@@ -146,13 +148,13 @@ fn folder(text: &str) -> tempfile::TempDir {
 const MESH: &str = "files = \"u.vtk\"\ninterpolation = \"mesh\"";
 
 #[test]
-fn a_linear_velocity_is_that_of_the_points() {
+fn linear_velocity_is_interpolated_exactly() {
     let velocity = |[x, y, z]: [f64; 3]| [1.5 - y, x - 1.5 + 0.25 * z, 0.5 * (1.5 - z)];
     let cubes = || Mesh::cubes([3; 3], |_| true);
     for (mesh, cells) in [(cubes(), 27), (cubes().tetrahedra(), 162)] {
         let folder = folder(&mesh.file("POINT_DATA", velocity));
-        for path in ["fused", "tensor"] {
-            let trace = format!("t0 = 0.0\ndt = 0.05\nsteps = 40\npath = {path:?}");
+        for engine in ["fused", "tensor"] {
+            let trace = format!("t0 = 0.0\ndt = 0.05\nsteps = 40\nengine = {engine:?}");
             let seeds = "kind = \"uniform\"\ncount = 200";
             let case = Case { field: MESH, boundary: "", trace: &trace, seeds };
             let tracks = case.trace(folder.path());
@@ -166,13 +168,13 @@ fn a_linear_velocity_is_that_of_the_points() {
                     continue;
                 };
                 let off = (0..3).map(|d| (ends[i][d] - end[d]).abs()).fold(0.0, f64::max);
-                assert!(off < 1e-9, "{path}, particle {i}: {:?}, not {end:?}", ends[i]);
+                assert!(off < 1e-9, "{engine}, particle {i}: {:?}, not {end:?}", ends[i]);
                 assert_eq!(status[i], Status::Active, "particle {i}");
                 stayed += 1;
             }
             assert!(stayed > 80, "{stayed}");
             let summary = summary(folder.path());
-            assert_eq!(summary["path"], path);
+            assert_eq!(summary["path"], engine);
             let field = &summary["field"];
             assert_eq!((&field["nodes"], &field["cells"]), (&64.into(), &cells.into()));
             assert_eq!(field["interpolation"], "mesh");
@@ -183,7 +185,7 @@ fn a_linear_velocity_is_that_of_the_points() {
 }
 
 #[test]
-fn a_velocity_in_the_cells_is_constant_or_averaged() {
+fn cell_velocity_is_constant_or_averaged() {
     let row = Mesh::cubes([3, 1, 1], |_| true);
     // 1, 2 and 4 in the three cells.
     let folder = folder(&row.file("CELL_DATA", |[x, ..]| [2.0_f64.powf(x - 0.5), 0.0, 0.0]));
@@ -226,7 +228,7 @@ fn particles_leave_the_mesh_or_the_box() {
     let found = tracks.ends().unwrap();
     let expected = [Status::LeftMesh, Status::Exited(Face::XHigh), Status::NotLocated];
     assert_eq!(found.status, expected);
-    // The wall of the missing cube is at x = 1, and belongs to the third cell.
+    // The face towards the missing cube is at x = 1 and belongs to the third cell.
     assert_eq!(found.mesh_face, [Some(MeshFace { cell: 2, face: 1 }), None, None]);
     for (particle, [x, time]) in [(0, [1.0, 0.75]), (1, [2.0, 1.75])] {
         assert!((ends(&tracks)[particle][0] - x).abs() < 1e-9, "{:?}", ends(&tracks));
@@ -240,7 +242,7 @@ fn particles_leave_the_mesh_or_the_box() {
 }
 
 #[test]
-fn the_edge_of_a_mesh_can_be_an_outlet() {
+fn mesh_outlet_reinjects_particles() {
     let folder = folder(&corner().file("POINT_DATA", |_| [1.0, 0.0, 0.0]));
     let case = Case {
         field: MESH,
@@ -248,7 +250,7 @@ fn the_edge_of_a_mesh_can_be_an_outlet() {
         trace: "t0 = 0.0\ndt = 0.2\nsteps = 10",
         seeds: "kind = \"list\"\npoints = [[0.25, 1.5, 0.5]]",
     };
-    // It leaves at x = 1 after 0.75, once more after as long, and has then half a unit left.
+    // The particle leaves at x = 1 at times 0.75 and 1.5, and travels 0.5 from then on.
     let tracks = case.trace(folder.path());
     let end = ends(&tracks)[0];
     assert!((end[0] - 0.75).abs() < 1e-9, "{end:?}");
@@ -259,7 +261,7 @@ fn the_edge_of_a_mesh_can_be_an_outlet() {
 }
 
 #[test]
-fn a_patch_of_the_edge_can_be_an_outlet() {
+fn patch_outlet_reinjects_particles() {
     let folder = folder(&corner().file("POINT_DATA", |_| [1.0, 0.0, 0.0]));
     let patch = |keys: &str| format!("[[patch]]\nname = \"end\"\n{keys}\n");
     let inlet = "[inlet]\nkind = \"points\"\npoints = [[0.25, 1.25, 0.75]]";
@@ -274,7 +276,7 @@ fn a_patch_of_the_edge_can_be_an_outlet() {
     let refused = |patches: &str, parts: &[&str]| assert_refused(&case(patches), 2, parts);
     let output = case(&format!("{}[[patch]]\nname = \"top\"\n{shut}\n{inlet}", patch(end)));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    // As where the whole edge is an outlet.
+    // The same as with an outlet on the whole boundary.
     assert!(text(&output.stdout).contains("2 left the mesh through the patch end"));
     let found = summary(folder.path());
     assert_eq!((&found["patches"]["end"], &found["patches"]["top"]), (&2.into(), &0.into()));
@@ -289,7 +291,7 @@ fn a_patch_of_the_edge_can_be_an_outlet() {
 }
 
 #[test]
-fn walls_keep_particles_in() {
+fn mesh_walls_contain_particles() {
     let folder = folder(&corner().tetrahedra().file("POINT_DATA", |_| [1.0, -0.25, 0.0]));
     let trace = "t0 = 0.0\ndt = 0.1\nsteps = 20";
     let run = |wall: &str, seeds: &str| {
@@ -333,7 +335,7 @@ fn seeds_outside_the_mesh_are_refused() {
 }
 
 #[test]
-fn the_making_of_the_mesh_is_seen() {
+fn progress_of_loading_a_mesh_is_printed() {
     let folder = folder(&corner().file("POINT_DATA", |_| [0.0; 3]));
     let seeds = "kind = \"list\"\npoints = [[0.5, 0.5, 0.5]]";
     let case = Case { field: MESH, boundary: "", trace: "t1 = 0.1\nsteps = 1", seeds };
@@ -344,7 +346,7 @@ fn the_making_of_the_mesh_is_seen() {
 }
 
 #[test]
-fn keys_that_do_not_go_with_the_field_are_refused() {
+fn misplaced_field_keys_are_refused() {
     let mut mesh = corner();
     mesh.cells.push((3, vec![0, 1]));
     let folder = folder(&mesh.file("CELL_DATA", |_| [1.0, 0.0, 0.0]));
@@ -356,13 +358,13 @@ fn keys_that_do_not_go_with_the_field_are_refused() {
         for interpolation in ["grid", "nearest"] {
             let field =
                 format!("files = \"u.vtk\"\ninterpolation = {interpolation:?}\n{key} = {value:?}");
-            let name = format!("field.{key} goes with field.interpolation = \"mesh\"");
-            refused(&field, "", &[&name]);
+            let name = format!("`{key}` is not a key of [field] interpolation = {interpolation:?}");
+            refused(&field, "", &[&name, "it goes with interpolation = \"mesh\""]);
         }
     }
     let wall = "boundary.mesh goes with field.interpolation = \"mesh\"";
     refused("flow = \"abc\"", "mesh = \"slide\"", &[wall]);
-    refused("flow = \"abc\"\ninterpolation = \"mesh\"", "", &["goes with field.files"]);
+    refused("flow = \"abc\"\ninterpolation = \"mesh\"", "", &["goes with `files`"]);
     refused(MESH, "mesh = \"reflct\"", &["reflct", "did you mean `reflect`"]);
     refused(&format!("{MESH}\ncell_velocity = \"mean\""), "", &["mean", "averaged"]);
     refused(&format!("{MESH}\nneighbours = 3"), "", &["\"inverse-distance\""]);
@@ -371,7 +373,7 @@ fn keys_that_do_not_go_with_the_field_are_refused() {
 }
 
 #[test]
-fn other_cells_are_passed_over_if_that_is_asked_for() {
+fn other_cells_are_skipped_on_request() {
     let mut mesh = corner();
     mesh.cells.insert(0, (3, vec![0, 1]));
     let folder = folder(&mesh.file("CELL_DATA", |[x, ..]| [x, 0.0, 0.0]));
@@ -392,7 +394,7 @@ fn other_cells_are_passed_over_if_that_is_asked_for() {
 }
 
 #[test]
-fn ghosts_are_left_out_and_counted() {
+fn ghost_cells_are_excluded_and_counted() {
     let marks = "SCALARS vtkGhostType unsigned_char 1\nLOOKUP_TABLE default\n0 0 1\n";
     let folder = folder(&(corner().file("CELL_DATA", |_| [1.0, 0.0, 0.0]) + marks));
     let info = burntrace(folder.path(), &["info", "u.vtk"]);
@@ -403,7 +405,7 @@ fn ghosts_are_left_out_and_counted() {
 }
 
 #[test]
-fn pieces_in_files_of_their_own_are_one_mesh() {
+fn pieces_of_a_parallel_file_form_one_mesh() {
     let folder = tempfile::tempdir().unwrap();
     let field = format!(
         "files = {:?}\nvelocity = \"velocity\"\ninterpolation = \"mesh\"",
@@ -416,7 +418,7 @@ fn pieces_in_files_of_their_own_are_one_mesh() {
     assert_eq!((&field["nodes"], &field["merged_points"]), (&24.into(), &8.into()));
 }
 
-/// A file of the collection that lies beside the repository, if it is there.
+/// A file of the shared data beside the repository, if available.
 fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {
@@ -425,7 +427,7 @@ fn shared(name: &str) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// The velocity in each unit cube of the blood vessels, by its least corner.
+/// The velocity in each unit cube of the blood vessels, by its low corner.
 fn voxels(path: &Path) -> HashMap<[i64; 3], [f64; 3]> {
     let file = burntrace_vtk::open(path).unwrap();
     let info = file.arrays().iter().find(|info| info.name == "velocity").unwrap();
@@ -433,15 +435,15 @@ fn voxels(path: &Path) -> HashMap<[i64; 3], [f64; 3]> {
     let points = file.points().unwrap().values.into_f64();
     let (cells, points) = (file.cells().unwrap(), points.as_chunks::<3>().0);
     let corner = |nodes: &[u32]| {
-        let least = |d: usize| nodes.iter().map(|node| points[*node as usize][d] as i64).min();
-        std::array::from_fn(|d| least(d).unwrap())
+        let low = |d: usize| nodes.iter().map(|node| points[*node as usize][d] as i64).min();
+        std::array::from_fn(|d| low(d).unwrap())
     };
     let corners = cells.iter().map(|(_, nodes)| corner(nodes));
     corners.zip(velocities.as_chunks().0.iter().copied()).collect()
 }
 
 #[test]
-fn blood_goes_from_voxel_to_voxel() {
+fn blood_vessels_agree_with_a_voxel_walk() {
     const STEPS: usize = 100;
     let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
     let field = format!("files = {path:?}\ninterpolation = \"mesh\"");
@@ -455,8 +457,8 @@ fn blood_goes_from_voxel_to_voxel() {
     let velocity = |p: [f64; 3]| voxels.get(&p.map(|x| x.floor() as i64));
     let (mut stayed, mut left, mut disagree) = (0, 0, 0);
     for (i, start) in starts.into_iter().enumerate() {
-        let lies_in = velocity(start).is_some();
-        assert_eq!(found.status[i] == Status::NotLocated, !lies_in, "{start:?}");
+        let is_inside = velocity(start).is_some();
+        assert_eq!(found.status[i] == Status::NotLocated, !is_inside, "{start:?}");
         let step = |p: [f64; 3], v: &[f64; 3]| std::array::from_fn(|d| p[d] + 0.5 * v[d]);
         let end = (0..STEPS).try_fold(start, |p, _| velocity(p).map(|v| step(p, v)));
         let end = end.filter(|end| velocity(*end).is_some());
@@ -469,7 +471,7 @@ fn blood_goes_from_voxel_to_voxel() {
                 stayed += 1;
             }
             (None, Status::LeftMesh | Status::Exited(_)) => left += 1,
-            // A path may cut a corner that lies between two voxels.
+            // A straight step may cut a corner between two voxels.
             (Some(_), Status::LeftMesh) => disagree += 1,
             other => panic!("particle {i} from {start:?}: {other:?}"),
         }
@@ -479,7 +481,7 @@ fn blood_goes_from_voxel_to_voxel() {
 }
 
 #[test]
-fn walls_keep_blood_in() {
+fn mesh_walls_contain_blood() {
     let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
     let voxels = voxels(&path);
     let folder = tempfile::tempdir().unwrap();
@@ -497,11 +499,11 @@ fn walls_keep_blood_in() {
                 Status::NotLocated | Status::Exited(_) => continue,
                 status => assert_eq!(status, Status::Active, "{wall}, particle {i}"),
             }
-            // On a wall, either side is within reach.
+            // A position on a wall may round to either side.
             let is_in = (0..8).any(|corner| {
                 let off = |d: usize| if corner >> d & 1 == 1 { 1e-6 } else { -1e-6 };
-                let place = std::array::from_fn(|d| (end[d] + off(d)).floor() as i64);
-                voxels.contains_key(&place)
+                let voxel = std::array::from_fn(|d| (end[d] + off(d)).floor() as i64);
+                voxels.contains_key(&voxel)
             });
             assert!(is_in, "{wall}, particle {i} is at {end:?}");
             active += 1;
@@ -511,7 +513,7 @@ fn walls_keep_blood_in() {
 }
 
 #[test]
-fn the_can_needs_the_name_of_its_velocity() {
+fn several_vector_arrays_need_a_velocity_name() {
     let Some(path) = shared("can.vtu") else { return };
     let folder = tempfile::tempdir().unwrap();
     let field = format!("files = {path:?}\ninterpolation = \"mesh\"");
@@ -533,8 +535,8 @@ fn the_can_needs_the_name_of_its_velocity() {
     let status = tracks.ends().unwrap().status;
     let moved = |i: usize| (0..3).map(|d| (ends[i][d] - starts[i][d]).powi(2)).sum::<f64>().sqrt();
     let active = (0..starts.len()).filter(|i| status[*i] == Status::Active);
-    let ways: Vec<f64> = active.map(moved).collect();
-    assert!(ways.len() > 50, "{}", ways.len());
-    // No faster than the points, and none of them is at rest.
-    assert!(ways.iter().all(|way| *way > 0.0 && *way <= 5e-6 * fastest * (1.0 + 1e-9)));
+    let distances: Vec<f64> = active.map(moved).collect();
+    assert!(distances.len() > 50, "{}", distances.len());
+    // No particle is faster than the fastest point, and none is at rest.
+    assert!(distances.iter().all(|moved| *moved > 0.0 && *moved <= 5e-6 * fastest * (1.0 + 1e-9)));
 }

@@ -1,4 +1,4 @@
-//! Random walks, drifts and steps of free lengths, from the command line.
+//! Random walks, drift and adaptive steps on the command line.
 
 use super::program::{assert_refused, burntrace, text};
 use burntrace::io::Tracks;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// A speed of 1 along x for 2 units of time, and faces far away.
+/// A velocity of 1 along x for 2 units of time, in a large domain.
 const PLUG: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [2, 2, 2] }\n\
     [domain]\nlow = [-1e3, -1e3, -1e3]\nhigh = [1e3, 1e3, 1e3]\n\
     [trace]\nt0 = 0.0\nt1 = 2.0\ndt = 0.125\n";
@@ -19,7 +19,7 @@ fn run(folder: &Path, sections: &[&str]) -> Output {
     burntrace(folder, &["run", "case.toml", "--overwrite"])
 }
 
-/// The last positions of a run that succeeds, its summary and what it prints.
+/// The final positions of a successful run, its summary and its standard output.
 fn ends(folder: &Path, sections: &[&str]) -> (Vec<[f64; 3]>, Value, String) {
     let output = run(folder, sections);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -29,7 +29,7 @@ fn ends(folder: &Path, sections: &[&str]) -> (Vec<[f64; 3]>, Value, String) {
     (ends, serde_json::from_str(&summary).unwrap(), text(&output.stdout))
 }
 
-/// Asserts that the variance of positions along an axis is that of normal numbers, to 5 sigma.
+/// Asserts that the sample variance of positions along an axis is within 5 sigma of a variance.
 fn assert_spread(ends: &[[f64; 3]], axis: usize, variance: f64) {
     let n = ends.len() as f64;
     let mean = ends.iter().map(|x| x[axis]).sum::<f64>() / n;
@@ -38,7 +38,7 @@ fn assert_spread(ends: &[[f64; 3]], axis: usize, variance: f64) {
     assert!((found - variance).abs() <= slack, "axis {axis}: {found}, not {variance}");
 }
 
-/// A file of 3 x 2 x 2 nodes over the domain, without velocity, and with the diffusivity `K`.
+/// Writes a file of 3 x 2 x 2 nodes over the domain with zero velocity and the diffusivity `K`.
 fn file(folder: &Path, on: &str, diffusivity: f64) {
     let array = |name: &str, components: usize, values: String| {
         format!(
@@ -62,7 +62,7 @@ const FILE: &str = "[field]\nfiles = \"u.vti\"\ndiffusivity = \"K\"\n\
     [trace]\nt1 = 2.0\nsteps = 20\n";
 
 #[test]
-fn walks_spread_by_their_diffusivity() {
+fn random_walk_has_the_variance_of_its_diffusivity() {
     let folder = tempfile::tempdir().unwrap();
     let walk = "[walk]\ndiffusivity = [0.0, 0.5, 2.0]\nseed = 7\n";
     let (first, summary, printed) = ends(folder.path(), &[PLUG, MANY, walk]);
@@ -70,7 +70,7 @@ fn walks_spread_by_their_diffusivity() {
     assert_spread(&first, 1, 2.0);
     assert_spread(&first, 2, 8.0);
     assert!(summary.get("steps_accepted").is_none() && !printed.contains("accepted"));
-    // As it ran, it runs again.
+    // The written case reproduces the run.
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert_eq!(
@@ -83,7 +83,7 @@ fn walks_spread_by_their_diffusivity() {
 }
 
 #[test]
-fn a_drift_is_added() {
+fn drift_is_added_to_the_velocity() {
     let folder = tempfile::tempdir().unwrap();
     let drift = "drift = [-0.5, 0.25, -1.0]\n";
     let seed = "[seeds]\nkind = \"list\"\npoints = [[0.0, 0.0, 0.0]]\n";
@@ -93,7 +93,7 @@ fn a_drift_is_added() {
 }
 
 #[test]
-fn a_walk_may_have_the_diffusivity_of_the_files() {
+fn random_walk_uses_the_diffusivity_of_files() {
     let folder = tempfile::tempdir().unwrap();
     for (on, scheme) in [("PointData", "milstein"), ("CellData", "euler-maruyama")] {
         file(folder.path(), on, 0.5);
@@ -107,7 +107,7 @@ fn a_walk_may_have_the_diffusivity_of_the_files() {
 }
 
 #[test]
-fn tolerances_are_kept() {
+fn adaptive_steps_meet_the_tolerance() {
     let folder = tempfile::tempdir().unwrap();
     let gyre = "[field]\nflow = \"double-gyre\"\n\
         [seeds]\nkind = \"list\"\npoints = [[0.5, 0.5, 0.0]]\n\
@@ -126,13 +126,16 @@ fn tolerances_are_kept() {
     let (coarse, few) = end_of("relative = 1e-4\nabsolute = 1e-4");
     let (fine, many) = end_of("relative = 1e-10\nabsolute = 1e-10");
     assert!(coarse < 1e-3 && fine < 1e-8, "{coarse}, {fine}");
-    assert!(many >= few && few >= 100, "{many}, {few}: a hundredth of the run is the most");
-    let (_, most) = end_of("relative = 1e-4\nabsolute = 1e-4\nmost = 0.01");
-    assert!(most >= 1000, "{most}");
+    assert!(
+        many >= few && few >= 100,
+        "{many}, {few}: the default maximum step is a hundredth of the run"
+    );
+    let (_, limited) = end_of("relative = 1e-4\nabsolute = 1e-4\nmax_step = 0.01");
+    assert!(limited >= 1000, "{limited}");
 }
 
 #[test]
-fn walks_and_tolerances_that_do_not_fit_are_refused() {
+fn conflicting_walks_and_tolerances_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     file(folder.path(), "PointData", 0.5);
     let refused = |sections: &[&str], parts: &[&str]| {
@@ -151,17 +154,20 @@ fn walks_and_tolerances_that_do_not_fit_are_refused() {
     refused(&[&FILE.replace("\"K\"", "\"k\""), MANY, walk], &["u.vti", "`k`", "`K` (point"]);
     refused(&[&FILE.replace("\"K\"", "\"U\""), MANY, walk], &["`U` has 3 components"]);
     let of_flow = PLUG.replace("[field]\n", "[field]\ndiffusivity = \"K\"\n");
-    refused(&[&of_flow, MANY, walk], &["field.diffusivity", "field.files"]);
+    refused(
+        &[&of_flow, MANY, walk],
+        &["`diffusivity`", "[field] with `flow`", "goes with `files`"],
+    );
     refused(&[PLUG, tolerance, MANY], &["[trace.tolerance]", "trace.scheme", "dormand-prince"]);
     let pairs = "scheme = \"dormand-prince\"\n";
     refused(&[PLUG, pairs, tolerance, MANY, number], &["[walk] does not go with"]);
     let none = tolerance.replace("1e-6", "0.0");
     refused(&[PLUG, pairs, &none, MANY], &["0 (relative) and 0 (absolute)"]);
-    refused(&[PLUG, pairs, tolerance, "most = 0.0\n", MANY], &["between 0 and 0"]);
+    refused(&[PLUG, pairs, tolerance, "max_step = 0.0\n", MANY], &["between 0 and 0"]);
 }
 
 #[test]
-fn a_diffusivity_in_cells_is_not_averaged() {
+fn averaged_cell_velocity_is_refused_with_a_diffusivity() {
     let folder = tempfile::tempdir().unwrap();
     let mesh = "# vtk DataFile Version 3.0\nmesh\nASCII\nDATASET UNSTRUCTURED_GRID\n\
         POINTS 3 double\n0 0 0 1 0 0 0 1 0\nCELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\n\

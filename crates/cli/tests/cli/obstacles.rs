@@ -1,12 +1,12 @@
-//! Obstacles, from the command line.
+//! Obstacles on the command line.
 
 use super::program::{assert_refused, burntrace, text};
 use burntrace::{Status, io::Tracks};
 use std::path::Path;
 use std::process::Output;
 
-/// A speed of 1 along x, from 0 to 4, for 3 units of time; two particles, of which the first comes
-/// to the middle.
+/// A velocity of 1 along x, from 0 to 4, for 3 units of time. Of the two particles, the first one
+/// passes through the centre.
 const PLUG: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [5, 3, 3] }\n\
     [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [4.0, 1.0, 1.0]\n\
     [trace]\nt0 = 0.0\nt1 = 3.0\ndt = 0.125\n\
@@ -21,7 +21,7 @@ fn run(folder: &Path, sections: &[&str]) -> Output {
     burntrace(folder, &["run", "case.toml", "--overwrite"])
 }
 
-/// The tracks of a run that succeeds, and what it prints.
+/// The tracks of a successful run, and its standard output.
 fn tracks(folder: &Path, sections: &[&str]) -> (Tracks, String) {
     let output = run(folder, sections);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -29,7 +29,7 @@ fn tracks(folder: &Path, sections: &[&str]) -> (Tracks, String) {
 }
 
 #[test]
-fn obstacles_of_every_kind_end_particles() {
+fn each_kind_of_obstacle_ends_particles() {
     let folder = tempfile::tempdir().unwrap();
     let kinds = [
         "kind = \"sphere\"\ncentre = [2.0, 0.5, 0.5]\nradius = 0.25",
@@ -51,28 +51,28 @@ fn obstacles_of_every_kind_end_particles() {
             assert!(printed.contains(&format!("1 {status}")), "{printed}");
         }
     }
-    // As it ran, it runs again.
+    // The written case runs again.
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
-    // A run without obstacles in the same place leaves none of it.
+    // Overwriting with a run without obstacles removes their array.
     assert!(tracks(folder.path(), &[]).0.ends().unwrap().obstacle.is_empty());
 }
 
 #[test]
-fn particles_go_around_obstacles_and_stay_in_vessels() {
+fn particles_stay_outside_bodies_and_inside_vessels() {
     let folder = tempfile::tempdir().unwrap();
     let slide = format!("{SPHERE}surface = \"slide\"\n");
     let vessel = "[[obstacle]]\nkind = \"box\"\nlow = [-inf, 0.0, 0.0]\nhigh = [1.5, 1.0, 1.0]\n\
         allowed = \"inside\"\n";
-    for (obstacle, most) in [(slide.as_str(), 1.75), (vessel, 1.5)] {
+    for (obstacle, limit) in [(slide.as_str(), 1.75), (vessel, 1.5)] {
         let (tracks, _) = tracks(folder.path(), &[obstacle]);
         assert!(tracks.ends().unwrap().status.iter().all(|status| *status == Status::Active));
-        assert!(tracks.position(0).unwrap()[0][0] < most);
+        assert!(tracks.position(0).unwrap()[0][0] < limit);
     }
 }
 
 #[test]
-fn an_obstacle_can_be_an_outlet() {
+fn obstacle_outlet_reinjects_particles() {
     let folder = tempfile::tempdir().unwrap();
     let outlet = format!("{SPHERE}surface = \"outlet\"\n");
     let (tracks, _) = tracks(folder.path(), &[&outlet, INLET]);
@@ -81,7 +81,7 @@ fn an_obstacle_can_be_an_outlet() {
 }
 
 #[test]
-fn obstacles_that_do_not_fit_are_refused() {
+fn invalid_obstacles_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |sections: &[&str], parts: &[&str]| {
         assert_refused(&run(folder.path(), sections), 2, parts);
@@ -91,8 +91,11 @@ fn obstacles_that_do_not_fit_are_refused() {
     let exit = format!("{SPHERE}surface = \"exit\"\n");
     refused(&[&outlet], &["an obstacle is an outlet", "[inlet]"]);
     refused(&[SPHERE, INLET], &["[inlet]", "[[obstacle]]"]);
-    refused(&[&outlet, &exit, INLET], &["`exit` and some `outlet`", "stick"]);
-    refused(&[SPHERE, "axis = [1.0, 0.0, 0.0]\n"], &["obstacle 1 of 1", "obstacle.axis", "sphere"]);
+    refused(&[&outlet, &exit, INLET], &["\"exit\" and some \"outlet\"", "stick"]);
+    refused(
+        &[SPHERE, "axis = [1.0, 0.0, 0.0]\n"],
+        &["`axis`", "[[obstacle]] 1 of 1 kind = \"sphere\"", "cylinder"],
+    );
     refused(&["[[obstacle]]\nkind = \"box\"\nlow = [0.0, 0.0, 0.0]\n"], &["obstacle.high"]);
     refused(&[SPHERE, "surface = \"slid\"\n"], &["did you mean `slide`?"]);
     refused(&[&SPHERE.replace("0.25", "0.0")], &["number 0, a sphere", "radius"]);
@@ -100,7 +103,7 @@ fn obstacles_that_do_not_fit_are_refused() {
     refused(&[&around], &["1 of 2 seeds", "allowed side of the obstacles", "not-located"]);
 }
 
-/// A tetrahedron whose first point is at (1.75, 0.5, 0.5) when scaled by a half and moved by 1 in x.
+/// A tetrahedron whose first point, scaled by 0.5 and shifted by 1 in x, is (1.75, 0.5, 0.5).
 fn tetrahedron(faces: usize) -> String {
     let points = ["1.5 1 1", "3 0.2 0.2", "3 1.9 0.3", "3 1 1.9"];
     let corners = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]];
@@ -116,7 +119,7 @@ const TIP: &str = "[[obstacle]]\nkind = \"surface\"\npath = \"tip.stl\"\nscale =
     shift = [1.0, 0.0, 0.0]\nsurface = \"stick\"\n";
 
 #[test]
-fn a_surface_from_a_file_ends_particles() {
+fn surface_from_a_file_ends_particles() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("tip.stl"), tetrahedron(4)).unwrap();
     let (tracks, _) = tracks(folder.path(), &[TIP]);
@@ -124,22 +127,22 @@ fn a_surface_from_a_file_ends_particles() {
     assert_eq!(found.status, [Status::Stuck, Status::Active]);
     assert_eq!(found.obstacle, [Some(0), None]);
     assert!((found.end_time[0] - 1.75).abs() < 1e-9, "{:?}", found.end_time);
-    // As it ran, it runs again, from another folder.
+    // The written case runs again from another folder.
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
 }
 
 #[test]
-fn surfaces_that_do_not_fit_are_refused() {
+fn invalid_surfaces_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |sections: &[&str], parts: &[&str]| {
         assert_refused(&run(folder.path(), sections), 2, parts);
         assert!(!folder.path().join("out").exists(), "nothing is written");
     };
-    refused(&[TIP], &["obstacle 1 of 1", "tip.stl"]);
+    refused(&[TIP], &["[[obstacle]] 1 of 1", "tip.stl"]);
     std::fs::write(folder.path().join("tip.stl"), tetrahedron(3)).unwrap();
-    refused(&[TIP], &["obstacle 1 of 1", "tip.stl", "not closed: 3 edges"]);
+    refused(&[TIP], &["[[obstacle]] 1 of 1", "tip.stl", "not closed: 3 edges"]);
     refused(&[&TIP.replace("scale = 0.5", "scale = 0.0")], &["obstacle.scale is 0"]);
     refused(&[&TIP.replace("path = \"tip.stl\"\n", "")], &["obstacle.path"]);
-    refused(&[TIP, "radius = 1.0\n"], &["obstacle.radius", "path, scale, shift"]);
+    refused(&[TIP, "radius = 1.0\n"], &["`radius`", "path, scale, shift"]);
 }

@@ -1,4 +1,4 @@
-//! Fields on scattered points, traced from the command line.
+//! Fields on scattered points on the command line.
 
 use super::program::{assert_refused, burntrace, fixture, text};
 use super::real_data::rk4;
@@ -7,20 +7,20 @@ use std::path::Path;
 use std::process::Output;
 
 /// Legacy poly data with a velocity on its points.
-fn cloud(places: &[[f64; 3]], velocities: &[[f64; 3]]) -> String {
+fn cloud(positions: &[[f64; 3]], velocities: &[[f64; 3]]) -> String {
     let lines = |triples: &[[f64; 3]]| -> String {
         triples.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
     };
-    let n = places.len();
+    let n = positions.len();
     format!(
         "# vtk DataFile Version 3.0\ncloud\nASCII\nDATASET POLYDATA\nPOINTS {n} double\n{}\
          POINT_DATA {n}\nVECTORS U double\n{}",
-        lines(places),
+        lines(positions),
         lines(velocities)
     )
 }
 
-/// Runs a case in a folder: keys of `[field]`, of `[trace]`, and the seeds.
+/// Runs a case in a folder, by its keys in `[field]`, `[trace]` and `[seeds]`.
 fn run(folder: &Path, field: &str, trace: &str, seeds: &str) -> Output {
     let case = format!(
         "[field]\n{field}\n[trace]\n{trace}\n[seeds]\n{seeds}\n[save]\nevery = 1000\n\
@@ -30,7 +30,7 @@ fn run(folder: &Path, field: &str, trace: &str, seeds: &str) -> Output {
     burntrace(folder, &["run", "case.toml", "--quiet", "--overwrite"])
 }
 
-/// The positions at the begin and at the end of the run, and how it ended for each particle.
+/// The positions at the start and at the end of the run, and the status of each particle.
 fn tracks(folder: &Path) -> (Vec<[f64; 3]>, Vec<[f64; 3]>, Vec<Status>) {
     let tracks = Tracks::open(folder.join("out/tracks")).unwrap();
     let last = tracks.times().len() - 1;
@@ -39,18 +39,18 @@ fn tracks(folder: &Path) -> (Vec<[f64; 3]>, Vec<[f64; 3]>, Vec<Status>) {
 }
 
 #[test]
-fn a_particle_goes_from_node_to_node() {
+fn particle_takes_the_velocity_of_the_nearest_node() {
     let folder = tempfile::tempdir().unwrap();
-    let places = [[0.0; 3], [1.0, 0.0, 0.0], [4.0, 0.0, 0.0]];
+    let nodes = [[0.0; 3], [1.0, 0.0, 0.0], [4.0, 0.0, 0.0]];
     for (frame, scale) in [(0, 1.0), (1, 3.0)] {
         let velocities = [1.0, 2.0, 5.0].map(|u| [scale * u, 0.0, 0.0]);
-        let text = cloud(&places, &velocities);
+        let text = cloud(&nodes, &velocities);
         std::fs::write(folder.path().join(format!("u_{frame}.vtk")), text).unwrap();
     }
     let output = run(
         folder.path(),
         "files = \"u_*.vtk\"\nfile_dt = 1.0\ninterpolation = \"nearest\"",
-        "scheme = \"euler\"\ndt = 0.25\npath = \"fused\"",
+        "scheme = \"euler\"\ndt = 0.25\nengine = \"fused\"",
         "kind = \"list\"\npoints = [[0.125, 0.0, 0.0], [2.0, 0.0, 0.0]]",
     );
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -67,7 +67,7 @@ fn a_particle_goes_from_node_to_node() {
     assert_eq!(summary["field"]["interpolation"], "nearest");
 }
 
-/// A steady velocity on points, weighted by looking at all of them.
+/// A steady velocity on points, with a brute-force search for neighbours.
 struct Oracle {
     nodes: Vec<([f64; 3], [f64; 3])>,
 }
@@ -75,8 +75,8 @@ struct Oracle {
 impl Oracle {
     fn velocity(&self, p: [f64; 3], neighbours: usize, power: f64) -> [f64; 3] {
         let distance =
-            |place: [f64; 3]| (0..3).map(|d| (p[d] - place[d]).powi(2)).sum::<f64>().sqrt();
-        let near = self.nodes.iter().map(|(place, velocity)| (distance(*place), *velocity));
+            |node: [f64; 3]| (0..3).map(|d| (p[d] - node[d]).powi(2)).sum::<f64>().sqrt();
+        let near = self.nodes.iter().map(|(node, velocity)| (distance(*node), *velocity));
         let mut near: Vec<(f64, [f64; 3])> = near.collect();
         near.select_nth_unstable_by(neighbours - 1, |a, b| a.0.total_cmp(&b.0));
         near.truncate(neighbours);
@@ -88,12 +88,13 @@ impl Oracle {
     }
 
     fn bounds(&self) -> [[f64; 3]; 2] {
-        let along = |d: usize| self.nodes.iter().map(move |(place, _)| place[d]);
+        let along = |d: usize| self.nodes.iter().map(move |(node, _)| node[d]);
         let low = std::array::from_fn(|d| along(d).fold(f64::INFINITY, f64::min));
         [low, std::array::from_fn(|d| along(d).fold(f64::NEG_INFINITY, f64::max))]
     }
 
-    /// Compares the run in a folder; says how many particles stayed in the box.
+    /// Compares the run in a folder with this velocity. Returns the number of particles that stay in
+    /// the domain.
     fn check(&self, folder: &Path, neighbours: usize, power: f64, h: f64, steps: usize) -> usize {
         let (starts, ends, status) = tracks(folder);
         let velocity = |p| self.velocity(p, neighbours, power);
@@ -113,22 +114,22 @@ impl Oracle {
     }
 }
 
-/// Numbers from 0 to 1 without a pattern.
+/// Pseudo-random numbers from 0 to 1.
 fn scatter(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as f64 / (1_u64 << 31) as f64
 }
 
 #[test]
-fn a_cloud_agrees_with_the_oracle() {
+fn scattered_points_agree_with_brute_force() {
     let folder = tempfile::tempdir().unwrap();
     let mut seed = 7;
-    let places: Vec<[f64; 3]> =
+    let positions: Vec<[f64; 3]> =
         (0..400).map(|_| std::array::from_fn(|_| scatter(&mut seed))).collect();
     let velocities: Vec<[f64; 3]> =
-        places.iter().map(|[x, y, z]| [0.5 - y, x - 0.5, 0.3 * (z - x)]).collect();
-    std::fs::write(folder.path().join("u.vtk"), cloud(&places, &velocities)).unwrap();
-    let oracle = Oracle { nodes: places.into_iter().zip(velocities).collect() };
+        positions.iter().map(|[x, y, z]| [0.5 - y, x - 0.5, 0.3 * (z - x)]).collect();
+    std::fs::write(folder.path().join("u.vtk"), cloud(&positions, &velocities)).unwrap();
+    let oracle = Oracle { nodes: positions.into_iter().zip(velocities).collect() };
     let trace = "t0 = 0.0\ndt = 0.05\nsteps = 20";
     let seeds = "kind = \"uniform\"\ncount = 100";
     for (keys, neighbours, power) in [
@@ -145,10 +146,10 @@ fn a_cloud_agrees_with_the_oracle() {
 }
 
 #[test]
-fn a_cloud_of_few_points_needs_no_more_than_it_has() {
+fn default_neighbours_are_limited_to_the_points() {
     let folder = tempfile::tempdir().unwrap();
-    let places = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    std::fs::write(folder.path().join("u.vtk"), cloud(&places, &places)).unwrap();
+    let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    std::fs::write(folder.path().join("u.vtk"), cloud(&positions, &positions)).unwrap();
     let (field, seeds) = (
         "files = \"u.vtk\"\ninterpolation = \"inverse-distance\"",
         "kind = \"list\"\npoints = [[0.5, 0.5, 0.0]]",
@@ -160,7 +161,7 @@ fn a_cloud_of_few_points_needs_no_more_than_it_has() {
 }
 
 #[test]
-fn pieces_in_files_of_their_own_are_one_field() {
+fn pieces_of_a_parallel_file_form_one_field() {
     let folder = tempfile::tempdir().unwrap();
     let mut ends = Vec::new();
     for name in ["vtk/raw.vtu", "parallel/mesh.pvtu"] {
@@ -174,14 +175,14 @@ fn pieces_in_files_of_their_own_are_one_field() {
         ends.push(tracks(folder.path()).1);
     }
     assert_eq!(ends[0].len(), 48);
-    // The nodes come in another order, and so do the sums.
+    // The order of nodes differs, and so does the rounding of sums.
     for (a, b) in ends[0].iter().zip(&ends[1]) {
         assert!((0..3).all(|d| (a[d] - b[d]).abs() < 1e-9), "{a:?}, {b:?}");
     }
 }
 
 #[test]
-fn interpolations_that_cannot_be_are_refused() {
+fn invalid_interpolations_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let files = format!("files = {:?}\nvelocity = \"velocity\"\n", fixture("vtk/raw.vtu"));
     let run = |field: &str| {
@@ -203,10 +204,10 @@ fn interpolations_that_cannot_be_are_refused() {
     }
     for keys in ["neighbours = 4", "power = 3.0"] {
         let output = with(&format!("interpolation = \"nearest\"\n{keys}"));
-        assert_refused(&output, 2, &["goes with field.interpolation = \"inverse-distance\""]);
+        assert_refused(&output, 2, &["it goes with interpolation = \"inverse-distance\""]);
     }
     let flow = run("flow = \"abc\"\ninterpolation = \"nearest\"");
-    assert_refused(&flow, 2, &["field.interpolation goes with field.files"]);
+    assert_refused(&flow, 2, &["interpolation = \"nearest\", which goes with `files`"]);
     let cells = format!(
         "files = {:?}\nvelocity = \"slow\"\ninterpolation = \"nearest\"",
         fixture("series/u_2.vti")
@@ -215,7 +216,7 @@ fn interpolations_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn info_tells_how_points_can_be_used() {
+fn info_lists_the_interpolations_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let info = |name: &str| {
         let file = fixture(name);
@@ -242,7 +243,7 @@ fn info_tells_how_points_can_be_used() {
 }
 
 #[test]
-fn the_kitchen_by_its_points_agrees_with_the_oracle() {
+fn kitchen_agrees_with_brute_force() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/kitchen.vtk");
     let Ok(path) = path.canonicalize() else {
         eprintln!("skipped: {} is not there", path.display());
@@ -251,9 +252,9 @@ fn the_kitchen_by_its_points_agrees_with_the_oracle() {
     let file = burntrace_vtk::open(&path).unwrap();
     let info = file.arrays().iter().find(|info| info.name == "velocity").unwrap();
     let velocities = file.read(info).unwrap().values.into_f64();
-    let places = file.points().unwrap().values.into_f64();
-    let pairs = places.as_chunks().0.iter().zip(velocities.as_chunks().0);
-    let oracle = Oracle { nodes: pairs.map(|(place, velocity)| (*place, *velocity)).collect() };
+    let positions = file.points().unwrap().values.into_f64();
+    let pairs = positions.as_chunks().0.iter().zip(velocities.as_chunks().0);
+    let oracle = Oracle { nodes: pairs.map(|(node, velocity)| (*node, *velocity)).collect() };
     let folder = tempfile::tempdir().unwrap();
     for (interpolation, neighbours) in [("nearest", 1), ("inverse-distance", 8)] {
         let field = format!("files = {path:?}\ninterpolation = {interpolation:?}");

@@ -130,7 +130,7 @@ fn a_bad_case_is_refused_with_what_would_be_right() {
     assert_refused(&set("run.device=abacus"), 2, &["abacus", "flex", "ndarray"]);
     assert_refused(&set("run.device=vulkan:99"), 2, &["vulkan:99", "flex"]);
     assert_refused(&set("field.flow=whirl"), 2, &["whirl", "double-gyre"]);
-    assert_refused(&set("field.files=nowhere_*.vti"), 2, &["field.files", "field.flow"]);
+    assert_refused(&set("field.files=nowhere_*.vti"), 2, &["`files`", "`flow`"]);
     assert_refused(&set("seeds.radius=1.0"), 2, &["radius", "uniform"]);
     assert_refused(&set("save.every_time=0.5"), 2, &["every", "every_time"]);
     assert_refused(&set("nonsense"), 2, &["key=value"]);
@@ -148,7 +148,7 @@ fn the_fused_path_is_refused_where_it_cannot_be_taken() {
     std::fs::write(folder.path().join("formula.toml"), formula).unwrap();
     let args =
         ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
-    let fused = [&args[..], &["--set", "trace.path=fused"]].concat();
+    let fused = [&args[..], &["--set", "trace.engine=fused"]].concat();
     assert_refused(
         &burntrace(folder.path(), &fused),
         2,

@@ -1,8 +1,8 @@
 //! What is made of finished runs: densities, exponents, pictures, pages and reports.
 
-use super::program::{assert_refused, burntrace, fixture, text};
+use super::program::{assert_refused, burntrace, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 /// A saddle of rate 1 for a unit of time, from a lattice.
@@ -33,17 +33,12 @@ fn json(output: &Output) -> Value {
     serde_json::from_str(&done(output)).unwrap()
 }
 
-/// A run folder with an old store and nothing else.
-fn old_run(name: &str) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("old/tracks");
-    std::fs::create_dir_all(&store).unwrap();
-    for entry in std::fs::read_dir(fixture("tracks-npy").join(name)).unwrap() {
-        let path = entry.unwrap().path();
-        std::fs::copy(&path, store.join(path.file_name().unwrap())).unwrap();
-    }
-    let root = folder.path().join("old");
-    (folder, root)
+/// Runs a case, and removes everything but the store from its folder, which is then `bare`.
+fn bare_run(case: &str, set: &[&str]) -> tempfile::TempDir {
+    let folder = run(case, &[set, &["save.report=\"never\""]].concat());
+    std::fs::create_dir(folder.path().join("bare")).unwrap();
+    std::fs::rename(folder.path().join("out/tracks"), folder.path().join("bare/tracks")).unwrap();
+    folder
 }
 
 /// Asserts that everything can be made of a run: its pictures, its page and its report.
@@ -128,10 +123,14 @@ fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
 
 #[test]
 fn a_slice_and_a_plane_say_the_same() {
-    let (folder, _) = old_run("plain");
+    let (low, high) = ("low=[0.0,0.0,0.0]", "high=[1.0,1.0,1.0]");
+    let seeds = format!("seeds={{kind=\"grid\",counts=[6,5,4],{low},{high}}}");
+    let field = "field={flow=\"uniform\",sample={nodes=[3,3,3]}}";
+    let domain = format!("domain={{{low},{high}}}");
+    let folder = bare_run(SADDLE, &[field, &domain, &seeds, "trace.t1=0.25"]);
     let ask = |more: &[&str], out: &str| {
         let args =
-            ["density", "old", "--bandwidth", "0.5", "--json", "--device", "flex", "--out", out];
+            ["density", "bare", "--bandwidth", "0.5", "--json", "--device", "flex", "--out", out];
         json(&burntrace(folder.path(), &[&args, more].concat()))[0].clone()
     };
     let corners = ["--low", "0,0,0", "--high", "1,1,1", "--edges", "open"];
@@ -188,12 +187,26 @@ fn the_exponents_of_a_saddle_are_its_rate() {
 }
 
 #[test]
-fn runs_of_earlier_versions_have_pictures_and_reports() {
-    for name in ["plain", "lives"] {
-        let (folder, _) = old_run(name);
-        let report = assert_all_is_made(folder.path(), "old");
+fn a_folder_with_nothing_but_a_store_has_pictures_and_reports() {
+    let burst =
+        "source=[{burst={time=0.1,count=3},inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]";
+    for (set, lives) in [(&[][..], false), (&[burst], true)] {
+        let folder = bare_run(SADDLE, set);
+        let report = assert_all_is_made(folder.path(), "bare");
         assert_eq!(report["summary"], Value::Null);
-        assert_eq!(report["statistics"]["lives"], name == "lives");
+        assert_eq!(report["statistics"]["lives"], lives);
+    }
+}
+
+#[test]
+fn a_store_of_an_earlier_version_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("old/tracks")).unwrap();
+    std::fs::write(folder.path().join("old/tracks/tracks.json"), "{\"version\": 1}").unwrap();
+    for command in ["density", "ftle", "render", "report"] {
+        let output = burntrace(folder.path(), &[command, "old"]);
+        let parts = ["found a store of NumPy files (`tracks.json`)", "run the case again"];
+        assert_refused(&output, 2, &parts);
     }
 }
 

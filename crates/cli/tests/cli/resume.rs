@@ -346,9 +346,9 @@ fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
     }
     let _small = Small(small.clone());
     let output = burntrace(path, &["run", "case.toml", "--quiet", "--out", "small/out"]);
-    assert_refused(&output, 1, &["no room", "burntrace run --resume small/out"]);
+    assert_refused(&output, 1, &["no space left", "burntrace run --resume small/out"]);
     let resume = ["run", "--resume", "small/out", "--quiet"];
-    assert_refused(&burntrace(path, &resume), 1, &["no room"]);
+    assert_refused(&burntrace(path, &resume), 1, &["no space left"]);
     assert!(Small::mount(&small, "remount,size=64m"), "the file system grows");
     succeed(path, &resume);
     assert_same(path, ["whole", "small/out"]);
@@ -366,7 +366,7 @@ fn a_plan_says_what_a_run_needs() {
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!((&json["strategy"], &json["batches"]), (&"batched".into(), &8.into()));
     assert_refused(&plan(&["--set", "run.memory=1MiB"]), 2, &["bytes"]);
-    assert_refused(&plan(&["--set", "run.memory=lots"]), 2, &["`lots`", "3GiB"]);
+    assert_refused(&plan(&["--set", "run.memory=lots"]), 2, &["\"lots\"", "3GiB"]);
     assert_refused(&plan(&["--set", "run.strategy=steamed"]), 2, &["did you mean `streamed`"]);
     let both = ["--set", "run.strategy=in-memory", "--set", "run.batch=700"];
     assert_refused(&plan(&both), 2, &["in-memory", "batch"]);

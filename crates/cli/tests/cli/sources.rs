@@ -1,11 +1,11 @@
-//! Outlets, inlets and sources, from the command line.
+//! Outlets, inlets and sources on the command line.
 
 use super::program::{assert_refused, burntrace, text};
 use burntrace::{Status, io::Tracks};
 use std::path::Path;
 use std::process::Output;
 
-/// A speed of 1 along x, from 0 to 4, for 10 units of time.
+/// A velocity of 1 along x, from 0 to 4, for 10 units of time.
 const PLUG: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [5, 3, 3] }\n\
     [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [4.0, 1.0, 1.0]\n\
     [trace]\nt0 = 0.0\nt1 = 10.0\ndt = 0.125\n[save]\nevery = 8\n\
@@ -17,14 +17,14 @@ const SEEDS: &str = "[seeds]\nkind = \"uniform\"\ncount = 40\nseed = 3\n";
 const DISC: &str =
     "kind = \"disc\", centre = [0.0, 0.5, 0.5], normal = [1.0, 0.0, 0.0], radius = 0.3";
 
-/// Runs the plug flow with more sections.
+/// Runs the plug flow with additional sections.
 fn run(folder: &Path, sections: &[&str], more: &[&str]) -> Output {
     std::fs::write(folder.join("case.toml"), [&[PLUG], sections].concat().concat()).unwrap();
     burntrace(folder, &[&["run", "case.toml", "--overwrite"], more].concat())
 }
 
-/// The summary of a run that succeeds, in which all lives are counted, and what it prints.
-fn account(folder: &Path, sections: &[&str], more: &[&str]) -> (serde_json::Value, String) {
+/// The summary of a successful run and its standard output. Asserts that the counts add up.
+fn summary_of(folder: &Path, sections: &[&str], more: &[&str]) -> (serde_json::Value, String) {
     let output = run(folder, sections, more);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let file = std::fs::read_to_string(folder.join("out/summary.json")).unwrap();
@@ -32,18 +32,18 @@ fn account(folder: &Path, sections: &[&str], more: &[&str]) -> (serde_json::Valu
     let count = |key: &str| summary[key].as_u64().unwrap();
     assert_eq!(count("released"), count("active") + count("ended"), "{summary}");
     let status = summary["status"].as_object().unwrap();
-    let lives = status.iter().filter(|(name, _)| *name != "waiting");
-    let sum: u64 = lives.map(|(_, count)| count.as_u64().unwrap()).sum();
+    let released = status.iter().filter(|(name, _)| *name != "waiting");
+    let sum: u64 = released.map(|(_, count)| count.as_u64().unwrap()).sum();
     assert_eq!(count("released"), sum, "{summary}");
     (summary, text(&output.stdout))
 }
 
 #[test]
-fn a_plug_flow_comes_in_again_where_it_went_out() {
+fn outlet_reinjects_particles_at_the_inlet() {
     let folder = tempfile::tempdir().unwrap();
-    for path in ["fused", "tensor"] {
-        let set = ["--set", &format!("trace.path={path}")];
-        let (summary, printed) = account(folder.path(), &[OUTLET, INLET, SEEDS], &set);
+    for engine in ["fused", "tensor"] {
+        let set = ["--set", &format!("trace.engine={engine}")];
+        let (summary, printed) = summary_of(folder.path(), &[OUTLET, INLET, SEEDS], &set);
         let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
         let starts = tracks.position(0).unwrap();
         let mut ended = 0;
@@ -52,7 +52,7 @@ fn a_plug_flow_comes_in_again_where_it_went_out() {
             for (start, found) in starts.iter().zip(&found) {
                 let expected = (start[0] + tracks.times()[save]) % 4.0;
                 assert!((found[0] - expected).abs() < 1e-9, "{found:?}, not {expected}");
-                assert_eq!(found[1..], start[1..], "each at a place of its own");
+                assert_eq!(found[1..], start[1..], "each keeps its lattice position");
             }
             assert!(tracks.status(save).unwrap().iter().all(|status| *status == Status::Active));
         }
@@ -73,29 +73,29 @@ fn a_plug_flow_comes_in_again_where_it_went_out() {
 }
 
 #[test]
-fn a_source_needs_no_seeds() {
+fn source_runs_without_seeds() {
     let folder = tempfile::tempdir().unwrap();
     let source = format!("[[source]]\nrate = 10.0\ncapacity = 50\ninlet = {{ {DISC} }}\n");
-    let (summary, printed) = account(folder.path(), &[&source], &[]);
-    // One each tenth from 0 on, each for 4 units of time: those of the last 4 are on their way.
+    let (summary, printed) = summary_of(folder.path(), &[&source], &[]);
+    // One release every 0.1, with a residence time of 4: the last 40 are active at the end.
     assert_eq!((&summary["seeds"], &summary["particles"]), (&0.into(), &50.into()));
     assert_eq!(summary["dropped"], 0);
     assert_eq!(summary["released"], 100);
     let active = summary["active"].as_u64().unwrap();
     assert!((39..=40).contains(&active), "{summary}");
     assert!(printed.contains("0 seeds, 50 slots of sources"), "{printed}");
-    // As it ran, with its sources, it runs again.
+    // The written case runs again.
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
 }
 
 #[test]
-fn sources_have_spans_tables_and_bursts_beside_seeds() {
+fn sources_release_by_rate_table_or_burst() {
     let folder = tempfile::tempdir().unwrap();
     let open = "[boundary]\nx = [\"clamp\", \"exit\"]\n";
     let released = |source: &str| {
         let source = format!("[[source]]\n{source}\ninlet = {{ {DISC}, pattern = \"uniform\" }}\n");
-        account(folder.path(), &[open, SEEDS, &source], &[]).0["released"].as_u64().unwrap() - 40
+        summary_of(folder.path(), &[open, SEEDS, &source], &[]).0["released"].as_u64().unwrap() - 40
     };
     assert_eq!(released("rate = 8.0\ncapacity = 40\nbegin = 2.0\nend = 4.0"), 16);
     assert_eq!(released("rate = 8.0\ncapacity = 40\nbegin = 9.0"), 8);
@@ -105,20 +105,20 @@ fn sources_have_spans_tables_and_bursts_beside_seeds() {
 }
 
 #[test]
-fn dropped_releases_are_printed_with_what_helps() {
+fn dropped_releases_are_reported_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let source = format!("[[source]]\nrate = 10.0\ncapacity = 10\ninlet = {{ {DISC} }}\n");
-    // A way of less than 4, so that no release meets an end.
+    // Less than 4 long, so that no release coincides with an exit.
     let high = ["--set", "domain.high=[3.875, 1.0, 1.0]"];
-    let (summary, printed) = account(folder.path(), &[&source], &high);
-    // Each slot is free again after 4: at most three lives in 10.
+    let (summary, printed) = summary_of(folder.path(), &[&source], &high);
+    // A slot is free again after 4: at most three particles per slot in 10.
     assert_eq!((&summary["released"], &summary["dropped"]), (&30.into(), &70.into()));
     assert!(printed.contains("dropped    70 releases"), "{printed}");
     assert!(printed.contains("raise source.capacity"), "{printed}");
 }
 
 #[test]
-fn inlets_come_in_every_kind() {
+fn each_kind_of_inlet_reinjects_particles() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("in.csv"), "x,y,z\n0,0.25,0.5\n0,0.75,0.5\n").unwrap();
     let kinds = [
@@ -131,13 +131,13 @@ fn inlets_come_in_every_kind() {
     ];
     for kind in kinds {
         let inlet = format!("[inlet]\n{kind}\n");
-        let (summary, _) = account(folder.path(), &[OUTLET, &inlet, SEEDS], &[]);
+        let (summary, _) = summary_of(folder.path(), &[OUTLET, &inlet, SEEDS], &[]);
         assert_eq!(summary["active"], 40, "{kind}");
     }
 }
 
 #[test]
-fn outlets_and_inlets_that_do_not_go_together_are_refused() {
+fn conflicting_outlets_and_inlets_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |sections: &[&str], parts: &[&str]| {
         assert_refused(&run(folder.path(), sections, &[]), 2, parts);
@@ -162,33 +162,39 @@ fn outlets_and_inlets_that_do_not_go_together_are_refused() {
     inlet("kind = \"face\"\nface = \"x-lo\"", &["x-lo", "did you mean `x-low`"]);
     inlet(
         "kind = \"face\"\nface = \"x-low\"\nradius = 1.0",
-        &["inlet.radius", "\"face\"", "uses face"],
+        &["`radius`", "[inlet] kind = \"face\"", "goes with kind = \"disc\"", "Keys: kind, face"],
     );
     let face = "kind = \"face\"\nface = \"x-low\"";
     inlet(&format!("{face}\npattern = \"gaussian\""), &["inlet.deviation", "needs"]);
-    inlet(&format!("{face}\ndeviation = 0.1"), &["inlet.deviation", "gaussian"]);
+    inlet(
+        &format!("{face}\ndeviation = 0.1"),
+        &["`deviation`", "goes with pattern = \"gaussian\""],
+    );
     inlet("kind = \"face\"\nface = \"x-high\"\npattern = \"flux\"", &["inlet"]);
     inlet("kind = \"points\"\npoints = [[9.0, 0.5, 0.5]]", &["point 0", "outside the domain"]);
 }
 
 #[test]
-fn sources_that_make_no_sense_are_refused() {
+fn invalid_sources_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |keys: &str, parts: &[&str]| {
         let source = format!("[[source]]\n{keys}\ninlet = {{ {DISC} }}\n");
         assert_refused(&run(folder.path(), &[&source], &[]), 2, parts);
     };
-    refused("capacity = 5", &["source 1 of 1", "source.rate", "source.table", "source.burst"]);
+    refused("capacity = 5", &["[[source]] 1 of 1", "`rate`, `table` or `burst`"]);
     refused("rate = 1.0", &["source.capacity", "missing"]);
-    refused("rate = 0.0\ncapacity = 5", &["source 1 of 1", "rate is 0", "positive"]);
-    refused("rate = 1.0\ncapacity = 5\ntable = [[0.0, 1.0], [1.0, 1.0]]", &["several", "keep one"]);
-    refused("burst = { time = 1.0, count = 5 }\ncapacity = 5", &["source.capacity", "its count"]);
-    refused("burst = { time = 1.0, count = 5 }\nend = 2.0", &["source.end", "source.rate"]);
+    refused("rate = 0.0\ncapacity = 5", &["[[source]] 1 of 1", "rate is 0", "positive"]);
+    refused(
+        "rate = 1.0\ncapacity = 5\ntable = [[0.0, 1.0], [1.0, 1.0]]",
+        &["both `rate` and `table`", "keep one"],
+    );
+    refused("burst = { time = 1.0, count = 5 }\ncapacity = 5", &["`capacity`", "with `burst`"]);
+    refused("burst = { time = 1.0, count = 5 }\nend = 2.0", &["`end`", "it goes with `rate`"]);
     refused("rate = 1.0\ncapacity = 5\nbegin = 4.0\nend = 2.0", &["from 4 to 2", "direction"]);
     refused("rate = 1.0\ncapacity = 5\nbegin = 11.0", &["from 11 to 10", "run goes from 0 to 10"]);
     refused("rate = 1.0\ncapacity = 5\nhow_many = 2", &["how_many"]);
     let two = format!("[[source]]\nrate = 1.0\ncapacity = 5\ninlet = {{ {DISC} }}\n");
     let other = "[[source]]\nrate = 1.0\ncapacity = 5\ninlet = { kind = \"face\" }\n";
     let output = run(folder.path(), &[&two, other], &[]);
-    assert_refused(&output, 2, &["source 2 of 2", "source.inlet.face"]);
+    assert_refused(&output, 2, &["[[source]] 2 of 2", "source.inlet.face"]);
 }

@@ -1,14 +1,14 @@
 //! Seeds from comma-separated values.
 
 use super::{SeedPoints, is_time};
-use crate::listing::row;
+use crate::listing::list;
 use crate::{Error, Result};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
-/// Which columns are x, y, z and time.
+/// The columns of x, y, z and time.
 struct Columns {
-    place: [Option<usize>; 3],
+    position: [Option<usize>; 3],
     time: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
         };
         let number =
             |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
-        let [x, y, z] = columns.place.map(number);
+        let [x, y, z] = columns.position.map(number);
         seeds.position.push([x.map_err(wrong)?, y.map_err(wrong)?, z.map_err(wrong)?]);
         if columns.time.is_some() {
             times.push(number(columns.time).map_err(wrong)?);
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
     Ok(seeds)
 }
 
-/// Whether a line has names in it, and no number.
+/// Whether a line is a header: it has no number.
 fn is_header(record: &StringRecord) -> bool {
     !record.iter().any(|field| field.parse::<f64>().is_ok())
 }
@@ -69,19 +69,21 @@ impl Columns {
             let fields: Vec<&str> = header.iter().collect();
             return Err(format!(
                 "the header has no columns `x` and `y`, but {}; name them `x,y,z` or `x,y,z,time`",
-                row(&fields)
+                list(&fields)
             ));
         }
-        Ok(Columns { place: [x, y, z], time: header.iter().position(is_time) })
+        Ok(Columns { position: [x, y, z], time: header.iter().position(is_time) })
     }
 
     fn in_order(count: usize) -> std::result::Result<Columns, String> {
         let z = (count > 2).then_some(2);
         match count {
-            2..=4 => Ok(Columns { place: [Some(0), Some(1), z], time: (count == 4).then_some(3) }),
+            2..=4 => {
+                Ok(Columns { position: [Some(0), Some(1), z], time: (count == 4).then_some(3) })
+            }
             _ => Err(format!(
-                "a line without a header above it has {count} columns; it needs x,y or x,y,z or \
-                 x,y,z,time, separated by commas"
+                "the file has no header, and its first line has {count} columns; give x,y or x,y,z \
+                 or x,y,z,time, separated by commas"
             )),
         }
     }
@@ -97,12 +99,12 @@ fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, Stri
     };
     match field.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("`{field}` in column {} is no finite number", column + 1)),
+        _ => Err(format!("`{field}` in column {} is not a finite number", column + 1)),
     }
 }
 
-/// Line of a record. Its position is the end of the record before it: lines that are empty or
-/// comments come between.
+/// Line of a record. Its position is the end of the previous record; empty lines and comments may
+/// lie between.
 fn line_of(position: Option<&csv::Position>, text: &str) -> u64 {
     let Some(position) = position else { return 1 };
     let rest = usize::try_from(position.byte()).ok().and_then(|byte| text.get(byte..));
@@ -112,7 +114,7 @@ fn line_of(position: Option<&csv::Position>, text: &str) -> u64 {
 }
 
 fn wrong(path: &Path, line: u64, reason: String) -> Error {
-    Error::Points { path: path.into(), place: format!("line {line}"), reason }
+    Error::Points { path: path.into(), location: format!("line {line}"), reason }
 }
 
 #[cfg(test)]
@@ -154,7 +156,7 @@ mod tests {
             ("1,2,3\n1,2\n", "line 2: the line has 2 columns, column 3"),
             ("1,2,nan\n", "line 1: `nan` in column 3"),
             ("a,b\n1,2\n", "line 1: the header has no columns `x` and `y`, but a, b"),
-            ("1\n", "line 1: a line without a header above it has 1 columns"),
+            ("1\n", "line 1: the file has no header, and its first line has 1 columns"),
             ("1,2,3,4,5\n", "has 5 columns"),
         ] {
             let error = parse(text).unwrap_err().to_string();

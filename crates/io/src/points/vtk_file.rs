@@ -12,18 +12,22 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
     Ok(SeedPoints { position, time })
 }
 
-/// The points of any data set, at least one, all finite; those of a grid are its nodes.
+/// The points of any data set, or the nodes of a grid.
+///
+/// # Errors
+///
+/// If there are none, or a coordinate is not finite.
 pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
     let positions = match file.geometry() {
         Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(&file.coordinates()?),
         _ => file.points()?.values.into_f64().as_chunks().0.to_vec(),
     };
-    let wrong = |place: &str, reason| wrong(file.path(), place, reason);
+    let wrong = |location: &str, reason| wrong(file.path(), location, reason);
     if positions.is_empty() {
         return Err(wrong("its points", "there are none; give a file with at least one"));
     }
     if let Some(point) = positions.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
-        return Err(wrong(&format!("point {point}"), "a coordinate is no finite number"));
+        return Err(wrong(&format!("point {point}"), "a coordinate is not a finite number"));
     }
     Ok(positions)
 }
@@ -40,20 +44,20 @@ fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {
     });
     let Some(array) = array else { return Ok(None) };
     let times = file.read(array)?.values.into_f64();
-    let place = format!("array `{}`", array.name);
+    let location = format!("array `{}`", array.name);
     if times.len() != points {
         let reason = format!("it has {} values for {points} points", times.len());
-        return Err(wrong(file.path(), &place, &reason));
+        return Err(wrong(file.path(), &location, &reason));
     }
     match times.iter().position(|time| !time.is_finite()) {
         None => Ok(Some(times)),
         Some(point) => {
-            let reason = format!("the time of point {point} is no finite number");
-            Err(wrong(file.path(), &place, &reason))
+            let reason = format!("the time of point {point} is not a finite number");
+            Err(wrong(file.path(), &location, &reason))
         }
     }
 }
 
-fn wrong(path: &Path, place: &str, reason: &str) -> Error {
-    Error::Points { path: path.into(), place: place.into(), reason: reason.into() }
+fn wrong(path: &Path, location: &str, reason: &str) -> Error {
+    Error::Points { path: path.into(), location: location.into(), reason: reason.into() }
 }

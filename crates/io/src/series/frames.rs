@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// In a case file an integer is a number and a float a time: `start = 2` is the third frame,
 /// `start = 2.0` the first one at or after time 2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "give the number of a frame, such as 3, or a time, such as 3.0")]
 pub enum At {
     /// Number of the frame, from 0; negative numbers count from the end, -1 is the last frame.
     Index(i64),

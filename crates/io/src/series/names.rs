@@ -1,6 +1,6 @@
 //! Which files a name, pattern or list stands for, and the numbers in their names.
 
-use crate::listing::row;
+use crate::listing::list;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// `run/u_*.vti`. The files that it matches are put in order with numbers read as numbers: `u_2`
 /// comes before `u_10`. Files that are listed stay in the order of the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "give a path, a pattern or a list of them")]
 pub enum Files {
     /// One file, pattern or `.pvd` file.
     One(PathBuf),
@@ -106,7 +106,7 @@ fn no_file(what: &'static str, name: &Path) -> Error {
         Some(files) if files.is_empty() => {
             format!("the folder `{}` has no files", folder.display())
         }
-        Some(files) => format!("the folder `{}` has {}", folder.display(), row(&files)),
+        Some(files) => format!("the folder `{}` has {}", folder.display(), list(&files)),
         None => format!("there is no folder `{}`", folder.display()),
     };
     Error::NoFile { what, given: name.display().to_string(), there }

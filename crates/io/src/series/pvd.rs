@@ -26,8 +26,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
     }
     entries.sort_by(|a, b| a.time.total_cmp(&b.time));
     if let Some([a, b]) = entries.array_windows().find(|[a, b]| a.time == b.time) {
-        let place = format!("timestep {}", a.time);
-        return Err(wrong(path, place, in_parts(a, b)));
+        let location = format!("timestep {}", a.time);
+        return Err(wrong(path, location, in_parts(a, b)));
     }
     Ok(entries.into_iter().map(|entry| (entry.path, entry.time)).collect())
 }
@@ -47,7 +47,7 @@ fn in_parts(a: &Entry, b: &Entry) -> String {
 struct Document<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Bytes before the place that is being read.
+    /// Bytes before the location that is being read.
     at: u64,
 }
 
@@ -118,8 +118,8 @@ impl Document<'_> {
     }
 }
 
-fn wrong(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Error {
-    Error::Pvd { path: path.into(), place: place.into(), reason: reason.into() }
+fn wrong(path: &Path, location: impl Into<String>, reason: impl Into<String>) -> Error {
+    Error::Pvd { path: path.into(), location: location.into(), reason: reason.into() }
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct TimeOptions {
 
 /// Times as a case file gives them, for all files, before frames are selected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "give a list of times, or { start = 0.0, step = 0.1 }")]
 pub enum CaseTimes {
     /// One for each file.
     List(Vec<f64>),

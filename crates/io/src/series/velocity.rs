@@ -1,7 +1,7 @@
 //! Which array of a file is the velocity, and how its numbers become `u, v, w`.
 
 use super::grid::{Grid, flip};
-use crate::listing::row;
+use crate::listing::list;
 use crate::{Error, Result};
 use burntrace_core::{Floats, FrameData, Placement};
 use burntrace_vtk::{ArrayInfo, Attribute, Kind, ScalarType, Values, VtkFile};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// In a case file: nothing, a name, or a list of three names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "give the name of an array, or three names [\"u\", \"v\", \"w\"]")]
 pub enum VelocityName {
     /// It is the only vector. Floating-point numbers come before integers, three components
     /// before two; normals and texture coordinates do not count.
@@ -284,7 +284,7 @@ fn only_vector(
             several => {
                 return Err(format!(
                     "it has several vectors, {}; say which one is the velocity",
-                    row(several)
+                    list(several)
                 ));
             }
         }
@@ -373,7 +373,7 @@ pub(super) fn with_name<'a>(
 /// What is wrong with an array, and which ones there are.
 pub(super) fn error(file: &VtkFile, problem: String) -> Error {
     let arrays: Vec<String> = file.arrays().iter().map(describe).collect();
-    Error::Velocity { path: file.path().into(), problem, arrays: row(&arrays) }
+    Error::Velocity { path: file.path().into(), problem, arrays: list(&arrays) }
 }
 
 /// For example `` `U` (point, 3 x Float32) ``.

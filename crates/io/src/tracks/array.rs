@@ -1,11 +1,11 @@
-//! The chunks of an array: written in order, read piece by piece.
+//! Writes and reads the chunks of an array.
 //!
-//! A chunk is a file, to which numbers are only ever added. It has its full size when it is
-//! complete, or the store is: what is left over is filled up.
+//! A chunk is a file that is only appended to. It has its full size as soon as it or the store is
+//! complete: missing items are then filled with the fill value.
 
-use super::grid::Grid;
-use super::layout::{Counts, METADATA, Spec};
-use crate::disk::{refused, remove_file, sync_files, sync_folder, write_soon, write_whole};
+use super::chunk_grid::ChunkGrid;
+use super::layout::{ArraySpec, Counts, METADATA};
+use crate::disk::{refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced};
 use crate::number::{Number, bytes_of, read_into};
 use crate::{Error, Result};
 use burntrace_core::Precision;
@@ -17,75 +17,73 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An array that grows, item by item.
+/// Appends items to an array.
 #[derive(Debug)]
 pub(super) struct ArrayWriter {
     folder: PathBuf,
-    spec: Spec,
-    grid: Grid,
+    spec: ArraySpec,
+    grid: ChunkGrid,
     precision: Precision,
     /// Bytes of an item.
-    size: usize,
-    /// Items that have been written.
+    item_bytes: usize,
+    /// Number of items written so far.
     items: usize,
-    /// The chunk that is being filled.
-    open: Option<File>,
-    /// The first chunk that may not be on the disk yet.
+    /// The file of the incomplete chunk.
+    file: Option<File>,
+    /// The first chunk that is not synced to the disk.
     unsynced: usize,
-    /// Bytes that all arrays of the store have written.
+    /// Bytes written by all arrays of the store.
     written: Arc<AtomicU64>,
 }
 
 impl ArrayWriter {
-    /// An array of a store that already has so many items; further ones are removed.
+    /// Opens an array after its first `items`; items beyond them are removed.
     ///
     /// # Errors
     ///
-    /// If the array has fewer items, or the system refuses.
-    pub fn begin(
+    /// If the array has fewer items, or an operation of the file system fails.
+    pub fn open(
         store: &Path,
-        spec: Spec,
+        spec: ArraySpec,
         (precision, planned): (Precision, Counts),
         items: usize,
         written: Arc<AtomicU64>,
     ) -> Result<ArrayWriter> {
         let folder = spec.folder(store);
         std::fs::create_dir_all(&folder).map_err(refused("create", &folder, None))?;
-        let size = spec.width * bytes_of_number(spec.data_type(precision));
-        let grid = spec.grid(planned);
-        let unsynced = 0;
+        let item_bytes = spec.width * bytes_of_number(spec.data_type(precision));
         let mut array = ArrayWriter {
             folder,
             spec,
-            grid,
+            grid: spec.grid(planned),
             precision,
-            size,
+            item_bytes,
             items,
-            open: None,
-            unsynced,
+            file: None,
+            unsynced: 0,
             written,
         };
-        array.cut()?;
-        // Nothing depends on it until the store is complete, and it is written again then.
+        array.truncate()?;
+        // Not synced: a complete store writes it again.
         let metadata = array.spec.metadata(precision, planned, &array.grid);
-        write_soon(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
+        write_unsynced(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
         Ok(array)
     }
 
-    /// How many items there are.
+    /// Number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// Removes what lies beyond the items, and opens the chunk that is not complete.
-    fn cut(&mut self) -> Result<()> {
-        let whole = self.grid.items_each() * self.size;
+    /// Removes data beyond the items, and opens the incomplete chunk.
+    fn truncate(&mut self) -> Result<()> {
+        let full = self.grid.chunk_items() * self.item_bytes;
         let (chunk, rest) = match self.items {
             0 => (0, 0),
             items => {
-                let last = self.grid.place(items - 1);
-                let rest = if last.room == 1 { 0 } else { last.at + 1 };
-                (last.chunk + usize::from(last.room == 1), rest * self.size)
+                let last = self.grid.locate(items - 1);
+                let rest = if last.length == 1 { 0 } else { last.offset + 1 };
+                (last.chunk + usize::from(last.length == 1), rest * self.item_bytes)
             }
         };
         let mut lengths = vec![None; chunk + usize::from(rest > 0)];
@@ -97,32 +95,32 @@ impl ArrayWriter {
             }
         }
         for (number, length) in lengths.iter().enumerate() {
-            let expected = if number == chunk { rest } else { whole } as u64;
-            self.shorten(number, *length, expected)?;
+            let expected = if number == chunk { rest } else { full } as u64;
+            self.truncate_chunk(number, *length, expected)?;
         }
         self.unsynced = chunk;
         if rest > 0 {
             let path = self.path(chunk);
             let file = OpenOptions::new().append(true).open(&path);
-            self.open = Some(file.map_err(refused("open", &path, None))?);
+            self.file = Some(file.map_err(refused("open", &path, None))?);
         }
         Ok(())
     }
 
-    /// Takes from a chunk what is not to be there; what is to be there must be.
-    fn shorten(&self, chunk: usize, length: Option<u64>, expected: u64) -> Result<()> {
+    /// Truncates a chunk to its expected length in bytes, which it must have.
+    fn truncate_chunk(&self, chunk: usize, length: Option<u64>, expected: u64) -> Result<()> {
         let path = self.path(chunk);
         match length {
             Some(length) if length == expected => Ok(()),
             Some(length) if length > expected => {
-                let cut = OpenOptions::new().write(true).open(&path);
-                let cut = cut.and_then(|file| file.set_len(expected));
-                cut.map_err(refused("shorten", &path, None))
+                let file = OpenOptions::new().write(true).open(&path);
+                let truncated = file.and_then(|file| file.set_len(expected));
+                truncated.map_err(refused("truncate", &path, None))
             }
             _ => Err(Error::Store {
                 path,
                 found: length.map_or("found nothing".into(), |n| format!("found {n} bytes")),
-                expected: format!("{expected}, of what the run had secured"),
+                expected: format!("{expected} bytes, which the run had synced to the disk"),
             }),
         }
     }
@@ -143,35 +141,35 @@ impl ArrayWriter {
         self.folder.join(self.spec.chunk_name(&self.grid, chunk))
     }
 
-    /// Adds whole items.
+    /// Appends complete items.
     pub fn append<T: Number>(&mut self, mut numbers: &[T]) -> Result<()> {
         debug_assert!(T::NAME == self.spec.data_type(self.precision));
         debug_assert!(numbers.len().is_multiple_of(self.spec.width));
         while !numbers.is_empty() {
-            let place = self.grid.place(self.items);
-            let count = place.room.min(numbers.len() / self.spec.width);
-            let (now, later) = numbers.split_at(count * self.spec.width);
-            self.write(place.chunk, now)?;
+            let run = self.grid.locate(self.items);
+            let count = run.length.min(numbers.len() / self.spec.width);
+            let (head, tail) = numbers.split_at(count * self.spec.width);
+            self.write(run.chunk, head)?;
             self.items += count;
-            if count == place.room {
-                self.fill_up::<T>(place.chunk, place.at + count)?;
+            if count == run.length {
+                self.pad::<T>(run.chunk, run.offset + count)?;
             }
-            numbers = later;
+            numbers = tail;
         }
         Ok(())
     }
 
-    /// Completes a chunk that has so many items.
-    fn fill_up<T: Number>(&mut self, chunk: usize, items: usize) -> Result<()> {
-        let lacking = (self.grid.items_each() - items) * self.spec.width;
-        let block = vec![T::FILL; lacking.min(1 << 16)];
-        let mut left = lacking;
+    /// Pads a chunk that has this number of items with the fill value.
+    fn pad<T: Number>(&mut self, chunk: usize, items: usize) -> Result<()> {
+        let missing = (self.grid.chunk_items() - items) * self.spec.width;
+        let block = vec![T::FILL; missing.min(1 << 16)];
+        let mut left = missing;
         while left > 0 {
             let count = left.min(block.len());
             self.write(chunk, &block[..count])?;
             left -= count;
         }
-        self.open = None;
+        self.file = None;
         Ok(())
     }
 
@@ -179,11 +177,11 @@ impl ArrayWriter {
         let path = self.path(chunk);
         let bytes = bytes_of(numbers);
         let wanted = Some(bytes.len() as u64);
-        let file = match &mut self.open {
+        let file = match &mut self.file {
             Some(file) => file,
-            closed => {
+            none => {
                 let file = File::create(&path).map_err(refused("create", &path, wanted))?;
-                closed.insert(file)
+                none.insert(file)
             }
         };
         file.write_all(&bytes).map_err(refused("write", &path, wanted))?;
@@ -191,28 +189,28 @@ impl ArrayWriter {
         Ok(())
     }
 
-    /// Makes sure that all items are on the disk.
+    /// Syncs all items to the disk.
     pub fn sync(&mut self) -> Result<()> {
         let next = match self.items {
             0 => 0,
-            items => self.grid.place(items - 1).chunk + 1,
+            items => self.grid.locate(items - 1).chunk + 1,
         };
         let paths: Vec<PathBuf> = (self.unsynced..next).map(|chunk| self.path(chunk)).collect();
         sync_files(&paths)?;
-        self.unsynced = next - usize::from(self.open.is_some());
+        self.unsynced = next - usize::from(self.file.is_some());
         sync_folder(&self.folder)
     }
 
-    /// Fills the last chunk up, says how long the array is, and makes sure that it is on the disk.
+    /// Pads the last chunk, writes the final shape of the array, and syncs it to the disk.
     pub fn finish(&mut self, counts: Counts) -> Result<()> {
-        if self.open.is_some() {
-            let last = self.grid.place(self.items - 1);
+        if self.file.is_some() {
+            let last = self.grid.locate(self.items - 1);
             match self.spec.data_type(self.precision) {
-                "float32" => self.fill_up::<f32>(last.chunk, last.at + 1),
-                "float64" => self.fill_up::<f64>(last.chunk, last.at + 1),
-                "int32" => self.fill_up::<i32>(last.chunk, last.at + 1),
-                "int64" => self.fill_up::<i64>(last.chunk, last.at + 1),
-                _ => self.fill_up::<u8>(last.chunk, last.at + 1),
+                "float32" => self.pad::<f32>(last.chunk, last.offset + 1),
+                "float64" => self.pad::<f64>(last.chunk, last.offset + 1),
+                "int32" => self.pad::<i32>(last.chunk, last.offset + 1),
+                "int64" => self.pad::<i64>(last.chunk, last.offset + 1),
+                _ => self.pad::<u8>(last.chunk, last.offset + 1),
             }?;
         }
         let metadata = self.spec.metadata(self.precision, counts, &self.grid);
@@ -230,13 +228,13 @@ fn bytes_of_number(data_type: &str) -> usize {
     }
 }
 
-/// Writes JSON into a file that is whole or not there.
+/// Writes a JSON file atomically.
 pub(super) fn write_json(path: &Path, value: &Value) -> Result<()> {
     let text = format!("{value:#}\n");
-    write_whole(path, Some(text.len() as u64), |file| file.write_all(text.as_bytes()))
+    write_atomic(path, Some(text.len() as u64), |file| file.write_all(text.as_bytes()))
 }
 
-/// Reads JSON.
+/// Reads a JSON file.
 pub(super) fn read_json(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
     serde_json::from_str(&text).map_err(|e| Error::Store {
@@ -246,38 +244,38 @@ pub(super) fn read_json(path: &Path) -> Result<Value> {
     })
 }
 
-/// An array in a folder. Its numbers are read when they are asked for.
+/// An array whose values are read on demand.
 #[derive(Debug, Clone)]
-pub(super) struct ArrayFolder {
+pub(super) struct ArrayReader {
     folder: PathBuf,
-    spec: Spec,
-    grid: Grid,
+    spec: ArraySpec,
+    grid: ChunkGrid,
     /// Bytes of an item.
-    size: usize,
+    item_bytes: usize,
     /// Whether all chunks have their full size.
     is_complete: bool,
 }
 
-impl ArrayFolder {
-    /// Opens an array, of which only the metadata are looked at.
+impl ArrayReader {
+    /// Opens an array; only its metadata are read.
     ///
     /// # Errors
     ///
-    /// If these cannot be read, or are not those of this array.
+    /// If the metadata cannot be read, or are not those of this array.
     pub fn open(
         store: &Path,
-        spec: Spec,
+        spec: ArraySpec,
         of: (Precision, Counts),
         is_complete: bool,
-    ) -> Result<ArrayFolder> {
+    ) -> Result<ArrayReader> {
         let folder = spec.folder(store);
         let path = folder.join(METADATA);
         let grid = spec.grid_of(&path, &read_json(&path)?, of, is_complete)?;
-        let size = spec.width * bytes_of_number(spec.data_type(of.0));
-        Ok(ArrayFolder { folder, spec, grid, size, is_complete })
+        let item_bytes = spec.width * bytes_of_number(spec.data_type(of.0));
+        Ok(ArrayReader { folder, spec, grid, item_bytes, is_complete })
     }
 
-    /// How many whole rows there are in an array that is being written.
+    /// Number of complete rows in an array that is being written.
     pub fn rows(&self) -> Result<usize> {
         let failed = |e| Error::system("read", &self.folder)(e);
         let mut last = None;
@@ -292,29 +290,29 @@ impl ArrayFolder {
         }
         let Some((chunk, entry)) = last else { return Ok(0) };
         let length = entry.metadata().map_err(failed)?.len();
-        Ok(self.grid.whole_rows(chunk, length as usize / self.size))
+        Ok(self.grid.complete_rows(chunk, length as usize / self.item_bytes))
     }
 
-    /// The numbers of some columns in some rows, row by row.
+    /// The values in a range of rows and columns, row by row.
     pub fn read<T: Number>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<T>> {
         let mut numbers = Vec::new();
         let mut open: Option<(usize, File)> = None;
-        // Rows that fill a chunk's width are read together.
-        let each = self.grid.columns_each;
-        let is_whole = columns.len() == each && columns.start.is_multiple_of(each);
+        // Rows that span the width of a chunk are read together.
+        let width = self.grid.chunk_columns;
+        let spans_chunk = columns.len() == width && columns.start.is_multiple_of(width);
         let mut row = rows.start;
         while row < rows.end {
-            let next = match is_whole {
-                true => ((row / self.grid.rows_each + 1) * self.grid.rows_each).min(rows.end),
+            let next = match spans_chunk {
+                true => ((row / self.grid.chunk_rows + 1) * self.grid.chunk_rows).min(rows.end),
                 false => row + 1,
             };
-            for piece in self.grid.pieces(row, columns.clone()) {
+            for run in self.grid.runs(row, columns.clone()) {
                 let file = match &mut open {
-                    Some((chunk, file)) if *chunk == piece.chunk => file,
-                    other => &mut other.insert((piece.chunk, self.chunk(piece.chunk)?)).1,
+                    Some((chunk, file)) if *chunk == run.chunk => file,
+                    other => &mut other.insert((run.chunk, self.chunk(run.chunk)?)).1,
                 };
-                let items = piece.room * (next - row);
-                self.read_items(file, piece.chunk, piece.at, items, &mut numbers)?;
+                let items = run.length * (next - row);
+                self.read_items(file, run.chunk, run.offset, items, &mut numbers)?;
             }
             row = next;
         }
@@ -325,38 +323,38 @@ impl ArrayFolder {
         &self,
         file: &mut File,
         chunk: usize,
-        at: usize,
+        offset: usize,
         items: usize,
         numbers: &mut Vec<T>,
     ) -> Result<()> {
-        let found = file.seek(SeekFrom::Start((at * self.size) as u64));
+        let found = file.seek(SeekFrom::Start((offset * self.item_bytes) as u64));
         let read = found.and_then(|_| read_into(file, items * self.spec.width, numbers));
         read.map_err(|e| match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                self.cut_off(chunk, (at + items) * self.size, file)
+                self.wrong_length(chunk, (offset + items) * self.item_bytes, file)
             }
             _ => Error::system("read", &self.path(chunk))(e),
         })
     }
 
-    /// Opens the file of a chunk, which has its full size in a complete store.
+    /// Opens the file of a chunk, which must have its full size in a complete store.
     fn chunk(&self, chunk: usize) -> Result<File> {
         let path = self.path(chunk);
         let file = File::open(&path).map_err(Error::system("open", &path))?;
         let length = file.metadata().map_err(Error::system("read", &path))?.len();
-        let whole = self.grid.items_each() * self.size;
-        match self.is_complete && length != whole as u64 {
-            true => Err(self.cut_off(chunk, whole, &file)),
+        let full = self.grid.chunk_items() * self.item_bytes;
+        match self.is_complete && length != full as u64 {
+            true => Err(self.wrong_length(chunk, full, &file)),
             false => Ok(file),
         }
     }
 
-    fn cut_off(&self, chunk: usize, expected: usize, file: &File) -> Error {
+    fn wrong_length(&self, chunk: usize, expected: usize, file: &File) -> Error {
         let length = file.metadata().map_or(0, |of| of.len());
         Error::Store {
             path: self.path(chunk),
             found: format!("found {length} bytes"),
-            expected: format!("{expected} in this chunk; it was cut off or changed"),
+            expected: format!("{expected} in this chunk; the file was truncated or changed"),
         }
     }
 

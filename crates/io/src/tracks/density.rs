@@ -1,26 +1,25 @@
-//! Densities beside the tracks that they were made of.
+//! Densities, stored beside the tracks they are computed from.
 
 use super::layout::{METADATA, metadata};
 use super::reader::Tracks;
-use crate::disk::{write_soon, write_whole};
+use crate::disk::{write_atomic, write_unsynced};
 use crate::{Error, Image, Result};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 
-/// The axes of an image, the slowest first, as [`Image::arrays`] go.
+/// The axes of an image, the slowest first: the order of [`Image::arrays`].
 const AXES: [usize; 3] = [2, 1, 0];
 
 impl Tracks {
-    /// Puts the first array of an image into the store, as the `density` at a save: an array
-    /// `[saves, nz, ny, nx]` that is NaN at saves without one, with the coordinates `density_x`,
-    /// `density_y` and `density_z`. Densities on another lattice, which are there already, are
-    /// removed. An image whose axes are not x, y and z is not put there, nor is one into a store of
-    /// an earlier version, that of NumPy files; whether it was is the answer.
+    /// Stores the first array of an image as the `density` at a save: in an array
+    /// `[saves, nz, ny, nx]`, NaN at saves without a density, with the coordinates `density_x`,
+    /// `density_y` and `density_z`. Existing densities on another lattice are removed. An image whose axes are not x, y and z is not stored; the result says
+    /// whether it was.
     ///
     /// # Errors
     ///
-    /// If there is no such save or no array, or a file cannot be written.
+    /// If the save or the array does not exist, or a file cannot be written.
     pub fn put_density(&self, save: usize, image: &Image) -> Result<bool> {
         if save >= self.num_saves() {
             return Err(Error::Index { what: "save", index: save, count: self.num_saves() });
@@ -28,7 +27,7 @@ impl Tracks {
         let Some((_, values)) = image.arrays.first() else {
             return Err(Error::Index { what: "array", index: 0, count: 0 });
         };
-        if image.directions.is_some() || !self.folder().join(METADATA).exists() {
+        if image.directions.is_some() {
             return Ok(false);
         }
         let names = AXES.map(|d| format!("density_{}", ["x", "y", "z"][d]));
@@ -41,36 +40,36 @@ impl Tracks {
         let is_new = describe(&folder, &metadata("float64", &shape, &chunk, &dims))?;
         for (name, d) in names.iter().zip(AXES) {
             let (n, origin, step) = (image.counts[d], image.origin[d], image.spacing[d]);
-            let places: Vec<f64> = (0..n).map(|i| origin + i as f64 * step).collect();
+            let coordinates: Vec<f64> = (0..n).map(|i| origin + i as f64 * step).collect();
             let of_axis = self.folder().join(name);
             describe(&of_axis, &metadata("float64", &[n], &[n], &[name.as_str()]))?;
-            let before = std::fs::read(of_axis.join("c.0")).ok();
-            if before.is_some_and(|before| before != bytes(&places)) && !is_new {
-                forget_chunks(&folder)?;
+            let existing = std::fs::read(of_axis.join("c.0")).ok();
+            if existing.is_some_and(|existing| existing != bytes(&coordinates)) && !is_new {
+                remove_chunks(&folder)?;
             }
-            write(&of_axis.join("c.0"), &places)?;
+            write(&of_axis.join("c.0"), &coordinates)?;
         }
         write(&folder.join(format!("c.{save}.0.0.0")), values)?;
         Ok(true)
     }
 }
 
-/// Describes an array in its folder, which loses what it had where that was described otherwise.
-/// Says whether the array is a new one.
+/// Writes the metadata of an array, and removes its chunks if they differ from the existing ones.
+/// Returns whether the array is new.
 fn describe(folder: &Path, metadata: &Value) -> Result<bool> {
     let text = format!("{metadata:#}\n");
     let path = folder.join(METADATA);
-    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+    if std::fs::read_to_string(&path).is_ok_and(|existing| existing == text) {
         return Ok(false);
     }
     std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
-    forget_chunks(folder)?;
-    write_soon(&path, &text)?;
+    remove_chunks(folder)?;
+    write_unsynced(&path, &text)?;
     Ok(true)
 }
 
-/// Removes the numbers of an array.
-fn forget_chunks(folder: &Path) -> Result<()> {
+/// Removes the chunks of an array.
+fn remove_chunks(folder: &Path) -> Result<()> {
     let failed = |e| Error::system("read", folder)(e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -87,7 +86,7 @@ fn bytes(numbers: &[f64]) -> Vec<u8> {
 
 fn write(path: &Path, numbers: &[f64]) -> Result<()> {
     let bytes = bytes(numbers);
-    write_whole(path, Some(bytes.len() as u64), |file| file.write_all(&bytes))
+    write_atomic(path, Some(bytes.len() as u64), |file| file.write_all(&bytes))
 }
 
 #[cfg(test)]
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_save_that_is_not_there_gets_no_density() {
+    fn a_density_at_a_missing_save_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let tracks = store(&folder.path().join("tracks"));
         let image = Image { arrays: vec![("density".into(), vec![])], ..Image::default() };
@@ -124,10 +123,10 @@ mod tests {
     fn arrays_of_another_lattice_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("density");
-        let described = metadata("float64", &[2, 3], &[1, 3], &["time", "density_x"]);
-        assert!(describe(&path, &described).unwrap());
+        let first = metadata("float64", &[2, 3], &[1, 3], &["time", "density_x"]);
+        assert!(describe(&path, &first).unwrap());
         write(&path.join("c.0.0"), &[1.0, 2.0, 3.0]).unwrap();
-        assert!(!describe(&path, &described).unwrap());
+        assert!(!describe(&path, &first).unwrap());
         assert!(path.join("c.0.0").exists());
         let other = metadata("float64", &[2, 4], &[1, 4], &["time", "density_x"]);
         assert!(describe(&path, &other).unwrap());

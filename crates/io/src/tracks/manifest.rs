@@ -1,55 +1,48 @@
-//! What is in a store: the attributes of its group, `zarr.json`, or `tracks.json` in those of
-//! NumPy files.
+//! The manifest of a store: the attributes of its group in `zarr.json`.
 
 use super::array::{read_json, write_json};
-use super::layout::{self, Counts, METADATA, Spec};
+use super::layout::{self, ArraySpec, Counts, METADATA};
+use crate::disk::remove_file;
 use crate::{Error, Result};
 use burntrace_core::{Precision, SavePlan, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The file that describes a store of NumPy files, and that it had last.
-pub(super) const NUMPY: &str = "tracks.json";
-
-/// A file that a store of NumPy files has while its run goes on.
-const NUMPY_UNFINISHED: &str = "position.npy.part";
+/// Files that identify a store of an earlier version, of NumPy files: of a complete run, and of one
+/// that was stopped.
+const LEGACY: [&str; 2] = ["tracks.json", "position.npy.part"];
 
 const FORMAT: &str = "burntrace tracks";
 
-/// Versions of the format: in NumPy files, and in chunks of Zarr.
-const VERSIONS: [u32; 2] = [1, 2];
+/// Version of the format. Version 1 was a folder of NumPy files.
+const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub format: String,
     pub version: u32,
-    /// Whether the run has ended, and all of it is here. Stores of NumPy files always are complete.
-    #[serde(default = "yes")]
+    /// Whether the run has ended and the store is complete.
     pub complete: bool,
     pub particles: usize,
-    /// 0 until the run comes to its end.
+    /// 0 until the run ends.
     pub saves: usize,
-    /// More than `saves` where the run was cancelled.
+    /// More than `saves` if the run was cancelled.
     pub planned_saves: usize,
-    pub precision: Number,
-    /// Widths of the box along periodic axes; 0 along the others.
+    pub precision: FloatType,
+    /// Widths of the box along periodic axes, in the data's unit of length; 0 along other axes.
     pub periods: [f64; 3],
-    /// Rows of the table of lives, where slots are used again; 0 until the run comes to its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lives: Option<usize>,
+    /// Number of particle instances, if slots are re-used; 0 until the run ends.
+    #[serde(default, rename = "lives", skip_serializing_if = "Option::is_none")]
+    pub instances: Option<usize>,
     /// Names of the arrays.
     pub arrays: Vec<String>,
     pub statuses: Vec<StatusCode>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Number {
+pub(super) enum FloatType {
     F32,
     F64,
 }
@@ -61,15 +54,8 @@ pub(super) struct StatusCode {
     pub name: String,
 }
 
-/// How the arrays of a store are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    NumPy,
-    Zarr,
-}
-
 impl Manifest {
-    /// That of a run which begins.
+    /// The manifest of a new run.
     pub fn new(plan: &SavePlan) -> Manifest {
         let code = |status: Status| StatusCode { code: status.code(), name: status.to_string() };
         let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
@@ -78,21 +64,21 @@ impl Manifest {
         arrays.extend(plan.velocity.then_some(layout::VELOCITY));
         arrays.extend(plan.reuses_slots.then_some(layout::GENERATION));
         if plan.reuses_slots {
-            arrays.extend(layout::ALL.iter().filter(|spec| spec.over == layout::Over::Lives));
+            arrays.extend(layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Instances));
         }
         Manifest {
             format: FORMAT.into(),
-            version: VERSIONS[1],
+            version: VERSION,
             complete: false,
             particles: plan.particles,
             saves: 0,
             planned_saves: plan.saves,
             precision: match plan.precision {
-                Precision::F32 => Number::F32,
-                Precision::F64 => Number::F64,
+                Precision::F32 => FloatType::F32,
+                Precision::F64 => FloatType::F64,
             },
             periods: plan.periods,
-            lives: plan.reuses_slots.then_some(0),
+            instances: plan.reuses_slots.then_some(0),
             arrays: arrays.iter().map(|spec| spec.name.into()).collect(),
             statuses: Status::ALL.map(code).to_vec(),
         }
@@ -100,27 +86,27 @@ impl Manifest {
 
     pub fn precision(&self) -> Precision {
         match self.precision {
-            Number::F32 => Precision::F32,
-            Number::F64 => Precision::F64,
+            FloatType::F32 => Precision::F32,
+            FloatType::F64 => Precision::F64,
         }
     }
 
-    pub fn has(&self, array: Spec) -> bool {
+    pub fn has(&self, array: ArraySpec) -> bool {
         self.arrays.iter().any(|name| name == array.name)
     }
 
-    /// How much of everything there is.
+    /// Counts of a complete store.
     pub fn counts(&self) -> Counts {
-        let lives = self.lives.unwrap_or(0);
-        Counts { saves: self.saves, particles: self.particles, lives }
+        let instances = self.instances.unwrap_or(0);
+        Counts { saves: self.saves, particles: self.particles, instances }
     }
 
-    /// How much of everything there will be, as far as that is known.
+    /// Planned counts; that of particle instances is not known in advance.
     pub fn planned(&self) -> Counts {
-        Counts { saves: self.planned_saves, lives: 0, ..self.counts() }
+        Counts { saves: self.planned_saves, instances: 0, ..self.counts() }
     }
 
-    /// The first thing in which two plans differ, and what each has.
+    /// The first property in which two runs differ: its name and both values.
     pub fn difference(&self, other: &Manifest) -> Option<(&'static str, String, String)> {
         let of = |all: &Manifest| {
             [
@@ -129,7 +115,7 @@ impl Manifest {
                 ("precision", all.precision().to_string()),
                 ("periods", format!("{:?}", all.periods)),
                 ("velocities", all.has(layout::VELOCITY).to_string()),
-                ("lives", all.lives.is_some().to_string()),
+                ("re-used slots", all.instances.is_some().to_string()),
             ]
         };
         let mut pairs = of(self).into_iter().zip(of(other));
@@ -137,7 +123,7 @@ impl Manifest {
         pair.map(|((what, here), (_, there))| (what, here, there))
     }
 
-    /// Writes the file of a store of Zarr.
+    /// Writes `zarr.json`.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(METADATA);
         let attributes =
@@ -146,54 +132,66 @@ impl Manifest {
         write_json(&path, &group)
     }
 
-    /// Reads what is in a store, of either form.
+    /// Reads the manifest of a store.
     ///
     /// # Errors
     ///
-    /// If there is none, or what is there describes something else.
-    pub fn read(folder: &Path) -> Result<(Manifest, Form)> {
-        let (zarr, numpy) = (folder.join(METADATA), folder.join(NUMPY));
-        let (path, form) = match (zarr.exists(), numpy.exists()) {
-            (true, _) => (zarr, Form::Zarr),
-            (false, true) => (numpy, Form::NumPy),
-            (false, false) => return Err(missing(folder)),
+    /// If there is no store, it is one of an earlier version, or `zarr.json` describes something
+    /// else.
+    pub fn read(folder: &Path) -> Result<Manifest> {
+        let path = folder.join(METADATA);
+        if !path.exists() {
+            return Err(missing(folder));
+        }
+        let wrong = |found| Error::Store {
+            path: path.clone(),
+            found,
+            expected: format!("the description of a store (`{FORMAT}`, version {VERSION})"),
         };
-        let expected =
-            || format!("the description of a store (`{FORMAT}`, version 1 or {})", VERSIONS[1]);
-        let wrong = |found| Error::Store { path: path.clone(), found, expected: expected() };
-        let mut value = read_json(&path)?;
-        let value = match form {
-            Form::Zarr => value["attributes"].take(),
-            Form::NumPy => value,
-        };
-        let version = match form {
-            Form::NumPy => VERSIONS[0],
-            Form::Zarr => VERSIONS[1],
-        };
-        if value["format"] != *FORMAT || value["version"] != version {
+        let value = read_json(&path)?["attributes"].take();
+        if value["format"] != *FORMAT || value["version"] != VERSION {
             let of = |key| value.get(key).unwrap_or(&Value::Null).to_string();
             return Err(wrong(format!("found `{}`, version {}", of("format"), of("version"))));
         }
-        let manifest = Manifest::deserialize(value)
-            .map_err(|e| wrong(format!("found something else ({e})")))?;
-        Ok((manifest, form))
+        Manifest::deserialize(value).map_err(|e| wrong(format!("found something else ({e})")))
     }
 }
 
-/// Whether a folder has tracks, be their run at its end or not.
+/// Whether a folder has a store, complete or not, of this version or an earlier one.
 pub(super) fn is_store(folder: &Path) -> bool {
-    [METADATA, NUMPY, NUMPY_UNFINISHED].iter().any(|name| folder.join(name).exists())
+    folder.join(METADATA).exists() || legacy_file(folder).is_some()
+}
+
+/// The file that identifies a store of an earlier version, if the folder has one.
+fn legacy_file(folder: &Path) -> Option<&'static str> {
+    LEGACY.into_iter().find(|name| folder.join(name).exists())
+}
+
+/// Removes a store of an earlier version, if there is one.
+pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
+    for name in LEGACY {
+        remove_file(&folder.join(name))?;
+    }
+    for spec in layout::ALL {
+        for extension in ["npy", "npy.part"] {
+            remove_file(&folder.join(format!("{}.{extension}", spec.name)))?;
+        }
+    }
+    Ok(())
 }
 
 fn missing(folder: &Path) -> Error {
-    let found = match folder.join(NUMPY_UNFINISHED).exists() {
-        true => {
-            "its files end in `.part`: an earlier version wrote them, and its run was killed or \
-                 is still going on"
-                .into()
-        }
-        false if folder.is_dir() => format!("it has neither `{METADATA}` nor `{NUMPY}`"),
-        false => "there is no such folder".into(),
-    };
-    Error::Store { path: folder.into(), found, expected: "the tracks of a run".into() }
+    let expected = format!("the tracks of a run, a Zarr group (`{METADATA}`)");
+    let store = |found, expected| Error::Store { path: folder.into(), found, expected };
+    match legacy_file(folder) {
+        Some(name) => store(
+            format!("found a store of NumPy files (`{name}`), which an earlier version wrote"),
+            format!(
+                "{expected}; stores of earlier versions are not read: run the case again with this \
+                 version"
+            ),
+        ),
+        None if folder.is_dir() => store(format!("it has no `{METADATA}`"), expected),
+        None => store("there is no such folder".into(), expected),
+    }
 }

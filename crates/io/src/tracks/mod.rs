@@ -1,43 +1,43 @@
-//! The tracks of a run in a folder: a group of Zarr arrays (v3), not compressed, which the Python
-//! packages `zarr` and `xarray` open.
+//! Tracks of a run in a folder: a group of uncompressed Zarr arrays (v3), which the Python packages
+//! `zarr` and `xarray` open.
 //!
 //! | array | shape | type | content |
 //! | --- | --- | --- | --- |
 //! | `time` | `[saves]` | f64 | times of the saves |
-//! | `position` | `[saves, particles, 3]` | f32 or f64 | positions in the box |
+//! | `position` | `[saves, particles, 3]` | f32 or f64 | positions in the domain box |
 //! | `status` | `[saves, particles]` | u8 | codes of [`Status`](burntrace_core::Status) |
 //! | `image` | `[saves, particles, 3]` | i32 | boxes crossed; only with periodic faces |
-//! | `velocity` | `[saves, particles, 3]` | f32 or f64 | velocities; only if asked for |
-//! | `release_time` | `[particles]` | f64 | time of release; NaN where it has not come |
-//! | `end_time` | `[particles]` | f64 | time of the end; NaN where there is none |
-//! | `end_status` | `[particles]` | u8 | what has become of the particle |
-//! | `mesh_cell` | `[particles]` | i64 | the cell out of which it left the mesh, or -1 |
-//! | `mesh_face` | `[particles]` | i32 | the face of that cell, or -1 |
-//! | `obstacle` | `[particles]` | i32 | the obstacle at which it ended, or -1 |
-//! | `generation` | `[saves, particles]` | i32 | lives that the slot has had before |
+//! | `velocity` | `[saves, particles, 3]` | f32 or f64 | velocities; only on request |
+//! | `release_time` | `[particles]` | f64 | release time; NaN if not released |
+//! | `end_time` | `[particles]` | f64 | end time; NaN if not ended |
+//! | `end_status` | `[particles]` | u8 | status at the end of the run |
+//! | `mesh_cell` | `[particles]` | i64 | cell through which the particle left the mesh, or -1 |
+//! | `mesh_face` | `[particles]` | i32 | face of that cell, or -1 |
+//! | `obstacle` | `[particles]` | i32 | obstacle at which the particle ended, or -1 |
+//! | `generation` | `[saves, particles]` | i32 | earlier particle instances in the slot |
 //! | `end_generation` | `[particles]` | i32 | the same at the end of the run |
-//! | `life_slot` | `[lives]` | i32 | the slot |
-//! | `life_generation` | `[lives]` | i32 | lives that the slot has had before |
-//! | `life_status` | `[lives]` | u8 | what has become of the particle |
-//! | `life_release_time` | `[lives]` | f64 | time of release |
-//! | `life_end_time` | `[lives]` | f64 | time of the end; NaN while it goes on |
-//! | `life_release_place` | `[lives, 3]` | f64 | place of release |
-//! | `life_end_place` | `[lives, 3]` | f64 | place of the end, in the box; or where it is |
+//! | `life_slot` | `[instances]` | i32 | slot |
+//! | `life_generation` | `[instances]` | i32 | earlier particle instances in the slot |
+//! | `life_status` | `[instances]` | u8 | status at the end |
+//! | `life_release_time` | `[instances]` | f64 | release time |
+//! | `life_end_time` | `[instances]` | f64 | end time; NaN if still active |
+//! | `life_release_place` | `[instances, 3]` | f64 | release position |
+//! | `life_end_place` | `[instances, 3]` | f64 | position in the domain box at the end, or last position |
 //!
-//! [`Tracks::put_density`] adds arrays of densities to it, which belong to no run.
+//! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
+//! The arrays of mesh cells and faces exist for fields on meshes (see
+//! [`MeshFace`](burntrace_core::MeshFace)), that of obstacles if there are any. The attributes of
+//! the group, in `zarr.json`, have counts, precision, periods, the names of the status codes, and
+//! `complete`, which becomes true when everything else is written.
+//! [`Tracks::put_density`] adds arrays of densities.
 //!
-//! The two about meshes are there for fields on meshes only, see
-//! [`MeshFace`](burntrace_core::MeshFace), and that about obstacles where there are any. Particles
-//! are in the order of the seeds. Counts, precision, periods and the names of the status codes are
-//! attributes of the group, in `zarr.json`; so is `complete`, which becomes true last of all.
+//! The arrays of generations and particle instances exist if slots are re-used, see
+//! [`ParticleInstance`](burntrace_core::ParticleInstance). Slots of sources come after the seeds;
+//! an empty slot has NaN as position and velocity. `release_time`, `end_time`, `end_status`,
+//! `mesh_cell`, `mesh_face` and `obstacle` describe the last instance in each slot.
 //!
-//! Those about generations and lives are there where slots are used again, by one particle after
-//! another; see [`ParticleInstance`](burntrace_core::Life). Slots of sources come after the seeds, and have NaN
-//! as position and velocity while there is no particle in them. `release_time`, `end_time`,
-//! `end_status` and the two about meshes are about the last life of each slot.
-//!
-//! Folders of NumPy files with these names (`position.npy`), which earlier versions wrote, are read
-//! too.
+//! Stores of NumPy files (`tracks.json`, `position.npy`, ...), which earlier versions wrote, are
+//! not read: opening one is an error that says so.
 //!
 //! ```no_run
 //! use burntrace_io::tracks::Tracks;
@@ -51,13 +51,12 @@
 //! ```
 
 mod array;
+mod arrays;
+mod chunk_grid;
 mod density;
-mod files;
-mod grid;
+mod instances;
 mod layout;
-mod lives;
 mod manifest;
-mod npy;
 mod play;
 mod reader;
 mod states;
@@ -65,7 +64,7 @@ mod store;
 mod thread;
 mod writer;
 
-pub use lives::Lives;
+pub use instances::Instances;
 pub use reader::{Track, Tracks};
-pub use states::{Clock, ParticleState, SavedStates};
+pub use states::{ParticleState, ParticleTimes, SavedStates};
 pub use writer::TrackWriter;

@@ -1,7 +1,7 @@
-//! Plays a store, as if its run went on again.
+//! Plays a store into a sink, as its run did.
 
-use super::layout::{self, Spec};
-use super::lives::Lives;
+use super::instances::Instances;
+use super::layout::{self, ArraySpec};
 use super::reader::{Tracks, statuses};
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Element, Int, Tensor, TensorData};
@@ -9,44 +9,44 @@ use burntrace_core::{ParticleInstance, Precision, Save, SavePlan, SinkError, Sta
 use std::iter::Peekable;
 use std::ops::Range;
 
-/// Particles in a block, unless told otherwise: some 5 MB with velocities in f64.
+/// Default number of particles in a block: about 5 MB with velocities in f64.
 const BLOCK: usize = 1 << 16;
 
-/// Lives that are given at a time.
-const LIVES: usize = 1 << 12;
+/// Number of particle instances passed to the sink at a time.
+const INSTANCES: usize = 1 << 12;
 
 impl Tracks {
-    /// Gives what is in the store to a sink, as its run did: saves one by one, in blocks of 65,536
-    /// particles, on the host (Flex) in the precision of the store; lives after the first save that
-    /// is not before their ends; then the ends.
+    /// Passes the store to a sink, as its run did: each save in blocks of 65,536 particles, on the
+    /// host (Flex) and in the precision of the store; each particle instance after the first save at
+    /// or after its end; finally the ends.
     ///
-    /// Memory is that of a block, apart from the ends. A store whose run has not come to its
-    /// end has no ends: its saves come, and the lives that have ended, and then nothing. The sink is
-    /// told at the begin of as many saves as are there.
+    /// Memory is needed for one block, and for the ends. An incomplete store has no ends: the sink
+    /// gets its saves and the particle instances that have ended, and `end` is not called. The plan
+    /// that the sink gets has the number of saves in the store.
     ///
     /// # Errors
     ///
-    /// If a file cannot be read, a code is that of no status, or the sink fails ([`Error::Sink`]).
+    /// If a file cannot be read, a status code is unknown, or the sink fails ([`Error::Sink`]).
     pub fn play(&self, sink: &mut dyn TrackSink) -> Result<()> {
         self.play_blocks(BLOCK, sink)
     }
 
-    /// As [`play`](Tracks::play), with so many particles in a block (one at least).
+    /// As [`play`](Tracks::play), with blocks of this number of particles (at least one).
     ///
     /// # Errors
     ///
     /// As [`play`](Tracks::play).
     pub fn play_blocks(&self, particles: usize, sink: &mut dyn TrackSink) -> Result<()> {
         sunk(sink.begin(&self.plan()))?;
-        let mut lives = self.instances().map(Iterator::peekable);
+        let mut instances = self.instances().map(Iterator::peekable);
         let is_backward = self.times().first() > self.times().last();
         for save in 0..self.num_saves() {
             self.play_save(save, particles.max(1), sink)?;
             let now = self.times()[save];
-            let is_over = |end: f64| if is_backward { end >= now } else { end <= now };
-            self.play_lives(lives.as_mut(), |life| is_over(life.end_time), sink)?;
+            let has_passed = |end: f64| if is_backward { end >= now } else { end <= now };
+            self.play_instances(instances.as_mut(), |of| has_passed(of.end_time), sink)?;
         }
-        self.play_lives(lives.as_mut(), |_| true, sink)?;
+        self.play_instances(instances.as_mut(), |_| true, sink)?;
         if self.is_complete() {
             sunk(sink.end(&self.ends()?))?;
         }
@@ -56,7 +56,7 @@ impl Tracks {
     fn plan(&self) -> SavePlan {
         SavePlan {
             particles: self.num_particles(),
-            reuses_slots: self.num_lives().is_some(),
+            reuses_slots: self.num_instances().is_some(),
             saves: self.num_saves(),
             precision: self.precision(),
             velocity: self.has_velocity(),
@@ -64,11 +64,11 @@ impl Tracks {
         }
     }
 
-    /// Gives a save, block by block; one that is empty where there are no particles.
-    fn play_save(&self, save: usize, most: usize, sink: &mut dyn TrackSink) -> Result<()> {
+    /// Passes a save block by block; an empty block if there are no particles.
+    fn play_save(&self, save: usize, block_size: usize, sink: &mut dyn TrackSink) -> Result<()> {
         let mut first = 0;
         loop {
-            let end = self.num_particles().min(first + most);
+            let end = self.num_particles().min(first + block_size);
             sunk(sink.save(self.block(save, first..end)?))?;
             first = end;
             if first == self.num_particles() {
@@ -99,28 +99,28 @@ impl Tracks {
     }
 
     /// Rows `[n, 3]` in the precision of the store.
-    fn vectors(&self, spec: Spec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
+    fn vectors(&self, spec: ArraySpec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
         Ok(match self.precision() {
             Precision::F32 => floats(self.of_slots::<f32>(spec, save, slots.clone())?),
             Precision::F64 => floats(self.of_slots::<f64>(spec, save, slots.clone())?),
         })
     }
 
-    /// Gives lives from the table for as long as they are asked for.
-    fn play_lives(
+    /// Passes particle instances in the order of the table, while `is_due` is true.
+    fn play_instances(
         &self,
-        lives: Option<&mut Peekable<Lives<'_>>>,
-        is_asked_for: impl Fn(&ParticleInstance) -> bool,
+        instances: Option<&mut Peekable<Instances<'_>>>,
+        is_due: impl Fn(&ParticleInstance) -> bool,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
-        let Some(lives) = lives else { return Ok(()) };
+        let Some(instances) = instances else { return Ok(()) };
         loop {
             let mut block = Vec::new();
-            while block.len() < LIVES {
-                let wanted =
-                    |life: &Result<ParticleInstance>| life.as_ref().map_or(true, &is_asked_for);
-                match lives.next_if(wanted) {
-                    Some(life) => block.push(life?),
+            while block.len() < INSTANCES {
+                let is_next =
+                    |instance: &Result<ParticleInstance>| instance.as_ref().map_or(true, &is_due);
+                match instances.next_if(is_next) {
+                    Some(instance) => block.push(instance?),
                     None => break,
                 }
             }

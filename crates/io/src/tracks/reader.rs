@@ -1,8 +1,8 @@
-//! Reads a store, piece by piece.
+//! Reads a store.
 
-use super::files::Files;
-use super::layout::{self, Spec};
-use super::lives::Lives;
+use super::arrays::StoreArrays;
+use super::instances::Instances;
+use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
 use crate::number::Number;
 use crate::{Error, Result};
@@ -12,42 +12,42 @@ use std::path::{Path, PathBuf};
 
 /// The tracks of a run in a folder.
 ///
-/// Opening it looks at what describes the arrays, and reads times; positions and the like are read
-/// when they are asked for, from memory of the size of what is given back. May be read from several
-/// threads at once.
+/// Opening a store reads the metadata of its arrays and the times of its saves. Other values are
+/// read on demand, without memory beyond that of the result. Several threads may read at once.
 #[derive(Debug, Clone)]
 pub struct Tracks {
     folder: PathBuf,
     manifest: Manifest,
     times: Vec<f64>,
-    files: Files,
+    arrays: StoreArrays,
 }
 
-/// The way of one particle; where slots are used again, of those that were in one slot.
+/// The track of one particle; if slots are re-used, of all particle instances in one slot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
     /// Times of the saves, in the data's unit of time.
     pub time: Vec<f64>,
-    /// Positions in the box, one for each save; an ended particle keeps its last one. NaN where
-    /// there is no particle in the slot of a source.
+    /// Positions in the box, one for each save, in the data's unit of length. An ended particle
+    /// keeps its last position; an empty slot of a source has NaN.
     pub position: Vec<[f64; 3]>,
-    /// What has become of it, for each save.
+    /// Status at each save.
     pub status: Vec<Status>,
-    /// Boxes crossed through periodic faces, for each save, where there are such faces.
+    /// Boxes crossed through periodic faces until each save, if there are such faces.
     pub image: Option<Vec<[i32; 3]>>,
-    /// Velocities, for each save, where they were stored.
+    /// Velocities at each save, if they are stored.
     pub velocity: Option<Vec<[f64; 3]>>,
-    /// How many lives the slot has had before, for each save, where slots are used again. Saves
-    /// with different numbers are those of different particles, between which no line leads.
+    /// Number of earlier particle instances in the slot at each save, if slots are re-used. Saves
+    /// with different numbers belong to different particles.
     pub generation: Option<Vec<i32>>,
 }
 
 impl Tracks {
-    /// Opens the store in a folder, that of this version or of an earlier one.
+    /// Opens the store in a folder.
     ///
     /// # Errors
     ///
-    /// If there is none, its run has not ended, or an array is missing or not what the store says.
+    /// If there is no store, it is one of an earlier version, its run has not ended, or an array is
+    /// missing or differs from the manifest.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Tracks> {
         let tracks = Tracks::open_partial(folder)?;
         match tracks.is_complete() {
@@ -55,39 +55,41 @@ impl Tracks {
             false => Err(Error::Store {
                 path: tracks.folder,
                 found: format!(
-                    "its run is still going on, or was stopped: {} of {} saves are there",
+                    "its run is in progress or was stopped: it has {} of {} saves",
                     tracks.manifest.saves, tracks.manifest.planned_saves
                 ),
-                expected: "the tracks of a finished run; resume it, or look at what is there with \
+                expected: "the tracks of a finished run; resume it, or open its saves so far with \
                            `Tracks::open_partial`"
                     .into(),
             }),
         }
     }
 
-    /// Opens the store in a folder, also that of a run which is going on or was stopped: it has the
-    /// saves that were complete at this moment, and no ends.
+    /// Opens the store in a folder, also that of a run that is in progress or was stopped. Such a
+    /// store has the saves that are complete now, and no ends.
     ///
     /// # Errors
     ///
-    /// As [`open`](Tracks::open), but for the run, which need not have ended. A run of an earlier
-    /// version (NumPy files) must have.
+    /// As [`open`](Tracks::open), except that the run need not have ended.
     pub fn open_partial(folder: impl Into<PathBuf>) -> Result<Tracks> {
         let folder = folder.into();
-        let (mut manifest, form) = Manifest::read(&folder)?;
-        let files = Files::open(&folder, &manifest, form)?;
+        let mut manifest = Manifest::read(&folder)?;
+        let arrays = StoreArrays::open(&folder, &manifest)?;
         if !manifest.complete {
-            let (counts, is_ending) = (files.counted()?, manifest.saves > 0);
-            let at_most = if is_ending { manifest.saves } else { manifest.planned_saves };
-            manifest.saves = counts.saves.min(at_most);
-            let lives = |lives| if is_ending { counts.lives.min(lives) } else { counts.lives };
-            manifest.lives = manifest.lives.map(lives);
+            // Once the run is ending, chunks are padded: the manifest has the number of saves.
+            let (counts, is_ending) = (arrays.complete_counts()?, manifest.saves > 0);
+            let max_saves = if is_ending { manifest.saves } else { manifest.planned_saves };
+            manifest.saves = counts.saves.min(max_saves);
+            let instances =
+                |max| if is_ending { counts.instances.min(max) } else { counts.instances };
+            manifest.instances = manifest.instances.map(instances);
         }
-        let times = files.read(layout::TIME, 0..manifest.saves, 0..1)?;
-        Ok(Tracks { folder, manifest, times, files })
+        let times = arrays.read(layout::TIME, 0..manifest.saves, 0..1)?;
+        Ok(Tracks { folder, manifest, times, arrays })
     }
 
-    /// Whether the run has ended; if not, there is what it had saved when the store was opened.
+    /// Whether the run has ended. If not, the store has the saves that were complete when it was
+    /// opened.
     pub fn is_complete(&self) -> bool {
         self.manifest.complete
     }
@@ -102,17 +104,17 @@ impl Tracks {
         &self.times
     }
 
-    /// How many saves there are.
+    /// Number of saves.
     pub fn num_saves(&self) -> usize {
         self.manifest.saves
     }
 
-    /// How many saves the run was to make; more than there are where it was cancelled.
+    /// Number of planned saves; larger than the number of saves if the run was cancelled.
     pub fn num_planned_saves(&self) -> usize {
         self.manifest.planned_saves
     }
 
-    /// How many slots there are: particles, where slots are not used again.
+    /// Number of slots; the number of particles if slots are not re-used.
     pub fn num_particles(&self) -> usize {
         self.manifest.particles
     }
@@ -129,29 +131,29 @@ impl Tracks {
 
     /// Whether velocities are stored.
     pub fn has_velocity(&self) -> bool {
-        self.files.has(layout::VELOCITY)
+        self.arrays.has(layout::VELOCITY)
     }
 
-    /// How many lives there are in the table of them; `None` where slots are not used again.
-    pub fn num_lives(&self) -> Option<usize> {
-        self.manifest.lives
+    /// Number of particle instances in the table; `None` if slots are not re-used.
+    pub fn num_instances(&self) -> Option<usize> {
+        self.manifest.instances
     }
 
-    /// Positions of all particles in a save, in the box; in the order of the seeds, after which the
-    /// slots of sources come. They are NaN where there is no particle in the slot of a source.
+    /// Positions of all particles at a save, in the box: those of the seeds in their order, then
+    /// those of the slots of sources. An empty slot of a source has NaN.
     ///
     /// # Errors
     ///
-    /// If there is no such save, or its file cannot be read.
+    /// If the save does not exist, or its file cannot be read.
     pub fn position(&self, save: usize) -> Result<Vec<[f64; 3]>> {
         self.position_range(save, 0..self.num_particles())
     }
 
-    /// Positions of some particles in a save, e.g. `1000..2000`; the rest is not read.
+    /// Positions of a range of particles at a save, e.g. `1000..2000`; others are not read.
     ///
     /// # Errors
     ///
-    /// As [`position`](Tracks::position); also if there are no such particles.
+    /// As [`position`](Tracks::position); also if the range is too large.
     pub fn position_range(&self, save: usize, particles: Range<usize>) -> Result<Vec<[f64; 3]>> {
         if particles.end > self.num_particles() {
             let index = particles.end - 1;
@@ -160,8 +162,8 @@ impl Tracks {
         self.floats(layout::POSITION, self.row(save)?, particles)
     }
 
-    /// Positions of all particles in a save as if the box went on for ever: position + image x
-    /// period, a path without jumps.
+    /// Unwrapped positions of all particles at a save, continuous across periodic faces:
+    /// position + image x period.
     ///
     /// # Errors
     ///
@@ -176,17 +178,17 @@ impl Tracks {
         Ok(positions)
     }
 
-    /// What has become of all particles at a save.
+    /// Status of all particles at a save.
     ///
     /// # Errors
     ///
-    /// As [`position`](Tracks::position); also if a code is that of no status.
+    /// As [`position`](Tracks::position); also if a status code is unknown.
     pub fn status(&self, save: usize) -> Result<Vec<Status>> {
         statuses(&self.folder, self.of_save(layout::STATUS, save)?)
     }
 
-    /// Boxes crossed through periodic faces by all particles until a save; `None` where there are
-    /// no such faces.
+    /// Boxes crossed by all particles through periodic faces until a save; `None` if there are no
+    /// such faces.
     ///
     /// # Errors
     ///
@@ -196,7 +198,7 @@ impl Tracks {
         self.optional(layout::IMAGE).map(image).transpose()
     }
 
-    /// Velocities of all particles in a save; `None` where they were not stored.
+    /// Velocities of all particles at a save; `None` if they are not stored.
     ///
     /// # Errors
     ///
@@ -206,8 +208,8 @@ impl Tracks {
         self.optional(layout::VELOCITY).map(velocity).transpose()
     }
 
-    /// How many lives each slot has had before those in a save; `None` where slots are not used
-    /// again.
+    /// Number of earlier particle instances in each slot at a save; `None` if slots are not
+    /// re-used.
     ///
     /// # Errors
     ///
@@ -216,21 +218,21 @@ impl Tracks {
         self.optional(layout::GENERATION).map(|spec| self.of_save(spec, save)).transpose()
     }
 
-    /// All lives, read in blocks as they are asked for; `None` where slots are not used again.
+    /// Iterates over all particle instances, read in blocks; `None` if slots are not re-used.
     ///
-    /// They come about in the order of their ends, and those of a slot in order; those that were
-    /// the last ones of their slots come at the end, in the order of the slots. A life that was
-    /// never released is none.
-    pub fn instances(&self) -> Option<Lives<'_>> {
+    /// Instances are approximately in the order of their ends, those of a slot in order. The last
+    /// instances of all slots are at the end, in the order of the slots. Instances that were never
+    /// released are not stored.
+    pub fn instances(&self) -> Option<Instances<'_>> {
         let slots = self.num_particles();
-        self.num_lives().map(|count| Lives::new(&self.files, &self.folder, count, slots))
+        self.num_instances().map(|count| Instances::new(&self.arrays, &self.folder, count, slots))
     }
 
-    /// How each particle began and ended; where slots are used again, the last one in each slot.
+    /// Release and end of each particle; if slots are re-used, of the last instance in each slot.
     ///
     /// # Errors
     ///
-    /// If the run has not ended, the files cannot be read, or a code is that of no status.
+    /// If the run has not ended, a file cannot be read, or a status code is unknown.
     pub fn ends(&self) -> Result<Ends> {
         if !self.is_complete() {
             return Err(Error::NotStored {
@@ -241,7 +243,7 @@ impl Tracks {
         }
         let obstacle = self.optional(layout::OBSTACLE).map(|spec| self.of_particles::<i32>(spec));
         let obstacle = obstacle.transpose()?.unwrap_or_default();
-        let again = self.optional(layout::END_GENERATION).map(|spec| self.of_particles(spec));
+        let generation = self.optional(layout::END_GENERATION).map(|spec| self.of_particles(spec));
         Ok(Ends {
             status: statuses(&self.folder, self.of_particles(layout::END_STATUS)?)?,
             release_time: self.of_particles(layout::RELEASE_TIME)?,
@@ -252,25 +254,25 @@ impl Tracks {
                 }
                 None => Vec::new(),
             },
-            obstacle: obstacle.into_iter().map(number).collect(),
-            generation: self.counts(again.transpose()?.unwrap_or_default())?,
+            obstacle: obstacle.into_iter().map(|index| index.try_into().ok()).collect(),
+            generation: self.generations(generation.transpose()?.unwrap_or_default())?,
         })
     }
 
-    /// The way of one particle, or of those that were in one slot.
+    /// The track of one particle, or of all particle instances in one slot.
     ///
     /// # Errors
     ///
-    /// If there is no such particle, or a file cannot be read.
+    /// If the particle does not exist, or a file cannot be read.
     pub fn track(&self, particle: usize) -> Result<Track> {
         let n = self.num_particles();
         if particle >= n {
             return Err(Error::Index { what: "particle", index: particle, count: n });
         }
         let (saves, column) = (0..self.num_saves(), particle..particle + 1);
-        let ints = |spec| self.files.read::<i32>(spec, saves.clone(), column.clone());
+        let ints = |spec| self.arrays.read::<i32>(spec, saves.clone(), column.clone());
         let floats = |spec| self.floats(spec, saves.clone(), column.clone());
-        let codes = self.files.read(layout::STATUS, saves.clone(), column.clone())?;
+        let codes = self.arrays.read(layout::STATUS, saves.clone(), column.clone())?;
         let image = self.optional(layout::IMAGE).map(ints).transpose()?;
         Ok(Track {
             time: self.times.clone(),
@@ -282,12 +284,12 @@ impl Tracks {
         })
     }
 
-    /// An array, if the store has it.
-    pub(super) fn optional(&self, spec: Spec) -> Option<Spec> {
-        self.files.has(spec).then_some(spec)
+    /// The array, if the store has it.
+    pub(super) fn optional(&self, spec: ArraySpec) -> Option<ArraySpec> {
+        self.arrays.has(spec).then_some(spec)
     }
 
-    /// The row of a save, if there is such a one.
+    /// The row of a save, if it exists.
     fn row(&self, save: usize) -> Result<Range<usize>> {
         match save < self.num_saves() {
             true => Ok(save..save + 1),
@@ -295,58 +297,53 @@ impl Tracks {
         }
     }
 
-    fn of_save<T: Number>(&self, spec: Spec, save: usize) -> Result<Vec<T>> {
+    fn of_save<T: Number>(&self, spec: ArraySpec, save: usize) -> Result<Vec<T>> {
         self.of_slots(spec, save, 0..self.num_particles())
     }
 
-    /// The numbers of some slots at a save.
+    /// The values of a range of slots at a save.
     pub(super) fn of_slots<T: Number>(
         &self,
-        spec: Spec,
+        spec: ArraySpec,
         save: usize,
         slots: Range<usize>,
     ) -> Result<Vec<T>> {
-        self.files.read(spec, self.row(save)?, slots)
+        self.arrays.read(spec, self.row(save)?, slots)
     }
 
-    fn of_particles<T: Number>(&self, spec: Spec) -> Result<Vec<T>> {
-        self.files.read(spec, 0..1, 0..self.num_particles())
+    fn of_particles<T: Number>(&self, spec: ArraySpec) -> Result<Vec<T>> {
+        self.arrays.read(spec, 0..1, 0..self.num_particles())
     }
 
     fn floats(
         &self,
-        spec: Spec,
+        spec: ArraySpec,
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Vec<[f64; 3]>> {
         match self.precision() {
             Precision::F32 => {
-                let numbers = self.files.read::<f32>(spec, rows, columns)?;
+                let numbers = self.arrays.read::<f32>(spec, rows, columns)?;
                 Ok(numbers.as_chunks().0.iter().map(|p: &[f32; 3]| p.map(f64::from)).collect())
             }
-            Precision::F64 => Ok(triples(self.files.read(spec, rows, columns)?)),
+            Precision::F64 => Ok(triples(self.arrays.read(spec, rows, columns)?)),
         }
     }
 
-    /// Numbers of lives, none of which is negative.
-    fn counts(&self, numbers: Vec<i32>) -> Result<Vec<u32>> {
-        let count = |number: i32| {
+    /// Generations, which must not be negative.
+    fn generations(&self, numbers: Vec<i32>) -> Result<Vec<u32>> {
+        let generation = |number: i32| {
             number.try_into().map_err(|_| Error::Store {
                 path: self.folder.join(layout::END_GENERATION.name),
-                found: format!("found {number} lives before the last one of a slot"),
+                found: format!("found generation {number}"),
                 expected: "0 or more".into(),
             })
         };
-        numbers.into_iter().map(count).collect()
+        numbers.into_iter().map(generation).collect()
     }
 }
 
-/// The number of an obstacle; none where it is negative.
-fn number(which: i32) -> Option<usize> {
-    which.try_into().ok()
-}
-
-/// Faces through which particles left the mesh; none where the numbers are negative.
+/// Faces through which particles left the mesh; `None` for negative numbers.
 fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
     let face = |(cell, face): (i64, i32)| {
         Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
@@ -355,7 +352,7 @@ fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
 }
 
 impl Track {
-    /// Its positions as if the box went on for ever; `periods` are those of the
+    /// Unwrapped positions, continuous across periodic faces; `periods` are those of the
     /// [store](Tracks::periods).
     pub fn unwrapped(&self, periods: [f64; 3]) -> Vec<[f64; 3]> {
         let mut positions = self.position.clone();

@@ -1,40 +1,42 @@
-//! Who is in which slot at a save, and how old.
+//! The particles in all slots at a save.
 
-use super::Tracks;
+use super::{Tracks, layout};
 use crate::{Error, Result};
-use burntrace_core::{Ends, Status};
+use burntrace_core::{Ends, ParticleInstance, Status};
 
-/// When particles were released and when they ended: about 40 bytes for each slot, and where slots
-/// are used again, 8 to 16 bytes for each life.
+/// Release and end times of all particles, for the times and ages of [`ParticleState`]s.
+///
+/// Needs about 40 bytes for each slot and, if slots are re-used, 8 to 16 bytes for each particle
+/// instance.
 #[derive(Debug)]
-pub struct Clock {
+pub struct ParticleTimes {
     ends: Ends,
-    /// Times of release of the lives of each slot.
+    /// Release times of the particle instances of each slot.
     releases: Option<Vec<Vec<f64>>>,
 }
 
-/// All slots at a save.
+/// The states of all slots at a save.
 #[derive(Debug)]
 pub struct SavedStates {
     time: f64,
-    /// Positions in the box, in the order of the slots.
+    /// Positions in the box, in the data's unit of length, in the order of the slots.
     pub position: Vec<[f64; 3]>,
     status: Vec<Status>,
     generation: Option<Vec<i32>>,
 }
 
-/// A slot at a save.
+/// The state of a slot at a save.
 #[derive(Clone, Copy, Debug)]
 pub struct ParticleState {
     /// The slot.
     pub slot: usize,
-    /// How many lives the slot has had before; 0 where slots are not used again.
+    /// Number of earlier particle instances in the slot; 0 if slots are not re-used.
     pub generation: i32,
-    /// What has become of the particle.
+    /// Status of the particle.
     pub status: Status,
-    /// Where it is, in the box.
+    /// Position in the box, in the data's unit of length; NaN in an empty slot.
     pub position: [f64; 3],
-    /// Time of the save.
+    /// Time of the save, in the data's unit of time.
     pub time: f64,
 }
 
@@ -53,12 +55,12 @@ impl SavedStates {
         })
     }
 
-    /// The moment of a slot.
+    /// The state of a slot.
     ///
     /// # Panics
     ///
-    /// If there is no such slot.
-    pub fn of(&self, slot: usize) -> ParticleState {
+    /// If the slot is out of range.
+    pub fn state(&self, slot: usize) -> ParticleState {
         ParticleState {
             slot,
             generation: self.generation.as_ref().map_or(0, |all| all[slot]),
@@ -70,31 +72,33 @@ impl SavedStates {
 }
 
 impl ParticleState {
-    /// Whether there is a particle: it does not wait, and the slot is not empty.
-    pub fn is_there(&self) -> bool {
+    /// Whether there is a released particle in the slot: it is not waiting, and the slot is not
+    /// empty.
+    pub fn is_present(&self) -> bool {
         self.status != Status::Waiting && self.position.iter().all(|x| x.is_finite())
     }
 }
 
-impl Clock {
-    /// Reads the ends and the table of lives.
+impl ParticleTimes {
+    /// Reads the ends and the table of particle instances.
     ///
     /// # Errors
     ///
-    /// As [`Tracks::ends`]; also if the lives of a slot do not come one by one.
-    pub fn of(store: &Tracks) -> Result<Clock> {
-        Ok(Clock { ends: store.ends()?, releases: releases(store)? })
+    /// As [`Tracks::ends`]; also if the generations of a slot are not consecutive.
+    pub fn read(store: &Tracks) -> Result<ParticleTimes> {
+        Ok(ParticleTimes { ends: store.ends()?, releases: releases(store)? })
     }
 
-    /// Whether slots are used again.
-    pub fn has_lives(&self) -> bool {
+    /// Whether slots are re-used.
+    pub fn reuses_slots(&self) -> bool {
         self.releases.is_some()
     }
 
-    /// The time of a particle's point: that of the save, or of the end before it.
-    pub fn time(&self, moment: &ParticleState) -> f64 {
-        let ParticleState { slot, generation, status, time, .. } = *moment;
-        // The ends are those of the last lives.
+    /// The time at which a particle is in this state: that of its end if it has ended, else that of
+    /// the save.
+    pub fn time(&self, state: &ParticleState) -> f64 {
+        let ParticleState { slot, generation, status, time, .. } = *state;
+        // `ends` has the last particle instance of each slot.
         let last = self.ends.generation.get(slot).map_or(0, |last| i64::from(*last));
         let end = self.ends.end_time[slot];
         match status.has_ended() && i64::from(generation) == last && end.is_finite() {
@@ -103,34 +107,35 @@ impl Clock {
         }
     }
 
-    /// Time since the release, or from the release to the end of one that has ended; positive in
-    /// backward runs too, NaN where it was not released.
-    pub fn age(&self, moment: &ParticleState) -> f64 {
+    /// Time since the release, or from the release to the end for an ended particle. Positive in
+    /// backward runs, too; NaN for a particle that was not released.
+    pub fn age(&self, state: &ParticleState) -> f64 {
         let release = match &self.releases {
-            None => self.ends.release_time.get(moment.slot),
+            None => self.ends.release_time.get(state.slot),
             Some(releases) => {
-                let generation = usize::try_from(moment.generation).ok();
-                generation.and_then(|life| releases[moment.slot].get(life))
+                let generation = usize::try_from(state.generation).ok();
+                generation.and_then(|generation| releases[state.slot].get(generation))
             }
         };
-        release.map_or(f64::NAN, |release| (self.time(moment) - release).abs())
+        release.map_or(f64::NAN, |release| (self.time(state) - release).abs())
     }
 }
 
+/// Release times of all particle instances, by slot; `None` if slots are not re-used.
 fn releases(store: &Tracks) -> Result<Option<Vec<Vec<f64>>>> {
-    let Some(lives) = store.instances() else { return Ok(None) };
+    let Some(instances) = store.instances() else { return Ok(None) };
     let mut releases: Vec<Vec<f64>> = vec![Vec::new(); store.num_particles()];
-    for life in lives {
-        let life = life?;
-        let of_slot = &mut releases[life.slot];
-        if of_slot.len() != life.generation as usize {
+    for instance in instances {
+        let ParticleInstance { slot, generation, release_time, .. } = instance?;
+        let of_slot = &mut releases[slot];
+        if of_slot.len() != generation as usize {
             return Err(Error::Store {
-                path: store.folder().join("life_generation"),
-                found: format!("found life {} of slot {}", life.generation, life.slot),
-                expected: format!("life {}: those of a slot come one by one", of_slot.len()),
+                path: store.folder().join(layout::INSTANCE_GENERATION.name),
+                found: format!("found generation {generation} of slot {slot}"),
+                expected: format!("generation {}: they are consecutive", of_slot.len()),
             });
         }
-        of_slot.push(life.release_time);
+        of_slot.push(release_time);
     }
     Ok(Some(releases))
 }
@@ -140,14 +145,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backward_run_has_the_times_of_ends_and_ages_too() {
+    fn ages_in_a_backward_run_are_positive() {
         let ends = Ends { end_time: vec![1.75], generation: vec![1], ..Ends::default() };
-        let clock = Clock { ends, releases: Some(vec![vec![4.0, 3.0]]) };
+        let times = ParticleTimes { ends, releases: Some(vec![vec![4.0, 3.0]]) };
         let (slot, status, position) = (0, Status::Stagnant, [0.0; 3]);
         let last = ParticleState { slot, generation: 1, status, position, time: 1.5 };
-        assert_eq!((clock.time(&last), clock.age(&last)), (1.75, 1.25));
+        assert_eq!((times.time(&last), times.age(&last)), (1.75, 1.25));
         let first = ParticleState { generation: 0, time: 3.5, ..last };
-        assert_eq!((clock.time(&first), clock.age(&first)), (3.5, 0.5));
-        assert!(clock.age(&ParticleState { generation: 2, ..last }).is_nan());
+        assert_eq!((times.time(&first), times.age(&first)), (3.5, 0.5));
+        assert!(times.age(&ParticleState { generation: 2, ..last }).is_nan());
     }
 }

@@ -1,21 +1,22 @@
-//! A store that is being written, on the host.
+//! Writes the arrays of a store, on the host.
 
 use super::array::ArrayWriter;
-use super::layout::{self, Spec};
-use super::lives::LifeWriter;
+use super::instances::InstanceWriter;
+use super::layout::{self, ArraySpec};
 use super::manifest::{self, Manifest};
 use crate::disk::{refused, remove_file, remove_folder, sync_folder};
+use crate::number::Number;
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, SavePlan};
+use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, ParticleInstance, SavePlan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Particles of a save, on the host.
+/// A block of particles of a save, on the host.
 #[derive(Debug)]
 pub(super) struct Block {
     pub time: f64,
-    /// Whether it is the last one of its save.
+    /// Whether it is the last block of its save.
     pub is_last: bool,
     pub position: Floats,
     pub status: Vec<u8>,
@@ -24,16 +25,16 @@ pub(super) struct Block {
     pub generation: Option<Vec<i32>>,
 }
 
-/// How a store begins.
+/// How a store is opened for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
-    /// As a new one; whether it replaces one that is there.
-    Nothing { overwrite: bool },
-    /// As one of which so much is kept.
-    DurablePosition(DurablePosition),
+pub(super) enum OpenMode {
+    /// As a new store, which may replace an existing one.
+    New { overwrite: bool },
+    /// As an existing store, from this position.
+    Resume(DurablePosition),
 }
 
-/// The arrays of a store.
+/// Writes the arrays of a store.
 #[derive(Debug)]
 pub(super) struct StoreWriter {
     folder: PathBuf,
@@ -45,45 +46,45 @@ pub(super) struct StoreWriter {
     image: Option<ArrayWriter>,
     velocity: Option<ArrayWriter>,
     generation: Option<ArrayWriter>,
-    lives: Option<LifeWriter>,
+    instances: Option<InstanceWriter>,
     written: Arc<AtomicU64>,
 }
 
 impl StoreWriter {
-    /// Begins a store, or goes on with one.
+    /// Creates a store, or opens an existing one to resume its run.
     ///
     /// # Errors
     ///
-    /// If there is one that must not be replaced, if the one to go on with is that of another run
-    /// or has less than it should have, or if the system refuses.
-    pub fn begin(
+    /// If there is a store that must not be overwritten, if the store to resume belongs to another
+    /// run or has less than the position says, or if an operation of the file system fails.
+    pub fn open(
         folder: &Path,
         plan: &SavePlan,
-        from: From,
+        mode: OpenMode,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
         let manifest = Manifest::new(plan);
-        let mark = match from {
-            From::Nothing { overwrite } => {
+        let position = match mode {
+            OpenMode::New { overwrite } => {
                 if !overwrite && manifest::is_store(folder) {
                     return Err(Error::TracksExist { path: folder.into() });
                 }
                 DurablePosition::default()
             }
-            From::DurablePosition(mark) => mark,
+            OpenMode::Resume(position) => position,
         };
-        match from {
-            From::DurablePosition(_)
-                if mark != DurablePosition::default() || manifest::is_store(folder) =>
+        match mode {
+            OpenMode::Resume(_)
+                if position != DurablePosition::default() || manifest::is_store(folder) =>
             {
                 check(folder, &manifest)?;
-                // First of all, what is complete no longer is.
+                // Before anything changes, mark the store as incomplete.
                 manifest.write(folder)?;
             }
-            _ => remove_former(folder)?,
+            _ => remove_previous(folder)?,
         }
         std::fs::create_dir_all(folder).map_err(refused("create", folder, None))?;
-        let store = StoreWriter::arrays(folder, manifest, mark, written)?;
+        let store = StoreWriter::arrays(folder, manifest, position, written)?;
         remove_ends(folder)?;
         store.manifest.write(folder)?;
         Ok(store)
@@ -92,35 +93,37 @@ impl StoreWriter {
     fn arrays(
         folder: &Path,
         manifest: Manifest,
-        mark: DurablePosition,
+        position: DurablePosition,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
         let of = (manifest.precision(), manifest.planned());
-        let saves = mark.saves as usize;
-        let items = |spec: Spec| match spec.over {
-            layout::Over::Both => saves * manifest.particles,
-            layout::Over::Lives => mark.instances as usize,
+        let saves = position.saves as usize;
+        let items = |spec: ArraySpec| match spec.dims {
+            layout::Dims::SavesParticles => saves * manifest.particles,
+            layout::Dims::Instances => position.instances as usize,
             _ => saves,
         };
-        let begin =
-            |spec: Spec| ArrayWriter::begin(folder, spec, of, items(spec), Arc::clone(&written));
-        let optional = |spec: Spec| manifest.has(spec).then(|| begin(spec)).transpose();
+        let open = |spec: ArraySpec| {
+            ArrayWriter::open(folder, spec, of, items(spec), Arc::clone(&written))
+        };
+        let optional = |spec: ArraySpec| manifest.has(spec).then(|| open(spec)).transpose();
         Ok(StoreWriter {
             saves,
-            time: begin(layout::TIME)?,
-            position: begin(layout::POSITION)?,
-            status: begin(layout::STATUS)?,
+            time: open(layout::TIME)?,
+            position: open(layout::POSITION)?,
+            status: open(layout::STATUS)?,
             image: optional(layout::IMAGE)?,
             velocity: optional(layout::VELOCITY)?,
             generation: optional(layout::GENERATION)?,
-            lives: manifest.lives.map(|_| LifeWriter::begin(begin)).transpose()?,
+            instances: manifest.instances.map(|_| InstanceWriter::open(open)).transpose()?,
             folder: folder.into(),
             manifest,
             written,
         })
     }
 
-    /// Adds particles of a save. The save counts when its time is there, which comes last.
+    /// Appends a block of a save. The time of the save comes last: without it, the save is not
+    /// complete.
     pub fn add(&mut self, block: &Block) -> Result<()> {
         append_floats(&mut self.position, &block.position)?;
         self.status.append(&block.status)?;
@@ -140,38 +143,38 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Adds lives; there are none where slots are not used again.
-    pub fn add_lives(&mut self, lives: &[burntrace_core::ParticleInstance]) -> Result<()> {
-        match &mut self.lives {
-            Some(table) => table.append(lives),
+    /// Appends particle instances, which there are only if slots are re-used.
+    pub fn add_instances(&mut self, instances: &[ParticleInstance]) -> Result<()> {
+        match &mut self.instances {
+            Some(table) => table.append(instances),
             None => Ok(()),
         }
     }
 
-    /// Makes sure that all of it is on the disk, and says how much it is.
+    /// Syncs all arrays to the disk, and returns how much is durable.
     pub fn sync(&mut self) -> Result<DurablePosition> {
         self.each(ArrayWriter::sync)?;
-        let lives = self.lives.as_ref().map_or(0, LifeWriter::count);
-        Ok(DurablePosition { saves: self.saves as u64, instances: lives as u64 })
+        let instances = self.instances.as_ref().map_or(0, InstanceWriter::count);
+        Ok(DurablePosition { saves: self.saves as u64, instances: instances as u64 })
     }
 
-    /// Calls something for each array.
+    /// Calls a function for each array.
     fn each(&mut self, mut call: impl FnMut(&mut ArrayWriter) -> Result<()>) -> Result<()> {
         let always = [&mut self.time, &mut self.position, &mut self.status];
         let optional = [&mut self.image, &mut self.velocity, &mut self.generation];
         let optional = optional.into_iter().filter_map(Option::as_mut);
-        let lives = self.lives.iter_mut().flat_map(LifeWriter::columns);
-        always.into_iter().chain(optional).chain(lives).try_for_each(&mut call)
+        let instances = self.instances.iter_mut().flat_map(InstanceWriter::columns);
+        always.into_iter().chain(optional).chain(instances).try_for_each(&mut call)
     }
 
-    /// Completes the store: last of all, it says that it is complete.
+    /// Completes the store: pads its chunks, writes the ends, and marks it as complete.
     pub fn end(mut self, ends: &Ends) -> Result<()> {
         self.manifest.saves = self.saves;
-        if let Some(lives) = &self.lives {
-            self.manifest.lives = Some(lives.count());
+        if let Some(instances) = &self.instances {
+            self.manifest.instances = Some(instances.count());
         }
         let counts = self.manifest.counts();
-        // What fills the last chunks up must not be taken for saves, if it does not come to an end.
+        // Before chunks are padded: if the program is killed now, padding must not count as saves.
         self.manifest.write(&self.folder)?;
         self.each(|array| array.finish(counts))?;
         self.write_ends(ends)?;
@@ -180,35 +183,35 @@ impl StoreWriter {
         self.manifest.write(&self.folder)
     }
 
-    /// Writes the arrays that are known at the end only.
+    /// Writes the arrays that are known only at the end.
     fn write_ends(&mut self, ends: &Ends) -> Result<()> {
-        // All of them are codes below 256, and numbers below 2^31: those of tensors.
+        // Codes are below 256 and numbers below 2^31, as they come from tensors.
         let codes: Vec<u8> = ends.status.iter().map(|status| status.code() as u8).collect();
         self.write_array(layout::END_STATUS, &codes)?;
         self.write_array(layout::END_TIME, &ends.end_time)?;
         self.write_array(layout::RELEASE_TIME, &ends.release_time)?;
-        if self.lives.is_some() {
+        if self.instances.is_some() {
             let generations: Vec<i32> = ends.generation.iter().map(|&n| n as i32).collect();
             self.write_array(layout::END_GENERATION, &generations)?;
         }
         if !ends.mesh_face.is_empty() {
-            let (cells, faces) = numbers(&ends.mesh_face);
+            let (cells, faces) = cells_and_faces(&ends.mesh_face);
             self.write_array(layout::MESH_CELL, &cells)?;
             self.write_array(layout::MESH_FACE, &faces)?;
         }
         if !ends.obstacle.is_empty() {
-            let number = |which: &Option<usize>| which.map_or(-1, |which| which as i32);
-            let numbers: Vec<i32> = ends.obstacle.iter().map(number).collect();
-            self.write_array(layout::OBSTACLE, &numbers)?;
+            let index = |obstacle: &Option<usize>| obstacle.map_or(-1, |index| index as i32);
+            let obstacles: Vec<i32> = ends.obstacle.iter().map(index).collect();
+            self.write_array(layout::OBSTACLE, &obstacles)?;
         }
         Ok(())
     }
 
-    fn write_array<T: crate::number::Number>(&mut self, spec: Spec, numbers: &[T]) -> Result<()> {
+    fn write_array<T: Number>(&mut self, spec: ArraySpec, values: &[T]) -> Result<()> {
         let (counts, written) = (self.manifest.counts(), Arc::clone(&self.written));
         let of = (self.manifest.precision(), counts);
-        let mut array = ArrayWriter::begin(&self.folder, spec, of, 0, written)?;
-        array.append(numbers)?;
+        let mut array = ArrayWriter::open(&self.folder, spec, of, 0, written)?;
+        array.append(values)?;
         array.finish(counts)?;
         self.manifest.arrays.push(spec.name.into());
         Ok(())
@@ -222,9 +225,8 @@ fn append_floats(array: &mut ArrayWriter, floats: &Floats) -> Result<()> {
     }
 }
 
-/// The cells and faces through which particles left the mesh, as integers; -1 for those that did
-/// not.
-fn numbers(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
+/// Cells and faces through which particles left the mesh; -1 for those that did not.
+fn cells_and_faces(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
     let pair = |face: &Option<MeshFace>| match face {
         Some(face) => (face.cell as i64, face.face as i32),
         None => (-1, -1),
@@ -232,39 +234,27 @@ fn numbers(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
     faces.iter().map(pair).unzip()
 }
 
-/// Makes sure that the store in a folder is that of this run.
+/// Checks that the store in a folder belongs to this run.
 fn check(folder: &Path, run: &Manifest) -> Result<()> {
-    let (found, form) = Manifest::read(folder)?;
-    let store =
-        |found: String, expected: String| Error::Store { path: folder.into(), found, expected };
-    if form == manifest::Form::NumPy {
-        let found = format!("found a store of NumPy files (`{}`)", manifest::NUMPY);
-        return Err(store(found, "one that a run can go on with".into()));
-    }
-    match found.difference(run) {
+    match Manifest::read(folder)?.difference(run) {
         None => Ok(()),
-        Some((what, there, here)) => Err(store(
-            format!("found the tracks of another run: {what} = {there}"),
-            format!("{what} = {here}, as in the run that is to go on"),
-        )),
+        Some((property, found, expected)) => Err(Error::Store {
+            path: folder.into(),
+            found: format!("found the tracks of another run: {property} = {found}"),
+            expected: format!("{property} = {expected}, as in the run to resume"),
+        }),
     }
 }
 
-/// Removes a former store, whatever its form, beginning with what makes it look like one.
-fn remove_former(folder: &Path) -> Result<()> {
+/// Removes a previous store, the file that identifies it first.
+fn remove_previous(folder: &Path) -> Result<()> {
     remove_file(&folder.join(layout::METADATA))?;
-    remove_file(&folder.join(manifest::NUMPY))?;
-    for spec in layout::ALL {
-        remove_folder(&spec.folder(folder))?;
-        for end in ["npy", "npy.part"] {
-            remove_file(&folder.join(format!("{}.{end}", spec.name)))?;
-        }
-    }
-    Ok(())
+    manifest::remove_legacy(folder)?;
+    layout::ALL.iter().try_for_each(|spec| remove_folder(&spec.folder(folder)))
 }
 
-/// Removes the arrays that are known at the end only.
+/// Removes the arrays that are known only at the end.
 fn remove_ends(folder: &Path) -> Result<()> {
-    let mut ends = layout::ALL.iter().filter(|spec| spec.over == layout::Over::Particles);
+    let mut ends = layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Particles);
     ends.try_for_each(|spec| remove_folder(&spec.folder(folder)))
 }

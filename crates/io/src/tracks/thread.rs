@@ -1,4 +1,4 @@
-//! The thread that writes a store, while the run goes on.
+//! The thread that writes a store while the run continues.
 
 use super::store::{Block, StoreWriter};
 use crate::{Error, Result};
@@ -8,70 +8,75 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// What may wait for the thread: with what it writes and what is being made, four blocks at most
-/// are in memory.
-const WAITING: usize = 2;
+/// Number of jobs in the queue. With the block being written and the one being prepared, at most
+/// four blocks are in memory.
+const QUEUE_LENGTH: usize = 2;
 
-/// What the thread is to do.
+/// A job of the thread.
 pub(super) enum Job {
     Add(Block),
-    Lives(Vec<ParticleInstance>),
-    /// To make all of it durable, and say how much that is.
+    Instances(Vec<ParticleInstance>),
+    /// Sync everything to the disk, and return how much is durable.
     Sync(SyncSender<DurablePosition>),
     End(Box<Ends>),
 }
 
-/// The thread, and the way to it.
+/// The thread and its queue.
 #[derive(Debug)]
-pub(super) struct Thread {
+pub(super) struct WriterThread {
     folder: PathBuf,
     jobs: Option<SyncSender<Job>>,
     handle: Option<JoinHandle<Result<()>>>,
-    /// Seconds that others have waited for it.
+    /// Seconds that callers have waited for the thread.
     pub waited: f64,
 }
 
-impl Thread {
+impl WriterThread {
     /// Starts a thread that writes a store.
-    pub fn start(folder: &Path, store: StoreWriter) -> Result<Thread> {
-        let (jobs, inbox) = sync_channel(WAITING);
+    pub fn start(folder: &Path, store: StoreWriter) -> Result<WriterThread> {
+        let (jobs, inbox) = sync_channel(QUEUE_LENGTH);
         let thread = std::thread::Builder::new().name("burntrace-tracks".into());
         let handle = thread.spawn(move || work(store, &inbox));
         let handle = handle.map_err(Error::system("start a thread for", folder))?;
-        Ok(Thread { folder: folder.into(), jobs: Some(jobs), handle: Some(handle), waited: 0.0 })
+        Ok(WriterThread {
+            folder: folder.into(),
+            jobs: Some(jobs),
+            handle: Some(handle),
+            waited: 0.0,
+        })
     }
 
-    /// Hands something over, and waits until there is room for it.
+    /// Queues a job, and waits while the queue is full.
     ///
     /// # Errors
     ///
-    /// Where the thread has failed, be it at something before.
-    pub fn give(&mut self, job: Job) -> Result<()> {
-        let begin = Instant::now();
+    /// If the thread has failed, at this job or an earlier one.
+    pub fn send(&mut self, job: Job) -> Result<()> {
+        let start = Instant::now();
         let is_alive = self.handle.as_ref().is_some_and(|handle| !handle.is_finished());
         let sent =
             self.jobs.as_ref().filter(|_| is_alive).is_some_and(|jobs| jobs.send(job).is_ok());
-        self.waited += begin.elapsed().as_secs_f64();
+        self.waited += start.elapsed().as_secs_f64();
         match sent {
             true => Ok(()),
-            false => self.join().and(Err(self.lost())),
+            false => self.join().and(Err(self.stopped())),
         }
     }
 
-    /// Waits until all of it is durable.
+    /// Waits until everything is synced to the disk.
     ///
     /// # Errors
     ///
-    /// As [`give`](Thread::give).
+    /// As [`send`](WriterThread::send).
     pub fn sync(&mut self) -> Result<DurablePosition> {
-        let (answer, mark) = sync_channel(1);
-        self.give(Job::Sync(answer))?;
-        let begin = Instant::now();
-        let mark = mark.recv();
-        self.waited += begin.elapsed().as_secs_f64();
-        match mark {
-            Ok(mark) => Ok(mark),
-            Err(_) => self.join().and(Err(self.lost())),
+        let (answer, position) = sync_channel(1);
+        self.send(Job::Sync(answer))?;
+        let start = Instant::now();
+        let position = position.recv();
+        self.waited += start.elapsed().as_secs_f64();
+        match position {
+            Ok(position) => Ok(position),
+            Err(_) => self.join().and(Err(self.stopped())),
         }
     }
 
@@ -79,34 +84,32 @@ impl Thread {
     ///
     /// # Errors
     ///
-    /// As [`give`](Thread::give).
+    /// As [`send`](WriterThread::send).
     pub fn end(&mut self, ends: &Ends) -> Result<()> {
-        self.give(Job::End(Box::new(ends.clone())))?;
+        self.send(Job::End(Box::new(ends.clone())))?;
         self.join()
     }
 
-    /// Lets the thread finish what it has, and gives its result.
+    /// Lets the thread finish its jobs, and returns its result.
     fn join(&mut self) -> Result<()> {
-        let begin = Instant::now();
+        let start = Instant::now();
         self.jobs = None;
         let result = self.handle.take().map(JoinHandle::join);
-        self.waited += begin.elapsed().as_secs_f64();
+        self.waited += start.elapsed().as_secs_f64();
         match result {
             Some(Ok(result)) => result,
-            _ => Err(self.lost()),
+            _ => Err(self.stopped()),
         }
     }
 
-    fn lost(&self) -> Error {
-        Error::system("write", &self.folder)(std::io::Error::other(
-            "the thread that writes stopped",
-        ))
+    fn stopped(&self) -> Error {
+        Error::system("write", &self.folder)(std::io::Error::other("the writer thread stopped"))
     }
 }
 
-impl Drop for Thread {
+impl Drop for WriterThread {
     fn drop(&mut self) {
-        // Whoever looks for a failure has called `give`, `sync` or `end`.
+        // Failures are returned by `send`, `sync` and `end`.
         let _ = self.join();
     }
 }
@@ -115,9 +118,9 @@ fn work(mut store: StoreWriter, inbox: &Receiver<Job>) -> Result<()> {
     for job in inbox {
         match job {
             Job::Add(block) => store.add(&block)?,
-            Job::Lives(lives) => store.add_lives(&lives)?,
+            Job::Instances(instances) => store.add_instances(&instances)?,
             Job::Sync(answer) => {
-                // Nobody may be left who waits for it.
+                // The caller may have stopped waiting.
                 let _ = answer.send(store.sync()?);
             }
             Job::End(ends) => return store.end(&ends),

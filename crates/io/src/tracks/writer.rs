@@ -1,7 +1,7 @@
-//! Takes the tracks of a run, and hands them over to the thread that writes them.
+//! Receives the tracks of a run and passes them to the writer thread.
 
-use super::store::{Block, From, StoreWriter};
-use super::thread::{Job, Thread};
+use super::store::{Block, OpenMode, StoreWriter};
+use super::thread::{Job, WriterThread};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
 use burntrace_core::{
@@ -12,54 +12,55 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes the tracks of a run into a folder, each save as it comes.
+/// Writes the tracks of a run into a folder, save by save.
 ///
-/// A thread writes; where it falls behind, the run waits for it, so that memory does not grow with
-/// the run. What it cannot write is the error of the next call, and of the last one at the latest.
+/// A background thread writes. When it falls behind, the run waits for it, so that memory does not
+/// grow with the run. Its errors are returned by the next call, or by `end` at the latest.
 ///
-/// Only a run that has ended leaves a store that is [complete](super::Tracks::open). A run that was
-/// stopped can go on where it was [secured](TrackSink::sync) last, see
-/// [`resume`](TrackWriter::resume); its store then has the same bytes as that of a run that never
-/// stopped.
+/// A store is [complete](super::Tracks::open) only when its run has ended. A stopped run can be
+/// resumed from its last [sync](TrackSink::sync), see [`resume`](TrackWriter::resume); the store is
+/// then byte-identical to that of an uninterrupted run.
 #[derive(Debug)]
 pub struct TrackWriter {
     folder: PathBuf,
-    from: From,
-    open: Option<Run>,
+    mode: OpenMode,
+    open: Option<OpenStore>,
     written: Arc<AtomicU64>,
     waited: f64,
 }
 
-/// A run whose tracks are being written.
+/// A store that is being written.
 #[derive(Debug)]
-struct Run {
+struct OpenStore {
     plan: SavePlan,
-    /// The save that is to come, and the first particle of its next block.
+    /// The next save, and the first particle of its next block.
     save: usize,
     first: usize,
-    thread: Thread,
+    thread: WriterThread,
 }
 
 impl TrackWriter {
-    /// A writer into a folder, which is created when the run begins.
+    /// Creates a writer into a folder. The folder is created at the start of the run.
     pub fn new(folder: impl Into<PathBuf>) -> TrackWriter {
-        let (folder, from) = (folder.into(), From::Nothing { overwrite: false });
-        TrackWriter { folder, from, open: None, written: Arc::default(), waited: 0.0 }
+        let (folder, mode) = (folder.into(), OpenMode::New { overwrite: false });
+        TrackWriter { folder, mode, open: None, written: Arc::default(), waited: 0.0 }
     }
 
-    /// Whether tracks that are in the folder already, those of a stopped run too, are removed when
-    /// the run begins; otherwise they are an error then.
+    /// Sets whether existing tracks in the folder, also those of a stopped run, are removed at the
+    /// start of the run. By default they are an error.
     pub fn overwrite(mut self, overwrite: bool) -> TrackWriter {
-        self.from = From::Nothing { overwrite };
+        self.mode = OpenMode::New { overwrite };
         self
     }
 
-    /// A writer that goes on with the tracks of a stopped run, from a mark that
-    /// [`sync`](TrackSink::sync) gave. What came after the mark is removed when the run begins; its
-    /// plan must be that of the stopped run, and its first save the one after those of the mark.
-    /// With the mark of nothing, a folder without tracks is begun anew.
-    pub fn resume(folder: impl Into<PathBuf>, mark: DurablePosition) -> TrackWriter {
-        TrackWriter { from: From::DurablePosition(mark), ..TrackWriter::new(folder) }
+    /// Creates a writer that resumes the tracks of a stopped run from a position that
+    /// [`sync`](TrackSink::sync) returned.
+    ///
+    /// Data after the position are removed at the start of the run. The plan must be that of the
+    /// stopped run, and the first save the one after the position. With the default position, a
+    /// folder without tracks is a new store.
+    pub fn resume(folder: impl Into<PathBuf>, position: DurablePosition) -> TrackWriter {
+        TrackWriter { mode: OpenMode::Resume(position), ..TrackWriter::new(folder) }
     }
 
     /// The folder.
@@ -67,83 +68,86 @@ impl TrackWriter {
         &self.folder
     }
 
-    /// How many bytes of arrays have been written; they need not be on the disk yet.
+    /// Bytes of arrays written so far; they may not be on the disk yet.
     pub fn bytes_written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// How many seconds the run has waited until its tracks were written.
+    /// Seconds that the run has waited for the writer thread.
     pub fn wait_seconds(&self) -> f64 {
-        self.waited + self.open.as_ref().map_or(0.0, |run| run.thread.waited)
+        self.waited + self.open.as_ref().map_or(0.0, |store| store.thread.waited)
     }
 
-    fn begin_store(&mut self, plan: &SavePlan) -> Result<()> {
+    fn open_store(&mut self, plan: &SavePlan) -> Result<()> {
         self.close();
-        let store = StoreWriter::begin(&self.folder, plan, self.from, Arc::clone(&self.written))?;
-        let save = match self.from {
-            From::DurablePosition(mark) => mark.saves as usize,
-            From::Nothing { .. } => 0,
+        let store = StoreWriter::open(&self.folder, plan, self.mode, Arc::clone(&self.written))?;
+        let save = match self.mode {
+            OpenMode::Resume(position) => position.saves as usize,
+            OpenMode::New { .. } => 0,
         };
-        let thread = Thread::start(&self.folder, store)?;
-        self.open = Some(Run { plan: plan.clone(), save, first: 0, thread });
+        let thread = WriterThread::start(&self.folder, store)?;
+        self.open = Some(OpenStore { plan: plan.clone(), save, first: 0, thread });
         Ok(())
     }
 
-    /// Lets go of the run, if there is one.
+    /// Closes the store, if one is open.
     fn close(&mut self) {
-        self.waited += self.open.take().map_or(0.0, |run| run.thread.waited);
+        self.waited += self.open.take().map_or(0.0, |store| store.thread.waited);
     }
 
-    /// The run, and the folder for messages.
-    fn run(&mut self) -> Result<(&mut Run, &Path)> {
+    /// The open store, and the folder for messages.
+    fn store(&mut self) -> Result<(&mut OpenStore, &Path)> {
         match &mut self.open {
-            Some(run) => Ok((run, &self.folder)),
+            Some(store) => Ok((store, &self.folder)),
             None => Err(Error::Save {
                 path: self.folder.clone(),
                 save: 0,
-                reason: "the run has not begun, or has ended; call `begin` first".into(),
+                reason: "the run has not started, or has ended; call `begin` first".into(),
             }),
         }
     }
 }
 
-impl Run {
+impl OpenStore {
     fn add(&mut self, folder: &Path, save: Save) -> Result<()> {
         let rows = save.position.dims()[0];
         let end = save.first.saturating_add(rows);
         let is_next = (save.index, save.first) == (self.save, self.first);
         if !is_next || end > self.plan.particles {
             let reason = format!(
-                "its block is one of particles {} to {end}; expected is save {}, from particle {} on \
-                 and to {} at most",
+                "its block has the particles {} to {end}; expected a block of save {} from particle \
+                 {} to {} at most",
                 save.first, self.save, self.first, self.plan.particles
             );
             return Err(Error::Save { path: folder.into(), save: save.index, reason });
         }
-        let place = Place { folder, save: save.index, rows };
+        let context = BlockContext { folder, save: save.index, rows };
         let is_last = end == self.plan.particles;
-        self.thread.give(Job::Add(block(save, &self.plan, is_last, place)?))?;
+        self.thread.send(Job::Add(block(save, &self.plan, is_last, context)?))?;
         (self.save, self.first) = if is_last { (self.save + 1, 0) } else { (self.save, end) };
         Ok(())
     }
 
-    fn add_lives(&mut self, folder: &Path, lives: &[ParticleInstance]) -> Result<()> {
+    fn add_instances(&mut self, folder: &Path, instances: &[ParticleInstance]) -> Result<()> {
         if !self.plan.reuses_slots {
-            let reason = "lives of slots came with it, which were not announced".into();
+            let reason = "particle instances came with it, but the save plan says that slots are \
+                          not re-used"
+                .into();
             return Err(Error::Save { path: folder.into(), save: self.save, reason });
         }
-        match lives.is_empty() {
+        match instances.is_empty() {
             true => Ok(()),
-            false => self.thread.give(Job::Lives(lives.to_vec())),
+            false => self.thread.send(Job::Instances(instances.to_vec())),
         }
     }
 
-    /// Makes sure that the last save that has begun is complete.
+    /// Checks that the last save is complete.
     fn check_complete(&self, folder: &Path) -> Result<()> {
         if self.first == 0 {
             return Ok(());
         }
-        let reason = format!("only {} of its {} particles came", self.first, self.plan.particles);
+        let reason =
+            format!("only {} of its {} particles were saved", self.first, self.plan.particles);
         Err(Error::Save { path: folder.into(), save: self.save, reason })
     }
 
@@ -151,14 +155,14 @@ impl Run {
         self.check_complete(folder)?;
         if let Some(found) = other_count(ends, &self.plan) {
             let n = self.plan.particles;
-            let reason = format!("the ends are those of {found} particles, not {n}");
+            let reason = format!("the ends have {found} particles, the save plan has {n}");
             return Err(Error::Save { path: folder.into(), save: self.save, reason });
         }
         self.thread.end(ends)
     }
 }
 
-/// A number of particles in the ends that is not the one that was announced.
+/// A number of particles in the ends that differs from the plan.
 fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
     let obstacles = Some(ends.obstacle.len()).filter(|obstacles| *obstacles > 0);
@@ -168,8 +172,8 @@ fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     counts.into_iter().chain(optional).chain(generations).find(|count| *count != plan.particles)
 }
 
-/// Particles of a save, read from the device, and no more of them than was announced.
-fn block(save: Save, plan: &SavePlan, is_last: bool, place: Place<'_>) -> Result<Block> {
+/// Reads a block of a save from the device: the tensors that the plan lists.
+fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) -> Result<Block> {
     let Save { time, position, status, image, velocity, generation, .. } = save;
     let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
     let mut transaction = Transaction::default().register(position).register(status);
@@ -177,34 +181,34 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, place: Place<'_>) -> Result
         transaction = transaction.register(image);
     }
     if plan.reuses_slots {
-        transaction = transaction.register(generation.ok_or_else(|| place.lacks("generations"))?);
+        transaction = transaction.register(generation.ok_or_else(|| context.lacks("generations"))?);
     }
     if plan.velocity {
-        transaction = transaction.register(velocity.ok_or_else(|| place.lacks("velocities"))?);
+        transaction = transaction.register(velocity.ok_or_else(|| context.lacks("velocities"))?);
     }
-    let failed = |e: burn::tensor::ExecutionError| place.failed(e.to_string());
+    let failed = |e: burn::tensor::ExecutionError| context.failed(e.to_string());
     let mut data = transaction.try_execute().map_err(failed)?.into_iter();
-    let mut next = || data.next().ok_or_else(|| place.lacks("data"));
+    let mut next = || data.next().ok_or_else(|| context.lacks("data"));
     Ok(Block {
         time,
         is_last,
-        position: place.floats(next()?, plan.precision)?,
-        status: place.codes(next()?)?,
-        image: if is_periodic { Some(place.values(next()?, 3)?) } else { None },
-        generation: if plan.reuses_slots { Some(place.values(next()?, 1)?) } else { None },
-        velocity: if plan.velocity { Some(place.floats(next()?, plan.precision)?) } else { None },
+        position: context.floats(next()?, plan.precision)?,
+        status: context.codes(next()?)?,
+        image: if is_periodic { Some(context.values(next()?, 3)?) } else { None },
+        generation: if plan.reuses_slots { Some(context.values(next()?, 1)?) } else { None },
+        velocity: if plan.velocity { Some(context.floats(next()?, plan.precision)?) } else { None },
     })
 }
 
-/// What belongs where.
+/// Where a block belongs, for messages, and its number of particles.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct BlockContext<'a> {
     folder: &'a Path,
     save: usize,
     rows: usize,
 }
 
-impl Place<'_> {
+impl BlockContext<'_> {
     fn floats(self, data: TensorData, precision: Precision) -> Result<Floats> {
         match precision {
             Precision::F32 => Ok(Floats::F32(self.values(data, 3)?)),
@@ -214,20 +218,20 @@ impl Place<'_> {
 
     fn codes(self, data: TensorData) -> Result<Vec<u8>> {
         let code = |code: i32| {
-            u8::try_from(code).map_err(|_| self.wrong(format!("{code} is the code of no status")))
+            u8::try_from(code).map_err(|_| self.error(format!("{code} is not a status code")))
         };
         self.values::<i32>(data, 1)?.into_iter().map(code).collect()
     }
 
-    /// The numbers of a tensor, `width` for each particle.
+    /// The values of a tensor, `width` for each particle.
     fn values<E: Element>(self, data: TensorData, width: usize) -> Result<Vec<E>> {
         let values = data.try_cast_as::<E>().and_then(TensorData::try_into_vec::<E>);
         let values = values.map_err(|e| self.failed(e.to_string()))?;
         let expected = self.rows * width;
         match values.len() == expected {
             true => Ok(values),
-            false => Err(self.wrong(format!(
-                "it has {} numbers where {expected} belong to its {} particles",
+            false => Err(self.error(format!(
+                "it has {} numbers, expected {expected} for {} particles",
                 values.len(),
                 self.rows
             ))),
@@ -235,10 +239,10 @@ impl Place<'_> {
     }
 
     fn lacks(self, what: &str) -> Error {
-        self.wrong(format!("it has no {what}, which were announced"))
+        self.error(format!("it has no {what}, which the save plan lists"))
     }
 
-    fn wrong(self, reason: String) -> Error {
+    fn error(self, reason: String) -> Error {
         Error::Save { path: self.folder.into(), save: self.save, reason }
     }
 
@@ -253,28 +257,28 @@ impl TrackSink for TrackWriter {
     }
 
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
-        Ok(self.begin_store(plan)?)
+        Ok(self.open_store(plan)?)
     }
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
-        let (run, folder) = self.run()?;
-        Ok(run.add(folder, save)?)
+        let (store, folder) = self.store()?;
+        Ok(store.add(folder, save)?)
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
-        let (run, folder) = self.run()?;
-        Ok(run.add_lives(folder, instances)?)
+        let (store, folder) = self.store()?;
+        Ok(store.add_instances(folder, instances)?)
     }
 
     fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {
-        let (run, folder) = self.run()?;
-        run.check_complete(folder)?;
-        Ok(run.thread.sync()?)
+        let (store, folder) = self.store()?;
+        store.check_complete(folder)?;
+        Ok(store.thread.sync()?)
     }
 
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {
-        let (run, folder) = self.run()?;
-        let ended = run.end(folder, ends);
+        let (store, folder) = self.store()?;
+        let ended = store.end(folder, ends);
         self.close();
         Ok(ended?)
     }

@@ -1,8 +1,8 @@
-//! One cloud of points for each save.
+//! Saves as point clouds.
 
 use super::file::{buffer, count_of, ids, scalars, vectors, write};
-use crate::disk::write_whole;
-use crate::tracks::{Clock, ParticleState, SavedStates, Tracks};
+use crate::disk::write_atomic;
+use crate::tracks::{ParticleState, ParticleTimes, SavedStates, Tracks};
 use crate::{Error, Result};
 use burntrace_core::Floats;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
 /// Writes the particles of each save as a cloud of vertices: `cloud_00000.vtp` and so on in a
-/// folder, and `clouds.pvd`, which gives them their times. Returns the path of the latter.
+/// folder, and `clouds.pvd` with their times. Returns the path of `clouds.pvd`.
 ///
-/// Particles that wait for their release are left out, and so are empty slots. The points have
-/// `status` (codes of [`Status`](burntrace_core::Status)), `particle` and, where it was stored,
+/// Particles that wait for their release and empty slots are omitted. Points have the arrays
+/// `status` (codes of [`Status`](burntrace_core::Status)), `particle` and, if it is stored,
 /// `velocity`.
 ///
-/// Where slots are used again, `particle` is the slot, and the points have `generation`, the number
-/// of lives that the slot has had before, and `age`, the time from the release until the save, or
-/// until the end if that came before. 8 to 16 bytes of memory are needed for each life then.
+/// If slots are re-used, `particle` is the slot, and points have `generation`, the number of earlier
+/// particle instances in the slot, and `age`, the time from the release to the save, or to the end
+/// if it is earlier. This needs 8 to 16 bytes of memory for each particle instance.
 ///
 /// # Errors
 ///
@@ -30,41 +30,46 @@ pub fn write_clouds(store: &Tracks, folder: impl AsRef<Path>) -> Result<PathBuf>
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" \
          byte_order=\"LittleEndian\">\n<Collection>\n",
     );
-    let clock = Clock::of(store)?;
+    let times = ParticleTimes::read(store)?;
     for (save, time) in store.times().iter().enumerate() {
         let name = format!("cloud_{save:05}.vtp");
-        write(&folder.join(&name), cloud(store, save, &clock, folder)?)?;
+        write(&folder.join(&name), cloud(store, save, &times, folder)?)?;
         // Writing to a string does not fail.
         let _ = writeln!(pvd, "<DataSet timestep=\"{time:?}\" part=\"0\" file=\"{name}\"/>");
     }
     pvd.push_str("</Collection>\n</VTKFile>\n");
     let path = folder.join("clouds.pvd");
-    write_whole(&path, Some(pvd.len() as u64), |file| {
+    write_atomic(&path, Some(pvd.len() as u64), |file| {
         std::io::Write::write_all(file, pvd.as_bytes())
     })?;
     Ok(path)
 }
 
-fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<PolyDataPiece> {
+fn cloud(
+    store: &Tracks,
+    save: usize,
+    times: &ParticleTimes,
+    folder: &Path,
+) -> Result<PolyDataPiece> {
     let n = store.num_particles();
     count_of(folder, n)?;
-    let moments = SavedStates::read(store, save)?;
-    let there: Vec<ParticleState> =
-        (0..n).map(|p| moments.of(p)).filter(ParticleState::is_there).collect();
+    let states = SavedStates::read(store, save)?;
+    let present: Vec<ParticleState> =
+        (0..n).map(|p| states.state(p)).filter(ParticleState::is_present).collect();
     let gather = |all: &[[f64; 3]]| {
-        let mut floats = Floats::zeros(store.precision(), 3 * there.len());
-        there
+        let mut floats = Floats::zeros(store.precision(), 3 * present.len());
+        present
             .iter()
             .enumerate()
-            .for_each(|(point, moment)| floats.set_vector(point, all[moment.slot]));
+            .for_each(|(point, state)| floats.set_vector(point, all[state.slot]));
         floats
     };
-    let codes: Vec<u8> = there.iter().map(|moment| moment.status.code() as u8).collect();
-    let slots: Vec<usize> = there.iter().map(|moment| moment.slot).collect();
+    let codes: Vec<u8> = present.iter().map(|state| state.status.code() as u8).collect();
+    let slots: Vec<usize> = present.iter().map(|state| state.slot).collect();
     let mut point = vec![scalars("status", codes.into()), scalars("particle", ids(&slots))];
-    if clock.has_lives() {
-        let generations: Vec<i32> = there.iter().map(|moment| moment.generation).collect();
-        let ages: Vec<f64> = there.iter().map(|moment| clock.age(moment)).collect();
+    if times.reuses_slots() {
+        let generations: Vec<i32> = present.iter().map(|state| state.generation).collect();
+        let ages: Vec<f64> = present.iter().map(|state| times.age(state)).collect();
         point.push(scalars("generation", generations.into()));
         point.push(scalars("age", ages.into()));
     }
@@ -72,9 +77,9 @@ fn cloud(store: &Tracks, save: usize, clock: &Clock, folder: &Path) -> Result<Po
         point.push(vectors("velocity", buffer(gather(&velocity))));
     }
     let point = point.into_iter().map(Attribute::DataArray).collect();
-    let count = there.len() as u64;
+    let count = present.len() as u64;
     Ok(PolyDataPiece {
-        points: buffer(gather(&moments.position)),
+        points: buffer(gather(&states.position)),
         verts: Some(VertexNumbers::XML {
             connectivity: (0..count).collect(),
             offsets: (1..=count).collect(),

@@ -1,6 +1,6 @@
-//! Poly data in a file.
+//! Poly data files.
 
-use crate::disk::write_whole;
+use crate::disk::write_atomic;
 use crate::{Error, Result};
 use burntrace_core::Floats;
 use std::fs::File;
@@ -31,21 +31,21 @@ pub(super) fn vectors(name: &str, values: IOBuffer) -> DataArray {
     DataArray::vectors(name).with_buf(values)
 }
 
-/// Makes sure that 32 bits can number so many points: vtkio panics where they cannot.
+/// Checks that 32-bit indices suffice for the points, without which vtkio panics.
 pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
     u32::try_from(points).map_err(|_| Error::WriteVtk {
         path: path.into(),
         reason: format!(
-            "{points} points are more than it can number (4294967295); store fewer saves"
+            "{points} points are more than 32-bit indices can number (4294967295); store fewer saves"
         ),
     })
 }
 
-/// Writes poly data, with its numbers in binary.
+/// Writes poly data with binary arrays.
 pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     if piece.num_points() == 0 {
         let text = empty(&piece);
-        return write_whole(path, None, |out| out.write_all(text.as_bytes()));
+        return write_atomic(path, None, |out| out.write_all(text.as_bytes()));
     }
     let vtk = Vtk {
         version: Version::new_xml(1, 0),
@@ -57,8 +57,8 @@ pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     let refused =
         |e: vtkio::xml::Error| Error::WriteVtk { path: path.into(), reason: e.to_string() };
     let file = VTKFile::try_from(vtk).map_err(refused)?;
-    write_whole(path, None, |out| {
-        let mut out = Whole { out, failure: None };
+    write_atomic(path, None, |out| {
+        let mut out = FullWriter { out, failure: None };
         let written = file.write(&mut out);
         match out.failure {
             Some(failure) => Err(failure),
@@ -67,8 +67,8 @@ pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     })
 }
 
-/// Poly data without points. VTK reads no file that does not say how many points it has, and vtkio
-/// leaves out a number that is 0.
+/// The text of poly data without points. VTK requires the number of points, and vtkio omits it if it
+/// is 0.
 fn empty(piece: &PolyDataPiece) -> String {
     let array = |attribute: &Attribute| match attribute {
         Attribute::DataArray(array) => format!(
@@ -88,14 +88,14 @@ fn empty(piece: &PolyDataPiece) -> String {
     )
 }
 
-/// vtkio does not look at how much of a text was written, and its errors forget their cause: this
-/// writes all of it and keeps the first failure.
-struct Whole<'a> {
+/// Writes complete buffers and keeps the first error: vtkio ignores partial writes and drops the
+/// cause of an error.
+struct FullWriter<'a> {
     out: &'a mut BufWriter<File>,
     failure: Option<std::io::Error>,
 }
 
-impl Write for Whole<'_> {
+impl Write for FullWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if let Err(e) = self.out.write_all(bytes) {
             let kind = e.kind();

@@ -1,4 +1,4 @@
-//! Tracks as poly data (`.vtp`), for ParaView and everything else that reads VTK.
+//! Tracks as poly data (`.vtp`), for ParaView and other programs that read VTK.
 
 mod clouds;
 mod file;

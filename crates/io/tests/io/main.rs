@@ -1,11 +1,11 @@
-//! Series, stores and poly data through files.
+//! Tests of series, stores and poly data with files.
 
-// Helpers of tests are no tests to clippy.
+// Clippy does not count helper functions as tests.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod diffusivity;
+mod instances;
 mod killed;
-mod lives;
 mod mesh;
 mod play;
 mod points;

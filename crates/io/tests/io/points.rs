@@ -136,7 +136,7 @@ fn all_frames_are_on_the_same_points() {
     assert!(moved.ends_with("a series needs the same points for all frames"), "{moved}");
     assert!(error("v_*.vtk").contains("it has 4 points, not 3"));
     assert!(error("w_*.vtk").contains("w_1.vtk`: it has no point array `U`"));
-    assert!(error("x_*.vtk").contains("point 1: a coordinate is no finite number"));
+    assert!(error("x_*.vtk").contains("point 1: a coordinate is not a finite number"));
     assert!(error("y_*.vtk").contains("its points: there are none"));
     let info = inspect(folder.path().join("u_*.vtk"), &options).unwrap();
     assert_eq!((info.problems.len(), info.interpolations.len()), (1, 2));

@@ -1,4 +1,4 @@
-//! How fast a store is written and read. Nothing is asserted.
+//! Benchmark of writing and reading a store.
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_core::{Ends, Precision, Save, SavePlan, Status, TrackSink};
@@ -44,7 +44,7 @@ fn speed_of_a_store() {
             };
             writer.save(save).unwrap();
         }
-        let handed_over = start.elapsed().as_secs_f64();
+        let queued = start.elapsed().as_secs_f64();
         let ends = Ends {
             status: vec![Status::Active; n],
             release_time: vec![0.0; n],
@@ -55,9 +55,9 @@ fn speed_of_a_store() {
         let seconds = start.elapsed().as_secs_f64();
         let megabytes = (n * saves * 13) as f64 / 1e6;
         println!(
-            "{n} particles, {saves} saves: {megabytes:.0} MB, {:.0} MB/s until handed over \
-             ({handed_over:.2} s), {:.0} MB/s until durable ({seconds:.2} s)",
-            megabytes / handed_over,
+            "{n} particles, {saves} saves: {megabytes:.0} MB, {:.0} MB/s until queued \
+             ({queued:.2} s), {:.0} MB/s until durable ({seconds:.2} s)",
+            megabytes / queued,
             megabytes / seconds
         );
         let tracks = Tracks::open(folder.path().join("tracks")).unwrap();

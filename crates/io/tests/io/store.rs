@@ -1,16 +1,16 @@
-//! What a store on the disk is: the same bytes however it came about, and readable at any time.
+//! Stores on the disk: the same bytes for any blocks and interruptions, and readable at any time.
 
-use crate::{lives, support};
+use crate::{instances, support};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_core::{
-    DurablePosition, Ends, MeshFace, Precision, Save, SavePlan, Status, TrackSink,
+    DurablePosition, Ends, MeshFace, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink,
 };
 use burntrace_io::{TrackWriter, Tracks};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// All files below a folder, by their paths in it.
+/// All files below a folder, by their relative paths.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -35,7 +35,7 @@ pub fn assert_same(one: &Path, other: &Path, what: &str) {
     }
 }
 
-/// A run of so many particles with velocities and generations, in a periodic box.
+/// The plan of a run with velocities and generations, in a periodic box.
 pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan {
     SavePlan {
         particles,
@@ -47,7 +47,7 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
     }
 }
 
-/// Some particles of a save, every number of which is another one.
+/// A block of a save, with different numbers everywhere.
 fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
     let (n, device) = (rows.len(), Device::flex());
     let wide = |shift: usize| rows.clone().flat_map(move |p| [0, 1, 2].map(|d| 3 * p + d + shift));
@@ -85,28 +85,28 @@ pub fn ends_of(plan: &SavePlan) -> Ends {
     }
 }
 
-/// Gives the writer some saves in blocks of at most so many particles, and lives after each.
-pub fn feed(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, most: usize) {
+/// Writes saves in blocks of at most `max` particles, and particle instances after each.
+pub fn write_saves(writer: &mut TrackWriter, plan: &SavePlan, saves: Range<usize>, max: usize) {
     for index in saves {
         let mut first = 0;
         while first < plan.particles {
-            let end = (first + most).min(plan.particles);
+            let end = (first + max).min(plan.particles);
             writer.save(block(plan, index, first..end)).unwrap();
             first = end;
         }
-        writer.instances(&lives::lives()[index % 3]).unwrap();
+        writer.instances(&instances::instances()[index % 3]).unwrap();
     }
 }
 
-pub fn whole_run(folder: &Path, plan: &SavePlan, most: usize) {
+pub fn complete_run(folder: &Path, plan: &SavePlan, max: usize) {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();
-    feed(&mut writer, plan, 0..plan.saves, most);
+    write_saves(&mut writer, plan, 0..plan.saves, max);
     writer.end(&ends_of(plan)).unwrap();
     assert!(writer.bytes_written() > 0 && writer.wait_seconds() >= 0.0);
 }
 
-/// Chunks of several saves, and of some of the particles of one.
+/// Plans with several saves in a chunk, and with several chunks in a save.
 pub fn plans() -> [SavePlan; 3] {
     [
         plan_of(5, 7, Precision::F64),
@@ -116,25 +116,25 @@ pub fn plans() -> [SavePlan; 3] {
 }
 
 #[test]
-fn blocks_of_any_size_give_the_same_bytes() {
+fn stores_are_byte_identical_for_any_block_size() {
     let folder = tempfile::tempdir().unwrap();
     for (number, plan) in plans().iter().enumerate() {
-        let path = |most: usize| folder.path().join(format!("{number}-{most}"));
+        let path = |max: usize| folder.path().join(format!("{number}-{max}"));
         let n = plan.particles;
-        whole_run(&path(n), plan, n);
-        for most in [n / 2 + 1, n / 3 + 1, n / 5] {
-            whole_run(&path(most), plan, most);
-            assert_same(&path(n), &path(most), &format!("{n} particles in blocks of {most}"));
+        complete_run(&path(n), plan, n);
+        for max in [n / 2 + 1, n / 3 + 1, n / 5] {
+            complete_run(&path(max), plan, max);
+            assert_same(&path(n), &path(max), &format!("{n} particles in blocks of {max}"));
         }
     }
 }
 
 #[test]
-fn what_is_read_is_what_was_written() {
+fn saves_and_tracks_are_read_as_written() {
     let folder = tempfile::tempdir().unwrap();
     for (number, plan) in plans().iter().enumerate() {
         let path = folder.path().join(number.to_string());
-        whole_run(&path, plan, plan.particles / 3);
+        complete_run(&path, plan, plan.particles / 3);
         let tracks = Tracks::open(&path).unwrap();
         let n = plan.particles;
         for index in [0, plan.saves - 1] {
@@ -163,8 +163,8 @@ fn what_is_read_is_what_was_written() {
     }
 }
 
-/// Leaves behind what a program that was killed may leave.
-fn spoil(folder: &Path) {
+/// Adds the remains of a killed program to a store: torn chunks and temporary files.
+fn add_remains(folder: &Path) {
     for (name, bytes) in tree(folder) {
         let path = folder.join(&name);
         if name.contains("/c.") {
@@ -179,46 +179,48 @@ fn spoil(folder: &Path) {
     }
 }
 
-/// A run that is secured after some saves, goes on for some more and is killed; then resumed.
-pub fn stopped_run(folder: &Path, plan: &SavePlan, secured: usize, more: usize) -> DurablePosition {
+/// Writes some saves, syncs, writes some more and stops.
+pub fn stopped_run(folder: &Path, plan: &SavePlan, synced: usize, more: usize) -> DurablePosition {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();
-    feed(&mut writer, plan, 0..secured, plan.particles);
-    let mark = writer.sync().unwrap();
-    feed(&mut writer, plan, secured..secured + more, plan.particles / 2);
+    write_saves(&mut writer, plan, 0..synced, plan.particles);
+    let position = writer.sync().unwrap();
+    write_saves(&mut writer, plan, synced..synced + more, plan.particles / 2);
     drop(writer);
-    mark
+    position
 }
 
-fn resumed(folder: &Path, plan: &SavePlan, mark: DurablePosition) {
-    let mut writer = TrackWriter::resume(folder, mark);
+/// Resumes a run and completes it.
+fn resume(folder: &Path, plan: &SavePlan, position: DurablePosition) {
+    let mut writer = TrackWriter::resume(folder, position);
     writer.begin(plan).unwrap();
-    feed(&mut writer, plan, mark.saves as usize..plan.saves, plan.particles / 3 + 1);
+    write_saves(&mut writer, plan, position.saves as usize..plan.saves, plan.particles / 3 + 1);
     writer.end(&ends_of(plan)).unwrap();
 }
 
 #[test]
-fn a_run_that_is_resumed_ends_with_the_same_bytes() {
+fn a_resumed_store_is_byte_identical() {
     let folder = tempfile::tempdir().unwrap();
     for (number, plan) in plans().iter().enumerate() {
-        let whole = folder.path().join(format!("{number}"));
-        whole_run(&whole, plan, plan.particles);
-        for secured in 0..=plan.saves {
-            let path = folder.path().join(format!("{number}-{secured}"));
-            let mark = stopped_run(&path, plan, secured, (plan.saves - secured).min(2));
-            assert_eq!(mark.saves, secured as u64);
-            spoil(&path);
-            resumed(&path, plan, mark);
-            assert_same(&whole, &path, &format!("{} particles, {mark:?}", plan.particles));
-            // It may have been killed between its end and the end of its checkpoint.
-            resumed(&path, plan, mark);
-            assert_same(&whole, &path, &format!("{} particles, {mark:?} again", plan.particles));
+        let complete = folder.path().join(format!("{number}"));
+        complete_run(&complete, plan, plan.particles);
+        for synced in 0..=plan.saves {
+            let path = folder.path().join(format!("{number}-{synced}"));
+            let position = stopped_run(&path, plan, synced, (plan.saves - synced).min(2));
+            assert_eq!(position.saves, synced as u64);
+            add_remains(&path);
+            resume(&path, plan, position);
+            let what = format!("{} particles, {position:?}", plan.particles);
+            assert_same(&complete, &path, &what);
+            // A program may be killed after the run ends and before its checkpoint is removed.
+            resume(&path, plan, position);
+            assert_same(&complete, &path, &format!("{what} again"));
         }
     }
 }
 
 #[test]
-fn lists_of_many_chunks_are_resumed() {
+fn a_list_of_several_chunks_is_resumed() {
     let plan = SavePlan {
         particles: 3,
         reuses_slots: true,
@@ -229,56 +231,56 @@ fn lists_of_many_chunks_are_resumed() {
     };
     let ends = Ends { mesh_face: Vec::new(), obstacle: Vec::new(), ..ends_of(&plan) };
     let folder = tempfile::tempdir().unwrap();
-    let lives = lives::lives().concat();
+    let instances = instances::instances().concat();
     let run = |writer: &mut TrackWriter, saves: Range<usize>| {
         for index in saves {
             writer.save(block(&plan, index, 0..3)).unwrap();
-            writer.instances(&lives[..index % 3]).unwrap();
+            writer.instances(&instances[..index % 3]).unwrap();
         }
     };
-    let whole = folder.path().join("whole");
-    let mut writer = TrackWriter::new(&whole);
+    let complete = folder.path().join("complete");
+    let mut writer = TrackWriter::new(&complete);
     writer.begin(&plan).unwrap();
     run(&mut writer, 0..8200);
     writer.end(&ends).unwrap();
-    for secured in [8191, 8192, 8193] {
-        let path = folder.path().join(secured.to_string());
+    for synced in [8191, 8192, 8193] {
+        let path = folder.path().join(synced.to_string());
         let mut writer = TrackWriter::new(&path);
         writer.begin(&plan).unwrap();
         run(&mut writer, 0..4000);
         assert_eq!(writer.sync().unwrap(), DurablePosition { saves: 4000, instances: 3999 });
-        run(&mut writer, 4000..secured);
-        let mark = writer.sync().unwrap();
-        run(&mut writer, secured..secured + 5);
+        run(&mut writer, 4000..synced);
+        let position = writer.sync().unwrap();
+        run(&mut writer, synced..synced + 5);
         drop(writer);
-        let mut writer = TrackWriter::resume(&path, mark);
+        let mut writer = TrackWriter::resume(&path, position);
         writer.begin(&plan).unwrap();
-        run(&mut writer, secured..8200);
+        run(&mut writer, synced..8200);
         writer.end(&ends).unwrap();
-        assert_same(&whole, &path, &format!("{mark:?}"));
+        assert_same(&complete, &path, &format!("{position:?}"));
         let tracks = Tracks::open(&path).unwrap();
         let read: Result<Vec<_>, _> = tracks.instances().unwrap().collect();
-        assert_eq!((tracks.num_lives(), read.unwrap().len()), (Some(8199), 8199));
+        assert_eq!((tracks.num_instances(), read.unwrap().len()), (Some(8199), 8199));
         assert_eq!(tracks.times()[8199], 0.25 * 8199.0);
     }
 }
 
 #[test]
-fn only_the_same_run_can_go_on() {
+fn only_the_same_run_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);
     let path = folder.path().join("tracks");
-    let begin = |plan: &SavePlan, mark: DurablePosition| {
-        TrackWriter::resume(&path, mark).begin(plan).unwrap_err().to_string()
+    let refused = |plan: &SavePlan, position: DurablePosition| {
+        TrackWriter::resume(&path, position).begin(plan).unwrap_err().to_string()
     };
-    let none = begin(&plan, DurablePosition { saves: 1, instances: 0 });
+    let none = refused(&plan, DurablePosition { saves: 1, instances: 0 });
     assert!(none.contains("there is no such folder"), "{none}");
-    let mark = stopped_run(&path, &plan, 3, 1);
+    let position = stopped_run(&path, &plan, 3, 1);
     let before = tree(&path);
     let other = |change: fn(&mut SavePlan)| {
         let mut other = plan.clone();
         change(&mut other);
-        begin(&other, mark)
+        refused(&other, position)
     };
     for (message, expected) in [
         (other(|plan| plan.particles = 6), "particles = 5, expected particles = 6"),
@@ -289,37 +291,37 @@ fn only_the_same_run_can_go_on() {
         ),
         (other(|plan| plan.periods[2] = 3.0), "periods = [1.0, 0.0, 2.0], expected periods = [1.0"),
         (other(|plan| plan.velocity = false), "velocities = true, expected velocities = false"),
-        (other(|plan| plan.reuses_slots = false), "lives = true, expected lives = false"),
+        (
+            other(|plan| plan.reuses_slots = false),
+            "re-used slots = true, expected re-used slots = false",
+        ),
     ] {
         assert!(message.contains("found the tracks of another run: "), "{message}");
         assert!(message.contains(expected), "{message}");
     }
-    assert!(tree(&path) == before, "a store that is refused is left as it was");
-    let far = begin(&plan, DurablePosition { saves: 6, ..mark });
-    assert!(far.contains("bytes, expected 48, of what the run had secured"), "{far}");
-    let numpy = TrackWriter::resume(support::data("tracks-npy/plain"), mark).begin(&plan);
-    let numpy = numpy.unwrap_err().to_string();
-    assert!(numpy.contains("found a store of NumPy files (`tracks.json`)"), "{numpy}");
+    assert!(tree(&path) == before, "a refused store is unchanged");
+    let far = refused(&plan, DurablePosition { saves: 6, ..position });
+    assert!(far.contains("bytes, expected 48 bytes, which the run had synced"), "{far}");
 }
 
 #[test]
-fn what_a_run_has_so_far_can_be_read() {
+fn the_complete_saves_of_an_incomplete_store_are_read() {
     let folder = tempfile::tempdir().unwrap();
     for (number, plan) in plans().iter().enumerate() {
         let path = folder.path().join(number.to_string());
         let mut writer = TrackWriter::new(&path);
         writer.begin(plan).unwrap();
         assert_eq!(Tracks::open_partial(&path).unwrap().num_saves(), 0);
-        feed(&mut writer, plan, 0..1, plan.particles);
-        let mark = writer.sync().unwrap();
-        // Half of a save is none.
+        write_saves(&mut writer, plan, 0..1, plan.particles);
+        let position = writer.sync().unwrap();
+        // A half-written save does not count.
         writer.save(block(plan, 1, 0..plan.particles / 2)).unwrap();
         drop(writer);
         let tracks = Tracks::open_partial(&path).unwrap();
         assert!(!tracks.is_complete());
         assert_eq!((tracks.times(), tracks.num_planned_saves()), (&[0.0][..], plan.saves));
-        let lives = tracks.instances().unwrap().map(Result::unwrap).count() as u64;
-        assert_eq!((lives, tracks.num_lives()), (mark.instances, Some(3)));
+        let instances = tracks.instances().unwrap().map(Result::unwrap).count() as u64;
+        assert_eq!((instances, tracks.num_instances()), (position.instances, Some(3)));
         assert_eq!(tracks.position(0).unwrap().len(), plan.particles);
         assert_eq!(tracks.track(plan.particles - 1).unwrap().position.len(), 1);
         assert!(tracks.position(1).unwrap_err().to_string().contains("no save 1"));
@@ -328,89 +330,129 @@ fn what_a_run_has_so_far_can_be_read() {
     }
 }
 
-/// What fills chunks up at the end is not taken for saves and lives.
 #[test]
-fn a_run_that_was_killed_at_its_very_end_has_no_saves_too_many() {
+fn padding_of_chunks_does_not_count_as_saves_or_instances() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);
     let path = folder.path().join("tracks");
     let mut writer = TrackWriter::new(&path);
     writer.begin(&plan).unwrap();
-    feed(&mut writer, &plan, 0..4, 5);
-    let mark = writer.sync().unwrap();
+    write_saves(&mut writer, &plan, 0..4, 5);
+    let position = writer.sync().unwrap();
     writer.end(&ends_of(&plan)).unwrap();
     let group = path.join("zarr.json");
     let text = std::fs::read_to_string(&group).unwrap();
     std::fs::write(&group, text.replace("\"complete\": true", "\"complete\": false")).unwrap();
     let tracks = Tracks::open_partial(&path).unwrap();
-    assert_eq!((tracks.num_saves(), tracks.num_lives()), (4, Some(mark.instances as usize)));
-    let whole = folder.path().join("whole");
-    whole_run(&whole, &plan, 5);
-    resumed(&path, &plan, mark);
-    assert_same(&whole, &path, "a run that was cancelled, and goes on");
+    assert_eq!(
+        (tracks.num_saves(), tracks.num_instances()),
+        (4, Some(position.instances as usize))
+    );
+    let complete = folder.path().join("complete");
+    complete_run(&complete, &plan, 5);
+    resume(&path, &plan, position);
+    assert_same(&complete, &path, "a cancelled run that is resumed");
 }
 
 #[test]
-fn a_stopped_run_is_not_overwritten_by_accident() {
+fn a_stopped_run_is_overwritten_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);
     stopped_run(folder.path(), &plan, 2, 0);
     let refused = TrackWriter::new(folder.path()).begin(&plan).unwrap_err().to_string();
     assert!(refused.contains("already holds the tracks of a run"), "{refused}");
-    // Nothing was secured: the run begins anew.
-    resumed(folder.path(), &plan, DurablePosition::default());
+    // Nothing was synced: the run starts from its first save.
+    resume(folder.path(), &plan, DurablePosition::default());
     assert_eq!(Tracks::open(folder.path()).unwrap().num_saves(), 7);
 }
 
-#[test]
-fn a_store_of_numpy_files_is_read() {
-    let path = support::data("tracks-npy/plain");
-    let old = Tracks::open(&path).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
-    runs_of_old(folder.path());
-    let new = Tracks::open(folder.path().join("plain")).unwrap();
-    let all = |tracks: &Tracks| {
-        let saves: Vec<_> = (0..5)
-            .map(|save| {
-                let images = tracks.image(save).unwrap();
-                (tracks.position(save).unwrap(), tracks.status(save).unwrap(), images)
-            })
-            .collect();
-        let velocity: Vec<_> = (0..5).map(|save| tracks.velocity(save).unwrap()).collect();
-        let ways: Vec<_> = (0..3).map(|particle| tracks.track(particle).unwrap()).collect();
-        let some = tracks.position_range(3, 1..3).unwrap();
-        format!("{:?} {saves:?} {velocity:?} {ways:?} {some:?}", tracks.times())
-    };
-    assert_eq!(all(&old), all(&new));
-    assert_eq!((old.precision(), old.periods()), (new.precision(), new.periods()));
-    let ends = |tracks: &Tracks| format!("{:?}", tracks.ends().unwrap());
-    assert_eq!(ends(&old), ends(&new));
-    assert!(ends(&old).contains("[None, Some(MeshFace { cell: 70000, face: 5 }), None]"));
-    assert!(old.is_complete() && Tracks::open_partial(&path).unwrap().is_complete());
-    // A former version's store is overwritten as any other.
-    let there = folder.path().join("old");
-    std::fs::create_dir(&there).unwrap();
-    for (name, bytes) in tree(&path) {
-        std::fs::write(there.join(name), bytes).unwrap();
-    }
-    let refused = TrackWriter::new(&there).begin(&plan).unwrap_err().to_string();
-    assert!(refused.contains("already holds the tracks"), "{refused}");
-    std::fs::remove_file(there.join("end_time.npy")).unwrap();
-    let message = Tracks::open(&there).unwrap_err().to_string();
-    assert!(message.contains("end_time.npy"), "{message}");
-    TrackWriter::new(&there).overwrite(true).begin(&plan).unwrap();
-    assert!(tree(&there).keys().all(|name| !name.ends_with(".npy")));
-    // One that was being written can be told apart.
-    std::fs::remove_dir_all(&there).unwrap();
-    std::fs::create_dir(&there).unwrap();
-    std::fs::write(there.join("position.npy.part"), b"").unwrap();
-    let message = Tracks::open(&there).unwrap_err().to_string();
-    assert!(message.contains("its files end in `.part`: an earlier version"), "{message}");
+/// Leaves a store of an earlier version: NumPy files, beside `tracks.json` when the run is complete.
+fn legacy_store(folder: &Path, files: &[&str]) {
+    std::fs::create_dir_all(folder).unwrap();
+    files.iter().for_each(|name| std::fs::write(folder.join(name), b"{}").unwrap());
 }
 
-/// The runs whose NumPy files are in the tests' data.
-fn runs_of_old(folder: &Path) {
+#[test]
+fn stores_of_earlier_versions_are_refused_and_overwritten_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan_of(5, 7, Precision::F32);
+    let files = ["tracks.json", "position.npy", "end_time.npy"];
+    for (identified_by, files) in
+        [("tracks.json", &files[..]), ("position.npy.part", &["position.npy.part"])]
+    {
+        let path = folder.path().join(identified_by);
+        legacy_store(&path, files);
+        let before = tree(&path);
+        let position = DurablePosition { saves: 1, instances: 0 };
+        for message in [
+            Tracks::open(&path).unwrap_err().to_string(),
+            Tracks::open_partial(&path).unwrap_err().to_string(),
+            TrackWriter::resume(&path, position).begin(&plan).unwrap_err().to_string(),
+        ] {
+            let found = format!("`: found a store of NumPy files (`{identified_by}`)");
+            assert!(message.contains(&found), "{message}");
+            assert!(message.contains("stores of earlier versions are not read"), "{message}");
+            assert!(message.contains("run the case again"), "{message}");
+        }
+        let refused = TrackWriter::new(&path).begin(&plan).unwrap_err().to_string();
+        assert!(refused.contains("already holds the tracks"), "{refused}");
+        assert!(tree(&path) == before, "a refused store is unchanged");
+        TrackWriter::new(&path).overwrite(true).begin(&plan).unwrap();
+        assert!(tree(&path).keys().all(|name| !name.contains("npy") && name != "tracks.json"));
+    }
+}
+
+/// The values of a store as JSON, array by array; NaN is null.
+fn values_of(tracks: &Tracks) -> serde_json::Value {
+    let saves = 0..tracks.num_saves();
+    let codes = |all: Vec<Status>| all.into_iter().map(Status::code).collect::<Vec<_>>();
+    let ends = tracks.ends().unwrap();
+    let face = |of: fn(MeshFace) -> i64| {
+        ends.mesh_face.iter().map(|face| face.map_or(-1, of)).collect::<Vec<_>>()
+    };
+    let obstacle = |which: &Option<usize>| which.map_or(-1, |which| which as i64);
+    let mut values = serde_json::json!({
+        "time": tracks.times(),
+        "position": saves.clone().map(|save| tracks.position(save).unwrap()).collect::<Vec<_>>(),
+        "status": saves.clone().map(|save| codes(tracks.status(save).unwrap())).collect::<Vec<_>>(),
+        "image": saves.clone().map(|save| tracks.image(save).unwrap()).collect::<Vec<_>>(),
+        "velocity": saves.clone().map(|save| tracks.velocity(save).unwrap()).collect::<Vec<_>>(),
+        "release_time": ends.release_time,
+        "end_time": ends.end_time,
+        "end_status": codes(ends.status.clone()),
+    });
+    if !ends.mesh_face.is_empty() {
+        values["mesh_cell"] = face(|face| face.cell as i64).into();
+        values["mesh_face"] = face(|face| face.face as i64).into();
+    }
+    if !ends.obstacle.is_empty() {
+        values["obstacle"] = ends.obstacle.iter().map(obstacle).collect();
+    }
+    if let Some(instances) = tracks.instances() {
+        let all: Vec<ParticleInstance> = instances.map(Result::unwrap).collect();
+        let column = |of: fn(&ParticleInstance) -> serde_json::Value| -> serde_json::Value {
+            all.iter().map(of).collect()
+        };
+        let generations = saves.map(|save| tracks.generation(save).unwrap());
+        values["generation"] = serde_json::json!(generations.collect::<Vec<_>>());
+        values["end_generation"] = serde_json::json!(ends.generation);
+        values["life_slot"] = column(|of| of.slot.into());
+        values["life_generation"] = column(|of| of.generation.into());
+        values["life_status"] = column(|of| of.status.code().into());
+        values["life_release_time"] = column(|of| of.release_time.into());
+        values["life_end_time"] = column(|of| of.end_time.into());
+        values["life_release_place"] = column(|of| serde_json::json!(of.release_position));
+        values["life_end_place"] = column(|of| serde_json::json!(of.end_position));
+    }
+    values
+}
+
+/// Writes the stores that `tests/peers/tracks.py` reads, and the values it expects in them:
+/// `cargo test --release --workspace --test io -- --ignored store_for_peers`.
+#[test]
+#[ignore = "writes stores for other programs to read"]
+fn store_for_peers() {
+    let folder = std::env::temp_dir().join("burntrace-tracks");
     let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
     let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true);
     writer.begin(&plan).unwrap();
@@ -421,18 +463,14 @@ fn runs_of_old(folder: &Path) {
         ..support::ends()
     };
     writer.end(&ends).unwrap();
-    lives::store(&folder.join("lives"));
+    instances::store(&folder.join("lives"));
+    for name in ["plain", "lives"] {
+        let values = values_of(&Tracks::open(folder.join(name)).unwrap());
+        std::fs::write(folder.join(format!("{name}.json")), values.to_string()).unwrap();
+    }
 }
 
-/// Writes what `tests/peers/tracks.py` reads:
-/// `cargo test --release --workspace --test io -- --ignored store_for_peers`.
-#[test]
-#[ignore = "writes stores for others to read"]
-fn store_for_peers() {
-    runs_of_old(&std::env::temp_dir().join("burntrace-tracks"));
-}
-
-/// A file system of its own, of a size that is given; none where that is not allowed.
+/// A small file system; only root can mount one.
 #[cfg(target_os = "linux")]
 struct SmallDisk(tempfile::TempDir);
 
@@ -463,27 +501,27 @@ impl Drop for SmallDisk {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_no_end() {
+fn a_run_is_resumed_after_a_full_disk() {
     let Some(disk) = SmallDisk::new("8m") else {
-        println!("skipped: only root may make a small file system");
+        println!("skipped: only root can mount a small file system");
         return;
     };
     let plan = plan_of(20_000, 10, Precision::F64);
     let path = disk.0.path().join("tracks");
     let mut writer = TrackWriter::new(&path);
     writer.begin(&plan).unwrap();
-    feed(&mut writer, &plan, 0..2, plan.particles);
-    let mark = writer.sync().unwrap();
+    write_saves(&mut writer, &plan, 0..2, plan.particles);
+    let position = writer.sync().unwrap();
     let refused = (2..10).find_map(|save| writer.save(block(&plan, save, 0..20_000)).err());
     let refused = refused.or_else(|| writer.end(&ends_of(&plan)).err()).unwrap().to_string();
-    assert!(refused.contains("c.0.0") && refused.contains("`: no room for "), "{refused}");
-    assert!(refused.contains(" bytes, ") && refused.contains(" are left on"), "{refused}");
-    assert!(refused.contains("the run can be resumed once there is room"), "{refused}");
+    assert!(refused.contains("c.0.0") && refused.contains("`: no space left for "), "{refused}");
+    assert!(refused.contains(" bytes are available on its file system"), "{refused}");
+    assert!(refused.contains("free some space and resume the run"), "{refused}");
     drop(writer);
     assert!(Tracks::open_partial(&path).unwrap().num_saves() >= 2);
     disk.grow("64m");
-    resumed(&path, &plan, mark);
+    resume(&path, &plan, position);
     let folder = tempfile::tempdir().unwrap();
-    whole_run(folder.path(), &plan, 20_000);
-    assert_same(folder.path(), &path, "a run whose disk was full");
+    complete_run(folder.path(), &plan, 20_000);
+    assert_same(folder.path(), &path, "a run after a full disk");
 }

@@ -1,4 +1,4 @@
-//! Files and runs for the tests.
+//! Files and runs that several tests use.
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_core::{Ends, Precision, Save, SavePlan, Status, TrackSink};
@@ -6,16 +6,16 @@ use burntrace_io::TrackWriter;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The folder with files of the repository's tests.
+/// A file or folder in the test data of the repository.
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
 }
 
-/// A file of the collection that lies beside the repository, if it is there.
+/// A file of the data collection beside the repository, if it exists.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {
-        println!("skipped: `{}` is not there", path.display());
+        println!("skipped: `{}` does not exist", path.display());
     }
     path.exists().then_some(path)
 }
@@ -48,7 +48,7 @@ pub fn image(
     text + &sections(arrays) + "</Piece></ImageData></VTKFile>"
 }
 
-/// The arrays of points and cells, as XML.
+/// Arrays of points and cells as XML.
 fn sections(arrays: &[ArrayText<'_>]) -> String {
     let mut text = String::new();
     for (section, on) in [("PointData", "point"), ("CellData", "cell")] {
@@ -113,7 +113,7 @@ pub fn frame(value: f64, time: Option<f64>) -> String {
     image([2, 2, 1], [1.0; 3], time, &[("point", "Float32", "U", 3, velocity)])
 }
 
-/// A folder with these files in it.
+/// A temporary folder with these files.
 pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -122,13 +122,13 @@ pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
     folder
 }
 
-/// The plan of [`run`].
+/// The save plan of [`run`].
 pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan {
     SavePlan { particles: 3, reuses_slots: false, saves: 5, precision, velocity, periods }
 }
 
-/// Save `index` of a run of three particles in a box of width 1: one goes through the periodic x
-/// face between saves 1 and 2, one is released at save 2, one leaves before save 3.
+/// Save `index` of a run of three particles in a box of width 1: one crosses the periodic x face
+/// between saves 1 and 2, one is released at save 2, one leaves before save 3.
 pub fn save(plan: &SavePlan, index: usize) -> Save {
     let (at, device, dtype) = (index as f64, Device::flex(), plan.precision.dtype());
     let crossed = i32::from(index >= 2);
@@ -155,7 +155,7 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
     }
 }
 
-/// How the run ends.
+/// The ends of the run.
 pub fn ends() -> Ends {
     let exited = Status::Exited(burntrace_core::Face::YHigh);
     Ends {
@@ -168,7 +168,7 @@ pub fn ends() -> Ends {
     }
 }
 
-/// Writes `saves` saves of the run into a folder, and ends it.
+/// Writes the first `saves` saves of the run into a folder, and ends it.
 pub fn run(folder: &Path, plan: &SavePlan, saves: usize) {
     let mut writer = TrackWriter::new(folder);
     writer.begin(plan).unwrap();

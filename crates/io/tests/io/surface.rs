@@ -55,7 +55,7 @@ fn given(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> std::path::PathB
 }
 
 #[test]
-fn a_tetrahedron_from_files_of_every_kind() {
+fn a_tetrahedron_is_read_from_every_file_format() {
     let folder = tempfile::tempdir().unwrap();
     let strips = section("Strips", "0 1 2 3 0 1", "6");
     let polys = section("Polys", "0 2 1 0 1 3 1 2 3 2 0 3", "3 6 9 12");
@@ -85,7 +85,7 @@ fn a_tetrahedron_from_files_of_every_kind() {
 }
 
 #[test]
-fn polygons_are_cut_into_triangles() {
+fn polygons_are_divided_into_triangles() {
     let folder = tempfile::tempdir().unwrap();
     let sections = format!("NumberOfPolys=\"1\">{}", section("Polys", "3 0 1 2", "4"));
     let path = given(folder.path(), "quad.vtp", vtp(&sections));
@@ -105,7 +105,7 @@ fn surfaces_are_scaled_and_moved() {
 }
 
 #[test]
-fn files_without_a_surface_are_refused() {
+fn files_without_a_closed_surface_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = ascii(&FACES, " a");
     let mut bytes = binary(b"b");
@@ -113,7 +113,7 @@ fn files_without_a_surface_are_refused() {
     let sections = format!("NumberOfPolys=\"1\">{}", section("Polys", "0 1 4", "3"));
     for (name, content, expected) in [
         ("cut.stl", text.as_bytes()[..text.len() - 12].to_vec(), "endsolid"),
-        ("short.stl", bytes, "no STL file"),
+        ("short.stl", bytes, "not an STL file"),
         ("word.stl", text.replacen("4", "four", 1).into_bytes(), "invalid float"),
         ("open.stl", ascii(&FACES[1..], " a").into_bytes(), "3 edges have one triangle only"),
         ("none.stl", ascii(&[], " a").into_bytes(), "no triangles"),

@@ -15,7 +15,7 @@ fn error(folder: &Path) -> String {
 }
 
 #[test]
-fn a_run_comes_back() {
+fn a_run_is_read_as_written() {
     for precision in [Precision::F32, Precision::F64] {
         let folder = tempfile::tempdir().unwrap();
         run(folder.path(), &plan(precision, true, PERIODIC), 5);
@@ -45,7 +45,7 @@ fn a_run_comes_back() {
 }
 
 #[test]
-fn what_was_not_asked_for_is_not_stored() {
+fn images_and_velocities_are_stored_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &plan(Precision::F32, false, [0.0; 3]), 5);
     let tracks = Tracks::open(folder.path()).unwrap();
@@ -55,7 +55,7 @@ fn what_was_not_asked_for_is_not_stored() {
 }
 
 #[test]
-fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
+fn mesh_faces_and_obstacles_of_ends_are_read_as_written() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(Precision::F32, false, [0.0; 3]);
     let left = Ends {
@@ -81,8 +81,8 @@ fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
     }
     let few = Ends { mesh_face: vec![None], ..left };
     let message = write(&few).unwrap_err().to_string();
-    assert!(message.contains("the ends are those of 1 particles, not 3"), "{message}");
-    // A run without a mesh and obstacles in the same place leaves none of it.
+    assert!(message.contains("the ends have 1 particles, the save plan has 3"), "{message}");
+    // Overwriting with a run without mesh and obstacles removes these arrays.
     write(&ends()).unwrap();
     let read = Tracks::open(folder.path()).unwrap().ends().unwrap();
     assert!(read.mesh_face.is_empty() && read.obstacle.is_empty());
@@ -92,7 +92,7 @@ fn where_particles_left_the_mesh_or_met_an_obstacle_comes_back() {
 }
 
 #[test]
-fn a_cancelled_run_has_the_saves_it_made() {
+fn a_cancelled_run_has_fewer_saves_than_planned() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &plan(Precision::F32, true, PERIODIC), 2);
     let tracks = Tracks::open(folder.path()).unwrap();
@@ -100,25 +100,22 @@ fn a_cancelled_run_has_the_saves_it_made() {
     assert_eq!(tracks.track(0).unwrap().position.len(), 2);
     let array = json(&folder.path().join("position/zarr.json"));
     assert_eq!(array["shape"], serde_json::json!([2, 3, 3]));
-    // Its chunk has room for the five saves that were planned, and NaN in it.
+    // Its chunk has the size of the five planned saves, padded with NaN.
     let chunk = std::fs::read(folder.path().join("position/c.0.0.0")).unwrap();
     assert_eq!((chunk.len(), &chunk[72..76]), (5 * 36, f32::NAN.to_le_bytes().as_slice()));
 }
 
 #[test]
-fn a_run_that_has_not_ended_is_no_store() {
+fn the_store_of_an_unfinished_run_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(Precision::F32, false, [0.0; 3]);
     let mut writer = TrackWriter::new(folder.path());
-    assert!(writer.save(save(&plan, 0)).unwrap_err().to_string().contains("not begun"));
+    assert!(writer.save(save(&plan, 0)).unwrap_err().to_string().contains("has not started"));
     writer.begin(&plan).unwrap();
     writer.save(save(&plan, 0)).unwrap();
     drop(writer);
     let message = error(folder.path());
-    assert!(
-        message.contains("still going on, or was stopped: 1 of 5 saves are there"),
-        "{message}"
-    );
+    assert!(message.contains("in progress or was stopped: it has 1 of 5 saves"), "{message}");
     assert!(message.contains("`Tracks::open_partial`"), "{message}");
     assert!(error(&folder.path().join("none")).contains("no such folder"));
 }
@@ -129,12 +126,12 @@ fn damaged_stores_are_refused() {
     run(folder.path(), &plan(Precision::F32, false, [0.0; 3]), 5);
     let damage = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let path = folder.path().join(name);
-        let whole = std::fs::read(&path).unwrap();
-        let mut bytes = whole.clone();
+        let original = std::fs::read(&path).unwrap();
+        let mut bytes = original.clone();
         change(&mut bytes);
         std::fs::write(&path, bytes).unwrap();
         let result = Tracks::open(folder.path()).and_then(|tracks| tracks.status(0));
-        std::fs::write(&path, whole).unwrap();
+        std::fs::write(&path, original).unwrap();
         result.unwrap_err().to_string()
     };
     let cut = damage("status/c.0.0", &|bytes| bytes.truncate(14));
@@ -168,7 +165,7 @@ fn tracks_are_overwritten_only_when_allowed() {
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     writer.begin(&plan).unwrap();
     writer.save(save(&plan, 0)).unwrap();
-    assert!(error(folder.path()).contains("still going on"));
+    assert!(error(folder.path()).contains("in progress or was stopped"));
     writer.end(&ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
     assert_eq!((tracks.num_saves(), tracks.precision()), (1, Precision::F64));
@@ -176,32 +173,32 @@ fn tracks_are_overwritten_only_when_allowed() {
 }
 
 #[test]
-fn saves_that_break_their_word_are_refused() {
+fn saves_that_contradict_the_plan_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let promised = plan(Precision::F32, true, [0.0; 3]);
+    let planned = plan(Precision::F32, true, [0.0; 3]);
     let mut writer = TrackWriter::new(folder.path());
-    writer.begin(&promised).unwrap();
+    writer.begin(&planned).unwrap();
     let lacking = save(&plan(Precision::F32, false, [0.0; 3]), 0);
     assert!(writer.save(lacking).unwrap_err().to_string().contains("no velocities"));
     let message = writer.end(&Ends::default()).unwrap_err().to_string();
-    assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
-    let mut more = promised.clone();
+    assert!(message.contains("the ends have 0 particles, the save plan has 3"), "{message}");
+    let mut more = planned.clone();
     more.particles = 4;
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     writer.begin(&more).unwrap();
     writer.save(save(&more, 0)).unwrap();
     for message in [writer.sync().unwrap_err(), writer.end(&ends()).unwrap_err()] {
-        assert!(message.to_string().contains("only 3 of its 4 particles came"), "{message}");
+        assert!(message.to_string().contains("only 3 of its 4 particles were saved"), "{message}");
     }
     writer.begin(&more).unwrap();
     let lacking = Save { status: save(&more, 0).status.narrow(0, 0, 2), ..save(&more, 0) };
     let message = writer.save(lacking).unwrap_err().to_string();
-    assert!(message.contains("2 numbers where 3 belong to its 3 particles"), "{message}");
-    writer.begin(&promised).unwrap();
-    let early = Save { first: 1, ..save(&promised, 0) };
-    for (wrong, what) in [(early, "particles 1 to 4"), (save(&promised, 1), "particles 0 to 3")] {
+    assert!(message.contains("2 numbers, expected 3 for 3 particles"), "{message}");
+    writer.begin(&planned).unwrap();
+    let early = Save { first: 1, ..save(&planned, 0) };
+    for (wrong, what) in [(early, "particles 1 to 4"), (save(&planned, 1), "particles 0 to 3")] {
         let message = writer.save(wrong).unwrap_err().to_string();
         assert!(message.contains(what), "{message}");
-        assert!(message.contains("expected is save 0, from particle 0 on and to 3"), "{message}");
+        assert!(message.contains("expected a block of save 0 from particle 0 to 3"), "{message}");
     }
 }

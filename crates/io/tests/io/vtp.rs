@@ -22,21 +22,21 @@ fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn lines_are_cut_where_particles_go_through_periodic_faces() {
+fn lines_are_split_at_periodic_faces() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracks.vtp");
     write_tracks(&store(folder.path(), true), &path).unwrap();
     assert!(!folder.path().join("tracks.vtp.part").exists());
     let file = burntrace_vtk::open(&path).unwrap();
     // Particle 0: 2 points, a cut, 3 points. Particle 1: released at save 2. Particle 2: 3 points
-    // and its end.
+    // and the point of its end.
     assert_eq!(topology(&file, "lines/offsets"), [2.0, 5.0, 8.0, 12.0]);
     let expected: Vec<f64> = (0..12).map(f64::from).collect();
     assert_eq!(topology(&file, "lines/connectivity"), expected);
     assert_eq!(values(&file, "particle", Association::Cell), [0.0, 0.0, 1.0, 2.0]);
     let particle = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0];
     assert_eq!(values(&file, "particle", Association::Point), particle);
-    // The last point has the time of the end, not that of the save after it.
+    // The last point has the time of the end, not that of the next save.
     let time = [0.0, 0.5, 1.0, 1.5, 2.0, 1.0, 1.5, 2.0, 0.0, 0.5, 1.0, 1.25];
     assert_eq!(values(&file, "time", Association::Point), time);
     assert_eq!(values(&file, "status", Association::Point)[11], 11.0);
@@ -46,7 +46,7 @@ fn lines_are_cut_where_particles_go_through_periodic_faces() {
 }
 
 #[test]
-fn a_single_point_is_a_vertex() {
+fn a_line_of_a_single_point_is_a_vertex() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &plan(Precision::F32, false, [1.0, 0.0, 0.0]), 3);
     let path = folder.path().join("tracks.vtp");
@@ -61,7 +61,7 @@ fn a_single_point_is_a_vertex() {
 }
 
 #[test]
-fn clouds_have_the_particles_of_each_save() {
+fn each_save_is_a_cloud_of_its_particles() {
     let folder = tempfile::tempdir().unwrap();
     let pvd = write_clouds(&store(folder.path(), true), folder.path().join("clouds")).unwrap();
     let info = inspect(pvd.as_path(), &SeriesOptions::default()).unwrap();
@@ -75,7 +75,7 @@ fn clouds_have_the_particles_of_each_save() {
 }
 
 #[test]
-fn a_store_without_points_is_written() {
+fn a_store_without_points_is_a_valid_file() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &plan(Precision::F32, true, [0.0; 3]), 0);
     let store = Tracks::open(folder.path()).unwrap();
@@ -88,7 +88,7 @@ fn a_store_without_points_is_written() {
 }
 
 #[test]
-fn points_of_any_data_set_are_seeds() {
+fn seeds_are_read_from_any_data_set() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracks.vtp");
     write_tracks(&store(folder.path(), false), &path).unwrap();
@@ -103,9 +103,9 @@ fn points_of_any_data_set_are_seeds() {
     assert_eq!(seeds.position[4 + 1], [1.0, -0.75, 2.0]);
 }
 
-/// Writes what `check_vtp.py` loads: `cargo test -p burntrace-io --release -- --ignored vtp_large`.
+/// Writes the files that `check_vtp.py` reads: `cargo test -p burntrace-io --release -- --ignored vtp_large`.
 #[test]
-#[ignore = "writes a large store to look at"]
+#[ignore = "writes a large store for check_vtp.py"]
 fn vtp_large() {
     use burn::tensor::{DType, Device, Tensor, TensorData};
     use burntrace_core::{Ends, Save, SavePlan, Status, TrackSink};

@@ -4,7 +4,7 @@ use super::ghosts::Ghosts;
 use super::info::{CellCount, count};
 use super::refused;
 use crate::Result;
-use crate::listing::{counted, row};
+use crate::listing::{counted, list};
 use crate::series::other_count;
 use burntrace_core::{CellKind, mesh::Cells};
 use burntrace_vtk::{Kind, VtkFile};
@@ -195,7 +195,11 @@ fn nothing_left(total: usize, hidden: usize, others: &[u8]) -> String {
             counted(total, "cell")
         );
     }
-    format!("it has no cells of which a mesh can be made, but {}; {}", row(&count(others)), known())
+    format!(
+        "it has no cells of which a mesh can be made, but {}; {}",
+        list(&count(others)),
+        known()
+    )
 }
 
 /// Why a mesh of so many cells is not taken.
@@ -204,7 +208,7 @@ fn beside(cells: usize, dimension: usize, others: &[u8]) -> String {
         "beside {} in {dimension} dimensions it has others, which do not belong to their mesh: {}; \
          `other_cells = \"skip\"` passes over them; {}",
         counted(cells, "cell"),
-        row(&count(others)),
+        list(&count(others)),
         known()
     )
 }

@@ -1,4 +1,4 @@
-//! Slots that are used again, in stores and in what is written from them.
+//! Re-used slots in stores, lines and point clouds.
 
 use crate::support::{
     ends as plain_ends, plan as plain_plan, run as plain_run, save as plain_save,
@@ -26,7 +26,7 @@ pub fn plan() -> SavePlan {
     }
 }
 
-fn life(
+fn instance(
     (slot, generation): (usize, u32),
     status: Status,
     [release_time, end_time]: [f64; 2],
@@ -44,24 +44,25 @@ fn life(
     }
 }
 
-/// The lives, as they come: a seed that comes in again and ends there, and two slots of a source.
-pub fn lives() -> [Vec<ParticleInstance>; 3] {
+/// The particle instances in the order of the run: a seed that is re-injected and ends, and two
+/// slots of a source.
+pub fn instances() -> [Vec<ParticleInstance>; 3] {
     [
         vec![
-            life((1, 0), EXITED, [0.25, 1.125]),
-            // No save meets this one, and one save the next one.
-            life((2, 0), EXITED, [0.125, 0.375]),
-            life((2, 1), EXITED, [0.625, 1.25]),
+            instance((1, 0), EXITED, [0.25, 1.125]),
+            // This one has no save, the next one has one.
+            instance((2, 0), EXITED, [0.125, 0.375]),
+            instance((2, 1), EXITED, [0.625, 1.25]),
         ],
-        vec![life((0, 0), EXITED, [0.0, 1.75]), life((1, 1), EXITED, [1.75, 2.625])],
+        vec![instance((0, 0), EXITED, [0.0, 1.75]), instance((1, 1), EXITED, [1.75, 2.625])],
         vec![
-            life((0, 1), Status::LeftMesh, [1.75, 2.75]),
-            life((2, 2), Status::Active, [2.875, f64::NAN]),
+            instance((0, 1), Status::LeftMesh, [1.75, 2.75]),
+            instance((2, 2), Status::Active, [2.875, f64::NAN]),
         ],
     ]
 }
 
-/// What is in each slot: x and the generation, save by save.
+/// Contents of the slots, save by save: x, and the generation.
 const X: [[f64; 3]; SAVES] = [
     [0.25, EMPTY, EMPTY],
     [0.75, 0.1, EMPTY],
@@ -74,11 +75,11 @@ const X: [[f64; 3]; SAVES] = [
 const GENERATION: [[i32; 3]; SAVES] =
     [[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2], [1, 1, 2], [1, 1, 2], [1, 2, 2]];
 
-/// Save `index`, at time 0.5 x index. The seed goes through the periodic face after save 1.
+/// Save `index`, at time 0.5 x index. The seed crosses the periodic face after save 1.
 pub fn save(index: usize) -> Save {
     let device = Device::flex();
     let x = X[index];
-    let place = |x: f64| if x.is_nan() { [EMPTY; 3] } else { [x, 0.5, 0.0] };
+    let position = |x: f64| if x.is_nan() { [EMPTY; 3] } else { [x, 0.5, 0.0] };
     let floats = |rows: Vec<[f64; 3]>| {
         let data = TensorData::new(rows.into_flattened(), [3, 3]);
         Tensor::<2>::from_data(data, (&device, DType::F64))
@@ -96,10 +97,10 @@ pub fn save(index: usize) -> Save {
         index,
         time: 0.5 * index as f64,
         first: 0,
-        position: floats(x.map(place).to_vec()),
+        position: floats(x.map(position).to_vec()),
         status: ints(status),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
-        velocity: Some(floats(x.map(place).to_vec())),
+        velocity: Some(floats(x.map(position).to_vec())),
         generation: Some(ints(GENERATION[index])),
     }
 }
@@ -115,10 +116,10 @@ pub fn ends() -> Ends {
     }
 }
 
-/// Writes the run into a folder, with these as the last lives of its slots.
+/// Writes the run into a folder, with the given last instances of its slots.
 fn run(folder: &Path, last: &[ParticleInstance]) -> Tracks {
     let mut writer = TrackWriter::new(folder).overwrite(true);
-    let [first, second, _] = lives();
+    let [first, second, _] = instances();
     writer.begin(&plan()).unwrap();
     for index in 0..SAVES {
         match index {
@@ -134,7 +135,7 @@ fn run(folder: &Path, last: &[ParticleInstance]) -> Tracks {
 }
 
 pub fn store(folder: &Path) -> Tracks {
-    run(folder, &lives()[2])
+    run(folder, &instances()[2])
 }
 
 fn files(folder: &Path) -> Vec<String> {
@@ -153,13 +154,13 @@ fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn lives_come_back() {
+fn particle_instances_are_read_as_written() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
     let read: Vec<ParticleInstance> = tracks.instances().unwrap().map(Result::unwrap).collect();
-    // As text, since NaN is not equal to itself.
-    assert_eq!(format!("{read:?}"), format!("{:?}", lives().concat()));
-    assert_eq!(tracks.num_lives(), Some(7));
+    // As text, because NaN differs from itself.
+    assert_eq!(format!("{read:?}"), format!("{:?}", instances().concat()));
+    assert_eq!(tracks.num_instances(), Some(7));
     for (index, generation) in GENERATION.iter().enumerate() {
         assert_eq!(tracks.generation(index).unwrap().unwrap(), generation);
     }
@@ -173,12 +174,12 @@ fn lives_come_back() {
 }
 
 #[test]
-fn more_lives_than_are_read_at_a_time_come_back() {
+fn several_blocks_of_instances_are_read_as_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = TrackWriter::new(folder.path());
     writer.begin(&plan()).unwrap();
     let all: Vec<ParticleInstance> =
-        (0..10_000).map(|i| life((i % 3, (i / 3) as u32), EXITED, [i as f64, 1e4])).collect();
+        (0..10_000).map(|i| instance((i % 3, (i / 3) as u32), EXITED, [i as f64, 1e4])).collect();
     all.chunks(777).for_each(|some| writer.instances(some).unwrap());
     writer.end(&ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
@@ -187,11 +188,10 @@ fn more_lives_than_are_read_at_a_time_come_back() {
 }
 
 #[test]
-fn a_store_without_lives_is_as_it_was() {
+fn overwriting_removes_the_arrays_of_instances() {
     let folder = tempfile::tempdir().unwrap();
     store(folder.path());
     assert!(folder.path().join("life_slot").exists());
-    // Over one with lives: nothing of them is left.
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     let plan = plain_plan(Precision::F32, false, [0.0; 3]);
     writer.begin(&plan).unwrap();
@@ -202,88 +202,71 @@ fn a_store_without_lives_is_as_it_was() {
     let manifest = std::fs::read_to_string(folder.path().join("zarr.json")).unwrap();
     assert!(!manifest.contains("lives") && !manifest.contains("generation"), "{manifest}");
     let tracks = Tracks::open(folder.path()).unwrap();
-    assert!(tracks.instances().is_none() && tracks.num_lives().is_none());
+    assert!(tracks.instances().is_none() && tracks.num_instances().is_none());
     assert_eq!(tracks.generation(0).unwrap(), None);
     assert_eq!(tracks.track(0).unwrap().generation, None);
     assert!(tracks.ends().unwrap().generation.is_empty());
 }
 
 #[test]
-fn runs_that_break_their_word_about_lives_are_refused() {
+fn instances_that_contradict_the_plan_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = TrackWriter::new(folder.path());
-    let message = writer.instances(&lives()[0]).unwrap_err().to_string();
-    assert!(message.contains("not begun"), "{message}");
+    let message = writer.instances(&instances()[0]).unwrap_err().to_string();
+    assert!(message.contains("has not started"), "{message}");
     writer.begin(&plan()).unwrap();
     let lacking = Save { generation: None, ..save(0) };
     let message = writer.save(lacking).unwrap_err().to_string();
-    assert!(message.contains("no generations, which were announced"), "{message}");
+    assert!(message.contains("no generations, which the save plan lists"), "{message}");
     let few = Ends { generation: Vec::new(), ..ends() };
     let message = writer.end(&few).unwrap_err().to_string();
-    assert!(message.contains("the ends are those of 0 particles, not 3"), "{message}");
+    assert!(message.contains("the ends have 0 particles, the save plan has 3"), "{message}");
     let mut writer = writer.overwrite(true);
     writer.begin(&plain_plan(Precision::F64, true, [0.0; 3])).unwrap();
-    let message = writer.instances(&lives()[0]).unwrap_err().to_string();
-    assert!(message.contains("lives of slots came with it, which were not announced"), "{message}");
+    let message = writer.instances(&instances()[0]).unwrap_err().to_string();
+    assert!(message.contains("the save plan says that slots are not re-used"), "{message}");
 }
 
 #[test]
-fn damaged_tables_of_lives_are_refused() {
+fn damaged_tables_of_instances_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
     let damage = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let path = folder.path().join(name);
-        let whole = std::fs::read(&path).unwrap();
-        let mut bytes = whole.clone();
+        let original = std::fs::read(&path).unwrap();
+        let mut bytes = original.clone();
         change(&mut bytes);
         std::fs::write(&path, bytes).unwrap();
         let result = write_tracks(&tracks, folder.path().join("tracks.vtp"));
         let result = Tracks::open(folder.path()).and(result);
-        std::fs::write(&path, whole).unwrap();
+        std::fs::write(&path, original).unwrap();
         result.unwrap_err().to_string()
     };
     let cut = damage("life_slot/c.0", &|bytes| bytes.truncate(200));
     assert!(cut.contains("life_slot/c.0`: found 200 bytes, expected 32768"), "{cut}");
     let slot = damage("life_slot/c.0", &|bytes| bytes[0] = 3);
-    assert!(slot.contains("found life 0 of slot 3 in the table of lives"), "{slot}");
+    assert!(
+        slot.contains(
+            "found generation 0 of slot 3, expected generations from 0, and slots from 0 below 3"
+        ),
+        "{slot}"
+    );
     let status = damage("life_status/c.0", &|bytes| bytes[0] = 99);
     assert!(status.contains("status code 99"), "{status}");
     let order = damage("life_generation/c.0", &|bytes| bytes[0] = 7);
-    assert!(order.contains("found life 7 of slot 1, expected life 0"), "{order}");
+    assert!(order.contains("found generation 7 of slot 1, expected generation 0"), "{order}");
     let negative = damage("end_generation/c.0", &|bytes| bytes[3] = 0xff);
-    assert!(negative.contains("end_generation`: found -"), "{negative}");
+    assert!(negative.contains("end_generation`: found generation -"), "{negative}");
 }
 
 #[test]
-fn a_store_of_numpy_files_is_read() {
-    let old = Tracks::open(crate::support::data("tracks-npy/lives")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let new = store(folder.path());
-    let all = |tracks: &Tracks| {
-        let lives: Vec<ParticleInstance> =
-            tracks.instances().unwrap().map(Result::unwrap).collect();
-        let tracks: Vec<_> = (0..3).map(|slot| tracks.track(slot).unwrap()).collect();
-        format!("{lives:?} {tracks:?}")
-    };
-    assert_eq!(all(&old), all(&new));
-    let ends = |tracks: &Tracks| format!("{:?}", tracks.ends().unwrap());
-    assert_eq!((ends(&old), old.num_lives()), (ends(&new), new.num_lives()));
-    let lines = |tracks: &Tracks, name: &str| {
-        let path = folder.path().join(name);
-        write_tracks(tracks, &path).unwrap();
-        std::fs::read(path).unwrap()
-    };
-    assert!(lines(&old, "old.vtp") == lines(&new, "new.vtp"));
-}
-
-#[test]
-fn each_life_has_its_line() {
+fn each_instance_has_its_own_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracks.vtp");
     write_tracks(&store(folder.path()), &path).unwrap();
     let file = burntrace_vtk::open(&path).unwrap();
-    // The seed: 2 points, a cut at the periodic face, 2 points; its second life: 3 points, the last
-    // one its end. Then two lives of two points, and two of one.
+    // The seed: 2 points, a cut at the periodic face, 2 points. Its second instance: 3 points, the
+    // last one at its end. Then two instances of two points, and two of one.
     assert_eq!(topology(&file, "lines/offsets"), [2.0, 4.0, 7.0, 9.0, 11.0]);
     let expected: Vec<f64> = (0..11).map(f64::from).collect();
     assert_eq!(topology(&file, "lines/connectivity"), expected);
@@ -305,7 +288,7 @@ fn each_life_has_its_line() {
 }
 
 #[test]
-fn clouds_leave_empty_slots_out() {
+fn clouds_omit_empty_slots() {
     let folder = tempfile::tempdir().unwrap();
     let pvd = write_clouds(&store(folder.path()), folder.path().join("clouds")).unwrap();
     let cloud = |save: usize| {
@@ -315,12 +298,12 @@ fn clouds_leave_empty_slots_out() {
     assert_eq!(cloud(0), [[0.0], [0.0], [0.0]]);
     assert_eq!(cloud(2), [[0.0, 1.0, 2.0], [0.0, 0.0, 1.0], [1.0, 0.75, 0.375]]);
     assert_eq!(cloud(4), [[0.0, 1.0], [1.0, 1.0], [0.25, 0.25]]);
-    // The seed's second life has ended: its age is that of its end.
+    // The second instance of the seed has ended: its age is that at its end.
     assert_eq!(cloud(6), [[0.0, 2.0], [1.0, 2.0], [1.0, 0.125]]);
 }
 
 #[test]
-fn without_lives_points_have_no_ages() {
+fn points_have_no_ages_if_slots_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     plain_run(folder.path(), &plain_plan(Precision::F32, false, [0.0; 3]), 5);
     let store = Tracks::open(folder.path()).unwrap();

@@ -1,0 +1,275 @@
+//! Errors about keys of the case file, in the words of its user.
+
+use serde::de::{Expected, Unexpected};
+use toml::Value;
+
+/// A key that is unknown, misplaced or missing, or a value that it cannot have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyError {
+    /// From the case down to the section or the value.
+    pub path: Vec<Step>,
+    /// The value given, in short.
+    given: Option<String>,
+    problem: Problem,
+}
+
+/// A step down from a section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Key(String),
+    /// An item of a list, counted from 0.
+    Item(usize),
+    /// A section of several with the same name: its number from 0, and their count.
+    Section(usize, usize),
+}
+
+impl Step {
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Step::Key(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Problem {
+    /// A key that the section does not have, with hints and the keys that it has.
+    Unknown { key: String, with: String, hint: String, allowed: Vec<&'static str> },
+    /// A key that the section needs, and what to give.
+    Missing { key: &'static str, with: String, hint: String },
+    /// A value of the wrong kind or size, with the kind to give.
+    Value(String),
+    /// Keys that exclude each other, or of which one is needed.
+    Keys(String),
+}
+
+impl KeyError {
+    fn new(problem: Problem) -> Self {
+        KeyError { path: Vec::new(), given: None, problem }
+    }
+
+    /// A value that a key cannot have; `give` says what it can have.
+    pub fn value(give: impl Into<String>) -> Self {
+        KeyError::new(Problem::Value(give.into()))
+    }
+
+    /// Keys that do not belong together; the text continues the name of the section.
+    pub fn keys(text: impl Into<String>) -> Self {
+        KeyError::new(Problem::Keys(text.into()))
+    }
+
+    pub fn missing(key: &'static str, hint: impl Into<String>) -> Self {
+        KeyError::new(Problem::Missing { key, with: String::new(), hint: hint.into() })
+    }
+
+    /// A key that a section does not have. `with` names the kind of the section, and `goes_with` the
+    /// kinds that have the key.
+    pub fn unknown(
+        key: &str,
+        with: &str,
+        goes_with: Option<String>,
+        allowed: &[&'static str],
+    ) -> Self {
+        let hint = match (goes_with, nearest(key, allowed.iter().copied())) {
+            (Some(kinds), _) => format!("; it goes with {kinds}."),
+            (None, Some(name)) => format!("; did you mean `{name}`?"),
+            (None, None) => ".".into(),
+        };
+        let (key, with, allowed) = (key.to_string(), with.to_string(), allowed.to_vec());
+        KeyError::new(Problem::Unknown { key, with, hint, allowed })
+    }
+
+    /// A name that is none of those that a key can have.
+    pub fn choice(given: &str, names: &[&'static str]) -> Self {
+        let meant = nearest(given, names.iter().copied());
+        let names = choices(names);
+        KeyError::value(match meant {
+            Some(name) => format!("did you mean `{name}`? Names: {names}"),
+            None => format!("give {names}"),
+        })
+    }
+
+    /// The same error, seen from one step further up; `value` is what the step leads to.
+    pub fn under(mut self, step: Step, value: &Value) -> Self {
+        if self.path.is_empty() {
+            self.given.get_or_insert_with(|| in_short(value));
+        }
+        self.path.insert(0, step);
+        self
+    }
+
+    /// The same error, of a section whose kind is known.
+    pub fn with(mut self, kind: &str) -> Self {
+        if let (Problem::Missing { with, .. }, true) = (&mut self.problem, self.path.is_empty()) {
+            *with = kind.into();
+        }
+        self
+    }
+
+    /// The same error, with what to give for a key that is missing.
+    pub fn hint(mut self, text: &str) -> Self {
+        if let (Problem::Missing { hint, .. }, true) = (&mut self.problem, self.path.is_empty()) {
+            *hint = text.into();
+        }
+        self
+    }
+
+    /// The names that lead from the case to the line with the error.
+    pub fn location(&self) -> Vec<Step> {
+        let key = match &self.problem {
+            Problem::Unknown { key, .. } => Some(Step::Key(key.clone())),
+            _ => None,
+        };
+        self.path.iter().cloned().chain(key).collect()
+    }
+
+    /// The name of a key below the path, as `source.inlet.face`.
+    fn dotted(&self, key: Option<&str>) -> String {
+        let mut name = String::new();
+        for step in &self.path {
+            match step {
+                Step::Key(key) if name.is_empty() => name = key.clone(),
+                Step::Key(key) => name = format!("{name}.{key}"),
+                Step::Item(item) => name = format!("{name}[{item}]"),
+                Step::Section(..) => {}
+            }
+        }
+        match key {
+            Some(key) if name.is_empty() => key.into(),
+            Some(key) => format!("{name}.{key}"),
+            None => name,
+        }
+    }
+
+    /// The name of the section, as `[trace]` or `[[source]] 1 of 2`.
+    fn section(&self) -> String {
+        let name = self.dotted(None);
+        let number = self.path.iter().find_map(|step| match step {
+            Step::Section(number, count) => Some((number + 1, count)),
+            _ => None,
+        });
+        match (number, name.split_once('.')) {
+            (None, _) if name.is_empty() => "the case".into(),
+            (None, _) => format!("[{name}]"),
+            (Some((number, count)), None) => format!("[[{name}]] {number} of {count}"),
+            (Some((number, count)), Some((outer, _))) => {
+                format!("[{name}] of [[{outer}]] {number} of {count}")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for KeyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let section = self.section();
+        let of_kind = |with: &str| match with.is_empty() {
+            true => section.clone(),
+            false => format!("{section} {with}"),
+        };
+        match &self.problem {
+            Problem::Unknown { key, hint, allowed, .. } if self.path.is_empty() => {
+                let all = allowed.join(", ");
+                write!(f, "`{key}` is not a section of the case{hint} Sections: {all}")
+            }
+            Problem::Unknown { key, with, hint, allowed } => {
+                let all = allowed.join(", ");
+                write!(f, "`{key}` is not a key of {}{hint} Keys: {all}", of_kind(with))
+            }
+            Problem::Missing { key, with, hint } => {
+                let hint = if hint.is_empty() { String::new() } else { format!(": {hint}") };
+                let name = self.dotted(Some(key));
+                write!(f, "`{name}` is missing; {} needs it{hint}", of_kind(with))
+            }
+            Problem::Value(give) => {
+                let (name, given) = (self.dotted(None), self.given.as_deref().unwrap_or_default());
+                write!(f, "`{name}` is {given}; {give}")
+            }
+            Problem::Keys(text) => write!(f, "{section} {text}"),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+impl serde::de::Error for KeyError {
+    fn custom<T: std::fmt::Display>(text: T) -> Self {
+        KeyError::value(text.to_string())
+    }
+
+    fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        KeyError::value(format!("give {}", in_words(expected)))
+    }
+
+    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        KeyError::value(format!("give {}", in_words(expected)))
+    }
+
+    fn invalid_length(_: usize, expected: &dyn Expected) -> Self {
+        KeyError::value(format!("give {}", in_words(expected)))
+    }
+
+    fn unknown_variant(given: &str, names: &'static [&'static str]) -> Self {
+        KeyError::choice(given, names)
+    }
+
+    fn unknown_field(key: &str, allowed: &'static [&'static str]) -> Self {
+        KeyError::unknown(key, "", None, allowed)
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        KeyError::missing(key, "")
+    }
+}
+
+/// What a value should be.
+fn in_words(expected: &dyn Expected) -> String {
+    let text = expected.to_string();
+    match text.as_str() {
+        "f64" => "a number".into(),
+        "u64" | "usize" => "a whole number, 0 or more".into(),
+        "i64" => "a whole number".into(),
+        "a boolean" => "true or false".into(),
+        "a string" => "text in quotes".into(),
+        "path string" => "a file name in quotes".into(),
+        "a sequence" => "a list".into(),
+        _ if text.starts_with("struct ") => "a section of keys, as { key = value }".into(),
+        _ => match text.strip_prefix("an array of length ") {
+            Some(length) => format!("a list of {length} values"),
+            None => text,
+        },
+    }
+}
+
+/// A value, cut where it is long.
+fn in_short(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// `"a", "b" or "c"`.
+pub fn choices(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    one_of(&quoted)
+}
+
+/// `a, b or c`.
+pub fn one_of<T: AsRef<str>>(names: &[T]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => last.to_string(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The name that was probably meant.
+fn nearest(given: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let near = |name: &&str| strsim::jaro_winkler(given, name);
+    let best = names.max_by(|a, b| near(a).total_cmp(&near(b)))?;
+    (near(&best) > 0.75).then_some(best)
+}

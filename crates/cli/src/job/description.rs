@@ -1,0 +1,184 @@
+//! The description of a loaded field.
+
+use crate::case::CellVelocity;
+use burntrace::MeshField;
+use burntrace::io::SeriesInfo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::Path;
+
+/// What a field is made from, and its size.
+#[derive(Clone, Debug)]
+pub struct FieldDescription {
+    pub origin: FieldOrigin,
+    pub counts: FieldCounts,
+}
+
+/// What a field is made from.
+#[derive(Clone, Debug)]
+pub enum FieldOrigin {
+    /// Files.
+    Files {
+        info: Box<SeriesInfo>,
+        interpolation: &'static str,
+        /// Only for velocities in the cells of a mesh.
+        cell_velocity: Option<CellVelocity>,
+    },
+    /// A formula, evaluated as it is or sampled onto a grid.
+    Flow { name: String, sampled: bool },
+}
+
+/// Numbers of nodes and the like of a loaded field.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum FieldCounts {
+    /// A formula that is evaluated as it is.
+    Formula,
+    Grid {
+        nodes: [usize; 3],
+        bytes: u64,
+    },
+    Points {
+        nodes: usize,
+        bytes: u64,
+    },
+    Mesh(MeshFieldCounts),
+}
+
+/// Counts of a field on a mesh: nodes after coincident points are merged, and cells without ghosts
+/// and skipped ones.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeshFieldCounts {
+    nodes: usize,
+    cells: usize,
+    dimension: usize,
+    merged_points: usize,
+    degenerate: usize,
+    inverted: usize,
+    folded: usize,
+    open_faces: usize,
+    crowded_faces: usize,
+    bytes: u64,
+}
+
+/// Nodes of a field: along each axis of a grid, of a mesh or of points, or none of a formula.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum NodeCount {
+    None,
+    Grid([usize; 3]),
+    Points(usize),
+}
+
+impl FieldDescription {
+    /// The series that the field is read from, if it is read from files.
+    pub fn series(&self) -> Option<&SeriesInfo> {
+        self.origin.series()
+    }
+
+    pub fn nodes(&self) -> NodeCount {
+        match &self.counts {
+            FieldCounts::Formula => NodeCount::None,
+            FieldCounts::Grid { nodes, .. } => NodeCount::Grid(*nodes),
+            FieldCounts::Points { nodes, .. } => NodeCount::Points(*nodes),
+            FieldCounts::Mesh(counts) => NodeCount::Points(counts.nodes),
+        }
+    }
+
+    /// The description as JSON. Counts of the field replace those of the files, which include ghost
+    /// cells.
+    pub fn json(&self) -> serde_json::Result<Value> {
+        let mut json = match &self.origin {
+            FieldOrigin::Flow { name, sampled } => json!({ "flow": name, "sampled": sampled }),
+            FieldOrigin::Files { info, interpolation, cell_velocity } => {
+                let mut json = serde_json::to_value(info)?;
+                json["interpolation"] = (*interpolation).into();
+                if let Some(cell_velocity) = cell_velocity {
+                    json["cell_velocity"] = serde_json::to_value(cell_velocity)?;
+                }
+                json
+            }
+        };
+        let counts = serde_json::to_value(&self.counts)?;
+        if let (Value::Object(json), Value::Object(counts)) = (&mut json, counts) {
+            json.extend(counts);
+        }
+        Ok(json)
+    }
+}
+
+impl FieldOrigin {
+    /// The series, if there are files.
+    pub fn series(&self) -> Option<&SeriesInfo> {
+        match self {
+            FieldOrigin::Files { info, .. } => Some(info),
+            FieldOrigin::Flow { .. } => None,
+        }
+    }
+
+    /// The file that an error of a frame or of a mesh refers to.
+    pub fn file_of(&self, error: &burntrace::Error) -> Option<&Path> {
+        use burntrace::Error::{FrameSize, Mesh, NotFinite};
+        let files = &self.series()?.files;
+        let file = match error {
+            NotFinite { frame, .. } | FrameSize { frame, .. } => files.get(*frame),
+            Mesh(_) => files.first(),
+            _ => None,
+        };
+        file.map(|path| path.as_path())
+    }
+}
+
+impl MeshFieldCounts {
+    pub fn of(field: &MeshField) -> Self {
+        let counts = field.mesh().counts();
+        MeshFieldCounts {
+            nodes: field.mesh().points().len(),
+            cells: field.mesh().cells().len(),
+            dimension: field.mesh().dimension(),
+            merged_points: counts.merged,
+            degenerate: counts.degenerate,
+            inverted: counts.inverted,
+            folded: counts.folded,
+            open_faces: counts.open_faces,
+            crowded_faces: counts.crowded_faces,
+            bytes: field.bytes(),
+        }
+    }
+}
+
+/// As `65 x 33 x 2`.
+impl fmt::Display for NodeCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeCount::None => f.write_str("no"),
+            NodeCount::Grid([x, y, z]) => write!(f, "{x} x {y} x {z}"),
+            NodeCount::Points(nodes) => write!(f, "{nodes}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_counts_are_null_an_array_or_a_number() {
+        let counts = [NodeCount::None, NodeCount::Grid([65, 33, 2]), NodeCount::Points(7)];
+        let json = serde_json::to_value(counts).unwrap();
+        assert_eq!(json, json!([null, [65, 33, 2], 7]));
+        assert_eq!(serde_json::from_value::<[NodeCount; 3]>(json).unwrap(), counts);
+    }
+
+    #[test]
+    fn a_formula_is_described_by_its_name() {
+        let origin = FieldOrigin::Flow { name: "abc".into(), sampled: false };
+        let formula = FieldDescription { origin, counts: FieldCounts::Formula };
+        assert_eq!(formula.json().unwrap(), json!({ "flow": "abc", "sampled": false }));
+        let origin = FieldOrigin::Flow { name: "abc".into(), sampled: true };
+        let counts = FieldCounts::Grid { nodes: [2, 3, 4], bytes: 96 };
+        let expected = json!({ "flow": "abc", "sampled": true, "nodes": [2, 3, 4], "bytes": 96 });
+        assert_eq!(FieldDescription { origin, counts }.json().unwrap(), expected);
+    }
+}

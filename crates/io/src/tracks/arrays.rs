@@ -1,0 +1,97 @@
+//! The arrays of a store that is read.
+
+use super::array::ArrayReader;
+use super::layout::{self, ArraySpec, Counts, Dims};
+use super::manifest::Manifest;
+use crate::number::Number;
+use crate::{Error, Result};
+use std::ops::Range;
+use std::path::Path;
+
+/// The arrays of a store, by name.
+#[derive(Debug, Clone)]
+pub(super) struct StoreArrays {
+    arrays: Vec<(ArraySpec, ArrayReader)>,
+    counts: Counts,
+}
+
+impl StoreArrays {
+    /// Opens the arrays that the manifest lists.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing, or is not what the manifest says.
+    pub fn open(folder: &Path, manifest: &Manifest) -> Result<StoreArrays> {
+        // Lengths in Zarr's metadata are those of the plan until the run has ended.
+        let counts = if manifest.complete { manifest.counts() } else { manifest.planned() };
+        let of = (manifest.precision(), counts);
+        let required = required(manifest);
+        let is_expected = |spec: &&ArraySpec| required.contains(spec) || manifest.has(**spec);
+        let open = |spec: &ArraySpec| {
+            Ok((*spec, ArrayReader::open(folder, *spec, of, manifest.complete)?))
+        };
+        let arrays = layout::ALL.iter().filter(is_expected).map(open).collect::<Result<_>>()?;
+        Ok(StoreArrays { arrays, counts })
+    }
+
+    /// Numbers of complete saves and particle instances in a store that is being written.
+    pub fn complete_counts(&self) -> Result<Counts> {
+        let mut counts = Counts { saves: usize::MAX, instances: usize::MAX, ..self.counts };
+        for (spec, array) in &self.arrays {
+            match spec.dims {
+                Dims::SavesParticles if self.counts.particles == 0 => {}
+                Dims::SavesParticles | Dims::Saves => {
+                    counts.saves = counts.saves.min(array.rows()?)
+                }
+                Dims::Instances => counts.instances = counts.instances.min(array.rows()?),
+                Dims::Particles => {}
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Whether there is such an array.
+    pub fn has(&self, spec: ArraySpec) -> bool {
+        self.find(spec).is_some()
+    }
+
+    fn find(&self, spec: ArraySpec) -> Option<&ArrayReader> {
+        self.arrays.iter().find(|(of, _)| *of == spec).map(|(_, array)| array)
+    }
+
+    /// The values in a range of rows and columns of an array, row by row. An array with one item
+    /// for each particle is a single row; a list has a single column.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or is shorter than it should be.
+    pub fn read<T: Number>(
+        &self,
+        spec: ArraySpec,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Vec<T>> {
+        match self.find(spec) {
+            Some(array) => array.read(rows, columns),
+            None => Err(Error::Store {
+                path: spec.name.into(),
+                found: "found no such array".into(),
+                expected: "one, as the store lists it".into(),
+            }),
+        }
+    }
+}
+
+/// The arrays that a store must have, whether its manifest lists them or not.
+fn required(manifest: &Manifest) -> Vec<ArraySpec> {
+    let mut required = vec![layout::TIME, layout::POSITION, layout::STATUS];
+    if manifest.complete {
+        required.extend([layout::END_STATUS, layout::END_TIME, layout::RELEASE_TIME]);
+    }
+    if manifest.instances.is_some() {
+        required.push(layout::GENERATION);
+        required.extend(layout::ALL.iter().filter(|spec| spec.dims == Dims::Instances));
+        required.extend(manifest.complete.then_some(layout::END_GENERATION));
+    }
+    required
+}

@@ -1,0 +1,167 @@
+//! The table of particle instances, for runs that re-use slots: one array for each column.
+
+use super::array::ArrayWriter;
+use super::arrays::StoreArrays;
+use super::layout::{self, ArraySpec};
+use super::reader::{statuses, triples};
+use crate::{Error, Result};
+use burntrace_core::ParticleInstance;
+use std::path::Path;
+
+/// Number of instances read at a time.
+const BLOCK: usize = 1 << 12;
+
+/// Appends particle instances to the table.
+#[derive(Debug)]
+pub(super) struct InstanceWriter {
+    slot: ArrayWriter,
+    generation: ArrayWriter,
+    status: ArrayWriter,
+    release_time: ArrayWriter,
+    end_time: ArrayWriter,
+    release_position: ArrayWriter,
+    end_position: ArrayWriter,
+}
+
+impl InstanceWriter {
+    /// Opens each column with `open`, which gives all of them the same number of rows.
+    pub fn open(open: impl Fn(ArraySpec) -> Result<ArrayWriter>) -> Result<InstanceWriter> {
+        Ok(InstanceWriter {
+            slot: open(layout::INSTANCE_SLOT)?,
+            generation: open(layout::INSTANCE_GENERATION)?,
+            status: open(layout::INSTANCE_STATUS)?,
+            release_time: open(layout::INSTANCE_RELEASE_TIME)?,
+            end_time: open(layout::INSTANCE_END_TIME)?,
+            release_position: open(layout::INSTANCE_RELEASE_POSITION)?,
+            end_position: open(layout::INSTANCE_END_POSITION)?,
+        })
+    }
+
+    /// Appends instances. Slots, generations and codes fit their types, as they come from tensors.
+    pub fn append(&mut self, instances: &[ParticleInstance]) -> Result<()> {
+        let ints = |of: fn(&ParticleInstance) -> i32| instances.iter().map(of).collect::<Vec<_>>();
+        let times = |of: fn(&ParticleInstance) -> f64| instances.iter().map(of).collect::<Vec<_>>();
+        let positions = |of: fn(&ParticleInstance) -> [f64; 3]| {
+            instances.iter().flat_map(of).collect::<Vec<_>>()
+        };
+        let codes: Vec<u8> = instances.iter().map(|of| of.status.code() as u8).collect();
+        self.slot.append(&ints(|of| of.slot as i32))?;
+        self.generation.append(&ints(|of| of.generation as i32))?;
+        self.status.append(&codes)?;
+        self.release_time.append(&times(|of| of.release_time))?;
+        self.end_time.append(&times(|of| of.end_time))?;
+        self.release_position.append(&positions(|of| of.release_position))?;
+        self.end_position.append(&positions(|of| of.end_position))
+    }
+
+    /// Number of instances.
+    pub fn count(&self) -> usize {
+        self.slot.items()
+    }
+
+    /// The columns.
+    pub fn columns(&mut self) -> [&mut ArrayWriter; 7] {
+        [
+            &mut self.slot,
+            &mut self.generation,
+            &mut self.status,
+            &mut self.release_time,
+            &mut self.end_time,
+            &mut self.release_position,
+            &mut self.end_position,
+        ]
+    }
+}
+
+/// Iterator over the particle instances of a store; see [`Tracks::instances`](super::Tracks::instances).
+///
+/// It reads blocks of instances, so memory does not grow with their number. It ends after an error.
+#[derive(Debug)]
+pub struct Instances<'a> {
+    arrays: &'a StoreArrays,
+    folder: &'a Path,
+    /// Number of instances in the table.
+    count: usize,
+    /// Number of slots.
+    slots: usize,
+    next: usize,
+    block: std::vec::IntoIter<ParticleInstance>,
+}
+
+impl<'a> Instances<'a> {
+    pub(super) fn new(
+        arrays: &'a StoreArrays,
+        folder: &'a Path,
+        count: usize,
+        slots: usize,
+    ) -> Self {
+        Instances { arrays, folder, count, slots, next: 0, block: Vec::new().into_iter() }
+    }
+
+    fn read(&self, first: usize, count: usize) -> Result<Vec<ParticleInstance>> {
+        let rows = first..first + count;
+        let slots: Vec<i32> = self.arrays.read(layout::INSTANCE_SLOT, rows.clone(), 0..1)?;
+        let generations: Vec<i32> =
+            self.arrays.read(layout::INSTANCE_GENERATION, rows.clone(), 0..1)?;
+        let codes = self.arrays.read(layout::INSTANCE_STATUS, rows.clone(), 0..1)?;
+        let statuses = statuses(self.folder, codes)?;
+        let times = |spec: ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1);
+        let positions =
+            |spec: ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1).map(triples);
+        let (release_times, end_times) =
+            (times(layout::INSTANCE_RELEASE_TIME)?, times(layout::INSTANCE_END_TIME)?);
+        let release_positions = positions(layout::INSTANCE_RELEASE_POSITION)?;
+        let end_positions = positions(layout::INSTANCE_END_POSITION)?;
+        let instance = |i: usize| {
+            let (slot, generation) = self.checked(slots[i], generations[i])?;
+            Ok(ParticleInstance {
+                slot,
+                generation,
+                status: statuses[i],
+                release_time: release_times[i],
+                release_position: release_positions[i],
+                end_time: end_times[i],
+                end_position: end_positions[i],
+            })
+        };
+        (0..count).map(instance).collect()
+    }
+
+    /// The slot and generation of an instance, if they are valid.
+    fn checked(&self, slot: i32, generation: i32) -> Result<(usize, u32)> {
+        let known_slot = usize::try_from(slot).ok().filter(|slot| *slot < self.slots);
+        match (known_slot, u32::try_from(generation)) {
+            (Some(slot), Ok(generation)) => Ok((slot, generation)),
+            _ => Err(Error::Store {
+                path: self.folder.into(),
+                found: format!("found generation {generation} of slot {slot}"),
+                expected: format!("generations from 0, and slots from 0 below {}", self.slots),
+            }),
+        }
+    }
+}
+
+impl Iterator for Instances<'_> {
+    type Item = Result<ParticleInstance>;
+
+    fn next(&mut self) -> Option<Result<ParticleInstance>> {
+        if let Some(instance) = self.block.next() {
+            return Some(Ok(instance));
+        }
+        let count = BLOCK.min(self.count - self.next);
+        if count == 0 {
+            return None;
+        }
+        match self.read(self.next, count) {
+            Ok(block) => {
+                self.next += count;
+                self.block = block.into_iter();
+                self.block.next().map(Ok)
+            }
+            Err(e) => {
+                self.next = self.count;
+                Some(Err(e))
+            }
+        }
+    }
+}
