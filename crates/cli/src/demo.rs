@@ -1,17 +1,18 @@
-//! `burntrace demo`: the case of `burntrace init`, run.
+//! `burntrace demo`: runs the case that `burntrace init` prints.
 
 use crate::{
-    args, case,
-    run::{self, Begin},
+    args::DemoArgs,
+    case,
+    trace::{self, RunStart},
 };
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
-pub fn execute(args: &args::Demo) -> Result<()> {
+pub fn execute(args: &DemoArgs) -> Result<()> {
     let mut case = case::from_text(case::TEMPLATE, &[]).map_err(|error| anyhow!(error))?;
     if let Some(device) = &args.device {
         case.run.device = device.clone();
     }
     case.run.out = args.out.clone();
-    run::trace(&case, Path::new("."), Begin::Anew { overwrite: true }, args.output)
+    trace::trace(&case, Path::new("."), RunStart::New { overwrite: true }, args.output)
 }

@@ -1,11 +1,11 @@
 //! `burntrace devices`.
 
-use crate::args;
+use crate::args::DevicesArgs;
 use anyhow::Result;
 use burntrace::device::{self, OpenDevice, Unusable};
 use std::io::Write;
 
-pub fn execute(args: &args::Devices) -> Result<()> {
+pub fn execute(args: &DevicesArgs) -> Result<()> {
     let (usable, unusable) = device::list();
     let auto = device::open("auto")?.name;
     let mut out = std::io::stdout().lock();
@@ -13,12 +13,12 @@ pub fn execute(args: &args::Devices) -> Result<()> {
         writeln!(out, "{:#}", json(&usable, &unusable, &auto))?;
         return Ok(());
     }
-    writeln!(out, "device     f64   what it is")?;
+    writeln!(out, "device     f64   description")?;
     for usable in &usable {
         let f64 = if usable.has_f64 { "yes" } else { "no" };
         let mut notes = usable.description.clone();
         if usable.is_software {
-            notes += ", computed by the CPU";
+            notes += ", a software rasteriser on the CPU";
         }
         if usable.name == auto {
             notes += "  <- auto";

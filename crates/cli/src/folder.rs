@@ -1,13 +1,16 @@
-//! The folder that a run writes to.
+//! The output folder of a run.
 
-use crate::{
-    case::{Case, Misuse},
-    checkpoint,
-};
+use crate::case::{Case, Misuse};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// The files of a run and of what is made of it, apart from the folders.
+/// Name of the checkpoint in the folder.
+pub const CHECKPOINT: &str = "checkpoint.bin";
+
+/// Subfolders of a run and of what other commands make of it.
+const FOLDERS: [&str; 5] = ["tracks", "clouds", "pictures", "density", "ftle"];
+
+/// Files of a run and of what other commands make of it.
 const FILES: [&str; 10] = [
     "case.toml",
     "summary.json",
@@ -21,44 +24,47 @@ const FILES: [&str; 10] = [
     "tracks.mp4",
 ];
 
-/// The folder that a run writes to.
+/// The output folder of a run.
 pub struct Folder {
     pub root: PathBuf,
 }
 
 impl Folder {
-    /// The folder of this name, as it is.
+    /// The folder at a path, which is not checked.
     pub fn at(root: impl AsRef<Path>) -> Self {
         Folder { root: root.as_ref().to_path_buf() }
     }
 
-    /// Whether it has a run that can go on, or is still going on.
+    /// Whether it contains an unfinished run: stopped, or still in progress.
     pub fn is_stopped(&self) -> bool {
-        self.path(checkpoint::NAME).exists()
+        self.path(CHECKPOINT).exists()
     }
 
-    /// Makes the folder; an earlier run in it is replaced only where that was asked for.
+    /// Creates the folder. Replaces an earlier run in it only if `overwrite` is set.
     pub fn create(root: &Path, overwrite: bool) -> Result<Self> {
         let folder = Folder::at(root);
         let has = |name: &str| folder.path(name).exists();
         let is_stopped = folder.is_stopped();
         if (is_stopped || has("case.toml") || has("tracks")) && !overwrite {
             let what = match is_stopped {
-                true => format!("a run that was stopped; go on with it with {}", folder.way_on()),
+                true => {
+                    format!("a run that was stopped; resume it with {}", folder.resume_command())
+                }
                 false => "an earlier run".into(),
             };
             return Err(Misuse::error(format!(
-                "{} holds {what}; give --overwrite to replace it, or another folder with --out",
+                "{} contains {what}; to replace it, give --overwrite; to keep it, give another \
+                 folder with --out",
                 root.display()
             )));
         }
-        // First of all, so that nobody goes on with tracks that are not there.
-        folder.forget_checkpoint()?;
-        for name in ["tracks", "clouds", "pictures", "density", "ftle"] {
-            remove(std::fs::remove_dir_all(folder.path(name)))?;
+        // First, so that a checkpoint never outlives the tracks that it refers to.
+        folder.remove_checkpoint()?;
+        for name in FOLDERS {
+            ignore_missing(std::fs::remove_dir_all(folder.path(name)))?;
         }
         for name in FILES {
-            remove(std::fs::remove_file(folder.path(name)))?;
+            ignore_missing(std::fs::remove_file(folder.path(name)))?;
         }
         make(root)?;
         Ok(folder)
@@ -68,39 +74,48 @@ impl Folder {
         self.root.join(name)
     }
 
-    /// Writes a file beside its final name and renames it, so that it is whole or not there.
+    /// Writes a file under a temporary name and renames it, so that a partial file never appears.
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.path(name);
         let part = self.path(&format!("{name}.part"));
         std::fs::write(&part, text)
             .and_then(|()| std::fs::rename(&part, &path))
-            .with_context(|| format!("{} cannot be written", path.display()))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The command that goes on with the run in it.
-    pub fn way_on(&self) -> String {
+    /// The command that resumes the run in the folder.
+    pub fn resume_command(&self) -> String {
         format!("`burntrace run --resume {}`", self.root.display())
     }
 
-    /// Removes the checkpoint, of which there is no need any more.
-    pub fn forget_checkpoint(&self) -> Result<()> {
-        remove(std::fs::remove_file(self.path(checkpoint::NAME)))
+    /// An error for commands that need a finished run.
+    pub fn unfinished(&self) -> anyhow::Error {
+        Misuse::error(format!(
+            "{} contains a run that was stopped, or is still in progress; resume it with {}",
+            self.root.display(),
+            self.resume_command()
+        ))
+    }
+
+    /// Removes the checkpoint if there is one.
+    pub fn remove_checkpoint(&self) -> Result<()> {
+        ignore_missing(std::fs::remove_file(self.path(CHECKPOINT)))
     }
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder and its parents if they do not exist.
 pub fn make(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("the folder {} cannot be made", folder.display()))
+        .with_context(|| format!("cannot create the folder {}", folder.display()))
 }
 
-/// A case as it runs, with absolute file names, so that it runs from anywhere.
-pub fn text_of(case: &Case, base: &Path) -> Result<String> {
+/// The case as TOML, with absolute file names, so that it runs from any working directory.
+pub fn case_text(case: &Case, base: &Path) -> Result<String> {
     Ok(toml::to_string(&case.clone().within(base))?)
 }
 
-/// Removal of something that need not be there.
-fn remove(result: std::io::Result<()>) -> Result<()> {
+/// Treats the removal of a missing file or folder as success.
+fn ignore_missing(result: std::io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),

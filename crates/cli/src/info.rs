@@ -1,12 +1,12 @@
 //! `burntrace info`.
 
-use crate::{args, case::Misuse, folder::Folder, progress::in_words};
+use crate::{args::InfoArgs, case::Misuse, folder::Folder, format::with_prefix};
 use anyhow::Result;
 use burntrace::io::{self, SeriesInfo, series::MeshInfo};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-pub fn execute(args: &args::Info) -> Result<()> {
+pub fn execute(args: &InfoArgs) -> Result<()> {
     let options = io::SeriesOptions {
         velocity: velocity(args.velocity.as_deref())?,
         time: io::TimeOptions { file_dt: args.file_dt, ..Default::default() },
@@ -17,11 +17,7 @@ pub fn execute(args: &args::Info) -> Result<()> {
         ..Default::default()
     };
     if let Some(folder) = args.files.iter().map(Folder::at).find(Folder::is_stopped) {
-        return Err(Misuse::error(format!(
-            "{} holds a run that was stopped, or is still going on; go on with it with {}",
-            folder.root.display(),
-            folder.way_on()
-        )));
+        return Err(folder.unfinished());
     }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
     let mut out = std::io::stdout().lock();
@@ -40,7 +36,7 @@ fn files(names: &[String]) -> io::Files {
     }
 }
 
-/// The velocity's name, or three names with commas between them.
+/// Parses the name of the velocity array, or three component names separated by commas.
 fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
     let Some(names) = names else {
         return Ok(io::VelocityName::Auto);
@@ -50,13 +46,13 @@ fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
         Ok(three) => Ok(io::VelocityName::Components(three)),
         Err(mut names) if names.len() == 1 => Ok(io::VelocityName::Array(names.remove(0))),
         Err(names) => Err(Misuse::error(format!(
-            "--velocity has {} names; give one, or three with commas between them",
+            "--velocity has {} names; give one name, or three separated by commas",
             names.len()
         ))),
     }
 }
 
-/// What a series holds, in lines.
+/// The description of a series as text.
 fn text(info: &SeriesInfo) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -79,7 +75,7 @@ fn text(info: &SeriesInfo) -> String {
             line(name, format!("{} to {}", low[d], high[d]));
         }
         if distinct < info.points {
-            line("nodes", format!("{distinct}: points at the same place are one"));
+            line("nodes", format!("{distinct}, after merging coincident points"));
         }
     }
     if let Some(mesh) = &info.mesh {
@@ -97,15 +93,15 @@ fn text(info: &SeriesInfo) -> String {
             ),
         );
     }
-    line("velocity", info.velocity.as_ref().map_or("not clear".into(), |v| v.to_string()));
+    line("velocity", info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string()));
     line("use", uses(info));
     line("frames", frames(info));
     line(
         "memory",
         format!(
             "{}B on a device in f32, {}B in f64",
-            in_words(info.device_bytes_f32 as f64),
-            in_words(info.device_bytes_f64 as f64)
+            with_prefix(info.device_bytes_f32 as f64),
+            with_prefix(info.device_bytes_f64 as f64)
         ),
     );
     for problem in &info.problems {
@@ -114,18 +110,18 @@ fn text(info: &SeriesInfo) -> String {
     text
 }
 
-/// What lies between the points: how many cells of each kind, and what is not plain about them.
+/// Numbers of cells by kind, and of irregular ones.
 fn cells(mesh: &MeshInfo) -> String {
     let mut text: Vec<String> = mesh.kinds.iter().map(|count| count.to_string()).collect();
-    let mut counts = vec![(mesh.hidden, "ghosts or hidden"), (mesh.skipped, "passed over")];
+    let mut counts = vec![(mesh.hidden, "ghosts or hidden"), (mesh.skipped, "skipped")];
     if let Some(all) = &mesh.counts {
         counts.extend([
-            (all.merged_points, "points merged"),
+            (all.merged_points, "merged points"),
             (all.degenerate, "degenerate"),
             (all.inverted, "inverted"),
             (all.folded, "folded"),
             (all.open_faces, "open faces"),
-            (all.crowded_faces, "faces of more than two cells"),
+            (all.crowded_faces, "faces shared by more than two cells"),
         ]);
     }
     let counts = counts.iter().filter(|(count, _)| *count > 0);
@@ -133,10 +129,10 @@ fn cells(mesh: &MeshInfo) -> String {
     text.join("; ")
 }
 
-/// What a case file says to use the data set.
+/// The case-file key for using the data set.
 fn uses(info: &SeriesInfo) -> String {
     if info.interpolations.is_empty() {
-        return "see the problem".into();
+        return "not usable; see the problem below".into();
     }
     let quoted: Vec<String> = info.interpolations.iter().map(|name| format!("{name:?}")).collect();
     format!("field.interpolation = {}", quoted.join(" or "))
@@ -144,7 +140,8 @@ fn uses(info: &SeriesInfo) -> String {
 
 fn frames(info: &SeriesInfo) -> String {
     let count = match info.files.len() {
-        n if n == info.files_found => format!("{n} of as many files"),
+        1 if info.files_found == 1 => "1 file".into(),
+        n if n == info.files_found => format!("{n} files"),
         n => format!("{n} of {} files", info.files_found),
     };
     match (info.times.first(), info.times.last(), &info.times_from) {

@@ -1,4 +1,4 @@
-//! The log of a run.
+//! The log file of a run.
 
 use crate::case::Misuse;
 use anyhow::{Context, Result};
@@ -6,15 +6,16 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Sends what the library logs to the end of a file, which says that the run is going on until this
-/// program has ended.
+/// Appends the library's log to a file. The file stays locked until the process ends, which marks
+/// the run as in progress.
 pub fn to_file(path: &Path) -> Result<()> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-    // On Windows nobody could read it then, and elsewhere a file system may have no locks.
+    // On Windows a locked file cannot be read, and some file systems have no locks.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(Misuse::error(format!(
-            "another program is writing {}: its run is still going on; wait for its end, or stop it",
+            "another process is writing {}: its run is still in progress; wait until it ends, or \
+             stop it",
             path.display()
         )));
     }
@@ -23,7 +24,7 @@ pub fn to_file(path: &Path) -> Result<()> {
         .with_max_level(tracing::Level::DEBUG)
         .with_writer(Mutex::new(file))
         .finish();
-    // A second run in one process goes on with the first one's log.
+    // A second run in the same process keeps the log of the first.
     tracing::subscriber::set_global_default(subscriber).ok();
     Ok(())
 }

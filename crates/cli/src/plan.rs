@@ -1,7 +1,7 @@
 //! `burntrace plan`.
 
 use crate::{
-    args,
+    args::PlanArgs,
     case::{self, Misuse},
     job, log,
 };
@@ -10,7 +10,7 @@ use burntrace::{Frames, Plan, device};
 use std::io::Write;
 use std::path::Path;
 
-pub fn execute(args: &args::Plan) -> Result<()> {
+pub fn execute(args: &PlanArgs) -> Result<()> {
     let mut case = case::read(&args.case, &args.set)?;
     log::warn(&case.notes);
     if let Some(device) = &args.device {

@@ -1,12 +1,12 @@
 //! `burntrace render`.
 
 use crate::{
-    album::FigureDir,
-    args,
+    args::RenderArgs,
     case::Misuse,
+    figure_dir::FigureDir,
     folder, page,
-    pictures::{self, MAX_SAVES, Wanted},
-    results::{Most, Results, ways},
+    pictures::{self, FigureOptions, MAX_SAVES},
+    results::{Results, SampleLimits, sample_trajectories},
 };
 use anyhow::Result;
 use burntrace_plot::{
@@ -17,10 +17,10 @@ use burntrace_plot::{
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Particles that pictures show, unless another number is asked for.
+/// Default number of tracks in pictures.
 const PARTICLES: usize = 1000;
 
-pub fn execute(args: &args::Render) -> Result<()> {
+pub fn execute(args: &RenderArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| args.run.clone());
     let particles = args.particles.unwrap_or(PARTICLES);
@@ -29,16 +29,17 @@ pub fn execute(args: &args::Render) -> Result<()> {
         written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
     }
     if args.gif || args.mp4 {
-        let ways = ways(&results, Most { particles, saves: MAX_SAVES })?.ways;
+        let limits = SampleLimits { particles, saves: MAX_SAVES };
+        let trajectories = sample_trajectories(&results, limits)?.trajectories;
         let view = args.view.first().copied().unwrap_or_else(|| pictures::view(&results));
-        written.extend(animations(&ways, view, &out, args)?);
+        written.extend(animations(&trajectories, view, &out, args)?);
     }
     if written.is_empty() {
-        let album = FigureDir::at(&out.join("pictures"), args.svg)?;
-        let wanted = Wanted { look: &args.look, views: &args.view, particles };
-        let (shown, missing) =
-            pictures::make(&results, &results.statistics(&[], false)?, &wanted, album)?;
-        written.extend(shown.into_iter().map(|shown| shown.path));
+        let figures = FigureDir::at(&out.join("pictures"), args.svg)?;
+        let options = FigureOptions { style: &args.style, views: &args.view, particles };
+        let statistics = results.statistics(&[], false)?;
+        let (made, missing) = pictures::make(&results, &statistics, &options, figures)?;
+        written.extend(made.into_iter().map(|figure| figure.path));
         missing.iter().for_each(|missing| eprintln!("not shown: {missing}"));
     }
     let mut stdout = std::io::stdout().lock();
@@ -48,15 +49,15 @@ pub fn execute(args: &args::Render) -> Result<()> {
     Ok(())
 }
 
-/// Writes the animations that were asked for.
+/// Writes the requested animations.
 fn animations(
-    ways: &Trajectories,
+    trajectories: &Trajectories,
     view: View,
     out: &Path,
-    args: &args::Render,
+    args: &RenderArgs,
 ) -> Result<Vec<PathBuf>> {
-    let mut style = args.look.style();
-    if args.look.size.is_none() {
+    let mut style = args.style.style();
+    if args.style.size.is_none() {
         style.size = Animation::default().style.size;
     }
     let animation = Animation { style, seconds: args.seconds, ..Animation::default() };
@@ -64,12 +65,12 @@ fn animations(
     folder::make(out)?;
     if args.gif {
         let path = out.join("tracks.gif");
-        animation::write_gif(&path, ways, &view, &animation).map_err(Misuse::of)?;
+        animation::write_gif(&path, trajectories, &view, &animation).map_err(Misuse::of)?;
         written.push(path);
     }
     if args.mp4 {
         let path = out.join("tracks.mp4");
-        animation::write_mp4(&path, ways, &view, &animation).map_err(Misuse::of)?;
+        animation::write_mp4(&path, trajectories, &view, &animation).map_err(Misuse::of)?;
         written.push(path);
     }
     Ok(written)

@@ -1,32 +1,33 @@
-//! `burntrace run --resume`: goes on with a run that was stopped.
+//! `burntrace run --resume`: resumes a stopped run.
 
 use crate::{
-    args,
-    case::{self, Case, Misuse, Run},
-    checkpoint::Kept,
+    args::RunArgs,
+    case::{self, Case, Misuse},
+    checkpoint::RunCheckpoint,
     folder::Folder,
     log,
-    run::{self, Begin},
+    trace::{self, RunStart},
 };
 use anyhow::Result;
 use burntrace::device;
 use std::path::Path;
 use toml::{Table, Value};
 
-pub fn execute(args: &args::Run, root: &Path) -> Result<()> {
+pub fn execute(args: &RunArgs, root: &Path) -> Result<()> {
     let folder = Folder::at(root);
-    let kept = Kept::read(&folder)?;
+    let checkpoint = RunCheckpoint::read(&folder)?;
     log::to_file(&folder.path("log.txt"))?;
-    let case = case_of(args, root, &kept)?;
-    let begin = Begin::From { kept: Box::new(kept), accept_changes: args.accept_changes };
-    run::trace(&case, Path::new("/"), begin, args.output)
+    let case = resumed_case(args, root, &checkpoint)?;
+    let checkpoint = Box::new(checkpoint);
+    let start = RunStart::Resumed { checkpoint, accept_changes: args.accept_changes };
+    trace::trace(&case, Path::new("/"), start, args.output)
 }
 
-/// The case of a run that goes on: that with which it began, but for keys on which its tracks do not
-/// depend.
-fn case_of(args: &args::Run, root: &Path, kept: &Kept) -> Result<Case> {
+/// The case of the resumed run. Only keys that do not affect the tracks may differ from the case at
+/// the start of the run.
+fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Result<Case> {
     let read = |set: &[String]| {
-        let case = case::from_text(&kept.case, set);
+        let case = case::from_text(&checkpoint.case, set);
         case.map_err(|problem| Misuse::error(format!("the case of {}: {problem}", root.display())))
     };
     let before = read(&[])?;
@@ -37,33 +38,33 @@ fn case_of(args: &args::Run, root: &Path, kept: &Kept) -> Result<Case> {
         }
         None => read(&args.set)?,
     };
-    if let Some(change) = change("", &fixed(&before)?, &fixed(&case)?) {
+    if let Some(change) = change("", &fixed_keys(&before)?, &fixed_keys(&case)?) {
         return Err(Misuse::error(format!(
-            "{change} when the run in {} began; only run.{} may change: leave the key out, or begin \
-             anew in another folder",
+            "{change} when the run in {} started; a resumed run may change only run.{}: remove the \
+             change, or start a new run in another folder",
             root.display(),
-            Run::FREE.join(", ")
+            case::Run::FREE.join(", ")
         )));
     }
-    args.put_into(&mut case);
+    args.apply_to(&mut case);
     case.run.out = root.into();
-    let same = &kept.machine.device;
+    let same = &checkpoint.machine.device;
     if case.run.device == "auto" && device::open(same).is_ok() {
         case.run.device = same.clone();
     }
     Ok(case)
 }
 
-/// What must not change in a case.
-fn fixed(case: &Case) -> Result<Table> {
+/// The part of a case that must not change.
+fn fixed_keys(case: &Case) -> Result<Table> {
     let mut table = Table::try_from(case)?;
     if let Some(run) = table.get_mut("run").and_then(Value::as_table_mut) {
-        Run::FREE.iter().for_each(|key| drop(run.remove(*key)));
+        case::Run::FREE.iter().for_each(|key| drop(run.remove(*key)));
     }
     Ok(table)
 }
 
-/// The first key in which two tables differ, with both values.
+/// Describes the first key in which two tables differ, with both values.
 fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
     let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
     keys.into_iter().find_map(|key| {
@@ -76,7 +77,7 @@ fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
             (before, now) => {
                 let [before, now] = [before, now].map(|value| match value {
                     Some(value) => value.to_string(),
-                    None => "left out".into(),
+                    None => "absent".into(),
                 });
                 Some(format!("{name} is {now} and was {before}"))
             }
@@ -89,14 +90,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_that_has_changed_is_named() {
+    fn changed_key_is_named_with_both_values() {
         let table = |text: &str| text.parse::<Table>().unwrap();
         let before = table("[trace]\ndt = 0.5\n[save]\nevery = 2\n");
         assert_eq!(change("", &before, &before), None);
         let now = table("[trace]\ndt = 0.25\n[save]\nevery = 2\n");
         assert_eq!(change("", &before, &now).unwrap(), "trace.dt is 0.25 and was 0.5");
         let now = table("[trace]\ndt = 0.5\n[save]\n");
-        assert_eq!(change("", &before, &now).unwrap(), "save.every is left out and was 2");
+        assert_eq!(change("", &before, &now).unwrap(), "save.every is absent and was 2");
         let now = table("[trace]\ndt = 0.5\n[save]\nevery = 2\n[walk]\nseed = 1\n");
         assert!(change("", &before, &now).unwrap().starts_with("walk is "));
     }

@@ -1,5 +1,5 @@
-//! Ctrl-C and requests to end: the first one lets the run come to the end of a segment, the second
-//! one ends the program at once.
+//! SIGINT (Ctrl-C) and SIGTERM: the first signal stops the run after the current segment, the
+//! second ends the program immediately.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -7,30 +7,30 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What a shell adds to a signal's number, for the exit code of a program that it has ended.
+/// Added to the number of a signal, this is the exit code of a program that the signal ended.
 const BASE: i32 = 128;
 
-/// The signals that have come.
+/// The signals received so far.
 pub struct Signals {
-    /// The number of the last one; 0 for none.
+    /// The number of the last signal, or 0.
     number: Arc<AtomicUsize>,
 }
 
 impl Signals {
-    /// Begins to watch for them. Until then, the first one ends the program.
+    /// Installs the handlers. Before this, the first signal ends the program.
     pub fn watch() -> Result<Signals> {
         let (number, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the second signal finds the flag that the first one has set.
+            // The order matters: the second signal finds the flag that the first one set.
             flag::register_conditional_shutdown(signal, BASE + signal, Arc::clone(&again))
                 .and_then(|_| flag::register(signal, Arc::clone(&again)))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&number), signal as usize))
-                .context("the program cannot watch for signals")?;
+                .context("cannot install signal handlers")?;
         }
         Ok(Signals { number })
     }
 
-    /// The exit code that goes with the signal that has come, if one has.
+    /// The exit code for the last signal. `None` before the first one.
     pub fn code(&self) -> Option<u8> {
         match self.number.load(Ordering::Relaxed) {
             0 => None,
@@ -39,10 +39,12 @@ impl Signals {
     }
 }
 
-/// A run that a signal has stopped, with what there is to say about it.
+/// The error of a run that a signal stopped.
 #[derive(Debug)]
 pub struct Stopped {
+    /// Exit code.
     pub code: u8,
+    /// Message.
     pub text: String,
 }
 

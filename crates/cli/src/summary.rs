@@ -1,37 +1,41 @@
-//! The account of a run, for people and for programs.
+//! The summary of a run, as text and as JSON.
 
 use crate::{
-    job::LoadedField, lives::ResidenceTimes, progress::in_words, traffic::Flow, watch::Checkpoints,
+    checkpoint::CheckpointTotals,
+    format::{six_digits, with_prefix},
+    io_stats::IoStats,
+    job::LoadedField,
+    residence::ResidenceTimes,
 };
 use burntrace::{Domain, Status, Strategy, Summary, device::OpenDevice};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What a run has to say for itself.
-pub struct Report<'a> {
+/// The data of a run's summary.
+pub struct RunSummary<'a> {
     pub run: &'a Summary,
-    /// How many seeds there were.
+    /// Number of seeds.
     pub seeds: usize,
-    /// How long lives have lasted, where slots are used again.
-    pub stays: Option<&'a [ResidenceTimes]>,
+    /// Residence times by status, in runs that re-use slots.
+    pub residence: Option<&'a [ResidenceTimes]>,
     pub device: &'a OpenDevice,
     pub loaded: &'a LoadedField,
     pub domain: Domain,
-    /// Seconds spent on the store and the other files.
+    /// Seconds spent on writing the store and the VTK files.
     pub write_seconds: f64,
-    /// What was read and written since the program began with the run or went on with it.
-    pub flow: Flow,
-    pub checkpoints: Checkpoints,
-    /// How often the run has gone on from a checkpoint.
+    /// I/O statistics since the run was started or last resumed.
+    pub io: IoStats,
+    pub checkpoints: CheckpointTotals,
+    /// How many times the run was resumed.
     pub resumed: u64,
-    /// The most bytes on a device with memory of its own, by the plan of the run.
+    /// Planned peak memory of a device that has memory of its own, in bytes.
     pub device_bytes: Option<u64>,
     pub folder: &'a Path,
 }
 
-impl Report<'_> {
-    /// `summary.json`: counts by status that add up, timings in seconds, throughput, device.
+impl RunSummary<'_> {
+    /// The content of `summary.json`: counts by status, timings in seconds, throughput, device.
     pub fn json(&self) -> Value {
         let run = self.run;
         let counts = run.counts.iter().map(|(status, count)| (status.to_string(), json!(count)));
@@ -62,7 +66,7 @@ impl Report<'_> {
                 "upload": self.loaded.upload_seconds,
                 "trace": run.trace_seconds,
                 "write": self.write_seconds,
-                "total": self.flow.total,
+                "total": self.io.total,
             },
             "strategy": self.strategy().name(),
             "batches": {
@@ -71,13 +75,13 @@ impl Report<'_> {
                 "greatest": run.batches.sizes[1],
                 "retries": run.batches.retries,
             },
-            "bytes": { "read": self.flow.read, "written": self.flow.written },
+            "bytes": { "read": self.io.read, "written": self.io.written },
             "waiting": {
-                "input": self.flow.input,
-                "output": self.flow.output,
-                "share": self.flow.share(),
+                "input": self.io.input,
+                "output": self.io.output,
+                "share": self.io.waiting_share(),
             },
-            "memory": { "host": self.flow.memory, "device": self.device_bytes },
+            "memory": { "host": self.io.memory, "device": self.device_bytes },
             "resumed": self.resumed,
             "checkpoints": {
                 "count": self.checkpoints.count,
@@ -93,13 +97,13 @@ impl Report<'_> {
             let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
             json["patches"] = Value::Object(counts.collect());
         }
-        if let Some(stays) = self.stays {
-            json["residence_time"] = residence_times(stays);
+        if let Some(entries) = self.residence {
+            json["residence_time"] = residence_times(entries);
         }
         json
     }
 
-    /// The same in a few lines.
+    /// The summary as a few lines of text.
     pub fn text(&self) -> String {
         let run = self.run;
         let mut text = String::new();
@@ -109,10 +113,10 @@ impl Report<'_> {
         };
         line("device", format!("{} ({})", self.device.name, self.device.description));
         line(
-            "path",
+            "engine",
             format!(
-                "{}, {}, {} steps in {} launches, {} kernels compiled",
-                run.engine, run.precision, run.steps, run.launches, run.kernels
+                "{}, {}, {} steps in {} launches",
+                run.engine, run.precision, run.steps, run.launches
             ),
         );
         if let Some([accepted, rejected]) = run.tries {
@@ -120,11 +124,11 @@ impl Report<'_> {
         }
         line("speed", self.speed());
         line("time", self.times());
-        line("traffic", self.flow.to_string());
+        line("i/o", self.io.to_string());
         line("particles", self.particles());
         line("released", self.released());
-        for stays in self.stays.unwrap_or_default() {
-            line("", stay(stays));
+        for entry in self.residence.unwrap_or_default() {
+            line("", residence_line(entry));
         }
         for (name, count) in &run.patches {
             line("", format!("{count} left the mesh through the patch {name}"));
@@ -136,13 +140,14 @@ impl Report<'_> {
         text
     }
 
-    /// How the run lay in memory.
+    /// The memory strategy of the run.
     fn strategy(&self) -> Strategy {
         let streams = self.run.input.is_some();
         let has_batches = self.run.batches.sizes[1] < self.run.particles;
-        let is_it =
-            |of: &Strategy| of.streams_frames() == streams && of.has_batches() == has_batches;
-        Strategy::ALL.into_iter().find(is_it).unwrap_or(Strategy::InMemory)
+        let matches = |strategy: &Strategy| {
+            strategy.streams_frames() == streams && strategy.has_batches() == has_batches
+        };
+        Strategy::ALL.into_iter().find(matches).unwrap_or(Strategy::InMemory)
     }
 
     fn particles(&self) -> String {
@@ -159,7 +164,7 @@ impl Report<'_> {
         text
     }
 
-    /// The sum rule: what was released is active or has ended, one way or another.
+    /// The balance of counts: released = active + ended, by status.
     fn released(&self) -> String {
         let others = self.run.counts.iter().filter(|(status, _)| status.has_ended());
         let ended: String = others.map(|(status, count)| format!(" + {count} {status}")).collect();
@@ -168,7 +173,7 @@ impl Report<'_> {
 
     fn dropped(&self) -> String {
         format!(
-            "{} releases, as the slots of their source were taken; raise source.capacity",
+            "{} releases: all slots of their source were in use; raise source.capacity",
             self.run.dropped
         )
     }
@@ -176,8 +181,8 @@ impl Report<'_> {
     fn speed(&self) -> String {
         format!(
             "{} particle-steps/s ({} particle-steps in {:.3} s)",
-            in_words(self.run.particle_steps_per_second()),
-            in_words(self.run.particle_steps as f64),
+            with_prefix(self.run.particle_steps_per_second()),
+            with_prefix(self.run.particle_steps as f64),
             self.run.trace_seconds
         )
     }
@@ -189,27 +194,24 @@ impl Report<'_> {
             self.loaded.upload_seconds,
             self.run.trace_seconds,
             self.write_seconds,
-            self.flow.total
+            self.io.total
         )
     }
 }
 
-/// Residence times by the status at the end.
-fn residence_times(stays: &[ResidenceTimes]) -> Value {
-    let entry = |of: &ResidenceTimes| {
-        let times = json!({ "count": of.count, "mean": of.mean(), "min": of.min, "max": of.max });
-        (of.status.to_string(), times)
+/// Residence times by end status.
+fn residence_times(entries: &[ResidenceTimes]) -> Value {
+    let times = |entry: &ResidenceTimes| {
+        let ResidenceTimes { status, count, min, max, .. } = *entry;
+        let times = json!({ "count": count, "mean": entry.mean(), "min": min, "max": max });
+        (status.to_string(), times)
     };
-    Value::Object(stays.iter().map(entry).collect())
+    Value::Object(entries.iter().map(times).collect())
 }
 
-/// The same of one status, in words.
-fn stay(of: &ResidenceTimes) -> String {
-    let [mean, min, max] = [of.mean(), of.min, of.max].map(in_six_digits);
-    format!("{} {}: after {mean} on average, {min} at least, {max} at most", of.count, of.status)
-}
-
-/// A number as it is printed: its first six digits.
-pub fn in_six_digits(x: f64) -> f64 {
-    format!("{x:.5e}").parse().unwrap_or(x)
+/// The residence times of one status as text.
+fn residence_line(entry: &ResidenceTimes) -> String {
+    let ResidenceTimes { status, count, .. } = entry;
+    let [mean, min, max] = [entry.mean(), entry.min, entry.max].map(six_digits);
+    format!("{count} {status}: residence time {mean} mean, {min} minimum, {max} maximum")
 }

@@ -1,6 +1,7 @@
 //! Single or double precision.
 
 use burn::tensor::{DType, TensorData};
+use burntrace_kernels::RECORD;
 
 /// The precision of positions, velocities and all arithmetic on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -65,6 +66,12 @@ impl Precision {
             Precision::F32 => 4,
             Precision::F64 => 8,
         }
+    }
+
+    /// Bytes of one particle on a device: its position, the fraction of its step, and its record of
+    /// `i32` values.
+    pub fn particle_bytes(self) -> usize {
+        4 * self.bytes() + RECORD * size_of::<i32>()
     }
 }
 

@@ -341,7 +341,9 @@ pub struct Summary {
     pub tries: Option<[u64; 2]>,
     /// Launches of the fused operation; steps of the tensor engine.
     pub launches: u64,
-    /// Kernels that the device compiled for the run; 0 on CPU backends and the tensor engine.
+    /// Kernels of this crate that the run launches on a GPU: 1 for the steps, 2 if saves sample the
+    /// velocity; 0 on CPU backends and with the tensor engine. It follows from the settings: CubeCL
+    /// does not count compilations, and an earlier run of the process may have compiled them.
     pub kernels: usize,
     /// Saves made.
     pub saves: usize,

@@ -1,4 +1,4 @@
-//! The command line of what looks at finished runs.
+//! Arguments of the commands that process finished runs.
 
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{
@@ -9,10 +9,10 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub struct Render {
-    /// The folder of a run
+pub struct RenderArgs {
+    /// Folder of a run
     pub run: PathBuf,
-    /// Write a page for a browser, to turn and to play: page.html
+    /// Write an interactive web page to rotate, play and query: page.html
     #[arg(long)]
     pub html: bool,
     /// Write an animation: tracks.gif
@@ -21,54 +21,53 @@ pub struct Render {
     /// Write an animation: tracks.mp4; needs ffmpeg
     #[arg(long)]
     pub mp4: bool,
-    /// SVG files in place of PNG files
+    /// Write SVG files instead of PNG files
     #[arg(long)]
     pub svg: bool,
-    /// Views of the tracks: xy, xz, yz, 3d; left out: what suits the domain
+    /// Views of the tracks: xy, xz, yz, 3d; default: the plane of a flat domain, else 3d
     #[arg(long, value_delimiter = ',')]
     pub view: Vec<View>,
-    /// The most particles whose tracks are shown; left out: 1000 in pictures, as many as there is
-    /// room for on a page
+    /// Maximum number of tracks; default: 1000 in pictures, as many as fit the size limit on a page
     #[arg(long)]
     pub particles: Option<usize>,
-    /// Seconds that an animation takes
+    /// Duration of an animation in seconds
     #[arg(long, default_value_t = 8.0)]
     pub seconds: f64,
-    /// The most bytes of a page
+    /// Maximum size of a page in bytes
     #[arg(long, default_value_t = burntrace_plot::page::BUDGET)]
     pub page_bytes: usize,
-    /// The folder to write to; left out: that of the run
+    /// Output folder; default: the folder of the run
     #[arg(long)]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub look: Look,
+    pub style: StyleArgs,
 }
 
-/// How pictures look.
+/// Options for the style of pictures.
 #[derive(Args, Clone, Default)]
-pub struct Look {
-    /// What the tracks are coloured by: speed, age, time, seed
+pub struct StyleArgs {
+    /// Attribute that colours the tracks: speed, age, time, seed
     #[arg(long)]
     pub color: Option<String>,
-    /// The colour map: viridis, magma, inferno, plasma, cividis, coolwarm
+    /// Colour map: viridis, magma, inferno, plasma, cividis, coolwarm
     #[arg(long, default_value = "viridis")]
     pub colors: ColorMap,
-    /// The values of the first and of the last colour, as 0,2.5
+    /// Values of the first and the last colour, such as 0,2.5
     #[arg(long, value_parser = range, allow_hyphen_values = true)]
     pub range: Option<[f64; 2]>,
-    /// Logarithmic colours
+    /// Use a logarithmic colour scale
     #[arg(long)]
     pub log: bool,
-    /// Dark pictures
+    /// Use a dark background
     #[arg(long)]
     pub dark: bool,
-    /// Width and height in pixels
+    /// Width and height in pixels, such as 1600x1000
     #[arg(long, value_parser = size)]
     pub size: Option<[u32; 2]>,
 }
 
-impl Look {
-    /// The same for the library.
+impl StyleArgs {
+    /// The style for the plot library.
     pub fn style(&self) -> Style {
         Style {
             size: self.size.unwrap_or(Style::default().size),
@@ -83,14 +82,15 @@ impl Look {
 }
 
 #[derive(Args)]
-pub struct Report {
-    /// The folder of a run
+pub struct ReportArgs {
+    /// Folder of a run
     pub run: PathBuf,
-    /// Statistics of groups of slots, too: ranges without their ends, as 0..500,500..1000. Left out:
-    /// of the seeds and of the sources, where there are both
+    /// Groups of slots with statistics of their own, as half-open ranges such as 0..500,500..1000;
+    /// default: seeds and sources, if the run has both
     #[arg(long, value_delimiter = ',')]
     pub groups: Vec<String>,
-    /// Write particles.csv, too: a row for each particle, or for each life
+    /// Also write particles.csv: one row per particle, or per particle instance where slots are
+    /// re-used
     #[arg(long)]
     pub particles: bool,
     /// Print the report as JSON
@@ -99,83 +99,83 @@ pub struct Report {
 }
 
 #[derive(Args)]
-pub struct Density {
-    /// The folder of a run
+pub struct DensityArgs {
+    /// Folder of a run
     pub run: PathBuf,
-    /// Saves: numbers, `last`, `all`, times as t=2.5; several with commas between them
+    /// Saves, separated by commas: numbers, `last`, `all`, or times such as t=2.5
     #[arg(long, value_delimiter = ',', default_value = "last")]
     pub save: Vec<String>,
-    /// How particles are spread
-    #[arg(long, value_enum, default_value_t = Method::Kde)]
-    pub method: Method,
-    /// Of kde: scott, silverman, covariance, a length, or one for each axis as 0.1,0.2,0.1; of sph: a
-    /// length
+    /// Estimator
+    #[arg(long, value_enum, default_value_t = DensityMethod::Kde)]
+    pub method: DensityMethod,
+    /// For kde: scott, silverman, covariance, a length, or one length per axis such as 0.1,0.2,0.1;
+    /// for sph: a length
     #[arg(long)]
     pub bandwidth: Option<String>,
-    /// Of sph; left out: cubic-spline
+    /// Kernel for sph; default: cubic-spline
     #[arg(long, value_enum)]
     pub kernel: Option<SphKernel>,
-    /// Which axes count, as xy: the other ones are summed over. Left out: those of the domain
+    /// Axes of the density, such as xy; it is summed over the others. Default: the axes of the
+    /// domain
     #[arg(long)]
     pub axes: Option<String>,
-    /// Nodes along the axes, as 128 or 128,64,64
+    /// Number of nodes along each axis, such as 128 or 128,64,64
     #[arg(long, value_delimiter = ',')]
     pub nodes: Vec<usize>,
-    /// The low corner of the grid, x,y,z; left out: that of the domain
+    /// Low corner of the grid as x,y,z; default: the low corner of the domain
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub low: Vec<f64>,
-    /// The high corner of the grid, x,y,z; left out: that of the domain
+    /// High corner of the grid as x,y,z; default: the high corner of the domain
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub high: Vec<f64>,
-    /// A slice of a density in space, as z=0.5
+    /// Evaluate a 3D density on a slice, such as z=0.5
     #[arg(long, conflicts_with = "plane")]
     pub slice: Option<String>,
-    /// A slice askew: origin and two edges, nine numbers with commas between them
+    /// Evaluate on an oblique plane: origin and two edges, nine numbers separated by commas
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub plane: Vec<f64>,
-    /// At the points of a CSV or VTK file, in place of a grid; the answer is a CSV file
+    /// Evaluate at the points of a CSV or VTK file instead of a grid; the result is a CSV file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "plane", "nodes"])]
     pub points: Option<PathBuf>,
-    /// What the faces of the domain do to the density: as the run's boundary (periodic faces wrap,
-    /// others mirror), or open
-    #[arg(long, value_enum, default_value_t = Edges::Run)]
-    pub edges: Edges,
-    /// Particles in place of a share of all of them: the integral is their number
+    /// Treatment of the domain faces
+    #[arg(long, value_enum, default_value_t = DensityEdges::Run)]
+    pub edges: DensityEdges,
+    /// Normalise to the number of particles instead of 1
     #[arg(long)]
     pub number: bool,
-    /// Count particles that have ended, too
+    /// Include particles that have ended
     #[arg(long)]
     pub ended: bool,
-    /// Device, in place of the run's
+    /// Device; default: the device of the run
     #[arg(long)]
     pub device: Option<String>,
-    /// The folder to write to; left out: `density` in that of the run
+    /// Output folder; default: `density` in the folder of the run
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Write no pictures
+    /// Do not write pictures
     #[arg(long)]
     pub no_pictures: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub style: StyleArgs,
 }
 
-/// How particles become a density.
+/// Density estimators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Method {
+pub enum DensityMethod {
     /// Gaussian kernel density estimate
     Kde,
-    /// Smoothed particles
+    /// Smoothed particle hydrodynamics (SPH)
     Sph,
-    /// Counts in cells
+    /// Counts per cell
     Histogram,
-    /// Shares of the nodes of a cell
+    /// Linear weights to the nodes of the cell (cloud-in-cell)
     CloudInCell,
 }
 
-/// The kernels of smoothed particles.
+/// SPH kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)] // the names say it
 pub enum SphKernel {
@@ -203,49 +203,49 @@ impl From<SphKernel> for Kernel {
     }
 }
 
-/// What the faces of the domain do to a density.
+/// Treatment of the domain faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Edges {
-    /// As the boundary of the run
+pub enum DensityEdges {
+    /// Periodic faces of the run wrap, others mirror
     Run,
-    /// Nothing
+    /// Density leaves through all faces
     Open,
 }
 
 #[derive(Args)]
-pub struct Ftle {
-    /// The folder of a run whose seeds are a grid
+pub struct FtleArgs {
+    /// Folder of a run with grid seeds
     pub run: PathBuf,
-    /// The save up to which the flow map goes: a number, `last`, or a time as t=2.5
+    /// Save at the end of the flow map: a number, `last`, or a time such as t=2.5
     #[arg(long, default_value = "last")]
     pub save: String,
-    /// The folder to write to; left out: `ftle` in that of the run
+    /// Output folder; default: `ftle` in the folder of the run
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Device, in place of the run's
+    /// Device; default: the device of the run
     #[arg(long)]
     pub device: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub style: StyleArgs,
 }
 
-/// Two numbers with a comma between them.
+/// Parses two numbers separated by a comma.
 fn range(text: &str) -> Result<[f64; 2], String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     numbers
         .ok()
         .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| "give two numbers, as 0,2.5".into())
+        .ok_or_else(|| "give two numbers separated by a comma, such as 0,2.5".into())
 }
 
-/// A width and a height.
+/// Parses a width and a height.
 fn size(text: &str) -> Result<[u32; 2], String> {
     let sides = text.split_once('x').map(|(width, height)| (width.parse(), height.parse()));
     match sides {
         Some((Ok(width), Ok(height))) => Ok([width, height]),
-        _ => Err("give width and height in pixels, as 1600x1000".into()),
+        _ => Err("give width and height in pixels, such as 1600x1000".into()),
     }
 }

@@ -1,50 +1,50 @@
-//! How many particles a run takes at once.
+//! Batch sizes: how many particles one run takes.
 
-use super::measure::{Run, Subject};
+use super::subject::{Subject, TimedRun};
 use crate::case::Misuse;
 use anyhow::Result;
 use burntrace::Seeds;
 use serde::Serialize;
 
-/// How particles are divided among runs.
+/// How particles are divided into batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batch {
-    /// All at once.
+    /// One batch.
     Whole,
-    /// So many at once.
+    /// Batches of this size.
     Of(usize),
-    /// As many as are fastest.
+    /// Batches of the fastest size.
     Auto,
 }
 
-/// A batch that was tried, and the shortest of its times.
+/// A batch size that was tried, and its shortest time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tried {
     pub batch: usize,
     pub seconds: f64,
 }
 
-/// The smallest batch that is tried, unless all particles are fewer.
-const LEAST: usize = 1000;
-/// Each batch that is tried is smaller by this factor.
+/// The smallest batch size to try.
+const MIN_SIZE: usize = 1000;
+/// Ratio of successive batch sizes.
 const FACTOR: usize = 4;
-/// Runs of each batch that is tried.
+/// Number of runs per batch size.
 const TRIES: usize = 2;
 
 impl Batch {
-    /// The batch that the command line names.
+    /// Parses the value of `--batch`.
     pub fn named(name: &str) -> Result<Self> {
         match (name, name.parse()) {
             ("whole", _) => Ok(Batch::Whole),
             ("auto", _) => Ok(Batch::Auto),
             (_, Ok(size)) if size > 0 => Ok(Batch::Of(size)),
             _ => Err(Misuse::error(format!(
-                "--batch {name} is no batch; give a number of particles, `whole` or `auto`"
+                "--batch {name} is not a batch size; give a number of particles, `whole` or `auto`"
             ))),
         }
     }
 
-    /// The size that is taken before any other is tried.
+    /// The batch size to start with.
     pub fn first(self, particles: usize) -> usize {
         match self {
             Batch::Of(size) => size.min(particles),
@@ -58,18 +58,18 @@ pub fn divide(seeds: &[[f64; 3]], size: usize) -> Result<Vec<Seeds>> {
     seeds.chunks(size).map(|batch| Ok(Seeds::list(batch.to_vec())?)).collect()
 }
 
-/// All batches that are tried, the largest first.
+/// The batch sizes to try, the largest first.
 fn candidates(particles: usize) -> Vec<usize> {
-    let next = |size: &usize| Some(size.div_ceil(FACTOR)).filter(|&next| next >= LEAST);
+    let next = |size: &usize| Some(size.div_ceil(FACTOR)).filter(|&next| next >= MIN_SIZE);
     std::iter::successors(Some(particles), next).collect()
 }
 
-/// Tries batches and gives their times, the fastest first. Each run goes to `see`, which may end
-/// the trial.
+/// Tries batch sizes and returns their times, the fastest first. Each run is passed to `examine`,
+/// whose error ends the trial.
 pub fn try_all(
     subject: &Subject,
     seeds: &[[f64; 3]],
-    see: &mut dyn FnMut(Run) -> Result<()>,
+    examine: &mut dyn FnMut(TimedRun) -> Result<()>,
 ) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     for batch in candidates(seeds.len()) {
@@ -78,7 +78,7 @@ pub fn try_all(
         for _ in 0..TRIES {
             let run = subject.run(&batches, subject.steps)?;
             seconds = seconds.min(run.seconds);
-            see(run)?;
+            examine(run)?;
         }
         tried.push(Tried { batch, seconds });
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_whole_a_number_or_found_out() {
+    fn batch_is_parsed_and_candidates_shrink() {
         assert_eq!(Batch::named("auto").unwrap(), Batch::Auto);
         assert_eq!(Batch::named("250").unwrap().first(100), 100);
         assert!(Batch::named("0").is_err() && Batch::named("many").is_err());
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn no_seed_is_lost() {
+    fn division_keeps_all_seeds() {
         let seeds = [[0.0; 3], [1.0; 3], [2.0; 3]];
         let batches = divide(&seeds, 2).unwrap();
         let together: Vec<_> = batches.iter().flat_map(|b| b.positions().to_vec()).collect();

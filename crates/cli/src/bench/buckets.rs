@@ -1,42 +1,42 @@
-//! The nearest of many points, exactly: the unit cube is cut into buckets, which are searched ring
-//! by ring around a place until no further ring can hold a nearer point.
+//! Exact nearest-point search: the unit cube is divided into buckets, which are searched ring by
+//! ring around a query until no further ring can contain a nearer point.
 
-/// Points of the unit cube by bucket.
+/// A bucket grid of points in the unit cube.
 pub struct Buckets {
-    /// Buckets along an axis.
+    /// Number of buckets along each axis.
     side: usize,
-    /// Where the points of each bucket begin in `points`.
+    /// Start of each bucket in `points`.
     starts: Vec<usize>,
-    /// Each point with its number.
+    /// Points with their indices, sorted by bucket.
     points: Vec<([f64; 3], usize)>,
 }
 
-/// Points in a bucket, on average: a ring or two of such buckets has the nearest one.
+/// Average number of points per bucket. The nearest point is then within one or two rings.
 const PER_BUCKET: f64 = 2.0;
 
 impl Buckets {
     /// Sorts points into buckets.
     pub fn new(points: &[[f64; 3]]) -> Self {
         let side = ((points.len() as f64 / PER_BUCKET).cbrt() as usize).max(1);
-        let key = |place: [f64; 3]| {
-            let [i, j, k] = place.map(|x| bucket(x, side));
+        let key = |point: [f64; 3]| {
+            let [i, j, k] = point.map(|x| bucket(x, side));
             (k * side + j) * side + i
         };
         let mut sorted: Vec<_> = points.iter().copied().zip(0..).collect();
-        sorted.sort_by_key(|&(place, _)| key(place));
+        sorted.sort_by_key(|&(point, _)| key(point));
         let starts = (0..=side.pow(3)).map(|b| sorted.partition_point(|&(p, _)| key(p) < b));
         Buckets { side, starts: starts.collect(), points: sorted }
     }
 
-    /// The number of the point nearest to a place, which may lie outside the cube.
-    pub fn nearest(&self, place: [f64; 3]) -> usize {
-        // All points lie in the cube, so they are no nearer to the place than to the point of the
-        // cube that is nearest to it.
-        let inside = place.map(|x| x.clamp(0.0, 1.0));
+    /// The index of the point nearest to a query point, which may be outside the cube.
+    pub fn nearest(&self, query: [f64; 3]) -> usize {
+        // All points are in the cube, so none is nearer to the query than to the query's projection
+        // onto the cube.
+        let inside = query.map(|x| x.clamp(0.0, 1.0));
         let centre = inside.map(|x| bucket(x, self.side) as isize);
         let mut best = (f64::INFINITY, usize::MAX);
         for ring in 0..self.side as isize {
-            self.search_ring(place, centre, ring, &mut best);
+            self.search_ring(query, centre, ring, &mut best);
             let clear = self.clearance(inside, centre, ring);
             if best.0 <= clear * clear {
                 break;
@@ -45,11 +45,10 @@ impl Buckets {
         best.1
     }
 
-    /// Looks into every bucket that is `ring` buckets away from the centre along some axis, and no
-    /// more along the others.
+    /// Searches the buckets at Chebyshev distance `ring` from the centre.
     fn search_ring(
         &self,
-        place: [f64; 3],
+        query: [f64; 3],
         centre: [isize; 3],
         ring: isize,
         best: &mut (f64, usize),
@@ -60,30 +59,30 @@ impl Buckets {
             for j in within(1) {
                 let is_face = (k - centre[2]).abs() == ring || (j - centre[1]).abs() == ring;
                 if is_face {
-                    within(0).for_each(|i| self.search([i, j, k], place, best));
+                    within(0).for_each(|i| self.search([i, j, k], query, best));
                     continue;
                 }
                 for i in [centre[0] - ring, centre[0] + ring] {
                     if (0..side).contains(&i) {
-                        self.search([i, j, k], place, best);
+                        self.search([i, j, k], query, best);
                     }
                 }
             }
         }
     }
 
-    fn search(&self, [i, j, k]: [isize; 3], place: [f64; 3], best: &mut (f64, usize)) {
+    fn search(&self, [i, j, k]: [isize; 3], query: [f64; 3], best: &mut (f64, usize)) {
         let side = self.side as isize;
         let bucket = ((k * side + j) * side + i) as usize;
         for &(point, number) in &self.points[self.starts[bucket]..self.starts[bucket + 1]] {
-            let square = (0..3).map(|d| (point[d] - place[d]).powi(2)).sum();
+            let square = (0..3).map(|d| (point[d] - query[d]).powi(2)).sum();
             if square < best.0 {
                 *best = (square, number);
             }
         }
     }
 
-    /// How far it is at least to what lies beyond a ring; infinite where nothing does.
+    /// The minimum distance to buckets beyond a ring. Infinite if there are none.
     fn clearance(&self, inside: [f64; 3], centre: [isize; 3], ring: isize) -> f64 {
         let side = self.side as isize;
         let mut clear = f64::INFINITY;
@@ -108,22 +107,26 @@ fn bucket(x: f64, side: usize) -> usize {
 mod tests {
     use super::{super::random, *};
 
-    fn by_trying_all(points: &[[f64; 3]], place: [f64; 3]) -> usize {
-        let square = |p: &[f64; 3]| (0..3).map(|d| (p[d] - place[d]).powi(2)).sum::<f64>();
+    fn nearest_by_brute_force(points: &[[f64; 3]], query: [f64; 3]) -> usize {
+        let square = |p: &[f64; 3]| (0..3).map(|d| (p[d] - query[d]).powi(2)).sum::<f64>();
         let nearest =
             (0..points.len()).min_by(|&a, &b| square(&points[a]).total_cmp(&square(&points[b])));
         nearest.unwrap()
     }
 
     #[test]
-    fn the_nearest_is_that_of_trying_all() {
-        // Many in one half and a few in the other, so that many rings are empty.
+    fn nearest_matches_brute_force() {
+        // Dense in one corner and sparse elsewhere, so that many rings are empty.
         let mut points = random::points(1, 2000, 0.0, 0.5);
         points.extend(random::points(2, 20, 0.0, 1.0));
         for points in [&points[..], &points[..1]] {
             let buckets = Buckets::new(points);
-            for place in random::points(3, 500, -0.2, 1.2) {
-                assert_eq!(buckets.nearest(place), by_trying_all(points, place), "{place:?}");
+            for query in random::points(3, 500, -0.2, 1.2) {
+                assert_eq!(
+                    buckets.nearest(query),
+                    nearest_by_brute_force(points, query),
+                    "{query:?}"
+                );
             }
         }
     }

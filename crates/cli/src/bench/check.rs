@@ -1,60 +1,62 @@
-//! Whether a result is right.
+//! Checks of results against the reference.
 
-use super::{reference::Reference, workload::Kind};
+use super::{kind::WorkloadKind, reference::Reference};
 use burntrace::Precision;
 use serde::Serialize;
 
-/// The most particles that are compared with the reference; of more, every so many-th.
-const MOST: usize = 20_000;
+/// Maximum number of particles to compare with the reference. Larger sets are sampled evenly.
+const MAX_COMPARED: usize = 20_000;
 
-/// What errors may be, in sides of the box.
+/// Upper bounds of the errors, in edge lengths of the unit cube.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bounds {
     pub median: f64,
     pub p99: f64,
 }
 
-/// Steps within which few paths of long workloads have gone astray.
+/// Number of steps within which few paths of long workloads diverge.
 const EARLY: u64 = 50;
 
-/// Bounds of a workload's errors after so many steps: three to ten times what a CPU's single
-/// precision makes of it, and some ten times for double precision.
+/// Error bounds of a workload after a number of steps: three to ten times the errors of a CPU in
+/// single precision, and about ten times those in double precision.
 ///
-/// Where the nearest node's velocity holds, a rounding error next to the face between two nodes
-/// changes the velocity by a node's distance, and the path goes astray by 1e-5. This is rare: after
-/// 50 steps it has happened to one path in a thousand, after 1500 to one in six. An error in the
-/// search shows after 50 steps in the 99th percentile, and after 1500 in the median.
+/// With nearest-node interpolation, the velocity jumps at the face between two nodes. A rounding
+/// error near such a face selects the other node, and the path deviates by 1e-5. This affects one
+/// path in a thousand after 50 steps, and one in six after 1500. A faulty search shows in the 99th
+/// percentile after 50 steps, and in the median after 1500.
 ///
-/// In tetrahedra the velocity has no jumps, but neighbouring paths part as they do in any flow that
-/// mixes: within 1500 steps rounding errors have grown tenfold in the median (to 1.3e-6) and
-/// fiftyfold in the 99th percentile (to 2e-5), and likewise in double precision. After
-/// 50 steps they are next to those of a grid.
-fn bounds(kind: Kind, precision: Precision, steps: u64) -> Bounds {
+/// In tetrahedra the velocity is continuous, but neighbouring paths diverge as in any mixing flow:
+/// within 1500 steps, rounding errors grow tenfold in the median (to 1.3e-6) and fiftyfold in the
+/// 99th percentile (to 2e-5), and by the same factors in double precision. After 50 steps they are
+/// close to those on a grid.
+fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
     match (kind, precision) {
         (_, Precision::F64) => Bounds { median: 1e-14, p99: 1e-13 },
         (_, Precision::F32) if kind.is_long() && steps <= EARLY => {
             Bounds { median: 1e-6, p99: 4e-6 }
         }
-        (Kind::W1, Precision::F32) => Bounds { median: 1e-5, p99: 3e-3 },
-        (Kind::W3 | Kind::W3Double, Precision::F32) => Bounds { median: 1e-5, p99: 1e-4 },
+        (WorkloadKind::W1, Precision::F32) => Bounds { median: 1e-5, p99: 3e-3 },
+        (WorkloadKind::W3 | WorkloadKind::W3Double, Precision::F32) => {
+            Bounds { median: 1e-5, p99: 1e-4 }
+        }
         (_, Precision::F32) => Bounds { median: 1e-6, p99: 1e-5 },
     }
 }
 
-/// The numbers of steps after which a run of so many is compared; the last is the run's own.
-fn stops(kind: Kind, steps: u64) -> Vec<u64> {
+/// The numbers of steps after which a run is compared. The last one is its own.
+fn stops(kind: WorkloadKind, steps: u64) -> Vec<u64> {
     if kind.is_long() && steps > EARLY { vec![EARLY, steps] } else { vec![steps] }
 }
 
-/// Distances to the reference after so many steps, in sides of the box.
+/// Distances to the reference after a number of steps, in edge lengths of the unit cube.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Errors {
     pub steps: u64,
-    /// Particles that were compared.
+    /// Number of particles compared.
     pub compared: usize,
     pub median: f64,
     pub p99: f64,
-    /// Shown, not judged.
+    /// Not bounded.
     pub max: f64,
     pub bounds: Bounds,
 }
@@ -63,7 +65,7 @@ impl Errors {
     fn between(found: &[[f64; 3]], expected: &[[f64; 3]], steps: u64, bounds: Bounds) -> Self {
         let distance = |(a, b): (&[f64; 3], &[f64; 3])| {
             let square: f64 = (0..3).map(|d| (a[d] - b[d]).powi(2)).sum();
-            // What is no number is as wrong as can be.
+            // NaN counts as an infinite error.
             if square.is_nan() { f64::INFINITY } else { square.sqrt() }
         };
         let mut errors: Vec<f64> = found.iter().zip(expected).map(distance).collect();
@@ -79,12 +81,12 @@ impl Errors {
         }
     }
 
-    /// Whether they are within bounds.
+    /// Whether median and 99th percentile are within bounds.
     pub fn are_within(&self) -> bool {
         self.median <= self.bounds.median && self.p99 <= self.bounds.p99
     }
 
-    /// Takes the greater of each, where two runs were compared after as many steps.
+    /// Takes the larger errors of two runs with the same number of steps.
     pub fn worsen(&mut self, other: &Self) {
         self.median = self.median.max(other.median);
         self.p99 = self.p99.max(other.p99);
@@ -92,40 +94,40 @@ impl Errors {
     }
 }
 
-/// What a run of a workload must come to.
+/// The expected result of a workload.
 pub struct Check {
-    kind: Kind,
+    kind: WorkloadKind,
     precision: Precision,
-    /// Numbers of the particles that are compared.
+    /// Indices of the particles to compare.
     picks: Vec<usize>,
     stops: Vec<u64>,
-    /// Where they are after each stop.
+    /// Their positions after each stop.
     expected: Vec<Vec<[f64; 3]>>,
 }
 
 impl Check {
-    /// Follows some of the seeds by the reference, for so many steps.
+    /// Traces a sample of the seeds with the reference.
     pub fn new(
-        kind: Kind,
+        kind: WorkloadKind,
         precision: Precision,
         reference: &Reference,
         seeds: &[[f64; 3]],
         steps: u64,
     ) -> Self {
-        let count = seeds.len().min(MOST);
+        let count = seeds.len().min(MAX_COMPARED);
         let picks: Vec<usize> = (0..count).map(|i| i * seeds.len() / count).collect();
         let picked: Vec<_> = picks.iter().map(|&i| seeds[i]).collect();
         let stops = stops(kind, steps);
-        let expected = reference.follow(&picked, &stops);
+        let expected = reference.trace(&picked, &stops);
         Check { kind, precision, picks, stops, expected }
     }
 
-    /// The steps of shorter runs that are compared beside the run itself.
+    /// Numbers of steps of the shorter runs to compare in addition to the full run.
     pub fn earlier(&self) -> &[u64] {
         &self.stops[..self.stops.len() - 1]
     }
 
-    /// The errors of a run of so many steps, one of those that are compared.
+    /// The errors of a run. `None` if its number of steps is not compared.
     pub fn errors(&self, positions: &[[f64; 3]], steps: u64) -> Option<Errors> {
         let stop = self.stops.iter().position(|&stop| stop == steps)?;
         let picked: Vec<_> = self.picks.iter().map(|&i| positions[i]).collect();
@@ -133,12 +135,12 @@ impl Check {
         Some(Errors::between(&picked, &self.expected[stop], steps, bounds))
     }
 
-    /// What is wrong with all positions of a run that can be said without a reference: all
-    /// particles stay in the box, and none of them ends.
-    pub fn complaint(&self, positions: &[[f64; 3]], active: usize) -> Option<String> {
+    /// Checks without a reference: no particle may end or leave the box. Returns the problem, if
+    /// any.
+    pub fn problem(&self, positions: &[[f64; 3]], active: usize) -> Option<String> {
         let count = positions.len();
         if active != count {
-            return Some(format!("{} of {count} particles ended on their way", count - active));
+            return Some(format!("{} of {count} particles ended early", count - active));
         }
         let size = self.kind.size();
         let is_out = |p: &&[f64; 3]| !(0..3).all(|d| (0.0..=size[d]).contains(&p[d]));
@@ -154,7 +156,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds { median: 50.0, p99: 99.0 };
 
     #[test]
-    fn quantiles_are_those_of_the_errors() {
+    fn errors_have_quantiles() {
         let expected = vec![[0.0; 3]; 101];
         let found: Vec<_> = (0..101).rev().map(|i| [0.0, f64::from(i), 0.0]).collect();
         let mut errors = Errors::between(&found, &expected, 7, BOUNDS);
@@ -165,28 +167,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_is_lost_is_wrong() {
+    fn nan_and_lost_particles_are_wrong() {
         let errors = Errors::between(&[[f64::NAN; 3]], &[[0.0; 3]], 1, BOUNDS);
         assert!(!errors.are_within());
         let check = Check {
-            kind: Kind::W2,
+            kind: WorkloadKind::W2,
             precision: Precision::F32,
             picks: vec![0],
             stops: vec![1],
             expected: vec![vec![[0.5; 3]]],
         };
-        assert!(check.complaint(&[[f64::NAN; 3]], 1).unwrap().contains("1 of 1 particles left"));
-        assert!(check.complaint(&[[0.5; 3]], 0).unwrap().contains("ended"));
-        assert_eq!(check.complaint(&[[0.5; 3]], 1), None);
+        assert!(check.problem(&[[f64::NAN; 3]], 1).unwrap().contains("1 of 1 particles left"));
+        assert!(check.problem(&[[0.5; 3]], 0).unwrap().contains("ended"));
+        assert_eq!(check.problem(&[[0.5; 3]], 1), None);
         assert!(check.errors(&[[0.5; 3]], 1).unwrap().are_within());
         assert_eq!(check.errors(&[[0.5; 3]], 2), None);
     }
 
     #[test]
-    fn a_long_run_is_compared_twice() {
-        assert_eq!(stops(Kind::W1, 1500), [50, 1500]);
-        assert_eq!(stops(Kind::W1, 50), [50]);
-        assert_eq!(stops(Kind::W3, 1500), [50, 1500]);
-        assert_eq!(stops(Kind::W2, 200), [200]);
+    fn long_runs_are_compared_twice() {
+        assert_eq!(stops(WorkloadKind::W1, 1500), [50, 1500]);
+        assert_eq!(stops(WorkloadKind::W1, 50), [50]);
+        assert_eq!(stops(WorkloadKind::W3, 1500), [50, 1500]);
+        assert_eq!(stops(WorkloadKind::W2, 200), [200]);
     }
 }

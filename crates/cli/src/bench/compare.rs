@@ -1,17 +1,17 @@
-//! Whether figures fell since an earlier call.
+//! Comparison with an earlier measurement.
 
-use super::record::{Outcome, Record, Report, Speed};
-use crate::{case::Misuse, progress::in_words};
+use super::record::{BenchReport, Outcome, Record, Speed};
+use crate::{case::Misuse, format::with_prefix, machine::Machine};
 use anyhow::Result;
 use serde::{Deserialize, de::IgnoredAny};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What is read of an earlier report.
+/// The part of an earlier report that is compared.
 #[derive(Deserialize)]
-pub struct Old {
+pub struct OldReport {
     date: String,
-    machine: super::machine::Machine,
+    machine: Machine,
     results: Vec<OldRecord>,
 }
 
@@ -30,18 +30,18 @@ struct OldRecord {
     speed: Option<Speed>,
 }
 
-/// What came of comparing.
+/// The result of a comparison.
 pub struct Comparison {
-    /// For people to read.
+    /// One line per measurement.
     pub text: String,
-    /// How many figures fell by more than the spread then, or are wrong where they were right.
+    /// Number of speeds that fell by more than the earlier spread, or whose results are now wrong.
     pub fallen: usize,
-    /// How many could be compared.
+    /// Number of measurements compared.
     pub compared: usize,
 }
 
 /// Reads an earlier report.
-pub fn read(path: &Path) -> Result<Old> {
+pub fn read(path: &Path) -> Result<OldReport> {
     let problem = |what: &dyn std::fmt::Display| {
         Misuse::error(format!(
             "{}: {what}; --compare needs a file that `burntrace bench --json` wrote",
@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> Result<Old> {
     serde_json::from_str(&text).map_err(|error| problem(&error))
 }
 
-impl Old {
+impl OldReport {
     /// The earlier record of the same work on a device of the same name.
     fn matching(&self, new: &Record) -> Option<&OldRecord> {
         self.results.iter().find(|old| {
@@ -67,18 +67,18 @@ impl Old {
         })
     }
 
-    /// Compares what was measured now with this.
-    pub fn against(&self, report: &Report) -> Comparison {
+    /// Compares a new report with this one.
+    pub fn against(&self, report: &BenchReport) -> Comparison {
         let mut text = format!("compared with {}\n", self.date);
         if self.machine != report.machine {
             // Writing to a string does not fail.
-            writeln!(text, "that was another machine: {}", self.machine).ok();
+            writeln!(text, "measured on another machine: {}", self.machine).ok();
         }
         let (mut fallen, mut compared) = (0, 0);
         for new in &report.results {
             let name = format!("{} on {}, {} particles", new.workload, new.device, new.particles);
             let Some(old) = self.matching(new) else {
-                writeln!(text, "{name}: not measured then").ok();
+                writeln!(text, "{name}: not in the earlier file").ok();
                 continue;
             };
             let (line, has_fallen) = verdict(old, new);
@@ -91,36 +91,36 @@ impl Old {
 }
 
 impl OldRecord {
-    /// Whether the batches were of the same size, or the fastest both times.
+    /// Whether both have the same batch size, or both chose the fastest.
     fn has_batches_of(&self, new: &Record) -> bool {
         let chosen = [self.batches_tried.is_empty(), new.batches_tried.is_empty()];
         chosen == [false, false] || chosen == [true, true] && self.batch == new.batch
     }
 }
 
-/// A line on two records, and whether the second is worse.
+/// Compares two records in one line, and says whether the second is worse.
 fn verdict(old: &OldRecord, new: &Record) -> (String, bool) {
     let was_right = old.outcome == Outcome::Right;
     match (&old.speed, &new.speed) {
         (Some(old), Some(new)) => {
             let has_fallen = has_fallen(old, new);
             let line = format!(
-                "{} then, {} now, ratio {:.3}{}",
-                in_words(old.per_second),
-                in_words(new.per_second),
+                "{} before, {} now, ratio {:.3}{}",
+                with_prefix(old.per_second),
+                with_prefix(new.per_second),
                 new.per_second / old.per_second,
-                if has_fallen { ", which is more than the spread: fallen" } else { "" }
+                if has_fallen { ", a fall by more than the spread" } else { "" }
             );
             (line, has_fallen)
         }
-        (_, None) if was_right => ("right then, not right now: fallen".into(), true),
-        (_, None) => ("not right, neither then nor now".into(), false),
-        (None, Some(_)) => ("not right then, right now".into(), false),
+        (_, None) if was_right => ("right before, not right now".into(), true),
+        (_, None) => ("not right before or now".into(), false),
+        (None, Some(_)) => ("not right before, right now".into(), false),
     }
 }
 
-/// Whether a speed is lower by more than the spread that was recorded. That of the new calls does
-/// not count: one that was disturbed would hide what it should show.
+/// Whether a speed is lower by more than the earlier spread. The spread of the new calls does not
+/// count, because a disturbed call would hide a slowdown.
 fn has_fallen(old: &Speed, new: &Speed) -> bool {
     new.per_second < old.per_second - old.spread
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fall_is_more_than_the_spread_then() {
+    fn fall_exceeds_earlier_spread() {
         let speed = |per_second, spread| Speed {
             particle_steps: 1,
             median_seconds: 1.0,

@@ -1,4 +1,4 @@
-//! `burntrace bench`: what every device makes of the same work, and whether it is right.
+//! `burntrace bench`: speed and correctness of all devices on the same workloads.
 
 mod batch;
 mod bins;
@@ -7,7 +7,7 @@ mod check;
 mod compare;
 mod data;
 mod flow;
-pub mod machine;
+mod kind;
 mod measure;
 mod npy;
 mod plan;
@@ -15,25 +15,27 @@ mod random;
 mod record;
 mod reference;
 mod source;
+mod subject;
 mod table;
 mod tetrahedra;
 mod workload;
 
-use crate::args;
+use crate::args::BenchArgs;
 use anyhow::{Context, Result, bail};
 use check::Check;
-use measure::Task;
-use plan::Plan;
-use record::{Described, Record, Report};
+use kind::WorkloadKind;
+use measure::Measurement;
+use plan::BenchPlan;
+use record::{BenchReport, Record, WorkloadInfo};
 use reference::Reference;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use workload::Workload;
 
-pub fn execute(args: &args::Bench) -> Result<()> {
+pub fn execute(args: &BenchArgs) -> Result<()> {
     let old = args.compare.as_deref().map(compare::read).transpose()?;
-    let plan = Plan::new(args)?;
-    let mut report = Report::new(&plan);
+    let plan = BenchPlan::new(args)?;
+    let mut report = BenchReport::new(&plan);
     for &kind in &plan.workloads {
         measure_workload(&plan, kind, &mut report)?;
     }
@@ -53,22 +55,23 @@ pub fn execute(args: &args::Bench) -> Result<()> {
 }
 
 /// Measures a workload with each number of particles on each device.
-fn measure_workload(plan: &Plan, kind: workload::Kind, report: &mut Report) -> Result<()> {
-    stage(&format!("{}: making the field", kind.name()));
+fn measure_workload(plan: &BenchPlan, kind: WorkloadKind, report: &mut BenchReport) -> Result<()> {
+    stage(&format!("{}: generating the field", kind.name()));
     let data = plan.data.as_deref();
     let workload = Workload::new(kind, data)?;
-    report.workloads.push(Described::new(&workload, plan));
+    report.workloads.push(WorkloadInfo::new(&workload, plan));
     let reference = Reference::new(&workload);
     let steps = plan.steps(kind);
     for count in plan.counts() {
         let seeds = workload.seeds(count, data)?;
-        stage(&format!("{}: the reference in double precision", kind.name()));
+        stage(&format!("{}: tracing the reference in double precision", kind.name()));
         let check = Check::new(kind, plan.precision, &reference, &seeds, steps);
-        let task = Task { plan, workload: &workload, seeds: &seeds, check: &check, steps };
+        let measurement =
+            Measurement { plan, workload: &workload, seeds: &seeds, check: &check, steps };
         let mut group = Vec::new();
         for device in &plan.devices {
             stage(&format!("{}: {} particles on {}", kind.name(), seeds.len(), device.name));
-            group.push(task.on(device));
+            group.push(measurement.on(device));
         }
         set_ratios(&mut group);
         report.results.append(&mut group);
@@ -77,7 +80,7 @@ fn measure_workload(plan: &Plan, kind: workload::Kind, report: &mut Report) -> R
     Ok(())
 }
 
-/// Compares each speed with the first device's.
+/// Sets the speed ratios to the first device.
 fn set_ratios(group: &mut [Record]) {
     let first = group.first().and_then(|record| record.speed);
     for record in group {
@@ -88,7 +91,7 @@ fn set_ratios(group: &mut [Record]) {
     }
 }
 
-/// Says on a terminal what is being done, in the place of what was said before.
+/// Shows the current stage on a terminal, replacing the previous one.
 fn stage(what: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K{what}");
@@ -96,21 +99,23 @@ fn stage(what: &str) {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Whether the program ends well: all results are right, and none is slower than it was.
-fn judge(report: &Report, comparison: Option<&compare::Comparison>) -> Result<()> {
+/// Fails if a result is not right, or if a speed fell since the earlier measurement.
+fn judge(report: &BenchReport, comparison: Option<&compare::Comparison>) -> Result<()> {
     let not_right = report.not_right();
     if not_right > 0 {
         bail!("{not_right} of {} results are not right", report.results.len());
     }
     match comparison {
         Some(comparison) if comparison.compared == 0 => {
-            bail!("nothing measured now was measured then; measure the same work to compare it")
+            bail!(
+                "the earlier file has none of these measurements; measure the same work to compare it"
+            )
         }
         Some(comparison) if comparison.fallen > 0 => {
-            bail!("{} of {} figures fell", comparison.fallen, comparison.compared)
+            bail!("{} of {} speeds fell", comparison.fallen, comparison.compared)
         }
         _ => Ok(()),
     }
@@ -121,11 +126,11 @@ mod tests {
     use super::{record::Outcome, *};
 
     #[test]
-    fn a_wrong_result_does_not_end_well() {
-        let mut report = Report {
+    fn wrong_or_failed_results_are_an_error() {
+        let mut report = BenchReport {
             burntrace: "",
             date: String::new(),
-            machine: machine::Machine::default(),
+            machine: crate::machine::Machine::default(),
             devices: Vec::new(),
             devices_left_out: Vec::new(),
             workloads: Vec::new(),

@@ -1,15 +1,14 @@
-//! Whole NumPy arrays of numbers of four bytes, as the peers' scripts write them.
+//! NumPy arrays of four-byte numbers.
 //!
-//! The store of tracks reads its own arrays piece by piece, with headers that it wrote itself;
-//! these come from elsewhere and are read at once.
+//! Unlike the arrays of the track store, these are read at once and may have any valid header.
 
 use crate::case::Misuse;
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
-/// A number that arrays can have.
+/// The element type of an array.
 pub trait Number: Sized {
-    /// What a header calls it.
+    /// Its name in the header.
     const NAME: &str;
 
     fn of(bytes: [u8; 4]) -> Self;
@@ -33,32 +32,32 @@ impl Number for i32 {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Reads an array that must have this shape; its numbers in the order of the file.
+/// Reads an array in C order.
 ///
 /// # Errors
 ///
-/// Where it cannot be read, or is no array of such numbers and this shape in C order.
+/// If the file cannot be read, or is not an array of this element type and shape in C order.
 pub fn read<T: Number>(path: &Path, shape: &[usize]) -> Result<Vec<T>> {
     let problem = |what: String| {
         Misuse::error(format!(
-            "{}: {what}; --data needs the arrays that the peers' workloads.py writes",
+            "{}: {what}; --data needs the arrays listed in docs/guide/bench.md",
             path.display()
         ))
     };
     let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
-    let (header, body) = split(&bytes).ok_or_else(|| problem("it is no NumPy array".into()))?;
+    let (header, body) = split(&bytes).ok_or_else(|| problem("not a NumPy array".into()))?;
     let found = shape_of(header, T::NAME).map_err(|error| problem(error.to_string()))?;
     if found != shape {
-        return Err(problem(format!("its shape is {found:?} in place of {shape:?}")));
+        return Err(problem(format!("the shape is {found:?} instead of {shape:?}")));
     }
     let (numbers, rest) = body.as_chunks::<4>();
     if numbers.len() != shape.iter().product::<usize>() || !rest.is_empty() {
-        return Err(problem(format!("it has {} bytes after its header", body.len())));
+        return Err(problem(format!("the array has {} bytes", body.len())));
     }
     Ok(numbers.iter().map(|&number| T::of(number)).collect())
 }
 
-/// Header and numbers of a file of format 1, 2 or 3.
+/// Splits a file of format 1, 2 or 3 into header and numbers.
 fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (version, rest) = rest.split_at_checked(2)?;
@@ -73,18 +72,18 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, body))
 }
 
-/// The shape that a header gives, of an array of these numbers.
+/// The shape in a header of an array with this element type.
 fn shape_of(header: &str, number: &str) -> Result<Vec<usize>> {
     let flat: String = header.chars().filter(|c| !c.is_whitespace()).collect();
-    let is_such = flat.contains(&format!("'descr':'{number}'"));
-    if !is_such || !flat.contains("'fortran_order':False") {
-        return Err(anyhow!("its header is {}, not '{number}' in C order", header.trim()));
+    let has_type = flat.contains(&format!("'descr':'{number}'"));
+    if !has_type || !flat.contains("'fortran_order':False") {
+        return Err(anyhow!("the header is {}, not '{number}' in C order", header.trim()));
     }
     let (_, rest) =
-        flat.split_once("'shape':(").ok_or_else(|| anyhow!("its header has no shape"))?;
+        flat.split_once("'shape':(").ok_or_else(|| anyhow!("the header has no shape"))?;
     let (shape, _) = rest.split_once(')').unwrap_or((rest, ""));
     let lengths = shape.split(',').filter(|length| !length.is_empty()).map(str::parse);
-    lengths.collect::<Result<_, _>>().map_err(|_| anyhow!("its shape is ({shape})"))
+    lengths.collect::<Result<_, _>>().map_err(|_| anyhow!("the shape is ({shape})"))
 }
 
 #[cfg(test)]
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_read_and_others_are_refused() {
+    fn only_arrays_of_matching_type_and_shape_are_read() {
         let good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n";
         let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5];
         let array = file(good, &numbers);
@@ -113,7 +112,7 @@ mod tests {
         let message = |shape: &[usize], header: &str| {
             read::<f32>(file(header, &numbers).path(), shape).unwrap_err().to_string()
         };
-        assert!(message(&[3, 2], good).contains("[2, 3] in place of [3, 2]"));
+        assert!(message(&[3, 2], good).contains("[2, 3] instead of [3, 2]"));
         assert!(message(&[2, 3], &good.replace("f4", "f8")).contains("'<f4' in C order"));
         assert!(message(&[2, 2], &good.replace("3)", "2)")).contains("24 bytes"));
         assert!(read::<f32>(Path::new("no-such.npy"), &[1]).is_err());

@@ -1,12 +1,13 @@
-//! Random numbers for workloads: a number depends on its seed and its index only.
+//! Counter-based random numbers for workloads: a number depends only on its seed and its index.
 //!
-//! The finisher is that of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: *Fast splittable
+//! The finalizer is that of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: *Fast splittable
 //! pseudorandom number generators*, OOPSLA 2014).
 
-/// The golden ratio's fraction, as an odd word: neighbouring indices become distant states.
+/// The fractional part of the golden ratio as an odd 64-bit integer, which separates the states of
+/// neighbouring indices.
 const STRIDE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A number uniform in [0, 1).
+/// A uniform number in [0, 1).
 fn uniform(seed: u64, index: u64) -> f64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(STRIDE));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -15,8 +16,8 @@ fn uniform(seed: u64, index: u64) -> f64 {
     (z >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Points uniform in the cube from `low` to `high`, in numbers that single precision has: every
-/// precision starts from the same places.
+/// Uniform points in the cube from `low` to `high`, rounded to single precision, so that runs in
+/// every precision start from the same positions.
 pub fn points(seed: u64, count: usize, low: f64, high: f64) -> Vec<[f64; 3]> {
     let coordinate = |index: usize| {
         let x = low + (high - low) * uniform(seed, index as u64);
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_fill_their_cube_evenly() {
+    fn points_are_uniform_in_cube() {
         let points = points(3, 20_000, 0.25, 0.75);
         for d in 0..3 {
             let mean = points.iter().map(|p| p[d]).sum::<f64>() / points.len() as f64;

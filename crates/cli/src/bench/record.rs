@@ -1,21 +1,20 @@
-//! What was measured, as it is kept.
+//! The results of a benchmark, as written to JSON.
 
-use super::{
-    batch::Tried, check::Errors, machine::Machine, measure::Task, plan::Plan, workload::Workload,
-};
+use super::{batch::Tried, check::Errors, plan::BenchPlan, workload::Workload};
+use crate::machine::{self, Machine};
 use burntrace::device::OpenDevice;
 use serde::{Deserialize, Serialize};
 
-/// Everything that one call measured.
+/// All results of one call.
 #[derive(Serialize)]
-pub struct Report {
+pub struct BenchReport {
     pub burntrace: &'static str,
     pub date: String,
     pub machine: Machine,
     pub devices: Vec<Device>,
-    /// Devices that have not the precision.
+    /// Devices that lack the precision.
     pub devices_left_out: Vec<String>,
-    pub workloads: Vec<Described>,
+    pub workloads: Vec<WorkloadInfo>,
     pub results: Vec<Record>,
 }
 
@@ -30,14 +29,14 @@ pub struct Device {
 
 impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let note = if self.software { ", computed by the CPU" } else { "" };
+        let note = if self.software { ", a software rasteriser on the CPU" } else { "" };
         write!(f, "`{}`: {}{note}", self.name, self.description)
     }
 }
 
-/// A workload, and where its arrays came from.
+/// The description of a workload.
 #[derive(Serialize)]
-pub struct Described {
+pub struct WorkloadInfo {
     name: &'static str,
     description: &'static str,
     nodes: usize,
@@ -46,16 +45,16 @@ pub struct Described {
     data: String,
 }
 
-/// Whether a result can be used.
+/// Whether a result is correct.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Its errors are within bounds.
+    /// The errors are within bounds.
     #[default]
     Right,
-    /// They are not, or particles were lost.
+    /// The errors exceed the bounds, or particles were lost.
     Wrong,
-    /// The device gave none.
+    /// The device gave no result.
     Failed,
 }
 
@@ -69,34 +68,34 @@ pub struct Record {
     pub steps: u64,
     /// Where the field came from: `generated`, or a folder.
     pub data: String,
-    /// The first seed, by which random ones are told from those on a lattice or of a file.
+    /// The first seed, which distinguishes random seeds from those of a lattice or a file.
     pub first_seed: [f64; 3],
     /// Particles in one run.
     pub batch: usize,
     pub batches_tried: Vec<Tried>,
     pub outcome: Outcome,
-    /// What is wrong, where it is not the errors.
+    /// What is wrong, apart from the errors.
     pub message: Option<String>,
-    /// The worst errors of all runs, for each number of steps that was compared; the last is the
-    /// run that is timed.
+    /// The largest errors of all runs, for each number of steps that is compared. The last entry is
+    /// the timed run.
     pub errors: Vec<Errors>,
     /// `None` where the result is not right.
     pub seconds: Option<Seconds>,
     /// `None` where the result is not right.
     pub speed: Option<Speed>,
-    /// Speed in speeds of the first device.
+    /// Speed relative to the first device.
     pub ratio_to_first_device: Option<f64>,
     pub bytes: Option<Bytes>,
-    /// The most memory that the process has had since this measurement began.
+    /// Peak memory of the process since the start of this measurement.
     pub host_peak_bytes: Option<u64>,
 }
 
 /// Wall time in seconds.
 #[derive(Serialize)]
 pub struct Seconds {
-    /// Putting the field on the device.
+    /// Loading the field onto the device.
     pub load: f64,
-    /// Compiling, before the first call.
+    /// Compilation, before the first call.
     pub compile: f64,
     /// The first call.
     pub first: f64,
@@ -108,51 +107,51 @@ pub struct Seconds {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Speed {
     pub particle_steps: u64,
-    /// The median of the calls' times, in seconds.
+    /// Median time of the calls, in seconds.
     pub median_seconds: f64,
-    /// Particle-steps per second at the median.
+    /// Particle-steps per second at the median time.
     pub per_second: f64,
-    /// Difference between the fastest and the slowest call.
+    /// Difference between the speeds of the fastest and the slowest call.
     pub spread: f64,
 }
 
-/// Bytes, computed from the shapes of tensors.
+/// Bytes, computed from tensor shapes.
 #[derive(Clone, Copy, Serialize)]
 pub struct Bytes {
     /// The field on the device.
     pub field: u64,
-    /// The particles on the device, those of one batch.
+    /// The particles of one batch on the device.
     pub particles: u64,
-    /// What one call moves to the device.
+    /// Transferred to the device in one call.
     pub to_device: u64,
-    /// What one call moves back.
+    /// Transferred back in one call.
     pub from_device: u64,
 }
 
 impl Bytes {
-    /// What lies on the device.
+    /// Memory on the device.
     pub fn on_device(&self) -> u64 {
         self.field + self.particles
     }
 
-    /// What one call moves.
+    /// Transferred in one call, in both directions.
     pub fn moved(&self) -> u64 {
         self.to_device + self.from_device
     }
 }
 
-impl Report {
+impl BenchReport {
     /// A report without results.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &BenchPlan) -> Self {
         let device = |device: &OpenDevice| Device {
             name: device.name.clone(),
             description: device.description.clone(),
             software: device.is_software,
             f64: device.has_f64,
         };
-        Report {
+        BenchReport {
             burntrace: env!("CARGO_PKG_VERSION"),
-            date: super::machine::date(),
+            date: machine::date(),
             machine: Machine::this(),
             devices: plan.devices.iter().map(device).collect(),
             devices_left_out: plan.left_out.clone(),
@@ -161,61 +160,39 @@ impl Report {
         }
     }
 
-    /// The results in groups that differ by their device only.
+    /// The results in groups that differ only in the device.
     pub fn groups(&self) -> impl Iterator<Item = &[Record]> {
         self.results.chunk_by(|a, b| a.workload == b.workload && a.particles == b.particles)
     }
 
-    /// How many results cannot be used.
+    /// The number of results that are wrong or missing.
     pub fn not_right(&self) -> usize {
         self.results.iter().filter(|record| record.outcome != Outcome::Right).count()
     }
 }
 
-impl Described {
-    /// A workload whose arrays came from a folder, or from its formula.
-    pub fn new(workload: &Workload, plan: &Plan) -> Self {
-        Described {
+impl WorkloadInfo {
+    pub fn new(workload: &Workload, plan: &BenchPlan) -> Self {
+        WorkloadInfo {
             name: workload.kind.name(),
             description: workload.kind.description(),
             nodes: workload.nodes.count(),
             frames: workload.frames.len(),
             dt: workload.kind.dt(),
-            data: origin(plan),
+            data: plan.data_origin(),
         }
     }
-}
-
-/// Where a plan's fields come from.
-fn origin(plan: &Plan) -> String {
-    plan.data.as_ref().map_or("generated".into(), |folder| folder.display().to_string())
 }
 
 impl Record {
-    /// A record of nothing yet.
-    pub fn new(device: &OpenDevice, task: &Task) -> Self {
-        let particles = task.seeds.len();
-        Record {
-            device: device.name.clone(),
-            workload: task.workload.kind.name(),
-            particles,
-            precision: task.plan.precision.to_string(),
-            steps: task.steps,
-            data: origin(task.plan),
-            first_seed: task.seeds.first().copied().unwrap_or_default(),
-            batch: particles,
-            ..Record::default()
-        }
-    }
-
-    /// Takes away what would say how fast a result is that cannot be used.
-    pub fn forget_times(&mut self) {
+    /// Removes times and speeds from the record of a wrong result.
+    pub fn clear_times(&mut self) {
         self.seconds = None;
         self.speed = None;
         self.batches_tried.clear();
     }
 
-    /// Notes the errors of another run. Those that are not within bounds make the result wrong.
+    /// Adds the errors of another run. Errors out of bounds make the result wrong.
     pub fn note(&mut self, errors: Errors) {
         if !errors.are_within() {
             self.outcome = Outcome::Wrong;
@@ -229,7 +206,7 @@ impl Record {
 }
 
 impl Speed {
-    /// The speed of several calls of so many particle-steps each.
+    /// The speed of several calls with the same number of particle-steps.
     pub fn of(particle_steps: u64, seconds: &[f64]) -> Self {
         let mut sorted = seconds.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -250,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_speed_is_the_medians_and_its_spread_is_all_of_it() {
+    fn speed_is_that_of_median_and_spread_is_full_range() {
         let odd = Speed::of(1000, &[4.0, 1.0, 2.0]);
         assert_eq!((odd.median_seconds, odd.per_second, odd.spread), (2.0, 500.0, 750.0));
         let even = Speed::of(1000, &[4.0, 1.0]);

@@ -1,8 +1,9 @@
-//! What is right: the workloads traced in double precision, one particle after another.
+//! The reference: the workloads traced in double precision, one particle after another.
 //!
-//! It shares no code with the library. A grid is read by a weighted sum over eight corners, where
-//! the kernels interpolate along one axis after the other; the nearest node is searched in buckets
-//! of nodes, ring by ring, and the tetrahedron in bins, by volumes in place of planes; steps know their time, where the kernels know their time since a frame.
+//! It shares no code with the library. Grids are interpolated by a weighted sum over eight corners,
+//! while the kernels interpolate along one axis after the other. The nearest node is found by ring
+//! search in buckets, and the tetrahedron in bins, by volumes instead of planes. Steps use absolute
+//! time, while the kernels use the time since a frame.
 
 use super::{
     bins::Bins,
@@ -14,30 +15,30 @@ use rayon::prelude::*;
 /// A workload's field in double precision.
 pub struct Reference<'a> {
     workload: &'a Workload,
-    place: Place<'a>,
+    sampler: Sampler<'a>,
 }
 
-/// How a velocity is found in a frame.
-enum Place<'a> {
-    Corners(&'a [f64]),
+/// Interpolation in space.
+enum Sampler<'a> {
+    Trilinear(&'a [f64]),
     Nearest(Buckets),
-    Inside(Bins<'a>),
+    Tetrahedra(Bins<'a>),
 }
 
 impl<'a> Reference<'a> {
-    /// Prepares the search for nodes.
+    /// Builds the search structure for the workload's nodes.
     pub fn new(workload: &'a Workload) -> Self {
-        let place = match &workload.nodes {
-            Nodes::Grid(axis) => Place::Corners(axis),
-            Nodes::Points(points) => Place::Nearest(Buckets::new(points)),
-            Nodes::Tetrahedra(mesh) => Place::Inside(Bins::new(mesh)),
+        let sampler = match &workload.nodes {
+            Nodes::Grid(axis) => Sampler::Trilinear(axis),
+            Nodes::Points(points) => Sampler::Nearest(Buckets::new(points)),
+            Nodes::Tetrahedra(mesh) => Sampler::Tetrahedra(Bins::new(mesh)),
         };
-        Reference { workload, place }
+        Reference { workload, sampler }
     }
 
-    /// Where particles are after each of these numbers of steps, which increase: a list of
-    /// positions for each number.
-    pub fn follow(&self, seeds: &[[f64; 3]], stops: &[u64]) -> Vec<Vec<[f64; 3]>> {
+    /// Traces particles and returns their positions after each of the numbers of steps in `stops`,
+    /// which must increase.
+    pub fn trace(&self, seeds: &[[f64; 3]], stops: &[u64]) -> Vec<Vec<[f64; 3]>> {
         let paths: Vec<_> = seeds.par_iter().map(|&seed| self.path(seed, stops)).collect();
         (0..stops.len()).map(|i| paths.iter().map(|path| path[i]).collect()).collect()
     }
@@ -45,15 +46,15 @@ impl<'a> Reference<'a> {
     fn path(&self, seed: [f64; 3], stops: &[u64]) -> Vec<[f64; 3]> {
         let mut x = seed;
         let mut taken = 0;
-        let mut stations = Vec::with_capacity(stops.len());
+        let mut positions = Vec::with_capacity(stops.len());
         for &stop in stops {
             while taken < stop {
                 x = self.step(x, taken as f64 * self.workload.kind.dt());
                 taken += 1;
             }
-            stations.push(x);
+            positions.push(x);
         }
-        stations
+        positions
     }
 
     /// One step of the classical Runge-Kutta method.
@@ -81,7 +82,7 @@ impl<'a> Reference<'a> {
         self.blend(x, first, second, part)
     }
 
-    /// A share of each of two frames.
+    /// Interpolates in space, and linearly between two frames.
     fn blend(&self, x: [f64; 3], first: &[f32], second: &[f32], part: f64) -> [f64; 3] {
         let mut v = [0.0; 3];
         let mut add = |node: usize, weight: f64| {
@@ -90,10 +91,10 @@ impl<'a> Reference<'a> {
                 *v += weight * ((1.0 - part) * a + part * b);
             }
         };
-        match &self.place {
-            Place::Nearest(buckets) => add(buckets.nearest(x), 1.0),
-            Place::Corners(axis) => corners(x, axis, &mut add),
-            Place::Inside(bins) => {
+        match &self.sampler {
+            Sampler::Nearest(buckets) => add(buckets.nearest(x), 1.0),
+            Sampler::Trilinear(axis) => corners(x, axis, &mut add),
+            Sampler::Tetrahedra(bins) => {
                 let (nodes, weights) = bins.find(x);
                 nodes
                     .into_iter()
@@ -105,11 +106,11 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Gives each corner of a point's cell, with its weight. Points beyond the grid have the weights
-/// of the nearest point on it.
+/// Passes each corner of a point's cell with its weight to `add`. Points outside the grid are
+/// clamped to it.
 fn corners(x: [f64; 3], axis: &[f64], add: &mut impl FnMut(usize, f64)) {
     let n = axis.len();
-    let places = x.map(|x| {
+    let cells = x.map(|x| {
         let along = x.clamp(0.0, 1.0) * (n - 1) as f64;
         let cell = (along as usize).min(n - 2);
         (cell, along - cell as f64)
@@ -117,7 +118,7 @@ fn corners(x: [f64; 3], axis: &[f64], add: &mut impl FnMut(usize, f64)) {
     for corner in 0..8_usize {
         let (mut node, mut weight) = (0, 1.0);
         for d in (0..3).rev() {
-            let (cell, part) = places[d];
+            let (cell, part) = cells[d];
             let side = corner >> d & 1;
             node = node * n + cell + side;
             weight *= if side == 1 { part } else { 1.0 - part };
@@ -126,7 +127,7 @@ fn corners(x: [f64; 3], axis: &[f64], add: &mut impl FnMut(usize, f64)) {
     }
 }
 
-/// A coordinate that walls at 0 and 1 throw back, as often as it takes.
+/// A coordinate reflected at 0 and 1, repeatedly if needed.
 fn mirrored(x: f64) -> f64 {
     let x = x.rem_euclid(2.0);
     if x > 1.0 { 2.0 - x } else { x }
@@ -134,31 +135,28 @@ fn mirrored(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        flow,
-        workload::{Kind, Workload},
-    };
+    use super::super::{flow, kind::WorkloadKind, workload::Workload};
     use super::*;
 
     #[test]
-    fn a_grid_is_followed_as_its_formula_is_to_the_grids_error() {
-        let workload = Workload::new(Kind::W2, None).unwrap();
+    fn grid_velocity_matches_formula_within_grid_error() {
+        let workload = Workload::new(WorkloadKind::W2, None).unwrap();
         let reference = Reference::new(&workload);
-        for place in [[0.3, 0.4, 0.7], [0.99, 0.01, 0.5], [1.0, 1.0, 1.0]] {
-            // The flow changes by a hundredth within a frame's gap, and a thousandth in a cell.
+        for point in [[0.3, 0.4, 0.7], [0.99, 0.01, 0.5], [1.0, 1.0, 1.0]] {
+            // The flow changes by 1e-2 between frames, and by 1e-3 across a cell.
             for (found, expected) in
-                reference.velocity(place, 0.5).into_iter().zip(flow::velocity(place, 0.5))
+                reference.velocity(point, 0.5).into_iter().zip(flow::velocity(point, 0.5))
             {
                 assert!((found - expected).abs() < 0.02, "{found} {expected}");
             }
         }
-        let ends = reference.follow(&[[0.3, 0.4, 0.7], [0.5; 3]], &[1, 200]);
+        let ends = reference.trace(&[[0.3, 0.4, 0.7], [0.5; 3]], &[1, 200]);
         assert_eq!(ends.len(), 2);
         assert!(ends.iter().flatten().flatten().all(|x| (0.0..=1.0).contains(x)));
     }
 
     #[test]
-    fn corners_share_one_weight() {
+    fn corner_weights_sum_to_one_and_reproduce_position() {
         let axis = [0.0, 0.5, 1.0];
         let (mut total, mut x) = (0.0, 0.0);
         corners([0.6, 0.2, 1.5], &axis, &mut |node, weight| {
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_throw_back() {
+    fn coordinates_are_reflected_at_walls() {
         for (x, expected) in [(0.25, 0.25), (-0.25, 0.25), (1.25, 0.75), (2.25, 0.25), (1.0, 1.0)] {
             assert_eq!(mirrored(x), expected);
         }

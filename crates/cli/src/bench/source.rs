@@ -1,4 +1,4 @@
-//! A workload's field as the library reads it.
+//! Workloads as field sources of the library.
 
 use super::{
     tetrahedra::Tetrahedra,
@@ -11,13 +11,13 @@ use burntrace::{
     Weighting, burn::tensor::Device, mesh::Cells,
 };
 
-/// A field on a device, and the bytes that it takes there.
+/// A field on a device, and its size in bytes there.
 pub struct OnDevice {
     pub field: Box<dyn Field>,
     pub bytes: u64,
 }
 
-/// Puts a workload's field on a device.
+/// Loads a workload's field onto a device.
 pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Result<OnDevice> {
     let options = FieldOptions { precision, ..FieldOptions::default() };
     match &workload.nodes {
@@ -41,7 +41,7 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
 
 type Read = Result<FrameData, SourceError>;
 
-/// A frame of a workload, as its source gives it.
+/// Velocities of a frame.
 fn velocity(workload: &Workload, frame: usize) -> Read {
     Ok(Floats::F32(workload.frames[frame].clone()).into())
 }
@@ -98,7 +98,7 @@ struct Mesh<'a> {
     cells: Cells,
 }
 
-/// Tetrahedra as the library takes cells of any kind.
+/// Tetrahedra as general cells.
 fn cells(mesh: &Tetrahedra) -> Cells {
     let count = mesh.cells.len();
     Cells {

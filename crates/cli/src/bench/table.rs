@@ -2,9 +2,9 @@
 
 use super::{
     check::Errors,
-    record::{Outcome, Record, Report, Speed},
+    record::{BenchReport, Outcome, Record, Speed},
 };
-use crate::progress::in_words;
+use crate::format::with_prefix;
 use std::fmt::Write;
 
 const COLUMNS: [&str; 14] = [
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 14] = [
 type Row = [String; COLUMNS.len()];
 
 /// Tables for a terminal.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &BenchReport) -> String {
     let mut text = format!("{}\n", head(report));
     for group in report.groups() {
         // Writing to a string does not fail.
@@ -41,7 +41,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Tables for a document.
-pub fn markdown(report: &Report) -> String {
+pub fn markdown(report: &BenchReport) -> String {
     let mut text = format!("# Benchmark\n\n{}\n", head(report));
     for device in &report.devices {
         writeln!(text, "* {device}").ok();
@@ -59,11 +59,11 @@ pub fn markdown(report: &Report) -> String {
     text
 }
 
-fn head(report: &Report) -> String {
+fn head(report: &BenchReport) -> String {
     let mut text = format!("burntrace {}, {}, {}\n", report.burntrace, report.date, report.machine);
     if !report.devices_left_out.is_empty() {
         let names = report.devices_left_out.join(", ");
-        writeln!(text, "left out, as they lack the precision: {names}").ok();
+        writeln!(text, "skipped, without support for the precision: {names}").ok();
     }
     text.trim_end().to_owned()
 }
@@ -73,12 +73,12 @@ fn title(record: &Record) -> String {
     format!("{workload}: {particles} particles x {steps} steps, {precision}")
 }
 
-/// What the columns do not say.
+/// Notes below a table: error bounds, earlier errors, messages, batches.
 fn notes(group: &[Record]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(errors) = group.iter().find_map(|record| record.errors.last()) {
         notes.push(format!(
-            "errors: of {} particles, in sides of the box; {}",
+            "errors: of {} particles, in edge lengths of the unit cube; {}",
             errors.compared,
             bounds(errors)
         ));
@@ -136,7 +136,7 @@ fn row(record: &Record) -> Row {
         or_dash(seconds.map(|seconds| time(seconds.first))),
         or_dash(speed.map(|speed| time(speed.median_seconds))),
         match (record.outcome, speed) {
-            (Outcome::Right, Some(speed)) => in_words(speed.per_second),
+            (Outcome::Right, Some(speed)) => with_prefix(speed.per_second),
             (Outcome::Failed, _) => "failed".into(),
             _ => "wrong".into(),
         },
@@ -151,7 +151,7 @@ fn row(record: &Record) -> Row {
     ]
 }
 
-/// Appends rows under the names of their columns, the first to the left, the others to the right.
+/// Appends a table with aligned columns: the first one to the left, the others to the right.
 fn aligned(text: &mut String, rows: &[Row]) {
     let all = || std::iter::once(COLUMNS.map(String::from)).chain(rows.iter().cloned());
     let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -168,7 +168,7 @@ fn aligned(text: &mut String, rows: &[Row]) {
     }
 }
 
-/// A time in the unit that suits it.
+/// A time in milliseconds or seconds.
 fn time(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_result_has_a_speed_and_a_wrong_one_has_not() {
+    fn only_right_results_have_speed() {
         let right = row(&record("flex"));
         assert_eq!((right[5].as_str(), right[6].as_str()), ("4.00 M", "25.0 %"));
         assert_eq!(right[8..11], ["2.0e-7", "3.0e-6", "4.0e-6"]);

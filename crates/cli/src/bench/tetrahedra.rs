@@ -1,56 +1,57 @@
-//! The mesh of `w3`: a box of cubes whose inner corners are moved, each cube split into six
-//! tetrahedra around its main diagonal.
+//! The mesh of `w3`: a box of cubes with displaced inner nodes, each cube split into six tetrahedra
+//! around its main diagonal.
 
 use super::random;
 
-/// Cubes along an edge of length 1.
+/// Number of cubes per unit length.
 pub const CUBES: usize = 56;
-/// How far a node inside is moved along each axis at most, in edges of a cube.
-const MOVED: f64 = 0.2;
-/// Where the random numbers of the nodes begin.
-const MOVED_FROM: u64 = 3;
+/// Maximum displacement of inner nodes along each axis, in cube edges.
+const MAX_DISPLACEMENT: f64 = 0.2;
+/// Seed of the random displacements.
+const DISPLACEMENT_SEED: u64 = 3;
 
-/// Tetrahedra, and where their nodes are.
+/// A mesh of tetrahedra.
 pub struct Tetrahedra {
     pub points: Vec<[f64; 3]>,
     pub cells: Vec<[u32; 4]>,
 }
 
-/// How many nodes and tetrahedra there are in so many cubes along each axis.
+/// Numbers of nodes and tetrahedra for numbers of cubes along each axis.
 pub fn counts(cubes: [usize; 3]) -> [usize; 2] {
     [cubes.iter().map(|n| n + 1).product(), 6 * cubes.iter().product::<usize>()]
 }
 
 impl Tetrahedra {
-    /// So many cubes along each axis; z varies fastest among nodes and cubes.
+    /// The mesh for numbers of cubes along each axis. z varies fastest among nodes and cubes.
     pub fn new(cubes: [usize; 3]) -> Self {
         let points = points(cubes);
-        let each = |i: usize| [i / cubes[2] / cubes[1], i / cubes[2] % cubes[1], i % cubes[2]];
-        let all = (0..cubes.iter().product()).flat_map(|cube| split(each(cube), cubes));
+        let cube = |i: usize| [i / cubes[2] / cubes[1], i / cubes[2] % cubes[1], i % cubes[2]];
+        let all = (0..cubes.iter().product()).flat_map(|i| split(cube(i), cubes));
         let cells = all.map(|cell| positive(cell, &points)).collect();
         Tetrahedra { points, cells }
     }
 }
 
-/// The corners of all cubes, those inside moved at random, so that the walls stay plane.
+/// The nodes of all cubes. Only inner ones are displaced, so that the walls stay plane.
 fn points(cubes: [usize; 3]) -> Vec<[f64; 3]> {
     let [_, ny, nz] = cubes.map(|n| n + 1);
     let [count, _] = counts(cubes);
-    let moved = random::points(MOVED_FROM, count, -MOVED, MOVED);
-    let point = |(i, moved): (usize, [f64; 3])| {
+    let displacements =
+        random::points(DISPLACEMENT_SEED, count, -MAX_DISPLACEMENT, MAX_DISPLACEMENT);
+    let point = |(i, displacement): (usize, [f64; 3])| {
         let corner = [i / nz / ny, i / nz % ny, i % nz];
         let is_inside = (0..3).all(|d| 0 < corner[d] && corner[d] < cubes[d]);
         std::array::from_fn(|d| {
-            let along = corner[d] as f64 + if is_inside { moved[d] } else { 0.0 };
-            // In numbers that single precision has.
+            let along = corner[d] as f64 + if is_inside { displacement[d] } else { 0.0 };
+            // Rounded to single precision.
             f64::from((along / CUBES as f64) as f32)
         })
     };
-    (0..).zip(moved).map(point).collect()
+    (0..).zip(displacements).map(point).collect()
 }
 
-/// The tetrahedra of one cube: each leads from its least corner to its greatest along three edges,
-/// one for each order of the axes.
+/// The tetrahedra of one cube. Each follows three edges from the low to the high corner, one for
+/// each order of the axes.
 fn split(cube: [usize; 3], cubes: [usize; 3]) -> [[u32; 4]; 6] {
     const ORDERS: [[usize; 2]; 6] = [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]];
     let [_, ny, nz] = cubes.map(|n| n + 1);
@@ -64,13 +65,13 @@ fn split(cube: [usize; 3], cubes: [usize; 3]) -> [[u32; 4]; 6] {
     })
 }
 
-/// The same tetrahedron with a positive volume.
+/// The tetrahedron with its nodes ordered for a positive volume.
 fn positive([a, b, c, d]: [u32; 4], points: &[[f64; 3]]) -> [u32; 4] {
     let volume = six_volumes([a, b, c, d].map(|node| points[node as usize]));
     if volume < 0.0 { [a, c, b, d] } else { [a, b, c, d] }
 }
 
-/// Six times the volume of a tetrahedron; negative where it is turned inside out.
+/// Six times the signed volume of a tetrahedron.
 pub fn six_volumes([a, b, c, d]: [[f64; 3]; 4]) -> f64 {
     let [u, v, w]: [[f64; 3]; 3] = [b, c, d].map(|p| std::array::from_fn(|i| p[i] - a[i]));
     u[0] * (v[1] * w[2] - v[2] * w[1])
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_moved_inside_only() {
+    fn only_inner_nodes_are_displaced() {
         let mesh = Tetrahedra::new([2, 2, 2]);
         let h = 1.0 / CUBES as f64;
         let moved = |i: usize| {

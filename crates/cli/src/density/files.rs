@@ -1,6 +1,9 @@
-//! Densities as files.
+//! Files of densities.
 
-use super::{DensityRequest, Field, Target};
+use super::{
+    request::{DensityRequest, Target},
+    saved_density::SavedDensity,
+};
 use crate::results::Results;
 use anyhow::{Context, Result};
 use burntrace::analysis::density::{Lattice, Plane};
@@ -8,33 +11,33 @@ use burntrace::{Placement, io};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a density: image data of grids and planes, a table of points. Those on grids go into the
-/// store of tracks, too.
+/// Writes a density: image data for grids and planes, which also goes into the track store, or a
+/// table for points.
 pub fn write(
     results: &Results,
-    asked: &DensityRequest,
-    field: &Field,
+    request: &DensityRequest,
+    density: &SavedDensity,
     folder: &Path,
 ) -> Result<PathBuf> {
-    let image = match (&asked.target, &field.estimate.lattice) {
-        (Target::Points(points), _) => return write_table(points, field, folder),
+    let image = match (&request.target, &density.estimate.lattice) {
+        (Target::Points(points), _) => return write_table(points, density, folder),
         (Target::Plane(plane), _) => of_plane(plane),
-        (Target::Grid(asked), lattice) => {
-            of_lattice(lattice.as_ref().unwrap_or(asked), field.estimate.placement, results)
+        (Target::Grid(requested), lattice) => {
+            of_lattice(lattice.as_ref().unwrap_or(requested), density.estimate.placement, results)
         }
     };
-    let mut facts = vec![("TimeValue".to_string(), field.time)];
-    facts.extend(field.estimate.integral.map(|integral| ("integral".to_string(), integral)));
-    let arrays = vec![("density".to_string(), field.values.clone())];
-    let path = folder.join(format!("{}.vti", field.name()));
+    let mut facts = vec![("TimeValue".to_string(), density.time)];
+    facts.extend(density.estimate.integral.map(|integral| ("integral".to_string(), integral)));
+    let arrays = vec![("density".to_string(), density.values.clone())];
+    let path = folder.join(format!("{}.vti", density.name()));
     let image = io::Image { arrays, facts, ..image };
     io::write_image(&image, &path)?;
-    results.tracks.put_density(field.save, &image)?;
+    results.tracks.put_density(density.save, &image)?;
     Ok(path)
 }
 
-/// Nodes of a lattice, or the middles of bins. Along an axis that does not count, the image lies at
-/// the low face of the domain.
+/// Image data on the nodes of a lattice, or on the centres of bins. Along an axis that is not part
+/// of the density, the image is at the low face of the domain.
 pub fn of_lattice(lattice: &Lattice, placement: Placement, results: &Results) -> io::Image {
     let is_bins = placement == Placement::Cells;
     let widths: [f64; 3] = std::array::from_fn(|d| {
@@ -48,8 +51,8 @@ pub fn of_lattice(lattice: &Lattice, placement: Placement, results: &Results) ->
     io::Image { counts: lattice.counts, origin, spacing: widths, ..io::Image::default() }
 }
 
-/// Nodes of a plane. The edges of an oblique one are not at right angles, which image data cannot
-/// say; its direction matrix takes them as they are.
+/// Image data on the nodes of a plane. The direction matrix takes the edges as they are, even if
+/// they are not orthogonal.
 fn of_plane(plane: &Plane) -> io::Image {
     let [u, v] = plane.edges;
     let lengths = [u, v].map(|edge| edge.iter().map(|x| x * x).sum::<f64>().sqrt());
@@ -67,13 +70,13 @@ fn of_plane(plane: &Plane) -> io::Image {
     }
 }
 
-fn write_table(points: &[[f64; 3]], field: &Field, folder: &Path) -> Result<PathBuf> {
+fn write_table(points: &[[f64; 3]], density: &SavedDensity, folder: &Path) -> Result<PathBuf> {
     let mut text = String::from("x,y,z,density\n");
-    for ([x, y, z], density) in points.iter().zip(&field.values) {
+    for ([x, y, z], value) in points.iter().zip(&density.values) {
         // Writing to a string does not fail.
-        writeln!(text, "{x},{y},{z},{density}").ok();
+        writeln!(text, "{x},{y},{z},{value}").ok();
     }
-    let path = folder.join(format!("{}.csv", field.name()));
-    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    let path = folder.join(format!("{}.csv", density.name()));
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Misuse},
-    progress::Notes,
+    notes::Notes,
 };
 use anyhow::Result;
 use burntrace::{

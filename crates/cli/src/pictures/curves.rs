@@ -1,40 +1,39 @@
-//! What goes with time.
+//! Time series of a run.
 
 use crate::results::Results;
 use burntrace::analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_plot::{Axis, Curves};
 
-/// Curves, the name of their file, and what they show.
-pub struct Named {
+/// Curves with a file name and a caption.
+pub struct NamedCurves {
     pub name: &'static str,
     pub caption: &'static str,
     pub curves: Curves,
 }
 
-/// How many particles there are; none where all are active all the time.
-pub fn counts(results: &Results, found: &TrackStatistics) -> Option<Named> {
-    let is_plain = |save: &SaveStatistics| save.ended + save.waiting == 0;
-    if found.times.len() < 2 || found.all.saves.iter().all(is_plain) {
+/// Numbers of particles by status. `None` if all particles are active at all saves.
+pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
+    let all_active = |save: &SaveStatistics| save.ended + save.waiting == 0;
+    if statistics.times.len() < 2 || statistics.all.saves.iter().all(all_active) {
         return None;
     }
     let curves = Curves {
         axes: [time(results), axis("particles", String::new())],
         log: [false; 2],
         series: vec![
-            curve("active", found, |save| Some(save.active as f64)),
-            curve("ended", found, |save| Some(save.ended as f64)),
-            curve("waiting", found, |save| Some(save.waiting as f64)),
+            curve("active", statistics, |save| Some(save.active as f64)),
+            curve("ended", statistics, |save| Some(save.ended as f64)),
+            curve("waiting", statistics, |save| Some(save.waiting as f64)),
         ],
         title: "particles by status".into(),
     };
-    let caption = "Slots with an active particle, with one that has ended, and without one.";
-    Some(Named { name: "particles", caption, curves })
+    let caption = "Number of active, ended and waiting particles.";
+    Some(NamedCurves { name: "particles", caption, curves })
 }
 
-/// How many particles have ended until when, by way of ending; none where none has, or where there
-/// is a single save.
-pub fn ends(results: &Results, found: &TrackStatistics) -> Option<Named> {
-    if found.times.len() < 2 || found.all.ends.is_empty() {
+/// Cumulative number of ended particles, by cause. `None` if none has ended, or for a single save.
+pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
+    if statistics.times.len() < 2 || statistics.all.ends.is_empty() {
         return None;
     }
     let sum = |end: &EndStatistics| {
@@ -48,17 +47,17 @@ pub fn ends(results: &Results, found: &TrackStatistics) -> Option<Named> {
     let curves = Curves {
         axes: [time(results), axis("particles", String::new())],
         log: [false; 2],
-        series: found.all.ends.iter().map(sum).collect(),
-        title: "particles that have ended".into(),
+        series: statistics.all.ends.iter().map(sum).collect(),
+        title: "ended particles".into(),
     };
-    let caption = "How many particles have ended until when, by way of ending.";
-    Some(Named { name: "ends", caption, curves })
+    let caption = "Cumulative number of ended particles, by cause.";
+    Some(NamedCurves { name: "ends", caption, curves })
 }
 
-/// How particles spread; none where there is a single save, or no particle in any.
-pub fn spread(results: &Results, found: &TrackStatistics) -> Option<Named> {
+/// Dispersion of the active particles. `None` for a single save, or if no save has particles.
+pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
     let is_empty = |save: &SaveStatistics| save.counted == 0;
-    if found.times.len() < 2 || found.all.saves.iter().all(is_empty) {
+    if statistics.times.len() < 2 || statistics.all.saves.iter().all(is_empty) {
         return None;
     }
     let square = match results.units().length.as_str() {
@@ -70,32 +69,32 @@ pub fn spread(results: &Results, found: &TrackStatistics) -> Option<Named> {
         axes: [time(results), axis("length squared", square)],
         log: [false; 2],
         series: vec![
-            curve("mean-square displacement", found, |s| total(s.mean_square_displacement)),
-            curve("about the centroid", found, |s| total(s.variance)),
-            curve("between pairs", found, |s| total(s.pair_dispersion)),
+            curve("mean-square displacement", statistics, |s| total(s.mean_square_displacement)),
+            curve("about the centroid", statistics, |s| total(s.variance)),
+            curve("between pairs", statistics, |s| total(s.pair_dispersion)),
         ],
         title: "dispersion".into(),
     };
-    let caption = "How far active particles are from their release, from their centroid, and in \
-                   pairs of neighbouring slots from each other.";
-    Some(Named { name: "dispersion", caption, curves })
+    let caption = "Dispersion of the active particles: mean-square distance from the release \
+                   position, from the centroid, and within pairs of neighbouring slots.";
+    Some(NamedCurves { name: "dispersion", caption, curves })
 }
 
 fn time(results: &Results) -> Axis {
     axis("time", results.units().time)
 }
 
-/// An axis with the range of what is shown.
+/// An axis that takes its range from the data.
 fn axis(name: &str, unit: String) -> Axis {
     Axis { name: name.into(), unit, range: [0.0; 2] }
 }
 
-/// A number at each save.
+/// A quantity at each save.
 fn curve(
     name: &str,
-    found: &TrackStatistics,
-    of: impl Fn(&SaveStatistics) -> Option<f64>,
+    statistics: &TrackStatistics,
+    value: impl Fn(&SaveStatistics) -> Option<f64>,
 ) -> (String, Vec<[f64; 2]>) {
-    let points = found.times.iter().zip(&found.all.saves);
-    (name.into(), points.map(|(&time, save)| [time, of(save).unwrap_or(f64::NAN)]).collect())
+    let points = statistics.times.iter().zip(&statistics.all.saves);
+    (name.into(), points.map(|(&time, save)| [time, value(save).unwrap_or(f64::NAN)]).collect())
 }

@@ -1,13 +1,13 @@
-//! The pictures of a run that say most.
+//! The standard pictures of a run: tracks, density, time series, residence times.
 
 mod curves;
 
 use crate::{
-    album::FigureDir,
-    args,
+    args::StyleArgs,
     case::Misuse,
-    density::{self, Cloud, DensityRequest},
-    results::{Most, Results, ways},
+    density::{self, DensityRequest, SavedDensity, SavedParticles},
+    figure_dir::FigureDir,
+    results::{Results, SampleLimits, sample_trajectories},
 };
 use anyhow::{Context, Result};
 use burntrace::analysis::statistics::TrackStatistics;
@@ -15,66 +15,72 @@ use burntrace_plot::{
     Axis, Histogram, Raster,
     picture::{self, Plane, View},
 };
-use curves::Named;
+use curves::NamedCurves;
 use std::path::PathBuf;
 
-/// The most saves that are shown; of more, so many that are spread evenly.
+/// Maximum number of saves in a picture. Longer runs are sampled evenly.
 pub const MAX_SAVES: usize = 500;
 
-/// A picture, and what it shows.
-pub struct Shown {
+/// A picture file and its caption.
+pub struct Figure {
     pub path: PathBuf,
     pub caption: String,
 }
 
-/// What pictures are to be like.
-pub struct Wanted<'a> {
-    pub look: &'a args::Look,
-    /// From where tracks are looked at; what suits the domain if there is none here.
+/// Options for the pictures of a run.
+pub struct FigureOptions<'a> {
+    pub style: &'a StyleArgs,
+    /// Views of the tracks. If empty, one view that suits the domain.
     pub views: &'a [View],
-    /// The most particles whose tracks are shown.
+    /// Maximum number of tracks.
     pub particles: usize,
 }
 
-/// Makes the pictures of a run: tracks, density, what goes with time, residence times. Says what
-/// cannot be shown, and why.
+/// Writes the pictures of a run: tracks, density, time series, residence times. Also returns which
+/// pictures are missing, and why.
 pub fn make(
     results: &Results,
-    found: &TrackStatistics,
-    wanted: &Wanted,
-    mut album: FigureDir,
-) -> Result<(Vec<Shown>, Vec<String>)> {
+    statistics: &TrackStatistics,
+    options: &FigureOptions,
+    mut figures: FigureDir,
+) -> Result<(Vec<Figure>, Vec<String>)> {
     let (mut captions, mut missing) = (Vec::new(), Vec::new());
-    captions.extend(add_tracks(results, wanted, &mut album)?);
-    let style = wanted.look.style();
+    captions.extend(add_tracks(results, options, &mut figures)?);
+    let style = options.style.style();
     match last_density(results) {
         Ok(raster) => {
-            captions.push(format!("{}.", sentence(&raster.title)));
-            album.add("density", &picture::raster(&raster, &[], &style).map_err(Misuse::of)?)?;
+            captions.push(format!("{}.", capitalized(&raster.title)));
+            figures.add("density", &picture::raster(&raster, &[], &style).map_err(Misuse::of)?)?;
         }
         Err(reason) => missing.push(format!("density: {reason:#}")),
     }
-    let over_time = [curves::counts, curves::ends, curves::spread].map(|of| of(results, found));
-    for Named { name, caption, curves } in over_time.into_iter().flatten() {
-        album.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
+    let time_series = [curves::counts, curves::ends, curves::dispersion];
+    let time_series = time_series.into_iter().filter_map(|make| make(results, statistics));
+    for NamedCurves { name, caption, curves } in time_series {
+        figures.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
         captions.push(caption.into());
     }
-    match residence(results, found) {
+    match residence(results, statistics) {
         Some(times) => {
-            album.add("residence", &picture::histogram(&times, &style).map_err(Misuse::of)?)?;
+            figures.add("residence", &picture::histogram(&times, &style).map_err(Misuse::of)?)?;
             captions.push("Residence times of the particles that have ended.".into());
         }
         None => missing.push("residence times: no particle has ended".into()),
     }
-    let shown = album.written.into_iter().zip(captions);
-    Ok((shown.map(|(path, caption)| Shown { path, caption }).collect(), missing))
+    let made = figures.written.into_iter().zip(captions);
+    Ok((made.map(|(path, caption)| Figure { path, caption }).collect(), missing))
 }
 
-/// Adds the tracks, `tracks` from the first view and `tracks-xz` and so on from others, and gives
-/// their captions.
-fn add_tracks(results: &Results, wanted: &Wanted, album: &mut FigureDir) -> Result<Vec<String>> {
-    let ways = ways(results, Most { particles: wanted.particles, saves: MAX_SAVES })?.ways;
-    let views = match wanted.views {
+/// Writes the tracks in each view: `tracks` for the first, `tracks-xz` and the like for others.
+/// Returns their captions.
+fn add_tracks(
+    results: &Results,
+    options: &FigureOptions,
+    figures: &mut FigureDir,
+) -> Result<Vec<String>> {
+    let limits = SampleLimits { particles: options.particles, saves: MAX_SAVES };
+    let trajectories = sample_trajectories(results, limits)?.trajectories;
+    let views = match options.views {
         [] => vec![view(results)],
         given => given.to_vec(),
     };
@@ -84,14 +90,16 @@ fn add_tracks(results: &Results, wanted: &Wanted, album: &mut FigureDir) -> Resu
             0 => "tracks".into(),
             _ => format!("tracks-{}", name_of(view)),
         };
-        let made = picture::tracks(&ways, view, &wanted.look.style()).map_err(Misuse::of)?;
-        album.add(&name, &made)?;
-        captions.push(format!("Tracks of {} of {} particles.", ways.particles.len(), ways.of[0]));
+        let style = options.style.style();
+        let made = picture::tracks(&trajectories, view, &style).map_err(Misuse::of)?;
+        figures.add(&name, &made)?;
+        let (shown, all) = (trajectories.particles.len(), trajectories.of[0]);
+        captions.push(format!("Tracks of {shown} of {all} particles."));
     }
     Ok(captions)
 }
 
-/// The view that shows most: the plane of a flat run, space for others.
+/// The default view: the plane of a flat domain, else 3D.
 pub fn view(results: &Results) -> View {
     match results.axes()[..] {
         [0, 2] | [2] => View::Plane(Plane::Xz),
@@ -113,23 +121,22 @@ fn name_of(view: &View) -> &'static str {
 /// The density of the active particles at the last save.
 pub fn last_density(results: &Results) -> Result<Raster> {
     let Some(save) = results.tracks.num_saves().checked_sub(1) else {
-        anyhow::bail!("the run has no save");
+        anyhow::bail!("the run has no saves");
     };
-    let asked = DensityRequest::plain(results)?;
-    let cloud = Cloud::read(results, save, false)?;
-    // That of the run may not be here, and a picture is small work.
-    let estimate = asked.estimate(&cloud, &results.device(Some("flex"))?)?;
-    let field = density::Field::of(estimate, save, cloud.time)?;
-    density::raster(results, &asked, &field).context("the domain of the run is a line")
+    let request = DensityRequest::default_of(results)?;
+    let particles = SavedParticles::read(results, save, false)?;
+    // The device of the run may be missing here, and a picture needs little work.
+    let estimate = request.estimate(&particles, &results.device(Some("flex"))?)?;
+    let density = SavedDensity::of(estimate, save, particles.time)?;
+    density::raster(results, &request, &density).context("the domain of the run is a line")
 }
 
-/// Residence times in bins, if there are any.
-pub fn residence(results: &Results, found: &TrackStatistics) -> Option<Histogram> {
-    let times = &found.all.residence;
+/// Histogram of residence times. `None` if no particle has ended.
+pub fn residence(results: &Results, statistics: &TrackStatistics) -> Option<Histogram> {
+    let times = &statistics.all.residence;
     let edges = times.histogram.edges.clone();
     let [first, .., last] = edges[..] else { return None };
-    // The bin of what is not beyond the first edge, and that after the last one, go with their
-    // neighbours.
+    // The bins below the first edge and above the last one are added to their neighbours.
     let mut counts = times.histogram.counts[1..edges.len()].to_vec();
     *counts.first_mut()? += times.histogram.counts[0];
     *counts.last_mut()? += times.histogram.counts[edges.len()];
@@ -142,8 +149,8 @@ pub fn residence(results: &Results, found: &TrackStatistics) -> Option<Histogram
     })
 }
 
-/// A title as the begin of a sentence.
-fn sentence(title: &str) -> String {
+/// A title with a capital first letter.
+fn capitalized(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,4 +1,4 @@
-//! The statistics of each particle as a table.
+//! The table of particle statistics.
 
 use crate::results::Results;
 use anyhow::{Context, Result};
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Writes `particles.csv`: a row for each particle; where slots are used again, for each life.
+/// Writes `particles.csv`: one row per particle, or per particle instance where slots are re-used.
 pub fn write(results: &Results, rows: &[ParticleStatistics]) -> Result<PathBuf> {
     let path = results.folder.path("particles.csv");
-    fill(&path, rows).with_context(|| format!("{} cannot be written", path.display()))?;
+    fill(&path, rows).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
 }
 

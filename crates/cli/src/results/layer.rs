@@ -1,31 +1,32 @@
-//! What of an image a picture shows.
+//! The layer of an image that a picture shows.
 
-use super::Results;
-use crate::summary::in_six_digits;
+use super::finished_run::Results;
+use crate::format::six_digits;
 use burntrace::io;
 use burntrace_plot::{Axis, Raster};
 
 /// Names of the axes.
 pub const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Numbers on a plane of an image, and where it lies where it is one of several: as `, z = 0.5`.
+/// One layer of an image.
 pub struct Layer {
-    /// Without name, unit and title.
+    /// The values, without name, unit and title.
     pub raster: Raster,
-    pub place: String,
+    /// The position of the layer in a 3D image, as `, z = 0.5`; else empty.
+    pub position: String,
 }
 
-/// The plane of an image with one node along an axis, or the layer in the middle along z; none of a
-/// line. `values` are those of the image's nodes.
+/// The plane of an image that has one node along an axis, or the middle layer of a 3D image. `None`
+/// for an image along a line. `values` are the values at the nodes of the image.
 pub fn layer(results: &Results, image: &io::Image, values: &[f64]) -> Option<Layer> {
-    let several: Vec<usize> = (0..3).filter(|&d| image.counts[d] > 1).collect();
+    let extended: Vec<usize> = (0..3).filter(|&d| image.counts[d] > 1).collect();
     let node = |d: usize, i: usize| image.origin[d] + i as f64 * image.spacing[d];
-    let (flat, values, place) = match several[..] {
+    let (flat, values, position) = match extended[..] {
         [a, b] => ([a, b], values, String::new()),
         [a, b, c] => {
             let (middle, size) = (image.counts[c] / 2, image.counts[a] * image.counts[b]);
-            let place = format!(", {} = {}", AXES[c], in_six_digits(node(c, middle)));
-            ([a, b], &values[middle * size..][..size], place)
+            let position = format!(", {} = {}", AXES[c], six_digits(node(c, middle)));
+            ([a, b], &values[middle * size..][..size], position)
         }
         _ => return None,
     };
@@ -41,5 +42,5 @@ pub fn layer(results: &Results, image: &io::Image, values: &[f64]) -> Option<Lay
         values: values.iter().map(|&value| value as f32).collect(),
         ..Raster::default()
     };
-    Some(Layer { raster, place })
+    Some(Layer { raster, position })
 }

@@ -1,12 +1,12 @@
 //! The statistics of a run.
 
-use super::Results;
+use super::finished_run::Results;
 use crate::case::Misuse;
 use anyhow::Result;
 use burntrace::analysis::statistics::{Groups, Statistics, TrackStatistics};
 use std::ops::Range;
 
-/// Slots that are looked at together.
+/// A named range of slots with statistics of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     pub name: String,
@@ -14,7 +14,7 @@ pub struct Group {
 }
 
 impl Results {
-    /// The groups of a run where none are asked for: its seeds, and the slots of its sources.
+    /// The default groups: the seeds and the slots of the sources, if the run has both.
     pub fn groups(&self) -> Vec<Group> {
         let slots = self.tracks.num_particles();
         let seeds = self.summary["seeds"].as_u64().map_or(slots, |seeds| seeds as usize);
@@ -25,7 +25,7 @@ impl Results {
         vec![group("seeds", 0..seeds), group("sources", seeds..slots)]
     }
 
-    /// The statistics of the run, and of groups of its slots; of each particle, too, if asked.
+    /// Statistics of the run and of groups of its slots, and with `particles` of each particle.
     pub fn statistics(&self, groups: &[Group], particles: bool) -> Result<TrackStatistics> {
         let ranges: Vec<Range<usize>> = groups.iter().map(|group| group.slots.clone()).collect();
         let groups = Groups::ranges(self.tracks.num_particles(), &ranges).map_err(Misuse::of)?;

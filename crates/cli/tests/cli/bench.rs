@@ -1,10 +1,10 @@
-//! `burntrace bench`: what it measures, keeps, compares and refuses.
+//! `burntrace bench`: measurements, files, comparison and errors.
 
 use super::program::{assert_refused, burntrace, text};
 use serde_json::Value;
 use std::path::Path;
 
-/// Measures something small on one device, with more arguments, and gives the JSON.
+/// Measures on one device with additional arguments, and returns the JSON.
 fn measure(folder: &Path, more: &[&str]) -> Value {
     let mut args = vec!["bench", "--devices", "flex", "--repeats", "2", "--json", "now.json"];
     args.extend(more);
@@ -20,7 +20,7 @@ fn json(path: &Path) -> Value {
 const SMALL: [&str; 6] = ["--workload", "w2", "--particles", "300", "--steps", "5"];
 
 #[test]
-fn every_device_is_measured_and_right() {
+fn all_devices_are_measured_and_right() {
     let folder = tempfile::tempdir().unwrap();
     let output = burntrace(
         folder.path(),
@@ -56,7 +56,7 @@ fn every_device_is_measured_and_right() {
 }
 
 #[test]
-fn double_precision_is_compared_as_closely_as_it_is() {
+fn f64_errors_are_below_1e_13() {
     let folder = tempfile::tempdir().unwrap();
     let mut args = SMALL.to_vec();
     args.extend(["--precision", "f64"]);
@@ -66,7 +66,7 @@ fn double_precision_is_compared_as_closely_as_it_is() {
 }
 
 #[test]
-fn scattered_nodes_are_compared_early_and_at_the_end() {
+fn scattered_nodes_are_compared_at_50_steps_and_at_end() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["--workload", "w1", "--particles", "60", "--steps", "55"];
     let result = &measure(folder.path(), &args)["results"][0];
@@ -78,17 +78,17 @@ fn scattered_nodes_are_compared_early_and_at_the_end() {
 }
 
 #[test]
-fn tetrahedra_are_right_and_so_are_twice_as_many() {
+fn single_and_double_tetrahedra_workloads_are_right() {
     let folder = tempfile::tempdir().unwrap();
     let small = ["--particles", "60", "--steps", "20", "--workload"];
     let double = ["w3", "--precision", "f64"];
-    for (more, most) in [(&["w3,w3-double"][..], 1e-6), (&double[..], 1e-14)] {
+    for (more, max_error) in [(&["w3,w3-double"][..], 1e-6), (&double[..], 1e-14)] {
         let json = measure(folder.path(), &[&small[..], more].concat());
         for result in json["results"].as_array().unwrap() {
             assert_eq!(result["outcome"], "right");
-            assert!(result["errors"][0]["max"].as_f64().unwrap() < most, "{result}");
+            assert!(result["errors"][0]["max"].as_f64().unwrap() < max_error, "{result}");
             assert!(result["seconds"]["load"].as_f64().unwrap() > 0.0);
-            // Seeds lie all over the longer box.
+            // Seeds fill the longer box.
             let is_double = result["workload"] == "w3-double";
             let first = json["results"][0]["first_seed"][0].as_f64().unwrap();
             assert_eq!(result["first_seed"][0], if is_double { 2.0 * first } else { first });
@@ -97,7 +97,7 @@ fn tetrahedra_are_right_and_so_are_twice_as_many() {
 }
 
 #[test]
-fn the_fastest_batch_is_found_among_those_tried() {
+fn auto_batch_chooses_fastest_of_those_tried() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["--workload=w2-steady", "--particles=4000", "--steps=3", "--batch=auto"];
     let json = measure(folder.path(), &args);
@@ -106,14 +106,14 @@ fn the_fastest_batch_is_found_among_those_tried() {
     assert_eq!(tried.len(), 2);
     assert_eq!(result["batch"], tried[0]["batch"]);
     assert!(tried[0]["seconds"].as_f64() <= tried[1]["seconds"].as_f64());
-    // Batches that do not divide the particles evenly lose none of them.
+    // A batch size that does not divide the number of particles loses none of them.
     let json =
         measure(folder.path(), &["--workload=w2", "--particles=1e3", "--steps=3", "--batch=300"]);
     assert_eq!(json["results"][0]["speed"]["particle_steps"], 3000);
 }
 
 #[test]
-fn a_speed_that_fell_by_more_than_its_spread_ends_with_code_1() {
+fn speed_below_earlier_spread_exits_with_1() {
     let folder = tempfile::tempdir().unwrap();
     let measured = measure(folder.path(), &SMALL);
     let compared_with = |edit: &dyn Fn(&mut Value)| {
@@ -131,13 +131,13 @@ fn a_speed_that_fell_by_more_than_its_spread_ends_with_code_1() {
         old["speed"]["per_second"] = 1e15.into();
         old["speed"]["spread"] = 1e3.into();
     };
-    assert_refused(&compared_with(&fast), 1, &["1 of 1 figures fell"]);
+    assert_refused(&compared_with(&fast), 1, &["1 of 1 speeds fell"]);
     let other = compared_with(&|old| old["steps"] = 6.into());
-    assert_refused(&other, 1, &["nothing measured now was measured then"]);
+    assert_refused(&other, 1, &["the earlier file has none of these measurements"]);
 }
 
 #[test]
-fn misuse_is_refused_before_anything_is_measured() {
+fn misuse_is_refused_before_measuring() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("no.json"), "{}").unwrap();
     let cases: [(&[&str], &[&str]); 12] = [
@@ -149,14 +149,14 @@ fn misuse_is_refused_before_anything_is_measured() {
         (&["--repeats", "0"], &["--repeats 0", "1 or more"]),
         (&["--batch", "0"], &["--batch 0", "auto"]),
         (&["--compare", "no.json"], &["no.json", "burntrace bench --json"]),
-        (&["--json", "no/such/folder.json"], &["no/such", "make it first"]),
+        (&["--json", "no/such/folder.json"], &["no/such", "create it first"]),
         (
             &["--devices", "flex", "--workload", "w2", "--data", "."],
-            &["w2_vel.npy", "workloads.py"],
+            &["w2_vel.npy", "docs/guide/bench.md"],
         ),
         (
             &["--devices", "flex", "--workload", "w3", "--data", "."],
-            &["w3_57_pos.npy", "workloads.py"],
+            &["w3_57_pos.npy", "docs/guide/bench.md"],
         ),
         (&["--workload", "w2,w3-double", "--data", "."], &["w3-double", "without --data"]),
     ];

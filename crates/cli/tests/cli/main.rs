@@ -1,5 +1,4 @@
-//! The program as a user calls it: what it prints, what it writes, how it exits, and whether its
-//! answers on real data are right.
+//! The program as users call it: output, files, exit codes, and accuracy on real data.
 
 #![allow(clippy::unwrap_used)]
 

@@ -389,7 +389,7 @@ fn other_cells_are_skipped_on_request() {
     };
     assert!(info(&[]).contains("no mesh"), "{}", info(&[]));
     let printed = info(&["--other-cells", "skip"]);
-    assert!(printed.contains("3 x hexahedron; 1 passed over; "), "{printed}");
+    assert!(printed.contains("3 x hexahedron; 1 skipped; "), "{printed}");
     assert!(printed.contains("field.interpolation = \"mesh\"\n"), "{printed}");
 }
 

@@ -230,7 +230,7 @@ fn info_lists_the_interpolations_of_a_file() {
         "unstructured grid, 32 points, 6 cells",
         "in 2 files",
         "x          -0.5 to 5\n",
-        "24: points at the same place are one",
+        "24, after merging coincident points",
         "field.interpolation = \"mesh\" or \"nearest\" or \"inverse-distance\"\n",
         "t = 0.75",
     ] {

@@ -1,4 +1,4 @@
-//! What the program prints and writes, and how it exits.
+//! Output, files and exit codes of the program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ pub fn burntrace(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_burntrace")).current_dir(folder).args(args).output().unwrap()
 }
 
-/// A folder with the case of `burntrace init`, made small.
+/// A folder with the case of `burntrace init`.
 fn folder_with_case() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let init = burntrace(folder.path(), &["init"]);
@@ -17,7 +17,7 @@ fn folder_with_case() -> tempfile::TempDir {
     folder
 }
 
-/// Settings that make the case small.
+/// Settings that reduce the size of the case.
 const SMALL: [&str; 8] = [
     "--set",
     "seeds.count=500",
@@ -40,7 +40,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Asserts that a call is refused with a code, and with a message that has all of these parts.
+/// Asserts that a call fails with an exit code, and with a message that contains all parts.
 pub fn assert_refused(output: &Output, code: i32, parts: &[&str]) {
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{message}");
@@ -60,7 +60,24 @@ pub fn fixture(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_case_of_init_runs_and_its_account_adds_up() {
+fn help_and_version_name_the_program_burntrace() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |args: &[&str]| burntrace(folder.path(), args);
+    assert!(text(&call(&["--version"]).stdout).starts_with("burntrace "));
+    assert!(text(&call(&["--help"]).stdout).contains("Usage: burntrace <COMMAND>"));
+    let commands = [
+        "demo", "init", "info", "run", "plan", "density", "ftle", "render", "report", "devices",
+        "bench",
+    ];
+    for command in commands {
+        let usage = format!("Usage: burntrace {command}");
+        assert!(text(&call(&[command, "--help"]).stdout).contains(&usage), "{command}");
+    }
+    assert_refused(&call(&["info"]), 2, &["Usage: burntrace info <FILES>..."]);
+}
+
+#[test]
+fn init_case_runs_and_counts_add_up() {
     let folder = folder_with_case();
     let output = run(folder.path(), &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -79,11 +96,11 @@ fn the_case_of_init_runs_and_its_account_adds_up() {
     let printed = text(&output.stdout);
     assert!(printed.contains("released   500 = 500 active\n"), "{printed}");
     assert!(printed.contains("particle-steps/s"), "{printed}");
-    assert!(text(&output.stderr).contains("100%"), "lines of progress where output is piped");
+    assert!(text(&output.stderr).contains("100%"), "progress lines in piped output");
 }
 
 #[test]
-fn the_effective_case_runs_again_with_the_same_bits() {
+fn effective_case_reproduces_identical_tracks() {
     let folder = folder_with_case();
     assert!(run(folder.path(), &["--quiet"]).status.success());
     let again = burntrace(folder.path(), &["run", "out/case.toml", "--out", "again", "--quiet"]);
@@ -95,7 +112,7 @@ fn the_effective_case_runs_again_with_the_same_bits() {
 }
 
 #[test]
-fn json_is_the_summary_and_nothing_else() {
+fn json_output_is_exactly_the_summary() {
     let folder = folder_with_case();
     let output = run(folder.path(), &["--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -103,7 +120,7 @@ fn json_is_the_summary_and_nothing_else() {
 }
 
 #[test]
-fn an_earlier_run_is_not_overwritten_unasked() {
+fn earlier_run_is_replaced_only_with_overwrite() {
     let folder = folder_with_case();
     assert!(run(folder.path(), &[]).status.success());
     assert_refused(&run(folder.path(), &[]), 2, &["earlier run", "--overwrite"]);
@@ -117,7 +134,7 @@ fn an_earlier_run_is_not_overwritten_unasked() {
 }
 
 #[test]
-fn a_bad_case_is_refused_with_what_would_be_right() {
+fn errors_in_a_case_say_what_to_write() {
     let folder = folder_with_case();
     let set = |assignment: &str| run(folder.path(), &["--set", assignment]);
     assert_refused(&set("trace.schem=\"rk4\""), 2, &["schem", "did you mean `scheme`"]);
@@ -140,7 +157,7 @@ fn a_bad_case_is_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn the_fused_path_is_refused_where_it_cannot_be_taken() {
+fn fused_engine_is_refused_for_unsupported_fields() {
     let folder = folder_with_case();
     let case = std::fs::read_to_string(folder.path().join("case.toml")).unwrap();
     let formula: String =
@@ -159,7 +176,7 @@ fn the_fused_path_is_refused_where_it_cannot_be_taken() {
 }
 
 #[test]
-fn sines_in_double_precision_are_refused_where_shaders_have_none() {
+fn f64_formula_is_refused_on_vulkan() {
     let folder = folder_with_case();
     let devices = text(&burntrace(folder.path(), &["devices"]).stdout);
     if !devices.lines().any(|line| line.starts_with("vulkan:0")) {
@@ -174,12 +191,13 @@ fn sines_in_double_precision_are_refused_where_shaders_have_none() {
 }
 
 #[test]
-fn seeds_outside_are_counted_and_may_be_let_go() {
+fn seeds_outside_are_refused_or_not_located() {
     let folder = folder_with_case();
     let outside = ["--set", "seeds.high=[4.0,1.0,0.0]"];
     assert_refused(&run(folder.path(), &outside), 2, &["of 500 seeds lie outside", "not-located"]);
-    let let_go = [&outside[..], &["--overwrite", "--set", "seeds.outside=not-located"]].concat();
-    assert!(run(folder.path(), &let_go).status.success());
+    let not_located =
+        [&outside[..], &["--overwrite", "--set", "seeds.outside=not-located"]].concat();
+    assert!(run(folder.path(), &not_located).status.success());
     let summary = summary(folder.path());
     assert!(summary["status"]["not located"].as_u64().unwrap() > 100);
 }
@@ -197,7 +215,7 @@ fn devices_are_listed_and_auto_is_one_of_them() {
 }
 
 #[test]
-fn info_tells_what_a_file_holds() {
+fn info_describes_image_data() {
     let file = fixture("vtk/image-ascii-42.vtk");
     let folder = tempfile::tempdir().unwrap();
     let output = burntrace(folder.path(), &["info", file.to_str().unwrap()]);
@@ -210,7 +228,7 @@ fn info_tells_what_a_file_holds() {
 }
 
 #[test]
-fn a_missing_array_is_refused_with_those_present() {
+fn missing_array_is_refused_with_available_names() {
     let folder = tempfile::tempdir().unwrap();
     let file = fixture("vtk/image-ascii-42.vtk");
     let case = format!(
@@ -223,7 +241,7 @@ fn a_missing_array_is_refused_with_those_present() {
 }
 
 #[test]
-fn velocities_that_are_not_finite_are_refused_with_file_place_and_count() {
+fn non_finite_velocities_are_refused_with_file_position_and_count() {
     let folder = tempfile::tempdir().unwrap();
     let values = "1 0 0 nan 0 0 1 0 0 1 0 0 1 0 0 1 0 inf 1 0 0 1 0 0";
     let file = format!(
@@ -241,7 +259,7 @@ fn velocities_that_are_not_finite_are_refused_with_file_place_and_count() {
 }
 
 #[test]
-fn a_truncated_file_is_refused_by_name() {
+fn truncated_file_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read(fixture("vtk/raw.vti")).unwrap();
     std::fs::write(folder.path().join("cut.vti"), &whole[..whole.len() / 2]).unwrap();

@@ -1,18 +1,18 @@
-//! Flows that nobody here made, traced from the command line, against an independent trilinear
-//! RK4 in double precision.
+//! Published flows, traced from the command line and compared with an independent trilinear RK4 in
+//! double precision.
 
 use super::program::{burntrace, text};
 use burntrace::{Status, io::Tracks};
 use std::path::{Path, PathBuf};
 
-/// A steady velocity on the product of three axes.
+/// A steady velocity on a rectilinear grid.
 struct Oracle {
     axes: [Vec<f64>; 3],
     velocity: Vec<[f64; 3]>,
 }
 
 impl Oracle {
-    /// Reads a grid; the axes of a structured grid are those of its first edges.
+    /// Reads a grid. The axes of a structured grid are taken from its first edges.
     fn read(path: &Path, array: &str) -> Self {
         let file = burntrace_vtk::open(path).unwrap();
         let [nx, ny, nz] = file.geometry().dims().unwrap();
@@ -28,7 +28,7 @@ impl Oracle {
         Oracle { axes, velocity: values.as_chunks().0.to_vec() }
     }
 
-    /// Velocity, the nearest point's beyond the grid: a weighted sum over eight corners.
+    /// Trilinear velocity as a weighted sum over eight corners, clamped to the grid.
     fn velocity(&self, p: [f64; 3]) -> [f64; 3] {
         let [nx, ny, _] = self.axes.each_ref().map(Vec::len);
         let mut cell = [0; 3];
@@ -54,20 +54,20 @@ impl Oracle {
         sum
     }
 
-    /// Where a particle is after some RK4 steps; `None` where it has left the grid.
+    /// The position after some RK4 steps. `None` if the particle left the grid.
     fn follow(&self, p: [f64; 3], h: f64, steps: usize) -> Option<[f64; 3]> {
         let low = self.axes.each_ref().map(|axis| axis[0]);
         let high = self.axes.each_ref().map(|axis| *axis.last().unwrap());
         rk4(|p| self.velocity(p), [low, high], p, h, steps)
     }
 
-    /// The greatest coordinate.
+    /// The maximum absolute coordinate.
     fn extent(&self) -> f64 {
-        self.axes.iter().flatten().fold(0.0, |most, x| f64::max(most, x.abs()))
+        self.axes.iter().flatten().fold(0.0, |max, x| f64::max(max, x.abs()))
     }
 }
 
-/// Where a particle is after some RK4 steps; `None` where it has left the box.
+/// The position after some RK4 steps. `None` if the particle left the box.
 pub fn rk4(
     velocity: impl Fn([f64; 3]) -> [f64; 3],
     [low, high]: [[f64; 3]; 2],
@@ -91,7 +91,7 @@ pub fn rk4(
 
 const STEPS: usize = 200;
 
-/// Traces a file on a grid of seeds from the command line, and compares with the oracle.
+/// Traces a grid of seeds from the command line, and compares with the oracle.
 fn check(name: &str, array: &str, dt: f64, precision: &str, interpolation: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     let Ok(path) = path.canonicalize() else {
@@ -121,23 +121,23 @@ fn check(name: &str, array: &str, dt: f64, precision: &str, interpolation: &str)
     }
     errors.sort_by(f64::total_cmp);
     let eps = if precision == "f64" { f64::EPSILON } else { f64::from(f32::EPSILON) };
-    // Each step rounds a position by half an ulp of the coordinate, and the flow spreads what
-    // has been rounded: most tracks by little, some near walls and saddles by much.
+    // Each step rounds a position by half an ulp of the coordinate, and the flow amplifies rounding
+    // errors: little on most tracks, much on some near walls and saddles.
     let rounding = STEPS as f64 * eps * oracle.extent();
     let at = |part: f64| errors[(part * (errors.len() - 1) as f64) as usize];
     let moved = starts.iter().zip(&ends).filter(|(a, b)| a != b).count();
     eprintln!(
         "{name} {precision}: {} compared, {disagree} disagree, {moved} moved; error median {:e}, \
-         99% {:e}, greatest {:e}, rounding {rounding:e}",
+         99% {:e}, maximum {:e}, rounding {rounding:e}",
         errors.len(),
         at(0.5),
         at(0.99),
         at(1.0)
     );
-    assert!(moved > starts.len() / 3, "most of the seeds lie in the flow");
+    assert!(moved > starts.len() / 3, "most of the seeds are in the flow");
     assert!(errors.len() > starts.len() / 2);
     assert!(at(0.5) <= rounding && at(0.99) <= 10.0 * rounding && at(1.0) <= 1000.0 * rounding);
-    // On the verge of leaving, rounding decides.
+    // At the boundary, rounding decides which particles leave.
     assert!(disagree * 1000 <= starts.len(), "{disagree} of {} disagree", starts.len());
 }
 
@@ -155,21 +155,21 @@ fn run(folder: &Path, path: &PathBuf, dt: f64, precision: &str, interpolation: &
 }
 
 #[test]
-fn the_carotid_artery_agrees_with_the_oracle() {
+fn carotid_artery_matches_oracle() {
     for precision in ["f32", "f64"] {
         check("carotid.vtk", "vectors", 0.02, precision, "grid");
     }
 }
 
 #[test]
-fn the_kitchen_agrees_with_the_oracle() {
+fn kitchen_matches_oracle() {
     for precision in ["f32", "f64"] {
         check("kitchen.vtk", "velocity", 0.2, precision, "grid");
     }
 }
 
 #[test]
-fn the_kitchen_as_a_mesh_agrees_with_the_oracle() {
+fn kitchen_as_mesh_matches_oracle() {
     for precision in ["f32", "f64"] {
         check("kitchen.vtk", "velocity", 0.2, precision, "mesh");
     }

@@ -1,11 +1,11 @@
-//! What is made of finished runs: densities, exponents, pictures, pages and reports.
+//! Commands on finished runs: density, FTLE, pictures, pages and reports.
 
 use super::program::{assert_refused, burntrace, text};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// A saddle of rate 1 for a unit of time, from a lattice.
+/// A saddle flow of rate 1 for one unit of time, seeded on a lattice.
 const SADDLE: &str = "[field]\nflow = \"saddle\"\nsample = { nodes = [9, 9, 1] }\n\
     [domain]\nlow = [-4.0, -4.0, 0.0]\nhigh = [4.0, 4.0, 0.0]\n\
     [seeds]\nkind = \"grid\"\ncounts = [8, 6, 1]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
@@ -13,7 +13,7 @@ const SADDLE: &str = "[field]\nflow = \"saddle\"\nsample = { nodes = [9, 9, 1] }
     [units]\nlength = \"m\"\ntime = \"s\"\n\
     [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
 
-/// Runs a case with settings, and gives its folder.
+/// Runs a case with settings, and returns its folder.
 fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
@@ -23,7 +23,7 @@ fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-/// What a call that succeeds prints.
+/// The output of a call that must succeed.
 fn done(output: &Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
@@ -41,8 +41,8 @@ fn bare_run(case: &str, set: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-/// Asserts that everything can be made of a run: its pictures, its page and its report.
-fn assert_all_is_made(folder: &Path, run: &str) -> Value {
+/// Asserts that pictures, page and report of a run can be made.
+fn assert_all_outputs(folder: &Path, run: &str) -> Value {
     let printed = done(&burntrace(folder, &["render", run, "--size", "640x480"]));
     assert!(printed.contains("tracks.png"), "{printed}");
     done(&burntrace(folder, &["render", run, "--html", "--gif", "--seconds", "0.5"]));
@@ -58,7 +58,7 @@ fn assert_all_is_made(folder: &Path, run: &str) -> Value {
 }
 
 #[test]
-fn a_run_ends_with_a_report_unless_it_is_not_wanted() {
+fn run_writes_report_unless_disabled() {
     let folder = run(SADDLE, &[]);
     let text = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
     for part in
@@ -74,11 +74,11 @@ fn a_run_ends_with_a_report_unless_it_is_not_wanted() {
     assert_eq!(report["pictures"][0], "pictures/tracks.png");
     let folder = run(SADDLE, &["save.report=\"never\""]);
     assert!(!folder.path().join("out/report.md").exists());
-    assert_all_is_made(folder.path(), "out");
+    assert_all_outputs(folder.path(), "out");
 }
 
 #[test]
-fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
+fn density_integrates_to_one_and_is_image_data() {
     let folder = run(SADDLE, &[]);
     let ask = |more: &[&str]| {
         let args = [&["density", "out", "--json"], more].concat();
@@ -91,11 +91,11 @@ fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
     let tuples = file.arrays().iter().find(|array| array.name == "density").unwrap().tuples;
     assert_eq!(tuples, 201 * 201);
     assert!(folder.path().join("out/density/density_00004.png").exists());
-    // It is in the store, too, at that save only.
+    // It is also in the store, only at this save.
     let chunks = folder.path().join("out/tracks/density");
     assert_eq!(std::fs::read(chunks.join("c.4.0.0.0")).unwrap().len(), 8 * 201 * 201);
     assert!(!chunks.join("c.3.0.0.0").exists());
-    // Sums of weights are particles.
+    // These integrate to the number of particles.
     for method in [
         &["--method", "sph", "--bandwidth", "0.4", "--kernel", "wendland-c2", "--nodes", "161"][..],
         &["--method", "histogram", "--nodes", "20"],
@@ -106,11 +106,11 @@ fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
         assert!((found["integral"].as_f64().unwrap() - 48.0).abs() < 0.1, "{method:?}: {found}");
     }
     // At t = 0 the lattice is symmetric, and so is its density.
-    std::fs::write(folder.path().join("places.csv"), "x,y,z\n0.3,0.2,0\n-0.3,0.2,0\n").unwrap();
-    let found = ask(&["--points", "places.csv", "--save", "0"]);
-    let [least, greatest] = ["least", "greatest"].map(|key| found[key].as_f64().unwrap());
-    assert!(least > 0.0 && (greatest / least - 1.0).abs() < 1e-12, "{found}");
-    // Along a line, and all saves.
+    std::fs::write(folder.path().join("points.csv"), "x,y,z\n0.3,0.2,0\n-0.3,0.2,0\n").unwrap();
+    let found = ask(&["--points", "points.csv", "--save", "0"]);
+    let [min, max] = ["least", "greatest"].map(|key| found[key].as_f64().unwrap());
+    assert!(min > 0.0 && (max / min - 1.0).abs() < 1e-12, "{found}");
+    // Along a line, at all saves.
     let line = json(&burntrace(
         folder.path(),
         &["density", "out", "--axes", "x", "--save", "all", "--json", "--out", "line"],
@@ -122,7 +122,7 @@ fn the_density_of_a_run_integrates_to_one_and_is_an_image() {
 }
 
 #[test]
-fn a_slice_and_a_plane_say_the_same() {
+fn slice_and_plane_have_equal_extremes() {
     let (low, high) = ("low=[0.0,0.0,0.0]", "high=[1.0,1.0,1.0]");
     let seeds = format!("seeds={{kind=\"grid\",counts=[6,5,4],{low},{high}}}");
     let field = "field={flow=\"uniform\",sample={nodes=[3,3,3]}}";
@@ -143,13 +143,13 @@ fn a_slice_and_a_plane_say_the_same() {
 }
 
 #[test]
-fn what_cannot_be_asked_of_a_density_is_said() {
+fn invalid_density_requests_are_refused() {
     let folder = run(SADDLE, &["save.report=\"never\""]);
     let refused = |args: &[&str], parts: &[&str]| {
         let output = burntrace(folder.path(), &[&["density"], args].concat());
         assert_refused(&output, 2, parts);
     };
-    refused(&["nowhere"], &["nowhere", "holds no run"]);
+    refused(&["nowhere"], &["nowhere", "contains no run"]);
     refused(&["out", "--save", "9"], &["`9`", "0 to 4"]);
     refused(&["out", "--method", "sph"], &["smoothing length", "--bandwidth"]);
     refused(&["out", "--bandwidth", "wide"], &["wide", "scott"]);
@@ -162,7 +162,7 @@ fn what_cannot_be_asked_of_a_density_is_said() {
 }
 
 #[test]
-fn the_exponents_of_a_saddle_are_its_rate() {
+fn ftle_of_saddle_equals_its_rate() {
     let rate = 1.0;
     for (dt, auxiliary) in [("0.05", None), ("-0.05", None), ("0.05", Some("seeds.auxiliary=1e-4"))]
     {
@@ -187,12 +187,12 @@ fn the_exponents_of_a_saddle_are_its_rate() {
 }
 
 #[test]
-fn a_folder_with_nothing_but_a_store_has_pictures_and_reports() {
+fn a_store_alone_can_be_rendered_and_reported() {
     let burst =
         "source=[{burst={time=0.1,count=3},inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]";
     for (set, lives) in [(&[][..], false), (&[burst], true)] {
         let folder = bare_run(SADDLE, set);
-        let report = assert_all_is_made(folder.path(), "bare");
+        let report = assert_all_outputs(folder.path(), "bare");
         assert_eq!(report["summary"], Value::Null);
         assert_eq!(report["statistics"]["lives"], lives);
     }
@@ -211,7 +211,7 @@ fn a_store_of_an_earlier_version_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn odd_runs_have_pictures_and_reports() {
+fn runs_with_few_particles_or_saves_can_be_rendered_and_reported() {
     let list = |points: &str| format!("seeds={{kind=\"list\",points=[{points}]}}");
     let one = list("[0.1, 0.2, 0.0]");
     let gone = list("[3.9, 0.1, 0.0],[3.8, -0.1, 0.0]");
@@ -230,14 +230,14 @@ fn odd_runs_have_pictures_and_reports() {
         (source, &[burst, "trace.t1=0.5"], 0, 0),
     ] {
         let folder = run(case, set);
-        let report = assert_all_is_made(folder.path(), "out");
+        let report = assert_all_outputs(folder.path(), "out");
         let all = &report["statistics"]["all"];
         assert_eq!((&all["released"], &all["ended"]), (&released.into(), &ended.into()), "{set:?}");
     }
 }
 
 #[test]
-fn pictures_come_as_asked_for() {
+fn render_options_are_applied() {
     let folder = run(SADDLE, &["save.report=\"never\""]);
     let args =
         ["render", "out", "--svg", "--view", "xy,3d", "--color", "age", "--dark", "--out", "p"];

@@ -1,5 +1,5 @@
-//! Runs that are stopped, whatever stops them, and go on: they end with the bytes of a run that was
-//! never stopped.
+//! Stopped and killed runs: after resuming, their output is bit-identical to that of an
+//! uninterrupted run.
 
 use super::program::{assert_refused, burntrace, text};
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Lives that follow each other, a source, a random walk, and a checkpoint at each save.
-const LIVES: &str = "[field]\nflow = \"double-gyre\"\n\
+/// Re-injection, a source, a random walk, and a checkpoint at each save.
+const REINJECTION: &str = "[field]\nflow = \"double-gyre\"\n\
     sample = { nodes = [65, 33, 2], start = 0.0, stop = 10.0, frames = 11 }\n\
     [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [2.0, 1.0, 1.0]\n\
     [boundary]\nx = [\"outlet\", \"outlet\"]\ny = [\"reflect\", \"reflect\"]\n\
@@ -20,7 +20,7 @@ const LIVES: &str = "[field]\nflow = \"double-gyre\"\n\
     [save]\nevery = 10\nvtk = [\"lines\"]\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
 
-/// Steps of each particle's own.
+/// Adaptive steps.
 const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
     sample = { nodes = [65, 33, 1], start = 0.0, stop = 10.0, frames = 11 }\n\
     [boundary]\nx = [\"reflect\", \"reflect\"]\ny = [\"reflect\", \"reflect\"]\n\
@@ -33,7 +33,7 @@ const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
 struct Random(u64);
 
 impl Random {
-    /// From the time; printed, so that what failed can be done again.
+    /// Seeded from the time. The seed is printed, so that a failure can be reproduced.
     fn new() -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let seed = std::env::var("BURNTRACE_SEED").ok().and_then(|seed| seed.parse().ok());
@@ -68,16 +68,16 @@ fn succeed(folder: &Path, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
 }
 
-/// Waits until a file says that the run has begun.
+/// Waits until a file contains some text.
 fn wait_for(path: &Path, words: &str) {
-    let begin = Instant::now();
+    let start = Instant::now();
     while !std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(words)) {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no `{words}` in {}", path.display());
+        assert!(start.elapsed() < Duration::from_secs(60), "no `{words}` in {}", path.display());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// The bytes of all files in a folder and the folders in it.
+/// The bytes of all files in a folder, recursively.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -96,7 +96,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// Asserts that two runs have the same tracks and the same account of them.
+/// Asserts that two runs have identical tracks and counts.
 fn assert_same(folder: &Path, names: [&str; 2]) {
     let [first, second] = names.map(|name| files(&folder.join(name).join("tracks")));
     let [keys, others] = [&first, &second].map(|files| files.keys().collect::<Vec<_>>());
@@ -121,8 +121,9 @@ fn summary(folder: &Path, name: &str) -> serde_json::Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Kills runs so many times, and goes on each time, with other threads and batches, until they end.
-fn kill(folder: &Path, times: usize) {
+/// Kills runs at random times, and resumes them with other numbers of threads and batch sizes until
+/// they end. Checks that their output equals that of an uninterrupted run.
+fn kill_and_resume(folder: &Path, times: usize) {
     let whole = Instant::now();
     succeed(folder, &["run", "case.toml", "--quiet", "--out", "whole"]);
     let whole = whole.elapsed().as_secs_f64();
@@ -149,34 +150,34 @@ fn kill(folder: &Path, times: usize) {
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_same(folder, ["whole", "out"]);
         ended += 1;
-        println!("{killed} kills, gone on {} times", summary(folder, "out")["resumed"]);
+        println!("{killed} kills, resumed {} times", summary(folder, "out")["resumed"]);
     }
 }
 
 #[test]
-fn a_run_with_lives_and_a_walk_that_is_killed_five_times_ends_with_the_same_bytes() {
-    kill(folder_with(LIVES).path(), 5);
+fn killed_run_with_reinjection_resumes_to_identical_output() {
+    kill_and_resume(folder_with(REINJECTION).path(), 5);
 }
 
 #[test]
-fn a_run_by_tolerance_that_is_killed_ends_with_the_same_bytes() {
-    kill(folder_with(TOLERANCE).path(), 3);
+fn killed_adaptive_run_resumes_to_identical_output() {
+    kill_and_resume(folder_with(TOLERANCE).path(), 3);
 }
 
 #[test]
 #[ignore = "minutes"]
-fn a_run_that_is_killed_fifty_times_ends_with_the_same_bytes() {
-    kill(folder_with(LIVES).path(), 50);
+fn run_killed_fifty_times_resumes_to_identical_output() {
+    kill_and_resume(folder_with(REINJECTION).path(), 50);
 }
 
-/// Stops a run by a signal after its first checkpoint.
+/// Starts a run, and sends it a signal once a file contains some text.
 #[cfg(unix)]
 fn stop(folder: &Path, args: &[&str], signal: &str, sign: (&str, &str)) -> Output {
     let child = start(folder, args);
     wait_for(&folder.join(sign.0), sign.1);
     if folder.join("out/checkpoint.bin").exists() {
         let both = burntrace(folder, &["run", "--resume", "out"]);
-        assert_refused(&both, 2, &["out/log.txt", "still going on"]);
+        assert_refused(&both, 2, &["out/log.txt", "still in progress"]);
     }
     let id = child.id().to_string();
     assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
@@ -185,13 +186,13 @@ fn stop(folder: &Path, args: &[&str], signal: &str, sign: (&str, &str)) -> Outpu
 
 #[cfg(unix)]
 #[test]
-fn signals_stop_a_run_that_goes_on_with_what_it_began_with_and_nothing_else() {
-    let folder = folder_with(LIVES);
+fn signalled_run_resumes_only_with_unchanged_input() {
+    let folder = folder_with(REINJECTION);
     let path = folder.path();
     succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
-    let kept = ("out/log.txt", "checkpoint");
-    let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", kept);
-    assert_refused(&output, 143, &["stopped at t = ", "go on with `burntrace run --resume out`"]);
+    let sign = ("out/log.txt", "checkpoint");
+    let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", sign);
+    assert_refused(&output, 143, &["stopped at t = ", "resume with `burntrace run --resume out`"]);
     assert!(!path.join("out/summary.json").exists());
 
     assert_refused(&burntrace(path, &["run", "case.toml"]), 2, &["was stopped", "--resume out"]);
@@ -200,7 +201,7 @@ fn signals_stop_a_run_that_goes_on_with_what_it_began_with_and_nothing_else() {
     let changed = resume(&["--set", "trace.steps=500"]);
     assert_refused(&changed, 2, &["trace.steps is 500 and was 400", "run.device, threads"]);
     assert_refused(&resume(&["--set", "run.precision=f64"]), 2, &["run.precision is \"f64\""]);
-    let other = LIVES.replace("count = 9000", "count = 9001");
+    let other = REINJECTION.replace("count = 9000", "count = 9001");
     std::fs::write(path.join("other.toml"), other).unwrap();
     assert_refused(&resume(&["other.toml"]), 2, &["seeds.count is 9001 and was 9000"]);
     assert_refused(&resume(&["--overwrite"]), 2, &["--overwrite"]);
@@ -209,13 +210,17 @@ fn signals_stop_a_run_that_goes_on_with_what_it_began_with_and_nothing_else() {
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;
     std::fs::write(path.join("out/checkpoint.bin"), &damaged).unwrap();
-    assert_refused(&resume(&[]), 2, &["checkpoint.bin", "checksum", "begin anew", "out/case.toml"]);
+    assert_refused(
+        &resume(&[]),
+        2,
+        &["checkpoint.bin", "checksum", "start again", "out/case.toml"],
+    );
     std::fs::write(path.join("out/checkpoint.bin"), &whole).unwrap();
 
-    let kept = ("out/log.txt", "run goes on");
-    let output = stop(path, &["run", "--resume", "out", "--quiet"], "-INT", kept);
+    let sign = ("out/log.txt", "run resumes");
+    let output = stop(path, &["run", "--resume", "out", "--quiet"], "-INT", sign);
     if output.status.code() != Some(130) {
-        // Before the run has come to its steps, a signal ends the program as it ends any other.
+        // Before the first step, the signal ends the process directly.
         assert_eq!(output.status.code(), None, "{}", text(&output.stderr));
     }
     let output = resume(&["case.toml", "--set", "run.strategy=batched", "--threads", "1"]);
@@ -224,17 +229,17 @@ fn signals_stop_a_run_that_goes_on_with_what_it_began_with_and_nothing_else() {
     assert!(summary(path, "out")["resumed"].as_u64().unwrap() >= 1);
     assert_eq!(summary(path, "out")["strategy"], "batched");
     let log = std::fs::read_to_string(path.join("out/log.txt")).unwrap();
-    assert!(log.contains("run begins") && log.contains("run goes on"), "the log has both");
+    assert!(log.contains("run starts") && log.contains("run resumes"), "{log}");
     assert_refused(&resume(&[]), 2, &["has ended"]);
     assert_refused(&burntrace(path, &["run", "--resume", "none"]), 2, &["no folder none"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn without_checkpoints_a_signal_leaves_whole_tracks() {
-    let folder = folder_with(LIVES);
+fn signal_without_checkpoints_leaves_complete_tracks() {
+    let folder = folder_with(REINJECTION);
     let path = folder.path();
-    let off = LIVES.replace("checkpoint_segments = 1", "checkpoint = 0");
+    let off = REINJECTION.replace("checkpoint_segments = 1", "checkpoint = 0");
     std::fs::write(path.join("case.toml"), off).unwrap();
     let sign = ("out/tracks/position/zarr.json", "zarr");
     let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", sign);
@@ -247,14 +252,14 @@ fn without_checkpoints_a_signal_leaves_whole_tracks() {
     assert_refused(&both, 2, &["checkpoint_segments", "checkpoint = 0"]);
 }
 
-/// Frames that are read in the course of the run.
+/// Frames that are read while the run traces.
 const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
     [boundary]\nx = [\"periodic\", \"periodic\"]\ny = [\"periodic\", \"periodic\"]\n\
     z = [\"periodic\", \"periodic\"]\n\
     [seeds]\nkind = \"sobol\"\ncount = 5000\n[trace]\ndt = 0.005\n[save]\nevery = 50\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\nstrategy = \"streamed-frames\"\ncheckpoint_segments = 1\n";
 
-/// A frame of a velocity that turns with time; the first number may be another one.
+/// Writes a frame of a rotating velocity, with another first number if given.
 fn frame(folder: &Path, number: usize, first: Option<&str>) -> PathBuf {
     let mut values = String::new();
     for k in 0..9 * 9 * 9 {
@@ -280,7 +285,7 @@ fn series() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_file_that_vanishes_in_mid_series_stops_a_run_that_goes_on_when_it_is_back() {
+fn missing_frame_stops_run_which_resumes_after_restoring_it() {
     let folder = series();
     let path = folder.path();
     succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
@@ -292,7 +297,7 @@ fn a_file_that_vanishes_in_mid_series_stops_a_run_that_goes_on_when_it_is_back()
     let output = child.wait_with_output().unwrap();
     assert_refused(&output, 1, &["frame 36", "u_036.vtk", "burntrace run --resume out"]);
     let resume = ["run", "--resume", "out", "--quiet"];
-    let missing = ["u_036.vtk", "not there any more", "--accept-changes"];
+    let missing = ["u_036.vtk", "no longer exists", "--accept-changes"];
     assert_refused(&burntrace(path, &resume), 2, &missing);
     std::fs::rename(&aside, &file).unwrap();
     succeed(path, &[&resume[..], &["--set", "run.strategy=in-memory"]].concat());
@@ -300,7 +305,7 @@ fn a_file_that_vanishes_in_mid_series_stops_a_run_that_goes_on_when_it_is_back()
 }
 
 #[test]
-fn a_frame_that_is_no_number_stops_a_run_that_goes_on_when_it_is_mended() {
+fn nan_frame_stops_run_which_resumes_after_fixing_it() {
     let folder = series();
     let path = folder.path();
     succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
@@ -312,11 +317,11 @@ fn a_frame_that_is_no_number_stops_a_run_that_goes_on_when_it_is_mended() {
     assert_refused(&burntrace(path, &resume), 2, &["u_030.vtk", "--accept-changes"]);
     let output = burntrace(path, &[&resume[..], &["--accept-changes"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("warning"), "what has changed is said");
+    assert!(text(&output.stderr).contains("warning"), "the change is reported");
     assert_same(path, ["whole", "out"]);
 }
 
-/// A small file system in memory, which goes with it.
+/// A small file system in memory, unmounted on drop.
 struct Small(PathBuf);
 
 impl Small {
@@ -334,8 +339,8 @@ impl Drop for Small {
 }
 
 #[test]
-fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
-    let folder = folder_with(LIVES);
+fn full_disk_stops_run_which_resumes_with_more_space() {
+    let folder = folder_with(REINJECTION);
     let path = folder.path();
     succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
     let small = path.join("small");
@@ -355,7 +360,7 @@ fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
 }
 
 #[test]
-fn a_plan_says_what_a_run_needs() {
+fn plan_reports_memory_and_batches() {
     let folder = series();
     let plan = |more: &[&str]| burntrace(folder.path(), &[&["plan", "case.toml"], more].concat());
     let printed = text(&plan(&[]).stdout);

@@ -2,7 +2,6 @@
 
 use super::{FieldSize, size::resident};
 use crate::{Engine, Frames, ParticleInstance, Precision};
-use burntrace_kernels::RECORD;
 
 /// When memory is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +67,7 @@ impl RunSize {
 
     /// Bytes of a particle's position, record and fraction.
     fn row(&self) -> u64 {
-        (4 * self.precision.bytes() + RECORD * size_of::<i32>()) as u64
+        self.precision.particle_bytes() as u64
     }
 
     /// Bytes of a particle in a save: position, status, images, and velocity and generation where

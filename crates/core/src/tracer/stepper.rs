@@ -119,7 +119,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Kernels of this crate that the device compiles for the run.
+    /// Kernels of this crate that the run launches on a GPU; see `Summary::kernels`.
     pub fn kernels(&self, saves_velocity: bool) -> usize {
         let is_compiled = crate::device::compiles_kernels(&self.field.device());
         match self.engine {

@@ -1,8 +1,8 @@
-//! What is asked for, from the command line and from the run.
+//! Which density to estimate, from the command line and the run.
 
-use super::Cloud;
+use super::particles::SavedParticles;
 use crate::{
-    args::{self, Edges, Method},
+    args::{DensityArgs, DensityEdges, DensityMethod},
     case::Misuse,
     results::{AXES, Results, tensors},
 };
@@ -12,19 +12,19 @@ use burntrace::analysis::density::{
 };
 use burntrace::{device::OpenDevice, io};
 
-/// Nodes along the longest axis, of 1, 2 and 3 axes.
+/// Default number of nodes along the longest axis, in 1, 2 and 3 dimensions.
 const NODES: [usize; 3] = [512, 256, 96];
 
-/// A density that can be made of any cloud of the run.
+/// An estimator and where to evaluate it.
 pub struct DensityRequest {
     pub density: Density,
     pub axes: Axes,
     pub target: Target,
-    /// Whether the integral is the number of particles, and not 1.
+    /// Whether the density integrates to the number of particles instead of 1.
     pub is_number: bool,
 }
 
-/// Where a density is wanted.
+/// Where a density is evaluated.
 pub enum Target {
     Grid(Lattice),
     Plane(Plane),
@@ -32,25 +32,25 @@ pub enum Target {
 }
 
 impl DensityRequest {
-    /// What a command line asks for.
-    pub fn of(args: &args::Density, results: &Results) -> Result<DensityRequest> {
+    /// The request of a command line.
+    pub fn of(args: &DensityArgs, results: &Results) -> Result<DensityRequest> {
         let axes = axes(args.axes.as_deref(), results)?;
         let edges = match args.edges {
-            Edges::Run => edges(results),
-            Edges::Open => [[Edge::Open; 2]; 3],
+            DensityEdges::Run => edges(results),
+            DensityEdges::Open => [[Edge::Open; 2]; 3],
         };
         let [low, high] = results.domain;
         let method = method(args, axes)?;
-        let is_number = args.number || args.method != Method::Kde;
+        let is_number = args.number || args.method != DensityMethod::Kde;
         let normalization =
             if is_number { Normalization::Number } else { Normalization::Probability };
         let density = method.axes(axes).within(low, high, edges).normalization(normalization);
         Ok(DensityRequest { density, axes, target: target(args, results, axes)?, is_number })
     }
 
-    /// The density that is shown where nothing is asked for: of all axes of the domain by Scott's
-    /// rule; in space, on the plane across z in the middle.
-    pub fn plain(results: &Results) -> Result<DensityRequest> {
+    /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the middle
+    /// plane normal to z.
+    pub fn default_of(results: &Results) -> Result<DensityRequest> {
         let axes = axes(None, results)?;
         let [low, high] = results.domain;
         let mut grid = Lattice { counts: counts(&[], axes, low, high)?, low, high };
@@ -63,14 +63,14 @@ impl DensityRequest {
         Ok(DensityRequest { density, axes, target: Target::Grid(grid), is_number: false })
     }
 
-    /// The density of a cloud, on a device.
-    pub fn estimate(&self, cloud: &Cloud, device: &OpenDevice) -> Result<Estimate> {
-        let positions = cloud.on(device);
+    /// Estimates the density of particles on a device.
+    pub fn estimate(&self, particles: &SavedParticles, device: &OpenDevice) -> Result<Estimate> {
+        let positions = particles.on(device);
         let estimate = match &self.target {
             Target::Grid(lattice) => self.density.on_grid(&positions, lattice),
             Target::Plane(plane) => self.density.on_plane(&positions, plane),
             Target::Points(points) => {
-                let points = tensors::places(points, cloud.precision, device);
+                let points = tensors::positions(points, particles.precision, device);
                 self.density.at(&positions, &points)
             }
         };
@@ -78,20 +78,20 @@ impl DensityRequest {
     }
 }
 
-/// The axes that count: those that are named, else those along which the domain has an extent.
+/// The axes of the density: the given ones, else those along which the domain has an extent.
 fn axes(given: Option<&str>, results: &Results) -> Result<Axes> {
     let all: String = results.axes().into_iter().map(|d| AXES[d]).collect();
     let name = given.unwrap_or(&all);
     if name.is_empty() {
         return Err(Misuse::error(
-            "the domain of the run has no extent along any axis, so there is no density in it; give \
-             --axes, --low and --high",
+            "the domain of the run is a point and has no density; give --axes, --low and --high",
         ));
     }
     name.parse().map_err(Misuse::of)
 }
 
-/// Periodic faces wrap, others mirror; so the integral over the domain is that of all particles.
+/// Periodic faces wrap and others mirror, so that the integral over the domain counts all
+/// particles.
 fn edges(results: &Results) -> [[Edge; 2]; 3] {
     let [low, high] = results.domain;
     std::array::from_fn(|d| match results.tracks.periods()[d] > 0.0 {
@@ -101,25 +101,27 @@ fn edges(results: &Results) -> [[Edge; 2]; 3] {
     })
 }
 
-fn method(args: &args::Density, axes: Axes) -> Result<Density> {
+fn method(args: &DensityArgs, axes: Axes) -> Result<Density> {
     match (args.method, args.kernel, args.bandwidth.as_deref()) {
-        (Method::Kde, None, width) => Ok(Density::kde(bandwidth(width.unwrap_or("scott"), axes)?)),
-        (Method::Sph, kernel, Some(width)) => {
+        (DensityMethod::Kde, None, width) => {
+            Ok(Density::kde(bandwidth(width.unwrap_or("scott"), axes)?))
+        }
+        (DensityMethod::Sph, kernel, Some(width)) => {
             let kernel = kernel.map_or(Kernel::CubicSpline, Kernel::from);
             let h = width.parse().map_err(|_| {
-                Misuse::error(format!("--bandwidth {width}: give a length, as 0.1, with sph"))
+                Misuse::error(format!("--bandwidth {width}: with sph, give a length such as 0.1"))
             })?;
             Ok(Density::sph(kernel, h))
         }
-        (Method::Sph, _, None) => Err(Misuse::error(
-            "--method sph needs a smoothing length: give it with --bandwidth, in the data's unit; \
-             some two distances between particles are usual",
+        (DensityMethod::Sph, _, None) => Err(Misuse::error(
+            "--method sph needs a smoothing length; give it with --bandwidth, in the unit of the \
+             data; about twice the distance between particles is usual",
         )),
-        (Method::Histogram, None, None) => Ok(Density::histogram()),
-        (Method::CloudInCell, None, None) => Ok(Density::cloud_in_cell()),
-        (_, Some(_), _) => Err(Misuse::error("--kernel goes with --method sph only")),
+        (DensityMethod::Histogram, None, None) => Ok(Density::histogram()),
+        (DensityMethod::CloudInCell, None, None) => Ok(Density::cloud_in_cell()),
+        (_, Some(_), _) => Err(Misuse::error("--kernel needs --method sph")),
         (_, None, Some(_)) => Err(Misuse::error(
-            "--bandwidth goes with kde and sph; the width of the cells of the others follows from \
+            "--bandwidth needs --method kde or sph; the cell width of other methods follows from \
              --nodes",
         )),
     }
@@ -136,19 +138,19 @@ fn bandwidth(given: &str, axes: Axes) -> Result<Bandwidth> {
             Ok(Bandwidth::PerAxis(spread(lengths, axes, 0.0)))
         }
         _ => Err(Misuse::error(format!(
-            "--bandwidth {given}: give scott, silverman, covariance, a length, or one for each axis \
-             that counts, as 0.1,0.2"
+            "--bandwidth {given}: give scott, silverman, covariance, a length, or one length for \
+             each axis of the density, such as 0.1,0.2"
         ))),
     }
 }
 
-/// Values of the axes that count, with another one for those that do not.
+/// Assigns values to the axes of the density, and `other` to the remaining axes.
 fn spread<T: Copy>(values: &[T], axes: Axes, other: T) -> [T; 3] {
     let mut values = values.iter();
     axes.counts().map(|counts| counts.then(|| values.next()).flatten().copied().unwrap_or(other))
 }
 
-fn target(args: &args::Density, results: &Results, axes: Axes) -> Result<Target> {
+fn target(args: &DensityArgs, results: &Results, axes: Axes) -> Result<Target> {
     if let Some(file) = &args.points {
         return Ok(Target::Points(io::read_points(file).map_err(Misuse::of)?.position));
     }
@@ -159,18 +161,18 @@ fn target(args: &args::Density, results: &Results, axes: Axes) -> Result<Target>
     }
     let mut grid = Lattice { counts: counts(&args.nodes, axes, low, high)?, low, high };
     if let Some(slice) = &args.slice {
-        let (d, place) = across(slice, axes)?;
+        let (d, position) = slice_position(slice, axes)?;
         grid.counts[d] = 1;
-        (grid.low[d], grid.high[d]) = (place, place);
+        (grid.low[d], grid.high[d]) = (position, position);
     }
     Ok(Target::Grid(grid))
 }
 
-/// A slice askew: nine numbers, and nodes along its edges.
+/// An oblique plane: nine numbers, and nodes along its edges.
 fn plane(numbers: &[f64], nodes: &[usize]) -> Result<Plane> {
     let [ox, oy, oz, ux, uy, uz, vx, vy, vz] = *numbers else {
         return Err(Misuse::error(format!(
-            "--plane has {} numbers; give nine: the origin and the two edges, as 0,0,0.5,1,0,0,0,1,0",
+            "--plane has {} numbers; give nine: the origin and two edges, such as 0,0,0.5,1,0,0,0,1,0",
             numbers.len()
         )));
     };
@@ -178,7 +180,11 @@ fn plane(numbers: &[f64], nodes: &[usize]) -> Result<Plane> {
         [] => [256; 2],
         [n] => [n; 2],
         [n, m] => [n, m],
-        _ => return Err(Misuse::error("--nodes with --plane: give one number, or two")),
+        _ => {
+            return Err(Misuse::error(
+                "--nodes has more than two numbers; with --plane, give one or two",
+            ));
+        }
     };
     Ok(Plane { origin: [ox, oy, oz], edges: [[ux, uy, uz], [vx, vy, vz]], counts })
 }
@@ -187,40 +193,40 @@ fn corner(name: &str, given: &[f64], domain: [f64; 3]) -> Result<[f64; 3]> {
     match given {
         [] => Ok(domain),
         _ => given.try_into().map_err(|_| {
-            Misuse::error(format!("{name} has {} numbers; give three, as 0,0,0", given.len()))
+            Misuse::error(format!("{name} has {} numbers; give three, such as 0,0,0", given.len()))
         }),
     }
 }
 
-/// Nodes along each axis: as given, or in proportion to the extents.
+/// Number of nodes along each axis: as given, else in proportion to the extents.
 fn counts(given: &[usize], axes: Axes, low: [f64; 3], high: [f64; 3]) -> Result<[usize; 3]> {
     match given {
         [] => {
             let extent = |d: usize| if axes.counts()[d] { high[d] - low[d] } else { 0.0 };
             let longest = (0..3).map(extent).fold(0.0, f64::max);
-            let most = NODES[axes.dimension() - 1];
-            let count = |d| ((most as f64 * extent(d) / longest).round() as usize).max(2);
+            let max = NODES[axes.dimension() - 1];
+            let count = |d| ((max as f64 * extent(d) / longest).round() as usize).max(2);
             Ok(std::array::from_fn(|d| if axes.counts()[d] { count(d) } else { 1 }))
         }
         [n] => Ok(axes.counts().map(|counts| if counts { *n } else { 1 })),
         given if given.len() == axes.dimension() => Ok(spread(given, axes, 1)),
         given => Err(Misuse::error(format!(
-            "--nodes has {} numbers; give one, or one for each of the {} axes that count",
+            "--nodes has {} numbers; give one, or one for each of the {} axes of the density",
             given.len(),
             axes.dimension()
         ))),
     }
 }
 
-/// The axis across a slice, and where on it.
-fn across(slice: &str, axes: Axes) -> Result<(usize, f64)> {
-    let found = slice.split_once('=').and_then(|(name, place)| {
+/// Parses the axis normal to a slice, and the position on it.
+fn slice_position(slice: &str, axes: Axes) -> Result<(usize, f64)> {
+    let found = slice.split_once('=').and_then(|(name, position)| {
         let d = AXES.iter().position(|axis| *axis == name.trim())?;
-        Some((d, place.trim().parse().ok().filter(|place: &f64| place.is_finite())?))
+        Some((d, position.trim().parse().ok().filter(|x: &f64| x.is_finite())?))
     });
     found.filter(|(d, _)| axes.counts()[*d] && axes.dimension() > 1).ok_or_else(|| {
         Misuse::error(format!(
-            "--slice {slice}: give an axis that counts and a place on it, as z=0.5"
+            "--slice {slice}: give an axis of the density and a position on it, such as z=0.5"
         ))
     })
 }

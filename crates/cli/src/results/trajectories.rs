@@ -1,72 +1,71 @@
-//! The ways of some particles of a run, for pictures.
+//! Trajectories of a sample of a run's particles, for pictures.
 
-use super::Results;
+use super::finished_run::Results;
 use anyhow::Result;
 use burntrace::io::{ParticleState, ParticleTimes, SavedStates};
 use burntrace_plot::{Attribute, Trajectories};
 
-/// How much of a run is shown at most.
+/// Maximum numbers of particles and saves to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Most {
+pub struct SampleLimits {
     pub particles: usize,
     pub saves: usize,
 }
 
-/// Ways, and what was the status of their particles.
-pub struct Followed {
-    pub ways: Trajectories,
-    /// Codes of statuses, one for each position.
+/// Trajectories with the statuses of their particles.
+pub struct SampledTrajectories {
+    pub trajectories: Trajectories,
+    /// Status codes, one for each position.
     pub codes: Vec<u8>,
 }
 
-/// The ways of particles that are spread evenly over the slots, at saves that are spread evenly,
-/// the last one among them.
-pub fn ways(results: &Results, most: Most) -> Result<Followed> {
+/// Reads the trajectories of evenly spaced slots at evenly spaced saves, the last save included.
+pub fn sample_trajectories(results: &Results, limits: SampleLimits) -> Result<SampledTrajectories> {
     let tracks = &results.tracks;
-    let slots = evenly(tracks.num_particles(), most.particles);
-    let saves = evenly_to_the_last(tracks.num_saves(), most.saves);
+    let slots = evenly_spaced(tracks.num_particles(), limits.particles);
+    let saves = evenly_spaced_with_last(tracks.num_saves(), limits.saves);
     let clock = ParticleTimes::read(tracks)?;
     let mut rows = Rows::new(results, &slots);
     for save in saves {
-        let moments = SavedStates::read(tracks, save)?;
+        let states = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
         let velocity = tracks.velocity(save)?;
         for &slot in &slots {
-            let moment = moments.state(slot);
+            let state = states.state(slot);
             let image = image.as_ref().map_or([0; 3], |all| all[slot]);
-            rows.add(&moment, image, velocity.as_ref().map(|all| all[slot]), &clock);
+            rows.add(&state, image, velocity.as_ref().map(|all| all[slot]), &clock);
         }
         rows.end(tracks.times()[save]);
     }
     let codes = std::mem::take(&mut rows.codes);
-    Ok(Followed { ways: rows.into_ways(results, slots), codes })
+    Ok(SampledTrajectories { trajectories: rows.into_trajectories(results, slots), codes })
 }
 
-/// At most so many of `count` numbers, spread evenly from the first one.
-fn evenly(count: usize, most: usize) -> Vec<usize> {
-    let taken = count.min(most);
+/// At most `max` evenly spaced indices below `count`, starting at 0.
+fn evenly_spaced(count: usize, max: usize) -> Vec<usize> {
+    let taken = count.min(max);
     (0..taken).map(|i| (i as u128 * count as u128 / taken as u128) as usize).collect()
 }
 
-/// The same with the last one among them.
-fn evenly_to_the_last(count: usize, most: usize) -> Vec<usize> {
-    let taken = count.min(most.max(1));
+/// At most `max` evenly spaced indices below `count`, the last one included.
+fn evenly_spaced_with_last(count: usize, max: usize) -> Vec<usize> {
+    let taken = count.min(max.max(1));
     let last = count.saturating_sub(1);
-    let place = |i: usize| (i * last).checked_div(taken - 1).unwrap_or(last);
-    (0..taken).map(place).collect()
+    let index = |i: usize| (i * last).checked_div(taken - 1).unwrap_or(last);
+    (0..taken).map(index).collect()
 }
 
-/// Where a particle was a save before.
+/// An active particle at a save.
 #[derive(Clone, Copy)]
-struct Before {
-    /// In the box that goes on for ever.
-    place: [f64; 3],
+struct Point {
+    /// Unwrapped across periodic faces.
+    position: [f64; 3],
     time: f64,
     image: [i32; 3],
     generation: i32,
 }
 
-/// What has been gathered.
+/// The attributes of trajectories, save by save.
 struct Rows {
     periods: [f64; 3],
     times: Vec<f64>,
@@ -78,8 +77,8 @@ struct Rows {
     age: Vec<f32>,
     time: Vec<f32>,
     seed: Vec<f32>,
-    /// Of each column, where it was active at the save before.
-    before: Vec<Option<Before>>,
+    /// For each column, the point at the previous save, if the particle was active there.
+    before: Vec<Option<Point>>,
     column: usize,
 }
 
@@ -101,35 +100,35 @@ impl Rows {
         }
     }
 
-    /// Adds a particle at a save; they come in the order of the columns.
+    /// Adds a particle at the current save. Particles must be added in the order of the columns.
     fn add(
         &mut self,
-        moment: &ParticleState,
+        state: &ParticleState,
         image: [i32; 3],
         velocity: Option<[f64; 3]>,
         clock: &ParticleTimes,
     ) {
-        let is_there = moment.is_present();
-        let is_active = is_there && !moment.status.has_ended();
-        let time = clock.time(moment);
-        let place =
-            std::array::from_fn(|d| moment.position[d] + f64::from(image[d]) * self.periods[d]);
-        let now = Before { place, time, image, generation: moment.generation };
+        let is_there = state.is_present();
+        let is_active = is_there && !state.status.has_ended();
+        let time = clock.time(state);
+        let position =
+            std::array::from_fn(|d| state.position[d] + f64::from(image[d]) * self.periods[d]);
+        let now = Point { position, time, image, generation: state.generation };
         let before = std::mem::replace(&mut self.before[self.column], is_active.then_some(now))
-            .filter(|before| is_there && before.generation == moment.generation);
+            .filter(|before| is_there && before.generation == state.generation);
         let speed = match velocity.filter(|_| is_active) {
             Some(velocity) => length(velocity),
             None => before.map_or(f64::NAN, |before| speed(&before, &now)),
         };
-        let there = |x: f64| if is_there { x as f32 } else { f32::NAN };
-        self.position.push(moment.position.map(there));
+        let if_there = |x: f64| if is_there { x as f32 } else { f32::NAN };
+        self.position.push(state.position.map(if_there));
         self.joined.push(before.is_some_and(|before| before.image == image));
         self.active.push(is_active);
-        self.codes.push(moment.status.code() as u8);
-        self.speed.push(there(speed));
-        self.age.push(there(clock.age(moment)));
-        self.time.push(there(time));
-        self.seed.push(there(moment.slot as f64));
+        self.codes.push(state.status.code() as u8);
+        self.speed.push(if_there(speed));
+        self.age.push(if_there(clock.age(state)));
+        self.time.push(if_there(time));
+        self.seed.push(if_there(state.slot as f64));
         self.column += 1;
     }
 
@@ -139,8 +138,8 @@ impl Rows {
         self.column = 0;
     }
 
-    /// Where no velocity was stored there is no speed at the first point of a way: that of its
-    /// first piece stands for it.
+    /// Without saved velocities the first point of a trajectory has no speed; it takes that of the
+    /// first segment.
     fn fill_first_speeds(&mut self) {
         let columns = self.before.len();
         for i in (columns..self.speed.len()).rev() {
@@ -151,7 +150,7 @@ impl Rows {
         }
     }
 
-    fn into_ways(mut self, results: &Results, slots: Vec<usize>) -> Trajectories {
+    fn into_trajectories(mut self, results: &Results, slots: Vec<usize>) -> Trajectories {
         self.fill_first_speeds();
         let units = results.units();
         let speed_unit = units.speed();
@@ -184,11 +183,11 @@ fn length(v: [f64; 3]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The mean speed between two moments, along the straight line.
-fn speed(before: &Before, now: &Before) -> f64 {
-    let way = std::array::from_fn(|d| now.place[d] - before.place[d]);
+/// The mean speed between two points, along the straight line.
+fn speed(before: &Point, now: &Point) -> f64 {
+    let displacement = std::array::from_fn(|d| now.position[d] - before.position[d]);
     let time = (now.time - before.time).abs();
-    if time > 0.0 { length(way) / time } else { f64::NAN }
+    if time > 0.0 { length(displacement) / time } else { f64::NAN }
 }
 
 #[cfg(test)]
@@ -196,14 +195,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_spread_evenly() {
-        assert_eq!(evenly(10, 3), [0, 3, 6]);
-        assert_eq!(evenly(2, 5), [0, 1]);
-        assert_eq!(evenly(0, 5), [0; 0]);
-        assert_eq!(evenly_to_the_last(11, 3), [0, 5, 10]);
-        assert_eq!(evenly_to_the_last(11, 1), [10]);
-        assert_eq!(evenly_to_the_last(2, 9), [0, 1]);
-        assert_eq!(evenly_to_the_last(1, 9), [0]);
-        assert_eq!(evenly_to_the_last(0, 9), [0; 0]);
+    fn samples_are_evenly_spaced() {
+        assert_eq!(evenly_spaced(10, 3), [0, 3, 6]);
+        assert_eq!(evenly_spaced(2, 5), [0, 1]);
+        assert_eq!(evenly_spaced(0, 5), [0; 0]);
+        assert_eq!(evenly_spaced_with_last(11, 3), [0, 5, 10]);
+        assert_eq!(evenly_spaced_with_last(11, 1), [10]);
+        assert_eq!(evenly_spaced_with_last(2, 9), [0, 1]);
+        assert_eq!(evenly_spaced_with_last(1, 9), [0]);
+        assert_eq!(evenly_spaced_with_last(0, 9), [0; 0]);
     }
 }

@@ -1,21 +1,21 @@
-//! The machine, the day, and the memory of this process.
+//! The machine, the date, and the memory of this process.
 
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What measured.
+/// The machine of a benchmark.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Name of its processor, where the system tells.
+    /// Name of the processor, if the system reports it.
     pub cpu: Option<String>,
-    /// Threads that the CPU devices use.
+    /// Number of threads of the CPU devices.
     pub threads: usize,
     pub os: String,
     pub arch: String,
 }
 
 impl Machine {
-    /// The machine that this program runs on.
+    /// The machine running this program.
     pub fn this() -> Self {
         Machine {
             cpu: line_of("/proc/cpuinfo", "model name"),
@@ -28,12 +28,12 @@ impl Machine {
 
 impl std::fmt::Display for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let cpu = self.cpu.as_deref().unwrap_or("CPU of unknown name");
+        let cpu = self.cpu.as_deref().unwrap_or("unknown CPU");
         write!(f, "{cpu}, {} threads, {} {}", self.threads, self.os, self.arch)
     }
 }
 
-/// The value of a line `name : value` of one of the system's files, where there is one.
+/// The value in a line `name : value` of a system file.
 fn line_of(file: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
     text.lines().find_map(|line| {
@@ -42,20 +42,20 @@ fn line_of(file: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Lets the peak of this process's memory begin anew, where the system can.
-pub fn forget_peak() {
-    // Where it cannot, the peak is that since the program began, as the guide says.
+/// Resets the peak memory of this process. Without support by the system, the peak is that since
+/// the start of the program, as the guide says.
+pub fn reset_peak_memory() {
     std::fs::write("/proc/self/clear_refs", "5").ok();
 }
 
-/// The most bytes of memory that this process has had, where the system tells.
-pub fn peak() -> Option<u64> {
+/// Peak memory of this process in bytes, if the system reports it.
+pub fn peak_memory() -> Option<u64> {
     let value = line_of("/proc/self/status", "VmHWM")?;
     let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
     Some(1024 * kilobytes)
 }
 
-/// Now, as `2026-11-21T10:51:00Z`.
+/// The current UTC time, such as `2026-11-21T10:51:00Z`.
 pub fn date() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let [year, month, day] = civil(since / 86_400);
@@ -63,7 +63,7 @@ pub fn date() -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Year, month and day of a number of days since 1970-01-01.
+/// Converts days since 1970-01-01 to year, month and day.
 fn civil(mut days: u64) -> [u64; 3] {
     let is_leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_have_dates() {
+    fn days_convert_to_dates() {
         assert_eq!(civil(0), [1970, 1, 1]);
         assert_eq!(civil(11_016), [2000, 2, 29]);
         assert_eq!(civil(11_017), [2000, 3, 1]);

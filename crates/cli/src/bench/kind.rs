@@ -1,0 +1,125 @@
+//! The workloads: their names and sizes.
+
+use super::tetrahedra::CUBES;
+
+/// A workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkloadKind {
+    /// Scattered nodes, nearest-node interpolation, reflecting walls.
+    W1,
+    /// A grid, trilinear in space, linear in time.
+    W2,
+    /// `W2` with seeds in spatial order.
+    W2Sorted,
+    /// `W2` with its first frame only.
+    W2Steady,
+    /// Tetrahedra, linear in space and time.
+    W3,
+    /// `W3` with twice as many tetrahedra of the same size.
+    W3Double,
+}
+
+/// Number of nodes of `w1`.
+pub const POINTS: usize = 185_865;
+/// Number of frames of `w1`.
+pub const POINT_FRAMES: usize = 40;
+/// Number of frames of `w3`.
+pub const MESH_FRAMES: usize = 40;
+/// Number of nodes of `w2` along each axis.
+pub const NODES: usize = 64;
+/// Number of frames of `w2`.
+pub const GRID_FRAMES: usize = 10;
+/// Default number of seeds of `w1` and `w3` along each axis.
+pub const LATTICE: [usize; 3] = [30, 25, 10];
+/// Default number of seeds of `w2`.
+pub const GRID_SEEDS: usize = 100_000;
+
+impl WorkloadKind {
+    /// All workloads.
+    pub const ALL: [WorkloadKind; 6] = [
+        WorkloadKind::W1,
+        WorkloadKind::W2,
+        WorkloadKind::W2Sorted,
+        WorkloadKind::W2Steady,
+        WorkloadKind::W3,
+        WorkloadKind::W3Double,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkloadKind::W1 => "w1",
+            WorkloadKind::W2 => "w2",
+            WorkloadKind::W2Sorted => "w2-sorted",
+            WorkloadKind::W2Steady => "w2-steady",
+            WorkloadKind::W3 => "w3",
+            WorkloadKind::W3Double => "w3-double",
+        }
+    }
+
+    /// A description in one line.
+    pub fn description(self) -> &'static str {
+        match self {
+            WorkloadKind::W1 => {
+                "185,865 scattered nodes x 40 frames, nearest node, reflecting walls"
+            }
+            WorkloadKind::W2 => "64^3 grid x 10 frames, trilinear, linear in time",
+            WorkloadKind::W2Sorted => "64^3 grid x 10 frames, trilinear, seeds in spatial order",
+            WorkloadKind::W2Steady => "64^3 grid, one frame, trilinear",
+            WorkloadKind::W3 => "1,053,696 tetrahedra x 40 frames, linear in space and time",
+            WorkloadKind::W3Double => {
+                "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2"
+            }
+        }
+    }
+
+    /// Whether the seeds are on a lattice and are traced for four units of time.
+    pub fn is_long(self) -> bool {
+        matches!(self, WorkloadKind::W1 | WorkloadKind::W3 | WorkloadKind::W3Double)
+    }
+
+    /// Number of RK4 steps of a full run.
+    pub fn steps(self) -> u64 {
+        if self.is_long() { 1500 } else { 200 }
+    }
+
+    /// Time step.
+    pub fn dt(self) -> f64 {
+        if self.is_long() { 4.0 / 1500.0 } else { 0.01 }
+    }
+
+    /// High corner of the box. The low corner is the origin.
+    pub fn size(self) -> [f64; 3] {
+        if self == WorkloadKind::W3Double { [2.0, 1.0, 1.0] } else { [1.0; 3] }
+    }
+
+    /// Whether its arrays are among the shared ones.
+    pub fn has_data(self) -> bool {
+        self != WorkloadKind::W3Double
+    }
+
+    /// Whether the faces of the unit cube reflect.
+    pub fn reflects(self) -> bool {
+        self == WorkloadKind::W1
+    }
+
+    /// Number of cubes along each axis, each split into tetrahedra.
+    pub fn cubes(self) -> [usize; 3] {
+        self.size().map(|length| length as usize * CUBES)
+    }
+
+    /// Times of the frames.
+    pub fn times(self) -> Vec<f64> {
+        match self {
+            WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
+            WorkloadKind::W3 | WorkloadKind::W3Double => evenly_spaced(MESH_FRAMES, 4.0),
+            WorkloadKind::W2Steady => vec![0.0],
+            _ => evenly_spaced(GRID_FRAMES, 2.0),
+        }
+    }
+}
+
+/// Evenly spaced numbers from 0 to `end`.
+pub fn evenly_spaced(count: usize, end: f64) -> Vec<f64> {
+    (0..count).map(|i| end * i as f64 / (count - 1) as f64).collect()
+}

@@ -1,0 +1,63 @@
+//! Input, output, waiting times and memory of a run.
+
+use crate::{format::with_prefix, job::LoadedField, machine, shared::Shared};
+use std::time::Instant;
+
+/// The sources of a run's I/O statistics.
+pub struct IoMeter<'a> {
+    pub loaded: &'a LoadedField,
+    /// When the program started the run.
+    pub start: Instant,
+}
+
+/// I/O statistics of a run so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IoStats {
+    /// Bytes of velocities read.
+    pub read: u64,
+    /// Bytes of tracks written.
+    pub written: u64,
+    /// Seconds that the run waited for its input.
+    pub input: f64,
+    /// Seconds that the run waited for its tracks to be written.
+    pub output: f64,
+    /// Seconds since the program started the run.
+    pub total: f64,
+    /// Peak memory of the process in bytes, if the system reports it.
+    pub memory: Option<u64>,
+}
+
+impl IoMeter<'_> {
+    /// The statistics at this time.
+    pub fn stats(&self, shared: &Shared) -> IoStats {
+        let (written, output) = shared.tracks.get();
+        let streamed = self.loaded.field.sampled().and_then(|sampled| sampled.input());
+        IoStats {
+            read: self.loaded.tally.bytes(),
+            written,
+            input: self.loaded.read_seconds + streamed.map_or(0.0, |input| input.wait_seconds),
+            output,
+            total: self.start.elapsed().as_secs_f64(),
+            memory: machine::peak_memory(),
+        }
+    }
+}
+
+impl IoStats {
+    /// The fraction of the time that the run waited for input and output.
+    pub fn waiting_share(&self) -> f64 {
+        (self.input + self.output) / self.total.max(1e-9)
+    }
+}
+
+impl std::fmt::Display for IoStats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [read, written] = [self.read, self.written].map(|bytes| with_prefix(bytes as f64));
+        let waiting = 100.0 * self.waiting_share();
+        write!(f, "read {read}B, written {written}B, waiting {waiting:.1}%")?;
+        match self.memory {
+            Some(memory) => write!(f, ", memory {}B", with_prefix(memory as f64)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A finished run in its folder.
+
+use crate::{
+    case::{self, Case, Misuse, Units},
+    folder::Folder,
+};
+use anyhow::Result;
+use burntrace::{
+    device::{self, OpenDevice},
+    io,
+};
+use serde_json::Value;
+use std::path::Path;
+
+/// A finished run. Runs of earlier versions have a track store, and possibly no other files.
+pub struct Results {
+    pub folder: Folder,
+    pub tracks: io::Tracks,
+    /// The effective case, if this version can read it.
+    pub case: Option<Case>,
+    /// The content of `summary.json`, or null without it.
+    pub summary: Value,
+    /// Low and high corner of the domain.
+    pub domain: [[f64; 3]; 2],
+}
+
+impl Results {
+    /// Opens the folder of a run.
+    pub fn open(root: &Path) -> Result<Results> {
+        let folder = Folder::at(root);
+        if folder.is_stopped() {
+            return Err(folder.unfinished());
+        }
+        let store = folder.path("tracks");
+        if !store.is_dir() {
+            return Err(Misuse::error(format!(
+                "{} contains no run: it has no folder `tracks`; give an output folder of `burntrace \
+                 run`",
+                root.display()
+            )));
+        }
+        let tracks = io::Tracks::open(store).map_err(Misuse::of)?;
+        let summary = summary(&folder)?;
+        // Pictures need no case, and this version may not read that of an earlier one.
+        let case = case::read(&folder.path("case.toml"), &[]).ok();
+        let domain = match domain_of_summary(&summary).or_else(|| domain_of_case(case.as_ref())) {
+            Some(domain) => domain,
+            None => bounds_of_positions(&tracks)?,
+        };
+        Ok(Results { folder, tracks, case, summary, domain })
+    }
+
+    /// The given device, else the device of the run.
+    pub fn device(&self, given: Option<&str>) -> Result<OpenDevice> {
+        let of_run = self.case.as_ref().map_or("auto", |case| &case.run.device);
+        device::open(given.unwrap_or(of_run)).map_err(|error| match given {
+            Some(_) => Misuse::of(error),
+            None => Misuse::error(format!(
+                "{error}; the run used `{of_run}`: choose another device with --device"
+            )),
+        })
+    }
+
+    /// The name of the run: that of its folder.
+    pub fn name(&self) -> String {
+        let path = std::path::absolute(&self.folder.root).ok();
+        let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        name.unwrap_or_else(|| "run".into())
+    }
+
+    /// The units of the case.
+    pub fn units(&self) -> Units {
+        self.case.as_ref().map(|case| case.units.clone()).unwrap_or_default()
+    }
+
+    /// The axes along which the domain has an extent.
+    pub fn axes(&self) -> Vec<usize> {
+        (0..3).filter(|&d| self.domain[0][d] < self.domain[1][d]).collect()
+    }
+
+    /// Parses a save: its number, `last`, or a time such as `t=2.5`, which selects the nearest
+    /// save.
+    pub fn save(&self, given: &str) -> Result<usize> {
+        let saves = self.tracks.num_saves();
+        let found = match (given, given.strip_prefix("t=")) {
+            ("last", _) => saves.checked_sub(1),
+            (_, Some(time)) => time.parse().ok().and_then(|time: f64| self.nearest(time)),
+            (number, None) => number.parse().ok().filter(|&save: &usize| save < saves),
+        };
+        found.ok_or_else(|| {
+            let available = match saves {
+                0 => "the run has no saves".into(),
+                _ => format!("the run has saves 0 to {}", saves - 1),
+            };
+            Misuse::error(format!(
+                "there is no save `{given}`: {available}; give a number, `last`, or a time such as \
+                 `t=2.5`"
+            ))
+        })
+    }
+
+    /// The save nearest to a time.
+    fn nearest(&self, time: f64) -> Option<usize> {
+        let distance = |save: &usize| (self.tracks.times()[*save] - time).abs();
+        let saves = (0..self.tracks.num_saves()).filter(|_| time.is_finite());
+        saves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+}
+
+fn summary(folder: &Folder) -> Result<Value> {
+    let path = folder.path("summary.json");
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            Misuse::error(format!(
+                "{} is not valid JSON: {error}; run the case again",
+                path.display()
+            ))
+        }),
+        Err(_) => Ok(Value::Null),
+    }
+}
+
+fn domain_of_summary(summary: &Value) -> Option<[[f64; 3]; 2]> {
+    let corner = |name: &str| serde_json::from_value(summary["domain"][name].clone()).ok();
+    Some([corner("low")?, corner("high")?])
+}
+
+fn domain_of_case(case: Option<&Case>) -> Option<[[f64; 3]; 2]> {
+    let domain = &case?.domain;
+    Some([domain.low?, domain.high?])
+}
+
+/// The bounding box of all positions, for runs whose domain neither the summary nor the case gives.
+fn bounds_of_positions(tracks: &io::Tracks) -> Result<[[f64; 3]; 2]> {
+    let [mut low, mut high] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+    for save in 0..tracks.num_saves() {
+        for position in tracks.position(save)? {
+            for d in 0..3 {
+                // Both ignore NaN.
+                low[d] = low[d].min(position[d]);
+                high[d] = high[d].max(position[d]);
+            }
+        }
+    }
+    let is_known = low.iter().all(|x| x.is_finite());
+    Ok(if is_known { [low, high] } else { [[0.0; 3], [1.0; 3]] })
+}

@@ -1,0 +1,293 @@
+//! Traces a case into its output folder: from loading the field to writing the summary.
+
+use crate::{
+    args::OutputArgs,
+    case::{Case, Misuse, Reporting, VtkOutput},
+    checkpoint::{Machine, RunCheckpoint},
+    counting_sink::CountingSink,
+    errors,
+    fingerprint::Fingerprint,
+    folder::{self, Folder},
+    io_stats::IoMeter,
+    job::{self, LoadedField},
+    log,
+    notes::Notes,
+    progress::Display,
+    report, residence,
+    shared::Shared,
+    signals::{Signals, Stopped},
+    summary::RunSummary,
+    watch::{self, Watch},
+};
+use anyhow::{Context, Result};
+use burntrace::{
+    Prepared, Summary,
+    device::{self, OpenDevice},
+    io,
+};
+use std::path::Path;
+use std::time::Instant;
+
+/// Bytes of saved positions from which `save.report = "auto"` makes no report.
+const MAX_AUTO_REPORT_BYTES: usize = 256 << 20;
+
+/// How a run starts.
+pub enum RunStart {
+    /// From the beginning, in a new folder.
+    New { overwrite: bool },
+    /// From a checkpoint.
+    Resumed { checkpoint: Box<RunCheckpoint>, accept_changes: bool },
+}
+
+/// Runs a case and writes all files of its output folder. Relative file names are resolved against
+/// `base`.
+pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
+    let start = Instant::now();
+    job::check(case)?;
+    start_threads(case.run.threads)?;
+    let device = device::open(&case.run.device).map_err(Misuse::of)?;
+    let loaded = job::field(case, base, &device, Notes { quiet: output.quiet })?;
+    let domain = job::domain(case, loaded.field.domain())?;
+    let seeds = job::seeds(case, domain, base)?;
+    let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
+    let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+
+    let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
+    let (folder, checkpoint) = match run_start {
+        RunStart::New { overwrite } => open_new((case, base), overwrite, fingerprint, &device)?,
+        RunStart::Resumed { checkpoint, accept_changes } => {
+            open_resumed(case, *checkpoint, (fingerprint, accept_changes), &device)?
+        }
+    };
+    log::warn(&case.notes);
+    let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
+    let (time, field) = (checkpoint.time(), &loaded.json);
+    tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
+    let run = CaseRun { case, seeds: seeds.len(), loaded: &loaded, device: &device, start };
+    match run.complete(prepared, &folder, checkpoint, output) {
+        Ok((report, stopped)) => {
+            print_report(&report, output)?;
+            stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+        }
+        Err(error) => {
+            match error.is::<Stopped>() {
+                true => tracing::info!("{error}"),
+                false => tracing::error!("{}", errors::chain(&error)),
+            }
+            Err(with_resume_hint(error, &folder))
+        }
+    }
+}
+
+/// Creates the folder of a new run, with its case and its initial checkpoint.
+fn open_new(
+    (case, base): (&Case, &Path),
+    overwrite: bool,
+    fingerprint: Fingerprint,
+    device: &OpenDevice,
+) -> Result<(Folder, RunCheckpoint)> {
+    let folder = Folder::create(&case.run.out, overwrite)?;
+    let text = folder::case_text(case, base)?;
+    folder.write("case.toml", &text)?;
+    let checkpoint = RunCheckpoint::initial(text, fingerprint, Machine::of(device));
+    if watch::policy(&case.run).is_some() {
+        checkpoint.write(&folder, &[])?;
+    }
+    log::to_file(&folder.path("log.txt"))?;
+    Ok((folder, checkpoint))
+}
+
+/// Opens the folder of a resumed run, and checks the input data against its fingerprint.
+fn open_resumed(
+    case: &Case,
+    mut checkpoint: RunCheckpoint,
+    (fingerprint, accept_changes): (Fingerprint, bool),
+    device: &OpenDevice,
+) -> Result<(Folder, RunCheckpoint)> {
+    let folder = Folder::at(&case.run.out);
+    let change = fingerprint.change(&checkpoint.fingerprint);
+    if let Some(change) = change.as_ref().filter(|_| !accept_changes) {
+        return Err(Misuse::error(format!(
+            "the input data changed since the run in {} started: {change}; restore it, or resume \
+             with the changed data with --accept-changes",
+            folder.root.display()
+        )));
+    }
+    let change = change.map(|change| format!("{change}; accepted with --accept-changes"));
+    let warnings: Vec<String> = checkpoint.warnings(device).into_iter().chain(change).collect();
+    log::warn(&warnings);
+    checkpoint.resumed += 1;
+    checkpoint.fingerprint = fingerprint;
+    Ok((folder, checkpoint))
+}
+
+/// The run of a case whose field is loaded.
+struct CaseRun<'a> {
+    case: &'a Case,
+    /// Number of seeds.
+    seeds: usize,
+    loaded: &'a LoadedField,
+    device: &'a OpenDevice,
+    start: Instant,
+}
+
+impl CaseRun<'_> {
+    /// Traces, and writes all files. Returns the report to print, and whether a signal cut the run
+    /// short.
+    fn complete(
+        &self,
+        prepared: Prepared,
+        folder: &Folder,
+        checkpoint: RunCheckpoint,
+        output: OutputArgs,
+    ) -> Result<(Printed, Option<Stopped>)> {
+        let signals = Signals::watch()?;
+        let meter = IoMeter { loaded: self.loaded, start: self.start };
+        let shared = Shared::default();
+        shared.residence.replace(checkpoint.residence());
+        let resumed = checkpoint.resumed;
+        let display = Display::new(output.quiet, checkpoint.particle_steps);
+        let mut watch =
+            Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
+        let device_bytes = device_bytes(&prepared);
+        let run = self.trace_to_store(prepared, &mut watch)?;
+        tracing::info!(?run, "tracing ends");
+        let (time, checkpoints) = (watch.time, watch.totals);
+        if shared.is_stopped.get() {
+            let hint = format!("resume with {}", folder.resume_command());
+            return Err(stopped(&signals, time, hint).into());
+        }
+        let seconds = write_vtk(self.case, folder)?;
+        let residence = shared.residence.take().map(residence::sorted);
+        let summary = RunSummary {
+            run: &run,
+            seeds: self.seeds,
+            residence: residence.as_deref(),
+            device: self.device,
+            loaded: self.loaded,
+            domain: job::domain(self.case, self.loaded.field.domain())?,
+            write_seconds: run.save_seconds + seconds,
+            io: meter.stats(&shared),
+            checkpoints,
+            resumed,
+            device_bytes,
+            folder: &folder.root,
+        };
+        let printed = Printed { json: summary.json(), text: summary.text() };
+        folder.write("summary.json", &format!("{:#}\n", printed.json))?;
+        folder.remove_checkpoint()?;
+        let printed = self.with_report(&run, folder, printed)?;
+        let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
+                    `run.checkpoint = 0` writes no checkpoints";
+        let cut_short = run.cancelled.then(|| stopped(&signals, time, hint.into()));
+        Ok((printed, cut_short))
+    }
+
+    /// Traces the seeds into the store in the folder.
+    fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
+        let store = watch.folder.path("tracks");
+        let writer = match watch.checkpoint.resumed {
+            0 => io::TrackWriter::new(store),
+            _ => io::TrackWriter::resume(store, watch.checkpoint.durable()),
+        };
+        let state = watch.checkpoint.take_state();
+        let mut sink = CountingSink::new(writer, watch.shared);
+        let prepared = match &state {
+            Some(state) => prepared.resume(state),
+            None => Ok(prepared),
+        };
+        let run = prepared.and_then(|prepared| prepared.run_observed(&mut sink, watch));
+        watch.display.finish();
+        run.map_err(|error| {
+            use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
+            match (&error, self.loaded.description.origin.file_of(&error)) {
+                // A frame that the run read while tracing.
+                (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
+                    anyhow::anyhow!("{}: {error}", file.display())
+                }
+                (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
+                _ => Misuse::of(error),
+            }
+        })
+    }
+
+    /// Makes the report of a completed run, if the case asks for one.
+    fn with_report(&self, run: &Summary, folder: &Folder, mut printed: Printed) -> Result<Printed> {
+        let positions = 3 * run.precision.bytes() * run.saves * run.particles;
+        let is_wanted = match self.case.save.report {
+            Reporting::Always => true,
+            Reporting::Never => false,
+            Reporting::Auto => positions < MAX_AUTO_REPORT_BYTES,
+        };
+        if run.cancelled || !is_wanted {
+            return Ok(printed);
+        }
+        let [report, picture] = report::of_folder(&folder.root)
+            .context("the run is complete, but its report failed")?;
+        let lines = format!("report     {}\npicture    {}\n", report.display(), picture.display());
+        printed.text.push_str(&lines);
+        Ok(printed)
+    }
+}
+
+/// Planned peak memory of a device that has memory of its own, in bytes.
+fn device_bytes(prepared: &Prepared) -> Option<u64> {
+    let plan = prepared.plan().ok()?;
+    Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
+}
+
+/// The output of a completed run.
+struct Printed {
+    json: serde_json::Value,
+    text: String,
+}
+
+/// Writes the VTK files of the case, and returns the seconds it took.
+fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
+    let start = Instant::now();
+    let tracks = io::Tracks::open(folder.path("tracks"))?;
+    for kind in &case.save.vtk {
+        match kind {
+            VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
+            VtkOutput::Clouds => {
+                io::write_clouds(&tracks, folder.path("clouds"))?;
+            }
+        }
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
+    Stopped { code: signals.code().unwrap_or(1), text: format!("stopped at t = {time}; {hint}") }
+}
+
+/// Adds how to resume to an error that interrupted a run, if the run can be resumed.
+fn with_resume_hint(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
+    if error.is::<Stopped>() || !folder.is_stopped() {
+        return error;
+    }
+    let command = folder.resume_command();
+    let text = format!("{}; after fixing this, resume with {command}", errors::chain(&error));
+    if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
+}
+
+/// Starts the CPU threads. 0 means all that the process may use.
+fn start_threads(threads: usize) -> Result<()> {
+    let available = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let threads = if threads == 0 { available } else { threads };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .context("cannot start the CPU threads")
+}
+
+fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    if output.json {
+        writeln!(out, "{:#}", report.json)?;
+    } else if !output.quiet {
+        write!(out, "{}", report.text)?;
+    }
+    Ok(())
+}
