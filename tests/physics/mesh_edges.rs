@@ -202,7 +202,7 @@ fn seeds_outside_of_a_mesh_are_refused_or_not_located() {
         let field = frames.field(&machine);
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 1));
         let error = tracer.trace(&seeds).unwrap_err().to_string();
-        assert!(error.contains("1 of 2 seeds lie outside the mesh"), "{error}");
+        assert!(error.contains("1 of 2 seeds are outside the mesh"), "{error}");
         let run = trace(&tracer.seeds_outside(SeedsOutside::NotLocated), &seeds);
         assert_eq!(run.status, [Status::Active, Status::NotLocated], "{machine}");
     }

@@ -458,7 +458,7 @@ fn seeds_and_inlets_are_on_the_allowed_side() {
     let solid = tracer.clone().obstacle(body(&at_inlet, Surface::Reflect));
     let seeds = list(&[[1.0, 0.5, 0.5], [0.1, 0.5, 0.5], [0.3, 0.5, 0.5]]);
     let error = solid.trace(&seeds).unwrap_err().to_string();
-    assert!(error.contains("1 of 3 seeds lie outside the allowed side of the obst"), "{error}");
+    assert!(error.contains("1 of 3 seeds are outside the allowed side of the obst"), "{error}");
     let run = trace(&solid.clone().seeds_outside(SeedsOutside::NotLocated), &seeds);
     assert_eq!(run.status, [Status::Active, Status::NotLocated, Status::Active]);
     let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();

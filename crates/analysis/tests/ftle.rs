@@ -107,7 +107,7 @@ fn misuse_says_what_would_be_right() {
     let close = high.seeds(Stencil::Auxiliary(1e-12)).unwrap_err().to_string();
     assert!(close.contains("give a greater distance"), "{close}");
     let none = Lattice::new([0.0; 3], [1.0; 3], [2, 0, 2], GridPlacement::Corners).unwrap_err();
-    assert!(none.to_string().contains("the seeds cannot be made"), "{none}");
+    assert!(none.to_string().contains("the seeds are not valid"), "{none}");
     let spacing =
         |points| Lattice::new([0.0; 3], [6.0, 0.0, 2.0], [3, 1, 2], points).unwrap().spacing();
     assert_eq!(spacing(GridPlacement::Corners), [3.0, 0.0, 2.0]);

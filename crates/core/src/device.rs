@@ -7,24 +7,24 @@ pub use burntrace_kernels::instructions;
 /// A device that this program can use.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
-    /// The name by which it is opened.
+    /// The name that opens it.
     pub name: String,
-    /// What it is, as its driver names it.
+    /// The name that its driver reports.
     pub description: String,
-    /// Whether it is a graphics card's interface computed by the CPU.
+    /// Whether it is a software implementation of a graphics interface, which runs on the CPU.
     pub is_software: bool,
-    /// Whether it computes in double precision.
+    /// Whether it supports double precision.
     pub has_f64: bool,
     /// The device.
     pub device: Device,
 }
 
-/// A kind of device that this program cannot use here.
+/// A kind of device that is not available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unusable {
     /// Name of the kind.
     pub name: String,
-    /// Why it cannot be used.
+    /// Why it is not available.
     pub reason: String,
 }
 
@@ -63,11 +63,11 @@ impl Kind {
         }
     }
 
-    /// The devices of this kind, or why there are none.
+    /// The devices of this kind, or the reason why there are none.
     fn devices(self) -> std::result::Result<Vec<Device>, String> {
         let devices = match self {
             Kind::Flex => vec![Device::flex()],
-            #[allow(deprecated)] // kept because people ask for it by name
+            #[allow(deprecated)] // still supported by name
             Kind::NdArray => vec![Device::ndarray()],
             Kind::Cuda => cuda()?,
             Kind::Rocm => rocm()?,
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-fn usable(kind: Kind, index: usize, device: Device) -> OpenDevice {
+fn describe(kind: Kind, index: usize, device: Device) -> OpenDevice {
     let identity = match kind {
         Kind::Flex | Kind::NdArray => None,
         _ => identity(&device),
@@ -104,49 +104,49 @@ fn usable(kind: Kind, index: usize, device: Device) -> OpenDevice {
     }
 }
 
-/// Every device that this program can use, the fastest kind first, and the kinds it cannot use.
+/// All available devices, the fastest kind first, and the kinds that are not available.
 pub fn list() -> (Vec<OpenDevice>, Vec<Unusable>) {
-    let mut usables = Vec::new();
-    let mut unusables = Vec::new();
+    let mut available = Vec::new();
+    let mut unavailable = Vec::new();
     for kind in KINDS {
         match kind.devices() {
             Ok(devices) => {
                 let devices = devices.into_iter().enumerate();
-                usables.extend(devices.map(|(index, device)| usable(kind, index, device)));
+                available.extend(devices.map(|(index, device)| describe(kind, index, device)));
             }
-            Err(reason) => unusables.push(Unusable { name: kind.name().into(), reason }),
+            Err(reason) => unavailable.push(Unusable { name: kind.name().into(), reason }),
         }
     }
-    (usables, unusables)
+    (available, unavailable)
 }
 
 /// Opens a device by its name.
 ///
-/// `auto` is the first graphics card in the order CUDA, ROCm, Metal, Vulkan, WGPU, and Flex (the
-/// CPU) where there is none; a software rasteriser is never chosen. `cpu` is Flex. A name without
-/// a number means number 0.
+/// `auto` is the first graphics card in the order CUDA, ROCm, Metal, Vulkan, WGPU, or Flex (the
+/// CPU) if there is none; it never selects a software implementation. `cpu` is Flex. A name without
+/// an index has index 0.
 ///
 /// # Errors
 ///
-/// [`Error::Device`] where the device does not exist; the message lists those that do.
+/// [`Error::Device`] if there is no such device; the message lists the available ones.
 pub fn open(name: &str) -> Result<OpenDevice> {
     if name == "auto" {
         return Ok(auto());
     }
     let fail = |reason: String| {
-        let usable: Vec<_> = list().0.into_iter().map(|usable| usable.name).collect();
+        let usable: Vec<_> = list().0.into_iter().map(|device| device.name).collect();
         Error::Device { name: name.into(), reason, usable: usable.join(", ") }
     };
     let (kind, index) = name.split_once(':').unwrap_or((name, "0"));
-    let kind = Kind::named(kind).ok_or_else(|| fail("there is no such kind of device".into()))?;
+    let kind = Kind::named(kind).ok_or_else(|| fail("it is not a known kind of device".into()))?;
     let index: usize =
-        index.parse().map_err(|_| fail(format!("`{index}` is not the number of a device")))?;
+        index.parse().map_err(|_| fail(format!("`{index}` is not a device index")))?;
     let mut devices = kind.devices().map_err(&fail)?;
     if index >= devices.len() {
         let count = devices.len();
-        return Err(fail(format!("there are {count} such devices, counted from 0")));
+        return Err(fail(format!("the index must be below {count}")));
     }
-    Ok(usable(kind, index, devices.swap_remove(index)))
+    Ok(describe(kind, index, devices.swap_remove(index)))
 }
 
 fn auto() -> OpenDevice {
@@ -154,13 +154,13 @@ fn auto() -> OpenDevice {
     cards
         .flat_map(|kind| {
             let devices = kind.devices().unwrap_or_default().into_iter().enumerate();
-            devices.map(move |(index, device)| usable(kind, index, device))
+            devices.map(move |(index, device)| describe(kind, index, device))
         })
-        .find(|usable| !usable.is_software)
-        .unwrap_or_else(|| usable(Kind::Flex, 0, Device::flex()))
+        .find(|device| !device.is_software)
+        .unwrap_or_else(|| describe(Kind::Flex, 0, Device::flex()))
 }
 
-/// Refuses a precision that a device does not have.
+/// Refuses a precision that a device does not support.
 pub(crate) fn check_precision(device: &Device, precision: Precision) -> Result<()> {
     if device.supports_dtype(precision.dtype()) {
         return Ok(());
@@ -168,20 +168,20 @@ pub(crate) fn check_precision(device: &Device, precision: Precision) -> Result<(
     Err(Error::Precision { device: format!("{device:?}"), precision })
 }
 
-/// Whether a device compiles kernels at run time, as all but the CPU backends do.
+/// Whether a device compiles kernels at run time, which all but the CPU backends do.
 pub(crate) fn compiles_kernels(device: &Device) -> bool {
     let is_cpu = |other: Device| *device == other;
-    #[allow(deprecated)] // kept because people ask for it by name
+    #[allow(deprecated)] // still supported by name
     let ndarray = Device::ndarray();
     !is_cpu(Device::flex()) && !is_cpu(ndarray)
 }
 
-/// Whether a device is no card but computed by the CPU, through a card's interface.
+/// Whether a device is a software implementation of a graphics interface.
 pub(crate) fn is_software(device: &Device) -> bool {
     compiles_kernels(device) && identity(device).is_some_and(|(_, is_software)| is_software)
 }
 
-/// The device's own name, and whether it is no card but computed by the CPU.
+/// The name of a device, and whether it is a software implementation.
 #[cfg(any(feature = "vulkan", feature = "cuda", feature = "metal", feature = "rocm"))]
 fn identity(device: &Device) -> Option<(String, bool)> {
     let identity = device.identity()?;
@@ -193,7 +193,7 @@ fn identity(_device: &Device) -> Option<(String, bool)> {
     None
 }
 
-/// The devices of a kind whose cargo feature is on, and the reason where it is off.
+/// The devices of a kind if its cargo feature is enabled, or an error.
 macro_rules! devices_with_feature {
     ($name:ident, $feature:literal, $list:expr) => {
         #[cfg(feature = $feature)]
@@ -223,11 +223,11 @@ devices_with_feature!(rocm, "rocm", {
     Ok(Device::enumerate(DeviceType::Rocm).into_vec())
 });
 
-/// Looks for a driver before Burn does: without one, Burn ends in a panic on a thread of its own.
+/// Checks that a driver is installed. Without one, Burn panics on another thread.
 #[cfg(any(feature = "cuda", feature = "rocm"))]
 fn driver(linux: &str, windows: &str) -> std::result::Result<(), String> {
     let library = if cfg!(windows) { windows } else { linux };
-    // SAFETY: a driver's library has no initialiser that depends on the state of this program.
+    // SAFETY: the initialisers of driver libraries do not depend on the state of this program.
     match unsafe { libloading::Library::new(library) } {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("its driver is not installed ({error})")),
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_devices_are_always_there() {
+    fn cpu_devices_are_always_available() {
         assert_eq!(open("cpu").unwrap().name, "flex");
         assert_eq!(open("flex:0").unwrap().name, "flex");
         assert_eq!(open("ndarray").unwrap().name, "ndarray");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_not_there_is_an_error_that_lists_those_that_are() {
+    fn error_for_an_unknown_device_lists_the_available_ones() {
         for name in ["flex:1", "abacus", "vulkan:99", "cuda:x", "flex:"] {
             let message = open(name).unwrap_err().to_string();
             assert!(message.contains(name) && message.contains("ndarray"), "{message}");

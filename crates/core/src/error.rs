@@ -1,46 +1,50 @@
-//! Everything that can be wrong with what a caller asks for.
+//! Errors of this crate.
 
 use crate::{Face, Precision};
 
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong: what was given, why it cannot be used, and what can.
+/// An error: what was given, why it is not valid, and what to give instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No device of this name can be used.
-    #[error("device `{name}` cannot be used: {reason}; usable here: {usable}")]
+    /// A device is not available.
+    #[error("device `{name}` is not available: {reason}; available devices: {usable}")]
     Device {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Why it cannot be used.
+        /// Why it is not available.
         reason: String,
-        /// The names of the devices that can.
+        /// Names of the available devices.
         usable: String,
     },
 
-    /// The device cannot compute in this precision.
-    #[error("device `{device}` has no {precision}; use f32, or a device that has it (`flex`)")]
+    /// A device does not support a precision.
+    #[error(
+        "device `{device}` does not support {precision}; use f32, or a device that supports it \
+         (`flex`)"
+    )]
     Precision {
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// The precision that was asked for.
+        /// The requested precision.
         precision: Precision,
     },
 
-    /// An axis of a grid has no increasing coordinates.
+    /// Coordinates of a grid axis do not increase.
     #[error(
-        "the {axis} axis of the grid does not increase at node {node}: {before} is followed by {after}"
+        "the {axis} coordinates of the grid do not increase at node {node}: {after} follows \
+         {before}; give increasing coordinates"
     )]
     Axis {
         /// The axis: x, y or z.
         axis: char,
-        /// Index of the offending node.
+        /// Index of the node.
         node: usize,
-        /// Coordinate before it.
+        /// Coordinate of the node before it.
         before: f64,
-        /// Its coordinate.
+        /// Coordinate of the node.
         after: f64,
     },
 
@@ -48,18 +52,16 @@ pub enum Error {
     #[error("the field is empty: {0}")]
     Empty(&'static str),
 
-    /// Scattered points, or what is asked of them, cannot be used.
-    #[error("the points of the field cannot be used: {0}")]
+    /// Scattered points or their weighting are not valid.
+    #[error("the points of the field are not valid: {0}")]
     Points(String),
 
-    /// A mesh, or what is asked of it, cannot be used.
-    #[error("the mesh cannot be used: {0}")]
+    /// A mesh or a request to it is not valid.
+    #[error("the mesh is not valid: {0}")]
     Mesh(String),
 
     /// A frame has a wrong number of values.
-    #[error(
-        "frame {frame} has {found} numbers where the field asks for {expected} ({placement} x 3 components)"
-    )]
+    #[error("frame {frame} has {found} numbers; give {expected} ({placement} x 3 components)")]
     FrameSize {
         /// Index of the frame.
         frame: usize,
@@ -67,57 +69,58 @@ pub enum Error {
         found: usize,
         /// Numbers expected.
         expected: usize,
-        /// How the expected count comes about, as `64 x 64 x 64 nodes`.
+        /// The expected number and kind of values, for example `64 x 64 x 64 nodes`.
         placement: String,
     },
 
-    /// The field has velocities that are not numbers.
+    /// A frame has velocities that are not finite.
     #[error(
-        "frame {frame} has {count} velocities that are not finite, the first at index {first} \
-         (x, y, z) = ({}, {}, {}); mend the data, or read them as zero (`not_finite = \"zero\"`)",
+        "frame {frame} has {count} velocities that are not finite, the first at index {first} (x, \
+         y, z) = ({}, {}, {}); correct the data, or read them as zero (`not_finite = \"zero\"`)",
         position[0], position[1], position[2]
     )]
     NotFinite {
         /// Index of the frame.
         frame: usize,
-        /// How many there are in this frame.
+        /// Number of such velocities in this frame.
         count: usize,
-        /// Index of the first one.
+        /// Index of the first.
         first: usize,
-        /// Where the first one is.
+        /// Position of the first.
         position: [f64; 3],
     },
 
-    /// The frames' times do not increase.
+    /// Times of the frames do not increase.
     #[error(
-        "frame {frame} is at time {after}, not after frame {} at {before}; times must increase strictly",
+        "frame {frame} is at time {after}, and frame {} at {before}; give strictly increasing \
+         times",
         frame - 1
     )]
     Times {
-        /// Index of the offending frame.
+        /// Index of the frame.
         frame: usize,
         /// Time of the frame before it.
         before: f64,
-        /// Its time.
+        /// Time of the frame.
         after: f64,
     },
 
-    /// A periodic field's period does not fit its frames.
+    /// The period of a field does not fit its frames.
     #[error("a period of {period} does not fit the frames: {reason}")]
     Period {
-        /// The period that was asked for or found.
+        /// The period.
         period: f64,
-        /// What does not fit.
+        /// Why it does not fit.
         reason: String,
     },
 
-    /// The run asks for times at which the field is not known.
+    /// A run leaves the time range of the field.
     #[error(
-        "the run goes from t = {t0} to t = {t1}, the field from {first} to {last}; \
-         shorten the run, or say what lies outside (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)"
+        "the run goes from t = {t0} to t = {t1}, and the field from {first} to {last}; shorten the \
+         run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)"
     )]
     OutsideTime {
-        /// Begin of the run.
+        /// Start of the run.
         t0: f64,
         /// End of the run.
         t1: f64,
@@ -127,106 +130,109 @@ pub enum Error {
         last: f64,
     },
 
-    /// Begin, end, step and number of steps contradict each other, or do not suffice.
-    #[error("the time span is not defined: {0}")]
+    /// Start, end, step and number of steps are inconsistent or insufficient.
+    #[error("the time span is not valid: {0}")]
     Span(String),
 
-    /// The saves cannot be made.
-    #[error("the saves cannot be made: {0}")]
+    /// The times of the saves are not valid.
+    #[error("the times of the saves are not valid: {0}")]
     Saves(String),
 
-    /// A face's condition does not go with the others.
+    /// The boundary condition of a face is not valid.
     #[error("face {face}: {reason}")]
     Boundary {
         /// The face.
         face: Face,
-        /// What does not fit.
+        /// Why it is not valid.
         reason: String,
     },
 
-    /// A patch of a mesh's edge is none.
+    /// A patch of the mesh boundary is not valid.
     #[error("patch `{name}` of the mesh: {reason}")]
     Patch {
-        /// Its name.
+        /// Name of the patch.
         name: String,
-        /// What does not fit.
+        /// Why it is not valid.
         reason: String,
     },
 
-    /// The domain box is empty or not known.
-    #[error("the domain box is not usable on the {axis} axis: from {low} to {high}")]
+    /// A domain box is empty or undefined.
+    #[error(
+        "the domain box is not valid along {axis}, from {low} to {high}; give finite coordinates, \
+         the lower one first"
+    )]
     Domain {
         /// The axis: x, y or z.
         axis: char,
-        /// Its least coordinate.
+        /// Minimum coordinate.
         low: f64,
-        /// Its greatest coordinate.
+        /// Maximum coordinate.
         high: f64,
     },
 
-    /// Seeds lie where they cannot be released.
+    /// Seeds are outside the region where particles can be released.
     #[error(
-        "{outside} of {count} seeds lie outside the {what} within ({}, {}, {}) to ({}, {}, {}), the first \
-         (number {first}) at ({}, {}, {}); move them, or let them end as not located \
+        "{outside} of {count} seeds are outside the {what} from ({}, {}, {}) to ({}, {}, {}), the \
+         first (number {first}) at ({}, {}, {}); move them, or give them the status not located \
          (`seeds.outside = \"not-located\"`)",
         low[0], low[1], low[2], high[0], high[1], high[2], position[0], position[1], position[2]
     )]
     SeedsOutside {
-        /// What they lie outside of: the domain, or the mesh or the obstacles' allowed side in it.
+        /// The region: the domain, or the mesh or the allowed side of the obstacles in it.
         what: &'static str,
-        /// How many seeds lie outside.
+        /// Number of seeds outside.
         outside: usize,
-        /// How many there are.
+        /// Number of seeds.
         count: usize,
-        /// Index of the first one outside.
+        /// Index of the first seed outside.
         first: usize,
-        /// Where it is.
+        /// Position of the first seed outside.
         position: [f64; 3],
-        /// Least corner of the domain.
+        /// Minimum corner of the domain.
         low: [f64; 3],
-        /// Greatest corner of the domain.
+        /// Maximum corner of the domain.
         high: [f64; 3],
     },
 
-    /// Seeds cannot be made as described.
-    #[error("the seeds cannot be made: {0}")]
+    /// Seeds are not valid.
+    #[error("the seeds are not valid: {0}")]
     Seeds(String),
 
-    /// An inlet cannot be used as described, or not with this domain or flow.
-    #[error("the inlet cannot be used: {0}")]
+    /// An inlet is not valid, or does not fit the domain or the flow.
+    #[error("the inlet is not valid: {0}")]
     Inlet(String),
 
-    /// A random walk, or a constant velocity beside the field, cannot be used.
-    #[error("the random walk cannot be used: {0}")]
+    /// A random walk or a drift velocity is not valid.
+    #[error("the random walk is not valid: {0}")]
     Walk(String),
 
-    /// Steps cannot follow from their errors as asked for.
-    #[error("the tolerances cannot be kept: {0}")]
+    /// Tolerances of adaptive steps are not valid.
+    #[error("the tolerances are not valid: {0}")]
     Tolerance(String),
 
-    /// A function that is called after each step has returned what are no positions.
-    #[error("the operation after each step cannot be used: {0}")]
+    /// A step hook returned invalid positions.
+    #[error("the operation after each step is not valid: {0}")]
     EachStep(String),
 
-    /// A source of particles cannot be used.
-    #[error("the source of particles cannot be used: {0}")]
+    /// A source of particles is not valid.
+    #[error("the source of particles is not valid: {0}")]
     Release(String),
 
-    /// Obstacles cannot be used as described, or not with this domain or field.
-    #[error("the obstacles cannot be used: {0}")]
+    /// Obstacles are not valid, or do not fit the domain or the field.
+    #[error("the obstacles are not valid: {0}")]
     Obstacle(String),
 
-    /// The fused operation was required and cannot be used.
+    /// The fused engine was requested and is not available for this run.
     #[error(
         "the fused engine cannot be used: {reason}; use `trace.engine = \"auto\"` or `\"tensor\"`"
     )]
     NotFused {
-        /// Why not.
+        /// Why it is not available.
         reason: String,
     },
 
     /// The field and the run do not fit into memory.
-    #[error("{what} needs {needed} bytes, and {available} are there; {remedy}")]
+    #[error("{what} needs {needed} bytes, but only {available} are available; {remedy}")]
     Memory {
         /// What needs the memory.
         what: String,
@@ -234,19 +240,19 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
-        /// What would make it fit.
+        /// How to make it fit.
         remedy: String,
     },
 
-    /// A run cannot be planned as asked.
+    /// A run cannot be planned as requested.
     #[error("the run cannot be planned: {0}")]
     Plan(String),
 
-    /// A run cannot go on from a state.
-    #[error("the run cannot go on from this state: {0}")]
+    /// A run cannot resume from a state.
+    #[error("the run cannot resume from this state: {0}")]
     State(String),
 
-    /// The device failed while it computed.
+    /// The device failed during a computation.
     #[error("the device failed: {0}")]
     Execution(String),
 
@@ -260,7 +266,7 @@ pub enum Error {
         source: crate::SourceError,
     },
 
-    /// A sink for tracks failed.
+    /// A track sink failed.
     #[error("the tracks could not be written")]
     Sink(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

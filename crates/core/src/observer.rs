@@ -1,49 +1,48 @@
-//! Who watches a run.
+//! Observers of a run.
 
 use crate::{RunState, SinkError};
 use std::time::Instant;
 
-/// How far a run has come, as an observer sees it.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Fraction of the run's time that is done, 0 to 1.
+    /// Completed fraction of the run's time span, 0 to 1.
     pub fraction: f64,
-    /// Time reached, in the data's unit.
+    /// Current time, in the data's unit.
     pub time: f64,
-    /// Steps taken, times the number of particles.
+    /// Number of steps times number of particles so far.
     pub particle_steps: u64,
 }
 
-/// What an observer wants.
+/// What a run does after a call of its observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Stop here, keep what is there.
+    /// Stop, and keep the results so far.
     Cancel,
 }
 
-/// Hears how far a run has come, may end it, and may keep its state so that it can go on from
-/// there. A closure that takes a [`Progress`] is one that keeps nothing.
+/// Watches a run, may cancel it, and may write checkpoints to resume from. A closure that takes a
+/// [`Progress`] is an observer without checkpoints.
 pub trait Observer {
     /// Called after each segment of the run.
     fn progress(&mut self, progress: Progress) -> Control;
 
-    /// Whether the run's state is to be kept here; called after
-    /// [`progress`](Observer::progress), whatever that said. What is not kept is not copied.
+    /// Whether to write a checkpoint here. Called after each [`progress`](Observer::progress),
+    /// whatever it returned. The state is only copied for a checkpoint.
     fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         let _ = progress;
         false
     }
 
-    /// Called with the state where [`wants_checkpoint`](Observer::wants_checkpoint) said so, after the sink has made what
-    /// came before [outlast a crash](crate::TrackSink::sync). Also called, whoever asked, where a
-    /// segment cannot begin as a frame of the field cannot be read, and the run is about to end with
-    /// that error.
+    /// Called with the state after [`wants_checkpoint`](Observer::wants_checkpoint) returned
+    /// `true`, once the sink has [synchronised](crate::TrackSink::sync) all saves so far. Also
+    /// called before a run ends with an error because it cannot read a frame of the field.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the state from being kept; the run stops.
+    /// If the checkpoint cannot be written; the run stops.
     fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         let _ = state;
         Ok(())
@@ -56,8 +55,7 @@ impl<F: FnMut(Progress) -> Control> Observer for F {
     }
 }
 
-/// When the state of a run is kept: after so many segments, or so many seconds, whichever comes
-/// first.
+/// The interval of checkpoints: a number of segments or of seconds, whichever is over first.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointEvery {
     seconds: f64,
@@ -67,22 +65,22 @@ pub struct CheckpointEvery {
 }
 
 impl CheckpointEvery {
-    /// After so many seconds; 0 after each segment.
+    /// A number of seconds; 0 writes a checkpoint after each segment.
     pub fn seconds(seconds: f64) -> Self {
         CheckpointEvery { seconds, segments: u64::MAX, last: Instant::now(), passed: 0 }
     }
 
-    /// After so many segments.
+    /// A number of segments.
     pub fn segments(segments: u64) -> Self {
         CheckpointEvery { segments, ..CheckpointEvery::seconds(f64::INFINITY) }
     }
 
-    /// Also after so many segments.
+    /// Adds a number of segments.
     pub fn or_segments(self, segments: u64) -> Self {
         CheckpointEvery { segments, ..self }
     }
 
-    /// Counts a segment, and says whether the state is to be kept after it.
+    /// Counts a segment, and returns whether to write a checkpoint after it.
     pub fn is_due(&mut self) -> bool {
         self.passed += 1;
         let is_due =
@@ -99,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_due_is_due_once() {
+    fn checkpoints_are_due_once_per_interval() {
         let mut every = CheckpointEvery::segments(3);
         let due: Vec<bool> = (0..7).map(|_| every.is_due()).collect();
         assert_eq!(due, [false, false, true, false, false, true, false]);

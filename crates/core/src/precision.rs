@@ -3,18 +3,18 @@
 use burn::tensor::{DType, TensorData};
 use burntrace_kernels::RECORD;
 
-/// The precision of positions, velocities and all arithmetic on a device.
+/// Precision of positions, velocities and all arithmetic on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Precision {
     /// Single precision.
     #[default]
     F32,
-    /// Double precision, where the device has it.
+    /// Double precision, if the device supports it.
     F64,
 }
 
 impl Precision {
-    /// Burn's name for it.
+    /// The data type of Burn.
     pub fn dtype(self) -> DType {
         match self {
             Precision::F32 => DType::F32,
@@ -22,7 +22,7 @@ impl Precision {
         }
     }
 
-    /// Numbers in this precision, for a tensor of a shape.
+    /// Tensor data of numbers rounded to this precision.
     pub(crate) fn data<const D: usize>(
         self,
         numbers: impl IntoIterator<Item = f64>,
@@ -35,8 +35,8 @@ impl Precision {
         }
     }
 
-    /// The cell of a lattice in which a coordinate is, by the arithmetic of kernels in this
-    /// precision: what is filed in a cell must be where a kernel looks for it. 0 below the origin.
+    /// Index of the lattice cell that contains a coordinate; 0 below the origin. Uses the same
+    /// arithmetic as the kernels, so that both find the same cell.
     pub(crate) fn cell(self, x: f64, origin: f64, per_length: f64) -> usize {
         match self {
             Precision::F32 => ((x as f32 - origin as f32) * per_length as f32) as usize,
@@ -44,7 +44,7 @@ impl Precision {
         }
     }
 
-    /// Distance from 1 to the next number.
+    /// Machine epsilon: the distance from 1 to the next number.
     pub(crate) fn epsilon(self) -> f64 {
         match self {
             Precision::F32 => f64::from(f32::EPSILON),
@@ -52,7 +52,7 @@ impl Precision {
         }
     }
 
-    /// The number of this precision that is nearest to one.
+    /// Rounds a number to this precision.
     pub(crate) fn round(self, x: f64) -> f64 {
         match self {
             Precision::F32 => f64::from(x as f32),
@@ -60,7 +60,7 @@ impl Precision {
         }
     }
 
-    /// Bytes of one number.
+    /// Bytes of a number.
     pub fn bytes(self) -> usize {
         match self {
             Precision::F32 => 4,

@@ -1,15 +1,15 @@
 //! Counter-based random numbers: Philox4x32-10 of [`burntrace_kernels::random`].
 //!
-//! A number is a function of its address (seed, slot, generation, draw) and of nothing else: no
-//! state is carried along, so neither the order in which numbers are asked for nor the count of
-//! threads or batches can change them.
+//! A number is a function of its address (seed, slot, generation, draw) only. There is no state, so
+//! the result does not depend on the order of requests, the number of threads or the size of
+//! batches.
 //!
-//! `slot` is the number of a particle. `generation` 0 makes the seeds; each later life of the
-//! same slot counts one up. `draw` tells apart the numbers of one generation.
+//! `slot` is the slot of a particle. `generation` is 0 for the seeds, and counts the releases from
+//! the slot after that. `draw` distinguishes the numbers of one generation.
 
 use burntrace_kernels::random::{halves, philox};
 
-/// 2^-53: the distance between the doubles that [`uniform`] returns.
+/// Spacing of the numbers that [`uniform`] returns: 2^-53.
 const ULP: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// 128 random bits.
@@ -24,7 +24,7 @@ fn fraction(high: u32, low: u32) -> f64 {
     (word >> 11) as f64 * ULP
 }
 
-/// A number uniform in [0, 1), of 53 random bits.
+/// A uniform number in [0, 1) with 53 random bits.
 pub(crate) fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
     let [high, low, ..] = bits(seed, slot, generation, draw);
     fraction(high, low)
@@ -32,11 +32,11 @@ pub(crate) fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
 
 /// Two independent standard normal numbers (Box and Muller 1958).
 ///
-/// The bits behind them are the same everywhere; the logarithm and the cosine are the platform's,
-/// so between platforms the last digit may differ.
+/// The random bits are the same on all platforms. The logarithm and the cosine are those of the
+/// platform, so the last digit may differ.
 pub(crate) fn normals(seed: u64, slot: u64, generation: u32, draw: u32) -> [f64; 2] {
     let [a, b, c, d] = bits(seed, slot, generation, draw);
-    // 1 - [0, 1) is (0, 1], whose logarithm is finite.
+    // 1 - u is in (0, 1], and has a finite logarithm.
     let radius = (-2.0 * (1.0 - fraction(a, b)).ln()).sqrt();
     let (sin, cos) = (std::f64::consts::TAU * fraction(c, d)).sin_cos();
     [radius * cos, radius * sin]
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_the_address_counts() {
+    fn bits_depend_on_every_part_of_the_address() {
         let reference = bits(1, 2, 3, 4);
         let others = [
             bits(2, 2, 3, 4),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_distributions() {
+    fn samples_have_the_moments_of_the_distributions() {
         let n = 100_000;
         let (mut sum, mut square) = (0.0, 0.0);
         let (mut first, mut second, mut product) = (0.0, 0.0, 0.0);

@@ -1,56 +1,57 @@
-//! Which steps are taken, and where saves fall among them.
+//! Schedule of steps and saves.
 //!
-//! Steps and saves are computed as they are needed, so that a run's memory does not grow with
-//! the number of its steps.
+//! Steps and saves are computed on demand, so that memory does not grow with the number of steps.
 
 use crate::{Error, Result, tracer::Cursor};
 
-/// The time span that a caller asks for: any two of `t1`, `dt` and `steps` define the third.
+/// A time span as requested: any two of `t1`, `dt` and `steps` define the third.
 ///
-/// What is left out is taken from the field: `t0` is its first time (its last one where `dt` is
-/// negative), `t1` its last (first) one. Times are in the data's unit.
+/// Omitted values come from the field: `t0` is its first time (the last one if `dt` is negative),
+/// `t1` its last (first) one. Times are in the data's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// Begin.
+    /// Start time.
     pub t0: Option<f64>,
-    /// End.
+    /// End time.
     pub t1: Option<f64>,
-    /// Length of a step; negative backward in time.
+    /// Step length; negative for backward runs.
     pub dt: Option<f64>,
     /// Number of steps.
     pub steps: Option<u64>,
 }
 
-/// A time span: steps of `dt` from `t0`, the last one shortened to end at `t1`.
+/// A time span with steps of `dt` from `t0`, of which the last is shortened to end at `t1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeSpan {
-    /// Begin.
+    /// Start time.
     pub t0: f64,
-    /// End.
+    /// End time.
     pub t1: f64,
-    /// Length of a step; negative backward in time.
+    /// Step length; negative for backward runs.
     pub dt: f64,
     /// Number of steps.
     pub steps: u64,
 }
 
-/// A part of a step that is lost to rounding.
+/// Fraction of a step that is attributed to rounding.
 const SLACK: f64 = 1e-9;
 
 impl Span {
-    /// Fills in what is left out, given the field's first and last time.
+    /// Completes the omitted values, given the first and last time of the field.
     ///
     /// # Errors
     ///
-    /// [`Error::Span`] where numbers contradict each other, do not suffice or are not finite.
+    /// [`Error::Span`] if values are inconsistent, insufficient or not finite.
     pub fn resolve(&self, field: [f64; 2]) -> Result<TimeSpan> {
         for (name, value) in [("t0", self.t0), ("t1", self.t1), ("dt", self.dt)] {
             if let Some(value) = value.filter(|v| !v.is_finite()) {
-                return Err(Error::Span(format!("{name} = {value} is not a finite number")));
+                return Err(Error::Span(format!(
+                    "{name} = {value} is not finite; give a finite number"
+                )));
             }
         }
         if self.dt == Some(0.0) || self.steps == Some(0) {
-            return Err(Error::Span("dt and steps must not be zero".into()));
+            return Err(Error::Span("dt or steps is 0; give another number".into()));
         }
         let backward = self.dt.is_some_and(|dt| dt < 0.0);
         let [first, last] = if backward { [field[1], field[0]] } else { field };
@@ -63,33 +64,40 @@ impl Span {
             }
             (t1, Some(dt), steps) => with_steps(t0, t1.unwrap_or(last), dt, steps)?,
             (_, None, None) => {
-                return Err(Error::Span("give dt or steps (two of t1, dt and steps)".into()));
+                return Err(Error::Span(
+                    "dt and steps are missing; give two of t1, dt and steps".into(),
+                ));
             }
         };
         if span.t0 == span.t1 {
             return Err(Error::Span(format!(
-                "it begins and ends at t = {t0}; give t1, or dt and steps"
+                "it starts and ends at t = {t0}; give t1, or dt and steps"
             )));
         }
         if span.steps > i32::MAX as u64 / 2 {
-            return Err(Error::Span(format!("{} steps are more than can be counted", span.steps)));
+            return Err(Error::Span(format!(
+                "it has {} steps, more than {}; use a longer step",
+                span.steps,
+                i32::MAX / 2
+            )));
         }
         Ok(span)
     }
 }
 
-/// A span with a step and an end, and perhaps a number of steps that must agree with them.
+/// A span with a step length and an end, and optionally a number of steps that must agree.
 fn with_steps(t0: f64, t1: f64, dt: f64, steps: Option<u64>) -> Result<TimeSpan> {
     let needed = (t1 - t0) / dt;
     if needed < 0.0 {
         return Err(Error::Span(format!(
-            "dt = {dt} leads from t0 = {t0} away from t1 = {t1}; change its sign"
+            "dt = {dt} does not lead from t0 = {t0} to t1 = {t1}; change its sign"
         )));
     }
     let count = (needed - SLACK).ceil().max(1.0) as u64;
     match steps {
         Some(steps) if steps != count => Err(Error::Span(format!(
-            "{steps} steps of {dt} do not lead from {t0} to {t1}, which takes {count}; leave out one of t1, dt and steps"
+            "{steps} steps of {dt} do not lead from {t0} to {t1}, which takes {count}; omit one \
+             of t1, dt and steps"
         ))),
         _ => Ok(TimeSpan { t0, t1, dt, steps: count }),
     }
@@ -101,28 +109,29 @@ impl TimeSpan {
         if i >= self.steps { self.t1 } else { self.t0 + i as f64 * self.dt }
     }
 
-    /// The fraction of the span that is over at a time.
+    /// Completed fraction of the span at a time.
     pub fn fraction(&self, t: f64) -> f64 {
         ((t - self.t0) / (self.t1 - self.t0)).clamp(0.0, 1.0)
     }
 
-    /// Whether time `a` comes before time `b` by more than rounding, in the span's direction.
+    /// Whether time `a` is before time `b` by more than rounding, in the direction of the span.
     fn is_before(&self, a: f64, b: f64) -> bool {
         (b - a) / self.dt > SLACK
     }
 }
 
-/// When positions are saved.
+/// Times at which positions are saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SaveAt {
     /// At the end only.
     #[default]
     End,
-    /// At the begin, after every so many steps, and at the end.
+    /// At the start, after every number of steps, and at the end.
     EverySteps(u64),
-    /// At the begin, after every such time, and at the end; a step is split to land on it.
+    /// At the start, at every multiple of an interval, and at the end. Steps are split at these
+    /// times.
     EveryTime(f64),
-    /// At these times, in the direction of the run; steps are split to land on them.
+    /// At these times, in the direction of the run. Steps are split at these times.
     Times(Vec<f64>),
 }
 
@@ -134,17 +143,17 @@ pub(crate) struct Schedule {
     saves: usize,
 }
 
-/// The step of an event that does not take place; it fits the records' integers.
+/// Step index of an event that does not happen; it fits the integers of particle records.
 pub(crate) const NEVER: u64 = i32::MAX as u64;
 
-/// Steps that are taken in one launch, and the save after them.
+/// Steps of one launch, and the save after them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chunk {
-    /// Number of the first step.
+    /// Index of the first step.
     pub first_step: u64,
-    /// Begin of each step, and the end of the last one; one time where there is no step.
+    /// Start time of each step, and end time of the last one; one time if there is no step.
     pub times: Vec<f64>,
-    /// The save to make after the steps.
+    /// The save after the steps.
     pub save: Option<usize>,
 }
 
@@ -153,12 +162,12 @@ impl Chunk {
         self.times.len() - 1
     }
 
-    /// Begins and lengths of the steps.
+    /// Start times and lengths of the steps.
     pub fn moments(&self) -> Vec<(f64, f64)> {
         self.times.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
     }
 
-    /// Some of the steps; the save where they are the last ones.
+    /// A range of the steps, with the save if it is the last one.
     pub fn part(&self, steps: std::ops::Range<usize>, is_last: bool) -> Chunk {
         Chunk {
             first_step: self.first_step + steps.start as u64,
@@ -176,11 +185,15 @@ impl Schedule {
     pub fn new(span: TimeSpan, save: SaveAt) -> Result<Self> {
         let saves = match &save {
             SaveAt::End => 1,
-            SaveAt::EverySteps(0) => return Err(Error::Saves("every 0 steps".into())),
+            SaveAt::EverySteps(0) => {
+                return Err(Error::Saves("every 0 steps; give 1 or more".into()));
+            }
             SaveAt::EverySteps(n) => 1 + span.steps.div_ceil(*n) as usize,
             SaveAt::EveryTime(interval) => {
                 if !interval.is_finite() || *interval <= 0.0 {
-                    return Err(Error::Saves(format!("every {interval} is not a positive time")));
+                    return Err(Error::Saves(format!(
+                        "the interval {interval} is not valid; give a positive time"
+                    )));
                 }
                 1 + ((span.t1 - span.t0).abs() / interval - SLACK).ceil() as usize
             }
@@ -189,12 +202,12 @@ impl Schedule {
         Ok(Schedule { span, save, saves })
     }
 
-    /// How many saves there are.
+    /// Number of saves.
     pub fn saves(&self) -> usize {
         self.saves
     }
 
-    /// The time of a save.
+    /// Time of a save.
     fn save_time(&self, k: usize) -> f64 {
         let is_last = k + 1 == self.saves;
         match &self.save {
@@ -208,14 +221,14 @@ impl Schedule {
         }
     }
 
-    /// The run's chunks, none of more than `most` steps.
-    pub fn chunks(&self, most: usize) -> Chunks<'_> {
+    /// The launches of the run, each with at most `max_steps` steps.
+    pub fn chunks(&self, max_steps: usize) -> Chunks<'_> {
         let cursor = Cursor { now: self.span.t0, grid: 0, save: 0, step: 0 };
-        Chunks { schedule: self, most, cursor }
+        Chunks { schedule: self, max_steps, cursor }
     }
 
-    /// For each time, in ascending order along the run, the step in which it lies and the
-    /// fraction of it; a time after the end has a step that is never taken.
+    /// The step that contains each time, and the fraction of the step. Times increase along the
+    /// run; a time after the end gets the step [`NEVER`].
     pub fn locate(&self, times: &[f64]) -> Vec<(u64, f64)> {
         let mut found = Vec::with_capacity(times.len());
         for chunk in self.chunks(1024) {
@@ -232,7 +245,7 @@ impl Schedule {
         found
     }
 
-    /// Times of events, given as steps and fractions of them, in any order.
+    /// Times of events, given by step and fraction in any order.
     pub fn times_of(&self, events: &[(u64, f64)]) -> Vec<f64> {
         let mut order: Vec<usize> = (0..events.len()).filter(|&i| events[i].0 != NEVER).collect();
         order.sort_by_key(|&i| events[i].0);
@@ -255,18 +268,18 @@ impl Schedule {
 
 fn check_times(span: &TimeSpan, times: &[f64]) -> Result<usize> {
     if times.is_empty() {
-        return Err(Error::Saves("the list of times is empty".into()));
+        return Err(Error::Saves("the list of times is empty; give one or more".into()));
     }
     for (i, &t) in times.iter().enumerate() {
         if !t.is_finite() || span.is_before(t, span.t0) || span.is_before(span.t1, t) {
             return Err(Error::Saves(format!(
-                "t = {t} is not between {} and {}",
+                "t = {t} is not in the run from {} to {}",
                 span.t0, span.t1
             )));
         }
         if i > 0 && !span.is_before(times[i - 1], t) {
             return Err(Error::Saves(format!(
-                "{} is followed by {t}, against the direction of the run",
+                "{t} follows {}; order the times in the direction of the run",
                 times[i - 1]
             )));
         }
@@ -274,10 +287,10 @@ fn check_times(span: &TimeSpan, times: &[f64]) -> Result<usize> {
     Ok(times.len())
 }
 
-/// Iterator over the chunks of a schedule.
+/// Iterator over the launches of a schedule.
 pub(crate) struct Chunks<'a> {
     schedule: &'a Schedule,
-    most: usize,
+    max_steps: usize,
     cursor: Cursor,
 }
 
@@ -290,7 +303,7 @@ impl Iterator for Chunks<'_> {
         let mut times = vec![self.cursor.now];
         loop {
             let is_due = self.save().is_some_and(|save| !span.is_before(self.cursor.now, save));
-            if is_due || self.cursor.grid >= span.steps || times.len() > self.most {
+            if is_due || self.cursor.grid >= span.steps || times.len() > self.max_steps {
                 let save = is_due.then_some(self.cursor.save as usize);
                 self.cursor.save += u64::from(is_due);
                 let is_empty = times.len() == 1 && save.is_none();
@@ -304,23 +317,23 @@ impl Iterator for Chunks<'_> {
 }
 
 impl Chunks<'_> {
-    /// Where the next chunk begins.
+    /// The start of the next launch.
     pub fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// Goes to where a chunk of the same schedule began.
+    /// Moves to the start of a launch of the same schedule.
     pub fn go_to(&mut self, cursor: Cursor) {
         self.cursor = cursor;
     }
 
-    /// The time of the next save, if there is one.
+    /// Time of the next save, if there is one.
     fn save(&self) -> Option<f64> {
         let save = self.cursor.save as usize;
         (save < self.schedule.saves).then(|| self.schedule.save_time(save))
     }
 
-    /// Goes to the end of the whole step, or to the save that comes before it.
+    /// Moves to the end of the current step, or to a save before it.
     fn advance(&mut self) {
         let span = &self.schedule.span;
         let end = span.time(self.cursor.grid + 1);
@@ -345,25 +358,25 @@ mod tests {
     }
 
     #[test]
-    fn any_two_define_the_third() {
-        let ask = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps }.resolve([0.0, 9.0]);
-        assert_eq!(ask(Some(1.0), Some(0.25), None).unwrap().steps, 4);
-        assert_eq!(ask(Some(1.0), Some(0.3), None).unwrap().steps, 4);
-        assert_eq!(ask(None, Some(0.1), Some(7)).unwrap().t1, 0.1 * 7.0);
-        assert_eq!(ask(Some(2.0), None, Some(8)).unwrap().dt, 0.25);
-        assert_eq!(ask(Some(1.0), Some(0.1), Some(10)).unwrap().steps, 10);
-        assert_eq!(ask(None, Some(1.0), None).unwrap().t1, 9.0);
-        assert!(ask(Some(1.0), Some(0.1), Some(11)).is_err());
-        assert!(ask(Some(1.0), Some(-0.1), None).is_err());
-        assert!(ask(None, None, None).is_err());
-        assert!(ask(Some(f64::NAN), Some(0.1), None).is_err());
-        assert!(ask(Some(0.0), Some(0.1), None).is_err());
+    fn two_values_define_the_third() {
+        let resolve = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps }.resolve([0.0, 9.0]);
+        assert_eq!(resolve(Some(1.0), Some(0.25), None).unwrap().steps, 4);
+        assert_eq!(resolve(Some(1.0), Some(0.3), None).unwrap().steps, 4);
+        assert_eq!(resolve(None, Some(0.1), Some(7)).unwrap().t1, 0.1 * 7.0);
+        assert_eq!(resolve(Some(2.0), None, Some(8)).unwrap().dt, 0.25);
+        assert_eq!(resolve(Some(1.0), Some(0.1), Some(10)).unwrap().steps, 10);
+        assert_eq!(resolve(None, Some(1.0), None).unwrap().t1, 9.0);
+        assert!(resolve(Some(1.0), Some(0.1), Some(11)).is_err());
+        assert!(resolve(Some(1.0), Some(-0.1), None).is_err());
+        assert!(resolve(None, None, None).is_err());
+        assert!(resolve(Some(f64::NAN), Some(0.1), None).is_err());
+        assert!(resolve(Some(0.0), Some(0.1), None).is_err());
         let backward = Span { dt: Some(-1.0), ..Span::default() }.resolve([2.0, 9.0]).unwrap();
         assert_eq!((backward.t0, backward.t1, backward.steps), (9.0, 2.0, 7));
     }
 
     #[test]
-    fn the_last_step_ends_at_t1() {
+    fn last_step_ends_at_t1() {
         let schedule = Schedule::new(span(0.0, 1.0, 0.3), SaveAt::End).unwrap();
         let chunks: Vec<_> = schedule.chunks(100).collect();
         assert_eq!(chunks.len(), 1);
@@ -373,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_split_where_a_save_falls_into_it() {
+    fn steps_are_split_at_saves() {
         let schedule = Schedule::new(span(0.0, 1.0, 0.4), SaveAt::EveryTime(0.5)).unwrap();
         let chunks: Vec<_> = schedule.chunks(100).collect();
         let saves: Vec<_> = chunks.iter().map(|c| (c.end(), c.save)).collect();
@@ -384,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn saves_that_fall_on_steps_do_not_split_them() {
+    fn saves_at_the_end_of_steps_do_not_split_them() {
         for save in [SaveAt::EverySteps(5), SaveAt::EveryTime(0.5)] {
             let schedule = Schedule::new(span(0.0, 10.0, 0.1), save).unwrap();
             let chunks: Vec<_> = schedule.chunks(1000).collect();
@@ -395,14 +408,14 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_longer_than_the_run_still_saves_both_ends() {
+    fn long_save_interval_saves_start_and_end() {
         let schedule = Schedule::new(span(0.0, 1.0, 0.1), SaveAt::EverySteps(1000)).unwrap();
         let ends: Vec<_> = schedule.chunks(1000).filter_map(|c| c.save.map(|_| c.end())).collect();
         assert_eq!(ends, [0.0, 1.0]);
     }
 
     #[test]
-    fn chunks_are_bounded_and_backward_runs_mirror_forward_ones() {
+    fn launches_are_bounded_and_backward_runs_mirror_forward_ones() {
         let schedule =
             Schedule::new(span(2.0, -1.0, -0.25), SaveAt::Times(vec![1.1, -1.0])).unwrap();
         let chunks: Vec<_> = schedule.chunks(3).collect();
@@ -414,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_located_and_found_again() {
+    fn located_events_have_their_times() {
         let schedule = Schedule::new(span(0.0, 1.0, 0.4), SaveAt::EveryTime(0.5)).unwrap();
         let times = [0.0, 0.2, 0.45, 0.9, 1.5];
         let events = schedule.locate(&times);

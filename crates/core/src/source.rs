@@ -1,4 +1,4 @@
-//! Sources: particles that are released in the course of a run.
+//! Sources, which release particles during a run.
 
 use crate::{
     Error, Inlet, Precision, Result,
@@ -6,32 +6,32 @@ use crate::{
 };
 use burntrace_kernels::Releases;
 
-/// How many particles a source releases, and when.
+/// Number and times of the particles that a source releases.
 ///
-/// Times are in the data's unit, rates in particles per unit of time, whichever way time runs in the
-/// run.
+/// Times are in the data's unit, rates in particles per unit of time, in forward and in backward
+/// runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
-    /// So many per unit of time.
+    /// A number of particles per unit of time.
     Constant(f64),
-    /// Rates at times, linear between them and zero before the first and after the last one.
+    /// Pairs of time and rate, with linear interpolation between them and zero outside.
     Table(Vec<[f64; 2]>),
-    /// So many at once.
+    /// A number of particles at one time.
     Burst {
-        /// When.
+        /// Time of release.
         time: f64,
-        /// How many.
+        /// Number of particles.
         count: u64,
     },
 }
 
-/// Particles that come in through an inlet in the course of a run.
+/// A source of particles at an inlet.
 ///
-/// Release `k`, counted from 0, takes place when the rate's integral since the begin of the run
-/// exceeds `k`: that of a constant rate `r` at `begin + k / r`. It belongs to slot `k % capacity` of the source. Where that
-/// slot's last particle is still on its way, the release is dropped and counted, so that no particle
-/// depends on another one: a capacity of a little more than the rate times the longest life drops
-/// none.
+/// Release `k`, counted from 0, happens when the integral of the rate since the start of the run
+/// exceeds `k`: for a constant rate `r`, at `start + k / r`. It uses slot `k % capacity` of the
+/// source. If the last particle of that slot is still active, the release is dropped and counted,
+/// so that no particle depends on another. A capacity slightly above the rate times the longest
+/// residence time drops none.
 ///
 /// ```
 /// use burntrace_core::{Face, Inlet, InletShape, Pattern, Source};
@@ -52,26 +52,25 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source with a rate, and the most particles of it at a time.
+    /// A source with a rate, and the maximum number of its particles at a time.
     ///
     /// # Errors
     ///
-    /// [`Error::Release`] where the rate is not positive and finite, a table's times do not
-    /// increase, or the capacity is 0.
+    /// [`Error::Release`] if the rate is not positive and finite, if the times of a table do not
+    /// increase, or if the capacity is 0.
     pub fn new(inlet: Inlet, rate: Rate, capacity: usize) -> Result<Self> {
         if capacity == 0 {
-            return fail("its capacity is 0; give the most particles that it may have at a time");
+            return fail("its capacity is 0; give the maximum number of its particles at a time");
         }
         check_rate(&rate)?;
         Ok(Source { inlet, rate, capacity, span: None })
     }
 
-    /// A source with a constant rate (particles per unit of time), from the begin of the run to its
-    /// end.
+    /// A source with a constant rate (particles per unit of time) during the whole run.
     ///
     /// # Errors
     ///
-    /// As [`new`](Source::new).
+    /// Like [`new`](Source::new).
     pub fn constant(inlet: Inlet, rate: f64, capacity: usize) -> Result<Self> {
         Source::new(inlet, Rate::Constant(rate), capacity)
     }
@@ -80,43 +79,44 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// As [`new`](Source::new).
+    /// Like [`new`](Source::new).
     pub fn burst(inlet: Inlet, time: f64, count: usize) -> Result<Self> {
         Source::new(inlet, Rate::Burst { time, count: count as u64 }, count)
     }
 
-    /// Has a constant rate begin and end at these times, in the direction of the run.
+    /// Limits a constant rate to a time span, in the direction of the run.
     ///
     /// # Errors
     ///
-    /// [`Error::Release`] where a time is not a number, or the rate is not a constant one: tables and
-    /// bursts have times of their own.
-    pub fn between(mut self, begin: f64, end: f64) -> Result<Self> {
+    /// [`Error::Release`] if a time is NaN, if the start is infinite, or if the rate is a table or
+    /// a burst, which have their own times.
+    pub fn between(mut self, start: f64, end: f64) -> Result<Self> {
         if !matches!(self.rate, Rate::Constant(_)) {
             return fail(
-                "only a constant rate is limited to a span; change the table or the burst",
+                "only a constant rate can be limited to a time span; change the times of the \
+                 table or the burst",
             );
         }
-        if !begin.is_finite() || end.is_nan() {
+        if !start.is_finite() || end.is_nan() {
             return fail(format!(
-                "it begins at {begin} and ends at {end}; give a finite begin, and an end"
+                "its time span is from {start} to {end}; give a finite start, and an end"
             ));
         }
-        self.span = Some([begin, end]);
+        self.span = Some([start, end]);
         Ok(self)
     }
 
-    /// Where its particles come in.
+    /// The inlet.
     pub fn inlet(&self) -> &Inlet {
         &self.inlet
     }
 
-    /// How many it releases, and when.
+    /// The release rate.
     pub fn rate(&self) -> &Rate {
         &self.rate
     }
 
-    /// The most particles of it at a time.
+    /// The maximum number of its particles at a time.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -129,12 +129,12 @@ fn fail<T>(reason: impl Into<String>) -> Result<T> {
 fn check_rate(rate: &Rate) -> Result<()> {
     match rate {
         Rate::Constant(rate) if !(rate.is_finite() && *rate > 0.0) => fail(format!(
-            "its rate is {rate} particles per unit of time; it must be positive and finite"
+            "its rate is {rate} particles per unit of time; give a positive, finite number"
         )),
         Rate::Burst { time, .. } if !time.is_finite() => {
-            fail(format!("the time of its burst is {time}; it must be finite"))
+            fail(format!("the time of its burst is {time}; give a finite number"))
         }
-        Rate::Burst { count: 0, .. } => fail("its burst has no particles; ask for at least one"),
+        Rate::Burst { count: 0, .. } => fail("its burst has no particles; give one or more"),
         Rate::Table(rows) => check_table(rows),
         _ => Ok(()),
     }
@@ -142,86 +142,87 @@ fn check_rate(rate: &Rate) -> Result<()> {
 
 fn check_table(rows: &[[f64; 2]]) -> Result<()> {
     if rows.len() < 2 {
-        return fail(format!("its table has {} rows; it needs at least two", rows.len()));
+        return fail(format!("its table has {} rows; give two or more", rows.len()));
     }
     for (i, [time, rate]) in rows.iter().enumerate() {
         if !time.is_finite() || !rate.is_finite() || *rate < 0.0 {
             return fail(format!(
-                "row {i} of its table is ({time}, {rate}); times must be finite, and rates too, and not negative"
+                "row {i} of its table is ({time}, {rate}); give finite times, and finite rates \
+                 that are not negative"
             ));
         }
         if i > 0 && *time <= rows[i - 1][0] {
             return fail(format!(
-                "its table goes from time {} to {time}; times must increase",
+                "its table goes from time {} to {time}; give increasing times",
                 rows[i - 1][0]
             ));
         }
     }
     if rows.iter().all(|[_, rate]| *rate == 0.0) {
-        return fail("all rates of its table are 0");
+        return fail("all rates of its table are 0; give a positive rate");
     }
     Ok(())
 }
 
-/// When a source releases its particles, from one chunk of a run to the next.
+/// The release times of a source, from launch to launch.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable {
-    plan: Plan,
-    /// The number of the next release.
+    releasing: Releasing,
+    /// Index of the next release.
     next: u64,
 }
 
-/// Times are since the begin of the run, in its direction.
+/// Times are relative to the start of the run, in its direction.
 #[derive(Clone, Debug)]
-enum Plan {
-    /// So many at once.
+enum Releasing {
+    /// A number of releases at one time.
     Burst { since: f64, count: u64 },
-    /// Stretches of time, and the one that the next release is in.
-    Pieces { pieces: Vec<Piece>, at: usize },
+    /// Intervals of time, and the one that contains the next release.
+    Intervals { intervals: Vec<Interval>, at: usize },
 }
 
-/// A stretch of time in which a rate is linear.
+/// An interval of time in which the rate is linear.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    begin: f64,
+struct Interval {
+    start: f64,
     length: f64,
-    /// Releases before it.
+    /// Releases before the interval.
     before: f64,
     rate: f64,
-    /// Change of the rate per time.
-    slope: f64,
+    /// Derivative of the rate.
+    derivative: f64,
 }
 
-impl Piece {
-    /// From one time and rate to another, without what lies before the begin of the run.
-    fn between([begin, rate]: [f64; 2], [end, last]: [f64; 2]) -> Self {
-        let slope = if rate == last { 0.0 } else { (last - rate) / (end - begin) };
-        let late = (-begin).max(0.0);
-        Piece {
-            begin: begin + late,
-            length: (end - begin - late).max(0.0),
+impl Interval {
+    /// From one time and rate to another, clipped at the start of the run.
+    fn between([start, rate]: [f64; 2], [end, last]: [f64; 2]) -> Self {
+        let derivative = if rate == last { 0.0 } else { (last - rate) / (end - start) };
+        let clipped = (-start).max(0.0);
+        Interval {
+            start: start + clipped,
+            length: (end - start - clipped).max(0.0),
             before: 0.0,
-            rate: rate + slope * late,
-            slope,
+            rate: rate + derivative * clipped,
+            derivative,
         }
     }
 
-    /// Releases up to its end.
+    /// Releases until the end of the interval.
     fn after(&self) -> f64 {
         if self.length == 0.0 {
             return self.before;
         }
-        let bend = if self.slope == 0.0 { 0.0 } else { 0.5 * self.slope * self.length };
+        let bend = if self.derivative == 0.0 { 0.0 } else { 0.5 * self.derivative * self.length };
         self.before + (self.rate + bend) * self.length
     }
 
-    /// The last time in it at which no more than `number` releases have been due.
+    /// The last time in the interval at which at most `number` releases have happened.
     fn time(&self, number: f64) -> f64 {
         let due = number - self.before;
-        // The root of due = rate x + slope x^2 / 2, in the form that does not cancel.
-        let root = (self.rate * self.rate + 2.0 * self.slope * due).max(0.0).sqrt();
+        // The root of due = rate x + derivative x^2 / 2, in the form without cancellation.
+        let root = (self.rate * self.rate + 2.0 * self.derivative * due).max(0.0).sqrt();
         let x = if due == 0.0 { 0.0 } else { 2.0 * due / (self.rate + root) };
-        self.begin + x.min(self.length)
+        self.start + x.min(self.length)
     }
 }
 
@@ -231,8 +232,8 @@ impl Timetable {
         let since = |time: f64| (time - span.t0) * span.dt.signum();
         let rows = match (&source.rate, source.span) {
             (Rate::Burst { time, count }, _) => {
-                let plan = Plan::Burst { since: since(*time), count: *count };
-                return Timetable { plan, next: 0 };
+                let releasing = Releasing::Burst { since: since(*time), count: *count };
+                return Timetable { releasing, next: 0 };
             }
             (Rate::Constant(rate), None) => vec![[0.0, *rate], [f64::INFINITY, *rate]],
             (Rate::Constant(rate), Some(span)) => span.map(|t| [since(t), *rate]).to_vec(),
@@ -243,32 +244,32 @@ impl Timetable {
             }
         };
         let mut before = 0.0;
-        let piece = |pair: &[[f64; 2]]| {
-            let piece = Piece { before, ..Piece::between(pair[0], pair[1]) };
-            before = piece.after();
-            piece
+        let interval = |pair: &[[f64; 2]]| {
+            let interval = Interval { before, ..Interval::between(pair[0], pair[1]) };
+            before = interval.after();
+            interval
         };
-        let pieces = rows.windows(2).map(piece).collect();
-        Timetable { plan: Plan::Pieces { pieces, at: 0 }, next: 0 }
+        let intervals = rows.windows(2).map(interval).collect();
+        Timetable { releasing: Releasing::Intervals { intervals, at: 0 }, next: 0 }
     }
 
-    /// Releases so far.
+    /// Number of releases so far.
     pub fn due(&self) -> u64 {
         self.next
     }
 
-    /// Goes on after so many releases.
+    /// Continues after `due` releases.
     pub fn go_to(&mut self, due: u64) {
         self.next = due;
     }
 
-    /// The releases within the steps of the run's next chunk.
+    /// The releases during the steps of the run's next launch.
     pub fn releases(&mut self, chunk: &Chunk, span: &TimeSpan, precision: Precision) -> Releases {
         let mut releases = Releases { first: self.next, events: Vec::new() };
         for (j, pair) in chunk.times.windows(2).enumerate() {
-            let [begin, end] = [pair[0], pair[1]].map(|t| (t - span.t0) * span.dt.signum());
+            let [start, end] = [pair[0], pair[1]].map(|t| (t - span.t0) * span.dt.signum());
             while let Some(time) = self.time().filter(|time| *time < end) {
-                let fraction = precision.round(((time - begin) / (end - begin)).max(0.0));
+                let fraction = precision.round(((time - start) / (end - start)).max(0.0));
                 releases.events.push(((chunk.first_step + j as u64) as i32, fraction));
                 self.next += 1;
             }
@@ -276,16 +277,18 @@ impl Timetable {
         releases
     }
 
-    /// The time of the next release.
+    /// Time of the next release.
     fn time(&mut self) -> Option<f64> {
-        match &mut self.plan {
-            Plan::Burst { since, count } => (*since >= 0.0 && self.next < *count).then_some(*since),
-            Plan::Pieces { pieces, at } => {
+        match &mut self.releasing {
+            Releasing::Burst { since, count } => {
+                (*since >= 0.0 && self.next < *count).then_some(*since)
+            }
+            Releasing::Intervals { intervals, at } => {
                 let number = self.next as f64;
-                while pieces.get(*at)?.after() <= number {
+                while intervals.get(*at)?.after() <= number {
                     *at += 1;
                 }
-                Some(pieces[*at].time(number))
+                Some(intervals[*at].time(number))
             }
         }
     }
@@ -300,12 +303,12 @@ mod tests {
         Inlet::new(InletShape::Points(vec![[0.0; 3]]), Pattern::Lattice).unwrap()
     }
 
-    /// Steps of 1 from time 0 to `steps`, or backward.
+    /// Unit steps from time 0 to `steps`, or backward.
     fn times(source: &Source, steps: usize, dt: f64) -> Vec<f64> {
         let span = TimeSpan { t0: 0.0, t1: steps as f64 * dt, dt, steps: steps as u64 };
         let mut timetable = Timetable::new(source, &span);
         let mut times = Vec::new();
-        // In chunks of two steps.
+        // In launches of two steps.
         for first in (0..steps).step_by(2) {
             let last = (first + 2).min(steps);
             let chunk = Chunk {
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_releases_at_even_intervals() {
+    fn constant_rate_releases_at_equal_intervals() {
         let source = Source::constant(inlet(), 2.0, 1).unwrap();
         assert_close(&times(&source, 3, 1.0), &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
         assert_close(&times(&source, 2, -1.0), &[0.0, -0.5, -1.0, -1.5]);
@@ -338,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_releases_by_its_integral() {
+    fn table_releases_by_its_integral() {
         let table =
             |rows: &[[f64; 2]]| Source::new(inlet(), Rate::Table(rows.to_vec()), 1).unwrap();
         // N(t) = t^2 / 2 on 0..4, then 8 + 4 (t - 4).
@@ -346,17 +349,17 @@ mod tests {
         let mut expected: Vec<f64> = (0..8).map(|k| (2.0 * f64::from(k)).sqrt()).collect();
         expected.extend([4.0, 4.25, 4.5, 4.75]);
         assert_close(&times(&source, 9, 1.0), &expected);
-        // Falling: N = 2 t - t^2 / 2 up to 2.
+        // A decreasing rate: N = 2 t - t^2 / 2 up to 2.
         let source = table(&[[0.0, 2.0], [2.0, 0.0], [3.0, 0.0]]);
         assert_close(&times(&source, 9, 1.0), &[0.0, 2.0 - 2.0_f64.sqrt()]);
-        // A gap without releases, and what lies before the run.
+        // An interval without releases, and a part before the run.
         let source = table(&[[-1.0, 1.0], [0.5, 1.0], [1.0, 0.0], [2.0, 0.0], [2.5, 2.0]]);
-        // 0.5 + 0.25 by time 1, then (t - 2)^2 * 2 with 0.25 to come.
+        // 0.5 + 0.25 by time 1, then (t - 2)^2 * 2 with 0.25 remaining.
         assert_close(&times(&source, 9, 1.0), &[0.0, 2.0 + 0.125_f64.sqrt()]);
     }
 
     #[test]
-    fn a_burst_releases_all_at_once() {
+    fn burst_releases_all_at_once() {
         let source = Source::burst(inlet(), 1.5, 3).unwrap();
         assert_close(&times(&source, 4, 1.0), &[1.5; 3]);
         assert_eq!(source.capacity(), 3);

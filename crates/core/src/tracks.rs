@@ -1,112 +1,112 @@
-//! What a run gives back.
+//! Results of a run: saves, tracks, ends and the summary.
 
 use crate::{BatchSummary, InputSummary, Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-/// Particles at one time, all of them or a block: on the device, or on the host where a sink
-/// [wants that](TrackSink::on_host). Tensors have a row for each of its `n` particles.
+/// Particles at one time, all or a block of them, on the device or on the host (see
+/// [`TrackSink::on_host`]). Tensors have a row for each of the `n` particles.
 #[derive(Clone, Debug)]
 pub struct Save {
-    /// Its number, counted from 0.
+    /// Index of the save, from 0.
     pub index: usize,
-    /// Its time, in the data's unit of time.
+    /// Time of the save, in the data's unit.
     pub time: f64,
-    /// Number of the first particle in it. A save comes as one block, or as several blocks in the
-    /// order of the particles.
+    /// Index of the first particle. A save is one block, or several blocks in the order of the
+    /// particles.
     pub first: usize,
-    /// Positions `[n, 3]` in the order of the slots, in the box: the seeds first, then the slots of
-    /// sources. A slot of a source in which there is no particle is NaN.
+    /// Positions `[n, 3]` in the domain box, in the order of the slots: the seeds first, then the
+    /// slots of sources. An empty slot is NaN.
     pub position: Tensor<2>,
     /// [`Status`] codes `[n]`.
     pub status: Tensor<1, Int>,
-    /// Boxes crossed through periodic faces `[n, 3]`.
+    /// Number of periods crossed along each axis `[n, 3]`.
     pub image: Tensor<2, Int>,
-    /// Velocities `[n, 3]` at the positions, where they were asked for.
+    /// Velocities `[n, 3]` at the positions, if requested.
     pub velocity: Option<Tensor<2>>,
-    /// How many lives the slots have had before these `[n]`, where slots are used again.
+    /// Number of earlier particles in each slot `[n]`, if slots are re-used.
     pub generation: Option<Tensor<1, Int>>,
 }
 
-/// What a sink is told before the first save.
+/// The plan of all saves, which a sink receives before the first save.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavePlan {
-    /// How many slots there are: one for each seed, and those of sources.
+    /// Number of slots: one for each seed, and those of sources.
     pub particles: usize,
-    /// Whether slots are used again, by one life after another.
+    /// Whether slots are re-used, by one particle instance after another.
     pub reuses_slots: bool,
-    /// How many saves there will be, unless the run is cancelled.
+    /// Number of saves, unless the run is cancelled.
     pub saves: usize,
     /// Precision of positions and velocities.
     pub precision: Precision,
-    /// Whether saves carry velocities.
+    /// Whether saves have velocities.
     pub velocity: bool,
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
-    /// Position + image x width is a path without jumps.
+    /// Position + image x width is a continuous trajectory.
     pub periods: [f64; 3],
 }
 
-/// How each particle began and ended; on the host, in the order of the slots. Where slots are used
-/// again, this is about the last life of each; all are in [`ParticleInstance`].
+/// Release and end of each particle, on the host, in the order of the slots. If slots are re-used,
+/// this is the last particle instance of each; a sink receives all of them as [`ParticleInstance`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ends {
-    /// What has become of it.
+    /// Status at the end of the run.
     pub status: Vec<Status>,
-    /// Time of its release; NaN where it was not released.
+    /// Release time; NaN if the particle was not released.
     pub release_time: Vec<f64>,
-    /// Time of its end; NaN where it has not ended.
+    /// End time; NaN if the particle has not ended.
     pub end_time: Vec<f64>,
-    /// Where it left the mesh of the field, if it did; empty for fields without one.
+    /// The face through which it left the mesh, if it did; empty for fields without a mesh.
     pub mesh_face: Vec<Option<MeshFace>>,
-    /// The number of the obstacle at which it ended, if it did; empty for runs without any.
+    /// Index of the obstacle at which it ended, if it did; empty for runs without obstacles.
     pub obstacle: Vec<Option<usize>>,
-    /// How many lives its slot has had before; empty where slots are not used again.
+    /// Number of earlier particles in the slot; empty if slots are not re-used.
     pub generation: Vec<u32>,
 }
 
-/// What a particle has been through, from its release to its end.
+/// One particle between its release and its end, in a slot that is re-used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParticleInstance {
-    /// The slot that it was in: its row in the tracks.
+    /// Index of the slot: its row in the tracks.
     pub slot: usize,
-    /// How many lives that slot has had before.
+    /// Number of earlier particles in the slot.
     pub generation: u32,
-    /// How it has ended, or [`Status::Active`].
+    /// Status at the end, or [`Status::Active`].
     pub status: Status,
-    /// Time of its release, in the data's unit.
+    /// Release time, in the data's unit.
     pub release_time: f64,
-    /// Place of its release, in the data's unit of length.
+    /// Release position, in the data's unit of length.
     pub release_position: [f64; 3],
-    /// Time of its end; NaN while it goes on.
+    /// End time; NaN while active.
     pub end_time: f64,
-    /// Place of its end, in the box; where it is, while it goes on.
+    /// Position at the end, in the domain box; the current position while active.
     pub end_position: [f64; 3],
 }
 
 impl ParticleInstance {
-    /// Time from its release to its end, positive in backward runs too; NaN while it goes on.
+    /// Time from release to end, positive in backward runs too; NaN while active.
     pub fn residence_time(&self) -> f64 {
         (self.end_time - self.release_time).abs()
     }
 }
 
-/// A face of a mesh's cell.
+/// A face of a mesh cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MeshFace {
-    /// The cell, by the number that the source of the field gives it.
+    /// Index of the cell in the source of the field.
     pub cell: usize,
-    /// The face (the edge, in two dimensions), in VTK's order for this kind of cell
+    /// The face (in two dimensions, the edge), in VTK's order for this kind of cell
     /// (`vtkCell::GetFace`).
     pub face: usize,
 }
 
-/// Where saves go: memory, a file, a statistic.
+/// A receiver of saves, for example memory, a file or a statistic.
 pub trait TrackSink {
-    /// Whether saves should come on the host, whichever device computed them.
+    /// Whether to pass saves in host memory, whichever device computes them.
     ///
-    /// Where a graphics card computes, they are then read back as tensors of Flex, and the sink
-    /// works while the card takes the next steps. Other devices are on the host already, and
-    /// tensors of a device that tracks gradients stay where they are.
+    /// Saves of a graphics card are then read back as tensors of Flex, and the sink works while the
+    /// card takes the next steps. Saves of other devices are in host memory already; tensors of a
+    /// device that tracks gradients stay there.
     fn on_host(&self) -> bool {
         false
     }
@@ -115,37 +115,37 @@ pub trait TrackSink {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the sink from taking the tracks; the run stops.
+    /// If the sink cannot take the tracks; the run stops.
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError>;
 
-    /// Called for each save, in order; for a save in blocks, for each of them, one directly after
-    /// the other, from particle 0 to the last one.
+    /// Called for each save in order. A save in blocks has one call for each block, consecutively
+    /// and in the order of the particles.
     ///
     /// # Errors
     ///
-    /// As [`begin`](TrackSink::begin).
+    /// Like [`begin`](TrackSink::begin).
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError>;
 
-    /// Called where slots are used again, for lives that have ended since the last call, and once
-    /// before [`end`](TrackSink::end) for the last life of each slot, which may go on. Every life
-    /// that was released comes once; those of a slot come in order.
+    /// Called if slots are re-used: for particle instances that have ended since the last call, and
+    /// once before [`end`](TrackSink::end) for the last instance in each slot, which may still be
+    /// active. Each released instance is passed once, those of a slot in order.
     ///
     /// # Errors
     ///
-    /// As [`begin`](TrackSink::begin).
+    /// Like [`begin`](TrackSink::begin).
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let _ = instances;
         Ok(())
     }
 
-    /// Makes what has come so far outlast a crash, and says how much that is. Called at complete
-    /// saves only, never between the blocks of one.
+    /// Writes everything received so far to durable storage, and returns the amount. Called between
+    /// complete saves only.
     ///
-    /// Sinks that keep nothing leave it as it is: nothing outlasts a crash.
+    /// The default implementation is for sinks without durable storage.
     ///
     /// # Errors
     ///
-    /// As [`begin`](TrackSink::begin).
+    /// Like [`begin`](TrackSink::begin).
     fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {
         Ok(DurablePosition::default())
     }
@@ -154,11 +154,11 @@ pub trait TrackSink {
     ///
     /// # Errors
     ///
-    /// As [`begin`](TrackSink::begin).
+    /// Like [`begin`](TrackSink::begin).
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError>;
 }
 
-/// How much of a run a sink keeps, whatever happens to the program: the run can go on from there.
+/// The durable part of a run's output, from which the run can resume after a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DurablePosition {
     /// Complete saves.
@@ -168,14 +168,14 @@ pub struct DurablePosition {
     pub instances: u64,
 }
 
-/// What a sink says when it fails.
+/// The error of a track sink.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Tracks in the memory of the device that computed them.
 #[derive(Clone, Debug, Default)]
 pub struct Tracks {
     saves: Vec<Save>,
-    /// Blocks of a save that is not complete.
+    /// Blocks of the incomplete save.
     blocks: Vec<Save>,
     particles: usize,
     instances: Vec<ParticleInstance>,
@@ -190,7 +190,7 @@ impl Tracks {
         self
     }
 
-    /// The account of the run; `None` while it goes on.
+    /// The summary of the run; `None` before its end.
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
@@ -200,46 +200,46 @@ impl Tracks {
         self.saves.iter().map(|save| save.time).collect()
     }
 
-    /// Positions `[saves, particles, 3]`; an ended particle keeps its last position, and a slot of a
-    /// source in which there is no particle is NaN.
+    /// Positions `[saves, particles, 3]`. An ended particle keeps its last position; an empty slot
+    /// of a source is NaN.
     ///
     /// # Panics
     ///
-    /// Where there is no save, which no finished run leaves.
+    /// If there is no save, which is never so after a run.
     pub fn positions(&self) -> Tensor<3> {
         let positions = self.saves.iter().map(|save| save.position.clone());
         Tensor::stack(positions.collect(), 0)
     }
 
-    /// Velocities `[saves, particles, 3]`, where they were asked for.
+    /// Velocities `[saves, particles, 3]`, if requested.
     pub fn velocities(&self) -> Option<Tensor<3>> {
         let velocities: Option<Vec<_>> = self.saves.iter().map(|s| s.velocity.clone()).collect();
         velocities.filter(|v| !v.is_empty()).map(|v| Tensor::stack(v, 0))
     }
 
-    /// Final [`Status`] codes `[particles]`.
+    /// [`Status`] codes `[particles]` of the last save.
     ///
     /// # Panics
     ///
-    /// As [`positions`](Tracks::positions).
+    /// Like [`positions`](Tracks::positions).
     pub fn status(&self) -> Tensor<1, Int> {
         match self.saves.last() {
             Some(save) => save.status.clone(),
-            None => panic!("tracks without a save have no status"),
+            None => panic!("the tracks have no saves"),
         }
     }
 
-    /// The saves, one by one.
+    /// The saves, in order.
     pub fn saves(&self) -> &[Save] {
         &self.saves
     }
 
-    /// All lives, where slots are used again: those of a slot in order.
+    /// All particle instances if slots are re-used, those of a slot in order.
     pub fn instances(&self) -> &[ParticleInstance] {
         &self.instances
     }
 
-    /// How each particle began and ended.
+    /// Release and end of each particle.
     pub fn ends(&self) -> &Ends {
         &self.ends
     }
@@ -279,7 +279,7 @@ impl TrackSink for Tracks {
     }
 }
 
-/// The blocks of a save as one.
+/// Joins the blocks of a save.
 fn joined(mut blocks: Vec<Save>) -> Option<Save> {
     if blocks.len() < 2 {
         return blocks.pop();
@@ -299,12 +299,12 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
     })
 }
 
-/// Which arithmetic took the steps.
+/// The engine that takes the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// The fused operation: many steps a launch.
+    /// The fused operation: many steps in one launch.
     Fused,
-    /// Tensor operations: works for every field, and under automatic differentiation.
+    /// Tensor operations, for every field and with automatic differentiation.
     Tensor,
 }
 
@@ -317,67 +317,66 @@ impl std::fmt::Display for Engine {
     }
 }
 
-/// The account of a run.
+/// The summary of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// The arithmetic that ran.
+    /// The engine of the run.
     pub engine: Engine,
-    /// Name of the device that ran it.
+    /// Name of the device.
     pub device: String,
     /// Precision of the arithmetic.
     pub precision: Precision,
     /// Slots: one for each seed, and those of sources.
     pub particles: usize,
-    /// Particles that were released, counted slot by slot.
+    /// Number of particles released, over all slots.
     pub released: usize,
-    /// Releases of sources that were dropped, as their slots were not free.
+    /// Number of releases of sources that were dropped because their slots were in use.
     pub dropped: usize,
-    /// Steps of the run, those split for a save counted as two.
+    /// Number of steps of the run; a step that is split at a save counts as two.
     pub steps: u64,
-    /// Steps taken by particles while they were active; attempts, where the lengths of steps follow
-    /// from their errors.
+    /// Number of steps of active particles; with adaptive steps, of attempts.
     pub particle_steps: u64,
-    /// Steps accepted and rejected, where the lengths of steps follow from their errors.
+    /// Number of accepted and rejected steps, if steps are adaptive.
     pub tries: Option<[u64; 2]>,
-    /// Launches of the fused operation; steps of the tensor engine.
+    /// Number of launches of the fused operation, or of steps of the tensor engine.
     pub launches: u64,
     /// Kernels of this crate that the run launches on a GPU: 1 for the steps, 2 if saves sample the
     /// velocity; 0 on CPU backends and with the tensor engine. It follows from the settings: CubeCL
     /// does not count compilations, and an earlier run of the process may have compiled them.
     pub kernels: usize,
-    /// Saves made.
+    /// Number of saves.
     pub saves: usize,
-    /// How many particles have each status; statuses that nobody has are left out. Waiting ones are
-    /// slots; the other counts are of lives, and add up to `released`, which every run checks.
+    /// Number of particles by status, without zeros. Waiting particles are counted by slot; the
+    /// other counts are of particle instances, and add up to `released`, which every run checks.
     pub counts: Vec<(Status, usize)>,
-    /// How many particles have left the mesh through each of its patches, by name; empty for a run
+    /// Number of particles that left the mesh through each of its patches, by name; empty for a run
     /// without patches.
     pub patches: Vec<(String, usize)>,
-    /// The batches in which particles went to the device.
+    /// Batches of particles on the device.
     pub batches: BatchSummary,
-    /// What the run has read of its field's frames, where it had not all of them from the begin.
+    /// Frames read during the run, if the field did not hold all of them from the start.
     pub input: Option<InputSummary>,
-    /// Wall time that the run waited for steps and for results read back from the device, in
-    /// seconds. What a device computed while the sink took a save is in `save_seconds`.
+    /// Wall time in seconds spent waiting for steps and for results from the device. Computation
+    /// during a save of the sink is part of `save_seconds`.
     pub trace_seconds: f64,
-    /// Wall time that the sink took, in seconds.
+    /// Wall time of the sink in seconds.
     pub save_seconds: f64,
     /// Whether the observer cancelled the run.
     pub cancelled: bool,
 }
 
 impl Summary {
-    /// Particles that are still active.
+    /// Number of active particles.
     pub fn active(&self) -> usize {
         self.count(|status| status == Status::Active)
     }
 
-    /// Particles whose tracks have ended, for whatever reason.
+    /// Number of particles that have ended, for any reason.
     pub fn ended(&self) -> usize {
         self.count(Status::has_ended)
     }
 
-    /// Steps of active particles per second of tracing, that is of `trace_seconds`.
+    /// Steps of active particles per second of `trace_seconds`.
     pub fn particle_steps_per_second(&self) -> f64 {
         self.particle_steps as f64 / self.trace_seconds.max(f64::MIN_POSITIVE)
     }
@@ -397,13 +396,13 @@ mod tests {
     use super::*;
     use burn::tensor::{DType, Device, TensorData};
 
-    /// Particles `rows` of save `index`; their numbers are their places.
+    /// Particles `rows` of save `index`, with their indices as positions.
     fn block(index: usize, rows: std::ops::Range<usize>) -> Save {
         let (n, device) = (rows.len(), Device::flex());
         let wide: Vec<i32> = rows.clone().flat_map(|row| [row as i32; 3]).collect();
         let codes: Vec<i32> = rows.clone().map(|row| row as i32).collect();
-        let places: Vec<f64> = wide.iter().map(|&row| f64::from(row)).collect();
-        let floats = TensorData::new(places, [n, 3]);
+        let coordinates: Vec<f64> = wide.iter().map(|&row| f64::from(row)).collect();
+        let floats = TensorData::new(coordinates, [n, 3]);
         let floats = Tensor::<2>::from_data(floats, (&device, DType::F64));
         let codes = TensorData::new(codes, [n]);
         let codes = Tensor::<1, Int>::from_data(codes, (&device, DType::I32));
@@ -420,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_save_become_one() {
+    fn blocks_of_a_save_are_joined() {
         let plan = SavePlan {
             particles: 7,
             reuses_slots: true,

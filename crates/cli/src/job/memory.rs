@@ -44,7 +44,7 @@ pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> 
         velocity: case.save.velocity,
         is_staggered: case.seeds.as_ref().is_some_and(|seeds| seeds.release.is_some()),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
-        has_places: case.is_on_mesh() || !case.obstacle.is_empty(),
+        has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
         ..RunSize::new(of_seeds + of_sources, case.run.precision.into())
     };
     let mut memory = Memory::of(&device.device);

@@ -330,7 +330,7 @@ fn seeds_outside_the_mesh_are_refused() {
     let folder = folder(&corner().file("POINT_DATA", |_| [1.0, 0.0, 0.0]));
     let seeds = "kind = \"list\"\npoints = [[0.5, 0.5, 0.5], [1.5, 1.5, 0.5]]";
     let case = Case { field: MESH, boundary: "", trace: "t1 = 0.1\nsteps = 1", seeds };
-    let parts = ["1 of 2 seeds lie outside the mesh", "number 1", "not-located"];
+    let parts = ["1 of 2 seeds are outside the mesh", "number 1", "not-located"];
     assert_refused(&case.run(folder.path(), &[]), 2, &parts);
 }
 
@@ -401,7 +401,7 @@ fn ghost_cells_are_excluded_and_counted() {
     assert!(text(&info.stdout).contains("3 x hexahedron; 1 ghosts or hidden; "), "{info:?}");
     let seeds = "kind = \"list\"\npoints = [[0.5, 1.5, 0.5]]";
     let case = Case { field: MESH, boundary: "", trace: "t1 = 0.1\nsteps = 1", seeds };
-    assert_refused(&case.run(folder.path(), &[]), 2, &["1 of 1 seeds lie outside the domain"]);
+    assert_refused(&case.run(folder.path(), &[]), 2, &["1 of 1 seeds are outside the domain"]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn errors_in_a_case_say_what_to_write() {
     assert_refused(&set("save.every_time=0.5"), 2, &["every", "every_time"]);
     assert_refused(&set("nonsense"), 2, &["key=value"]);
     let huge = ["--set", "field.flow=abc", "--set", "field.sample.nodes=[9000,9000,9000]"];
-    assert_refused(&run(folder.path(), &huge), 2, &["bytes", "are there", "fewer frames"]);
+    assert_refused(&run(folder.path(), &huge), 2, &["bytes", "are available", "fewer frames"]);
     assert_refused(&burntrace(folder.path(), &["run", "absent.toml"]), 2, &["absent.toml", "init"]);
 }
 
@@ -169,7 +169,7 @@ fn fused_engine_is_refused_for_unsupported_fields() {
     assert_refused(
         &burntrace(folder.path(), &fused),
         2,
-        &["fused", "neither on a grid or a mesh nor on points"],
+        &["fused", "not on a grid, a mesh or points"],
     );
     let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -194,7 +194,7 @@ fn f64_formula_is_refused_on_vulkan() {
 fn seeds_outside_are_refused_or_not_located() {
     let folder = folder_with_case();
     let outside = ["--set", "seeds.high=[4.0,1.0,0.0]"];
-    assert_refused(&run(folder.path(), &outside), 2, &["of 500 seeds lie outside", "not-located"]);
+    assert_refused(&run(folder.path(), &outside), 2, &["of 500 seeds are outside", "not-located"]);
     let not_located =
         [&outside[..], &["--overwrite", "--set", "seeds.outside=not-located"]].concat();
     assert!(run(folder.path(), &not_located).status.success());

@@ -1,12 +1,16 @@
-//! A formula as a field, and as a source of frames.
+//! Analytic flows as fields and as sources of frames.
 
 use super::{
-    AXES, Domain, Field, Flow, FrameData, FrameSource, GridSource, SourceError, frames::TimeAxis,
+    domain::{AXES, Domain},
+    flows::Flow,
+    frames::TimeAxis,
+    interface::Field,
+    source::{FrameData, FrameSource, GridSource, SourceError},
 };
 use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
-/// A [`Flow`] in a box, on a device: exact velocities, without a grid.
+/// A [`Flow`] in a box on a device: exact velocities without a grid.
 #[derive(Clone, Debug)]
 pub struct Analytic {
     flow: Flow,
@@ -16,15 +20,15 @@ pub struct Analytic {
 }
 
 impl Analytic {
-    /// A flow in its own [`domain`](Flow::domain), computed on a device in a precision.
+    /// A flow in its own [`domain`](Flow::domain), evaluated on a device in a precision.
     ///
-    /// Vulkan's shaders have sines in single precision only: in double precision they may be
-    /// wrong there without a word.
+    /// Vulkan has sines in single precision only: on Vulkan, results in double precision may be
+    /// inaccurate, without a warning.
     pub fn new(flow: Flow, device: &Device, precision: Precision) -> Self {
         Analytic { domain: flow.domain(), flow, device: device.clone(), precision }
     }
 
-    /// Takes another box, which may be [unbounded](Domain::unbounded).
+    /// Replaces the domain, for example by an [unbounded](Domain::unbounded) one.
     pub fn with_domain(mut self, domain: Domain) -> Self {
         self.domain = domain;
         self
@@ -35,14 +39,14 @@ impl Analytic {
         &self.flow
     }
 
-    /// Samples a flow at the nodes of a uniform grid over a box: `nodes` along x, y and z, the
-    /// outermost ones on its faces, and one on a flat axis.
+    /// Samples a flow at the nodes of a uniform grid: `nodes` along x, y and z, the outermost on
+    /// the faces of the box, and one on a flat axis.
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] where the box is not finite, or has a single node on an axis that is
-    /// not flat; [`Error::Axis`] where it has several on a flat one; [`Error::Empty`] where
-    /// there are no nodes or times; [`Error::Times`] where the times do not increase.
+    /// [`Error::Domain`] if the box is not finite, or an axis that is not flat has a single node;
+    /// [`Error::Axis`] if a flat axis has several nodes; [`Error::Empty`] if there are no nodes or
+    /// times; [`Error::Times`] if times do not increase.
     pub fn sample(
         flow: Flow,
         domain: Domain,
@@ -82,8 +86,8 @@ impl Field for Analytic {
     }
 }
 
-/// A [`Flow`] at the nodes of a grid and a series of times, computed as it is read, in f64. Made
-/// by [`Analytic::sample`].
+/// A [`Flow`] at the nodes of a grid and a series of times, evaluated in f64 when a frame is read.
+/// Create it with [`Analytic::sample`].
 #[derive(Clone, Debug)]
 pub struct FlowFrames {
     flow: Flow,
@@ -91,11 +95,11 @@ pub struct FlowFrames {
     times: Vec<f64>,
 }
 
-/// Nodes computed at once: their temporaries stay small, and mostly in the cache.
+/// Number of nodes evaluated at once, to keep temporary arrays small.
 const CHUNK: usize = 1 << 16;
 
 impl FlowFrames {
-    /// Velocities of the nodes in a range, x varying fastest.
+    /// Velocities of a range of nodes, x varying fastest.
     fn nodes(
         &self,
         range: std::ops::Range<usize>,
@@ -129,7 +133,7 @@ impl FrameSource for FlowFrames {
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let time = *self.times.get(frame).ok_or_else(|| {
-            format!("there is no frame {frame}; the flow was sampled {} times", self.times.len())
+            format!("there is no frame {frame}; the flow has {} frames", self.times.len())
         })?;
         let count = self.axes.iter().map(Vec::len).product();
         let mut velocity = Vec::new();
@@ -145,7 +149,7 @@ impl FrameSource for FlowFrames {
 fn axis(name: char, low: f64, high: f64, nodes: usize) -> Result<Vec<f64>> {
     let fits = low.is_finite() && high.is_finite() && (nodes > 1 || low == high);
     match nodes {
-        0 => Err(Error::Empty("an axis has no nodes")),
+        0 => Err(Error::Empty("an axis of the grid has no nodes")),
         _ if !fits => Err(Error::Domain { axis: name, low, high }),
         1 => Ok(vec![low]),
         _ if low == high => Err(Error::Axis { axis: name, node: 1, before: low, after: high }),
@@ -196,7 +200,7 @@ mod tests {
         assert_eq!(frames.axes()[0], [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!((frames.axes()[2].as_slice(), frames.times().len()), (&[0.0][..], 2));
         let Floats::F64(values) = frames.read(1).unwrap().velocity else {
-            panic!("not in double precision")
+            panic!("expected double precision")
         };
         assert_eq!(values.len(), 45);
         let node = 3 * (5 + 3);
@@ -205,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn chunks_make_no_difference() {
+    fn chunked_evaluation_gives_the_same_velocities() {
         let flow = Flow::named("abc").unwrap();
         let mut frames =
             Analytic::sample(flow.clone(), flow.domain(), [41, 41, 42], vec![0.0]).unwrap();
         let Floats::F64(values) = frames.read(0).unwrap().velocity else {
-            panic!("not in double precision")
+            panic!("expected double precision")
         };
         assert!(values.len() > 3 * CHUNK);
         let [x, y, z] = frames.axes().clone();
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_that_cannot_be_are_refused() {
+    fn invalid_grids_are_refused() {
         let sample = |domain, nodes, times| Analytic::sample(double_gyre(), domain, nodes, times);
         let natural = double_gyre().domain();
         let cases =

@@ -1,95 +1,95 @@
-//! Flows given by formulas, many of them with known answers.
+//! Analytic flows, many with known solutions.
 
 mod formulas;
 #[cfg(test)]
 mod tests;
 
-use super::Domain;
+use super::domain::Domain;
 use burn::tensor::Tensor;
 use std::f64::consts::{SQRT_2, TAU};
 
-/// A day in seconds.
+/// Seconds of a day.
 const DAY: f64 = 86_400.0;
-/// The square root of 3, which the standard library does not have.
+/// Square root of 3, which the standard library lacks.
 const SQRT_3: f64 = 1.732_050_807_568_877_2;
 
-/// A flow given by a formula.
+/// An analytic flow.
 ///
-/// [`named`](Flow::named) gives each with usual parameters. Lengths and times are in the unit of
-/// the parameters: metres and seconds for the eddies, the peninsula and the gyre of Stommel,
-/// none for the others. A planar flow has w = 0 and does not depend on z.
+/// [`named`](Flow::named) returns each with its usual parameters. Units are those of the
+/// parameters: metres and seconds for the eddies, the peninsula and the Stommel gyre, none for the
+/// others. A planar flow has w = 0 and does not depend on z.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow {
-    /// The same velocity everywhere and always.
+    /// Uniform and steady velocity.
     Uniform {
         /// The velocity.
         velocity: [f64; 3],
     },
-    /// Solid rotation in the plane, clockwise for a positive rate: u = w (y - yc),
-    /// v = -w (x - xc).
+    /// Solid-body rotation in the plane, clockwise for a positive rate: u = w (y - yc), v = -w (x -
+    /// xc).
     Rotation {
-        /// The point (xc, yc) that rests.
+        /// Centre (xc, yc) of the rotation.
         centre: [f64; 2],
-        /// The angle w turned through in a unit of time, in radians.
+        /// Angular velocity w, in radians per unit of time.
         rate: f64,
     },
-    /// The same velocity everywhere, linear in time: a + b t.
+    /// Uniform velocity, linear in time: a + b t.
     LinearInTime {
-        /// The velocity at time 0.
+        /// Velocity at time 0.
         a: [f64; 3],
         /// The acceleration.
         b: [f64; 3],
     },
     /// Inertial oscillation, uniform in space: u = u0 cos ft, v = -u0 sin ft (N. Fabbroni,
-    /// *Numerical simulations of passive tracers dispersion in the sea*, 2009; so are the two
+    /// *Numerical simulations of passive tracers dispersion in the sea*, 2009, also for the two
     /// other eddies).
     StationaryEddy {
-        /// Its speed u0.
+        /// Speed u0.
         speed: f64,
-        /// The Coriolis parameter f, radians per unit of time.
+        /// Coriolis parameter f, radians per unit of time.
         coriolis: f64,
     },
     /// An inertial oscillation in a steady current: u = ug + (u0 - ug) cos ft,
     /// v = -(u0 - ug) sin ft.
     MovingEddy {
-        /// The speed u0 at time 0.
+        /// Speed u0 at time 0.
         speed: f64,
-        /// The speed ug of the current.
+        /// Speed ug of the current.
         current: f64,
-        /// The Coriolis parameter f, radians per unit of time.
+        /// Coriolis parameter f, radians per unit of time.
         coriolis: f64,
     },
     /// A decaying oscillation in a decaying current:
     /// u = ug exp(-gg t) + (u0 - ug) exp(-g t) cos ft, v = -(u0 - ug) exp(-g t) sin ft.
     DecayingEddy {
-        /// The speed u0 at time 0.
+        /// Speed u0 at time 0.
         speed: f64,
-        /// The speed ug of the current at time 0.
+        /// Speed ug of the current at time 0.
         current: f64,
-        /// The Coriolis parameter f, radians per unit of time.
+        /// Coriolis parameter f, radians per unit of time.
         coriolis: f64,
-        /// The decay rate g of the oscillation.
+        /// Decay rate g of the oscillation.
         decay: f64,
-        /// The decay rate gg of the current.
+        /// Decay rate gg of the current.
         current_decay: f64,
     },
-    /// Steady vortices of Taylor and Green (1937), planar: u = sin x cos y, v = -cos x sin y.
-    /// The stream function sin x sin y is conserved.
+    /// Steady Taylor-Green vortices (1937), planar: u = sin x cos y, v = -cos x sin y. The stream
+    /// function sin x sin y is conserved.
     TaylorGreen,
     /// The double gyre of S. C. Shadden, F. Lekien and J. E. Marsden (*Definition and properties
     /// of Lagrangian coherent structures*, 2005): u = -pi A sin(pi phi) cos(pi y),
     /// v = pi A cos(pi phi) sin(pi y) dphi/dx, with phi = a x^2 + (1 - 2a) x and
     /// a = epsilon sin(omega t).
     DoubleGyre {
-        /// A: the greatest speed is pi A.
+        /// Amplitude A; the maximum speed is pi A.
         amplitude: f64,
-        /// How far the wall between the gyres swings; 0 is a steady flow.
+        /// Amplitude of the motion of the wall between the gyres; 0 gives a steady flow.
         epsilon: f64,
-        /// The angular frequency of its swing.
+        /// Angular frequency of the wall.
         omega: f64,
     },
-    /// The flow of Arnold, Beltrami and Childress (T. Dombre et al., *Chaotic streamlines in the
-    /// ABC flows*, 1986): u = A sin z + C cos y, v = B sin x + A cos z, w = C sin y + B cos x.
+    /// Arnold-Beltrami-Childress flow (T. Dombre et al., *Chaotic streamlines in the ABC flows*,
+    /// 1986): u = A sin z + C cos y, v = B sin x + A cos z, w = C sin y + B cos x.
     Abc {
         /// A.
         a: f64,
@@ -98,55 +98,55 @@ pub enum Flow {
         /// C.
         c: f64,
     },
-    /// A spherical vortex about the origin in a stream along z (M. J. M. Hill, *On a spherical
-    /// vortex*, 1894), seen from the vortex. With r the distance from the axis and R the one
-    /// from the origin: inside u_r = -(3U/2a^2) r z, u_z = -(3U/2)(1 - (2r^2 + z^2)/a^2); outside
-    /// u_r = -(3U/2) a^3 r z/R^5, u_z = U(1 - a^3/R^3 + 3 a^3 r^2/(2 R^5)).
+    /// Hill's spherical vortex at the origin, in the frame of the vortex, with a uniform stream
+    /// along z (M. J. M. Hill, *On a spherical vortex*, 1894). With r the distance from the axis
+    /// and R the distance from the origin: inside u_r = -(3U/2a^2) r z, u_z = -(3U/2)(1 - (2r^2 +
+    /// z^2)/a^2); outside u_r = -(3U/2) a^3 r z/R^5, u_z = U(1 - a^3/R^3 + 3 a^3 r^2/(2 R^5)).
     Hill {
-        /// The radius a of the vortex.
+        /// Radius a of the vortex.
         radius: f64,
-        /// The speed U of the stream far away.
+        /// Speed U of the stream at infinity.
         speed: f64,
     },
-    /// Potential flow along a coast y = 0 with a half-round peninsula (E. W. North, A. Gallego and
-    /// P. Petitgas, editors, *Manual of recommended practices for modelling physical-biological
+    /// Potential flow along a coast y = 0 with a semicircular peninsula (E. W. North, A. Gallego
+    /// and P. Petitgas, editors, *Manual of recommended practices for modelling physical-biological
     /// interactions during fish early life*, ICES report 295, 2009): the stream function of a
-    /// cylinder, P = u0 R^2 y/((x - x0)^2 + y^2) - u0 y, u = -dP/dy, v = dP/dx. It rests on land,
-    /// which is within R of (x0, 0).
+    /// cylinder, P = u0 R^2 y/((x - x0)^2 + y^2) - u0 y, u = -dP/dy, v = dP/dx. The velocity is
+    /// zero on land, within R of (x0, 0).
     Peninsula {
-        /// The speed u0 far away.
+        /// Speed u0 at infinity.
         speed: f64,
-        /// The middle x0 of the peninsula.
+        /// Centre x0 of the peninsula.
         centre: f64,
-        /// Its radius R.
+        /// Radius R of the peninsula.
         radius: f64,
     },
-    /// A gyre driven by wind in a square basin of side a (H. Stommel, *The westward
-    /// intensification of wind-driven ocean currents*, 1948):
-    /// P = s pi (1 - exp(-x/l) - x/a) sin(pi y/a), u = -a dP/dy, v = a dP/dx.
+    /// Wind-driven gyre in a square basin of side a (H. Stommel, *The westward intensification of
+    /// wind-driven ocean currents*, 1948): P = s pi (1 - exp(-x/l) - x/a) sin(pi y/a), u = -a
+    /// dP/dy, v = a dP/dx.
     Stommel {
-        /// The side a of the basin.
+        /// Side a of the basin.
         side: f64,
-        /// The strength s of the wind, a speed.
+        /// Strength s of the wind, a speed.
         strength: f64,
-        /// The width l of the boundary layer: friction over the gradient of the Coriolis
+        /// Width l of the boundary layer: friction divided by the gradient of the Coriolis
         /// parameter, r/beta.
         layer: f64,
     },
     /// A planar saddle: u = l x, v = -l y. Its finite-time Lyapunov exponent is l.
     Saddle {
-        /// The rate l.
+        /// Strain rate l.
         rate: f64,
     },
     /// A planar shear: u = g y.
     Shear {
-        /// The rate g.
+        /// Shear rate g.
         rate: f64,
     },
 }
 
 impl Flow {
-    /// The names that [`named`](Flow::named) knows.
+    /// The names that [`named`](Flow::named) accepts.
     pub const NAMES: [&'static str; 14] = [
         "uniform",
         "rotation",
@@ -164,7 +164,7 @@ impl Flow {
         "shear",
     ];
 
-    /// A flow with usual parameters; `None` where the name is not one of [`NAMES`](Flow::NAMES).
+    /// A flow with its usual parameters; `None` if the name is not one of [`NAMES`](Flow::NAMES).
     pub fn named(name: &str) -> Option<Flow> {
         Some(match name {
             "uniform" => Flow::Uniform { velocity: [1.0, 0.0, 0.0] },
@@ -184,7 +184,7 @@ impl Flow {
             "abc" => Flow::Abc { a: SQRT_3, b: SQRT_2, c: 1.0 },
             "hill" => Flow::Hill { radius: 1.0, speed: 1.0 },
             "peninsula" => Flow::Peninsula { speed: 1.0, centre: 5e4, radius: 1.6e4 },
-            // Friction of 1/(11.6 days), beta of 2e-11 per metre and second.
+            // Friction 1/(11.6 days), beta 2e-11 per metre and second.
             "stommel" => {
                 Flow::Stommel { side: 1e7, strength: 0.05, layer: 1.0 / (11.6 * DAY) / 2e-11 }
             }
@@ -194,7 +194,7 @@ impl Flow {
         })
     }
 
-    /// Its name.
+    /// The name of the flow.
     pub fn name(&self) -> &'static str {
         match self {
             Flow::Uniform { .. } => "uniform",
@@ -214,8 +214,8 @@ impl Flow {
         }
     }
 
-    /// A box to follow it in: its own one, or a finite part of an unbounded flow. Flat along z,
-    /// at 0, where the flow is planar.
+    /// The domain of the flow, or a finite part of an unbounded flow. Flat along z, at 0, for
+    /// planar flows.
     pub fn domain(&self) -> Domain {
         let (low, high) = match *self {
             Flow::Uniform { .. } => ([0.0; 3], [1.0; 3]),
@@ -237,7 +237,7 @@ impl Flow {
         Domain { low, high }
     }
 
-    /// Whether it is made of equal boxes along an axis, each like its [`domain`](Flow::domain).
+    /// Whether the flow is periodic along an axis, with its [`domain`](Flow::domain) as one period.
     pub fn is_periodic(&self, axis: usize) -> bool {
         match self {
             Flow::TaylorGreen => axis < 2,
@@ -246,7 +246,7 @@ impl Flow {
         }
     }
 
-    /// Whether its velocity does not depend on time.
+    /// Whether the velocity is independent of time.
     pub fn is_steady(&self) -> bool {
         match *self {
             Flow::LinearInTime { b, .. } => b == [0.0; 3],
@@ -262,7 +262,7 @@ impl Flow {
     ///
     /// # Panics
     ///
-    /// Where the positions have another shape.
+    /// If the positions have another shape.
     pub fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
         match *self {
             Flow::Uniform { velocity } => formulas::everywhere(position, velocity),

@@ -1,10 +1,10 @@
-//! A closure as a field.
+//! Closures as fields.
 
-use super::{Domain, Field};
+use super::{domain::Domain, interface::Field};
 use crate::Precision;
 use burn::tensor::{Device, Tensor};
 
-/// A field given by a closure of positions `[n, 3]` and time that returns velocities `[n, 3]`.
+/// A field given by a closure from positions `[n, 3]` and a time to velocities `[n, 3]`.
 ///
 /// ```
 /// use burntrace_core::{Domain, Field, FieldFn, Precision};
@@ -27,7 +27,7 @@ pub struct FieldFn<F> {
 }
 
 impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> FieldFn<F> {
-    /// A field in a domain, computed on a device in a precision.
+    /// A field in a domain, evaluated on a device in a precision.
     pub fn new(domain: Domain, device: &Device, precision: Precision, velocity: F) -> Self {
         FieldFn { domain, device: device.clone(), precision, velocity }
     }

@@ -1,20 +1,23 @@
-//! A velocity field sampled on a grid, on a device.
+//! Velocity fields on structured grids.
 
 use super::{
-    AXES, Domain, FieldOptions, GridSource, Sampled,
-    layout::{Input, Layout, Loaded},
-    sampled::sampled_field,
+    domain::{AXES, Domain},
+    layout::Layout,
+    load::{Input, Loaded},
+    options::FieldOptions,
+    sampled::{Sampled, sampled_field},
+    source::GridSource,
 };
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, GridShape, Placement, Spacing};
 use std::sync::Arc;
 
-/// Velocity on image data or a rectilinear grid at one or more times.
+/// Velocity on image data or a rectilinear grid, steady or in time.
 ///
-/// Trilinear between nodes, or constant in each cell; linear (or nearest) between frames.
-/// Positions beyond the grid have the velocity of the nearest point on it. An axis with a single
-/// node is flat: nothing moves along it.
+/// Interpolation in space is trilinear between nodes, or constant in each cell; in time it is
+/// linear or nearest. A position outside the grid has the velocity of the nearest point on the
+/// grid. An axis with a single node is flat: particles do not move along it.
 #[derive(Clone, Debug)]
 pub struct GridField {
     sampled: Sampled,
@@ -22,36 +25,35 @@ pub struct GridField {
 }
 
 impl GridField {
-    /// Reads all frames of a source and puts them on a device.
+    /// Reads all frames of a source into the memory of a device.
     ///
     /// # Errors
     ///
-    /// Where axes or times do not increase, a frame has a wrong size, velocities that are not
-    /// finite or cannot be read, the field does not fit into `options.memory`, or the device
-    /// lacks the precision.
+    /// If axes or times do not increase, if a frame has a wrong size, cannot be read or has
+    /// velocities that are not finite, if the field does not fit into `options.memory`, or if the
+    /// device lacks the precision.
     pub fn load(
         source: &mut dyn GridSource,
         device: &Device,
         options: &FieldOptions,
     ) -> Result<Self> {
         let (axes, placement) = (source.axes().clone(), source.placement());
-        GridField::of(axes, placement, Input::Lent(source), device, options)
+        GridField::of(axes, placement, Input::Borrowed(source), device, options)
     }
 
-    /// The same with a source that is given away: its frames can be read in the course of a run
-    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
-    /// the run that comes to it.
+    /// Takes ownership of a source, so that a separate thread can read its frames during the run
+    /// ([`FieldOptions::frames`]). A frame that cannot be read then ends the run that needs it.
     ///
     /// # Errors
     ///
-    /// As [`load`](Self::load).
+    /// Like [`load`](Self::load).
     pub fn open(
         source: Box<dyn GridSource + Send>,
         device: &Device,
         options: &FieldOptions,
     ) -> Result<Self> {
         let (axes, placement) = (source.axes().clone(), source.placement());
-        GridField::of(axes, placement, Input::Given(source), device, options)
+        GridField::of(axes, placement, Input::Owned(source), device, options)
     }
 
     fn of(
@@ -99,7 +101,7 @@ impl GridField {
         Ok(GridField { sampled, shape })
     }
 
-    /// Bytes that the field takes on its device.
+    /// Bytes of the field on its device.
     pub fn bytes(&self) -> u64 {
         self.sampled.bytes()
     }
@@ -109,13 +111,13 @@ impl GridField {
         self.shape.nodes
     }
 
-    /// Cells and fractions of positions `[n, 3]` on each axis.
+    /// Cell indices and local coordinates of positions `[n, 3]`, for each axis.
     fn locate_all(&self, position: Tensor<2>) -> [(Tensor<2, Int>, Tensor<2>); 3] {
         let [n, _] = position.dims();
         [0, 1, 2].map(|d| self.locate(position.clone().slice([0..n, d..d + 1]), d))
     }
 
-    /// Cells `[n, 1]` of a coordinate `[n, 1]` along an axis, and the fractions of them.
+    /// Cell indices `[n, 1]` and local coordinates `[n, 1]` of coordinates `[n, 1]` along an axis.
     fn locate(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
         let shape = &self.shape;
         if shape.is_flat(axis) {
@@ -131,13 +133,13 @@ impl GridField {
         let shape = &self.shape;
         let last = (shape.nodes[axis] - 1) as f64;
         let g = x.sub_scalar(shape.origin[axis]).mul_scalar(1.0 / shape.pitch[axis]);
-        // What is no number belongs to the low end, as in the kernels.
+        // NaN goes to the low end, as in the kernels.
         let g = g.clone().mask_fill(g.is_nan(), 0.0).clamp(0.0, last);
         let cell = g.clone().detach().floor().clamp(0.0, last - 1.0);
         (cell.clone().int().cast(DType::I32), g - cell)
     }
 
-    /// Bisection of all coordinates at once.
+    /// Bisects for all coordinates at once.
     fn locate_in_table(&self, x: Tensor<2>, axis: usize) -> (Tensor<2, Int>, Tensor<2>) {
         let nodes = self.shape.nodes;
         let start: usize = nodes[..axis].iter().sum();
@@ -162,17 +164,17 @@ impl GridField {
         (low, fraction.clamp(0.0, 1.0))
     }
 
-    /// Velocity `[n, 4]` of one frame, given its values.
-    fn read(&self, values: Tensor<2>, places: &[(Tensor<2, Int>, Tensor<2>); 3]) -> Tensor<2> {
+    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
+    fn read(&self, values: Tensor<2>, cells: &[(Tensor<2, Int>, Tensor<2>); 3]) -> Tensor<2> {
         let strides = self.shape.strides();
-        let [n, _] = places[0].0.dims();
-        let base = (0..3).map(|d| places[d].0.clone().mul_scalar(strides[d] as i32));
-        let base = base.reduce(|a, b| a + b).unwrap_or_else(|| places[0].0.clone()).reshape([n]);
+        let [n, _] = cells[0].0.dims();
+        let base = (0..3).map(|d| cells[d].0.clone().mul_scalar(strides[d] as i32));
+        let base = base.reduce(|a, b| a + b).unwrap_or_else(|| cells[0].0.clone()).reshape([n]);
         let read = |offset: usize| values.clone().select(0, base.clone().add_scalar(offset as i32));
         if self.shape.placement == Placement::Cells {
             return read(0);
         }
-        let lerp = |a: Tensor<2>, b: Tensor<2>, d: usize| a.clone() + places[d].1.clone() * (b - a);
+        let lerp = |a: Tensor<2>, b: Tensor<2>, d: usize| a.clone() + cells[d].1.clone() * (b - a);
         let [sx, sy, sz] = strides;
         let along_x = |o: usize| lerp(read(o), read(o + sx), 0);
         let along_y = |o: usize| lerp(along_x(o), along_x(o + sy), 1);
@@ -186,10 +188,10 @@ sampled_field!(GridField);
 fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> Result<GridShape> {
     for (d, axis) in axes.iter().enumerate() {
         if axis.is_empty() {
-            return Err(Error::Empty("its grid has an axis without nodes"));
+            return Err(Error::Empty("an axis of the grid has no nodes"));
         }
         for (i, pair) in axis.windows(2).enumerate() {
-            // Written so that a coordinate that is not a number is refused too.
+            // Negated, to refuse NaN too.
             if pair[0].partial_cmp(&pair[1]) != Some(std::cmp::Ordering::Less) {
                 return Err(Error::Axis {
                     axis: AXES[d],
@@ -210,20 +212,20 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> Result<GridShape> {
     })
 }
 
-/// Mean distance between the nodes of an axis.
+/// Mean node distance of an axis.
 fn pitch(axis: &[f64]) -> f64 {
     let cells = axis.len().saturating_sub(1).max(1);
     (axis[axis.len() - 1] - axis[0]) / cells as f64
 }
 
-/// Whether an axis is evenly spaced, to what single precision can resolve within a cell.
+/// Whether an axis is evenly spaced to within the resolution of single precision in a cell.
 fn is_uniform(axis: &[f64]) -> bool {
     let pitch = pitch(axis);
-    let strays = |(i, x): (usize, &f64)| (x - axis[0] - i as f64 * pitch).abs() > 1e-6 * pitch;
-    !axis.iter().enumerate().any(strays)
+    let is_off = |(i, x): (usize, &f64)| (x - axis[0] - i as f64 * pitch).abs() > 1e-6 * pitch;
+    !axis.iter().enumerate().any(is_off)
 }
 
-/// What the values of a grid are, as `64 x 64 x 64 nodes`.
+/// The number and kind of values, for example `64 x 64 x 64 nodes`.
 fn name(shape: &GridShape) -> String {
     let [nx, ny, nz] = shape.values();
     let what = match shape.placement {
@@ -233,7 +235,7 @@ fn name(shape: &GridShape) -> String {
     format!("{nx} x {ny} x {nz} {what}")
 }
 
-/// Where the value of an index is: its node, or its cell's first node.
+/// Position of a value: its node, or the first node of its cell.
 fn value_position(index: usize, shape: &GridShape, axes: &[Vec<f64>; 3]) -> [f64; 3] {
     let [nx, ny, _] = shape.values();
     let ijk = [index % nx, index / nx % ny, index / (nx * ny)];

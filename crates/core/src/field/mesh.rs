@@ -1,13 +1,16 @@
-//! A velocity field on a mesh, on a device.
+//! Velocity fields on meshes.
 
 mod averaged;
-mod shares;
+mod weights;
 
 use super::{
-    Domain, FieldOptions, MeshSource, Sampled,
+    domain::Domain,
     frames::TimeAxis,
-    layout::{Input, Layout, Loaded, Ordered},
-    sampled::sampled_field,
+    layout::{Layout, Ordered},
+    load::{Input, Loaded},
+    options::FieldOptions,
+    sampled::{Sampled, sampled_field},
+    source::MeshSource,
 };
 use crate::{
     Precision, Result,
@@ -16,33 +19,32 @@ use crate::{
 use averaged::Averaged;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, Placement};
-use shares::Shares;
-pub(crate) use shares::to_host;
 use std::sync::Arc;
+use weights::CellWeights;
+pub(crate) use weights::to_host;
 
-/// How the velocity in a mesh follows from velocities that are given in its cells. Velocities at
-/// points are interpolated by the shape functions of the cells (VTK's).
+/// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
+/// always interpolated by the shape functions of the cells (VTK's).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CellVelocity {
-    /// It is constant in each cell. On a face, an edge or a vertex that of one of the cells there
-    /// counts, always the same one.
+    /// Constant in each cell. On a face, an edge or a vertex, one of the adjacent cells is used,
+    /// always the same.
     #[default]
     Constant,
-    /// Each point gets the mean of the cells that have it, as by ParaView's *Cell Data to Point
-    /// Data*.
+    /// Average the adjacent cells at each point, as ParaView's *Cell Data to Point Data* does.
     Averaged,
 }
 
-/// Velocity on a mesh at one or more times.
+/// Velocity on a mesh, steady or in time.
 ///
-/// The mesh is that of [`Mesh::in_order`]: points that coincide are one, with the velocity of the
-/// first of them. In two dimensions nothing moves along z. Beyond the mesh there is no field:
-/// particles leave it, or are kept in by [`Tracer::mesh_wall`](crate::Tracer::mesh_wall). A stage
-/// of a step that lies beyond has the velocity at the last place in the mesh on the straight way from
-/// where the step began.
+/// The mesh is built by [`Mesh::in_order`]: coincident points are merged, and the first of them
+/// gives the velocity. In two dimensions, particles do not move along z. There is no field outside
+/// the mesh: particles leave it, or [`Tracer::mesh_wall`](crate::Tracer::mesh_wall) keeps them
+/// inside. A stage of a step outside the mesh uses the velocity at the last position inside, on the
+/// straight line from the start of the step.
 ///
-/// The tensor engine finds cells on the host, in f64 (gradients are those of the shape functions at
-/// the positions; velocities that are constant in each cell have none there).
+/// The tensor engine locates cells on the host in f64. Its gradients are those of the shape
+/// functions; velocities that are constant in each cell have zero gradients.
 #[derive(Clone, Debug)]
 pub struct MeshField {
     sampled: Sampled,
@@ -52,42 +54,41 @@ pub struct MeshField {
 }
 
 impl MeshField {
-    /// Reads a mesh and all frames of a source, arranges the cells as they are found, and puts them
-    /// on a device.
+    /// Reads a mesh and all frames of a source, sorts the cells along a space-filling curve, and
+    /// moves the result to a device.
     ///
     /// # Errors
     ///
-    /// Where the cells make no mesh ([`Mesh::new`]), times do not increase, a frame has a wrong
-    /// size, velocities are not finite or cannot be read, the field does not fit into
-    /// `options.memory`, or the device lacks the precision; and where velocities in cells are to be
-    /// averaged and there are diffusivities beside them, which are not.
+    /// If the cells are not a valid mesh ([`Mesh::new`]), if times do not increase, if a frame has
+    /// a wrong size, cannot be read or has velocities that are not finite, if the field does not
+    /// fit into `options.memory`, if the device lacks the precision, or if cell velocities are to
+    /// be averaged and the source has diffusivities, which cannot be averaged.
     pub fn load(
         source: &mut dyn MeshSource,
         device: &Device,
         options: &FieldOptions,
         in_cells: CellVelocity,
     ) -> Result<Self> {
-        MeshField::of(Given::Lent(source), (device, options), in_cells)
+        MeshField::of(MeshInput::Borrowed(source), (device, options), in_cells)
     }
 
-    /// The same with a source that is given away: its frames can be read in the course of a run
-    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
-    /// the run that comes to it.
+    /// Takes ownership of a source, so that a separate thread can read its frames during the run
+    /// ([`FieldOptions::frames`]). A frame that cannot be read then ends the run that needs it.
     ///
     /// # Errors
     ///
-    /// As [`load`](Self::load).
+    /// Like [`load`](Self::load).
     pub fn open(
         source: Box<dyn MeshSource + Send>,
         device: &Device,
         options: &FieldOptions,
         in_cells: CellVelocity,
     ) -> Result<Self> {
-        MeshField::of(Given::Away(source), (device, options), in_cells)
+        MeshField::of(MeshInput::Owned(source), (device, options), in_cells)
     }
 
     fn of(
-        mut given: Given,
+        mut given: MeshInput,
         (device, options): (&Device, &FieldOptions),
         in_cells: CellVelocity,
     ) -> Result<Self> {
@@ -102,7 +103,7 @@ impl MeshField {
             Placement::Cells => (source.cells().len(), "cells"),
         };
         let (mesh, origins) = (Arc::new(mesh), Arc::new(origins));
-        let order = ValuesOf { origins: origins.clone(), placement };
+        let order = ValueOrder { origins: origins.clone(), placement };
         let layout = Layout {
             shape: FieldShape::Mesh(records.shape),
             given: if averages { mesh.points().len() } else { count },
@@ -110,12 +111,12 @@ impl MeshField {
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [false, false, mesh.dimension() == 2],
             name: format!("{count} {what}"),
-            other_bytes: (records.places.len() * options.precision.bytes()
+            other_bytes: (records.floats.len() * options.precision.bytes()
                 + records.index.len() * size_of::<i32>()) as u64,
             position: {
                 let mesh = mesh.clone();
-                let place_of = move |value| order.order().iter().position(|i| *i == value);
-                Arc::new(move |value| place(&mesh, placement, place_of(value)))
+                let index_of = move |value| order.order().iter().position(|i| *i == value);
+                Arc::new(move |value| value_position(&mesh, placement, index_of(value)))
             },
         };
         let averages = averages.then_some((&*mesh, &*origins));
@@ -139,61 +140,62 @@ impl MeshField {
         })
     }
 
-    /// Bytes that the field takes on its device.
+    /// Bytes of the field on its device.
     pub fn bytes(&self) -> u64 {
         self.sampled.bytes()
     }
 
-    /// Its mesh, cells and points in the order in which they lie on the device.
+    /// The mesh, with cells and points in their order on the device.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// Which of the source's points and cells those of its mesh are.
+    /// Indices of the mesh's points and cells in the source.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// The cells of [`mesh`](MeshField::mesh) in which positions `[n, 3]` on the field's device
-    /// are, or -1 `[n]`, as the fused operation finds them. A position on a face, an edge or a
-    /// vertex is in the cell of the lowest number there.
+    /// The cells of [`mesh`](MeshField::mesh) that contain positions `[n, 3]` on the field's
+    /// device, or -1 `[n]`, as the fused operation finds them. A position on a face, an edge or a
+    /// vertex belongs to the adjacent cell with the lowest index.
     ///
     /// # Panics
     ///
-    /// On positions of another device or precision, and on a device that tracks gradients.
+    /// If positions are on another device or in another precision, or if the device tracks
+    /// gradients.
     pub fn locate(&self, position: Tensor<2>) -> Tensor<1, Int> {
         burntrace_kernels::locate(position, &self.sampled.tensors)
     }
 
-    /// Values and their weights for positions `[n, 3]`, found on the host.
-    fn locate_all(&self, position: Tensor<2>) -> Shares {
-        Shares::new(&self.mesh, self.placement, position)
+    /// Weights for positions `[n, 3]`, computed on the host.
+    fn locate_all(&self, position: Tensor<2>) -> CellWeights {
+        CellWeights::new(&self.mesh, self.placement, position)
     }
 
-    /// Velocity `[n, 4]` of one frame, given its values.
-    fn read(&self, values: Tensor<2>, shares: &Shares) -> Tensor<2> {
-        let [n, k] = shares.weights.dims();
-        let velocity = values.select(0, shares.values.clone()).reshape([n, k, 4]);
-        let weighed = velocity * shares.weights.clone().reshape([n, k, 1]);
+    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
+    fn read(&self, values: Tensor<2>, weights: &CellWeights) -> Tensor<2> {
+        let [n, k] = weights.weights.dims();
+        let velocity = values.select(0, weights.values.clone()).reshape([n, k, 4]);
+        let weighed = velocity * weights.weights.clone().reshape([n, k, 1]);
         weighed.sum_dim(1).reshape([n, 4])
     }
 }
 
-/// A source that is lent, or given away.
-enum Given<'a> {
-    Lent(&'a mut dyn MeshSource),
-    Away(Box<dyn MeshSource + Send>),
+/// A borrowed or owned source.
+enum MeshInput<'a> {
+    Borrowed(&'a mut dyn MeshSource),
+    Owned(Box<dyn MeshSource + Send>),
 }
 
-impl Given<'_> {
+impl MeshInput<'_> {
     fn source(&mut self) -> &mut dyn MeshSource {
         match self {
-            Given::Lent(source) => *source,
-            Given::Away(source) => &mut **source,
+            MeshInput::Borrowed(source) => *source,
+            MeshInput::Owned(source) => &mut **source,
         }
     }
 
-    /// Loads a layout; with a mesh and its origins the means around points of what is in cells.
+    /// Loads a layout. `averages` has the mesh and its origins if cell velocities are averaged.
     fn load(
         self,
         layout: Layout,
@@ -204,29 +206,29 @@ impl Given<'_> {
         let averaged;
         let mut lent;
         let input = match (self, averages) {
-            (Given::Lent(source), None) => Input::Lent(source),
-            (Given::Away(source), None) => Input::Given(source),
-            (Given::Lent(source), Some((mesh, origins))) => {
+            (MeshInput::Borrowed(source), None) => Input::Borrowed(source),
+            (MeshInput::Owned(source), None) => Input::Owned(source),
+            (MeshInput::Borrowed(source), Some((mesh, origins))) => {
                 lent = Averaged::new(source, mesh, origins);
-                Input::Lent(&mut lent)
+                Input::Borrowed(&mut lent)
             }
-            (Given::Away(source), Some((mesh, origins))) => {
+            (MeshInput::Owned(source), Some((mesh, origins))) => {
                 averaged = Averaged::new(source, mesh, origins);
-                Input::Given(Box::new(averaged))
+                Input::Owned(Box::new(averaged))
             }
         };
         layout.load(input, time, device, options)
     }
 }
 
-/// Which values of the source those of a mesh are.
+/// The indices in the source of the values of a mesh.
 #[derive(Clone)]
-struct ValuesOf {
+struct ValueOrder {
     origins: Arc<Origins>,
     placement: Placement,
 }
 
-impl Ordered for ValuesOf {
+impl Ordered for ValueOrder {
     fn order(&self) -> &[usize] {
         match self.placement {
             Placement::Nodes => &self.origins.points,
@@ -245,7 +247,7 @@ sampled_field!(
     }
 );
 
-/// The box around a mesh; flat in two dimensions.
+/// The bounding box of a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for p in mesh.points() {
@@ -260,8 +262,8 @@ fn domain(mesh: &Mesh) -> Result<Domain> {
     Domain::new(low, high)
 }
 
-/// Where a value of a mesh is given.
-fn place(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f64; 3] {
+/// Position of a value of a mesh.
+fn value_position(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f64; 3] {
     let Some(value) = value else {
         return [f64::NAN; 3];
     };
@@ -277,13 +279,13 @@ fn tensors(
     device: &Device,
     precision: Precision,
 ) -> FieldTensors {
-    let places = records.places.len();
-    let places = precision.data(records.places, [places]);
+    let count = records.floats.len();
+    let coordinates = precision.data(records.floats, [count]);
     let entries = records.index.len();
     let index = TensorData::new(records.index, [entries]);
     FieldTensors {
         velocity,
-        coordinates: Tensor::from_data(places, (device, precision.dtype())),
+        coordinates: Tensor::from_data(coordinates, (device, precision.dtype())),
         index: Tensor::from_data(index, (device, DType::I32)),
         shape: FieldShape::Mesh(records.shape),
     }

@@ -1,11 +1,14 @@
-//! A velocity field on scattered points, on a device.
+//! Velocity fields on scattered points.
 
 mod lattice;
 
 use super::{
-    Domain, FieldOptions, PointSource, Sampled,
-    layout::{Input, Layout, Loaded},
-    sampled::sampled_field,
+    domain::Domain,
+    layout::Layout,
+    load::{Input, Loaded},
+    options::FieldOptions,
+    sampled::{Sampled, sampled_field},
+    source::PointSource,
 };
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
@@ -15,13 +18,13 @@ use burntrace_kernels::{
 use lattice::Lattice;
 use std::sync::Arc;
 
-/// Velocity on scattered points at one or more times.
+/// Velocity on scattered points, steady or in time.
 ///
-/// The velocity at a position is that of the nearest node, or a mean of the nearest ones weighted
-/// by distance; linear (or nearest) between frames. Positions outside the nodes' bounding box,
-/// which is the domain, have the velocity that their nearest nodes give. An axis on which all
-/// nodes have the same coordinate is flat: nothing moves along it. Nodes are not repeated beyond
-/// periodic faces.
+/// The velocity at a position is that of the nearest node, or a mean of the nearest nodes weighted
+/// by distance; in time, interpolation is linear or nearest. The domain is the bounding box of the
+/// nodes; outside it, the nearest nodes are used as well. An axis on which all nodes have the same
+/// coordinate is flat: particles do not move along it. Nodes are not repeated across periodic
+/// faces.
 #[derive(Clone, Debug)]
 pub struct PointField {
     sampled: Sampled,
@@ -29,14 +32,14 @@ pub struct PointField {
 }
 
 impl PointField {
-    /// Reads all frames of a source, sorts the nodes into the cells by which they are found, and
-    /// puts them on a device.
+    /// Reads all frames of a source into the memory of a device, and sorts the nodes into a search
+    /// lattice.
     ///
     /// # Errors
     ///
-    /// Where there are no nodes, one of them is nowhere, the weighting asks for what cannot be,
-    /// times do not increase, a frame has a wrong size, velocities are not finite or cannot be
-    /// read, the field does not fit into `options.memory`, or the device lacks the precision.
+    /// If there are no nodes or one is not finite, if the weighting is invalid, if times do not
+    /// increase, if a frame has a wrong size, cannot be read or has velocities that are not finite,
+    /// if the field does not fit into `options.memory`, or if the device lacks the precision.
     pub fn load(
         source: &mut dyn PointSource,
         device: &Device,
@@ -44,16 +47,15 @@ impl PointField {
         weighting: Weighting,
     ) -> Result<Self> {
         let positions = source.positions().to_vec();
-        PointField::of(positions, Input::Lent(source), (device, options), weighting)
+        PointField::of(positions, Input::Borrowed(source), (device, options), weighting)
     }
 
-    /// The same with a source that is given away: its frames can be read in the course of a run
-    /// ([`FieldOptions::frames`]), by a thread that has it. Whatever is wrong with a frame then ends
-    /// the run that comes to it.
+    /// Takes ownership of a source, so that a separate thread can read its frames during the run
+    /// ([`FieldOptions::frames`]). A frame that cannot be read then ends the run that needs it.
     ///
     /// # Errors
     ///
-    /// As [`load`](Self::load).
+    /// Like [`load`](Self::load).
     pub fn open(
         source: Box<dyn PointSource + Send>,
         device: &Device,
@@ -61,7 +63,7 @@ impl PointField {
         weighting: Weighting,
     ) -> Result<Self> {
         let positions = source.positions().to_vec();
-        PointField::of(positions, Input::Given(source), (device, options), weighting)
+        PointField::of(positions, Input::Owned(source), (device, options), weighting)
     }
 
     fn of(
@@ -76,8 +78,8 @@ impl PointField {
         let time = input.time(options)?;
         let lattice = Lattice::new(&positions, &domain, options.precision);
         let shape = lattice.shape(weighting);
-        let places = places(&positions, &lattice.order, &shape);
-        let places = options.precision.data(places, [shape.axis(3)]);
+        let coordinates = coordinates(&positions, &lattice.order, &shape);
+        let coordinates = options.precision.data(coordinates, [shape.axis(3)]);
         let layout = Layout {
             shape: FieldShape::Points(shape),
             given: positions.len(),
@@ -97,7 +99,7 @@ impl PointField {
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
-                coordinates: Tensor::from_data(places, (device, dtype)),
+                coordinates: Tensor::from_data(coordinates, (device, dtype)),
                 index: Tensor::from_data(starts, (device, DType::I32)),
                 shape: FieldShape::Points(shape),
             },
@@ -111,38 +113,38 @@ impl PointField {
         Ok(PointField { sampled, shape })
     }
 
-    /// Bytes that the field takes on its device.
+    /// Bytes of the field on its device.
     pub fn bytes(&self) -> u64 {
         self.sampled.bytes()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.shape.count
     }
 
-    /// Nodes and their weights for positions `[n, 3]`, by looking at all nodes: the reference for
+    /// Nearest nodes and their weights for positions `[n, 3]`, by brute force: the reference for
     /// the search of the fused operation.
-    fn locate_all(&self, position: Tensor<2>) -> Shares {
+    fn locate_all(&self, position: Tensor<2>) -> NodeWeights {
         let nodes = self.nearest(position.clone().detach());
         let [n, k] = nodes.dims();
         let flat = nodes.reshape([n * k]);
         let mut square = Tensor::<2>::zeros([n, k], (&position.device(), position.dtype()));
         for (d, axis) in self.moving_axes() {
             let x = axis.select(0, flat.clone()).reshape([n, k]);
-            let way = position.clone().slice([0..n, d..d + 1]) - x;
-            square = square + way.powi_scalar(2);
+            let offset = position.clone().slice([0..n, d..d + 1]) - x;
+            square = square + offset.powi_scalar(2);
         }
-        Shares { nodes: flat, weights: self.weights(square) }
+        NodeWeights { nodes: flat, weights: self.weights(square) }
     }
 
-    /// Shares `[n, k]` of the nodes, which add up to 1, from the squares of their distances.
+    /// Weights `[n, k]` of the nodes, with a sum of 1, from their squared distances.
     fn weights(&self, square: Tensor<2>) -> Tensor<2> {
         let Weighting::InverseDistance { power, .. } = self.shape.weighting else {
             return square.zeros_like().add_scalar(1.0);
         };
         let nearest = square.clone().detach().min_dim(1);
-        // A node on the spot has all of the weight; a division by its distance would have none.
+        // A node at the position gets all of the weight, and no division by zero happens.
         let is_here = square.clone().detach().equal_elem(0.0);
         let ratio = nearest / square.mask_fill(is_here.clone(), 1.0);
         let weight = ratio.powf_scalar(0.5 * power).mask_fill(is_here, 1.0);
@@ -150,11 +152,11 @@ impl PointField {
         weight / sum
     }
 
-    /// Velocity `[n, 4]` of one frame, given its values.
-    fn read(&self, values: Tensor<2>, shares: &Shares) -> Tensor<2> {
-        let [n, k] = shares.weights.dims();
-        let velocity = values.select(0, shares.nodes.clone()).reshape([n, k, 4]);
-        let weighed = velocity * shares.weights.clone().reshape([n, k, 1]);
+    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
+    fn read(&self, values: Tensor<2>, nodes: &NodeWeights) -> Tensor<2> {
+        let [n, k] = nodes.weights.dims();
+        let velocity = values.select(0, nodes.nodes.clone()).reshape([n, k, 4]);
+        let weighed = velocity * nodes.weights.clone().reshape([n, k, 1]);
         weighed.sum_dim(1).reshape([n, 4])
     }
 
@@ -185,20 +187,20 @@ impl PointField {
         }
     }
 
-    /// Squares of distances `[n, end - start]` to some of the nodes.
+    /// Squared distances `[n, end - start]` to the nodes from `start` to `end`.
     fn square_distances(&self, position: &Tensor<2>, start: usize, end: usize) -> Tensor<2> {
         let [n, _] = position.dims();
         let options = (&position.device(), position.dtype());
         let mut square = Tensor::zeros([n, end - start], options);
         for (d, axis) in self.moving_axes() {
             let x = axis.slice(start..end).reshape([1, end - start]);
-            let way = position.clone().slice([0..n, d..d + 1]) - x;
-            square = square + way.powi_scalar(2);
+            let offset = position.clone().slice([0..n, d..d + 1]) - x;
+            square = square + offset.powi_scalar(2);
         }
         square
     }
 
-    /// The axes that are not flat, with the nodes' coordinates on them.
+    /// The axes that are not flat, with the coordinates of the nodes.
     fn moving_axes(&self) -> impl Iterator<Item = (usize, Tensor<1>)> {
         let moving = (0..3).filter(|d| !self.shape.is_flat(*d));
         moving.map(|d| {
@@ -210,16 +212,16 @@ impl PointField {
 
 sampled_field!(PointField);
 
-/// Which nodes the velocities at `n` positions come from `[n k]`, and in which shares `[n, k]`.
-struct Shares {
+/// The nodes `[n k]` nearest to `n` positions, and their weights `[n, k]`.
+struct NodeWeights {
     nodes: Tensor<1, Int>,
     weights: Tensor<2>,
 }
 
-/// Distances that are held at once when all nodes are looked at.
+/// Maximum number of distances in memory during the search by brute force.
 const MAX_DISTANCES: usize = 1 << 22;
 
-/// The `count` smallest of the numbers `[n, m]` of each row and their nodes, in order.
+/// The `count` smallest numbers `[n, m]` of each row in increasing order, and their nodes.
 fn smallest(
     mut numbers: Tensor<2>,
     nodes: Tensor<2, Int>,
@@ -242,16 +244,16 @@ fn smallest(
 
 fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
     if positions.is_empty() {
-        return Err(Error::Empty("it has no points"));
+        return Err(Error::Empty("the source has no points"));
     }
-    // Numbers of nodes are `i32` on a device.
+    // Node indices are `i32` on a device.
     if positions.len() > i32::MAX as usize - NODE_PADDING {
-        return Err(Error::Points(format!("there are {}; at most 2^31 can be", positions.len())));
+        return Err(Error::Points(format!("there are {}; the maximum is 2^31", positions.len())));
     }
     match positions.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
         None => Ok(()),
         Some(i) => {
-            Err(Error::Points(format!("point {i} is at {:?}, which is no place", positions[i])))
+            Err(Error::Points(format!("point {i} is at {:?}, which is not finite", positions[i])))
         }
     }
 }
@@ -260,16 +262,17 @@ fn check_weighting(weighting: Weighting, count: usize) -> Result<()> {
     let Weighting::InverseDistance { neighbours, power } = weighting else {
         return Ok(());
     };
-    let most = MAX_NEIGHBOURS.min(count);
-    if !(1..=most).contains(&neighbours) {
+    let max = MAX_NEIGHBOURS.min(count);
+    if !(1..=max).contains(&neighbours) {
         return Err(Error::Points(format!(
-            "a mean of {neighbours} neighbours was asked for, of {count} points; 1 to {most} can be"
+            "the mean of {neighbours} neighbours among {count} points is not possible; give 1 to \
+             {max}"
         )));
     }
     if !(power.is_finite() && power > 0.0) {
         return Err(Error::Points(format!(
-            "weights by the inverse distance to the power {power} were asked for; the power must \
-             be above 0, and 2 is usual"
+            "the power {power} of the inverse distance is not valid; give a number above 0 (2 is \
+             usual)"
         )));
     }
     Ok(())
@@ -286,13 +289,13 @@ fn bounding_box(positions: &[[f64; 3]]) -> Result<Domain> {
     Domain::new(low, high)
 }
 
-/// The nodes' coordinates as kernels read them.
-fn places(positions: &[[f64; 3]], order: &[usize], shape: &PointShape) -> Vec<f64> {
-    let mut places = Vec::with_capacity(shape.axis(3));
+/// Node coordinates in the layout of the kernels: one array for each axis, with padding.
+fn coordinates(positions: &[[f64; 3]], order: &[usize], shape: &PointShape) -> Vec<f64> {
+    let mut coordinates = Vec::with_capacity(shape.axis(3));
     for d in [0, 1, 2] {
         let coordinate = |i: &usize| if shape.is_flat(d) { 0.0 } else { positions[*i][d] };
-        places.extend(order.iter().map(coordinate));
-        places.extend([f64::from(f32::MAX); NODE_PADDING]);
+        coordinates.extend(order.iter().map(coordinate));
+        coordinates.extend([f64::from(f32::MAX); NODE_PADDING]);
     }
-    places
+    coordinates
 }

@@ -1,59 +1,32 @@
-//! Frames of velocity on a device, whatever they are given on.
+//! Sampled velocity on a device, on any kind of geometry.
 
 use super::{
-    Domain, Frames, OutsideTime,
-    frames::TimeAxis,
+    domain::Domain,
+    frames::{Frames, TimeAxis},
     layout::LANES,
     stream::{InputSummary, Stream},
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Clock, FieldShape, FieldTensors, Step, TimeInterpolation};
+use burntrace_kernels::{Clock, FieldTensors, Step};
 use std::sync::Arc;
 
-/// How a field is read and continued.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FieldOptions {
-    /// Precision on the device.
-    pub precision: Precision,
-    /// What lies before the first and after the last frame.
-    pub outside_time: OutsideTime,
-    /// What lies between two frames.
-    pub in_time: TimeInterpolation,
-    /// What to do with velocities that are not finite.
-    pub not_finite: NotFinite,
-    /// How many frames are held at a time.
-    pub frames: Frames,
-    /// The most bytes that the field may take on the device; `None` for no limit.
-    pub memory: Option<u64>,
-}
-
-/// What to do with velocities that are not finite numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NotFinite {
-    /// Refuse the field, and say where they are.
-    #[default]
-    Error,
-    /// Read them as zero, as is usual for land in ocean data.
-    Zero,
-}
-
-/// Frames of velocity on a device: what the fused operation reads.
+/// Sampled velocity on a device: the input of the fused operation.
 #[derive(Clone, Debug)]
 pub struct Sampled {
-    /// All frames; of streamed ones a single value that does not count.
+    /// All frames; a placeholder of one value if frames are streamed.
     pub(crate) tensors: FieldTensors,
-    /// Where frames come from, if they are not all there.
+    /// Source of the frames, if they are streamed.
     pub(crate) stream: Option<Arc<Stream>>,
     pub(crate) time: TimeAxis,
     pub(crate) domain: Domain,
     pub(crate) device: Device,
     pub(crate) precision: Precision,
-    /// Whether the number that pads velocities is a diffusivity.
+    /// Whether the padding of velocities holds a diffusivity.
     pub(crate) has_diffusivity: bool,
 }
 
-/// What the fused operation needs to know for some steps.
+/// Frames, clock and steps of one launch.
 pub(crate) struct FrameWindow {
     pub tensors: FieldTensors,
     pub clock: Arc<Clock>,
@@ -61,8 +34,7 @@ pub(crate) struct FrameWindow {
 }
 
 impl Sampled {
-    /// Bytes that the field takes on its device; with streamed frames those that are read ahead, on
-    /// the host, among them.
+    /// Bytes of the field on its device, including streamed frames that are read ahead on the host.
     pub fn bytes(&self) -> u64 {
         let frames = match &self.stream {
             Some(stream) => stream.held(),
@@ -71,7 +43,7 @@ impl Sampled {
         self.frame_bytes() * frames as u64 + self.other_bytes()
     }
 
-    /// Its size, for a plan.
+    /// The size of the field, for a plan.
     pub(crate) fn size(&self) -> FieldSize {
         FieldSize {
             frames: self.time.clock().frames,
@@ -81,62 +53,61 @@ impl Sampled {
         }
     }
 
-    /// How many frames are held at a time.
+    /// The number of frames held at a time.
     pub(crate) fn frames(&self) -> Frames {
         self.stream.as_ref().map_or(Frames::All, |stream| Frames::Streamed(stream.held()))
     }
 
-    /// Bytes of a frame.
+    /// Bytes of one frame.
     pub(crate) fn frame_bytes(&self) -> u64 {
         (self.tensors.shape.values_per_frame() * LANES * self.precision.bytes()) as u64
     }
 
-    /// Bytes beside the frames.
+    /// Bytes of everything but the frames.
     pub(crate) fn other_bytes(&self) -> u64 {
-        let places = self.tensors.coordinates.dims()[0] * self.precision.bytes();
+        let coordinates = self.tensors.coordinates.dims()[0] * self.precision.bytes();
         let index = self.tensors.index.dims()[0] * size_of::<i32>();
-        (places + index + LANES * self.precision.bytes()) as u64
+        (coordinates + index + LANES * self.precision.bytes()) as u64
     }
 
-    /// What was read so far of frames that are read in the course of a run; `None` where all of them
-    /// are there.
+    /// Totals of the frames read so far; `None` if the field holds all frames.
     pub fn input(&self) -> Option<InputSummary> {
         self.stream.as_ref().map(|stream| stream.input())
     }
 
-    /// What went wrong with frames where nobody could be told, once.
+    /// Takes the pending error of a frame that could not be read.
     pub(crate) fn failure(&self) -> Result<()> {
         self.stream.as_ref().and_then(|stream| stream.failure()).map_or(Ok(()), Err)
     }
 
-    /// The frames and the clock for steps, given by their begins and lengths; those frames are on
-    /// the device then.
+    /// Loads the frames that steps need, and returns them with their clock. Steps are given by
+    /// start time and length.
     pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<FrameWindow> {
         let Some(stream) = &self.stream else {
             return Ok(FrameWindow {
                 tensors: self.tensors.clone(),
                 clock: self.time.clock().clone(),
-                steps: steps.iter().map(|(t, h)| self.time.place(*t, *h)).collect(),
+                steps: steps.iter().map(|(t, h)| self.time.step_at(*t, *h)).collect(),
             });
         };
         let frames = steps.iter().map(|(t, h)| self.time.frames_of(*t, *h));
         let needed = frames.reduce(union).unwrap_or(0..1);
-        let turns = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
-        let (velocity, first) = stream.window(needed, turns)?;
+        let backward = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
+        let (velocity, first) = stream.window(needed, backward)?;
         let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.shape.values_per_frame() as i64;
-        let place = |(t, h): &(f64, f64)| {
-            let (interval, step) = self.time.place_unrolled(*t, *h);
+        let locate = |(t, h): &(f64, f64)| {
+            let (interval, step) = self.time.step_unrolled(*t, *h);
             Step { interval: (interval - first).max(0) as usize, ..step }
         };
         Ok(FrameWindow {
             clock: self.time.clock_of(first..first + rows).into(),
-            steps: steps.iter().map(place).collect(),
+            steps: steps.iter().map(locate).collect(),
             tensors: FieldTensors { velocity, ..self.tensors.clone() },
         })
     }
 
-    /// How many of some steps, given by their begins and lengths, can be taken without another
-    /// frame: at least one.
+    /// The number of leading steps that the window of frames can hold at once, at least 1. Steps
+    /// are given by start time and length.
     pub(crate) fn at_once(&self, steps: &[(f64, f64)]) -> usize {
         let Some(stream) = &self.stream else { return steps.len() };
         let mut needed = None;
@@ -150,15 +121,15 @@ impl Sampled {
         steps.iter().take_while(|step| fits(step)).count().max(1)
     }
 
-    /// Velocity and what pads it `[n, 4]` at a time, from what `read` gives `[n, 4]` of a frame.
+    /// Velocity and padding `[n, 4]` at a time. `read` interpolates one frame.
     pub(super) fn at_time(&self, time: f64, read: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
         let ([first, second], [w0, w1]) = self.time.weights(time);
         let (velocity, [first, second]) = match &self.stream {
             None => (self.tensors.velocity.clone(), [first, second]),
             Some(stream) => {
                 let needed = self.time.frames_of(time, 0.0);
-                let (velocity, begin) = stream.window_or_zeros(needed.clone());
-                let first = (needed.start - begin) as usize;
+                let (velocity, start) = stream.window_or_zeros(needed.clone());
+                let first = (needed.start - start) as usize;
                 (velocity, [first, first + 1])
             }
         };
@@ -172,27 +143,27 @@ impl Sampled {
     }
 }
 
-/// The least range that holds two others.
+/// The smallest range that contains two others.
 fn union(a: std::ops::Range<i64>, b: std::ops::Range<i64>) -> std::ops::Range<i64> {
     a.start.min(b.start)..a.end.max(b.end)
 }
 
-/// Implements [`Field`](super::Field) for a type that holds a `sampled`, given how it is read in
-/// tensor operations.
+/// Implements [`Field`](super::Field) for a type with a field `sampled` and the methods
+/// `locate_all` and `read`.
 macro_rules! sampled_field {
     ($field:ty $(, $more:item)*) => {
         impl $crate::Field for $field {
             fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-                let places = self.locate_all(position);
-                self.sampled.at_time(time, |frame| self.read(frame, &places)).narrow(1, 0, 3)
+                let cells = self.locate_all(position);
+                self.sampled.at_time(time, |frame| self.read(frame, &cells)).narrow(1, 0, 3)
             }
 
             fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
                 if !self.sampled.has_diffusivity {
                     return None;
                 }
-                let places = self.locate_all(position);
-                let read = self.sampled.at_time(time, |frame| self.read(frame, &places));
+                let cells = self.locate_all(position);
+                let read = self.sampled.at_time(time, |frame| self.read(frame, &cells));
                 Some(read.narrow(1, 3, 1))
             }
 
@@ -229,7 +200,3 @@ macro_rules! sampled_field {
     };
 }
 pub(super) use sampled_field;
-
-pub(super) fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u64 {
-    ((frames * shape.values_per_frame() + 1) * LANES * precision.bytes()) as u64
-}

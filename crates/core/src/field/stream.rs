@@ -1,10 +1,10 @@
-//! Frames that are read in the course of a run: a window of consecutive ones on the device, and a
-//! thread that reads those that come next.
+//! Streamed frames: a window of consecutive frames on the device, and a thread that reads ahead.
 
 use super::{
-    FieldOptions, FrameSource, Frames, NotFinite,
-    frames::TimeAxis,
-    layout::{LANES, Layout, Loaded, check_ends, threads},
+    frames::{Frames, TimeAxis},
+    layout::{LANES, Layout, check_ends, threads},
+    options::{FieldOptions, NotFinite},
+    source::FrameSource,
 };
 use crate::{Error, Precision, Result, device, floats::Floats};
 use burn::tensor::{Device, Tensor};
@@ -12,57 +12,58 @@ use std::{
     collections::VecDeque,
     ops::Range,
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         mpsc::{Receiver, Sender, channel},
     },
     thread::JoinHandle,
     time::Instant,
 };
 
-/// What a run has read in its course.
+/// Totals of the frames read during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InputSummary {
-    /// Frames, those that were read again counted again.
+    /// Number of frames read, counting repeated reads.
     pub frames: u64,
-    /// Bytes that they take on the device.
+    /// Bytes of these frames on the device.
     pub bytes: u64,
-    /// Seconds for which the run waited for them.
+    /// Seconds for which the run waited for frames.
     pub wait_seconds: f64,
 }
 
-/// A window of frames on a device, and where the next ones come from.
+/// A window of frames on a device, with a reader for the next ones.
 ///
-/// Frames are numbered without end: those of a period again and again, in both directions.
+/// Frame indices are unbounded: in a periodic field they continue from period to period, in both
+/// directions.
 pub(crate) struct Stream {
     window: Mutex<Window>,
     time: TimeAxis,
-    /// Values of a frame.
+    /// Values in a frame.
     size: usize,
-    /// The most frames in the window, but for a step that needs more.
+    /// Maximum number of frames in the window, unless one step needs more.
     capacity: usize,
-    /// How many frames are read ahead.
+    /// Number of frames read ahead.
     ahead: usize,
     device: Device,
     precision: Precision,
 }
 
 struct Window {
-    /// The frames' values `[frames x size + 1, 4]`.
+    /// Values of the frames `[frames x size + 1, 4]`.
     velocity: Option<Tensor<2>>,
     frames: Range<i64>,
     reader: Reader,
-    /// Frames that the reader was asked for, in this order.
-    asked: VecDeque<i64>,
+    /// Frames requested from the reader, in this order.
+    requested: VecDeque<i64>,
     runs_backward: bool,
     input: InputSummary,
-    /// What went wrong where nobody could be told.
+    /// An error that could not be returned where it happened.
     failure: Option<Error>,
 }
 
-/// The thread that reads.
+/// The reader thread.
 struct Reader {
-    /// Closed to end the thread.
-    ask: Option<Sender<usize>>,
+    /// Dropped to end the thread.
+    request: Option<Sender<usize>>,
     frames: Receiver<Result<(Floats, bool)>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -77,14 +78,15 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Begins to read a source, of whose frames so many are to be held at a time.
+    /// Starts to stream a source with a window of `held` frames, and returns whether it has a
+    /// diffusivity.
     pub(super) fn open(
         layout: Layout,
         source: Box<dyn FrameSource + Send>,
         time: TimeAxis,
         (device, options): (&Device, &FieldOptions),
         held: usize,
-    ) -> Result<Loaded> {
+    ) -> Result<(Stream, bool)> {
         let ahead = Frames::ahead(held);
         let stream = Stream {
             size: layout.size(),
@@ -96,7 +98,7 @@ impl Stream {
                 velocity: None,
                 frames: 0..0,
                 reader: Reader::new(layout, source, (options.not_finite, options.precision))?,
-                asked: VecDeque::new(),
+                requested: VecDeque::new(),
                 runs_backward: false,
                 input: InputSummary::default(),
                 failure: None,
@@ -104,12 +106,10 @@ impl Stream {
             time,
         };
         let has_diffusivity = stream.check_first()?;
-        let nothing = Floats::from_f64(options.precision, [0.0; LANES].into_iter());
-        let velocity = nothing.into_tensor([1, LANES], device);
-        Ok(Loaded { velocity, stream: Some(Arc::new(stream)), has_diffusivity })
+        Ok((stream, has_diffusivity))
     }
 
-    /// Reads the first frame, and the last one where they must be equal.
+    /// Reads the first frame, and the last one if both must be equal.
     fn check_first(&self) -> Result<bool> {
         let mut window = self.lock();
         let (first, has_diffusivity) = self.read(&mut window, 0)?;
@@ -129,28 +129,28 @@ impl Stream {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frames held at a time, those that are read ahead among them.
+    /// Number of frames held at a time, including those read ahead.
     pub fn held(&self) -> usize {
         self.capacity + self.ahead
     }
 
-    /// The most frames in a window.
+    /// Maximum number of frames in a window.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// What was read so far.
+    /// Totals of the frames read so far.
     pub fn input(&self) -> InputSummary {
         self.lock().input
     }
 
-    /// What went wrong where nobody could be told, once.
+    /// Takes the pending error.
     pub fn failure(&self) -> Option<Error> {
         self.lock().failure.take()
     }
 
-    /// A window in which some frames are, and its first frame. Frames that are in the window already
-    /// are not read again. `backward` says in which direction the next ones are, if that is known.
+    /// A window that contains the `needed` frames, and its first frame. Frames that are already in
+    /// the window are not read again. `backward` is the direction of the next frames, if known.
     pub fn window(&self, needed: Range<i64>, backward: Option<bool>) -> Result<(Tensor<2>, i64)> {
         let mut window = self.lock();
         window.runs_backward = backward.unwrap_or(window.runs_backward);
@@ -162,11 +162,12 @@ impl Stream {
         self.read_ahead(&mut window);
         match &window.velocity {
             Some(velocity) => Ok((velocity.clone(), window.frames.start)),
-            None => Err(Error::Execution("it lost its frames".into())),
+            None => Err(Error::Execution("an earlier error left the field without frames".into())),
         }
     }
 
-    /// The same; zeros where a frame cannot be read, which [`failure`](Stream::failure) tells of.
+    /// Like [`window`](Stream::window), with zeros if a frame cannot be read;
+    /// [`failure`](Stream::failure) returns the error.
     pub fn window_or_zeros(&self, needed: Range<i64>) -> (Tensor<2>, i64) {
         let (first, count) = (needed.start, (needed.end - needed.start) as usize);
         self.window(needed, None).unwrap_or_else(|error| {
@@ -176,25 +177,25 @@ impl Stream {
         })
     }
 
-    /// The window after a move: what is needed, and as many of those that were there as fit.
+    /// The window after a move: the needed frames, and as many of the present ones as fit.
     fn slid(&self, has: &Range<i64>, needed: &Range<i64>) -> Range<i64> {
         if has.is_empty() || needed.start > has.end || needed.end < has.start {
             return needed.clone();
         }
-        let most = (self.capacity as i64).max(needed.end - needed.start);
+        let limit = (self.capacity as i64).max(needed.end - needed.start);
         if needed.end > has.end {
-            needed.start.min(has.start.max(needed.end - most))..needed.end
+            needed.start.min(has.start.max(needed.end - limit))..needed.end
         } else {
-            needed.start..needed.end.max(has.end.min(needed.start + most))
+            needed.start..needed.end.max(has.end.min(needed.start + limit))
         }
     }
 
-    /// Moves the window, in place where nobody else holds its tensor and the host can write to it.
+    /// Moves the window, in place if its tensor has no other owner and is in host memory.
     fn slide(&self, window: &mut Window, next: Range<i64>) -> Result<()> {
         let has = std::mem::replace(&mut window.frames, 0..0);
-        let kept = has.start.max(next.start)..has.end.min(next.end);
-        let kept = if kept.is_empty() { next.start..next.start } else { kept };
-        let fresh: Vec<i64> = (next.start..kept.start).chain(kept.end..next.end).collect();
+        let overlap = has.start.max(next.start)..has.end.min(next.end);
+        let overlap = if overlap.is_empty() { next.start..next.start } else { overlap };
+        let fresh: Vec<i64> = (next.start..overlap.start).chain(overlap.end..next.end).collect();
         let in_order: Vec<i64> = match window.runs_backward {
             true => fresh.into_iter().rev().collect(),
             false => fresh,
@@ -207,9 +208,9 @@ impl Stream {
                     let part = self.read(window, frame)?.0;
                     parts.push((frame, part.into_tensor([self.size, LANES], &self.device)));
                 }
-                if !kept.is_empty() {
-                    let rows = self.rows(&has, &kept);
-                    parts.push((kept.start, velocity.slice([rows, 0..LANES])));
+                if !overlap.is_empty() {
+                    let rows = self.rows(&has, &overlap);
+                    parts.push((overlap.start, velocity.slice([rows, 0..LANES])));
                 }
                 parts.sort_by_key(|(frame, _)| *frame);
                 let end = Tensor::zeros([1, LANES], (&self.device, self.precision.dtype()));
@@ -222,14 +223,14 @@ impl Stream {
                     None => Floats::with_capacity(self.precision, 0),
                 };
                 let rows = (next.end - next.start) as usize * self.size + 1;
-                let from = self.rows(&has, &kept);
-                let to = self.rows(&next, &kept).start;
+                let from = self.rows(&has, &overlap);
+                let to = self.rows(&next, &overlap).start;
                 all.shift(from.start * LANES..from.end * LANES, to * LANES, rows * LANES);
                 for frame in in_order {
                     let at = self.rows(&next, &(frame..frame + 1)).start;
                     all.put(at * LANES, &self.read(window, frame)?.0);
                 }
-                let zeros = Floats::from_f64(self.precision, [0.0; LANES].into_iter());
+                let zeros = Floats::zeros(self.precision, LANES);
                 all.put((rows - 1) * LANES, &zeros);
                 all.into_tensor([rows, LANES], &self.device)
             }
@@ -238,7 +239,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Rows of some frames in a window; none where there are no frames.
+    /// Rows of a range of frames in a window; empty for an empty range.
     fn rows(&self, window: &Range<i64>, frames: &Range<i64>) -> Range<usize> {
         if frames.is_empty() {
             return 0..0;
@@ -247,41 +248,41 @@ impl Stream {
         row(frames.start)..row(frames.end)
     }
 
-    /// The source's number of a frame.
+    /// The index of a frame in the source.
     fn number(&self, frame: i64) -> usize {
         let clock = self.time.clock();
         match clock.frame_intervals.len() {
             0 => 0,
-            gaps if self.time.repeats() => frame.rem_euclid(gaps as i64) as usize,
+            intervals if self.time.repeats() => frame.rem_euclid(intervals as i64) as usize,
             _ => frame.clamp(0, clock.frames as i64 - 1) as usize,
         }
     }
 
-    /// A frame, which may have been read ahead.
+    /// Receives a frame, which may have been read ahead.
     fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, bool)> {
-        let begin = Instant::now();
-        if !window.asked.contains(&frame) {
-            // What is on its way leads elsewhere, or comes later than this one.
-            for _ in 0..window.asked.len() {
+        let start = Instant::now();
+        if !window.requested.contains(&frame) {
+            // Discard pending frames: they are not needed, or needed later.
+            for _ in 0..window.requested.len() {
                 window.reader.next().ok();
             }
-            window.asked.clear();
-            window.reader.ask(self.number(frame))?;
-            window.asked.push_back(frame);
+            window.requested.clear();
+            window.reader.request(self.number(frame))?;
+            window.requested.push_back(frame);
         }
         let mut found = None;
         while found.is_none()
-            && let Some(asked) = window.asked.pop_front()
+            && let Some(requested) = window.requested.pop_front()
         {
-            found = Some(window.reader.next()).filter(|_| asked == frame);
+            found = Some(window.reader.next()).filter(|_| requested == frame);
         }
         window.input.frames += 1;
         window.input.bytes += (self.size * LANES * self.precision.bytes()) as u64;
-        window.input.wait_seconds += begin.elapsed().as_secs_f64();
-        found.unwrap_or_else(|| Err(gone()))
+        window.input.wait_seconds += start.elapsed().as_secs_f64();
+        found.unwrap_or_else(|| Err(reader_ended()))
     }
 
-    /// Asks for the frames that come next.
+    /// Requests the next frames.
     fn read_ahead(&self, window: &mut Window) {
         let Range { start, end } = window.frames;
         let next = |k: i64| if window.runs_backward { start - 1 - k } else { end + k };
@@ -290,10 +291,10 @@ impl Stream {
         };
         let wanted: Vec<i64> = (0..self.ahead as i64).map(next).filter(is_there).collect();
         for frame in wanted {
-            if !window.asked.contains(&frame) && window.asked.len() < self.ahead {
-                // Where the thread is gone, whoever reads the frame hears of it.
-                if window.reader.ask(self.number(frame)).is_ok() {
-                    window.asked.push_back(frame);
+            if !window.requested.contains(&frame) && window.requested.len() < self.ahead {
+                // If the thread has ended, the next read of a frame returns the error.
+                if window.reader.request(self.number(frame)).is_ok() {
+                    window.requested.push_back(frame);
                 }
             }
         }
@@ -306,12 +307,12 @@ impl Reader {
         mut source: Box<dyn FrameSource + Send>,
         options: (NotFinite, Precision),
     ) -> Result<Self> {
-        let (ask, asked) = channel::<usize>();
+        let (request, requested) = channel::<usize>();
         let (give, frames) = channel();
         let work = move || {
-            while let Ok(frame) = asked.recv() {
-                // What else is asked for already is read beside it.
-                let others = asked.try_iter().take(threads() - 1);
+            while let Ok(frame) = requested.recv() {
+                // Read other requested frames at the same time.
+                let others = requested.try_iter().take(threads() - 1);
                 let group: Vec<usize> = std::iter::once(frame).chain(others).collect();
                 tracing::debug!(?group, "reading");
                 for found in layout.read_frames(&mut *source, &group, options) {
@@ -323,38 +324,38 @@ impl Reader {
         };
         let thread = std::thread::Builder::new().name("burntrace frames".into()).spawn(work);
         let thread = thread.map_err(|error| {
-            Error::Execution(format!("it has no thread to read frames: {error}"))
+            Error::Execution(format!("cannot start a thread to read frames: {error}"))
         })?;
-        Ok(Reader { ask: Some(ask), frames, thread: Some(thread) })
+        Ok(Reader { request: Some(request), frames, thread: Some(thread) })
     }
 
-    fn ask(&self, frame: usize) -> Result<()> {
-        let ask = self.ask.as_ref().ok_or_else(gone)?;
-        ask.send(frame).map_err(|_| gone())
+    fn request(&self, frame: usize) -> Result<()> {
+        let request = self.request.as_ref().ok_or_else(reader_ended)?;
+        request.send(frame).map_err(|_| reader_ended())
     }
 
-    /// The next frame of those that were asked for.
+    /// Receives the next requested frame.
     fn next(&self) -> Result<(Floats, bool)> {
-        self.frames.recv().map_err(|_| gone())?
+        self.frames.recv().map_err(|_| reader_ended())?
     }
 
-    /// A frame, nothing else having been asked for.
+    /// Requests and receives a frame, when no other is pending.
     fn read(&self, frame: usize) -> Result<(Floats, bool)> {
-        self.ask(frame)?;
+        self.request(frame)?;
         self.next()
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.ask = None;
+        self.request = None;
         if let Some(thread) = self.thread.take() {
-            // It has panicked where the source has; whoever asked for that frame knows.
+            // A panic of the source has already been reported to the reader of that frame.
             thread.join().ok();
         }
     }
 }
 
-fn gone() -> Error {
-    Error::Execution("the thread that reads frames has ended; their source panicked".into())
+fn reader_ended() -> Error {
+    Error::Execution("the thread that reads frames has ended because their source panicked".into())
 }

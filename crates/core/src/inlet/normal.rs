@@ -1,9 +1,9 @@
-//! The inverse of the normal distribution function.
+//! Quantiles of the normal distribution.
 
-/// Coefficients of a numerator and a denominator, by rising power.
+/// Coefficients of numerator and denominator, by increasing power.
 type Ratio = [[f64; 8]; 2];
 
-/// Within 0.425 of the middle, in 0.425^2 - q^2.
+/// For |q| below 0.425, in 0.425^2 - q^2.
 const CENTRE: Ratio = [
     [
         3.3871328727963665,
@@ -75,9 +75,9 @@ const TAIL: Ratio = [
     ],
 ];
 
-/// The number below which a standard normal number lies with probability `p`, in (0, 1): AS 241
-/// (M. J. Wichura, *The percentage points of the normal distribution*, Applied Statistics 37,
-/// 1988), routine PPND16, to about 16 digits.
+/// The quantile of the standard normal distribution for a probability `p` in (0, 1): AS 241 (M. J.
+/// Wichura, *The percentage points of the normal distribution*, Applied Statistics 37, 1988),
+/// routine PPND16, to about 16 digits.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
@@ -111,19 +111,19 @@ mod tests {
     ];
 
     #[test]
-    fn quantiles_are_the_known_ones() {
+    fn quantiles_match_reference_values() {
         for (p, expected) in EXPECTED {
             let found = normal_quantile(p);
-            // A few roundings.
+            // Allow for a few roundings.
             assert!((found - expected).abs() <= 4e-15 * expected.abs(), "{p}: {found}");
         }
-        // By symmetry, to the rounding of 1 - p; the well-known 1.96 as well.
+        // Symmetry, up to the rounding of 1 - p, and the quantile 1.96.
         assert!((normal_quantile(0.3) + normal_quantile(0.7)).abs() < 1e-15);
         assert!((normal_quantile(0.975) - 1.959963984540054).abs() < 1e-14);
     }
 
     #[test]
-    fn pieces_join() {
+    fn approximations_are_continuous_at_their_limits() {
         for p in [0.075, (-25.0_f64).exp()] {
             let [below, above] = [p * (1.0 - 1e-12), p * (1.0 + 1e-12)].map(normal_quantile);
             assert!(below < above && above - below < 1e-11);

@@ -1,42 +1,42 @@
-//! Inlets with an extent: plane figures, in coordinates of their own.
+//! Plane figures of inlets, with local coordinates.
 
 use super::polygon::Polygon;
 use super::vectors::{across, cross, dot, length, minus, unit};
 use crate::field::AXES;
 use crate::{Domain, Error, Face, Result};
 
-/// A figure in a plane, or a segment of a line.
+/// A figure in a plane, or a line segment.
 ///
-/// Its own coordinates are lengths along two vectors at right angles.
+/// Local coordinates are lengths along two orthogonal vectors.
 pub(super) struct Patch {
-    /// Where its own coordinates are 0.
+    /// Origin of the local coordinates.
     origin: [f64; 3],
-    /// Along which they are counted, of length 1.
+    /// Unit vectors of the local coordinates.
     axes: [[f64; 3]; 2],
-    /// Where the flow comes from points the other way; of length 1.
+    /// Unit normal, in the direction of inflow.
     pub(super) normal: [f64; 3],
-    /// 2, or 1 for a segment and 0 for a single place: faces of flat domains.
+    /// 2; 1 for a segment and 0 for a single point, which are faces of flat domains.
     pub(super) dims: usize,
-    /// A corner and the edges of the parallelogram around it, in its own coordinates.
+    /// A corner and the edges of the bounding parallelogram, in local coordinates.
     corner: [f64; 2],
     pub(super) edges: [[f64; 2]; 2],
-    /// Its centroid.
+    /// The centroid, in local coordinates.
     pub(super) centre: [f64; 2],
-    pub(super) rim: Outline,
+    pub(super) outline: Outline,
 }
 
-/// What part of the parallelogram around it a figure is.
+/// The part of the bounding parallelogram that a figure fills.
 pub(super) enum Outline {
-    /// All of it. Its corner is the origin and its first edge lies along the first axis.
+    /// All of it. The corner is the origin, and the first edge is along the first axis.
     Whole,
-    /// The circle of this radius about the origin.
+    /// A circle of this radius about the origin.
     Circle(f64),
     Corners(Polygon),
 }
 
 impl Patch {
-    /// A face of a domain: a rectangle, or less where the domain is flat. There it has the
-    /// domain's coordinate, or the one given where that is not finite.
+    /// A face of a domain: a rectangle, or a segment or point in a flat domain. On a flat axis it
+    /// has the domain's coordinate, or that of `flat` if the domain's is not finite.
     pub(super) fn face(face: Face, domain: &Domain, flat: [f64; 3]) -> Result<Self> {
         let (axis, mut origin) = (face_axis(face), domain.low);
         origin[axis] = face_coordinate(face, domain)?;
@@ -49,7 +49,7 @@ impl Patch {
         let size = domain.size();
         if let Some(d) = across.iter().copied().find(|d| !size[*d].is_finite()) {
             return Err(Error::Inlet(format!(
-                "the face {face} has no end along {}: it goes from {} to {}; bound the domain \
+                "the face {face} is unbounded along {}: it goes from {} to {}; bound the domain \
                  there, or give the inlet as a rectangle",
                 AXES[d], domain.low[d], domain.high[d]
             )));
@@ -58,7 +58,7 @@ impl Patch {
         let extent = |k: usize| across.get(k).map_or(0.0, |d| size[*d]);
         let normal = axis_vector(axis).map(|x| if is_high(face) { 0.0 - x } else { x });
         let edges = [[extent(0), 0.0], [0.0, extent(1)]];
-        Ok(Patch::whole(origin, [along(0), along(1)], normal, edges, across.len()))
+        Ok(Patch::parallelogram(origin, [along(0), along(1)], normal, edges, across.len()))
     }
 
     pub(super) fn rectangle(origin: [f64; 3], edge1: [f64; 3], edge2: [f64; 3]) -> Result<Self> {
@@ -68,17 +68,17 @@ impl Patch {
         let (Some(first), Some(normal)) = (unit(edge1), unit(cross(edge1, edge2))) else {
             return Err(no_area(edge1, edge2));
         };
-        // Narrower than this, its normal is made of rounding.
+        // A narrower parallelogram has a normal of rounding errors.
         let height = dot(cross(normal, edge1), edge2) / length(edge1);
         if height.is_nan() || height <= 1e-12 * length(edge2) {
             return Err(no_area(edge1, edge2));
         }
         let axes = [first, cross(normal, first)];
         let edges = [[length(edge1), 0.0], axes.map(|axis| dot(edge2, axis))];
-        Ok(Patch::whole(origin, axes, normal, edges, 2))
+        Ok(Patch::parallelogram(origin, axes, normal, edges, 2))
     }
 
-    fn whole(
+    fn parallelogram(
         origin: [f64; 3],
         axes: [[f64; 3]; 2],
         normal: [f64; 3],
@@ -86,7 +86,16 @@ impl Patch {
         dims: usize,
     ) -> Self {
         let centre = [0, 1].map(|k| 0.5 * (edges[0][k] + edges[1][k]));
-        Patch { origin, axes, normal, dims, corner: [0.0; 2], edges, centre, rim: Outline::Whole }
+        Patch {
+            origin,
+            axes,
+            normal,
+            dims,
+            corner: [0.0; 2],
+            edges,
+            centre,
+            outline: Outline::Whole,
+        }
     }
 
     pub(super) fn disc(centre: [f64; 3], normal: [f64; 3], radius: f64) -> Result<Self> {
@@ -95,11 +104,14 @@ impl Patch {
         check_finite("the disc's radius", &[radius])?;
         if radius <= 0.0 {
             return Err(Error::Inlet(format!(
-                "the disc's radius is {radius}; it must be positive"
+                "the disc's radius is {radius}; give a positive number"
             )));
         }
         let normal = unit(normal).ok_or_else(|| {
-            Error::Inlet("the disc's normal (0, 0, 0) has no direction; give one".into())
+            Error::Inlet(
+                "the disc's normal (0, 0, 0) has no direction; give a vector across the disc"
+                    .into(),
+            )
         })?;
         Ok(Patch {
             origin: centre,
@@ -109,17 +121,17 @@ impl Patch {
             corner: [-radius; 2],
             edges: [[2.0 * radius, 0.0], [0.0, 2.0 * radius]],
             centre: [0.0; 2],
-            rim: Outline::Circle(radius),
+            outline: Outline::Circle(radius),
         })
     }
 
-    /// The normal is the right-hand one: seen from where it points, the corners go around
-    /// counter-clockwise (M. E. Newell's method: half the sum of the vector products of
-    /// successive corners; from the first corner, so that planes along the axes stay exact).
+    /// A polygon with the right-hand normal, which points to the side from which the corners are
+    /// counter-clockwise. Newell's method: half the sum of the cross products of successive
+    /// corners, relative to the first corner, so that planes along the axes stay exact.
     pub(super) fn polygon(corners: &[[f64; 3]]) -> Result<Self> {
         let [origin, _, _, ..] = *corners else {
             return Err(Error::Inlet(format!(
-                "the polygon has {} corners; it needs three or more",
+                "the polygon has {} corners; give three or more",
                 corners.len()
             )));
         };
@@ -133,34 +145,34 @@ impl Patch {
         let polygon = Polygon::new(flat, size)?;
         let [low, high] = polygon.bounds();
         let edges = [[high[0] - low[0], 0.0], [0.0, high[1] - low[1]]];
-        let share = polygon.area() / (edges[0][0] * edges[1][1]);
-        if share < 1e-3 {
+        let fraction = polygon.area() / (edges[0][0] * edges[1][1]);
+        if fraction < 1e-3 {
             return Err(Error::Inlet(format!(
-                "the polygon fills only {share:e} of the rectangle around it; places on it could \
-                 not be found; divide it into several polygons"
+                "the polygon fills only {fraction:e} of its bounding rectangle, which is too little \
+                 to find positions on it; split it into several polygons"
             )));
         }
         let centre = polygon.centroid();
-        let rim = Outline::Corners(polygon);
-        Ok(Patch { origin, axes, normal, dims: 2, corner: low, edges, centre, rim })
+        let outline = Outline::Corners(polygon);
+        Ok(Patch { origin, axes, normal, dims: 2, corner: low, edges, centre, outline })
     }
 
-    /// Its own coordinates of a point of the unit square, which is the parallelogram around it.
+    /// Local coordinates of a point of the unit square, mapped to the bounding parallelogram.
     pub(super) fn at(&self, [s, t]: [f64; 2]) -> [f64; 2] {
         let [e, f] = self.edges;
         [0, 1].map(|k| self.corner[k] + s * e[k] + t * f[k])
     }
 
-    /// Where a point of it lies in space.
-    pub(super) fn place(&self, [a, b]: [f64; 2]) -> [f64; 3] {
+    /// The position of a point in local coordinates.
+    pub(super) fn position(&self, [a, b]: [f64; 2]) -> [f64; 3] {
         let [e, f] = self.axes;
         std::array::from_fn(|d| self.origin[d] + a * e[d] + b * f[d])
     }
 
-    /// Whether a point, in its own coordinates, lies within its rim.
+    /// Whether a point in local coordinates is inside the outline.
     pub(super) fn contains(&self, p: [f64; 2]) -> bool {
         let open = |x: f64| 0.0 < x && x < 1.0;
-        match &self.rim {
+        match &self.outline {
             Outline::Whole => {
                 let [[width, _], [shift, height]] = self.edges;
                 let t = if self.dims == 2 { p[1] / height } else { 0.5 };
@@ -172,19 +184,21 @@ impl Patch {
         }
     }
 
-    /// The box around it.
+    /// The axis-aligned bounding box.
     pub(super) fn bounds(&self) -> [[f64; 3]; 2] {
-        let corners: Vec<[f64; 3]> = match &self.rim {
+        let corners: Vec<[f64; 3]> = match &self.outline {
             Outline::Circle(radius) => {
-                let reach = self.normal.map(|n| radius * (1.0 - n * n).max(0.0).sqrt());
+                let extent = self.normal.map(|n| radius * (1.0 - n * n).max(0.0).sqrt());
                 return [-1.0, 1.0]
-                    .map(|side| std::array::from_fn(|d| self.origin[d] + side * reach[d]));
+                    .map(|side| std::array::from_fn(|d| self.origin[d] + side * extent[d]));
             }
             Outline::Whole => {
                 let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
-                square.map(|p| self.place(self.at(p))).to_vec()
+                square.map(|p| self.position(self.at(p))).to_vec()
             }
-            Outline::Corners(polygon) => polygon.corners().iter().map(|p| self.place(*p)).collect(),
+            Outline::Corners(polygon) => {
+                polygon.corners().iter().map(|p| self.position(*p)).collect()
+            }
         };
         let over = |start, better: fn(f64, f64) -> f64| {
             std::array::from_fn(|d| corners.iter().fold(start, |m, p| better(m, p[d])))
@@ -192,15 +206,15 @@ impl Patch {
         [over(f64::INFINITY, f64::min), over(f64::NEG_INFINITY, f64::max)]
     }
 
-    /// Its own coordinates of a place.
+    /// Local coordinates of a position.
     #[cfg(test)]
-    pub(super) fn own(&self, place: [f64; 3]) -> [f64; 2] {
-        self.axes.map(|axis| dot(minus(place, self.origin), axis))
+    pub(super) fn local(&self, position: [f64; 3]) -> [f64; 2] {
+        self.axes.map(|axis| dot(minus(position, self.origin), axis))
     }
 
     #[cfg(test)]
     pub(super) fn area(&self) -> f64 {
-        match &self.rim {
+        match &self.outline {
             Outline::Whole => self.edges[0][0] * self.edges[1][1],
             Outline::Circle(radius) => std::f64::consts::PI * radius * radius,
             Outline::Corners(polygon) => polygon.area(),
@@ -208,7 +222,7 @@ impl Patch {
     }
 }
 
-/// The axis that a face lies across.
+/// The axis normal to a face.
 pub(super) fn face_axis(face: Face) -> usize {
     face as usize / 2
 }
@@ -222,8 +236,8 @@ pub(super) fn face_coordinate(face: Face, domain: &Domain) -> Result<f64> {
     let axis = face_axis(face);
     if domain.is_flat(axis) {
         return Err(Error::Inlet(format!(
-            "the domain is flat along {}, so it has no face {face}; choose a face across another \
-             axis",
+            "the domain is flat along {}, so it has no face {face}; choose a face of \
+             another axis",
             AXES[axis]
         )));
     }
@@ -245,12 +259,12 @@ fn newell(from: &[[f64; 3]], size: f64) -> Result<[f64; 3]> {
         let product = cross(pair[0], pair[1]);
         sum = std::array::from_fn(|d| sum[d] + product[d]);
     }
-    // Less than this is rounding.
-    let enough = length(sum) > 1e-12 * size * size;
-    unit(sum).filter(|_| enough).ok_or_else(|| {
+    // Below this, the sum consists of rounding errors.
+    let is_significant = length(sum) > 1e-12 * size * size;
+    unit(sum).filter(|_| is_significant).ok_or_else(|| {
         Error::Inlet(
-            "the polygon's corners enclose no area: they lie on a line, or its rim crosses \
-             itself; give them in order along the rim"
+            "the polygon's corners enclose no area: they are collinear, or its sides cross; give \
+             the corners in order along the boundary"
                 .into(),
         )
     })
@@ -261,8 +275,8 @@ fn check_plane(from: &[[f64; 3]], normal: [f64; 3], size: f64) -> Result<()> {
     match off.enumerate().find(|(_, distance)| *distance > 1e-6 * size) {
         None => Ok(()),
         Some((corner, distance)) => Err(Error::Inlet(format!(
-            "the polygon is not plane: corner {corner} lies {distance} off the plane of its \
-             corners; at most a millionth of its size is allowed; divide it into triangles"
+            "the polygon is not planar: corner {corner} is {distance} off the plane of its \
+             corners, more than a millionth of its size; split it into triangles"
         ))),
     }
 }
@@ -272,7 +286,7 @@ fn polygon_axes(from: &[[f64; 3]], normal: [f64; 3]) -> [[f64; 3]; 2] {
     let next = from.iter().cycle().skip(1);
     let sides = from.iter().zip(next).map(|(a, b)| minus(*b, *a));
     let longest = sides.fold([0.0; 3], |m, s| if length(s) > length(m) { s } else { m });
-    // Corners may lie off the plane a little: no part of the axis may.
+    // Corners may be slightly off the plane; the axes must not.
     let second = unit(cross(normal, longest)).unwrap_or(across(normal)[1]);
     [cross(second, normal), second]
 }
@@ -288,12 +302,12 @@ fn no_area(edge1: [f64; 3], edge2: [f64; 3]) -> Error {
     ))
 }
 
-/// Checks numbers of an inlet. Beyond 1e100, areas would not be finite.
+/// Checks the numbers of an inlet. Above 1e100, areas would overflow.
 pub(super) fn check_finite(what: &str, numbers: &[f64]) -> Result<()> {
     match numbers.iter().find(|x| x.is_nan() || x.abs() >= 1e100) {
         None => Ok(()),
         Some(bad) => Err(Error::Inlet(format!(
-            "{what} {numbers:?} has {bad} in it; its numbers must be finite, and less than 1e100"
+            "{what} {numbers:?} contains {bad}; give finite numbers below 1e100"
         ))),
     }
 }

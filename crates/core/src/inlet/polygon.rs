@@ -1,33 +1,34 @@
-//! Polygons in a plane.
+//! Plane polygons.
 
 use crate::{Error, Result};
 
 type Point = [f64; 2];
 
-/// A simple polygon, its corners in counter-clockwise order.
+/// A simple polygon with counter-clockwise corners.
 pub(super) struct Polygon {
     corners: Vec<Point>,
-    /// Points nearer to the rim than this count as on it: rounding of the corners.
-    margin: f64,
+    /// Points closer to the boundary than this count as on it, because corners are rounded.
+    tolerance: f64,
 }
 
 impl Polygon {
     /// A polygon that does not touch itself.
     ///
-    /// `size` is a length comparable to its largest extent.
+    /// `size` is a length of the order of its extent.
     ///
     /// # Errors
     ///
-    /// [`Error::Inlet`] where it does.
+    /// [`Error::Inlet`] if two sides touch.
     pub(super) fn new(corners: Vec<Point>, size: f64) -> Result<Self> {
-        let polygon = Polygon { corners, margin: 1e-9 * size };
+        let polygon = Polygon { corners, tolerance: 1e-9 * size };
         let count = polygon.corners.len();
         for i in 0..count {
             for j in i + 1..count {
-                if polygon.clash(i, j) {
+                if polygon.sides_touch(i, j) {
                     return Err(Error::Inlet(format!(
-                        "the polygon meets itself: its side from corner {i} to {} touches the one \
-                         from corner {j} to {}; give the corners in order along its rim, each once",
+                        "the polygon intersects itself: its side from corner {i} to {} touches \
+                         the side from corner {j} to {}; give each corner once, in order along \
+                         the boundary",
                         (i + 1) % count,
                         (j + 1) % count
                     )));
@@ -41,7 +42,7 @@ impl Polygon {
         &self.corners
     }
 
-    /// Its sides, side `i` from corner `i` on.
+    /// Its sides; side `i` starts at corner `i`.
     fn sides(&self) -> impl Iterator<Item = [Point; 2]> {
         let next = self.corners.iter().cycle().skip(1);
         self.corners.iter().zip(next).map(|(a, b)| [*a, *b])
@@ -51,27 +52,27 @@ impl Polygon {
         [self.corners[i], self.corners[(i + 1) % self.corners.len()]]
     }
 
-    /// Whether two sides, `i < j`, meet anywhere but in the corner of neighbours.
-    fn clash(&self, i: usize, j: usize) -> bool {
+    /// Whether two sides, `i < j`, touch anywhere but in a common corner.
+    fn sides_touch(&self, i: usize, j: usize) -> bool {
         let [a, b] = self.side(i);
         let [c, d] = self.side(j);
-        // Neighbours meet elsewhere only where the second goes back along the first.
+        // Adjacent sides touch elsewhere only if the second runs back along the first.
         if j == i + 1 {
-            return turn(a, b, d) == 0.0 && along(b, a, d) >= 0.0;
+            return signed_area(a, b, d) == 0.0 && dot_from(b, a, d) >= 0.0;
         }
         if i == 0 && j + 1 == self.corners.len() {
-            return turn(c, a, b) == 0.0 && along(a, c, b) >= 0.0;
+            return signed_area(c, a, b) == 0.0 && dot_from(a, c, b) >= 0.0;
         }
         let near =
             (0..2).all(|k| a[k].min(b[k]) <= c[k].max(d[k]) && c[k].min(d[k]) <= a[k].max(b[k]));
         near && straddles(a, b, c, d) && straddles(c, d, a, b)
     }
 
-    /// Whether a point lies inside, by the even-odd rule, and not on the rim.
+    /// Whether a point is inside by the even-odd rule, and not on the boundary.
     pub(super) fn contains(&self, p: Point) -> bool {
         let mut inside = false;
         for [a, b] in self.sides() {
-            if distance2(p, a, b) <= self.margin * self.margin {
+            if distance2(p, a, b) <= self.tolerance * self.tolerance {
                 return false;
             }
             inside ^= (a[1] <= p[1]) != (b[1] <= p[1]) && p[0] < crossing(a, b, p[1]);
@@ -79,16 +80,16 @@ impl Polygon {
         inside
     }
 
-    /// Where a line of constant second coordinate lies inside: intervals of the first.
+    /// Intervals of the first coordinate inside the polygon, at a second coordinate `y`.
     pub(super) fn row(&self, y: f64) -> Vec<[f64; 2]> {
         let met = self.sides().filter(|[a, b]| (a[1] <= y) != (b[1] <= y));
         let mut x: Vec<f64> = met.map(|[a, b]| crossing(a, b, y)).collect();
         x.sort_by(f64::total_cmp);
-        let margin = 2.0 * self.margin;
-        x.as_chunks().0.iter().copied().filter(|[a, b]| b - a > margin).collect()
+        let tolerance = 2.0 * self.tolerance;
+        x.as_chunks().0.iter().copied().filter(|[a, b]| b - a > tolerance).collect()
     }
 
-    /// Least and greatest coordinates.
+    /// Minimum and maximum coordinates.
     pub(super) fn bounds(&self) -> [Point; 2] {
         let corners = || self.corners.iter();
         [
@@ -101,7 +102,7 @@ impl Polygon {
         0.5 * self.sides().map(|[a, b]| a[0] * b[1] - b[0] * a[1]).sum::<f64>()
     }
 
-    /// Centre of the area; outside of some concave polygons.
+    /// Centroid, which can be outside a concave polygon.
     pub(super) fn centroid(&self) -> Point {
         let six = 6.0 * self.area();
         [0, 1].map(|k| {
@@ -112,30 +113,30 @@ impl Polygon {
     }
 }
 
-/// Twice the area of a triangle: positive where its corners turn left.
-fn turn(a: Point, b: Point, c: Point) -> f64 {
+/// Twice the signed area of a triangle, positive for counter-clockwise corners.
+fn signed_area(a: Point, b: Point, c: Point) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Scalar product of the ways from one point to two others.
-fn along(from: Point, a: Point, b: Point) -> f64 {
+/// Scalar product of the vectors from one point to two others.
+fn dot_from(from: Point, a: Point, b: Point) -> f64 {
     (a[0] - from[0]) * (b[0] - from[0]) + (a[1] - from[1]) * (b[1] - from[1])
 }
 
-/// Whether two points do not lie strictly on one side of the line through `a` and `b`.
+/// Whether two points are not strictly on one side of the line through `a` and `b`.
 fn straddles(a: Point, b: Point, c: Point, d: Point) -> bool {
-    let [p, q] = [turn(a, b, c), turn(a, b, d)];
+    let [p, q] = [signed_area(a, b, c), signed_area(a, b, d)];
     !(p > 0.0 && q > 0.0 || p < 0.0 && q < 0.0)
 }
 
-/// Where the line through two points has this second coordinate.
+/// First coordinate at which the line through two points has the second coordinate `y`.
 fn crossing(a: Point, b: Point, y: f64) -> f64 {
     a[0] + (b[0] - a[0]) * ((y - a[1]) / (b[1] - a[1]))
 }
 
-/// Squared distance of a point from a side.
+/// Squared distance of a point to a side.
 fn distance2(p: Point, a: Point, b: Point) -> f64 {
-    let f = (along(a, b, p) / along(a, b, b)).clamp(0.0, 1.0);
+    let f = (dot_from(a, b, p) / dot_from(a, b, b)).clamp(0.0, 1.0);
     let d = [0, 1].map(|k| p[k] - (a[k] + f * (b[k] - a[k])));
     d[0] * d[0] + d[1] * d[1]
 }
@@ -144,15 +145,15 @@ fn distance2(p: Point, a: Point, b: Point) -> f64 {
 mod tests {
     use super::*;
 
-    /// An L: the unit square without its upper right quarter, and an edge at one half.
-    fn ell() -> Polygon {
+    /// An L shape: the unit square without its upper right quarter.
+    fn l_shape() -> Polygon {
         let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 0.5], [0.5, 0.5], [0.5, 1.0], [0.0, 1.0]];
         Polygon::new(corners.to_vec(), 1.0).unwrap()
     }
 
     #[test]
-    fn area_centroid_and_bounds_are_those_of_the_figure() {
-        let ell = ell();
+    fn area_centroid_and_bounds_are_exact() {
+        let ell = l_shape();
         assert!((ell.area() - 0.75).abs() < 1e-15);
         // A half at (1/2, 1/4) and a quarter at (1/4, 3/4).
         let expected = (0.5 * 0.5 + 0.25 * 0.25) / 0.75;
@@ -161,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn the_rim_is_not_inside() {
-        let ell = ell();
+    fn boundary_is_not_inside() {
+        let ell = l_shape();
         for p in [[0.25, 0.75], [0.75, 0.25], [0.25, 0.5], [0.499, 0.999]] {
             assert!(ell.contains(p), "{p:?}");
         }
@@ -172,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_cut_into_pieces() {
-        // A U, 3 wide.
+    fn rows_of_a_concave_polygon_have_several_pieces() {
+        // A U shape of width 3.
         let corners = [[0, 0], [3, 0], [3, 2], [2, 2], [2, 1], [1, 1], [1, 2], [0, 2]];
         let u = Polygon::new(corners.map(|p| p.map(f64::from)).to_vec(), 3.0).unwrap();
         assert_eq!(u.row(0.5), [[0.0, 3.0]]);
@@ -182,19 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn polygons_that_meet_themselves_are_refused() {
+    fn self_intersecting_polygons_are_refused() {
         let refused = |corners: &[Point]| match Polygon::new(corners.to_vec(), 1.0) {
             Err(Error::Inlet(message)) => message,
             _ => panic!("accepted"),
         };
         let bow = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]];
         assert!(refused(&bow).contains("from corner 1 to 2 touches the one from corner 3 to 0"));
-        // A side that goes back, a corner given twice, a corner on another side.
+        // A side that runs back, a repeated corner, a corner on another side.
         refused(&[[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
         refused(&[[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
         refused(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]);
         refused(&[[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
-        // Sides on one line that do not meet, and a corner of 180 degrees, are allowed.
+        // Collinear sides that do not touch, and a corner of 180 degrees, are valid.
         let comb = [[0, 0], [1, 0], [1, 1], [2, 1], [2, 0], [3, 0], [3, 2], [1, 2], [0, 2]];
         assert!(Polygon::new(comb.map(|p| p.map(f64::from)).to_vec(), 3.0).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Vectors of three components.
+//! Vector algebra.
 
 pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -16,22 +16,22 @@ pub(super) fn length(a: [f64; 3]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// The vector of length 1 in the same direction; `None` where there is no direction.
+/// The unit vector in the same direction; `None` for a zero or infinite vector.
 pub(super) fn unit(a: [f64; 3]) -> Option<[f64; 3]> {
     let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return None;
     }
-    // Squares of very large and very small numbers would not be finite.
+    // Scaled first: squares may overflow or underflow.
     let scaled = a.map(|x| x / largest);
     let length = length(scaled);
     Some(scaled.map(|x| x / length))
 }
 
-/// Two unit vectors at right angles to a unit vector and to each other; the three are
-/// right-handed in the order (first, second, given). A normal along an axis gives exact zeros.
+/// Two unit vectors orthogonal to a unit vector and to each other, right-handed in the order
+/// (first, second, given). A normal along an axis gives exact zeros.
 pub(super) fn across(normal: [f64; 3]) -> [[f64; 3]; 2] {
-    // The axis farthest from the normal: the vector product is then longest.
+    // The axis farthest from the normal gives the longest cross product.
     let far = (0..3).fold(0, |d, e| if normal[e].abs() < normal[d].abs() { e } else { d });
     let axis = std::array::from_fn(|d| f64::from(u8::from(d == far)));
     let first = cross(axis, normal);

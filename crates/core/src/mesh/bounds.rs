@@ -1,33 +1,33 @@
-//! Boxes around cells.
+//! Bounding boxes of cells.
 
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 use std::sync::LazyLock;
 
-/// A box around a cell, with a margin for what rounding does.
+/// The bounding box of a cell, with a margin for rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Its least corner.
+    /// Minimum corner.
     pub low: [f64; 3],
-    /// Its greatest corner.
+    /// Maximum corner.
     pub high: [f64; 3],
 }
 
 impl Bounds {
-    /// A box around nothing.
+    /// The empty box.
     pub(crate) const EMPTY: Bounds =
         Bounds { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
 
-    /// Whether it holds nothing, not even a point.
+    /// Whether the box is empty and contains no point.
     pub fn is_empty(&self) -> bool {
         (0..3).any(|d| self.low[d] > self.high[d])
     }
 
-    /// Whether a position is in it, counted by the first `dimension` axes.
+    /// Whether a position is inside, on the first `dimension` axes.
     pub fn contains(&self, point: [f64; 3], dimension: usize) -> bool {
         (0..dimension).all(|d| self.low[d] <= point[d] && point[d] <= self.high[d])
     }
 
-    /// The box around a cell with these nodes, without a margin.
+    /// The bounding box of a cell with these nodes, without a margin.
     pub(super) fn of_cell(kind: CellKind, nodes: &[[f64; 3]]) -> Self {
         let mut bounds = Bounds::EMPTY;
         if !kind.is_quadratic() {
@@ -43,7 +43,7 @@ impl Bounds {
             }
             bounds.add(point);
         }
-        // Sums are rounded: nodes on the cell's side must be in the box all the same.
+        // Sums are rounded: include the nodes explicitly.
         nodes.iter().for_each(|node| bounds.add(*node));
         bounds
     }
@@ -60,17 +60,17 @@ impl Bounds {
         self.add(other.high);
     }
 
-    /// Its longest side.
+    /// Longest side.
     pub(super) fn size(&self) -> f64 {
         (0..3).map(|d| self.high[d] - self.low[d]).fold(0.0, f64::max)
     }
 
-    /// The greatest of its coordinates, without their signs.
+    /// Maximum absolute coordinate.
     pub(super) fn magnitude(&self) -> f64 {
-        self.low.iter().chain(&self.high).fold(0.0, |most, x| most.max(x.abs()))
+        self.low.iter().chain(&self.high).fold(0.0, |max, x| max.max(x.abs()))
     }
 
-    /// The same with a margin on all sides.
+    /// Adds a margin on all sides.
     pub(super) fn widened(&self, margin: f64) -> Self {
         Bounds { low: self.low.map(|x| x - margin), high: self.high.map(|x| x + margin) }
     }
@@ -79,9 +79,9 @@ impl Bounds {
 type Weights = Vec<[f64; MAX_CELL_NODES]>;
 
 /// Weights of nodes that give points whose convex hull contains the cell: the coefficients of its
-/// position in Bernstein's polynomials of degree 2, which are not negative and add up to 1 within
-/// the cell (G. Farin, Curves and Surfaces for CAGD, chapters 4 and 18). Where sides are straight
-/// and nodes in their middle, these points lie in the hull of the corners: the box is exact then.
+/// position in Bernstein polynomials of degree 2, which are not negative and add up to 1 inside the
+/// cell (G. Farin, Curves and Surfaces for CAGD, chapters 4 and 18). If sides are straight with
+/// nodes in the middle, these points are in the hull of the corners, and the box is exact.
 fn hull(kind: CellKind) -> &'static Weights {
     static TRIANGLE: LazyLock<Weights> = LazyLock::new(|| simplex(CellKind::QuadraticTriangle));
     static TETRA: LazyLock<Weights> = LazyLock::new(|| simplex(CellKind::QuadraticTetra));
@@ -93,8 +93,8 @@ fn hull(kind: CellKind) -> &'static Weights {
     }
 }
 
-/// For each pair (a, b) of corners `2 x((a + b) / 2) - (x(a) + x(b)) / 2`, which is `x(a)` for a
-/// corner with itself.
+/// For each pair (a, b) of corners, `2 x((a + b) / 2) - (x(a) + x(b)) / 2`, which is `x(a)` if both
+/// are the same.
 fn simplex(kind: CellKind) -> Weights {
     let corners = &kind.table().nodes[..kind.table().corners];
     let mut weights = Vec::new();
@@ -107,12 +107,12 @@ fn simplex(kind: CellKind) -> Weights {
     weights
 }
 
-/// The same along each of three axes, one after the other, from x at 27 places.
+/// The same along three axes in turn, from x at 27 points.
 fn cube() -> Weights {
-    let places = [0.0, 0.5, 1.0];
+    let nodes = [0.0, 0.5, 1.0];
     let mut weights: Weights = (0..27)
         .map(|k| {
-            let at = [places[k % 3], places[k / 3 % 3], places[k / 9]];
+            let at = [nodes[k % 3], nodes[k / 3 % 3], nodes[k / 9]];
             CellKind::QuadraticHexahedron.weights(at)
         })
         .collect();
@@ -124,7 +124,7 @@ fn cube() -> Weights {
     weights
 }
 
-/// The middle coefficient of a parabola, from its values at 0, 1/2 and 1.
+/// Middle coefficient of a parabola from its values at 0, 1/2 and 1.
 fn control(
     first: [f64; MAX_CELL_NODES],
     middle: [f64; MAX_CELL_NODES],
@@ -142,7 +142,7 @@ mod tests {
         [CellKind::QuadraticTriangle, CellKind::QuadraticTetra, CellKind::QuadraticHexahedron];
 
     #[test]
-    fn boxes_of_curved_cells_contain_them() {
+    fn boxes_contain_curved_cells() {
         for kind in QUADRATIC {
             for case in 0..50 {
                 let shake = |i: u64| 0.6 * uniform(1, i, case, 0) - 0.3;

@@ -1,48 +1,48 @@
-//! Cells as they are given, and what can be wrong with them.
+//! Cells as input, and their validation.
 
 use crate::{Error, Result};
 use burntrace_kernels::CellKind;
 
-/// The cells of a mesh: kinds, and nodes in VTK's order, those of a cell after those of the one
-/// before.
+/// The cells of a mesh: their kinds, and their nodes in VTK's order, cell by cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
     /// The kind of each of `n` cells.
     pub kinds: Vec<CellKind>,
-    /// Where each cell's nodes begin in `connectivity`, and the end: `n + 1` numbers, the first 0.
+    /// Start of each cell's nodes in `connectivity`, followed by its length: `n + 1` numbers from
+    /// 0.
     pub offsets: Vec<u32>,
-    /// Numbers of points.
+    /// Indices of points.
     pub connectivity: Vec<u32>,
 }
 
-/// The most cells and the most points: numbers of faces, and of cells in bins, are `i32` on a
-/// device, and there may be eight of them for each cell.
-const MOST: usize = i32::MAX as usize / 8;
+/// Maximum number of cells and of points: indices of faces and entries of bins, of which a cell may
+/// have eight, are `i32` on a device.
+const MAX_COUNT: usize = i32::MAX as usize / 8;
 
 impl Cells {
-    /// Numbers of the points of one cell.
+    /// Indices of the points of one cell.
     pub fn nodes(&self, cell: usize) -> &[u32] {
         &self.connectivity[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// The dimension of all cells, where they go with so many points and with each other.
+    /// Checks the cells against each other and a number of points, and returns their dimension.
     pub(super) fn check(&self, points: usize) -> Result<usize> {
         if self.is_empty() {
-            return refuse("it has no cells; at least one is needed".into());
+            return refuse("it has no cells; give one or more".into());
         }
-        let most = self.len().max(points);
-        if most > MOST {
-            return refuse(format!("it has {most} cells or points; at most {MOST} can be"));
+        let count = self.len().max(points);
+        if count > MAX_COUNT {
+            return refuse(format!("it has {count} cells or points; the maximum is {MAX_COUNT}"));
         }
         self.check_offsets()?;
         match self.connectivity.iter().position(|node| *node as usize >= points) {
@@ -50,7 +50,7 @@ impl Cells {
             Some(k) => {
                 let cell = self.offsets.partition_point(|start| *start as usize <= k) - 1;
                 refuse(format!(
-                    "cell {cell} has a node at point {}, of {points} points, whose numbers begin at 0",
+                    "cell {cell} has a node at point {}, of {points} points; give smaller indices",
                     self.connectivity[k]
                 ))
             }
@@ -61,7 +61,7 @@ impl Cells {
         let (cells, offsets) = (self.len(), self.offsets.len());
         if offsets != cells + 1 {
             return refuse(format!(
-                "{offsets} offsets are given for {cells} cells; there must be {}, with the end",
+                "{offsets} offsets are given for {cells} cells; give {}, including the end",
                 cells + 1
             ));
         }
@@ -90,7 +90,7 @@ impl Cells {
         let solid = self.len() - flat;
         if flat > 0 && solid > 0 {
             return refuse(format!(
-                "{flat} cells are two-dimensional and {solid} three-dimensional; all must have one \
+                "{flat} cells are two-dimensional and {solid} three-dimensional; give cells of one \
                  dimension"
             ));
         }
@@ -105,14 +105,14 @@ pub(super) fn refuse<T>(reason: String) -> Result<T> {
 pub(super) fn check_points(points: &[[f64; 3]]) -> Result<()> {
     match points.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
         None => Ok(()),
-        Some(i) => refuse(format!("point {i} is at {:?}, which is no place", points[i])),
+        Some(i) => refuse(format!("point {i} is at {:?}, which is not finite", points[i])),
     }
 }
 
-/// How far a flat mesh may be from a plane, as a fraction of its extent.
+/// Maximum deviation of a flat mesh from a plane, as a fraction of its extent.
 const FLATNESS: f64 = 1e-6;
 
-/// Whether the nodes of two-dimensional cells lie in one plane z = const.
+/// Checks that the nodes of two-dimensional cells are in one plane z = const.
 pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for node in &cells.connectivity {
@@ -124,8 +124,8 @@ pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
     let extent = (high[0] - low[0]).max(high[1] - low[1]);
     if high[2] - low[2] > FLATNESS * extent {
         return refuse(format!(
-            "its cells are two-dimensional and go from z = {} to z = {}; they must lie in one plane \
-             z = const",
+            "its cells are two-dimensional, but extend from z = {} to z = {}; give cells in one \
+             plane z = const",
             low[2], high[2]
         ));
     }

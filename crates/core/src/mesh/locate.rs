@@ -1,46 +1,49 @@
-//! Which cell a position is in: the reference for kernels.
+//! Location of positions in a mesh: the reference for the kernels.
 
-use super::{Mesh, Shape, shape::Answer, survey::nodes};
+use super::{
+    shape::{Answer, Shape},
+    structure::Mesh,
+    survey::nodes,
+};
 use burntrace_kernels::MAX_CELL_NODES;
 
-/// A position in a mesh.
+/// The location of a position in a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Location {
-    /// The cell.
+    /// Index of the cell.
     pub cell: usize,
     /// Parametric coordinates (r, s, t) in the cell; t is 0 in two dimensions.
     pub coordinates: [f64; 3],
-    /// The shares of the cell's nodes, which add up to 1; zeros beyond.
+    /// Values of the shape functions of the cell's nodes, with a sum of 1; the rest are zeros.
     pub weights: [f64; MAX_CELL_NODES],
 }
 
-/// Cells that a walk goes through before it asks the locator.
-const HOPS: usize = 64;
+/// Maximum number of cells in a walk before it uses the locator.
+const MAX_CELLS: usize = 64;
 
 impl Mesh {
-    /// The cell of a position, or nothing outside of the mesh. A position within 1e-10 of a cell's
-    /// size from it, and the rounding of coordinates (those of positions in single precision, where
-    /// the mesh is that of a field in single precision), is in it: one on a face, an edge or a
-    /// vertex is in each of the cells there, and of these the one with the lowest number counts. In
-    /// two dimensions z does not matter.
+    /// Locates a position, or returns `None` outside the mesh. A cell includes positions within
+    /// 1e-10 of its size and the rounding of coordinates (in single precision for the mesh of a
+    /// field in single precision). A position on a face, an edge or a vertex belongs to the
+    /// adjacent cell with the lowest index. In two dimensions z is ignored.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         let found = self.search(point, Shape::locate);
-        // Where Newton's method comes to an end, it has missed nothing but in folded cells.
-        let may_miss = |answer: &Answer| !answer.is_sound || self.counts.folded > 0;
+        // If Newton's method converges, it can miss a position only in folded cells.
+        let may_miss = |answer: &Answer| !answer.has_converged || self.counts.folded > 0;
         found.or_else(|| {
             self.search(point, |shape, point| {
                 let answer = shape.locate(point);
-                if may_miss(&answer) { shape.locate_patiently(point) } else { answer }
+                if may_miss(&answer) { shape.locate_from_several_starts(point) } else { answer }
             })
         })
     }
 
-    /// The same by a walk from cell to cell, from one on. Where it leaves the mesh, or leads
-    /// nowhere, the locator decides: the answer is that of [`Mesh::locate`], except that on a face
-    /// it can be any of the cells there.
+    /// Locates a position by a walk from cell to cell, starting at `from`. If the walk leaves the
+    /// mesh or does not arrive, the locator is used. The result is that of [`Mesh::locate`], except
+    /// that a position on a face can be in any of the adjacent cells.
     pub fn walk(&self, from: usize, point: [f64; 3]) -> Option<Location> {
         let mut cell = from;
-        for _ in 0..HOPS {
+        for _ in 0..MAX_CELLS {
             let Some(shape) = self.shape(cell) else { break };
             let answer = shape.locate(point);
             if answer.is_inside {
@@ -54,30 +57,31 @@ impl Mesh {
         self.locate(point)
     }
 
-    /// Derivatives of the weights by x, y and z, for a location in this mesh; none by z in two
-    /// dimensions.
-    pub fn slopes(&self, location: &Location) -> [[f64; 3]; MAX_CELL_NODES] {
-        let mut slopes = [[0.0; 3]; MAX_CELL_NODES];
-        let map = self.shape(location.cell).and_then(|shape| shape.slopes(location.coordinates));
+    /// Gradients of the shape functions at a location in this mesh; in two dimensions, the z
+    /// component is zero.
+    pub fn weight_gradients(&self, location: &Location) -> [[f64; 3]; MAX_CELL_NODES] {
+        let mut gradients = [[0.0; 3]; MAX_CELL_NODES];
+        let map = self.shape(location.cell).and_then(|shape| shape.gradients(location.coordinates));
         if let Some(map) = map {
             let of_kind = self.cells.kinds[location.cell].gradients(location.coordinates);
-            for (slope, by_coordinates) in slopes.iter_mut().zip(of_kind) {
+            for (gradient, by_coordinates) in gradients.iter_mut().zip(of_kind) {
                 for d in 0..self.dimension {
-                    slope[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
+                    gradient[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
                 }
             }
         }
-        slopes
+        gradients
     }
 
-    /// The cell and the face at which a walk from a cell to a position beyond the mesh ends, and a
-    /// way from there into the cell, normal to the face and so short that it is next to nothing.
+    /// The cell and the face at which a walk from a cell to a position outside the mesh ends, with
+    /// a displacement from there into the cell: normal to the face, and of the order of the
+    /// tolerance.
     pub(crate) fn edge(&self, cell: usize, point: [f64; 3]) -> (usize, usize, [f64; 3]) {
         let mut cell = cell;
-        for _ in 0..HOPS {
+        for _ in 0..MAX_CELLS {
             let Some(shape) = self.shape(cell) else { break };
             let (answer, neighbours) = (shape.locate(point), self.neighbours(cell));
-            // In a corner the face that a position is farthest beyond may be that of a neighbour.
+            // At a corner, the face with the largest distance may belong to a neighbour.
             let is_open = |face: usize| neighbours[face] < 0;
             if let Some(face) = self.cells.kinds[cell].beyond(answer.at, is_open) {
                 return (cell, face, shape.inward(answer.at, face));
@@ -93,11 +97,11 @@ impl Mesh {
     fn search(
         &self,
         point: [f64; 3],
-        look: impl Fn(&Shape, [f64; 3]) -> Answer,
+        locate: impl Fn(&Shape, [f64; 3]) -> Answer,
     ) -> Option<Location> {
         let near = self.locator.near(point).iter().map(|cell| *cell as usize);
         for cell in near.filter(|cell| self.boxes[*cell].contains(point, self.dimension)) {
-            let answer = self.shape(cell).map(|shape| look(&shape, point));
+            let answer = self.shape(cell).map(|shape| locate(&shape, point));
             if let Some(answer) = answer.filter(|answer| answer.is_inside) {
                 return Some(self.location(cell, &answer));
             }
@@ -105,7 +109,7 @@ impl Mesh {
         None
     }
 
-    /// Nothing where the cell has no volume, or there is none of this number.
+    /// `None` if the cell has no volume or does not exist.
     fn shape(&self, cell: usize) -> Option<Shape> {
         if self.boxes.get(cell)?.is_empty() {
             return None;

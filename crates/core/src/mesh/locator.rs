@@ -1,45 +1,45 @@
-//! A lattice of bins by which the cells near a position are found.
+//! A lattice of bins that finds the cells near a position.
 
-use super::{Bounds, threads::in_parts};
+use super::{bounds::Bounds, threads::in_parts};
 use crate::Precision;
 
-/// Entries for each cell, at most: memory is bounded however sizes of cells differ.
+/// Maximum number of entries for each cell, which limits memory for cells of different sizes.
 const ENTRIES: f64 = 8.0;
-/// Bins for each cell, at most.
+/// Maximum number of bins for each cell.
 const BINS: f64 = 2.0;
-/// The most bins along an axis: whole numbers up to here are exact in f32.
+/// Maximum number of bins along an axis: f32 represents all integers up to this one.
 const MAX_BINS: f64 = 1_048_576.0;
-/// Edge of the first bins that are tried, in the mean extent of the boxes on the axis.
+/// Initial edge of the bins, relative to the mean extent of the boxes on the axis.
 const FIRST: f64 = 0.8;
 
-/// Bins of one size over the box of a mesh. A cell is listed in every bin that its box reaches, so
-/// that the bin of a position lists every cell that the position can be in.
+/// Equal bins over the bounding box of a mesh. Every bin that overlaps the box of a cell lists the
+/// cell, so the bin of a position lists every cell that can contain the position.
 ///
-/// A position `x` is in bin `floor((x - origin) * per_length)` of an axis, computed in the
-/// locator's precision and brought into `0 .. bins`. The ends of boxes are filed by the same
-/// arithmetic. As each of its operations is monotone, rounding cannot put a position outside of
-/// the bins of a box that it is in. A box has a margin of a part in 10^9 of its size (10^4 in f32)
-/// and a few units in the last place of its coordinates.
+/// On an axis, a position `x` is in bin `floor((x - origin) * per_length)`, computed in the
+/// locator's precision and clamped to `0 .. bins`. The ends of boxes use the same arithmetic. Each
+/// of its operations is monotone, so that rounding never puts a position outside the bins of a box
+/// that contains it. Boxes have a margin of a part in 10^9 of their size (10^4 in f32) plus a few
+/// units in the last place of their coordinates.
 ///
-/// Bins are as small as they can be with at most 8 entries for each cell, and 2 bins.
+/// Bins are as small as possible with at most 8 entries and 2 bins for each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Locator {
     /// Bins per axis, x first; 1 on z for flat meshes.
     pub bins: [usize; 3],
-    /// The least corner, in the data's unit of length.
+    /// Minimum corner, in the data's unit of length.
     pub origin: [f64; 3],
-    /// Bins per unit of length; 0 where there is one bin.
+    /// Bins per unit of length; 0 on axes with one bin.
     pub per_length: [f64; 3],
-    /// Where each bin begins in `cells`, x varying fastest, and the end.
+    /// Start of each bin in `cells`, x varying fastest, followed by the length of `cells`.
     pub starts: Vec<i32>,
-    /// Numbers of cells, increasing in each bin.
+    /// Indices of cells, increasing in each bin.
     pub cells: Vec<i32>,
-    /// The precision in which bins are computed.
+    /// Precision of the bin arithmetic.
     pub precision: Precision,
 }
 
 impl Locator {
-    /// Files cells by their boxes, on the first `dimension` axes.
+    /// Sorts cells into bins by their boxes, on the first `dimension` axes.
     pub(super) fn new(boxes: &[Bounds], dimension: usize, precision: Precision) -> Self {
         let (all, mean) = extents(boxes, precision);
         let mut edge: [f64; 3] = std::array::from_fn(|d| FIRST * mean[d]);
@@ -51,8 +51,8 @@ impl Locator {
             cells: Vec::new(),
             precision,
         };
-        // Bins grow by a fifth at least: from a float's least to its greatest in 8000 rounds, and
-        // in a few where cells are of one size.
+        // Bins grow by at least a fifth: 8000 rounds cover the range of a float, and a few suffice
+        // for cells of similar size.
         loop {
             locator.divide(&all, &edge, dimension);
             let excess = locator.excess(boxes);
@@ -66,13 +66,13 @@ impl Locator {
         locator
     }
 
-    /// The cells that a position can be in, in increasing order.
+    /// The cells that can contain a position, in increasing order.
     pub fn near(&self, point: [f64; 3]) -> &[i32] {
         let bin = self.number([0, 1, 2].map(|d| self.bin(point[d], d)));
         &self.cells[self.starts[bin] as usize..self.starts[bin + 1] as usize]
     }
 
-    /// The bin of a coordinate on an axis; the first or the last one beyond the box.
+    /// The bin of a coordinate on an axis; outside the box, the first or the last bin.
     pub fn bin(&self, x: f64, d: usize) -> usize {
         let bin = self.precision.cell(x, self.origin[d], self.per_length[d]);
         bin.min(self.bins[d] - 1)
@@ -82,20 +82,20 @@ impl Locator {
         (bin[2] * self.bins[1] + bin[1]) * self.bins[0] + bin[0]
     }
 
-    /// Bins with edges of about these lengths.
+    /// Sets bins with approximately these edges.
     fn divide(&mut self, all: &Bounds, edge: &[f64; 3], dimension: usize) {
         for (d, edge) in edge.iter().enumerate().take(dimension) {
             let extent = all.high[d] - all.low[d];
             let count = (extent / edge).clamp(1.0, MAX_BINS).floor();
-            let per = count / extent;
-            // Neither an axis without extent has bins, nor one that a float cannot divide.
-            let is_usable = count > 1.0 && self.holds(per);
+            let per_length = count / extent;
+            // One bin on axes without extent, and where a float cannot divide the axis.
+            let is_usable = count > 1.0 && self.can_represent(per_length);
             self.bins[d] = if is_usable { count as usize } else { 1 };
-            self.per_length[d] = if is_usable { per } else { 0.0 };
+            self.per_length[d] = if is_usable { per_length } else { 0.0 };
         }
     }
 
-    fn holds(&self, per: f64) -> bool {
+    fn can_represent(&self, per: f64) -> bool {
         let per = match self.precision {
             Precision::F32 => f64::from(per as f32),
             Precision::F64 => per,
@@ -103,7 +103,7 @@ impl Locator {
         per.is_finite() && per > 0.0
     }
 
-    /// How many times more bins or entries there would be than there may be.
+    /// The number of bins or entries relative to its maximum.
     fn excess(&self, boxes: &[Bounds]) -> f64 {
         let bins: f64 = self.bins.iter().map(|n| *n as f64).product();
         let count = boxes.len() as f64;
@@ -118,13 +118,13 @@ impl Locator {
         entries.into_iter().sum::<usize>() as f64 / (ENTRIES * count)
     }
 
-    /// First and last bin on each axis that a box reaches.
+    /// First and last bin of a box on each axis.
     fn reach(&self, bounds: &Bounds) -> [[usize; 2]; 3] {
         let bounds = padded(bounds, self.precision);
         [0, 1, 2].map(|d| [self.bin(bounds.low[d], d), self.bin(bounds.high[d], d)])
     }
 
-    /// Sorts by counting, in the order of cells.
+    /// Counting sort, which keeps the order of cells.
     fn fill(&mut self, boxes: &[Bounds]) {
         let mut starts = vec![0_i32; self.bins.iter().product::<usize>() + 1];
         for bounds in boxes {
@@ -159,11 +159,11 @@ impl Locator {
 }
 
 fn size(reach: [[usize; 2]; 3]) -> usize {
-    // What holds nothing ends before it begins.
+    // The range of an empty box is empty.
     reach.iter().map(|[first, last]| (last + 1).saturating_sub(*first)).product()
 }
 
-/// The box of all boxes, and their mean extent on each axis.
+/// The bounding box of all boxes, and their mean extent on each axis.
 fn extents(boxes: &[Bounds], precision: Precision) -> (Bounds, [f64; 3]) {
     let (mut all, mut mean) = (Bounds::EMPTY, [0.0; 3]);
     for bounds in boxes.iter().filter(|bounds| !bounds.is_empty()) {
@@ -175,7 +175,7 @@ fn extents(boxes: &[Bounds], precision: Precision) -> (Bounds, [f64; 3]) {
     (all, mean)
 }
 
-/// Room for what rounding does to nodes and positions in the precision of a kernel.
+/// Adds a margin for the rounding of nodes and positions in the precision of a kernel.
 pub(super) fn padded(bounds: &Bounds, precision: Precision) -> Bounds {
     let (of_size, of_magnitude) = match precision {
         Precision::F32 => (1e-4, 4.0 * f64::from(f32::EPSILON)),

@@ -1,27 +1,27 @@
-//! Points that coincide become one.
+//! Merging of coincident points.
 
-use super::Cells;
+use super::input::Cells;
 use super::threads::in_parts;
 
 /// Points without repetition.
 pub(super) struct Merged {
     pub points: Vec<[f64; 3]>,
-    /// The number among `points` of each point that was given.
+    /// The index in `points` of each given point.
     pub map: Vec<u32>,
-    /// The first of the given points that each of `points` stands for.
+    /// The index of the first given point merged into each of `points`.
     pub first: Vec<u32>,
 }
 
-/// How near points are one, as a fraction of the middle length of edges.
-const OF_MIDDLE: f64 = 1e-5;
-/// And at most so much of the shortest edge,
+/// Merging distance as a fraction of the median edge length,
+const OF_MEDIAN: f64 = 1e-5;
+/// limited to this fraction of the shortest edge,
 const OF_SHORTEST: f64 = 0.1;
-/// where an edge shorter than this fraction of the middle one has no length at all.
-const NO_LENGTH: f64 = 1e-9;
-/// Cells whose edges are looked at for the middle length.
+/// without edges below this fraction of the median.
+const NEGLIGIBLE: f64 = 1e-9;
+/// Number of cells that are sampled for the median.
 const SAMPLE: usize = 1 << 14;
 
-/// Distance within which points are one. Lengths are the greatest differences of coordinates.
+/// Merging distance. Lengths are maximum differences of coordinates.
 pub(super) fn tolerance(points: &[[f64; 3]], cells: &Cells) -> f64 {
     let step = cells.len().div_ceil(SAMPLE).max(1);
     let mut lengths = Vec::new();
@@ -33,8 +33,8 @@ pub(super) fn tolerance(points: &[[f64; 3]], cells: &Cells) -> f64 {
         return 0.0;
     }
     let half = lengths.len() / 2;
-    let (_, middle, _) = lengths.select_nth_unstable_by(half, f64::total_cmp);
-    let none = *middle * NO_LENGTH;
+    let (_, median, _) = lengths.select_nth_unstable_by(half, f64::total_cmp);
+    let none = *median * NEGLIGIBLE;
     let shortest = in_parts(cells.len(), |range| {
         let mut shortest = f64::INFINITY;
         for cell in range {
@@ -47,10 +47,10 @@ pub(super) fn tolerance(points: &[[f64; 3]], cells: &Cells) -> f64 {
         shortest
     });
     let shortest = shortest.into_iter().fold(f64::INFINITY, f64::min);
-    (*middle * OF_MIDDLE).min(shortest * OF_SHORTEST)
+    (*median * OF_MEDIAN).min(shortest * OF_SHORTEST)
 }
 
-/// Calls with the length of each edge around each face.
+/// Calls a function with the length of each edge of each face.
 fn edges(points: &[[f64; 3]], cells: &Cells, cell: usize, mut call: impl FnMut(f64)) {
     let nodes = cells.nodes(cell);
     for face in cells.kinds[cell].table().faces {
@@ -65,21 +65,21 @@ fn distance(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     (0..3).map(|d| (a[d] - b[d]).abs()).fold(0.0, f64::max)
 }
 
-/// Edge of a hash cell, in tolerances: most points then have their whole neighbourhood in one, and
-/// so few different points are in one that looking at all of them is nothing.
+/// Edge of a hash cell in tolerances, large enough that a point's neighbourhood is usually in one
+/// cell, and small enough that a linear search is cheap.
 const HASH_CELL: f64 = 16.0;
-/// Round coordinates, which are usual, are not where hash cells meet.
+/// Offset that keeps round coordinates away from the boundaries of hash cells.
 const SHIFT: f64 = 0.381_966;
 const NONE: u32 = u32::MAX;
 
-/// A point within `tolerance` of an earlier one becomes that one.
+/// Merges each point with the first earlier point within `tolerance`.
 pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
-    let greatest = points.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
-    let edge = (HASH_CELL * tolerance).max(greatest * 1e-290);
+    let largest = points.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
+    let edge = (HASH_CELL * tolerance).max(largest * 1e-290);
     let mut table = Table {
         heads: vec![NONE; (2 * points.len()).next_power_of_two()],
         next: Vec::with_capacity(points.len()),
-        // A tolerance of nothing: points are one where their coordinates are the same numbers.
+        // With a tolerance of zero, only identical coordinates are merged.
         edge: if tolerance > 0.0 { edge } else { 0.0 },
         tolerance,
     };
@@ -97,8 +97,8 @@ pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
     merged
 }
 
-/// Points by the cells of a lattice: chains through a hash table. Cells that share a chain cost
-/// time, and nothing else, since distances decide.
+/// Points in the cells of a lattice, as chains in a hash table. Collisions only cost time, because
+/// distances decide.
 struct Table {
     heads: Vec<u32>,
     next: Vec<u32>,
@@ -113,14 +113,14 @@ impl Table {
         self.heads[head] = self.next.len() as u32 - 1;
     }
 
-    /// The least number of a point within the tolerance.
+    /// The lowest index of a point within the tolerance.
     fn find(&self, point: &[f64; 3], points: &[[f64; 3]]) -> Option<u32> {
         let low = point.map(|x| self.cell(x - self.tolerance));
         let high = point.map(|x| self.cell(x + self.tolerance));
         let mut found = NONE;
         for corner in 0..8 {
             let is_high = [0, 1, 2].map(|d| corner >> d & 1 == 1);
-            // The same cell is not looked at twice.
+            // Search each cell once.
             if (0..3).any(|d| is_high[d] && high[d] == low[d]) {
                 continue;
             }
@@ -136,9 +136,9 @@ impl Table {
         (found != NONE).then_some(found)
     }
 
-    /// A cell of the lattice along an axis, as a whole float: it cannot overflow.
+    /// Index of a lattice cell along an axis, as an integral float that cannot overflow.
     fn cell(&self, x: f64) -> f64 {
-        // Zero has two signs, which would be two cells.
+        // Adding 0 removes the sign of zero, which would give two cells.
         if self.edge > 0.0 { (x / self.edge + SHIFT).floor() + 0.0 } else { x + 0.0 }
     }
 
@@ -158,7 +158,7 @@ mod tests {
     use burntrace_kernels::CellKind;
 
     #[test]
-    fn points_within_the_tolerance_become_the_first_of_them() {
+    fn points_within_the_tolerance_are_merged_with_the_first() {
         let points = [[0.0; 3], [1.0, 0.0, 0.0], [1e-7, 0.0, -1e-7], [1.0, 0.0, 2e-6]];
         let merged = merge(&points, 1e-6);
         assert_eq!(merged.map, [0, 1, 0, 2]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn points_on_both_sides_of_a_hash_cell_meet() {
+    fn points_in_adjacent_hash_cells_are_merged() {
         for k in -40..40 {
             let x = f64::from(k) * 1e-6;
             let merged = merge(&[[x; 3], [x + 0.9e-6, x - 0.9e-6, x]], 1e-6);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn no_edge_is_merged_away_however_thin_cells_are() {
+    fn edges_of_thin_cells_are_preserved() {
         let points = [[0.0; 3], [1e-6, 0.0, 0.0], [1e-6, 1.0, 0.0], [0.0, 1.0, 0.0]];
         let cells = Cells {
             kinds: vec![CellKind::Quad],

@@ -1,23 +1,23 @@
-//! Which cell lies beyond each face of each cell.
+//! Face neighbours of cells.
 
-use super::Cells;
+use super::input::Cells;
 
-/// Faces of all cells, cell by cell, in the order of their kinds.
+/// Neighbours across all faces, cell by cell in the order of the kinds' faces.
 pub(super) struct Neighbours {
-    /// Where each cell's faces begin, and the end.
+    /// Start of each cell's faces in `cells`, followed by its length.
     pub starts: Vec<u32>,
-    /// The cell beyond each face, or -1.
+    /// The cell across each face, or -1.
     pub cells: Vec<i32>,
-    /// Faces with nothing beyond them.
+    /// Number of faces without a neighbour.
     pub open: usize,
-    /// Faces at which more than two cells meet.
+    /// Number of faces shared by more than two cells.
     pub crowded: usize,
 }
 
-/// What pads the nodes of a face.
+/// Padding of the nodes of a face.
 const NONE: u32 = u32::MAX;
 
-/// A face as one of its cells has it. The least node is known from the place in the list.
+/// A face of a cell. Its lowest node follows from the position in the list.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     others: [u32; 3],
@@ -25,7 +25,7 @@ struct Entry {
     face: u32,
 }
 
-/// Matches faces by their corners: sorted by the least one by counting, and then among the few
+/// Matches faces by their corners: a counting sort by the lowest corner, then a sort of the few
 /// faces that share it.
 pub(super) fn neighbours(cells: &Cells, points: usize) -> Neighbours {
     let mut starts = vec![0_u32; cells.len() + 1];
@@ -34,13 +34,13 @@ pub(super) fn neighbours(cells: &Cells, points: usize) -> Neighbours {
     }
     let mut result =
         Neighbours { cells: vec![-1; starts[cells.len()] as usize], starts, open: 0, crowded: 0 };
-    let (mut entries, ends) = sort_by_least(cells, points);
+    let (mut entries, ends) = sort_by_lowest(cells, points);
     let mut start = 0;
     for end in ends {
         let group = &mut entries[start..end as usize];
         group.sort_unstable();
         for same in group.chunk_by(|a, b| a.others == b.others) {
-            result.meet(same);
+            result.connect(same);
         }
         start = end as usize;
     }
@@ -48,11 +48,11 @@ pub(super) fn neighbours(cells: &Cells, points: usize) -> Neighbours {
 }
 
 impl Neighbours {
-    /// One face and the cells that have it.
-    fn meet(&mut self, face: &[Entry]) {
+    /// Connects the cells that share a face.
+    fn connect(&mut self, face: &[Entry]) {
         let at = |entry: &Entry| (self.starts[entry.cell as usize] + entry.face) as usize;
         match face {
-            // A cell that was folded together meets itself, and nothing lies beyond.
+            // A folded cell can share a face with itself, which then has no neighbour.
             [a, b] if a.cell != b.cell => {
                 let [from, to] = [at(a), at(b)];
                 self.cells[from] = b.cell as i32;
@@ -64,25 +64,25 @@ impl Neighbours {
     }
 }
 
-/// All faces in the order of their least nodes, and where those of each point end.
-fn sort_by_least(cells: &Cells, points: usize) -> (Vec<Entry>, Vec<u32>) {
+/// All faces in the order of their lowest nodes, and the end of each node's group.
+fn sort_by_lowest(cells: &Cells, points: usize) -> (Vec<Entry>, Vec<u32>) {
     let mut next = vec![0_u32; points + 1];
-    for_each_face(cells, |least, _| next[least as usize + 1] += 1);
+    for_each_face(cells, |lowest, _| next[lowest as usize + 1] += 1);
     for point in 0..points {
         next[point + 1] += next[point];
     }
     let mut entries = vec![Entry::default(); next[points] as usize];
-    for_each_face(cells, |least, entry| {
-        entries[next[least as usize] as usize] = entry;
-        next[least as usize] += 1;
+    for_each_face(cells, |lowest, entry| {
+        entries[next[lowest as usize] as usize] = entry;
+        next[lowest as usize] += 1;
     });
-    // Each beginning has moved to its end.
+    // Each start has moved to its end.
     next.pop();
     (entries, next)
 }
 
-/// Calls with the least node of each face, and the face. Those that have collapsed to less than a
-/// face are left out; a quadrilateral that has collapsed to a triangle is one.
+/// Calls a function with the lowest node of each face, and the face. Collapsed faces are skipped; a
+/// quadrilateral that has collapsed to a triangle is a triangle.
 fn for_each_face(cells: &Cells, mut call: impl FnMut(u32, Entry)) {
     for (cell, kind) in cells.kinds.iter().enumerate() {
         let (table, nodes) = (kind.table(), cells.nodes(cell));
@@ -96,18 +96,18 @@ fn for_each_face(cells: &Cells, mut call: impl FnMut(u32, Entry)) {
     }
 }
 
-/// The different nodes of a face in their order, padded, and their number.
+/// The distinct nodes of a face in increasing order, padded, and their number.
 fn sorted_corners(corners: &[usize], nodes: &[u32]) -> ([u32; 4], usize) {
     let mut sorted = [NONE; 4];
     let mut count = 0;
     for corner in corners {
         let node = nodes[*corner];
-        let place = sorted[..count].partition_point(|other| *other < node);
-        if place < count && sorted[place] == node {
+        let index = sorted[..count].partition_point(|other| *other < node);
+        if index < count && sorted[index] == node {
             continue;
         }
-        sorted.copy_within(place..count, place + 1);
-        sorted[place] = node;
+        sorted.copy_within(index..count, index + 1);
+        sorted[index] = node;
         count += 1;
     }
     (sorted, count)
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn two_cells_meet_at_an_edge() {
+    fn two_cells_share_an_edge() {
         let found = neighbours(&triangles(&[0, 1, 2, 1, 3, 2]), 4);
         assert_eq!(found.cells, [-1, 1, -1, -1, -1, 0]);
         assert_eq!((found.open, found.crowded), (4, 0));
     }
 
     #[test]
-    fn three_cells_at_an_edge_are_counted_and_none_lies_beyond() {
+    fn three_cells_at_an_edge_are_no_neighbours() {
         let found = neighbours(&triangles(&[0, 1, 2, 1, 3, 2, 1, 2, 4]), 5);
         assert_eq!(found.cells, [-1; 9]);
         assert_eq!((found.open, found.crowded), (6, 1));
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn a_collapsed_cell_meets_nothing_with_an_edge_that_is_none() {
+    fn collapsed_edges_have_no_neighbours() {
         let found = neighbours(&triangles(&[0, 1, 1, 0, 1, 2]), 3);
-        // Two of the first one's edges are the same: three faces meet there.
+        // Two edges of the first triangle are the same, so three faces match there.
         assert_eq!(found.crowded, 1);
         assert_eq!(found.cells, [-1; 6]);
     }

@@ -1,29 +1,32 @@
-//! Cells and points in the order of space, so that what is near in space is near in memory.
+//! Cells and points sorted along a space-filling curve, so that neighbours in space are close in
+//! memory.
 
-use super::{Cells, Mesh, input::refuse};
+use super::{
+    input::{Cells, refuse},
+    structure::Mesh,
+};
 use crate::{Precision, Result};
 
-/// Where the points and the cells of a mesh in order come from.
+/// Indices of the points and cells of a sorted mesh in its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
-    /// The first of the given points that each of [`Mesh::points`] stands for.
+    /// The index of the first given point merged into each of [`Mesh::points`].
     pub points: Vec<usize>,
-    /// The given cell that each cell is.
+    /// The index of each cell in the input.
     pub cells: Vec<usize>,
 }
 
-/// Bits of each coordinate's place on the curve.
+/// Bits of each coordinate on the curve.
 const BITS: u32 = 16;
 
 impl Mesh {
-    /// A mesh of the same cells along a space-filling curve (Morton's), its points in the order in
-    /// which the cells use them; points that no cell has are left out. Positions are rounded to a
-    /// precision: one that may be on a face is. Numbers in errors are those
-    /// of the given points and cells.
+    /// Creates a mesh with its cells sorted along a Morton curve, and its points in the order of
+    /// their first use; unused points are dropped. Positions are rounded to `precision`, which sets
+    /// the tolerance of [`Mesh::locate`]. Indices in errors are those of the input.
     ///
     /// # Errors
     ///
-    /// As [`Mesh::new`], but that unused points may be nowhere.
+    /// Like [`Mesh::new`], but unused points need not be finite.
     pub fn in_order(
         points: &[[f64; 3]],
         cells: &Cells,
@@ -33,57 +36,57 @@ impl Mesh {
         check_used(points, cells)?;
         let order = along_curve(points, cells);
         let (used, sorted) = renumbered(points.len(), cells, &order);
-        let places: Vec<[f64; 3]> = used.iter().map(|point| points[*point]).collect();
-        let mesh = Mesh::build(&places, sorted, precision)?;
+        let coordinates: Vec<[f64; 3]> = used.iter().map(|point| points[*point]).collect();
+        let mesh = Mesh::build(&coordinates, sorted, precision)?;
         let of_points = mesh.first().iter().map(|point| used[*point as usize]).collect();
         Ok((mesh, Origins { points: of_points, cells: order }))
     }
 }
 
 fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
-    let is_nowhere = |node: &&u32| points[**node as usize].iter().any(|x| !x.is_finite());
-    match cells.connectivity.iter().find(is_nowhere) {
+    let is_not_finite = |node: &&u32| points[**node as usize].iter().any(|x| !x.is_finite());
+    match cells.connectivity.iter().find(is_not_finite) {
         None => Ok(()),
         Some(node) => {
-            let place = points[*node as usize];
-            refuse(format!("point {node} is at {place:?}, which is no place"))
+            let point = points[*node as usize];
+            refuse(format!("point {node} is at {point:?}, which is not finite"))
         }
     }
 }
 
-/// The cells in the order of their middles along the curve.
+/// The cells in the order of their centres along the curve.
 fn along_curve(points: &[[f64; 3]], cells: &Cells) -> Vec<usize> {
-    let middle = |cell: usize| {
+    let centre = |cell: usize| {
         let nodes = cells.nodes(cell);
         let sum = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
         [0, 1, 2].map(|d| sum(d) / nodes.len() as f64)
     };
-    let middles: Vec<[f64; 3]> = (0..cells.len()).map(middle).collect();
+    let centres: Vec<[f64; 3]> = (0..cells.len()).map(centre).collect();
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for middle in &middles {
+    for centre in &centres {
         for d in 0..3 {
-            low[d] = low[d].min(middle[d]);
-            high[d] = high[d].max(middle[d]);
+            low[d] = low[d].min(centre[d]);
+            high[d] = high[d].max(centre[d]);
         }
     }
-    // Cubes rather than boxes of the mesh's shape: near is near along every axis.
+    // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
     let size = (0..3).map(|d| high[d] - low[d]).fold(f64::MIN_POSITIVE, f64::max);
-    let keys = middles.iter().map(|middle| {
-        // A place that is no number becomes 0.
+    let keys = centres.iter().map(|centre| {
+        // NaN becomes 0.
         let last = f64::from((1_u32 << BITS) - 1);
-        curve([0, 1, 2].map(|d| ((middle[d] - low[d]) / size * last) as u64))
+        curve([0, 1, 2].map(|d| ((centre[d] - low[d]) / size * last) as u64))
     });
     let mut order: Vec<(u64, u32)> = keys.zip(0..).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, cell)| cell as usize).collect()
 }
 
-/// The bits of three numbers in turn.
-fn curve(place: [u64; 3]) -> u64 {
-    place.iter().zip(0..).fold(0, |key, (x, d)| key | spread(*x) << d)
+/// Interleaves the bits of three numbers.
+fn curve(coordinates: [u64; 3]) -> u64 {
+    coordinates.iter().zip(0..).fold(0, |key, (x, d)| key | spread(*x) << d)
 }
 
-/// The bits of a number three apart (by halves: Warren, Hacker's Delight, 7-2).
+/// Spreads the bits of a number to every third bit (by halves: Warren, Hacker's Delight, 7-2).
 fn spread(x: u64) -> u64 {
     let x = (x | x << 16) & 0x00ff_0000_ff00_00ff;
     let x = (x | x << 8) & 0xf00f_00f0_0f00_f00f;
@@ -91,7 +94,7 @@ fn spread(x: u64) -> u64 {
     (x | x << 2) & 0x9249_2492_4924_9249
 }
 
-/// Cells in an order, and the points that they use, in the order of their first use.
+/// The cells in a new order, and the points that they use, in the order of first use.
 fn renumbered(points: usize, cells: &Cells, order: &[usize]) -> (Vec<usize>, Cells) {
     let mut numbers = vec![u32::MAX; points];
     let mut used = Vec::new();
@@ -117,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_of_three_numbers_come_in_turn() {
+    fn curve_interleaves_bits() {
         assert_eq!(curve([1, 0, 0]), 1);
         assert_eq!(curve([0, 1, 0]), 2);
         assert_eq!(curve([0, 0, 1]), 4);

@@ -1,33 +1,31 @@
-//! What kernels read of a mesh: a record for each cell, see [`MeshShape`].
+//! The cell records of a mesh that kernels read, see [`MeshShape`].
 
-use super::{Mesh, shape, survey::nodes, threads::in_parts};
+use super::{shape, structure::Mesh, survey::nodes, threads::in_parts};
 use crate::Precision;
 use burntrace_kernels::{CELL_RECORD, CellKind, MAX_CELL_NODES, MeshForm, MeshShape, Placement};
 
-/// The arrays of a mesh, in a kernel's precision and order.
+/// The arrays of a mesh in the layout and precision of a kernel.
 pub(crate) struct Records {
     pub shape: MeshShape,
-    /// Records of cells, then terms.
-    pub places: Vec<f64>,
+    /// Records of cells, followed by polynomial terms.
+    pub floats: Vec<f64>,
     pub index: Vec<i32>,
 }
 
-/// How far positions and origins of cells may be from where they were meant to be, in units of
-/// rounding and of the greatest coordinate: half a unit each, and what a short computation of a
-/// position adds.
-const OF_PLACES: f64 = 3.0;
-/// What rounding does to distances from an origin, in units of the cell's size.
+/// Errors of positions and cell origins, in units of rounding and of the maximum coordinate: half a
+/// unit each, and the error of a short computation of a position.
+const OF_POSITIONS: f64 = 3.0;
+/// Rounding errors of distances from an origin, in units of the cell's size.
 const OF_DISTANCES: f64 = 4.0;
-/// The least border, in units of rounding, for what rounding does to shares of nodes, and to
-/// parametric coordinates.
-const OF_SHARES: f64 = 16.0;
+/// Minimum border in units of rounding, for errors of shape functions and of parametric
+/// coordinates.
+const OF_WEIGHTS: f64 = 16.0;
 const OF_COORDINATES: f64 = 64.0;
-/// The most of a border, in parametric coordinates: where cells are thinner than rounding.
-const MOST: f64 = 0.1;
+/// Maximum border in parametric coordinates, for cells thinner than rounding errors.
+const MAX_BORDER: f64 = 0.1;
 
 impl Mesh {
-    /// The arrays for kernels that compute in a precision, of a field with velocities at the nodes
-    /// or in the cells.
+    /// The arrays for kernels in a precision, for a field with velocities at nodes or in cells.
     pub(crate) fn records(&self, placement: Placement, precision: Precision) -> Records {
         let is_simple = |kind: &CellKind| kind.is_affine();
         let form = match self.cells().kinds.iter().all(is_simple) {
@@ -53,14 +51,14 @@ impl Mesh {
             origin: locator.origin,
             per_length: locator.per_length,
         };
-        let (places, mut index) = match form {
+        let (floats, mut index) = match form {
             MeshForm::Simplices => (self.simplices(precision), self.links()),
             MeshForm::General => self.general(precision),
         };
         index.reserve_exact(locator.starts.len() + locator.cells.len());
         index.extend(locator.starts);
         index.extend(locator.cells);
-        Records { shape, places, index }
+        Records { shape, floats, index }
     }
 
     /// Records of triangles or tetrahedra.
@@ -73,7 +71,7 @@ impl Mesh {
         parts.concat()
     }
 
-    /// Nodes, and the cells opposite them.
+    /// Nodes of each cell, and the neighbours opposite to them.
     fn links(&self) -> Vec<i32> {
         let mut links = Vec::with_capacity(8 * self.cells().len());
         for cell in 0..self.cells().len() {
@@ -84,14 +82,14 @@ impl Mesh {
                 [0, 1, 2, 3].map(|k| if of_face(k) { nodes[opposite[k]] as i32 } else { 0 }),
             );
             links.extend(
-                [0, 1, 2, 3].map(|k| if of_face(k) { self.usable(neighbours[k]) } else { -1 }),
+                [0, 1, 2, 3].map(|k| if of_face(k) { self.nonempty(neighbours[k]) } else { -1 }),
             );
         }
         links
     }
 
-    /// A neighbour, where a position can be in it.
-    fn usable(&self, neighbour: i32) -> i32 {
+    /// A neighbour, or -1 if it has no volume.
+    fn nonempty(&self, neighbour: i32) -> i32 {
         match usize::try_from(neighbour) {
             Ok(cell) if !self.boxes()[cell].is_empty() => neighbour,
             _ => -1,
@@ -101,7 +99,7 @@ impl Mesh {
     fn simplex(&self, cell: usize, precision: Precision) -> [f64; CELL_RECORD] {
         let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
         let nodes = nodes(self.points(), self.cells(), cell, &mut buffer);
-        let Some(slopes) = self.inverse_jacobian(cell, nodes, [0.0; 3]) else {
+        let Some(map) = self.inverse_jacobian(cell, nodes, [0.0; 3]) else {
             return degenerate(nodes[0]);
         };
         let kind = self.cells().kinds[cell];
@@ -110,41 +108,41 @@ impl Mesh {
         for (d, column) in columns.iter_mut().enumerate() {
             for face in 0..=self.dimension() {
                 let by_coordinates = of_kind[opposite[face]];
-                column[face] = (0..3).map(|k| by_coordinates[k] * slopes[k][d]).sum();
+                column[face] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
             }
         }
         let steepest = (0..=self.dimension())
             .map(|k| columns.iter().map(|column| column[k].abs()).sum())
             .fold(0.0, f64::max);
-        let border = border(nodes, steepest, OF_SHARES, precision);
+        let border = border(nodes, steepest, OF_WEIGHTS, precision);
         record(nodes[opposite[0]], border, columns)
     }
 
-    /// Records of cells of any kinds, their terms, and the index up to the neighbours.
+    /// Records of cells of any kind, their terms, and the index up to the neighbours.
     fn general(&self, precision: Precision) -> (Vec<f64>, Vec<i32>) {
         let parts = in_parts(self.cells().len(), |range| {
             let cells = range.map(|cell| self.general_cell(cell, precision));
             cells.collect::<Vec<_>>()
         });
         let count = self.cells().len();
-        let mut places = Vec::with_capacity(CELL_RECORD * count);
+        let mut floats = Vec::with_capacity(CELL_RECORD * count);
         let mut terms: Vec<f64> = Vec::new();
         let mut index = Vec::with_capacity(4 * count);
         for (cell, (record, of_cell)) in parts.iter().flatten().enumerate() {
-            places.extend(record);
+            floats.extend(record);
             let at = if of_cell.is_empty() { 0 } else { CELL_RECORD * count + terms.len() };
-            let heads = [self.cells().offsets[cell], self.face_starts()[cell], at as u32];
+            let starts = [self.cells().offsets[cell], self.face_starts()[cell], at as u32];
             index.push(self.cells().kinds[cell] as i32);
-            index.extend(heads.map(|head| head as i32));
+            index.extend(starts.map(|start| start as i32));
             terms.extend(of_cell.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
         }
-        places.extend(terms);
+        floats.extend(terms);
         index.extend(self.cells().connectivity.iter().map(|node| *node as i32));
-        index.extend(self.all_neighbours().iter().map(|cell| self.usable(*cell)));
-        (places, index)
+        index.extend(self.all_neighbours().iter().map(|cell| self.nonempty(*cell)));
+        (floats, index)
     }
 
-    /// The record of a cell, and its terms where it is not a linear image of its kind's.
+    /// The record of a cell, and its terms if it is not an affine image of its reference cell.
     fn general_cell(
         &self,
         cell: usize,
@@ -170,23 +168,23 @@ impl Mesh {
         (record, if is_linear(kind, &terms, precision) { Vec::new() } else { terms })
     }
 
-    /// The greatest slope of a side in space, as far as its centre and its corners tell.
+    /// Maximum gradient of a side, evaluated at the centre and the corners of a cell.
     fn steepest(&self, cell: usize, nodes: &[[f64; 3]], at_centre: &shape::Matrix) -> f64 {
         let kind = self.cells().kinds[cell];
         let table = kind.table();
         let corners = table.nodes[..table.corners].iter();
         let maps = corners.filter_map(|corner| self.inverse_jacobian(cell, nodes, *corner));
-        let slopes = maps.chain([*at_centre]).flat_map(|map| {
+        let gradients = maps.chain([*at_centre]).flat_map(|map| {
             table.sides.iter().map(move |side| {
                 let along = |d: usize| (0..3).map(|k| side.plane[k + 1] * map[k][d]).sum::<f64>();
                 (0..3).map(|d| along(d).abs()).sum::<f64>()
             })
         });
-        slopes.fold(0.0, f64::max)
+        gradients.fold(0.0, f64::max)
     }
 
-    /// Slopes of the parametric coordinates in space at a place in a cell, without z in two
-    /// dimensions; nothing where the cell has no extent there.
+    /// Gradients of the parametric coordinates at a point of a cell, without z in two dimensions;
+    /// `None` if the cell has no extent there.
     fn inverse_jacobian(
         &self,
         cell: usize,
@@ -197,7 +195,7 @@ impl Mesh {
             return None;
         }
         let shape = shape::Shape::new(self.cells().kinds[cell], nodes, Precision::F64)?;
-        let mut map = shape.slopes(at)?;
+        let mut map = shape.gradients(at)?;
         if self.dimension() == 2 {
             map[2] = [0.0; 3];
             (map[0][2], map[1][2]) = (0.0, 0.0);
@@ -206,7 +204,7 @@ impl Mesh {
     }
 }
 
-/// The node of a simplex that lies opposite each face.
+/// The node of a simplex opposite to each face.
 fn opposite(kind: CellKind) -> [usize; 4] {
     let mut nodes = [0; 4];
     for (node, face) in nodes.iter_mut().zip(kind.table().faces) {
@@ -215,13 +213,13 @@ fn opposite(kind: CellKind) -> [usize; 4] {
     nodes
 }
 
-/// How far from a face a position counts as on it, in parametric coordinates.
-fn border(nodes: &[[f64; 3]], steepest: f64, least: f64, precision: Precision) -> f64 {
+/// Distance from a face within which a position counts as on it, in parametric coordinates.
+fn border(nodes: &[[f64; 3]], steepest: f64, min: f64, precision: Precision) -> f64 {
     let magnitude = nodes.iter().flatten().fold(0.0, |a: f64, x| a.max(x.abs()));
     let distances = nodes.iter().flat_map(|node| (0..3).map(|d| (node[d] - nodes[0][d]).abs()));
     let size = distances.fold(0.0, f64::max);
-    let slack = (OF_PLACES * magnitude + OF_DISTANCES * size) * steepest;
-    ((least + slack) * precision.epsilon()).min(MOST)
+    let slack = (OF_POSITIONS * magnitude + OF_DISTANCES * size) * steepest;
+    ((min + slack) * precision.epsilon()).min(MAX_BORDER)
 }
 
 fn record(origin: [f64; 3], border: f64, columns: [[f64; 4]; 3]) -> [f64; CELL_RECORD] {
@@ -232,12 +230,12 @@ fn record(origin: [f64; 3], border: f64, columns: [[f64; 4]; 3]) -> [f64; CELL_R
     record
 }
 
-/// The record of a cell in which no position is. No walk and no bin leads there.
+/// The record of a cell that contains no position. No walk and no bin reaches it.
 fn degenerate(origin: [f64; 3]) -> [f64; CELL_RECORD] {
     record(origin, 2.0, [[0.0; 4]; 3])
 }
 
-/// The polynomial whose value at parametric coordinates is the linear map of their position.
+/// The polynomial of parametric coordinates whose value is the linear map of the position.
 fn terms(
     kind: CellKind,
     nodes: &[[f64; 3]],
@@ -256,10 +254,10 @@ fn terms(
     terms
 }
 
-/// Whether all terms beyond the linear ones are less than rounding.
+/// Whether all terms of higher degree are below rounding errors.
 fn is_linear(kind: CellKind, terms: &[[f64; 3]], precision: Precision) -> bool {
-    let least = 4.0 * precision.epsilon();
+    let max = 4.0 * precision.epsilon();
     let degree = |exponents: &[u8; 3]| exponents.iter().sum::<u8>();
     let terms = terms.iter().zip(kind.table().exponents);
-    terms.filter(|(_, e)| degree(e) > 1).all(|(term, _)| term.iter().all(|x| x.abs() <= least))
+    terms.filter(|(_, e)| degree(e) > 1).all(|(term, _)| term.iter().all(|x| x.abs() <= max))
 }

@@ -1,51 +1,51 @@
-//! The map of one cell between parametric coordinates and positions, and back.
+//! The map of one cell between parametric coordinates and positions, and its inverse.
 
-use super::Bounds;
+use super::bounds::Bounds;
 use crate::Precision;
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 
-/// How far beyond a side a position still belongs to a cell, in the cell's size.
+/// Distance from a side within which a position is inside, relative to the cell's size.
 const SLACK: f64 = 1e-10;
-/// The same for the rounding of coordinates, in the greatest coordinate.
+/// Additional distance for the rounding of coordinates, relative to the maximum coordinate.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// The most of both together, in parametric coordinates.
+/// Maximum of both together, in parametric coordinates.
 const MAX_SLACK: f64 = 1e-3;
-/// Newton's steps; inside a cell that is not folded four or five are usual.
+/// Maximum number of Newton steps; in a cell that is not folded, four or five suffice.
 const STEPS: usize = 25;
-/// A step so short, in parametric coordinates, is the last one: its square is nothing.
+/// Length of the last step, in parametric coordinates: its square is negligible.
 const SHORT: f64 = 1e-12;
-/// Beyond here nothing is looked for.
+/// Limit of the search, in parametric coordinates.
 const FAR: f64 = 1e3;
 
-/// A cell's position as a polynomial of its parametric coordinates, relative to its first node and
-/// in units of its size: numbers are near 1, whatever the data's unit of length.
+/// The position in a cell as a polynomial of parametric coordinates, relative to its first node and
+/// its size, which keeps numbers near 1 for any unit of length.
 pub(super) struct Shape {
     kind: CellKind,
     origin: [f64; 3],
     size: f64,
-    /// Distance from a side within which a position is inside, in units of the size.
+    /// Distance from a side within which a position is inside, relative to the size.
     slack: f64,
-    /// The vector that goes with each term.
+    /// The coefficient vector of each term.
     terms: [[f64; 3]; MAX_CELL_NODES],
 }
 
-/// A position in a cell's parametric coordinates.
+/// Parametric coordinates of a position, as found in a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub at: [f64; 3],
-    /// Whether Newton's method came to an end.
-    pub is_sound: bool,
-    /// Whether it is in the cell, or so near that rounding could have moved it out.
+    /// Whether Newton's method has converged.
+    pub has_converged: bool,
+    /// Whether the position is in the cell, up to rounding errors.
     pub is_inside: bool,
-    /// The face to go through towards it.
+    /// The face to cross towards the position.
     pub face: usize,
 }
 
 pub(super) type Matrix = [[f64; 3]; 3];
 
 impl Shape {
-    /// Nothing where the nodes are all in one place, or too far apart for a float.
-    /// Positions are rounded to a precision.
+    /// The map of a cell; `None` if all nodes coincide, or if their distances overflow. Positions
+    /// are rounded to `precision`.
     pub fn new(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> Option<Self> {
         let mut bounds = Bounds::EMPTY;
         nodes.iter().for_each(|node| bounds.add(*node));
@@ -57,13 +57,13 @@ impl Shape {
         let mut terms = [[0.0; 3]; MAX_CELL_NODES];
         let table = kind.table();
         for (node, row) in nodes.iter().zip(&table.coefficients) {
-            // Nothing depends on z in two dimensions.
-            let place: [f64; 3] = std::array::from_fn(|d| {
+            // In two dimensions, nothing depends on z.
+            let offset: [f64; 3] = std::array::from_fn(|d| {
                 if d < table.dimension { (node[d] - origin[d]) / size } else { 0.0 }
             });
             for (term, c) in terms.iter_mut().zip(&row[..table.exponents.len()]) {
                 for d in 0..3 {
-                    term[d] += c * place[d];
+                    term[d] += c * offset[d];
                 }
             }
         }
@@ -72,13 +72,13 @@ impl Shape {
         Some(Shape { kind, origin, size, slack, terms })
     }
 
-    /// Where a position is, by Newton's method from the cell's centre.
+    /// Locates a position by Newton's method from the cell's centre.
     pub fn locate(&self, point: [f64; 3]) -> Answer {
         self.locate_from(point, self.kind.centre())
     }
 
-    /// The same from several starts, for cells so distorted that one may miss.
-    pub fn locate_patiently(&self, point: [f64; 3]) -> Answer {
+    /// Locates a position from several starts, for strongly distorted cells.
+    pub fn locate_from_several_starts(&self, point: [f64; 3]) -> Answer {
         let (table, centre) = (self.kind.table(), self.kind.centre());
         let half = |node: &[f64; 3]| [0, 1, 2].map(|d| 0.5 * (node[d] + centre[d]));
         let starts = table.nodes.iter().map(half);
@@ -92,94 +92,101 @@ impl Shape {
         for _ in 0..STEPS {
             let jacobian = self.jacobian(at);
             let Some(inverse) = inverse(&jacobian) else {
-                // A pyramid's apex, where r and s say nothing.
-                return self.without_slopes(at, &target, first);
+                // At the apex of a pyramid, r and s are undefined.
+                return self.at_singularity(at, &target, first);
             };
-            let place = self.position(at);
-            let step = apply(&inverse, [0, 1, 2].map(|d| target[d] - place[d]));
+            let position = self.position(at);
+            let step = apply(&inverse, [0, 1, 2].map(|d| target[d] - position[d]));
             at = [0, 1, 2].map(|d| at[d] + step[d]);
             first = first.or(Some(at));
-            let length = greatest(&step);
+            let length = max_abs(&step);
             if self.kind.is_affine() || length <= SHORT.max(ROUNDING * norm(&inverse)) {
-                return self.judge(at, &inverse);
+                return self.classify(at, &inverse);
             }
-            if !greatest(&at).is_finite() || greatest(&at) > FAR {
+            if !max_abs(&at).is_finite() || max_abs(&at) > FAR {
                 break;
             }
         }
-        Answer { is_sound: false, is_inside: false, ..self.judge(first.unwrap_or(start), &UNIT) }
-    }
-
-    fn without_slopes(&self, at: [f64; 3], target: &[f64; 3], first: Option<[f64; 3]>) -> Answer {
-        let place = self.position(at);
-        let rest = [0, 1, 2].map(|d| target[d] - place[d]);
-        if greatest(&rest) <= self.slack {
-            return self.judge(at, &UNIT);
+        Answer {
+            has_converged: false,
+            is_inside: false,
+            ..self.classify(first.unwrap_or(start), &UNIT)
         }
-        Answer { is_sound: false, is_inside: false, ..self.judge(first.unwrap_or(at), &UNIT) }
     }
 
-    /// Holds parametric coordinates against the sides. A distance from a side in space becomes one
-    /// in parametric coordinates through the side's gradient, so that thin cells and the apex of a
-    /// pyramid get the allowance that they need.
-    fn judge(&self, at: [f64; 3], inverse: &Matrix) -> Answer {
-        let mut answer = Answer { at, is_sound: true, is_inside: true, face: 0 };
-        let mut least = f64::INFINITY;
+    fn at_singularity(&self, at: [f64; 3], target: &[f64; 3], first: Option<[f64; 3]>) -> Answer {
+        let position = self.position(at);
+        let rest = [0, 1, 2].map(|d| target[d] - position[d]);
+        if max_abs(&rest) <= self.slack {
+            return self.classify(at, &UNIT);
+        }
+        Answer {
+            has_converged: false,
+            is_inside: false,
+            ..self.classify(first.unwrap_or(at), &UNIT)
+        }
+    }
+
+    /// Compares parametric coordinates with the sides. The gradient of a side converts its
+    /// tolerance in space to parametric coordinates, which gives thin cells and the apex of a
+    /// pyramid the tolerance that they need.
+    fn classify(&self, at: [f64; 3], inverse: &Matrix) -> Answer {
+        let mut answer = Answer { at, has_converged: true, is_inside: true, face: 0 };
+        let mut lowest = f64::INFINITY;
         for side in self.kind.table().sides {
             let value = side.value(at);
             let gradient: f64 = (0..3)
                 .map(|d| (0..3).map(|k| side.plane[k + 1] * inverse[k][d]).sum::<f64>().abs())
                 .sum();
-            // What is no number is outside.
+            // NaN is outside.
             answer.is_inside &= value >= -self.allowance(gradient);
-            if value < least {
-                (least, answer.face) = (value, side.face);
+            if value < lowest {
+                (lowest, answer.face) = (value, side.face);
             }
         }
         answer
     }
 
-    /// How far beyond a side with this gradient a position may be, in parametric coordinates.
+    /// Tolerance of a side with this gradient, in parametric coordinates.
     fn allowance(&self, gradient: f64) -> f64 {
         let allowance = SLACK + self.slack * gradient;
-        // A cell thinner than that must not claim what lies far beyond its side. Near a pyramid's
-        // apex r and s may be anything, for their weights are next to nothing.
+        // A cell thinner than the tolerance must not include distant positions. Near the apex of a
+        // pyramid, r and s are arbitrary because their weights vanish.
         if self.kind == CellKind::Pyramid { allowance } else { allowance.min(MAX_SLACK) }
     }
 
-    /// A way into the cell from near one of its faces: normal to it, and as long as twice what a
-    /// position may be beyond it.
+    /// A displacement into the cell from near one of its faces: normal to the face, with twice the
+    /// tolerance as length.
     pub fn inward(&self, at: [f64; 3], face: usize) -> [f64; 3] {
         let sides = self.kind.table().sides;
         let side = sides.iter().find(|side| side.face == face).unwrap_or(&sides[0]);
         let Some(inverse) = inverse(&self.jacobian(at)) else { return [0.0; 3] };
         let axes = self.kind.dimension();
-        let slope: [f64; 3] = std::array::from_fn(|d| {
+        let gradient_vector: [f64; 3] = std::array::from_fn(|d| {
             let along = (0..3).map(|k| side.plane[k + 1] * inverse[k][d]).sum();
             if d < axes { along } else { 0.0 }
         });
-        let square: f64 = slope.iter().map(|x| x * x).sum();
-        let gradient = slope.iter().map(|x| x.abs()).sum();
-        slope.map(|x| 2.0 * self.allowance(gradient) * self.size * x / square)
+        let square: f64 = gradient_vector.iter().map(|x| x * x).sum();
+        let gradient = gradient_vector.iter().map(|x| x.abs()).sum();
+        gradient_vector.map(|x| 2.0 * self.allowance(gradient) * self.size * x / square)
     }
 
-    /// Derivatives of the parametric coordinates by x, y and z, a row for each coordinate; nothing
-    /// where the cell has no extent.
-    pub fn slopes(&self, at: [f64; 3]) -> Option<Matrix> {
+    /// Gradients of the parametric coordinates, a row for each; `None` if the Jacobian is singular.
+    pub fn gradients(&self, at: [f64; 3]) -> Option<Matrix> {
         Some(inverse(&self.jacobian(at))?.map(|row| row.map(|x| x / self.size)))
     }
 
-    /// Determinants of the Jacobian at the centre and at all nodes, in units of the size.
+    /// Determinants of the Jacobian at the centre and at all nodes, relative to the size.
     pub fn determinants(&self) -> impl Iterator<Item = f64> {
         let nodes = self.kind.table().nodes;
-        // It is the same everywhere where the map is linear.
+        // Constant for an affine map.
         let count = if self.kind.is_affine() { 0 } else { nodes.len() };
         std::iter::once(self.kind.centre())
             .chain(nodes[..count].iter().copied())
             .map(|at| determinant(&self.jacobian(at)))
     }
 
-    /// What rounding can make of a determinant that should be zero.
+    /// Rounding error of a determinant that should be zero.
     pub fn determinant_slack(&self) -> f64 {
         self.slack - SLACK + 12.0 * f64::EPSILON
     }
@@ -194,21 +201,21 @@ impl Shape {
     }
 
     fn position(&self, at: [f64; 3]) -> [f64; 3] {
-        let mut place = [0.0; 3];
+        let mut position = [0.0; 3];
         for (term, factor) in self.terms.iter().zip(self.kind.terms(at)) {
-            place = [0, 1, 2].map(|d| place[d] + factor * term[d]);
+            position = [0, 1, 2].map(|d| position[d] + factor * term[d]);
         }
-        place
+        position
     }
 
-    /// Derivatives of the position, a row for each of its coordinates. In two dimensions the third
-    /// axis is t, so that the same inverse serves.
+    /// Derivatives of the position, a row for each component. In two dimensions the third axis is
+    /// t, so that the same inverse applies.
     fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
-        for (term, slope) in self.terms.iter().zip(self.kind.term_gradients(at)) {
+        for (term, gradient) in self.terms.iter().zip(self.kind.term_gradients(at)) {
             for d in 0..3 {
                 for k in 0..3 {
-                    jacobian[d][k] += slope[k] * term[d];
+                    jacobian[d][k] += gradient[k] * term[d];
                 }
             }
         }
@@ -221,11 +228,11 @@ impl Shape {
 
 const UNIT: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-fn greatest(v: &[f64; 3]) -> f64 {
+fn max_abs(v: &[f64; 3]) -> f64 {
     v.iter().map(|x| x.abs()).fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
 }
 
-/// The greatest sum of a row.
+/// Maximum row sum.
 fn norm(m: &Matrix) -> f64 {
     m.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
@@ -243,7 +250,7 @@ fn determinant(m: &Matrix) -> f64 {
     m[0][0] * c[0] + m[0][1] * c[1] + m[0][2] * c[2]
 }
 
-/// The columns of an inverse are products of the rows, divided by the determinant.
+/// The columns of the inverse are cross products of the rows, divided by the determinant.
 fn inverse(m: &Matrix) -> Option<Matrix> {
     let columns = [cross(&m[1], &m[2]), cross(&m[2], &m[0]), cross(&m[0], &m[1])];
     let per = 1.0 / determinant(m);

@@ -1,60 +1,60 @@
-//! What each cell is like: its box, and whether it can be used.
+//! Bounding boxes and orientations of cells.
 
-use super::{Bounds, Cells, Shape, locator::padded, threads::in_parts};
+use super::{bounds::Bounds, input::Cells, locator::padded, shape::Shape, threads::in_parts};
 use crate::Precision;
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 
-/// Boxes of all cells, and how many cells there are of which nature.
+/// The boxes of all cells, and the number of irregular ones.
 pub(super) struct Survey {
-    /// Nothing where a cell has no volume.
+    /// Bounding boxes; empty for cells without volume.
     pub boxes: Vec<Bounds>,
     pub degenerate: usize,
     pub inverted: usize,
     pub folded: usize,
 }
 
-/// How a cell is turned.
+/// The orientation of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Orientation {
     Degenerate,
-    /// Its Jacobian determinant has one sign.
+    /// The Jacobian determinant has one sign.
     Sound {
         is_negative: bool,
     },
-    /// It has both.
+    /// The Jacobian determinant has both signs.
     Folded {
         is_negative: bool,
     },
 }
 
-/// Looks at all cells.
+/// Examines all cells.
 pub(super) fn survey(points: &[[f64; 3]], cells: &Cells, precision: Precision) -> Survey {
     let parts = in_parts(cells.len(), |range| {
-        let looks = range.map(|cell| {
+        let examined = range.map(|cell| {
             let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
             let nodes = nodes(points, cells, cell, &mut buffer);
-            look(cells.kinds[cell], nodes, precision)
+            examine(cells.kinds[cell], nodes, precision)
         });
-        looks.collect::<Vec<_>>()
+        examined.collect::<Vec<_>>()
     });
     let mut survey =
         Survey { boxes: Vec::with_capacity(cells.len()), degenerate: 0, inverted: 0, folded: 0 };
-    let mut turned = vec![[0_usize; 2]; CellKind::ALL.len()];
-    for (cell, (bounds, nature)) in parts.into_iter().flatten().enumerate() {
+    let mut signs = vec![[0_usize; 2]; CellKind::ALL.len()];
+    for (cell, (bounds, orientation)) in parts.into_iter().flatten().enumerate() {
         survey.boxes.push(bounds);
-        match nature {
+        match orientation {
             Orientation::Degenerate => survey.degenerate += 1,
             Orientation::Sound { is_negative } | Orientation::Folded { is_negative } => {
-                turned[cells.kinds[cell] as usize][usize::from(is_negative)] += 1;
-                survey.folded += usize::from(matches!(nature, Orientation::Folded { .. }));
+                signs[cells.kinds[cell] as usize][usize::from(is_negative)] += 1;
+                survey.folded += usize::from(matches!(orientation, Orientation::Folded { .. }));
             }
         }
     }
-    survey.inverted = turned.iter().map(|ways| ways[0].min(ways[1])).sum();
+    survey.inverted = signs.iter().map(|counts| counts[0].min(counts[1])).sum();
     survey
 }
 
-/// Where the nodes of a cell are.
+/// Coordinates of the nodes of a cell.
 pub(super) fn nodes<'a>(
     points: &[[f64; 3]],
     cells: &Cells,
@@ -62,20 +62,20 @@ pub(super) fn nodes<'a>(
     buffer: &'a mut [[f64; 3]; MAX_CELL_NODES],
 ) -> &'a [[f64; 3]] {
     let numbers = cells.nodes(cell);
-    for (place, number) in buffer.iter_mut().zip(numbers) {
-        *place = points[*number as usize];
+    for (node, number) in buffer.iter_mut().zip(numbers) {
+        *node = points[*number as usize];
     }
     &buffer[..numbers.len()]
 }
 
-fn look(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Orientation) {
-    match nature(kind, nodes) {
+fn examine(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Orientation) {
+    match orientation(kind, nodes) {
         Orientation::Degenerate => (Bounds::EMPTY, Orientation::Degenerate),
-        nature => (padded(&Bounds::of_cell(kind, nodes), precision), nature),
+        orientation => (padded(&Bounds::of_cell(kind, nodes), precision), orientation),
     }
 }
 
-fn nature(kind: CellKind, nodes: &[[f64; 3]]) -> Orientation {
+fn orientation(kind: CellKind, nodes: &[[f64; 3]]) -> Orientation {
     let Some(shape) = Shape::new(kind, nodes, Precision::F64) else {
         return Orientation::Degenerate;
     };

@@ -3,7 +3,7 @@ mod made;
 mod speed;
 
 use super::*;
-use crate::random::uniform;
+use crate::{Precision, random::uniform};
 use burntrace_kernels::CellKind;
 use made::{FLAT, Made, SOLID};
 
@@ -16,22 +16,22 @@ fn random_point(k: usize, mesh: &Mesh) -> [f64; 3] {
     [x, y, if mesh.dimension() == 2 { 0.0 } else { z }]
 }
 
-/// A position by the weights of a location.
+/// Interpolates a position from the weights of a location.
 fn position(mesh: &Mesh, location: &Location) -> [f64; 3] {
-    let mut place = [0.0; 3];
+    let mut sum = [0.0; 3];
     for (node, weight) in mesh.cells().nodes(location.cell).iter().zip(location.weights) {
         let point = mesh.points()[*node as usize];
-        place = [0, 1, 2].map(|d| place[d] + weight * point[d]);
+        sum = [0, 1, 2].map(|d| sum[d] + weight * point[d]);
     }
-    place
+    sum
 }
 
-/// Located, and where it should be: then every linear function is right too.
+/// Locates a point, and checks the interpolated position, which makes every linear function exact.
 fn check(mesh: &Mesh, point: [f64; 3], scale: f64, what: &str) -> Location {
-    let Some(location) = mesh.locate(point) else { panic!("{what}: {point:?} is nowhere") };
-    let place = position(mesh, &location);
+    let Some(location) = mesh.locate(point) else { panic!("{what}: {point:?} is in no cell") };
+    let found = position(mesh, &location);
     for d in 0..mesh.dimension() {
-        assert!((place[d] - point[d]).abs() < 1e-11 * scale, "{what}: {point:?} became {place:?}");
+        assert!((found[d] - point[d]).abs() < 1e-11 * scale, "{what}: {point:?} became {found:?}");
     }
     location
 }
@@ -49,9 +49,9 @@ fn random_points_in_distorted_boxes_of_every_kind_are_located() {
     }
 }
 
-/// Some cells are folded: what they cover is found all the same.
+/// Some cells are folded, and still cover the box.
 #[test]
-fn random_points_in_boxes_distorted_beyond_measure_are_located() {
+fn random_points_in_strongly_distorted_boxes_are_located() {
     for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(6, 0.4, kind));
         for k in 0..1000 {
@@ -62,7 +62,7 @@ fn random_points_in_boxes_distorted_beyond_measure_are_located() {
     }
 }
 
-/// Cells of all kinds fit where faces are planar: a sheared box.
+/// Cells of all kinds match if faces are planar: a sheared box.
 #[test]
 fn random_points_in_mixed_meshes_are_located() {
     let shear = |[x, y, z]: [f64; 3]| [x + 0.3 * y, y - 0.2 * z, z + 0.1 * x];
@@ -79,7 +79,7 @@ fn random_points_in_mixed_meshes_are_located() {
     }
 }
 
-/// What is linear in space is linear in every cell, however it is distorted.
+/// Linear functions in space are linear in every cell, however distorted.
 #[test]
 fn linear_functions_are_exact_in_mixed_and_distorted_meshes() {
     let f = |p: [f64; 3]| 3.0 - 2.0 * p[0] + 5.0 * p[1] + 0.5 * p[2];
@@ -98,7 +98,7 @@ fn linear_functions_are_exact_in_mixed_and_distorted_meshes() {
         assert!((value - f(point)).abs() < 1e-10, "{point:?}");
         found += 1;
     }
-    // Curved faces that do not match leave gaps between cells of different kinds.
+    // Curved faces leave gaps between cells of different kinds.
     assert!(found > count * 95 / 100, "{found}");
 }
 
@@ -107,35 +107,35 @@ fn points_on_faces_edges_and_vertices_are_located_in_the_lowest_cell() {
     for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(3, 0.2, kind));
         for cell in 0..mesh.cells().len() {
-            for (k, at) in places_on_sides(kind, cell as u64).into_iter().enumerate() {
-                let place = Location { cell, coordinates: at, weights: kind.weights(at) };
-                let found = check(&mesh, position(&mesh, &place), 1.0, &format!("{kind:?} {k}"));
+            for (k, at) in points_on_sides(kind, cell as u64).into_iter().enumerate() {
+                let location = Location { cell, coordinates: at, weights: kind.weights(at) };
+                let found = check(&mesh, position(&mesh, &location), 1.0, &format!("{kind:?} {k}"));
                 assert!(found.cell <= cell, "{kind:?} {k}: {} instead of {cell}", found.cell);
             }
         }
     }
 }
 
-/// Parametric coordinates of corners, and of random places on edges and on faces.
-fn places_on_sides(kind: CellKind, seed: u64) -> Vec<[f64; 3]> {
+/// Parametric coordinates of corners, and of random points on edges and faces.
+fn points_on_sides(kind: CellKind, seed: u64) -> Vec<[f64; 3]> {
     let table = kind.table();
-    let mut places = table.nodes.to_vec();
+    let mut points = table.nodes.to_vec();
     for (f, face) in table.faces.iter().enumerate() {
-        for share in [[1.0, 1.0, 1.0, 1.0], [1.0, 2.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]] {
-            let shares: Vec<f64> = (0..face.len())
-                .map(|i| share[i] * (0.01 + uniform(seed, f as u64, 3, i as u32)))
+        for weights in [[1.0, 1.0, 1.0, 1.0], [1.0, 2.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]] {
+            let weights: Vec<f64> = (0..face.len())
+                .map(|i| weights[i] * (0.01 + uniform(seed, f as u64, 3, i as u32)))
                 .collect();
-            let sum: f64 = shares.iter().sum();
-            places.push([0, 1, 2].map(|d| {
-                face.iter().zip(&shares).map(|(i, w)| w / sum * table.nodes[*i][d]).sum()
+            let sum: f64 = weights.iter().sum();
+            points.push([0, 1, 2].map(|d| {
+                face.iter().zip(&weights).map(|(i, w)| w / sum * table.nodes[*i][d]).sum()
             }));
         }
     }
-    places
+    points
 }
 
 #[test]
-fn units_of_length_and_far_origins_make_no_difference() {
+fn location_is_independent_of_units_and_origin() {
     for scale in [1e-150, 1e-3, 1e3, 1e150] {
         for kind in SOLID.iter().copied() {
             let made = Made::of(3, 0.2, kind).mapped(|p| p.map(|x| scale * (x - 40.0)));
@@ -145,7 +145,7 @@ fn units_of_length_and_far_origins_make_no_difference() {
                 let point = random_point(k, &mesh).map(|x| scale * (x - 40.0));
                 check(&mesh, point, scale, &format!("{kind:?} {scale}"));
             }
-            // Vertices are rounded most.
+            // Vertices have the largest rounding errors.
             for point in mesh.points() {
                 check(&mesh, *point, scale, &format!("{kind:?} {scale} node"));
             }
@@ -154,9 +154,9 @@ fn units_of_length_and_far_origins_make_no_difference() {
 }
 
 #[test]
-fn thin_layers_keep_their_cells() {
+fn thin_layers_keep_all_cells() {
     for kind in SOLID.iter().copied() {
-        // A part in 10^6 as thick as wide.
+        // Thickness 10^-6 of the width.
         let made = Made::of(4, 0.15, kind).mapped(|[x, y, z]| [x, y, 1e-6 * z]);
         let mesh = mesh(&made);
         assert_eq!((mesh.counts().merged, mesh.counts().degenerate), (0, 0), "{kind:?}");
@@ -168,7 +168,7 @@ fn thin_layers_keep_their_cells() {
 }
 
 #[test]
-fn torn_meshes_are_whole_again() {
+fn torn_meshes_are_merged() {
     for kind in SOLID.iter().chain(FLAT).copied() {
         let made = Made::of(4, 0.2, kind);
         let (whole, torn) = (mesh(&made), mesh(&made.torn(6)));
@@ -179,7 +179,7 @@ fn torn_meshes_are_whole_again() {
         let sides = if kind.dimension() == 2 { 4 * 4 } else { 6 * 16 };
         let cut = matches!(kind, CellKind::Tetra | CellKind::QuadraticTetra);
         let more = if cut { 2 * sides } else { sides };
-        // Two of a box's six sides are cut in wedges, into two triangles each square.
+        // With wedges, two sides of the box have squares cut into two triangles.
         let more = if kind == CellKind::Wedge { 4 * 16 + 2 * 2 * 16 } else { more };
         assert_eq!(whole.counts().open_faces, more, "{kind:?}");
         assert_eq!(whole.counts().crowded_faces + torn.counts().crowded_faces, 0);
@@ -200,7 +200,7 @@ fn neighbours_are_mutual() {
 }
 
 #[test]
-fn walks_end_where_the_locator_looks() {
+fn walks_agree_with_the_locator() {
     for kind in SOLID.iter().chain(FLAT).copied() {
         let mesh = mesh(&Made::of(5, 0.2, kind).torn(7));
         let cells = mesh.cells().len();
@@ -210,8 +210,8 @@ fn walks_end_where_the_locator_looks() {
             let walked = mesh.walk(k * 31 % cells, point).unwrap();
             if walked.cell != located.cell {
                 let sides = kind.table().sides.iter();
-                let least = sides.map(|side| side.value(walked.coordinates)).fold(1.0, f64::min);
-                assert!(least < 1e-8, "{kind:?} {point:?}: {walked:?} {located:?}");
+                let lowest = sides.map(|side| side.value(walked.coordinates)).fold(1.0, f64::min);
+                assert!(lowest < 1e-8, "{kind:?} {point:?}: {walked:?} {located:?}");
             }
         }
         for outside in [[1.5, 0.5, 0.5], [-1e9, 0.0, 0.0], [f64::NAN; 3], [f64::INFINITY; 3]] {
@@ -223,9 +223,9 @@ fn walks_end_where_the_locator_looks() {
     }
 }
 
-/// Positions that VTK made with weights, and found again (`tests/peers/cells.py`).
+/// Positions interpolated by VTK, which located them again (`tests/peers/cells.py`).
 #[test]
-fn weights_in_distorted_cells_are_those_of_vtk() {
+fn weights_in_distorted_cells_match_vtk() {
     let vtk =
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/peers/cells.csv"));
     let mut count = 0;
@@ -233,8 +233,8 @@ fn weights_in_distorted_cells_are_those_of_vtk() {
         let numbers: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
         let kind = CellKind::from_vtk(numbers[0] as u8).unwrap();
         let n = kind.nodes();
-        let (places, weights) = numbers[1..].split_at(3 * n + 3);
-        let points: Vec<[f64; 3]> = places.chunks(3).map(|p| [p[0], p[1], p[2]]).collect();
+        let (coordinates, weights) = numbers[1..].split_at(3 * n + 3);
+        let points: Vec<[f64; 3]> = coordinates.chunks(3).map(|p| [p[0], p[1], p[2]]).collect();
         let cells = Cells {
             kinds: vec![kind],
             offsets: vec![0, n as u32],
@@ -250,7 +250,7 @@ fn weights_in_distorted_cells_are_those_of_vtk() {
     assert_eq!(count, 6 * CellKind::ALL.len());
 }
 
-/// Pieces of a file with cells of different sizes: faces do not match, and nothing is lost there.
+/// Cells of different sizes in the pieces of a file: faces do not match, and no position is lost.
 #[test]
 fn walks_cross_an_interface_with_hanging_nodes() {
     let (coarse, fine) =
@@ -267,7 +267,7 @@ fn walks_cross_an_interface_with_hanging_nodes() {
     let mut cell = 0;
     for k in 0..4000 {
         let [x, y, z] = random_point(k, &mesh);
-        // Every fourth on the interface itself.
+        // Every fourth point is on the interface.
         let x = if k % 4 == 0 { 1.0 } else { 2.0 * x };
         check(&mesh, [x, y, z], 1.0, "interface");
         cell = mesh.walk(cell, [x, y, z]).unwrap().cell;
@@ -275,7 +275,7 @@ fn walks_cross_an_interface_with_hanging_nodes() {
 }
 
 #[test]
-fn positions_beyond_an_apex_are_outside() {
+fn positions_above_an_apex_are_outside() {
     let points =
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 1.0]];
     let cells = Cells {
@@ -295,7 +295,7 @@ fn positions_beyond_an_apex_are_outside() {
 }
 
 #[test]
-fn a_locator_lists_every_cell_where_its_box_reaches_and_stays_small() {
+fn locator_lists_all_overlapping_cells_and_stays_small() {
     for precision in [Precision::F64, Precision::F32] {
         for (kind, count) in
             [(CellKind::Tetra, 12), (CellKind::Hexahedron, 20), (CellKind::Quad, 40)]
@@ -304,7 +304,7 @@ fn a_locator_lists_every_cell_where_its_box_reaches_and_stays_small() {
             let (locator, cells) = (mesh.locator_in(precision), mesh.cells().len());
             assert!(locator.cells.len() <= 8 * cells, "{kind:?} {}", locator.cells.len());
             assert!(locator.starts.len() <= 2 * cells + 1, "{kind:?} {}", locator.starts.len());
-            // Not all in a few bins either.
+            // Bins are not overfull either.
             assert!(4 * locator.starts.len() * kind.nodes() > cells, "{:?}", locator.bins);
             for k in 0..2000 {
                 let point = random_point(k, &mesh);
@@ -321,7 +321,7 @@ fn a_locator_lists_every_cell_where_its_box_reaches_and_stays_small() {
 }
 
 #[test]
-fn a_mesh_of_very_different_cells_has_a_small_locator() {
+fn locator_of_very_different_cells_is_small() {
     let made = Made::of(12, 0.1, CellKind::Tetra).mapped(|p| p.map(|x| (14.0 * x).exp()));
     let mesh = mesh(&made);
     let cells = mesh.cells().len();
@@ -332,7 +332,7 @@ fn a_mesh_of_very_different_cells_has_a_small_locator() {
 }
 
 #[test]
-fn cells_are_judged() {
+fn irregular_cells_are_counted() {
     let points = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -350,7 +350,7 @@ fn cells_are_judged() {
     };
     let kinds = [CellKind::Triangle, CellKind::Triangle, CellKind::Triangle, CellKind::Triangle];
     let mesh = Mesh::new(&points, cells(&kinds, &[0, 1, 2, 0, 2, 3, 0, 4, 1, 1, 2, 4])).unwrap();
-    // The third is a line; the fourth is turned the other way.
+    // The third is a line; the fourth has the opposite orientation.
     assert_eq!((mesh.counts().degenerate, mesh.counts().inverted), (1, 1));
     assert!(mesh.locate([1.5, 0.0, 0.0]).is_some());
     let crossed = Mesh::new(&points, cells(&[CellKind::Quad], &[0, 1, 3, 2])).unwrap();
@@ -359,7 +359,7 @@ fn cells_are_judged() {
 }
 
 #[test]
-fn errors_say_what_was_given_and_what_would_be_right() {
+fn errors_name_the_given_and_the_expected_values() {
     let points = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let cells = |kinds: &[CellKind], offsets: &[u32], connectivity: &[u32]| Cells {
         kinds: kinds.to_vec(),

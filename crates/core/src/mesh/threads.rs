@@ -1,14 +1,14 @@
-//! Work on ranges of numbers, shared among threads.
+//! Parallel work on index ranges.
 
 use std::ops::Range;
 
-/// Fewer numbers than these are not worth a thread.
-const LEAST: usize = 20_000;
+/// Minimum number of indices for a thread.
+const MIN_INDICES: usize = 20_000;
 
-/// What `work` makes of consecutive parts of `0..count`, in their order.
+/// Calls `work` with consecutive parts of `0..count` in parallel, and returns its results in order.
 pub(super) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let parts = threads.min(count / LEAST).max(1);
+    let parts = threads.min(count / MIN_INDICES).max(1);
     let part = |k: usize| k * count / parts..(k + 1) * count / parts;
     let work = &work;
     std::thread::scope(|scope| {

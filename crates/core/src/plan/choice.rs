@@ -1,148 +1,151 @@
-//! The choice among the ways in which a run may lie in memory.
+//! The choice of a memory strategy.
 
 use super::{FieldSize, Memory, Plan, RunSize, Strategy, needs};
 use crate::{Error, Frames, Result};
 
-/// What was asked for.
+/// Requirements of a memory plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryRequest {
-    /// A strategy; without it, the first of [`Strategy::ALL`] that fits.
+    /// The strategy; `None` selects the first of [`Strategy::ALL`] that fits.
     pub strategy: Option<Strategy>,
-    /// The most particles on the device at a time.
+    /// Maximum number of particles on the device at a time.
     pub batch: Option<usize>,
-    /// How many frames the field holds, where that is settled.
+    /// Number of frames that the field holds, if it is loaded already.
     pub frames: Option<Frames>,
-    /// Why particles cannot come in batches, if they cannot.
-    pub whole: Option<&'static str>,
+    /// Why particles cannot be processed in batches, if so.
+    pub cannot_split: Option<&'static str>,
 }
 
-/// Frames that are held, from many to few: more are read ahead, and steps are cut into fewer
+/// Numbers of frames to hold, in decreasing order: more frames mean more reading ahead and fewer
 /// launches.
 const HELD: [usize; 5] = [12, 8, 6, 5, 4];
 
-/// A batch that is worth its launch.
-const LEAST_BATCH: usize = 1 << 16;
+/// Minimum batch that is worth a launch.
+const MIN_BATCH: usize = 1 << 16;
 
-/// The greatest batch of a run that was to have batches, and has room for all its particles.
-const AMPLE_BATCH: usize = 1 << 20;
+/// Maximum batch if a strategy with batches was requested and all particles would fit.
+const MAX_BATCH: usize = 1 << 20;
 
 impl Plan {
-    /// The plan of a run: that of the strategy that was asked for, or of the first one that fits.
+    /// Plans a run with the requested strategy, or with the first one that fits.
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] where no plan fits, and [`Error::Plan`] where what was asked for
-    /// contradicts itself or the field.
+    /// [`Error::Memory`] if no plan fits; [`Error::Plan`] if the request is inconsistent with
+    /// itself or with the field.
     pub fn choose(
-        load: &RunSize,
+        size: &RunSize,
         field: &FieldSize,
         memory: Memory,
-        asked: &MemoryRequest,
+        request: &MemoryRequest,
     ) -> Result<Self> {
-        if asked.batch == Some(0) {
-            return Err(Error::Plan("a batch of 0 particles; give 1 or more".into()));
+        if request.batch == Some(0) {
+            return Err(Error::Plan("the batch has 0 particles; give 1 or more".into()));
         }
-        let must_split = asked.batch.is_some_and(|batch| batch < load.particles);
-        if let (true, None, Some(reason)) = (must_split, asked.strategy, asked.whole) {
-            return Err(Error::Plan(format!("{reason}; leave out the batch")));
+        let must_split = request.batch.is_some_and(|batch| batch < size.particles);
+        if let (true, None, Some(reason)) = (must_split, request.strategy, request.cannot_split) {
+            return Err(Error::Plan(format!("{reason}; omit the batch")));
         }
         let candidates: Vec<_> = Strategy::ALL
             .into_iter()
-            .filter(|strategy| asked.strategy.is_none_or(|asked| asked == *strategy))
-            .map(|strategy| (strategy, asked.fits(strategy, load, field)))
+            .filter(|strategy| request.strategy.is_none_or(|requested| requested == *strategy))
+            .map(|strategy| (strategy, request.fits(strategy, size, field)))
             .collect();
-        let mut least: Option<Plan> = None;
+        let mut smallest: Option<Plan> = None;
         for (strategy, _) in candidates.iter().filter(|(_, reason)| reason.is_none()) {
-            let plan = smallest_that_fits(*strategy, load, field, memory, asked);
+            let plan = smallest_that_fits(*strategy, size, field, memory, request);
             if plan.excess().is_none() {
                 return Ok(plan);
             }
-            let is_less = |least: &Plan| plan.host_bytes() < least.host_bytes();
-            if least.as_ref().is_none_or(is_less) {
-                least = Some(plan);
+            let is_smaller = |other: &Plan| plan.host_bytes() < other.host_bytes();
+            if smallest.as_ref().is_none_or(is_smaller) {
+                smallest = Some(plan);
             }
         }
-        match (least, candidates.into_iter().find_map(|(_, reason)| reason)) {
-            (Some(plan), reason) => Err(too_large(&plan, load, asked, reason)),
+        match (smallest, candidates.into_iter().find_map(|(_, reason)| reason)) {
+            (Some(plan), reason) => Err(too_large(&plan, size, request, reason)),
             (None, reason) => Err(Error::Plan(reason.unwrap_or_default())),
         }
     }
 
     fn new(
-        load: &RunSize,
+        size: &RunSize,
         field: &FieldSize,
         memory: Memory,
         (frames, batch): (Frames, usize),
     ) -> Self {
-        let batch = batch.min(load.particles).max(1);
-        let lie = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared };
+        let batch = batch.min(size.particles).max(1);
+        let layout = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared };
         let streams = frames.window(field.frames).is_some();
         Plan {
-            strategy: Strategy::of(streams, batch < load.particles),
+            strategy: Strategy::of(streams, batch < size.particles),
             frames: if streams { frames } else { Frames::All },
-            particles: load.particles,
+            particles: size.particles,
             batch,
-            items: needs::items(load, field, lie),
+            items: needs::items(size, field, layout),
             memory,
         }
     }
 }
 
 impl MemoryRequest {
-    /// Why a strategy does not go with what is settled, if it does not.
-    fn fits(&self, strategy: Strategy, load: &RunSize, field: &FieldSize) -> Option<String> {
+    /// Why a strategy contradicts the request or the field, if it does.
+    fn fits(&self, strategy: Strategy, size: &RunSize, field: &FieldSize) -> Option<String> {
         let streams = self.frames.map(|frames| frames.window(field.frames).is_some());
         let name = strategy.name();
         let has_more = field.frames > HELD[HELD.len() - 1];
         if streams == Some(false) && strategy.streams_frames() && has_more {
             return Some(format!(
-                "`{name}` reads frames in the course of the run, and the field has all of its {} \
-                 frames; open it with `Frames::Streamed`",
+                "`{name}` reads frames during the run, but the field holds all of its {} frames; \
+                 open it with `Frames::Streamed`",
                 field.frames
             ));
         }
         if streams == Some(true) && !strategy.streams_frames() {
-            return Some(format!("`{name}` has all frames at once, and the field streams them"));
+            return Some(format!(
+                "`{name}` holds all frames at once, but the field streams them; open it with \
+                 `Frames::All`"
+            ));
         }
-        let must_split = self.batch.is_some_and(|batch| batch < load.particles);
+        let must_split = self.batch.is_some_and(|batch| batch < size.particles);
         if must_split && !strategy.has_batches() {
-            return Some(format!("`{name}` has no batches; leave out the batch"));
+            return Some(format!("`{name}` has no batches; omit the batch"));
         }
-        match self.whole {
+        match self.cannot_split {
             Some(reason) if strategy.has_batches() => Some(format!(
-                "{reason}, and `{name}` has batches; use `in-memory` or `streamed-frames`"
+                "{reason}, but `{name}` has batches; use `in-memory` or `streamed-frames`"
             )),
             _ => None,
         }
     }
 }
 
-/// The plan of a strategy with as many frames and particles on the device as fit; if none fits, the
-/// smallest.
+/// The plan of a strategy with as many frames and particles on the device as fit, or else the
+/// smallest plan.
 fn smallest_that_fits(
     strategy: Strategy,
-    load: &RunSize,
+    size: &RunSize,
     field: &FieldSize,
     memory: Memory,
-    asked: &MemoryRequest,
+    request: &MemoryRequest,
 ) -> Plan {
-    let held: Vec<Frames> = match (asked.frames, strategy.streams_frames()) {
+    let held: Vec<Frames> = match (request.frames, strategy.streams_frames()) {
         (Some(frames), _) => vec![frames],
         (None, false) => vec![Frames::All],
         (None, true) => HELD.iter().map(|held| Frames::Streamed(*held)).collect(),
     };
-    let most = asked.batch.unwrap_or(load.particles).min(load.particles);
-    let plan = |frames, batch| Plan::new(load, field, memory, (frames, batch));
+    let max = request.batch.unwrap_or(size.particles).min(size.particles);
+    let plan = |frames, batch| Plan::new(size, field, memory, (frames, batch));
     let fits = |plan: &Plan| plan.excess().is_none();
     let mut last = None;
     for frames in held {
         let found = if strategy.has_batches() {
-            // A strategy that was named has batches even where there is room for all.
-            let ample = AMPLE_BATCH.min(load.particles.div_ceil(2)).max(1);
-            let most = if asked.batch.is_some() { most } else { most.min(ample) };
-            greatest(LEAST_BATCH.min(most), most, |batch| fits(&plan(frames, batch)))
+            // A requested strategy uses batches even if all particles fit.
+            let ample = MAX_BATCH.min(size.particles.div_ceil(2)).max(1);
+            let max = if request.batch.is_some() { max } else { max.min(ample) };
+            largest(MIN_BATCH.min(max), max, |batch| fits(&plan(frames, batch)))
         } else {
-            load.particles
+            size.particles
         };
         let found = plan(frames, found);
         if fits(&found) {
@@ -150,29 +153,34 @@ fn smallest_that_fits(
         }
         last = Some(found);
     }
-    last.unwrap_or_else(|| plan(Frames::All, most))
+    last.unwrap_or_else(|| plan(Frames::All, max))
 }
 
-/// The greatest number from `least` to `most` that fits, or `least`.
-fn greatest(mut least: usize, most: usize, fits: impl Fn(usize) -> bool) -> usize {
-    if fits(most) {
-        return most;
+/// The largest number from `min` to `max` that fits, or `min`.
+fn largest(mut min: usize, max: usize, fits: impl Fn(usize) -> bool) -> usize {
+    if fits(max) {
+        return max;
     }
-    let mut too_many = most;
-    while least + 1 < too_many {
-        let middle = least.midpoint(too_many);
-        if fits(middle) { least = middle } else { too_many = middle }
+    let mut too_many = max;
+    while min + 1 < too_many {
+        let middle = min.midpoint(too_many);
+        if fits(middle) { min = middle } else { too_many = middle }
     }
-    least
+    min
 }
 
-/// What is short, and what would help.
-fn too_large(plan: &Plan, load: &RunSize, asked: &MemoryRequest, reason: Option<String>) -> Error {
-    let (place, needed, available) = plan.excess().unwrap_or(("the host", plan.host_bytes(), 0));
+/// The error for a plan that does not fit, with a remedy.
+fn too_large(
+    plan: &Plan,
+    size: &RunSize,
+    request: &MemoryRequest,
+    reason: Option<String>,
+) -> Error {
+    let (memory, needed, available) = plan.excess().unwrap_or(("the host", plan.host_bytes(), 0));
     let mut items: Vec<_> = plan.items.iter().map(|i| (i.host + i.device, i.name)).collect();
     items.sort_unstable_by(|a, b| b.cmp(a));
     let (bytes, name) = items.first().copied().unwrap_or_default();
-    let hint = match (asked.strategy, reason) {
+    let hint = match (request.strategy, reason) {
         (Some(strategy), _) if strategy != Strategy::Streamed => {
             "use `run.strategy = \"streamed\"`, ".to_string()
         }
@@ -181,8 +189,8 @@ fn too_large(plan: &Plan, load: &RunSize, asked: &MemoryRequest, reason: Option<
     };
     Error::Memory {
         what: format!(
-            "a run of {} particles, {}, on {place} (most of it: {name}, {bytes} bytes)",
-            load.particles,
+            "a run of {} particles, {}, on {memory} (largest part: {name}, {bytes} bytes)",
+            size.particles,
             plan.strategy.name()
         ),
         needed,
@@ -198,7 +206,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn load(particles: usize) -> RunSize {
+    fn size(particles: usize) -> RunSize {
         RunSize { program: 50 * MIB, ..RunSize::new(particles, Precision::F32) }
     }
 
@@ -211,12 +219,12 @@ mod tests {
         Memory { host: Some(mib * MIB), device: None, is_shared: true }
     }
 
-    fn choose(mib: u64, particles: usize, asked: MemoryRequest) -> Result<Plan> {
-        Plan::choose(&load(particles), &field(), memory(mib), &asked)
+    fn choose(mib: u64, particles: usize, request: MemoryRequest) -> Result<Plan> {
+        Plan::choose(&size(particles), &field(), memory(mib), &request)
     }
 
     #[test]
-    fn the_first_strategy_that_fits_is_taken() {
+    fn first_strategy_that_fits_is_chosen() {
         let strategy =
             |mib, particles| choose(mib, particles, MemoryRequest::default()).unwrap().strategy;
         assert_eq!(strategy(2000, 1_000_000), Strategy::InMemory);
@@ -224,62 +232,68 @@ mod tests {
         assert_eq!(strategy(220, 1_000_000), Strategy::Streamed);
         let one_frame = FieldSize { frames: 1, ..field() };
         let plan =
-            Plan::choose(&load(2_000_000), &one_frame, memory(350), &MemoryRequest::default());
+            Plan::choose(&size(2_000_000), &one_frame, memory(350), &MemoryRequest::default());
         let plan = plan.unwrap();
         assert_eq!(plan.strategy, Strategy::Batched);
-        assert!(plan.host_bytes() <= 350 * MIB && plan.batch >= LEAST_BATCH);
+        assert!(plan.host_bytes() <= 350 * MIB && plan.batch >= MIN_BATCH);
         let more =
-            Plan::new(&load(2_000_000), &one_frame, memory(350), (Frames::All, plan.batch + 1));
+            Plan::new(&size(2_000_000), &one_frame, memory(350), (Frames::All, plan.batch + 1));
         assert!(more.excess().is_some());
     }
 
     #[test]
-    fn what_is_asked_for_is_a_limit() {
-        let asked = MemoryRequest { batch: Some(1000), ..MemoryRequest::default() };
-        let plan = choose(2000, 5000, asked).unwrap();
+    fn requests_are_limits() {
+        let request = MemoryRequest { batch: Some(1000), ..MemoryRequest::default() };
+        let plan = choose(2000, 5000, request).unwrap();
         assert_eq!((plan.strategy, plan.batch, plan.batches()), (Strategy::Batched, 1000, 5));
-        let asked =
+        let request =
             MemoryRequest { strategy: Some(Strategy::Streamed), ..MemoryRequest::default() };
-        let plan = choose(2000, 5000, asked).unwrap();
+        let plan = choose(2000, 5000, request).unwrap();
         assert_eq!((plan.frames, plan.batch), (Frames::Streamed(12), 2500));
         let plan =
-            Plan::choose(&load(5), &field(), Memory::default(), &MemoryRequest::default()).unwrap();
+            Plan::choose(&size(5), &field(), Memory::default(), &MemoryRequest::default()).unwrap();
         assert_eq!(plan.strategy, Strategy::InMemory);
     }
 
     #[test]
-    fn what_cannot_fit_says_what_is_short_and_what_helps() {
-        let message = |asked| choose(100, 1_000_000, asked).unwrap_err().to_string();
+    fn errors_name_the_shortage_and_a_remedy() {
+        let message = |request| choose(100, 1_000_000, request).unwrap_err().to_string();
         let text = message(MemoryRequest::default());
         assert!(text.contains("1000000 particles, streamed, on the host"), "{text}");
-        assert!(text.contains("104857600 are there") && text.contains("run.memory"), "{text}");
+        assert!(
+            text.contains("only 104857600 are available") && text.contains("run.memory"),
+            "{text}"
+        );
         let text = message(MemoryRequest {
             strategy: Some(Strategy::InMemory),
             ..MemoryRequest::default()
         });
-        assert!(text.contains("most of it: field") && text.contains("\"streamed\""), "{text}");
-        let whole =
-            MemoryRequest { whole: Some("gradients are tracked"), ..MemoryRequest::default() };
-        assert!(message(whole).contains("gradients are tracked"));
-        let asked = MemoryRequest { batch: Some(7), strategy: Some(Strategy::InMemory), ..whole };
-        assert!(message(asked).contains("has no batches"));
-        let asked = MemoryRequest {
+        assert!(text.contains("largest part: field") && text.contains("\"streamed\""), "{text}");
+        let cannot_split = MemoryRequest {
+            cannot_split: Some("gradients are tracked"),
+            ..MemoryRequest::default()
+        };
+        assert!(message(cannot_split).contains("gradients are tracked"));
+        let request =
+            MemoryRequest { batch: Some(7), strategy: Some(Strategy::InMemory), ..cannot_split };
+        assert!(message(request).contains("has no batches"));
+        let request = MemoryRequest {
             frames: Some(Frames::All),
             strategy: Some(Strategy::Streamed),
-            ..whole
+            ..cannot_split
         };
-        assert!(message(asked).contains("all of its 40 frames"));
-        assert!(message(MemoryRequest { batch: Some(0), ..whole }).contains("0 particles"));
+        assert!(message(request).contains("all of its 40 frames"));
+        assert!(message(MemoryRequest { batch: Some(0), ..cannot_split }).contains("0 particles"));
         assert!(Strategy::named("fast").unwrap_err().to_string().contains("streamed-frames"));
     }
 
     #[test]
-    fn cards_have_memory_of_their_own() {
+    fn plans_of_cards_use_device_memory() {
         let memory = Memory { host: None, device: Some(100 * MIB), is_shared: false };
         let plan =
-            Plan::choose(&load(1_000_000), &field(), memory, &MemoryRequest::default()).unwrap();
+            Plan::choose(&size(1_000_000), &field(), memory, &MemoryRequest::default()).unwrap();
         assert!(plan.device_bytes() <= 100 * MIB && plan.strategy.streams_frames());
-        let tensors = RunSize { engine: Engine::Tensor, ..load(1000) };
+        let tensors = RunSize { engine: Engine::Tensor, ..size(1000) };
         let plan = Plan::choose(&tensors, &field(), memory, &MemoryRequest::default()).unwrap();
         assert_eq!(plan.strategy, Strategy::StreamedFrames);
         assert!(plan.to_string().contains("unknown"), "{plan}");

@@ -1,4 +1,4 @@
-//! How much memory a run needs, and how it goes on with what there is.
+//! Memory plans: how a run fits into the available memory.
 
 mod choice;
 mod needs;
@@ -12,25 +12,25 @@ pub(crate) use size::{READ_BYTES, resident};
 use crate::{Error, Frames, Result};
 use std::fmt::{Display, Formatter};
 
-/// How a run lies in memory.
+/// How a run uses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// All frames and all particles on the device.
     InMemory,
-    /// All particles on the device, and those frames that the run has come to.
+    /// All particles on the device, with a window of frames.
     StreamedFrames,
-    /// All frames on the device; particles on the host, and a batch of them at a time on the device.
+    /// All frames on the device. Particles are on the host, and one batch at a time on the device.
     Batched,
-    /// Those frames and those particles that the run has come to.
+    /// A window of frames and a batch of particles on the device.
     Streamed,
 }
 
 impl Strategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [Strategy; 4] =
         [Strategy::InMemory, Strategy::StreamedFrames, Strategy::Batched, Strategy::Streamed];
 
-    /// Its name, as `streamed-frames`.
+    /// The name of the strategy, for example `streamed-frames`.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::InMemory => "in-memory",
@@ -40,24 +40,24 @@ impl Strategy {
         }
     }
 
-    /// The one of a name.
+    /// The strategy with a name.
     ///
     /// # Errors
     ///
-    /// [`Error::Plan`] where there is none of this name.
+    /// [`Error::Plan`] if there is no such strategy.
     pub fn named(name: &str) -> Result<Self> {
         Strategy::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
             let names = Strategy::ALL.map(Strategy::name).join(", ");
-            Error::Plan(format!("there is no strategy `{name}`; there are {names}"))
+            Error::Plan(format!("there is no strategy `{name}`; choose one of {names}"))
         })
     }
 
-    /// Whether frames are read in the course of the run.
+    /// Whether frames are read during the run.
     pub fn streams_frames(self) -> bool {
         matches!(self, Strategy::StreamedFrames | Strategy::Streamed)
     }
 
-    /// Whether particles come in batches.
+    /// Whether particles are processed in batches.
     pub fn has_batches(self) -> bool {
         matches!(self, Strategy::Batched | Strategy::Streamed)
     }
@@ -72,7 +72,7 @@ impl Strategy {
     }
 }
 
-/// What a run needs of memory and has, and how it lies there.
+/// The memory plan of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     strategy: Strategy,
@@ -84,70 +84,69 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How the run lies in memory.
+    /// The strategy.
     pub fn strategy(&self) -> Strategy {
         self.strategy
     }
 
-    /// How many frames it holds at a time.
+    /// Number of frames held at a time.
     pub fn frames(&self) -> Frames {
         self.frames
     }
 
-    /// The most particles that are on the device at a time.
+    /// Maximum number of particles on the device at a time.
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// In how many batches particles come to the device.
+    /// Number of batches of particles.
     pub fn batches(&self) -> usize {
         self.particles.div_ceil(self.batch.max(1)).max(1)
     }
 
-    /// What needs memory.
+    /// The items that need memory.
     pub fn items(&self) -> &[PlanItem] {
         &self.items
     }
 
-    /// The most bytes that the process will have on the host: what lasts, and the greatest of what
-    /// the begin, the steps and the end need. Where the device is the CPU, its memory is that of the
-    /// host.
+    /// Peak memory of the process on the host, in bytes: the permanent items, and the maximum over
+    /// the start, the steps and the end. If the device is the CPU, its memory is host memory.
     pub fn host_bytes(&self) -> u64 {
         let device = |item: &PlanItem| if self.memory.is_shared { item.device } else { 0 };
         peak(&self.items, |item| item.host + device(item))
     }
 
-    /// The most bytes on a device that has memory of its own; 0 for others.
+    /// Peak memory on a device with its own memory, in bytes; 0 for other devices.
     pub fn device_bytes(&self) -> u64 {
         if self.memory.is_shared { 0 } else { peak(&self.items, |item| item.device) }
     }
 
-    /// The memory that there is.
+    /// The available memory.
     pub fn memory(&self) -> Memory {
         self.memory
     }
 
-    /// By how many bytes it does not fit, if it does not: on the host, and on the device.
+    /// Where the plan does not fit, with the bytes needed and available.
     fn excess(&self) -> Option<(&'static str, u64, u64)> {
         let pairs = [
             ("the host", self.host_bytes(), self.memory.host),
             ("the device", self.device_bytes(), self.memory.device),
         ];
-        let short = |(place, needed, there): (_, u64, Option<u64>)| {
-            there.filter(|there| needed > *there).map(|there| (place, needed, there))
+        let short = |(memory, needed, available): (_, u64, Option<u64>)| {
+            available.filter(|bytes| needed > *bytes).map(|bytes| (memory, needed, bytes))
         };
         pairs.into_iter().find_map(short)
     }
 }
 
-/// The greatest sum of what there is at a time.
+/// Peak of the sums over the phases of a run.
 fn peak(items: &[PlanItem], bytes: impl Fn(&PlanItem) -> u64) -> u64 {
     let sum = |phase| items.iter().filter(|item| item.phase == phase).map(&bytes).sum::<u64>();
-    let most = [Phase::Begin, Phase::Steps, Phase::End].map(sum).into_iter().max();
-    sum(Phase::Always) + most.unwrap_or(0)
+    let peak = [Phase::Start, Phase::Steps, Phase::End].map(sum).into_iter().max();
+    sum(Phase::Always) + peak.unwrap_or(0)
 }
 
-/// A table of what needs memory, in MiB.
+/// A table of the items in MiB.
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:<24} {:>9} {:>9}  MiB", self.strategy.name(), "host", "device")?;
@@ -155,7 +154,7 @@ impl Display for Plan {
         for item in &self.items {
             let when = match item.phase {
                 Phase::Always => "",
-                Phase::Begin => " (begin)",
+                Phase::Start => " (start)",
                 Phase::Steps => " (steps)",
                 Phase::End => " (end)",
             };
@@ -163,12 +162,11 @@ impl Display for Plan {
             writeln!(f, "{name:<24} {:>9} {:>9}", mib(item.host), mib(item.device))?;
         }
         let (host, device) = (mib(self.host_bytes()), mib(self.device_bytes()));
-        let shared =
-            if self.memory.is_shared { "  (the device's memory is the host's)" } else { "" };
-        writeln!(f, "{:<24} {host:>9} {device:>9}{shared}", "at most")?;
+        let shared = if self.memory.is_shared { "  (the device uses host memory)" } else { "" };
+        writeln!(f, "{:<24} {host:>9} {device:>9}{shared}", "peak")?;
         let known = |bytes: Option<u64>| bytes.map_or("unknown".into(), mib);
         let device = if self.memory.is_shared { "0.0".into() } else { known(self.memory.device) };
-        writeln!(f, "{:<24} {:>9} {device:>9}", "there is", known(self.memory.host))?;
+        writeln!(f, "{:<24} {:>9} {device:>9}", "available", known(self.memory.host))?;
         let frames = match self.frames {
             Frames::All => "all frames".to_string(),
             Frames::Streamed(held) => format!("{held} frames at a time"),

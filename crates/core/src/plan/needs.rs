@@ -1,57 +1,57 @@
-//! What needs memory in a run.
+//! Items of a run that need memory.
 
 use super::{FieldSize, size::resident};
 use crate::{Engine, Frames, ParticleInstance, Precision};
 
-/// When memory is needed.
+/// The phase of a run that needs an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Throughout the run.
+    /// The whole run.
     Always,
     /// Before the first step.
-    Begin,
-    /// While steps are taken.
+    Start,
+    /// During the steps.
     Steps,
-    /// When particles are counted.
+    /// At the end, when particles are counted.
     End,
 }
 
-/// Something that needs memory.
+/// An item that needs memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanItem {
-    /// What it is.
+    /// Name of the item.
     pub name: &'static str,
-    /// When it is there.
+    /// Phase that needs it.
     pub phase: Phase,
-    /// Its bytes on the host.
+    /// Bytes on the host.
     pub host: u64,
-    /// Its bytes on the device.
+    /// Bytes on the device.
     pub device: u64,
 }
 
-/// What of a run counts for its memory, but for the field.
+/// The size of a run, without its field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunSize {
-    /// Slots: seeds, and those of sources.
+    /// Number of slots: seeds, and those of sources.
     pub particles: usize,
     /// Precision of the arithmetic.
     pub precision: Precision,
-    /// The arithmetic.
+    /// The engine.
     pub engine: Engine,
-    /// Whether saves carry velocities.
+    /// Whether saves have velocities.
     pub velocity: bool,
-    /// Whether seeds are released one by one.
+    /// Whether seeds have individual release times.
     pub is_staggered: bool,
-    /// Inlets of slots that are used again.
+    /// Number of inlets that re-use slots.
     pub inlets: usize,
-    /// Whether the field is on a mesh, or there are obstacles, so that ends have places at them.
-    pub has_places: bool,
-    /// Bytes that the process has before it has field and seeds.
+    /// Whether ends have a mesh face or an obstacle, because the run has a mesh or obstacles.
+    pub has_end_locations: bool,
+    /// Bytes of the process before it loads field and seeds.
     pub program: u64,
 }
 
 impl RunSize {
-    /// So many particles on the fused engine, in this process as it is now.
+    /// A run of `particles` on the fused engine, in this process in its current state.
     pub fn new(particles: usize, precision: Precision) -> Self {
         RunSize {
             particles,
@@ -60,7 +60,7 @@ impl RunSize {
             velocity: false,
             is_staggered: false,
             inlets: 0,
-            has_places: false,
+            has_end_locations: false,
             program: resident(),
         }
     }
@@ -70,8 +70,8 @@ impl RunSize {
         self.precision.particle_bytes() as u64
     }
 
-    /// Bytes of a particle in a save: position, status, images, and velocity and generation where
-    /// there are any.
+    /// Bytes of a particle in a save: position, status and images, with velocity and generation if
+    /// present.
     fn saved(&self) -> u64 {
         let vectors = if self.velocity { 6 } else { 3 };
         (vectors * self.precision.bytes() + 4 * size_of::<i32>()) as u64
@@ -79,7 +79,7 @@ impl RunSize {
     }
 }
 
-/// How particles and frames lie.
+/// Placement of particles and frames in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct MemoryLayout {
     pub frames: Frames,
@@ -87,23 +87,24 @@ pub(super) struct MemoryLayout {
     pub is_shared: bool,
 }
 
-/// All that needs memory in a run.
-pub(super) fn items(load: &RunSize, field: &FieldSize, lie: MemoryLayout) -> Vec<PlanItem> {
-    let n = load.particles as u64;
+/// All items of a run that need memory.
+pub(super) fn items(size: &RunSize, field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
+    let n = size.particles as u64;
     let mut items = vec![
-        item("program", Phase::Always, load.program, 0),
-        item("seeds", Phase::Always, n * if load.is_staggered { 48 } else { 24 }, 0),
+        item("program", Phase::Always, size.program, 0),
+        item("seeds", Phase::Always, n * if size.is_staggered { 48 } else { 24 }, 0),
     ];
-    items.extend(of_field(field, lie));
-    items.extend(of_particles(load, lie));
-    if load.inlets > 0 {
-        // Who is in each slot, since when, and from where; at the end all lives that go on.
-        let places = (n.max(1 << 16) * load.inlets as u64) * 24;
-        items.push(item("slots", Phase::Always, n * 56 + places, places / 24 * 3 * 8));
+    items.extend(of_field(field, layout));
+    items.extend(of_particles(size, layout));
+    if size.inlets > 0 {
+        // Particle, release time and release position of each slot, and all active instances at the
+        // end.
+        let positions = (n.max(1 << 16) * size.inlets as u64) * 24;
+        items.push(item("slots", Phase::Always, n * 56 + positions, positions / 24 * 3 * 8));
     }
-    let begin = n * if load.is_staggered { 24 } else { 8 };
-    items.push(item("begin", Phase::Begin, begin, 0));
-    items.push(item("end", Phase::End, of_end(load, lie), 0));
+    let start = n * if size.is_staggered { 24 } else { 8 };
+    items.push(item("begin", Phase::Start, start, 0));
+    items.push(item("end", Phase::End, of_end(size, layout), 0));
     items
 }
 
@@ -111,16 +112,16 @@ fn item(name: &'static str, phase: Phase, host: u64, device: u64) -> PlanItem {
     PlanItem { name, phase, host, device }
 }
 
-fn of_field(field: &FieldSize, lie: MemoryLayout) -> Vec<PlanItem> {
+fn of_field(field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
     let frames = |count: usize| count as u64 * field.frame_bytes;
-    match lie.frames.window(field.frames) {
+    match layout.frames.window(field.frames) {
         None => {
             vec![item("field", Phase::Always, 0, frames(field.frames) + field.other_bytes)]
         }
         Some(held) => {
             let ahead = Frames::ahead(held);
-            // A card moves its window into another one.
-            let windows = if lie.is_shared { 1 } else { 2 };
+            // A graphics card copies its window into another one.
+            let windows = if layout.is_shared { 1 } else { 2 };
             let window = frames(windows * (held - ahead)) + field.other_bytes;
             vec![
                 item("field", Phase::Always, 0, window),
@@ -131,19 +132,19 @@ fn of_field(field: &FieldSize, lie: MemoryLayout) -> Vec<PlanItem> {
     }
 }
 
-fn of_particles(load: &RunSize, lie: MemoryLayout) -> Vec<PlanItem> {
-    let (n, batch, row) = (load.particles as u64, lie.batch as u64, load.row());
+fn of_particles(size: &RunSize, layout: MemoryLayout) -> Vec<PlanItem> {
+    let (n, batch, row) = (size.particles as u64, layout.batch as u64, size.row());
     let is_split = batch < n;
-    let on_host = if is_split || !lie.is_shared { n * row } else { 0 };
-    // What is ordered by space is there twice while a launch lasts; stages of tensor operations have
-    // tensors of their own.
-    let work = match load.engine {
-        Engine::Fused if lie.is_shared => batch * (row + 12),
+    let on_host = if is_split || !layout.is_shared { n * row } else { 0 };
+    // Sorting by space doubles the particles during a launch, and the tensor engine has a tensor
+    // for each stage.
+    let work = match size.engine {
+        Engine::Fused if layout.is_shared => batch * (row + 12),
         Engine::Fused => 0,
-        Engine::Tensor => batch * 60 * load.precision.bytes() as u64,
+        Engine::Tensor => batch * 60 * size.precision.bytes() as u64,
     };
-    // One save that is made, and one that is written.
-    let saves = 2 * batch * load.saved();
+    // One save in preparation and one being written.
+    let saves = 2 * batch * size.saved();
     vec![
         item("particles", Phase::Always, on_host, if is_split { 0 } else { n * row }),
         item("batch", Phase::Steps, 0, if is_split { batch * row } else { 0 }),
@@ -152,11 +153,11 @@ fn of_particles(load: &RunSize, lie: MemoryLayout) -> Vec<PlanItem> {
     ]
 }
 
-/// What the account of particles needs.
-fn of_end(load: &RunSize, lie: MemoryLayout) -> u64 {
-    let n = load.particles as u64;
-    let places = if load.has_places { 24 } else { 0 };
-    let lives = if load.inlets > 0 { size_of::<ParticleInstance>() as u64 + 4 } else { 0 };
-    let rows = if lie.is_shared || (lie.batch as u64) < n { 0 } else { load.row() };
-    n * (17 + places + lives + rows) + n.min(crate::tracer::EVENTS as u64) * 32
+/// Memory of the final count of particles.
+fn of_end(size: &RunSize, layout: MemoryLayout) -> u64 {
+    let n = size.particles as u64;
+    let locations = if size.has_end_locations { 24 } else { 0 };
+    let instances = if size.inlets > 0 { size_of::<ParticleInstance>() as u64 + 4 } else { 0 };
+    let rows = if layout.is_shared || (layout.batch as u64) < n { 0 } else { size.row() };
+    n * (17 + locations + instances + rows) + n.min(crate::tracer::EVENTS as u64) * 32
 }

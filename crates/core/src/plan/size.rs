@@ -1,27 +1,27 @@
-//! Sizes of what a plan is made of: fields that are not loaded yet, and memory.
+//! Sizes of fields before they are loaded, and of memory.
 
 use crate::{GridSource, MeshSource, PointSource, Precision, device, mesh};
 use burn::tensor::Device;
 use burntrace_kernels::{CELL_RECORD, NODE_PADDING, Placement};
 
-/// Bytes of a value on the host while its frame is read: what is in a file, and its numbers.
+/// Bytes of a value on the host while its frame is read: file contents and decoded numbers.
 pub(crate) const READ_BYTES: usize = 24;
 
-/// A field's size.
+/// The size of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldSize {
-    /// How many frames there are.
+    /// Number of frames.
     pub frames: usize,
     /// Bytes of a frame on the device.
     pub frame_bytes: u64,
-    /// Bytes beside the frames on the device: coordinates, cells.
+    /// Bytes of coordinates and cells on the device.
     pub other_bytes: u64,
     /// Bytes on the host while a frame is read.
     pub read_bytes: u64,
 }
 
 impl FieldSize {
-    /// That of frames with so many values.
+    /// The size of frames with a number of values.
     fn of(frames: usize, values: usize, precision: Precision, other: usize) -> Self {
         let bytes = precision.bytes();
         FieldSize {
@@ -32,7 +32,7 @@ impl FieldSize {
         }
     }
 
-    /// That of a field on a grid.
+    /// The size of a field on a grid.
     pub fn grid(source: &dyn GridSource, precision: Precision) -> Self {
         let is_cell = source.placement() == Placement::Cells;
         let nodes = source.axes().each_ref().map(Vec::len);
@@ -41,14 +41,14 @@ impl FieldSize {
         FieldSize::of(source.times().len(), values, precision, other)
     }
 
-    /// That of a field on scattered points; what finds them is estimated.
+    /// The size of a field on scattered points, with an estimate of the search lattice.
     pub fn points(source: &dyn PointSource, precision: Precision) -> Self {
         let values = source.positions().len();
         let other = 3 * (values + NODE_PADDING) * precision.bytes() + 2 * values;
         FieldSize::of(source.times().len(), values, precision, other)
     }
 
-    /// That of a field on a mesh; what finds its cells is estimated.
+    /// The size of a field on a mesh, with an estimate of the cell locator.
     pub fn mesh(source: &dyn MeshSource, precision: Precision) -> Self {
         let (points, cells): (_, &mesh::Cells) = (source.points().len(), source.cells());
         let values = match source.placement() {
@@ -61,25 +61,25 @@ impl FieldSize {
     }
 }
 
-/// Memory that a run may use, in bytes; nothing where it is not known.
+/// Memory that a run may use, in bytes; `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// For the whole process on the host.
+    /// Memory of the process on the host.
     pub host: Option<u64>,
-    /// On a device that has memory of its own.
+    /// Memory on a device with its own memory.
     pub device: Option<u64>,
-    /// Whether the device's memory is that of the host.
+    /// Whether the device uses host memory.
     pub is_shared: bool,
 }
 
 impl Memory {
-    /// What is there now for a process that runs on a device: what it has already and nine tenths of
-    /// what the machine, or the control group of the process, has left. How much memory a card has
-    /// left is not known.
+    /// The memory available to this process now: what it uses already, and nine tenths of the free
+    /// memory of the machine or of the process's control group. The free memory of a graphics card
+    /// is unknown.
     pub fn of(device: &Device) -> Self {
         let mut system = sysinfo::System::new();
         system.refresh_memory();
-        // Files that are cached in memory make room where it is asked for.
+        // Cached files count as free memory.
         let limit = system
             .cgroup_limits()
             .map_or(u64::MAX, |limits| limits.total_memory.saturating_sub(limits.rss));
@@ -88,13 +88,13 @@ impl Memory {
         Memory { host, ..Memory::unknown(device) }
     }
 
-    /// Nothing is known.
+    /// Unknown memory.
     pub fn unknown(device: &Device) -> Self {
         let is_card = device::compiles_kernels(device) && !device::is_software(device);
         Memory { host: None, device: None, is_shared: !is_card }
     }
 
-    /// So many bytes: for all of the process where the device is the CPU, else on the device.
+    /// A limit in bytes, for the whole process if the device is the CPU, else for the device.
     pub fn within(self, bytes: u64) -> Self {
         match self.is_shared {
             true => Memory { host: Some(self.host.map_or(bytes, |host| host.min(bytes))), ..self },
@@ -103,7 +103,7 @@ impl Memory {
     }
 }
 
-/// Bytes that this process has in memory; 0 where that cannot be told.
+/// Resident memory of this process in bytes; 0 if unknown.
 pub(crate) fn resident() -> u64 {
     use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
     let Ok(id) = sysinfo::get_current_pid() else { return 0 };

@@ -1,22 +1,22 @@
-//! Regular seeds in a box.
+//! Seeds on a regular grid in a box.
 
 use super::{Seeds, check_finite};
 use crate::field::AXES;
 use crate::{Error, Result};
 
-/// Which points of a box's cells bear seeds.
+/// Placement of seeds in the cells of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum GridPlacement {
-    /// The cells' corners: the outermost seeds lie on the faces of the box. An axis with one
-    /// seed has it in the middle.
+    /// At the corners: the outermost seeds are on the faces of the box. An axis with one seed has
+    /// it in the middle.
     Corners,
-    /// The cells' centres: the outermost seeds lie half a cell within the box.
+    /// At the centres: the outermost seeds are half a cell inside the box.
     #[default]
     Centres,
 }
 
 impl GridPlacement {
-    /// Where seed `i` of `count` lies along an axis: 0 at its low end, 1 at its high end.
+    /// Relative position of seed `i` of `count` along an axis, from 0 to 1.
     fn fraction(self, i: usize, count: usize) -> f64 {
         match self {
             GridPlacement::Corners if count > 1 => i as f64 / (count - 1) as f64,
@@ -32,8 +32,8 @@ impl Seeds {
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where the box is not finite or upside down, a count is 0 or the total
-    /// too large, or a flat axis has more than one seed.
+    /// [`Error::Seeds`] if the box is not finite or its corners are swapped, if a count is 0 or the
+    /// total too large, or if a flat axis has more than one seed.
     pub fn grid(
         low: [f64; 3],
         high: [f64; 3],
@@ -57,15 +57,15 @@ impl Seeds {
     }
 }
 
-/// Checks the box of seeds that need a finite one.
+/// Checks that a box is finite and its corners are in order.
 pub(super) fn check_box(low: [f64; 3], high: [f64; 3]) -> Result<()> {
     check_finite("the box's low corner", &low)?;
     check_finite("the box's high corner", &high)?;
     for d in 0..3 {
-        // A box of 2e308 overflows.
+        // The extent of a box can overflow.
         if low[d] > high[d] || !(high[d] - low[d]).is_finite() {
             return Err(Error::Seeds(format!(
-                "the box goes from {} to {} along {}; give a low and a high corner",
+                "the box goes from {} to {} along {}; give finite coordinates, the lower one first",
                 low[d], high[d], AXES[d]
             )));
         }
@@ -73,7 +73,7 @@ pub(super) fn check_box(low: [f64; 3], high: [f64; 3]) -> Result<()> {
     Ok(())
 }
 
-/// A point of a box from its fractions of the box's sides; exact at 0, at 1 and on flat axes.
+/// A point of a box at fractions of its sides; exact at 0, at 1 and on flat axes.
 pub(super) fn within(low: [f64; 3], high: [f64; 3], fraction: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|d| {
         if fraction[d] == 1.0 {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn corners_lie_on_the_faces_and_x_varies_fastest() {
+    fn corners_are_on_the_faces_and_x_varies_fastest() {
         let (low, high) = ([0.1, -1.0, 2.0], [0.7, 1.0, 2.0]);
         let seeds = Seeds::grid(low, high, [4, 3, 1], GridPlacement::Corners).unwrap();
         let p = seeds.positions();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn centres_lie_half_a_cell_within() {
+    fn centres_are_half_a_cell_inside() {
         let seeds =
             Seeds::grid([0.0; 3], [4.0, 2.0, 1.0], [4, 2, 2], GridPlacement::Centres).unwrap();
         let p = seeds.positions();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_lies_in_the_middle() {
+    fn single_seed_is_in_the_middle() {
         for points in [GridPlacement::Corners, GridPlacement::Centres] {
             let seeds = Seeds::grid([0.0; 3], [4.0, 2.0, 0.0], [1, 1, 1], points).unwrap();
             assert_eq!(seeds.positions(), [[2.0, 1.0, 0.0]]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn misuse_says_what_was_given() {
+    fn errors_name_the_given_values() {
         let grid =
             |low, high, counts| message(Seeds::grid(low, high, counts, GridPlacement::Centres));
         assert!(grid([0.0; 3], [1.0, f64::INFINITY, 1.0], [2; 3]).contains("inf"));

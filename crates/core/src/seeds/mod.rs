@@ -1,4 +1,4 @@
-//! Where and when particles start.
+//! Seeds: positions and times at which particles start.
 
 mod boxes;
 mod clouds;
@@ -11,16 +11,15 @@ pub(crate) use sobol::Sobol;
 use crate::{Error, Precision, Result};
 use burn::tensor::{Device, Tensor};
 
-/// Particles of a run before it begins: positions, and times of release.
+/// Initial positions and release times of particles.
 ///
-/// Positions are in the data's unit of length, times in its unit of time. A seed's number, from
-/// 0, is its particle's number in the tracks. Where the domain is flat, give its coordinate on
-/// that axis: a box with `low == high` puts every seed there, as do a deviation of 0 and a disc
-/// whose normal is that axis.
+/// Positions are in the data's unit of length, times in its unit of time. The index of a seed is
+/// the index of its particle in the tracks. On a flat axis of the domain, give the domain's
+/// coordinate: a box with `low == high`, a deviation of 0, or a disc with its normal along that
+/// axis.
 ///
-/// Random kinds take the seed of their random numbers, and each of their positions depends on
-/// that and on the position's number only: the first thousand of a million are the same as a
-/// thousand.
+/// Random seeds take a seed for their random numbers. Each position depends only on that and on its
+/// index: the first thousand of a million seeds are the same as a thousand.
 ///
 /// ```
 /// use burntrace_core::Seeds;
@@ -35,45 +34,45 @@ use burn::tensor::{Device, Tensor};
 #[derive(Clone, Debug)]
 pub struct Seeds {
     position: Vec<[f64; 3]>,
-    /// Where the positions came from, if that can be differentiated.
+    /// The tensor of the positions, if they were given as one.
     tensor: Option<Tensor<2>>,
     release: Option<Vec<f64>>,
 }
 
-/// The most seeds: their numbers fit into an `i32`.
-const MOST: usize = u32::MAX as usize / 2;
+/// Maximum number of seeds, whose indices fit an `i32`.
+const MAX_COUNT: usize = u32::MAX as usize / 2;
 
 impl Seeds {
-    /// Positions one by one.
+    /// Seeds at given positions.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where there are none or too many, or one is not finite.
+    /// [`Error::Seeds`] if there are no or too many positions, or if one is not finite.
     pub fn list(positions: Vec<[f64; 3]>) -> Result<Self> {
         check_count(positions.len())?;
         check_positions(&positions)?;
         Ok(Seeds { position: positions, tensor: None, release: None })
     }
 
-    /// No seeds: all particles of the run come from [sources](crate::Source).
+    /// No seeds, for runs in which all particles come from [sources](crate::Source).
     pub fn none() -> Self {
         Seeds { position: Vec::new(), tensor: None, release: None }
     }
 
-    /// Positions `[n, 3]` on a device, of any float type. The tracks can be differentiated by
-    /// them.
+    /// Positions `[n, 3]` on a device, of any float type. Tracks can be differentiated with respect
+    /// to them.
     ///
     /// The tensor is kept, and its values are read once.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where the shape is another one, there are no or too many positions, or
-    /// one is not finite; [`Error::Execution`] where the device fails to give them.
+    /// [`Error::Seeds`] if the shape is different, if there are no or too many positions, or if one
+    /// is not finite; [`Error::Execution`] if the device fails.
     pub fn from_tensor(positions: Tensor<2>) -> Result<Self> {
         let [count, components] = positions.dims();
         if components != 3 {
             return Err(Error::Seeds(format!(
-                "the tensor of positions has the shape [{count}, {components}]; it must be [n, 3]"
+                "the tensor of positions has the shape [{count}, {components}]; give [n, 3]"
             )));
         }
         check_count(count)?;
@@ -82,11 +81,12 @@ impl Seeds {
         Ok(Seeds { position, tensor: Some(positions), release: None })
     }
 
-    /// Releases each seed at a time of its own.
+    /// Sets a release time for each seed.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where there are not as many times as seeds, or one is not finite.
+    /// [`Error::Seeds`] if the number of times differs from that of the seeds, or if one is not
+    /// finite.
     pub fn with_release(mut self, times: Vec<f64>) -> Result<Self> {
         if times.len() != self.len() {
             return Err(Error::Seeds(format!(
@@ -97,7 +97,7 @@ impl Seeds {
         }
         if let Some(i) = times.iter().position(|t| !t.is_finite()) {
             return Err(Error::Seeds(format!(
-                "the release time of seed {i} is {}; it must be finite",
+                "the release time of seed {i} is {}; give a finite time",
                 times[i]
             )));
         }
@@ -105,41 +105,41 @@ impl Seeds {
         Ok(self)
     }
 
-    /// Releases all seeds at one time. Without it they start with the run.
+    /// Sets one release time for all seeds. By default, seeds start with the run.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where the time is not finite.
+    /// [`Error::Seeds`] if the time is not finite.
     pub fn release_at(self, time: f64) -> Result<Self> {
         check_finite("the release time", &[time])?;
         let times = vec![time; self.len()];
         self.with_release(times)
     }
 
-    /// How many there are.
+    /// Number of seeds.
     pub fn len(&self) -> usize {
         self.position.len()
     }
 
-    /// Whether there are none, as in [`none`](Seeds::none) only.
+    /// Whether there are no seeds, which only [`none`](Seeds::none) gives.
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
 
-    /// Their positions, in order.
+    /// The positions, in order.
     pub fn positions(&self) -> &[[f64; 3]] {
         &self.position
     }
 
-    /// Their times of release, in order; `None` where all start with the run.
+    /// The release times, in order; `None` if all seeds start with the run.
     pub fn release(&self) -> Option<&[f64]> {
         self.release.as_deref()
     }
 
-    /// Their positions `[n, 3]` on a device. A tensor that was given stays in its graph.
+    /// The positions `[n, 3]` on a device. A given tensor stays in its graph.
     pub(crate) fn tensor(&self, device: &Device, precision: Precision) -> Tensor<2> {
         match &self.tensor {
-            // Even to the same device, a move is recorded in the graph.
+            // A move is recorded in the graph, even to the same device.
             Some(given) if given.device() == *device => given.clone().cast(precision.dtype()),
             Some(given) => given.clone().to_device(device).cast(precision.dtype()),
             None => {
@@ -155,12 +155,12 @@ impl Seeds {
         self.tensor.as_ref().is_some_and(|given| given.device().is_autodiff())
     }
 
-    /// As many seeds as asked for, each made from its number.
+    /// Generates `count` seeds from their indices.
     fn generate(count: usize, position: impl Fn(usize) -> [f64; 3]) -> Result<Self> {
         check_count(count)?;
         let mut positions = Vec::new();
         positions.try_reserve_exact(count).map_err(|_| {
-            Error::Seeds(format!("there is no memory for the positions of {count} seeds"))
+            Error::Seeds(format!("there is not enough memory for {count} seeds; give fewer"))
         })?;
         positions.extend((0..count).map(position));
         Seeds::list(positions)
@@ -177,9 +177,9 @@ fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
 
 fn check_count(count: usize) -> Result<()> {
     match count {
-        0 => Err(Error::Seeds("there are none; ask for at least one".into())),
-        1..=MOST => Ok(()),
-        _ => Err(Error::Seeds(format!("{count} are too many; the most is {MOST}"))),
+        0 => Err(Error::Seeds("there are none; give one or more".into())),
+        1..=MAX_COUNT => Ok(()),
+        _ => Err(Error::Seeds(format!("{count} are too many; the maximum is {MAX_COUNT}"))),
     }
 }
 
@@ -189,7 +189,7 @@ fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
         None => Ok(()),
         Some(i) => {
             let [x, y, z] = positions[i];
-            Err(Error::Seeds(format!("seed {i} is at ({x}, {y}, {z}); positions must be finite")))
+            Err(Error::Seeds(format!("seed {i} is at ({x}, {y}, {z}); give finite coordinates")))
         }
     }
 }
@@ -198,20 +198,22 @@ fn check_finite(what: &str, numbers: &[f64]) -> Result<()> {
     match numbers.iter().find(|x| !x.is_finite()) {
         None => Ok(()),
         Some(bad) if numbers.len() == 1 => {
-            Err(Error::Seeds(format!("{what} is {bad}; it must be finite")))
+            Err(Error::Seeds(format!("{what} is {bad}; give a finite number")))
         }
-        Some(bad) => Err(Error::Seeds(format!(
-            "{what} {numbers:?} has {bad} in it; its numbers must be finite"
-        ))),
+        Some(bad) => {
+            Err(Error::Seeds(format!("{what} {numbers:?} contains {bad}; give finite numbers")))
+        }
     }
 }
 
-/// Checks a length that may be 0.
+/// Checks lengths, which may be 0.
 fn check_length(what: &str, numbers: &[f64]) -> Result<()> {
     check_finite(what, numbers)?;
     match numbers.iter().find(|x| **x < 0.0) {
         None => Ok(()),
-        Some(bad) => Err(Error::Seeds(format!("{what} is {bad}; it must not be negative"))),
+        Some(bad) => {
+            Err(Error::Seeds(format!("{what} is {bad}; give a number that is not negative")))
+        }
     }
 }
 
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_kept_as_it_is() {
+    fn listed_positions_are_unchanged() {
         let positions = vec![[1.0, 2.0, 3.0], [0.1, -5.0, 1e300]];
         let seeds = Seeds::list(positions.clone()).unwrap();
         assert_eq!(seeds.positions(), positions);
@@ -236,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn misuse_says_what_was_given() {
+    fn errors_name_the_given_values() {
         assert!(message(Seeds::list(vec![])).contains("none"));
         let nan = Seeds::list(vec![[0.0; 3], [0.0, f64::NAN, 0.0]]);
         assert!(message(nan).contains("seed 1 is at (0, NaN, 0)"));
-        assert!(message(Seeds::generate(MOST + 1, |_| [0.0; 3])).contains("2147483648"));
+        assert!(message(Seeds::generate(MAX_COUNT + 1, |_| [0.0; 3])).contains("2147483648"));
         let seeds = Seeds::list(vec![[0.0; 3]; 2]).unwrap();
         let times = seeds.clone().with_release(vec![1.0]);
         assert!(message(times).contains("1 release times for 2 seeds"));
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_reach_the_device_in_its_precision() {
+    fn positions_are_converted_to_the_requested_precision() {
         let seeds = Seeds::list(vec![[0.1, 0.2, 0.3], [1e-9, 2.0, 3.0]]).unwrap();
         for precision in [Precision::F32, Precision::F64] {
             let tensor = seeds.tensor(&Device::flex(), precision);
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tensor_keeps_its_gradient() {
+    fn given_tensor_keeps_its_gradient() {
         let device = Device::flex().autodiff();
         let given = Tensor::<2>::from_floats([[0.5, 1.0, 2.0]], &device).require_grad();
         let seeds = Seeds::from_tensor(given.clone()).unwrap();
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tensor_of_another_shape_is_refused() {
+    fn tensor_of_another_shape_is_refused() {
         let given = Tensor::<2>::from_floats([[0.5, 1.0]], &Device::flex());
         assert!(message(Seeds::from_tensor(given)).contains("[1, 2]"));
         let nan = Tensor::<2>::from_floats([[0.5, 1.0, f32::NAN]], &Device::flex());

@@ -1,31 +1,31 @@
-//! Regular seeds on lines and surfaces.
+//! Seeds on regular patterns on lines and surfaces.
 
 use super::{Seeds, check_finite, check_length};
 use crate::{Error, Result};
 
 impl Seeds {
-    /// Seeds at equal distances from one point to another, both included. A single one lies in
-    /// the middle.
+    /// Equally spaced seeds from one point to another, both included. A single seed is in the
+    /// middle.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where a number is not finite, or the count is 0 or too large.
+    /// [`Error::Seeds`] if a number is not finite, or if the count is 0 or too large.
     pub fn line(from: [f64; 3], to: [f64; 3], count: usize) -> Result<Self> {
         check_finite("the line's first point", &from)?;
         check_finite("the line's last point", &to)?;
         Seeds::generate(count, |i| {
             let f = fraction(i, count);
-            // Exact at both ends, and where the points have a coordinate in common.
+            // Exact at both ends, and for coordinates that both points share.
             std::array::from_fn(|d| if f == 1.0 { to[d] } else { from[d] + (to[d] - from[d]) * f })
         })
     }
 
-    /// A grid of `counts[0] x counts[1]` seeds on a parallelogram, its sides included; along
-    /// the first edge they vary fastest. A single one along an edge lies in its middle.
+    /// A grid of `counts[0] x counts[1]` seeds on a parallelogram, including its sides, varying
+    /// fastest along the first edge. A single seed along an edge is in its middle.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where a number is not finite, a count is 0 or the total too large.
+    /// [`Error::Seeds`] if a number is not finite, a count is 0, or the total is too large.
     pub fn plane(
         origin: [f64; 3],
         edge1: [f64; 3],
@@ -43,13 +43,13 @@ impl Seeds {
         })
     }
 
-    /// Seeds on a disc, each standing for the same area: the spiral of a sunflower (H. Vogel,
-    /// *A better way to construct the sunflower head*, 1979).
+    /// Seeds on a disc with equal areas: a sunflower spiral (H. Vogel, *A better way to construct
+    /// the sunflower head*, 1979).
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where a number is not finite, the normal has no length or the radius is
-    /// negative, or the count is 0 or too large.
+    /// [`Error::Seeds`] if a number is not finite, the normal is zero, the radius is negative, or
+    /// the count is 0 or too large.
     pub fn disc(centre: [f64; 3], normal: [f64; 3], radius: f64, count: usize) -> Result<Self> {
         check_finite("the centre", &centre)?;
         check_length("the radius", &[radius])?;
@@ -61,13 +61,13 @@ impl Seeds {
         })
     }
 
-    /// Seeds on a sphere, each standing for the same area: a Fibonacci lattice (A. Gonzalez,
-    /// *Measurement of areas on a sphere using Fibonacci and latitude-longitude lattices*, 2010).
+    /// Seeds on a sphere with equal areas: a Fibonacci lattice (A. Gonzalez, *Measurement of areas
+    /// on a sphere using Fibonacci and latitude-longitude lattices*, 2010).
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] where a number is not finite or the radius negative, or the count is 0
-    /// or too large.
+    /// [`Error::Seeds`] if a number is not finite, the radius is negative, or the count is 0 or too
+    /// large.
     pub fn sphere(centre: [f64; 3], radius: f64, count: usize) -> Result<Self> {
         check_finite("the centre", &centre)?;
         check_length("the radius", &[radius])?;
@@ -81,7 +81,7 @@ impl Seeds {
     }
 }
 
-/// Where point `i` of `count` lies between the ends, 0 and 1.
+/// Relative position of point `i` of `count` between the ends, from 0 to 1.
 fn fraction(i: usize, count: usize) -> f64 {
     match count {
         1 => 0.5,
@@ -89,12 +89,12 @@ fn fraction(i: usize, count: usize) -> f64 {
     }
 }
 
-/// The turn that divides a circle in the golden ratio, in radians.
+/// The golden angle in radians.
 fn golden_angle() -> f64 {
     std::f64::consts::PI * (3.0 - 5.0_f64.sqrt())
 }
 
-/// Two unit vectors at right angles to a third and to each other (T. Duff et al., *Building an
+/// Two unit vectors orthogonal to a third and to each other (T. Duff et al., *Building an
 /// orthonormal basis, revisited*, 2017).
 fn across(normal: [f64; 3]) -> Result<[[f64; 3]; 2]> {
     check_finite("the normal", &normal)?;
@@ -104,7 +104,7 @@ fn across(normal: [f64; 3]) -> Result<[[f64; 3]; 2]> {
             "the normal (0, 0, 0) has no direction; give a vector across the disc".into(),
         ));
     }
-    // Squares of very large and very small numbers would not be finite.
+    // Scaled first: squares may overflow or underflow.
     let scaled = normal.map(|x| x / largest);
     let length = scaled.iter().map(|x| x * x).sum::<f64>().sqrt();
     let [x, y, z] = scaled.map(|x| x / length);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_includes_its_ends() {
+    fn line_includes_its_ends() {
         let (a, b) = ([0.1, 0.2, 7.3], [0.7, -1.0, 7.3]);
         let seeds = Seeds::line(a, b, 7).unwrap();
         let p = seeds.positions();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_includes_its_corners() {
+    fn plane_includes_its_corners() {
         let seeds = Seeds::plane([1.0; 3], [2.0, 0.0, 0.0], [0.0, 1.0, 1.0], [3, 2]).unwrap();
         let expected = [
             [1.0, 1.0, 1.0],
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disc_lies_across_its_normal_and_has_equal_areas() {
+    fn disc_is_orthogonal_to_its_normal_and_has_equal_areas() {
         let centre = [1.0, -2.0, 0.5];
         for normal in [[1.0, 2.0, -3.0], [0.0, 0.0, -1.0], [1e200, 0.0, 1e200], [0.0, 1e-200, 0.0]]
         {
@@ -174,20 +174,20 @@ mod tests {
                 inner += usize::from(dot(r, r) < 1.0);
                 mean = std::array::from_fn(|d| mean[d] + r[d] / count as f64);
             }
-            // Half the radius is a quarter of the area.
+            // Half the radius encloses a quarter of the area.
             assert_eq!(inner, count / 4);
             assert!(dot(mean, mean).sqrt() < 0.02);
         }
     }
 
     #[test]
-    fn a_disc_in_a_flat_domain_stays_in_it() {
+    fn disc_in_a_flat_domain_is_in_its_plane() {
         let seeds = Seeds::disc([1.0, 2.0, 0.3], [0.0, 0.0, 4.0], 1.0, 50).unwrap();
         assert!(seeds.positions().iter().all(|p| p[2] == 0.3));
     }
 
     #[test]
-    fn a_sphere_is_covered_evenly() {
+    fn sphere_has_equal_areas() {
         let (centre, count) = ([1.0, 2.0, 3.0], 1000);
         let seeds = Seeds::sphere(centre, 0.5, count).unwrap();
         let mut mean = [0.0; 3];
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn misuse_says_what_was_given() {
+    fn errors_name_the_given_values() {
         assert!(message(Seeds::line([f64::NAN; 3], [0.0; 3], 2)).contains("first point"));
         assert!(message(Seeds::line([0.0; 3], [1.0; 3], 0)).contains("none"));
         assert!(message(Seeds::disc([0.0; 3], [0.0; 3], 1.0, 5)).contains("normal (0, 0, 0)"));

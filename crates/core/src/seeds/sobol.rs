@@ -1,4 +1,4 @@
-//! Quasi-random seeds: Sobol's sequence.
+//! Quasi-random seeds from a Sobol sequence.
 
 use super::Seeds;
 use super::boxes::{check_box, within};
@@ -6,21 +6,21 @@ use crate::Result;
 
 const BITS: usize = 32;
 
-/// Direction numbers of the first three dimensions: the degree `s` of the primitive polynomial,
-/// its inner coefficients `a`, and the first `s` odd numbers `m` (S. Joe and F. Y. Kuo,
-/// *Constructing Sobol sequences with better two-dimensional projections*, 2008, table
-/// `new-joe-kuo-6.21201`). The first dimension has no polynomial: all its `m` are 1.
+/// Direction numbers of the first three dimensions: degree `s` of the primitive polynomial, its
+/// inner coefficients `a`, and the first `s` odd numbers `m` (S. Joe and F. Y. Kuo, *Constructing
+/// Sobol sequences with better two-dimensional projections*, 2008, table `new-joe-kuo-6.21201`).
+/// The first dimension has no polynomial: all its `m` are 1.
 const TABLE: [(usize, u32, &[u32]); 3] = [(0, 0, &[]), (1, 0, &[1]), (2, 1, &[1, 3])];
 
 impl Seeds {
-    /// Seeds that fill a box more evenly than random ones: the first three dimensions of Sobol's
-    /// sequence, not scrambled, from its first point on, which is the box's low corner. Best
-    /// with a power of two.
+    /// Seeds with low discrepancy in a box: the first three dimensions of the Sobol sequence,
+    /// unscrambled, from its first point, which is the low corner of the box. Works best with a
+    /// power of two.
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`](crate::Error::Seeds) where the box is not finite or upside down, or the
-    /// count is 0 or too large.
+    /// [`Error::Seeds`](crate::Error::Seeds) if the box is not finite or its corners are swapped,
+    /// or if the count is 0 or too large.
     pub fn sobol(low: [f64; 3], high: [f64; 3], count: usize) -> Result<Self> {
         check_box(low, high)?;
         let sobol = Sobol::new();
@@ -36,13 +36,13 @@ impl Sobol {
         Sobol(TABLE.map(|(s, a, m)| directions(s, a, m)))
     }
 
-    /// Point `i` in the unit cube, from 0, its low corner. No later one has a coordinate of 0.
+    /// Point `i` in the unit cube. Point 0 is the low corner; no other point has a coordinate of 0.
     pub(crate) fn point(&self, i: usize) -> [f64; 3] {
         self.0.each_ref().map(|v| point(i, v))
     }
 }
 
-/// The fractions, in units of 2^-32, that the bits of an index stand for.
+/// Direction numbers of the bits of an index, in units of 2^-32.
 fn directions(s: usize, a: u32, m: &[u32]) -> [u32; BITS] {
     let mut v = [0; BITS];
     for k in 0..BITS {
@@ -57,7 +57,7 @@ fn directions(s: usize, a: u32, m: &[u32]) -> [u32; BITS] {
     v
 }
 
-/// Coordinate `i` of a dimension, in [0, 1), in the order of the Gray code (Antonov and Saleev).
+/// Coordinate `i` of a dimension in [0, 1), in Gray code order (Antonov and Saleev).
 fn point(i: usize, directions: &[u32; BITS]) -> f64 {
     let gray = i ^ i >> 1;
     let bits = (0..BITS).filter(|k| gray >> k & 1 == 1);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_points_are_the_published_ones() {
+    fn first_points_match_the_published_sequence() {
         let seeds = Seeds::sobol([0.0; 3], [1.0; 3], 8).unwrap();
         let expected = [
             [0.0, 0.0, 0.0],
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn each_coordinate_takes_each_value_once() {
+    fn coordinates_take_each_value_once() {
         let n = 1 << 12;
         let seeds = Seeds::sobol([0.0; 3], [1.0; 3], n).unwrap();
         for d in 0..3 {
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// The squared L2 star discrepancy, by T. T. Warnock's formula (1972).
+    /// The squared L2 star discrepancy by Warnock's formula (1972).
     fn discrepancy(points: &[[f64; 3]]) -> f64 {
         let n = points.len() as f64;
         let single = |p: &[f64; 3]| p.iter().map(|x| 1.0 - x * x).product::<f64>();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn they_lie_more_evenly_than_random_ones() {
+    fn discrepancy_is_lower_than_that_of_random_points() {
         let n = 512;
         let sobol = Seeds::sobol([0.0; 3], [1.0; 3], n).unwrap();
         let random = Seeds::uniform([0.0; 3], [1.0; 3], n, 5).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn they_lie_in_the_box() {
+    fn seeds_are_in_the_box() {
         let (low, high) = ([-1.0, 5.0, 0.7], [2.0, 6.0, 0.7]);
         let seeds = Seeds::sobol(low, high, 1000).unwrap();
         assert_eq!((seeds.len(), seeds.positions()[0]), (1000, low));

@@ -53,7 +53,8 @@ impl Inflow {
     ) -> Result<usize> {
         let mut velocity = |places: &[[f64; 3]]| velocity(tracer, places, begin);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
-        let places = inlet.places(&mut inlet::Request { domain, seeds, slots, velocity })?;
+        let places =
+            inlet.positions(&mut inlet::InletRequest { domain, seeds, slots, velocity })?;
         let places = allowed(tracer, inlet, places, slots)?;
         let precision = tracer.field.precision();
         self.lives.inlets.push(InletRows {
@@ -101,9 +102,9 @@ fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64;
 fn allowed(
     tracer: &Tracer,
     inlet: &Inlet,
-    places: inlet::Places,
+    places: inlet::InletPositions,
     slots: usize,
-) -> Result<inlet::Places> {
+) -> Result<inlet::InletPositions> {
     let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
         let seeds = Seeds::list(places.positions.clone())?;
         let found = start::cells(&seeds, &tracer.domain, tracer.field)?;
@@ -124,5 +125,5 @@ fn allowed(
             places.positions[first]
         )));
     }
-    Ok(places.only(|i| found[i], slots))
+    Ok(places.retain(|i| found[i], slots))
 }

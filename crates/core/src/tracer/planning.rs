@@ -88,14 +88,14 @@ impl Tracer<'_> {
             velocity: self.velocity,
             is_staggered: seeds.release().is_some(),
             inlets: inflow::count(self),
-            has_places: self.field.mesh().is_some() || !self.obstacles.is_empty(),
+            has_end_locations: self.field.mesh().is_some() || !self.obstacles.is_empty(),
             program: 0,
         }
     }
 
     fn asked_of(&self, engine: Engine, seeds: &Seeds) -> MemoryRequest {
         let is_tracked = seeds.is_tracked() || self.field.device().is_autodiff();
-        let whole = if is_tracked {
+        let cannot_split = if is_tracked {
             Some("gradients are tracked, and their graph spans all particles")
         } else if engine == Engine::Tensor && self.tolerance.is_some() {
             Some("on the tensor engine all particles share adaptive steps")
@@ -103,6 +103,6 @@ impl Tracer<'_> {
             None
         };
         let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
-        MemoryRequest { frames: Some(frames), whole, ..self.asked }
+        MemoryRequest { frames: Some(frames), cannot_split, ..self.asked }
     }
 }

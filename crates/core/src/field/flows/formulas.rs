@@ -1,5 +1,5 @@
-//! The formulas of [`Flow`](super::Flow), in tensor operations. Whatever depends on time only is
-//! computed on the host, in f64.
+//! The formulas of [`Flow`](super::Flow) in tensor operations. Factors that depend only on time are
+//! evaluated on the host in f64.
 
 use burn::tensor::Tensor;
 use std::f64::consts::PI;
@@ -35,15 +35,15 @@ pub(super) fn taylor_green(position: Tensor<2>) -> Tensor<2> {
     planar(x.clone().sin() * y.clone().cos(), -(x.cos() * y.sin()))
 }
 
-/// `a` is the swing epsilon sin(omega t) of the wall.
+/// `a` is the displacement epsilon sin(omega t) of the wall.
 pub(super) fn double_gyre(position: Tensor<2>, amplitude: f64, a: f64) -> Tensor<2> {
     let [x, y, _] = columns(position);
     let b = 1.0 - 2.0 * a;
     let phi = (x.clone() * a + b) * x.clone() * PI;
-    let slope = x * (2.0 * a) + b;
+    let dphi = x * (2.0 * a) + b;
     let y = y * PI;
     let u = phi.clone().sin() * y.clone().cos() * (-PI * amplitude);
-    let v = phi.cos() * y.sin() * slope * (PI * amplitude);
+    let v = phi.cos() * y.sin() * dphi * (PI * amplitude);
     planar(u, v)
 }
 
@@ -55,9 +55,9 @@ pub(super) fn abc(position: Tensor<2>, a: f64, b: f64, c: f64) -> Tensor<2> {
     Tensor::cat(vec![u, v, w], 1)
 }
 
-/// Inside and outside in one expression. With lengths in units of the radius and
-/// s = min(1, 1/R), u_r = -1.5 U r z s^5 in both, and u_z = U (1 - s^3 + 1.5 r^2 s^5) outside; the
-/// latter becomes that of the inside by adding 1.5 U (R^2 - 1), which is 0 on the sphere.
+/// One expression for inside and outside. With lengths in units of the radius and s = min(1, 1/R),
+/// u_r = -1.5 U r z s^5 in both, and u_z = U (1 - s^3 + 1.5 r^2 s^5) outside. Inside, add 1.5 U
+/// (R^2 - 1), which is 0 on the sphere.
 pub(super) fn hill(position: Tensor<2>, radius: f64, speed: f64) -> Tensor<2> {
     let [x, y, z] = columns(position / radius);
     let across = x.clone().square() + y.clone().square();
@@ -77,7 +77,7 @@ pub(super) fn peninsula(position: Tensor<2>, speed: f64, centre: f64, radius: f6
     let (xx, yy) = (x.clone().square(), y.clone().square());
     let square = xx.clone() + yy.clone();
     let land = square.clone().lower_equal_scalar(1.0);
-    // Nowhere 0, so that the velocity on land is a number before it is masked.
+    // At least 1, so that the masked velocity on land is finite.
     let fourth = square.clamp_min(1.0).square();
     let u = ((yy - xx) / fourth.clone() + 1.0) * speed;
     let v = x * y / fourth * (-2.0 * speed);
@@ -89,9 +89,9 @@ pub(super) fn stommel(position: Tensor<2>, side: f64, strength: f64, layer: f64)
     let y = y * (PI / side);
     let decay = (x.clone() / -layer).exp();
     let profile = (x / side + decay.clone()) * -1.0 + 1.0;
-    let slope = decay * (side / layer) - 1.0;
+    let derivative = decay * (side / layer) - 1.0;
     let u = profile * y.clone().cos() * (-PI * PI * strength);
-    let v = slope * y.sin() * (PI * strength);
+    let v = derivative * y.sin() * (PI * strength);
     planar(u, v)
 }
 

@@ -38,7 +38,7 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|d| (a[d] - b[d]).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Compares an error with one that is known to two digits.
+/// Checks an error against its known value, given to two digits.
 fn assert_error(found: f64, known: f64) {
     assert!((found / known - 1.0).abs() < 0.06, "error {found:e}, known {known:e}");
 }
@@ -49,7 +49,7 @@ fn assert_close(found: [f64; 3], expected: [f64; 3], tolerance: f64) {
 }
 
 #[test]
-fn names_and_flows_belong_together() {
+fn flows_are_named_consistently() {
     for name in Flow::NAMES {
         let flow = named(name);
         assert_eq!(flow.name(), name);
@@ -98,7 +98,7 @@ fn divergence_is_zero() {
         let h = 1e-5 * size[0];
         for fraction in fractions {
             let p: [f64; 3] = std::array::from_fn(|d| domain.low[d] + fraction[d] * size[d]);
-            let slope: [f64; 3] = std::array::from_fn(|d| {
+            let gradient: [f64; 3] = std::array::from_fn(|d| {
                 let side = |h: f64| {
                     let mut q = p;
                     q[d] += h;
@@ -106,23 +106,23 @@ fn divergence_is_zero() {
                 };
                 (side(h) - side(-h)) / (2.0 * h)
             });
-            let divergence: f64 = slope.iter().sum();
-            let greatest = |v: [f64; 3]| v.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-            // Some flows stretch nothing along the axes: the velocity sets a scale too.
-            let scale = greatest(slope) + greatest(velocity(&flow, p, 1.7)) / size[0];
+            let divergence: f64 = gradient.iter().sum();
+            let max_abs = |v: [f64; 3]| v.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            // The velocity sets a scale too, for flows without stretching along the axes.
+            let scale = max_abs(gradient) + max_abs(velocity(&flow, p, 1.7)) / size[0];
             assert!(
                 divergence.abs() < 2e-6 * scale,
-                "{name} at {p:?}: {divergence:e} of {slope:?}"
+                "{name} at {p:?}: {divergence:e} of {gradient:?}"
             );
         }
     }
 }
 
 #[test]
-fn velocities_at_points_worked_out_by_hand() {
+fn velocities_match_values_derived_by_hand() {
     let at = |name, p, t| velocity(&named(name), p, t);
     assert_close(at("uniform", [0.3; 3], 2.0), [1.0, 0.0, 0.0], 0.0);
-    // Right of the centre, clockwise is down.
+    // Right of the centre, a clockwise rotation points down.
     assert_close(at("rotation", [50.0, 30.0, 0.0], 0.0), [0.0, -20.0 * TAU / DAY, 0.0], 1e-18);
     let linear = Flow::LinearInTime { a: [1.0, 2.0, 3.0], b: [0.5, 0.0, -1.0] };
     assert_close(velocity(&linear, [0.0; 3], 2.0), [2.0, 2.0, 1.0], 0.0);
@@ -132,7 +132,7 @@ fn velocities_at_points_worked_out_by_hand() {
     assert_close(at("decaying-eddy", [0.0; 3], 0.0), [0.3, 0.0, 0.0], 1e-15);
     assert_close(at("taylor-green", [FRAC_PI_2, 0.0, 0.0], 0.0), [1.0, 0.0, 0.0], 1e-15);
     assert_close(at("taylor-green", [0.0, FRAC_PI_2, 0.0], 0.0), [0.0, -1.0, 0.0], 1e-15);
-    // At t = 0 the wall stands at x = 1: phi = x.
+    // At t = 0 the wall is at x = 1: phi = x.
     assert_close(at("double-gyre", [0.5, 0.0, 0.0], 0.0), [-0.1 * PI, 0.0, 0.0], 1e-15);
     assert_close(at("double-gyre", [0.0, 0.5, 0.0], 0.0), [0.0, 0.1 * PI, 0.0], 1e-15);
     // At t = 2.5 a = 1/4, b = 1/2: phi(1) = 3/4 and phi'(1) = 1.
@@ -145,7 +145,7 @@ fn velocities_at_points_worked_out_by_hand() {
 }
 
 #[test]
-fn hills_vortex_is_the_published_one() {
+fn hill_vortex_matches_the_published_formulas() {
     let flow = Flow::Hill { radius: 2.0, speed: 3.0 };
     let at = |p| velocity(&flow, p, 0.0);
     assert_close(at([0.0; 3]), [0.0, 0.0, -4.5], 1e-15);
@@ -155,7 +155,7 @@ fn hills_vortex_is_the_published_one() {
     let radial = -4.5 * 8.0 * 12.0 / 3125.0;
     let axial = 3.0 * (1.0 - 8.0 / 125.0 + 3.0 * 8.0 * 9.0 / 6250.0);
     assert_close(at([3.0, 0.0, 4.0]), [radial, 0.0, axial], 1e-14);
-    // The sphere itself is a stream surface, and the velocity is continuous across it.
+    // The sphere is a stream surface, and the velocity is continuous across it.
     let on = [1.2, 0.0, 1.6];
     let [u, _, w] = at(on);
     assert!((u * on[0] + w * on[2]).abs() < 1e-14);
@@ -164,19 +164,19 @@ fn hills_vortex_is_the_published_one() {
 }
 
 #[test]
-fn the_peninsula_rests_on_land() {
+fn peninsula_velocity_is_zero_on_land() {
     let flow = named("peninsula");
     let at = |p| velocity(&flow, p, 0.0);
     assert_eq!(at([5e4, 0.0, 0.0]), [0.0; 3]);
     assert_eq!(at([5.5e4, 1e4, 0.0]), [0.0; 3]);
-    // At its tip the flow is twice as fast as far away, and along the coast.
+    // At the tip, the flow is along the coast and twice as fast as at infinity.
     assert_close(at([5e4, 1.6e4 * (1.0 + 1e-12), 0.0]), [2.0, 0.0, 0.0], 1e-11);
     assert_close(at([5e4 + 3.2e4, 0.0, 0.0]), [0.75, 0.0, 0.0], 1e-15);
     assert_close(at([5e4, 3.2e4, 0.0]), [1.25, 0.0, 0.0], 1e-15);
 }
 
 #[test]
-fn no_water_crosses_the_walls() {
+fn normal_velocity_is_zero_at_walls() {
     let gyre = named("double-gyre");
     for t in [0.0, 1.0, 3.3] {
         assert!(velocity(&gyre, [0.0, 0.3, 0.0], t)[0].abs() < 1e-15);
@@ -190,7 +190,7 @@ fn no_water_crosses_the_walls() {
 }
 
 #[test]
-fn rotation_has_its_exact_discrete_answer() {
+fn rotation_has_its_exact_discrete_solution() {
     let end = trace(&named("rotation"), &[[50.0, 30.0, 0.0]], [0.0, DAY], 24)[0];
     assert_close(end, [49.998_935_420, 30.004_799_172, 0.0], 1e-9);
 }
@@ -203,7 +203,7 @@ fn linear_in_time_is_exact() {
 }
 
 #[test]
-fn eddies_end_where_they_should() {
+fn eddies_reach_their_known_positions() {
     let stationary = [14_494.150_382_336, 7_832.902_561_248];
     let moving = [13_059.913_006_515, 12_333.331_741_563];
     let cases = [
@@ -215,7 +215,7 @@ fn eddies_end_where_they_should() {
         let end = trace(&named(name), &[start], [0.0, hours * 3600.0], steps)[0];
         assert_error((end[0] - x).abs().max((end[1] - y).abs()), error);
     }
-    // The decaying one: an error of order 4.
+    // The decaying eddy: fourth-order error.
     let exact = [15_089.166_132_687, 6_702.141_210_860, 0.0];
     for (steps, error) in [(23, 2.2e-2), (46, 1.4e-3), (92, 8.6e-5), (184, 5.4e-6)] {
         let start = [1e4, 1e4, 0.0];
@@ -225,7 +225,7 @@ fn eddies_end_where_they_should() {
 }
 
 #[test]
-fn taylor_green_returns() {
+fn taylor_green_orbit_is_closed() {
     let start = [FRAC_PI_2, 0.5_f64.asin(), 0.0];
     for (n, error) in [(100, 1.6e-6), (200, 1.0e-7), (400, 6.5e-9)] {
         let end = trace(&Flow::TaylorGreen, &[start], [0.0, 8.626_062_589_998_574], n)[0];
@@ -234,7 +234,7 @@ fn taylor_green_returns() {
 }
 
 #[test]
-fn double_gyre_has_its_flow_map() {
+fn double_gyre_matches_its_flow_map() {
     let flow = named("double-gyre");
     let starts = [[0.5, 0.5, 0.0], [1.0, 0.5, 0.0], [0.6, 0.3, 0.0], [1.5, 0.25, 0.0]];
     let expected = [
@@ -256,7 +256,7 @@ fn double_gyre_has_its_flow_map() {
 }
 
 #[test]
-fn abc_ends_where_it_should() {
+fn abc_reaches_its_known_position() {
     let end = trace(&named("abc"), &[[1.0, 2.0, 3.0]], [0.0, 5.0], 2000)[0];
     assert_close(end, [-0.175385476457, 1.343436817806, 13.303238375398], 1e-10);
     let flow = Flow::Abc { a: SQRT_3, b: SQRT_2, c: 0.0 };
@@ -268,7 +268,7 @@ fn abc_ends_where_it_should() {
 }
 
 #[test]
-fn hills_axis_has_its_answer() {
+fn hill_axis_matches_its_solution() {
     let end = trace(&named("hill"), &[[0.0, 0.0, 0.5]], [0.0, 1.0], 400)[0];
     assert_close(end, [0.0, 0.0, -0.7400970131], 1e-10);
 }

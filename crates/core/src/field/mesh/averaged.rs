@@ -1,16 +1,16 @@
-//! Velocities in cells as velocities at points.
+//! Cell velocities averaged at the points of a mesh.
 
 use crate::{
     Floats, FrameData, FrameSource, MeshSource, SourceError,
     mesh::{Mesh, Origins},
 };
 
-/// A source of velocities at the points of a mesh: the means of those in the cells around each.
+/// A source of velocities at the points of a mesh: the means of the adjacent cells.
 pub(super) struct Averaged<S> {
     source: S,
-    /// Where the cells of each point begin, and the end.
+    /// Start of each point's cells in `cells`, followed by the length of `cells`.
     starts: Vec<usize>,
-    /// The source's numbers of cells.
+    /// Cell indices in the source.
     cells: Vec<usize>,
 }
 

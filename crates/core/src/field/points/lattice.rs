@@ -1,24 +1,24 @@
-//! The lattice by which scattered nodes are found.
+//! A search lattice for scattered nodes.
 
 use crate::{Domain, Precision};
 use burntrace_kernels::{PointShape, Weighting};
 
-/// Nodes that a cell holds on average: few enough to be looked at one by one, enough for cells to
-/// be fewer than nodes.
+/// Mean number of nodes in a cell: few enough for a linear search, enough to have fewer cells than
+/// nodes.
 const NODES_PER_CELL: f64 = 3.0;
 
-/// The most cells along an axis, so that each has a number in single precision. Their product is
-/// about a third of the nodes, and so an `i32`.
+/// Maximum number of cells along an axis, which single precision represents exactly. The product
+/// over the axes is about a third of the number of nodes, and fits an `i32`.
 const MAX_CELLS: usize = 1 << 20;
 
-/// Nodes sorted by the cells of a lattice.
+/// Nodes sorted by lattice cell.
 pub(super) struct Lattice {
     cells: [usize; 3],
     origin: [f64; 3],
     per_length: [f64; 3],
-    /// The nodes, cell by cell; those of a cell in their own order.
+    /// Node indices, cell by cell, increasing in each cell.
     pub order: Vec<usize>,
-    /// Where each cell begins in the order, and the end.
+    /// Start of each cell in `order`, followed by the length of `order`.
     pub starts: Vec<i32>,
 }
 
@@ -35,8 +35,8 @@ impl Lattice {
             order: vec![0; positions.len()],
             starts: vec![0; cells.iter().product::<usize>() + 1],
         };
-        let homes: Vec<usize> = positions.iter().map(|p| lattice.home(p, precision)).collect();
-        lattice.sort(&homes);
+        let cells: Vec<usize> = positions.iter().map(|p| lattice.cell(p, precision)).collect();
+        lattice.sort(&cells);
         lattice
     }
 
@@ -50,23 +50,23 @@ impl Lattice {
         }
     }
 
-    /// Sorts by counting.
-    fn sort(&mut self, homes: &[usize]) {
-        for home in homes {
-            self.starts[home + 1] += 1;
+    /// Counting sort.
+    fn sort(&mut self, cells: &[usize]) {
+        for cell in cells {
+            self.starts[cell + 1] += 1;
         }
         for cell in 1..self.starts.len() {
             self.starts[cell] += self.starts[cell - 1];
         }
         let mut next = self.starts.clone();
-        for (node, home) in homes.iter().enumerate() {
-            self.order[next[*home] as usize] = node;
-            next[*home] += 1;
+        for (node, cell) in cells.iter().enumerate() {
+            self.order[next[*cell] as usize] = node;
+            next[*cell] += 1;
         }
     }
 
     /// The cell of a position.
-    fn home(&self, p: &[f64; 3], precision: Precision) -> usize {
+    fn cell(&self, p: &[f64; 3], precision: Precision) -> usize {
         let index = [0, 1, 2].map(|d| {
             let cell = precision.cell(p[d], self.origin[d], self.per_length[d]);
             cell.min(self.cells[d] - 1)
@@ -75,15 +75,15 @@ impl Lattice {
     }
 }
 
-/// Cells per axis for so many nodes in a box: as near to cubes as can be.
+/// Cells per axis for `count` nodes in a box, with edges as equal as possible.
 fn cells(size: [f64; 3], count: usize) -> [usize; 3] {
     let wanted = (count as f64 / NODES_PER_CELL).max(1.0);
     let mut thick = size.map(|length| length > 0.0);
-    // An axis shorter than a cell has one; the others then share the number among them.
+    // An axis shorter than a cell gets one cell; the others share the rest.
     for _ in 0..3 {
         let axes = (0..3).filter(|d| thick[*d]);
         let root = 1.0 / axes.clone().count().max(1) as f64;
-        // Roots come before the product: a volume may be beyond all numbers.
+        // Take roots first: the volume may overflow.
         let edge = axes.map(|d| size[d].powf(root)).product::<f64>() / wanted.powf(root);
         match (0..3).find(|d| thick[*d] && size[*d] < edge) {
             Some(thin) => thick[thin] = false,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_near_to_cubes_and_hold_a_few_nodes() {
+    fn cells_are_nearly_cubic() {
         assert_eq!(cells([1.0; 3], 3000), [10; 3]);
         assert_eq!(cells([4.0, 1.0, 0.0], 1200), [40, 10, 1]);
         assert_eq!(cells([1000.0, 1.0, 1.0], 30), [10, 1, 1]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_node_is_filed_once_in_its_cell() {
+    fn every_node_is_in_its_cell_once() {
         let positions: Vec<[f64; 3]> =
             (0..500).map(|i| [0.618, 0.414, 0.732].map(|s| (i as f64 * s).fract())).collect();
         let domain = Domain::new([0.0; 3], [1.0; 3]).unwrap();
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(lattice.starts.last(), Some(&500));
         for (cell, ends) in lattice.starts.windows(2).enumerate() {
             for node in &lattice.order[ends[0] as usize..ends[1] as usize] {
-                assert_eq!(lattice.home(&positions[*node], Precision::F32), cell);
+                assert_eq!(lattice.cell(&positions[*node], Precision::F32), cell);
             }
         }
     }

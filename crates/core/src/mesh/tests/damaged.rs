@@ -1,28 +1,28 @@
-//! Meshes that make no sense: an error or a count, never a panic or a walk without an end.
+//! Invalid meshes: an error or a count, never a panic or an infinite walk.
 
 use super::super::*;
 use super::made::Made;
-use crate::random::uniform;
+use crate::{Precision, random::uniform};
 use burntrace_kernels::CellKind;
 
-/// Random numbers in a row.
+/// A sequence of random numbers.
 struct Dice {
     seed: u64,
     count: u64,
 }
 
 impl Dice {
-    fn real(&mut self) -> f64 {
+    fn float(&mut self) -> f64 {
         self.count += 1;
         uniform(self.seed, self.count, 0, 0)
     }
 
-    fn below(&mut self, most: usize) -> usize {
-        (self.real() * most as f64) as usize
+    fn below(&mut self, count: usize) -> usize {
+        (self.float() * count as f64) as usize
     }
 
     fn coordinate(&mut self, wild: bool) -> f64 {
-        let x = self.real();
+        let x = self.float();
         match self.below(if wild { 14 } else { 6 }) {
             0 => 0.0,
             1 => x.round(),
@@ -66,7 +66,7 @@ fn random_mesh(dice: &mut Dice) -> (Vec<[f64; 3]>, Cells) {
     (points, cells)
 }
 
-/// One number wrong, or one missing.
+/// Makes one number wrong, or removes one.
 fn damage(dice: &mut Dice, cells: &mut Cells) {
     let number = [0, 1, 7, 1000, u32::MAX][dice.below(5)];
     match dice.below(4) {
@@ -115,7 +115,7 @@ fn random_meshes_never_panic() {
 }
 
 #[test]
-fn meshes_with_damaged_cells_find_the_points_of_the_others() {
+fn points_in_valid_cells_are_located_in_damaged_meshes() {
     for seed in 0..20 {
         let mut dice = Dice { seed, count: 0 };
         let mut made = Made::of(4, 0.2, CellKind::Tetra);
@@ -126,7 +126,7 @@ fn meshes_with_damaged_cells_find_the_points_of_the_others() {
         let mesh = Mesh::new(&made.points, made.cells).unwrap();
         probe(&mesh, &mut dice);
         let found = (0..1000).filter(|_| {
-            let point = [0; 3].map(|_| dice.real());
+            let point = [0; 3].map(|_| dice.float());
             mesh.walk(dice.below(mesh.cells().len()), point).is_some()
         });
         assert!(found.count() > 900);

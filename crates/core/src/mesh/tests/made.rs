@@ -1,6 +1,6 @@
-//! Meshes made for tests: a unit box (a unit square) cut into cells of the kinds that are asked for.
+//! Generated test meshes: a unit box or square, cut into cells of given kinds.
 
-// Names that whoever includes this file has: also the tests of the whole library do.
+// Imported from the parent module, because tests of the whole library include this file too.
 use super::{CellKind, Cells, uniform};
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub const SOLID: &[CellKind] = &[
 pub const FLAT: &[CellKind] =
     &[CellKind::Triangle, CellKind::Pixel, CellKind::Quad, CellKind::QuadraticTriangle];
 
-/// A node by its place, in halves of a hexahedron's edge.
+/// A node, by its position in halves of a hexahedron's edge.
 type Key = [i64; 3];
 
 #[derive(Clone)]
@@ -33,13 +33,13 @@ const HEX: [Key; 8] =
     [[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [0, 0, 2], [2, 0, 2], [2, 2, 2], [0, 2, 2]];
 const CENTRE: Key = [1, 1, 1];
 
-/// What a hexahedron is cut into, by its corners; 8 is the centre.
+/// The pieces of a hexahedron, by its corners; 8 is the centre.
 fn pieces(kind: CellKind) -> &'static [&'static [usize]] {
     match kind {
         CellKind::Hexahedron | CellKind::QuadraticHexahedron => &[&[0, 1, 2, 3, 4, 5, 6, 7]],
         CellKind::Voxel => &[&[0, 1, 3, 2, 4, 5, 7, 6]],
         CellKind::Wedge => &[&[0, 1, 3, 4, 5, 7], &[1, 2, 3, 5, 6, 7]],
-        // Every second one is turned the other way.
+        // Every second one has the opposite orientation.
         CellKind::Tetra | CellKind::QuadraticTetra => &[
             &[0, 1, 2, 6],
             &[0, 1, 5, 6],
@@ -64,7 +64,7 @@ fn pieces(kind: CellKind) -> &'static [&'static [usize]] {
 
 impl Made {
     /// A box of `count` cubed hexahedra, or a square of `count` squared, each cut into cells of the
-    /// kind that `choose` gives for its number. Nodes within are moved by up to `shake` edges.
+    /// kind that `choose` returns for its index. Inner nodes are moved by up to `shake` edges.
     pub fn new(count: usize, shake: f64, choose: impl Fn(usize) -> CellKind) -> Self {
         let mut made = Made {
             points: Vec::new(),
@@ -110,45 +110,45 @@ impl Made {
     }
 
     fn node(&mut self, key: Key) -> u32 {
-        let place = key.map(|k| k as f64 / (2 * self.count) as f64);
-        self.insert(key, place, self.shake)
+        let point = key.map(|k| k as f64 / (2 * self.count) as f64);
+        self.insert(key, point, self.shake)
     }
 
-    /// The middle of an edge is near the middle of its ends.
+    /// The node in the middle of an edge, moved by less than the ends.
     fn middle(&mut self, a: Key, b: Key) -> u32 {
         let [p, q] = [a, b].map(|key| self.node(key)).map(|k| self.points[k as usize]);
         let key = [0, 1, 2].map(|d| (a[d] + b[d]) / 2);
         self.insert(key, [0, 1, 2].map(|d| 0.5 * (p[d] + q[d])), 0.3 * self.shake)
     }
 
-    fn insert(&mut self, key: Key, mut place: [f64; 3], shake: f64) -> u32 {
+    fn insert(&mut self, key: Key, mut point: [f64; 3], shake: f64) -> u32 {
         if let Some(number) = self.numbers.get(&key) {
             return *number;
         }
         let number = self.points.len() as u32;
         for d in 0..3 {
-            // The box remains a box.
+            // Nodes on the faces of the box stay on them.
             if key[d] > 0 && key[d] < 2 * self.count {
                 let random = 2.0 * uniform(5, u64::from(number), 0, d as u32) - 1.0;
-                place[d] += shake * random / self.count as f64;
+                point[d] += shake * random / self.count as f64;
             }
         }
-        self.points.push(place);
+        self.points.push(point);
         self.numbers.insert(key, number);
         number
     }
 
-    /// All points moved.
+    /// Moves all points.
     pub fn mapped(mut self, map: impl Fn([f64; 3]) -> [f64; 3]) -> Self {
         self.points = self.points.into_iter().map(map).collect();
         self
     }
 
-    /// Cells in another order, each with points of its own, these in another order too.
+    /// Shuffles the cells, and gives each its own, shuffled points.
     pub fn torn(&self, seed: u64) -> Self {
         let cells = shuffled(self.cells.len(), seed);
         let count = self.cells.connectivity.len();
-        let places = shuffled(count, seed + 1);
+        let positions = shuffled(count, seed + 1);
         let mut torn = Made {
             points: vec![[0.0; 3]; count],
             cells: Cells { offsets: vec![0], ..Cells::default() },
@@ -157,9 +157,9 @@ impl Made {
         };
         for cell in cells {
             for node in self.cells.nodes(cell) {
-                let place = places[torn.cells.connectivity.len()];
-                torn.points[place] = self.points[*node as usize];
-                torn.cells.connectivity.push(place as u32);
+                let index = positions[torn.cells.connectivity.len()];
+                torn.points[index] = self.points[*node as usize];
+                torn.cells.connectivity.push(index as u32);
             }
             torn.cells.kinds.push(self.cells.kinds[cell]);
             torn.cells.offsets.push(torn.cells.connectivity.len() as u32);
@@ -168,7 +168,7 @@ impl Made {
     }
 }
 
-/// The corners between which a node in the middle of an edge lies.
+/// The corners of the edge with a node in its middle.
 fn ends(kind: CellKind, node: &[f64; 3]) -> [usize; 2] {
     let table = kind.table();
     for i in 0..table.corners {

@@ -2,11 +2,11 @@
 
 use super::super::*;
 use super::{check, random_point};
+use crate::Precision;
 use burntrace_kernels::CellKind;
 use std::time::Instant;
 
-/// A box of hexahedra, each cut into six tetrahedra; nodes lie on a lattice, as generated meshes
-/// have them.
+/// A box of hexahedra, each cut into six tetrahedra, with its nodes on a lattice.
 fn tets(count: usize) -> (Vec<[f64; 3]>, Cells) {
     let side = count + 1;
     let node = |i: usize, j: usize, k: usize| ((k * side + j) * side + i) as u32;
@@ -27,31 +27,31 @@ fn tets(count: usize) -> (Vec<[f64; 3]>, Cells) {
 
 fn measure(count: usize, points: usize) {
     let (nodes, cells) = tets(count);
-    let begin = Instant::now();
+    let start = Instant::now();
     let mesh = Mesh::new(&nodes, cells).unwrap();
-    println!("{} tets: {:.2} s", mesh.cells().len(), begin.elapsed().as_secs_f64());
-    let begin = Instant::now();
+    println!("{} tets: {:.2} s", mesh.cells().len(), start.elapsed().as_secs_f64());
+    let start = Instant::now();
     let locator = mesh.locator_in(Precision::F32);
     println!(
         "locator alone: {:.2} s, {:?} bins, {:.2} entries a cell",
-        begin.elapsed().as_secs_f64(),
+        start.elapsed().as_secs_f64(),
         locator.bins,
         locator.cells.len() as f64 / mesh.cells().len() as f64
     );
     assert!(locator.cells.len() <= 8 * mesh.cells().len());
-    let begin = Instant::now();
+    let start = Instant::now();
     let mut cell = 0;
     for k in 0..points {
         let point = random_point(k, &mesh);
         check(&mesh, point, 1.0, "tets");
     }
-    println!("{points} located: {:.2} s", begin.elapsed().as_secs_f64());
-    let begin = Instant::now();
+    println!("{points} located: {:.2} s", start.elapsed().as_secs_f64());
+    let start = Instant::now();
     for k in 0..points {
         let x = 0.5 + 0.45 * (1e-4 * k as f64).sin();
         cell = mesh.walk(cell, [x, 0.3 + 0.3 * x, 0.7 - 0.2 * x]).unwrap().cell;
     }
-    println!("{points} walked: {:.2} s", begin.elapsed().as_secs_f64());
+    println!("{points} walked: {:.2} s", start.elapsed().as_secs_f64());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn random_points_in_a_box_of_tets_are_located() {
 }
 
 #[test]
-#[ignore = "takes seconds, and measures"]
-fn a_million_tets() {
+#[ignore = "takes seconds; prints times"]
+fn million_tets_are_located() {
     measure(56, 1_000_000);
 }

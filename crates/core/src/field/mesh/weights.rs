@@ -1,59 +1,60 @@
-//! Which values the velocities at positions come from, found on the host: the reference for the
-//! fused operation, and what gradients go through.
+//! Interpolation weights of positions in a mesh, computed on the host: the reference for the fused
+//! operation, and the path of gradients.
 
 use crate::mesh::{Location, Mesh};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MAX_CELL_NODES, Placement};
 
-/// Which values the velocities at `n` positions come from `[n k]`, and in which shares `[n, k]`.
-pub(super) struct Shares {
+/// Indices `[n k]` of the values that interpolate at `n` positions, and their weights `[n, k]`.
+pub(super) struct CellWeights {
     pub values: Tensor<1, Int>,
     pub weights: Tensor<2>,
 }
 
-/// The share of each value for one position, and its slopes along each axis.
+/// Values, weights and weight gradients of one position.
 struct Row {
     values: [i32; MAX_CELL_NODES],
     weights: [f64; MAX_CELL_NODES],
-    slopes: [[f64; 3]; MAX_CELL_NODES],
+    gradients: [[f64; 3]; MAX_CELL_NODES],
 }
 
 impl Row {
-    fn nothing() -> Self {
+    fn empty() -> Self {
         Row {
             values: [0; MAX_CELL_NODES],
             weights: [0.0; MAX_CELL_NODES],
-            slopes: [[0.0; 3]; MAX_CELL_NODES],
+            gradients: [[0.0; 3]; MAX_CELL_NODES],
         }
     }
 
     fn at_nodes(mesh: &Mesh, location: &Location) -> Self {
-        let mut row = Row::nothing();
+        let mut row = Row::empty();
         for (value, node) in row.values.iter_mut().zip(mesh.cells().nodes(location.cell)) {
             *value = *node as i32;
         }
         row.weights = location.weights;
-        row.slopes = mesh.slopes(location);
+        row.gradients = mesh.weight_gradients(location);
         row
     }
 
     fn in_cell(location: &Location) -> Self {
-        let mut row = Row::nothing();
+        let mut row = Row::empty();
         (row.values[0], row.weights[0]) = (location.cell as i32, 1.0);
         row
     }
 }
 
-impl Shares {
-    /// The shares for positions `[n, 3]`; those beyond the mesh have none.
+impl CellWeights {
+    /// Weights for positions `[n, 3]`; zero outside the mesh.
     pub fn new(mesh: &Mesh, placement: Placement, position: Tensor<2>) -> Self {
-        let places = to_host(&position);
+        let positions = to_host(&position);
         let mut last = 0;
-        let rows: Vec<Row> = places
+        let rows: Vec<Row> = positions
             .iter()
-            .map(|place| {
-                // Most are near the one before: a walk finds them at once.
-                let Some(location) = mesh.walk(last, *place) else { return Row::nothing() };
+            .map(|position| {
+                // Neighbouring positions are usually close: a walk from the last cell finds the
+                // next.
+                let Some(location) = mesh.walk(last, *position) else { return Row::empty() };
                 last = location.cell;
                 match placement {
                     Placement::Nodes => Row::at_nodes(mesh, &location),
@@ -65,7 +66,10 @@ impl Shares {
             Placement::Nodes => mesh.widest(),
             Placement::Cells => 1,
         };
-        Shares { values: values(&rows, width, &position), weights: weights(&rows, width, position) }
+        CellWeights {
+            values: values(&rows, width, &position),
+            weights: weights(&rows, width, position),
+        }
     }
 }
 
@@ -77,7 +81,7 @@ fn values(rows: &[Row], width: usize, position: &Tensor<2>) -> Tensor<1, Int> {
     Tensor::from_data(data, (&device, DType::I32))
 }
 
-/// Weights that know how they change with the position.
+/// Weights that depend on the position to first order, for automatic differentiation.
 fn weights(rows: &[Row], width: usize, position: Tensor<2>) -> Tensor<2> {
     let n = rows.len();
     let constant = |numbers: Vec<f64>| {
@@ -86,11 +90,12 @@ fn weights(rows: &[Row], width: usize, position: Tensor<2>) -> Tensor<2> {
     };
     let mut weights =
         constant(rows.iter().flat_map(|row| &row.weights[..width]).copied().collect());
-    let way = position.clone() - position.clone().detach();
+    let offset = position.clone() - position.clone().detach();
     for d in 0..3 {
-        let slopes = rows.iter().flat_map(|row| row.slopes[..width].iter().map(|slope| slope[d]));
-        let along = way.clone().slice([0..n, d..d + 1]);
-        weights = weights + constant(slopes.collect()) * along;
+        let gradients =
+            rows.iter().flat_map(|row| row.gradients[..width].iter().map(|gradient| gradient[d]));
+        let along = offset.clone().slice([0..n, d..d + 1]);
+        weights = weights + constant(gradients.collect()) * along;
     }
     weights
 }

@@ -1,0 +1,67 @@
+//! The trait of velocity fields.
+
+use super::{domain::Domain, sampled::Sampled};
+use crate::{Precision, mesh::Mesh};
+use burn::tensor::{Device, Tensor};
+
+/// A velocity field that a tracer can follow.
+///
+/// Implement this trait, or pass a closure to [`FieldFn`](crate::FieldFn), to trace a field of your own, for
+/// example a formula or a neural network. The tensor engine traces it on any device and can
+/// differentiate through it. The fused engine traces [`GridField`](crate::GridField), [`MeshField`](crate::MeshField) and
+/// [`PointField`](crate::PointField).
+///
+/// Fields are `Send` and `Sync`, so that a tracer can move to another thread.
+pub trait Field: Send + Sync {
+    /// Velocity `[n, 3]` at positions `[n, 3]` and one time, in the data's units. Positions are in
+    /// the domain or outside it by at most the displacement of one step; on periodic axes they can
+    /// be anywhere. On a flat axis the component is zero.
+    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
+
+    /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time, in the data's unit of length
+    /// squared per unit of time; `None` if the field has no diffusivity.
+    fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
+        let _ = (position, time);
+        None
+    }
+
+    /// Whether the field has a [diffusivity](Field::diffusivity).
+    fn has_diffusivity(&self) -> bool {
+        false
+    }
+
+    /// The domain box of the field.
+    fn domain(&self) -> Domain;
+
+    /// The device that evaluates the field.
+    fn device(&self) -> Device;
+
+    /// The precision of the field's arithmetic.
+    fn precision(&self) -> Precision;
+
+    /// First and last time at which the field is known; `None` if there is no limit.
+    fn times(&self) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// Default start and end time of a run: the times of the first and the last frame.
+    fn span(&self) -> [f64; 2] {
+        [0.0, 0.0]
+    }
+
+    /// The mesh of the field, if it does not fill the domain. Particles that reach its boundary
+    /// end, or meet the mesh wall.
+    fn mesh(&self) -> Option<&Mesh> {
+        None
+    }
+
+    /// The index that the field's source gives to a cell of the mesh.
+    fn source_cell(&self, cell: usize) -> usize {
+        cell
+    }
+
+    /// The sampled frames on the device, if the fused engine can trace the field.
+    fn sampled(&self) -> Option<&Sampled> {
+        None
+    }
+}

@@ -1,0 +1,147 @@
+//! Loading of a source's frames to a device.
+
+use super::{
+    frames::TimeAxis,
+    layout::{LANES, Layout, check_ends, threads},
+    options::FieldOptions,
+    source::FrameSource,
+    stream::Stream,
+};
+use crate::{
+    Error, Precision, Result,
+    floats::{Floats, with_numbers},
+};
+use burn::tensor::{Device, Tensor};
+use burntrace_kernels::FieldShape;
+use std::sync::Arc;
+
+/// A source that is borrowed to read all frames at once, or owned to read them during the run.
+pub(super) enum Input<'a> {
+    Borrowed(&'a mut dyn FrameSource),
+    Owned(Box<dyn FrameSource + Send>),
+}
+
+impl Input<'_> {
+    /// The time axis of the frames.
+    pub fn time(&self, options: &FieldOptions) -> Result<TimeAxis> {
+        let times = match self {
+            Input::Borrowed(source) => source.times(),
+            Input::Owned(source) => source.times(),
+        };
+        TimeAxis::new(times.to_vec(), options.outside_time, options.in_time)
+    }
+}
+
+/// Frames on a device.
+pub(super) struct Loaded {
+    /// Velocities of all frames; a placeholder of one value if frames are streamed.
+    pub velocity: Tensor<2>,
+    pub stream: Option<Arc<Stream>>,
+    pub has_diffusivity: bool,
+}
+
+impl Layout {
+    /// Reads all frames of a source to a device, or prepares to stream them.
+    pub fn load(
+        self,
+        input: Input,
+        time: &TimeAxis,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Loaded> {
+        crate::device::check_precision(device, options.precision)?;
+        let frames = time.clock().frames;
+        match (input, options.frames.window(frames)) {
+            (Input::Owned(source), Some(window)) => {
+                self.check_memory(window.min(frames), options)?;
+                let (stream, has_diffusivity) =
+                    Stream::open(self, source, time.clone(), (device, options), window)?;
+                let placeholder = Floats::zeros(options.precision, LANES);
+                let velocity = placeholder.into_tensor([1, LANES], device);
+                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), has_diffusivity })
+            }
+            (Input::Borrowed(_), Some(_)) => Err(Error::Plan(
+                "frames cannot be streamed from a borrowed source; pass an owned source (`open` \
+                 in place of `load`), or use `Frames::All`"
+                    .into(),
+            )),
+            (Input::Borrowed(source), None) => self.load_all(source, time, device, options),
+            (Input::Owned(mut source), None) => self.load_all(&mut *source, time, device, options),
+        }
+    }
+
+    fn load_all(
+        &self,
+        source: &mut dyn FrameSource,
+        time: &TimeAxis,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<Loaded> {
+        let frames = time.clock().frames;
+        self.check_memory(frames, options)?;
+        let (all, has_diffusivity) = self.read(source, time, options)?;
+        let rows = frames * self.size() + 1;
+        let velocity = all.into_tensor([rows, LANES], device);
+        Ok(Loaded { velocity, stream: None, has_diffusivity })
+    }
+
+    fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
+        let needed = velocity_bytes(&self.shape, frames, options.precision) + self.other_bytes;
+        match options.memory {
+            Some(available) if needed > available => Err(Error::Memory {
+                what: format!("a field of {frames} frames x {} velocities", self.size()),
+                needed,
+                available,
+                remedy:
+                    "select fewer frames (`field.frames`), use f32, or read frames during the run \
+                         (`run.strategy = \"streamed-frames\"`)"
+                        .into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads all frames into one array with a closing value, and returns whether they have a
+    /// diffusivity.
+    fn read(
+        &self,
+        source: &mut dyn FrameSource,
+        time: &TimeAxis,
+        options: &FieldOptions,
+    ) -> Result<(Floats, bool)> {
+        let frames = time.clock().frames;
+        let size = self.size() * LANES;
+        let mut has_diffusivity = false;
+        let mut all = Floats::with_capacity(options.precision, frames * size + LANES);
+        let numbers: Vec<usize> = (0..frames).collect();
+        for group in numbers.chunks(at_once(frames)) {
+            tracing::debug!(?group, frames, "reading");
+            for (frame, data) in group.iter().zip(source.read_many(group)) {
+                let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
+                has_diffusivity |= self.frame(*frame, data, options.not_finite, &mut all)?;
+            }
+        }
+        if time.ends_meet() {
+            let last = (frames - 1) * size;
+            let meet = with_numbers!(&all, all => meets(&all[..size], &all[last..]));
+            check_ends(time, meet)?;
+        }
+        let count = all.len();
+        all.shift(0..0, 0, count + LANES);
+        Ok((all, has_diffusivity))
+    }
+}
+
+fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u64 {
+    ((frames * shape.values_per_frame() + 1) * LANES * precision.bytes()) as u64
+}
+
+/// Number of frames of a series to read at once: one for each thread of the machine, with at most a
+/// sixteenth of extra memory.
+fn at_once(frames: usize) -> usize {
+    (frames / 16).clamp(1, threads())
+}
+
+fn meets<T: PartialEq>(first: &[T], last: &[T]) -> bool {
+    first == last
+}

@@ -1,0 +1,32 @@
+//! Options of sampled fields.
+
+use super::frames::{Frames, OutsideTime};
+use crate::Precision;
+use burntrace_kernels::TimeInterpolation;
+
+/// Options of a sampled field.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FieldOptions {
+    /// Precision on the device.
+    pub precision: Precision,
+    /// Velocity before the first and after the last frame.
+    pub outside_time: OutsideTime,
+    /// Interpolation between two frames.
+    pub in_time: TimeInterpolation,
+    /// Treatment of velocities that are not finite.
+    pub not_finite: NotFinite,
+    /// Number of frames held at a time.
+    pub frames: Frames,
+    /// Maximum bytes of the field on the device; `None` for no limit.
+    pub memory: Option<u64>,
+}
+
+/// Treatment of velocities that are not finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NotFinite {
+    /// Refuse the field, with the position of the first one.
+    #[default]
+    Error,
+    /// Read them as zero, which is common for land in ocean data.
+    Zero,
+}

@@ -1,0 +1,182 @@
+//! The structure of a mesh: points, cells, neighbours, boxes and locator.
+
+use super::{
+    bounds::Bounds,
+    input::{Cells, check_plane, check_points},
+    locator::Locator,
+    merge::{merge, tolerance},
+    neighbours, survey,
+};
+use crate::{Precision, Result};
+
+/// Number of irregular points, cells and faces of a mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeshCounts {
+    /// Points merged with an earlier point.
+    pub merged: usize,
+    /// Cells without area or volume, which contain no position.
+    pub degenerate: usize,
+    /// Cells with the opposite orientation of most cells of their kind. They are valid: no
+    /// orientation is right for plane cells, and files differ in that of wedges.
+    pub inverted: usize,
+    /// Cells with both orientations, for example a quadrilateral with crossed sides or a notch. A
+    /// position can have two locations in such a cell, of which one is found.
+    pub folded: usize,
+    /// Faces with a cell on one side only.
+    pub open_faces: usize,
+    /// Faces shared by more than two cells, which are not neighbours of each other.
+    pub crowded_faces: usize,
+}
+
+/// A mesh of cells of one dimension.
+///
+/// Coincident points are merged, which connects the pieces of a file. Points coincide if their
+/// coordinates differ by at most 10^-5 of the median edge length and a tenth of the shortest edge.
+/// Edges below 10^-9 of the median are ignored.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    pub(super) points: Vec<[f64; 3]>,
+    pub(super) cells: Cells,
+    pub(super) merged: Vec<u32>,
+    pub(super) first: Vec<u32>,
+    pub(super) tolerance: f64,
+    pub(super) dimension: usize,
+    pub(super) face_starts: Vec<u32>,
+    pub(super) neighbours: Vec<i32>,
+    pub(super) boxes: Vec<Bounds>,
+    pub(super) locator: Locator,
+    pub(super) counts: MeshCounts,
+}
+
+impl Mesh {
+    /// Creates a mesh from points and cells.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mesh`](crate::Error::Mesh) if there are no cells, if offsets or connectivity are
+    /// inconsistent, if a point is not finite, if cells have different dimensions, or if
+    /// two-dimensional cells are not in one plane z = const. Degenerate cells are not an error:
+    /// they are [counted](Mesh::counts).
+    pub fn new(points: &[[f64; 3]], cells: Cells) -> Result<Self> {
+        Mesh::build(points, cells, Precision::F64)
+    }
+
+    /// Creates a mesh for positions that are rounded to a precision.
+    pub(super) fn build(
+        points: &[[f64; 3]],
+        mut cells: Cells,
+        precision: Precision,
+    ) -> Result<Self> {
+        let dimension = cells.check(points.len())?;
+        check_points(points)?;
+        if dimension == 2 {
+            check_plane(points, &cells)?;
+        }
+        let tolerance = tolerance(points, &cells);
+        let merged = merge(points, tolerance);
+        tracing::debug!(points = points.len(), different = merged.points.len(), "merged");
+        for node in &mut cells.connectivity {
+            *node = merged.map[*node as usize];
+        }
+        let neighbours = neighbours::neighbours(&cells, merged.points.len());
+        tracing::debug!(open = neighbours.open, "neighbours");
+        let survey = survey::survey(&merged.points, &cells, precision);
+        let locator = Locator::new(&survey.boxes, dimension, precision);
+        tracing::debug!(bins = ?locator.bins, entries = locator.cells.len(), "locator");
+        let counts = MeshCounts {
+            merged: points.len() - merged.points.len(),
+            degenerate: survey.degenerate,
+            inverted: survey.inverted,
+            folded: survey.folded,
+            open_faces: neighbours.open,
+            crowded_faces: neighbours.crowded,
+        };
+        Ok(Mesh {
+            points: merged.points,
+            cells,
+            merged: merged.map,
+            first: merged.first,
+            tolerance,
+            dimension,
+            face_starts: neighbours.starts,
+            neighbours: neighbours.cells,
+            boxes: survey.boxes,
+            locator,
+            counts,
+        })
+    }
+
+    /// Coordinates of the points, after merging.
+    pub fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    /// The cells, with indices of [`Mesh::points`].
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The index in [`Mesh::points`] of each given point.
+    pub fn merged(&self) -> &[u32] {
+        &self.merged
+    }
+
+    /// The index of the first given point that was merged into each of [`Mesh::points`].
+    pub fn first(&self) -> &[u32] {
+        &self.first
+    }
+
+    /// Maximum coordinate difference between merged points, in the data's unit of length.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    /// The dimension, 2 or 3.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The cell across each face of a cell, or -1, in the order of its kind's faces.
+    pub fn neighbours(&self, cell: usize) -> &[i32] {
+        let [start, end] = [cell, cell + 1].map(|k| self.face_starts[k] as usize);
+        &self.neighbours[start..end]
+    }
+
+    /// The neighbours of all cells, cell by cell.
+    pub fn all_neighbours(&self) -> &[i32] {
+        &self.neighbours
+    }
+
+    /// Start of each cell's faces in [`Mesh::all_neighbours`], followed by its length.
+    pub fn face_starts(&self) -> &[u32] {
+        &self.face_starts
+    }
+
+    /// Bounding box of each cell, with a margin; empty for cells without area or volume.
+    pub fn boxes(&self) -> &[Bounds] {
+        &self.boxes
+    }
+
+    /// The locator of [`Mesh::locate`].
+    pub fn locator(&self) -> &Locator {
+        &self.locator
+    }
+
+    /// A locator for kernels in a precision.
+    pub fn locator_in(&self, precision: Precision) -> Locator {
+        if precision == self.locator.precision {
+            return self.locator.clone();
+        }
+        Locator::new(&self.boxes, self.dimension, precision)
+    }
+
+    /// Maximum number of nodes of a cell.
+    pub fn widest(&self) -> usize {
+        self.cells.kinds.iter().map(|kind| kind.nodes()).max().unwrap_or(0)
+    }
+
+    /// Number of irregular points, cells and faces.
+    pub fn counts(&self) -> MeshCounts {
+        self.counts
+    }
+}
