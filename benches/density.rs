@@ -1,9 +1,8 @@
-//! How fast densities are estimated, in particles a second (`items/s` below): `cargo bench --bench
-//! density`.
+//! Density estimation in particles a second (`items/s` below): `cargo bench --bench density`.
 //!
-//! Every time is that of a whole call, from positions on the device to values on the host. The particles
-//! are normally distributed with variance 1, and grids go five standard deviations far; boxes one and a half.
-//! `tests/peers/density.py --time` says how long scipy takes.
+//! Times are those of whole calls, from positions on the device to values on the host. The particles are
+//! normally distributed with variance 1. Grids extend five standard deviations from the centre, boxes one
+//! and a half. `tests/peers/density.py --time` times SciPy.
 
 use burntrace::{
     analysis::density::{Axes, Bandwidth, Density, Edge, Factor, Kernel, Lattice, Plane},
@@ -35,13 +34,13 @@ fn measure(bencher: Bencher, density: &Density, positions: &Tensor<2>, lattice: 
 
 fn density(name: &str) -> Density {
     let mirrors = [[Edge::Reflecting; 2]; 3];
-    let around = [[Edge::Periodic; 2]; 3];
+    let periodic = [[Edge::Periodic; 2]; 3];
     let scott = Density::kde(Bandwidth::Scott);
     match name {
         "Scott" => scott,
         "Scott, mirrored" => scott.within([-1.5; 3], [1.5; 3], mirrors),
-        "Scott, periodic" => scott.within([-1.5; 3], [1.5; 3], around),
-        "Scott, cut at 5" => scott.truncation(5.0),
+        "Scott, periodic" => scott.within([-1.5; 3], [1.5; 3], periodic),
+        "Scott, truncated at 5" => scott.truncation(5.0),
         "Scott, xy" => scott.axes(Axes::XY),
         "full covariance" => Density::kde(Bandwidth::Full(Factor::Scott)),
         "fixed, narrow" => Density::kde(Bandwidth::Fixed(0.05)),
@@ -53,8 +52,8 @@ fn density(name: &str) -> Density {
     }
 }
 
-/// One million particles onto 128^3 nodes.
-#[divan::bench(args = ["Scott", "Scott, cut at 5", "Scott, mirrored", "Scott, periodic", "Scott, xy", "full covariance",
+/// One million particles on 128^3 nodes.
+#[divan::bench(args = ["Scott", "Scott, truncated at 5", "Scott, mirrored", "Scott, periodic", "Scott, xy", "full covariance",
     "fixed, narrow", "cubic spline", "quintic spline", "Wendland C6", "histogram", "cloud in cell"],
     sample_count = 3, sample_size = 1)]
 fn million(bencher: Bencher, name: &str) {
@@ -68,7 +67,7 @@ fn million_double(bencher: Bencher, name: &str) {
     measure(bencher, &density(name), &particles(1_000_000, DType::F64), lattice(128, 5.0));
 }
 
-/// What scipy does in double precision: its bandwidth, and few enough particles and nodes for it.
+/// SciPy's estimate in double precision, with numbers of particles and nodes that SciPy can handle.
 #[divan::bench(args = [(10_000, 32), (20_000, 32), (10_000, 48)], sample_count = 5, sample_size = 1)]
 fn as_scipy(bencher: Bencher, (count, side): (usize, usize)) {
     measure(
@@ -79,7 +78,7 @@ fn as_scipy(bencher: Bencher, (count, side): (usize, usize)) {
     );
 }
 
-/// A million particles at the nodes of a plane, each of which looks for those that reach it.
+/// A million particles at the nodes of a plane, each of which searches for particles within reach.
 #[divan::bench(args = ["Scott", "cubic spline"], sample_count = 3, sample_size = 1)]
 fn plane(bencher: Bencher, name: &str) {
     let positions = particles(1_000_000, DType::F32);

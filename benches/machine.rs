@@ -1,5 +1,5 @@
-//! What the machine could do at most, to hold the speed of a step against: `cargo bench --bench
-//! machine`. One benchmark for each resource that a step uses, on all threads at once.
+//! Limits of the machine, for comparison with the speed of a step: `cargo bench --bench machine`. One
+//! benchmark for each resource that a step uses, on all threads together.
 
 use divan::{Bencher, black_box, counter::BytesCount, counter::ItemsCount};
 
@@ -7,7 +7,7 @@ fn main() {
     divan::main();
 }
 
-/// Does work on as many threads as there are.
+/// Runs a closure on all threads and returns their number.
 fn on_all_threads(work: impl Fn(usize) + Sync) -> usize {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {
@@ -21,7 +21,7 @@ fn on_all_threads(work: impl Fn(usize) + Sync) -> usize {
 
 const ROUNDS: usize = 20_000_000;
 
-/// Additions that wait for each other: one a cycle, so that this is the clock of one thread.
+/// Dependent additions, one a cycle: the clock of one thread.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn clock(bencher: Bencher) {
     bencher.counter(ItemsCount::new(8 * ROUNDS)).bench_local(|| {
@@ -35,16 +35,15 @@ fn clock(bencher: Bencher) {
     });
 }
 
-/// Keeps the compiler from adding up beforehand, at no cost.
+/// Prevents constant folding at no run-time cost.
 #[inline(always)]
 fn black_box_free(mut x: u64) -> u64 {
-    // SAFETY: an empty instruction that claims to change a register.
+    // SAFETY: no instruction; only declares that a register changes.
     unsafe { std::arch::asm!("/* {0} */", inout(reg) x, options(nomem, nostack, preserves_flags)) };
     x
 }
 
-/// Single-precision operations a second: fused multiplications and additions of eight lanes, each
-/// counted as two operations a lane.
+/// Single-precision operations a second: fused multiply-adds of eight lanes, two operations a lane.
 #[cfg(target_arch = "x86_64")]
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn operations(bencher: Bencher) {
@@ -63,12 +62,12 @@ fn operations(bencher: Bencher) {
     const CHAINS: usize = 12;
     let threads = on_all_threads(|_| {});
     bencher.counter(ItemsCount::new(threads * ROUNDS * CHAINS * 16)).bench_local(|| {
-        // SAFETY: a machine without these instructions has no business with this benchmark.
+        // SAFETY: this benchmark requires a machine with AVX2 and FMA.
         on_all_threads(|_| _ = black_box(unsafe { chains(ROUNDS) }))
     });
 }
 
-/// Bytes a second from a cache or the memory, read 32 at a time, one after the other.
+/// Sequential reads in bytes a second from a cache or memory, 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 #[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
 fn reads(bencher: Bencher, bytes: usize) {
@@ -78,7 +77,7 @@ fn reads(bencher: Bencher, bytes: usize) {
         let mut sums = [_mm256_setzero_ps(); 8];
         for chunk in lines.chunks_exact(4) {
             for (k, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: eight times eight numbers are in a chunk.
+                // SAFETY: a chunk has eight times eight numbers.
                 let eight = unsafe { _mm256_load_ps(chunk.as_ptr().cast::<f32>().add(8 * k)) };
                 *sum = _mm256_add_ps(*sum, eight);
             }
@@ -94,14 +93,14 @@ fn reads(bencher: Bencher, bytes: usize) {
     bencher.counter(BytesCount::new(threads * times * bytes)).bench_local(|| {
         on_all_threads(|_| {
             for _ in 0..times {
-                // SAFETY: as above.
+                // SAFETY: requires AVX2, as above.
                 black_box(unsafe { sum(black_box(&lines)) });
             }
         })
     });
 }
 
-/// Reads a second of lines of 64 bytes at random places, which do not wait for each other.
+/// Independent reads a second of cache lines of 64 bytes at random addresses.
 #[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
 fn random_lines(bencher: Bencher, bytes: usize) {
     let lines = vec![[1_u64; 8]; bytes / 64];

@@ -1,9 +1,8 @@
-//! How fast particles are traced, in particle-steps a second (`items/s` below): `cargo bench`.
+//! Tracing speed in particle-steps a second (`items/s` below): `cargo bench`.
 //!
-//! Every time is that of a whole call of [`Tracer::trace`] and of reading the positions back, so
-//! that the device has finished. The harness is divan because it adds no feature to a crate that
-//! Burn uses: a benchmark does not build Burn again. `burntrace bench` compares devices, and says
-//! whether the answers are right.
+//! Times are those of whole calls of [`Tracer::trace`], and of reading the positions back, so that the device
+//! has finished. The harness is divan, which adds no feature to a dependency of Burn, so benchmarks do not
+//! rebuild Burn. `burntrace bench` compares devices and checks the results.
 
 use burntrace::{
     Allowed, ClosedSurface, Condition, Domain, Engine, Face, Field, FieldOptions, Floats,
@@ -24,7 +23,7 @@ fn main() {
     divan::main();
 }
 
-/// A divergence-free flow in the unit cube that no wall lets through, periodic in time:
+/// A divergence-free flow in the unit cube, tangential at its walls and periodic in time:
 ///
 /// ```text
 /// u =  a(t) sin(pi x) cos(pi y)  - c(t) sin(pi x) cos(pi z)
@@ -41,7 +40,7 @@ fn velocity([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     [a * sx * cy - c * sx * cz, b * s2y * c2z - a * cx * sy, c * cx * sz - b * c2y * s2z]
 }
 
-fn even(n: usize, end: f64) -> Vec<f64> {
+fn uniform(n: usize, end: f64) -> Vec<f64> {
     (0..n).map(|i| end * i as f64 / (n - 1) as f64).collect()
 }
 
@@ -54,10 +53,10 @@ struct Sampled {
 }
 
 impl Sampled {
-    /// Nodes of a grid, along even axes or along ones that are a little compressed at an end.
+    /// Nodes of a grid, on uniform or slightly stretched axes.
     fn grid(is_even: bool, placement: Placement) -> Self {
         let bend = |x: f64| if is_even { x } else { x.powf(1.1) };
-        let axis: Vec<f64> = even(NODES, 1.0).into_iter().map(bend).collect();
+        let axis: Vec<f64> = uniform(NODES, 1.0).into_iter().map(bend).collect();
         let values = if placement == Placement::Cells { NODES - 1 } else { NODES };
         let coordinates = &axis[..values];
         let mut points = Vec::with_capacity(values.pow(3));
@@ -67,15 +66,15 @@ impl Sampled {
             }
         }
         let axes = [axis.clone(), axis.clone(), axis];
-        Sampled { axes, placement, points, times: even(FRAMES, SPAN) }
+        Sampled { axes, placement, points, times: uniform(FRAMES, SPAN) }
     }
 
-    /// So many random points in a cube of a side, of the flow in the unit cube repeated.
+    /// Random points in a cube, in the periodic continuation of the flow.
     fn cloud(count: usize, side: f64) -> Self {
         let seeds = Seeds::uniform([0.0; 3], [side; 3], count, 1).expect("points");
         let points = seeds.positions().to_vec();
         let axes = [vec![], vec![], vec![]];
-        Sampled { axes, placement: Placement::Nodes, points, times: even(FRAMES, SPAN) }
+        Sampled { axes, placement: Placement::Nodes, points, times: uniform(FRAMES, SPAN) }
     }
 }
 
@@ -112,7 +111,7 @@ fn grid(device: &Device, is_even: bool, placement: Placement) -> GridField {
     GridField::load(&mut source, device, &FieldOptions::default()).expect("a field")
 }
 
-/// The field of the headline.
+/// The field of the main benchmark.
 fn field(device: &Device) -> GridField {
     grid(device, true, Placement::Nodes)
 }
@@ -127,12 +126,12 @@ fn box_of(low: f64, high: f64) -> Domain {
     Domain::new([low; 3], [high; 3]).expect("a box")
 }
 
-/// A tracer of so many steps from the first frame on.
+/// A tracer with a number of steps from the first frame.
 fn tracer(field: &dyn Field, steps: u64) -> Tracer<'_> {
     Tracer::new(field).span(Span { dt: Some(DT), steps: Some(steps), ..Span::default() })
 }
 
-/// Times a tracer, once it has run, so that kernels are compiled.
+/// Times a tracer, after a first run that compiles the kernels.
 fn measure(bencher: Bencher, tracer: &Tracer, particles: usize, in_box: [f64; 2]) {
     let [low, high] = in_box.map(|x| [x; 3]);
     let seeds = Seeds::uniform(low, high, particles, 7).expect("seeds");
@@ -147,7 +146,7 @@ fn measure(bencher: Bencher, tracer: &Tracer, particles: usize, in_box: [f64; 2]
 
 const EVERYWHERE: [f64; 2] = [0.02, 0.98];
 
-/// The headline: RK4, linear in time, 200 steps over the ten frames.
+/// The main benchmark: RK4, linear in time, 200 steps over the ten frames.
 #[divan::bench(args = ["flex", "ndarray"], sample_count = 5, sample_size = 1)]
 fn rk4_200_steps(bencher: Bencher, name: &str) {
     let field = field(&device::open(name).expect("a device").device);
@@ -167,11 +166,11 @@ impl std::fmt::Display for Kernel {
     }
 }
 
-/// Samplers that are benchmarked.
+/// Samplers to benchmark.
 const SAMPLERS: [&str; 6] =
     ["even nodes", "even cells", "table nodes", "table cells", "nearest", "8 neighbours"];
 
-/// Conditions that are benchmarked; `off` is a box that nothing reaches.
+/// Conditions to benchmark; `off` is a box that no particle reaches.
 const FACES: [&str; 5] = ["off", "exit", "clamp", "reflect", "periodic"];
 
 fn kernels() -> Vec<Kernel> {
@@ -197,7 +196,7 @@ fn sampled(name: &str) -> Box<dyn Field> {
     }
 }
 
-/// The kernels one by one: sampler x scheme x condition at the faces.
+/// All kernels: sampler x scheme x condition at the faces.
 #[divan::bench(args = kernels(), sample_count = 3, sample_size = 1)]
 fn kernel(bencher: Bencher, kernel: &Kernel) {
     let field = sampled(kernel.sampler);
@@ -206,7 +205,7 @@ fn kernel(bencher: Bencher, kernel: &Kernel) {
     measure(bencher, &tracer.all_faces(condition(kernel.faces)), PARTICLES, EVERYWHERE);
 }
 
-/// What faces cost: none within reach, and those of the flow's own box, which few paths meet.
+/// Cost of domain faces: none within reach, and those of the unit box, which few particles reach.
 #[divan::bench(args = FACES, sample_count = 9, sample_size = 1)]
 fn faces(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
@@ -215,7 +214,7 @@ fn faces(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
-/// The same in a box through whose faces the flow goes, so that many paths meet them.
+/// The same in a smaller box, whose faces many particles cross.
 #[divan::bench(args = ["clamp", "reflect", "periodic"], sample_count = 9, sample_size = 1)]
 fn faces_met_often(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
@@ -223,11 +222,11 @@ fn faces_met_often(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES, [0.3, 0.7]);
 }
 
-/// What it costs that slots are used again: one particle in a hundred leaves the box in a step, and
-/// another one comes in where `outlet` says so. In `off` and `periodic` nothing ends. So many steps that
-/// the places of the inlet, which are made once a run, do not count.
+/// Cost of re-injection: one particle in a hundred leaves the box in each step and, for `outlet`, is
+/// re-injected; for `off` and `periodic` no particle ends. Enough steps to make the set-up of the inlet
+/// negligible.
 #[divan::bench(args = ["off", "periodic", "outlet"], sample_count = 9, sample_size = 1)]
-fn lives(bencher: Bencher, name: &str) {
+fn reinjection(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
     let through = tracer(&field, 200).all_faces(Condition::Reflect).drift([1.0, 0.0, 0.0]);
     let tracer = match name {
@@ -272,13 +271,13 @@ fn closed() -> ClosedSurface {
     ClosedSurface::new(&points, &triangles).expect("a closed surface")
 }
 
-/// What finds the triangles of a surface, made once a run.
+/// Building the search structure of a surface, once a run.
 #[divan::bench(sample_count = 3, sample_size = 1)]
 fn surface_made(bencher: Bencher) {
     bencher.bench(closed);
 }
 
-/// A ball in the flow, by its formula and as triangles, which particles slide along.
+/// A ball with sliding, as a sphere and as triangles.
 #[divan::bench(args = ["none", "sphere", "surface"], sample_count = 5, sample_size = 1)]
 fn obstacles(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
@@ -302,7 +301,7 @@ fn condition(name: &str) -> Condition {
     }
 }
 
-/// Whether a step of a long run costs what one of a short run does.
+/// Cost of a step in short and long runs.
 #[divan::bench(args = [100, 1_000, 10_000, 100_000], sample_count = 3, sample_size = 1)]
 fn steps(bencher: Bencher, steps: u64) {
     let field = field(&Device::flex());
@@ -311,7 +310,7 @@ fn steps(bencher: Bencher, steps: u64) {
     measure(bencher, &tracer(&field, steps).span(span), 2048, EVERYWHERE);
 }
 
-/// One particle: the time from a position to the next one, which nothing else fills.
+/// One particle: the latency of a step.
 #[divan::bench(sample_count = 3, sample_size = 1)]
 fn alone(bencher: Bencher) {
     let field = field(&Device::flex());
@@ -320,7 +319,7 @@ fn alone(bencher: Bencher) {
     measure(bencher, &tracer(&field, steps).span(span), 1, EVERYWHERE);
 }
 
-/// Nodes at the same density: twice as many fill twice the volume.
+/// Numbers of nodes at a constant density.
 #[divan::bench(args = [65_536, 131_072, 262_144, 524_288], sample_count = 3, sample_size = 1)]
 fn nearest_of_nodes(bencher: Bencher, nodes: usize) {
     let side = (nodes as f64 / 65_536.0).cbrt();
@@ -328,9 +327,7 @@ fn nearest_of_nodes(bencher: Bencher, nodes: usize) {
     measure(bencher, &tracer(&field, 40), PARTICLES / 4, [0.02 * side, 0.98 * side]);
 }
 
-/// Scattered nodes where a particle's last search says little about the next one: in a periodic
-/// box whose faces many paths go through, and where a save asks for the velocity of one particle
-/// after another.
+/// Node searches that start far from their result: across periodic faces, and at saves with velocities.
 #[divan::bench(args = ["plain", "periodic", "velocity saved"], sample_count = 3, sample_size = 1)]
 fn nearest_from_afar(bencher: Bencher, name: &str) {
     let field = cloud(65_536, 1.0, Weighting::Nearest);
@@ -342,7 +339,7 @@ fn nearest_from_afar(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES / 4, [0.3, 0.7]);
 }
 
-/// What saves and statuses cost: the end only, every tenth step, every step, with velocities.
+/// Cost of saves: at the end only, every tenth step, every step, with velocities.
 #[divan::bench(args = ["end", "every 10", "every step", "every step, with velocity"], sample_count = 5, sample_size = 1)]
 fn saves(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
@@ -355,22 +352,22 @@ fn saves(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
-/// A caller's own operation after each step: a launch for each step, and tensor operations.
-#[divan::bench(args = ["none", "leaves them", "moves them"], sample_count = 5, sample_size = 1)]
+/// A user operation after each step: a launch for each step, and tensor operations.
+#[divan::bench(args = ["none", "identity", "displacement"], sample_count = 5, sample_size = 1)]
 fn each_step(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
     let tracer = tracer(&field, 40);
     let tracer = match name {
         "none" => tracer,
-        "leaves them" => tracer.each_step(|step| step.after),
+        "identity" => tracer.each_step(|step| step.after),
         _ => tracer.each_step(|step| step.after + step.dt * 0.1),
     };
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
-/// The same step in tensor operations.
+/// The tensor engine.
 #[divan::bench(args = ["flex", "ndarray"], sample_count = 3, sample_size = 1)]
-fn tensor_path(bencher: Bencher, name: &str) {
+fn tensor_engine(bencher: Bencher, name: &str) {
     let field = field(&device::open(name).expect("a device").device);
     measure(bencher, &tracer(&field, 4).engine(Engine::Tensor), PARTICLES / 100, EVERYWHERE);
 }

@@ -1,4 +1,4 @@
-//! Steps whose lengths follow from their errors: what a tolerance costs, and what it is worth.
+//! Adaptive step sizes: number of steps and error for different tolerances.
 //!
 //! `cargo run --release --example adaptive`
 
@@ -7,7 +7,7 @@ use burntrace::{
 };
 use std::f64::consts::TAU;
 
-/// Where the double gyre takes a particle from (0.5, 0.5) in 10 units of time.
+/// Position of a particle from (0.5, 0.5) in the double gyre after 10 units of time.
 const EXACT: [f64; 2] = [0.050550530572, 0.111020148786];
 
 fn main() -> Result<(), Error> {
@@ -21,8 +21,8 @@ fn main() -> Result<(), Error> {
             .tolerance(Tolerance::new(tolerance, tolerance))
             .span(Span { t0: Some(0.0), t1: Some(10.0), steps: Some(1), ..Span::default() })
             .trace(&seeds)?;
-        let place: Vec<f64> = tracks.positions().into_data().iter::<f64>().collect();
-        let error = (place[0] - EXACT[0]).hypot(place[1] - EXACT[1]);
+        let end: Vec<f64> = tracks.positions().into_data().iter::<f64>().collect();
+        let error = (end[0] - EXACT[0]).hypot(end[1] - EXACT[1]);
         let [accepted, rejected] = tracks.summary().and_then(|s| s.tries).unwrap_or_default();
         println!("{tolerance:>9.0e} {accepted:>9} {rejected:>9} {error:>10.1e}");
     }

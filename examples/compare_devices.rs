@@ -1,4 +1,4 @@
-//! The same run on every device that can be used here.
+//! The same run on every available device.
 //!
 //! `cargo run --release --example compare_devices`
 
@@ -18,13 +18,13 @@ fn field(device: &Device, precision: Precision) -> Result<GridField, Error> {
     GridField::load(&mut frames, device, &FieldOptions { precision, ..FieldOptions::default() })
 }
 
-/// Seconds of a run, and where its particles end.
+/// Runs, and returns the seconds taken and the final positions.
 fn run(field: &GridField, seeds: &Seeds) -> Result<(f64, Vec<f64>), Error> {
-    let begin = Instant::now();
+    let start = Instant::now();
     let span = Span { dt: Some(0.02), steps: Some(STEPS), ..Span::default() };
     let tracks = Tracer::new(field).all_faces(Condition::Periodic).span(span).trace(seeds)?;
     let data = tracks.positions().into_data(); // waits for the device
-    Ok((begin.elapsed().as_secs_f64(), data.iter::<f64>().collect()))
+    Ok((start.elapsed().as_secs_f64(), data.iter::<f64>().collect()))
 }
 
 fn main() -> Result<(), Error> {
@@ -33,18 +33,20 @@ fn main() -> Result<(), Error> {
     let (_, exact) = run(&field(&Device::flex(), Precision::F64)?, &seeds)?;
     println!(
         "{:<10} {:>9} {:>9} {:>16} {:>12}",
-        "device", "first, s", "later, s", "particle-steps/s", "off by"
+        "device", "first, s", "later, s", "particle-steps/s", "max error"
     );
-    for usable in device::list().0 {
-        let field = field(&usable.device, Precision::F32)?;
+    for open in device::list().0 {
+        let field = field(&open.device, Precision::F32)?;
         let (first, _) = run(&field, &seeds)?;
         let (later, found) = run(&field, &seeds)?;
-        // Across a periodic face, two places that are close have coordinates that are not.
-        let off = |(a, b): (&f64, &f64)| ((a - b).abs()).min(width - (a - b).abs());
-        let most = found.iter().zip(&exact).map(off).fold(0.0, f64::max);
+        // The minimum image: positions near opposite periodic faces are close.
+        let error = |(a, b): (&f64, &f64)| ((a - b).abs()).min(width - (a - b).abs());
+        let max_error = found.iter().zip(&exact).map(error).fold(0.0, f64::max);
         let speed = PARTICLES as f64 * STEPS as f64 / later;
-        println!("{:<10} {first:>9.3} {later:>9.3} {speed:>16.3e} {most:>12.1e}", usable.name);
+        println!("{:<10} {first:>9.3} {later:>9.3} {speed:>16.3e} {max_error:>12.1e}", open.name);
     }
-    println!("{PARTICLES} particles, {STEPS} steps of RK4 in f32; `off by` is against f64 on flex");
+    println!(
+        "{PARTICLES} particles, {STEPS} steps of RK4 in f32; errors are relative to f64 on flex"
+    );
     Ok(())
 }

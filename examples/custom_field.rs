@@ -1,4 +1,4 @@
-//! A field of one's own: a pair of vortices as a closure, and how the tracks depend on it.
+//! A custom field: a pair of vortices as a closure, and the gradient of the tracks with respect to its strength.
 //!
 //! `cargo run --release --example custom_field`
 
@@ -7,7 +7,7 @@ use burntrace::{
     burn::tensor::{DType, Device, Tensor},
 };
 
-/// Where the vortices are.
+/// Centres of the vortices.
 const CENTRES: [[f64; 2]; 2] = [[0.0, 0.5], [0.0, -0.5]];
 
 /// Velocity `[n, 3]` of two vortices of opposite strength `[1]`, with smooth cores.
@@ -27,8 +27,8 @@ fn pair(position: Tensor<2>, strength: &Tensor<1>) -> Tensor<2> {
     Tensor::cat(vec![u, v, w], 1)
 }
 
-/// Mean distance in x that the particles have come.
-fn travel(strength: &Tensor<1>, device: &Device) -> Result<Tensor<1>, Error> {
+/// Mean displacement of the particles along x.
+fn mean_displacement(strength: &Tensor<1>, device: &Device) -> Result<Tensor<1>, Error> {
     let domain = Domain::new([-2.0; 3], [2.0; 3])?;
     let field = FieldFn::new(domain, device, Precision::F64, |p, _t| pair(p, strength));
     let seeds = Seeds::line([0.0, -0.3, 0.0], [0.0, 0.3, 0.0], 100)?;
@@ -41,12 +41,14 @@ fn main() -> Result<(), Error> {
     let device = Device::flex().autodiff();
     let number = |x: f64| Tensor::<1>::from_data([x], (&device, DType::F64));
     let strength = number(0.1).require_grad();
-    let distance = travel(&strength, &device)?;
+    let distance = mean_displacement(&strength, &device)?;
     let gradient = strength.grad(&distance.backward()).map_or(0.0, |g| g.into_scalar::<f64>());
-    println!("mean travel {:.6}", distance.into_scalar::<f64>());
+    println!("mean displacement {:.6}", distance.into_scalar::<f64>());
 
-    let at = |x: f64| Ok::<_, Error>(travel(&number(x), &device)?.into_scalar::<f64>());
+    let at = |x: f64| Ok::<_, Error>(mean_displacement(&number(x), &device)?.into_scalar::<f64>());
     let difference = (at(0.1 + 1e-5)? - at(0.1 - 1e-5)?) / 2e-5;
-    println!("its derivative by the strength {gradient:.6}, by differences {difference:.6}");
+    println!(
+        "derivative with respect to the strength {gradient:.6}, by differences {difference:.6}"
+    );
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! Residence times in a channel: what leaves it comes in again, as much as flows in, while a source
-//! fills it.
+//! Residence times in a channel with re-injection in proportion to the inflow, while a source fills it.
 //!
 //! `cargo run --release --example inlet`
 
@@ -13,27 +12,30 @@ use formula::Formula;
 
 /// Length of the channel, which is 1 wide; the mean speed is 1.
 const LENGTH: f64 = 2.0;
-/// When the run ends.
+/// End time of the run.
 const END: f64 = 200.0;
-/// What lasts longer counts as this in the mean, which makes it 0.3 % shorter.
+/// Residence times in the mean are capped at this one, which reduces the mean by 0.3 %.
 const LONGEST: f64 = 100.0;
 
-/// Part of the flow that takes no longer than a time.
+/// Exact fraction of the flow with a residence time up to `time`.
 fn exact(time: f64) -> f64 {
     let widest = (1.0 - LENGTH / (1.5 * time)).max(0.0).sqrt();
     0.5 * widest * (3.0 - widest * widest)
 }
 
-/// Part of the lives that took no longer than a time, of those released so long before the end.
-fn found(lives: &[&ParticleInstance], time: f64) -> f64 {
-    let old: Vec<_> = lives.iter().filter(|life| life.release_time + time < END).collect();
-    old.iter().filter(|life| life.residence_time() <= time).count() as f64 / old.len() as f64
+/// Fraction of particle instances with a residence time up to `time`, among those released early enough.
+fn found(instances: &[&ParticleInstance], time: f64) -> f64 {
+    let eligible: Vec<_> =
+        instances.iter().filter(|instance| instance.release_time + time < END).collect();
+    eligible.iter().filter(|instance| instance.residence_time() <= time).count() as f64
+        / eligible.len() as f64
 }
 
 /// `released N = A active + B exited x-high`
 fn sum_rule(Summary { released, counts, .. }: &Summary) -> String {
-    let lives = counts.iter().filter(|(status, _)| *status != Status::Waiting);
-    let parts: Vec<_> = lives.map(|(status, count)| format!("{count} {status}")).collect();
+    let released_counts = counts.iter().filter(|(status, _)| *status != Status::Waiting);
+    let parts: Vec<_> =
+        released_counts.map(|(status, count)| format!("{count} {status}")).collect();
     format!("released {released} = {}", parts.join(" + "))
 }
 
@@ -55,17 +57,18 @@ fn main() -> Result<(), Error> {
         .span(Span { t1: Some(END), dt: Some(0.05), ..Span::default() })
         .trace(&seeds)?;
 
-    // Seeds begin anywhere; all other lives begin at the inlet.
-    let lives: Vec<_> =
-        tracks.instances().iter().filter(|life| life.release_position[0] == 0.0).collect();
+    // Seeds start anywhere; re-injected particles start at the inlet.
+    let instances: Vec<_> =
+        tracks.instances().iter().filter(|instance| instance.release_position[0] == 0.0).collect();
     println!("{:>6} {:>9} {:>9}", "time", "found", "exact");
     for time in [1.4, 1.6, 2.0, 3.0, 4.0, 10.0] {
-        println!("{time:>6} {:>9.4} {:>9.4}", found(&lives, time), exact(time));
+        println!("{time:>6} {:>9.4} {:>9.4}", found(&instances, time), exact(time));
     }
-    let long = |life: &&&ParticleInstance| life.release_time + LONGEST < END;
-    let times = lives.iter().filter(long).map(|life| life.residence_time().min(LONGEST));
+    let long = |instance: &&&ParticleInstance| instance.release_time + LONGEST < END;
+    let times =
+        instances.iter().filter(long).map(|instance| instance.residence_time().min(LONGEST));
     let (count, sum) = times.clone().fold((0.0, 0.0), |(n, sum), time| (n + 1.0, sum + time));
-    println!("{:>6} {:>9.4} {:>9.4}", "least", times.fold(END, f64::min), LENGTH / 1.5);
+    println!("{:>6} {:>9.4} {:>9.4}", "min", times.fold(END, f64::min), LENGTH / 1.5);
     println!("{:>6} {:>9.4} {:>9.4}", "mean", sum / count, LENGTH);
     if let Some(summary) = tracks.summary() {
         println!("{}", sum_rule(summary));

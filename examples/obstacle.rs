@@ -1,5 +1,5 @@
-//! A stream past a cylinder: without an obstacle particles drift into it, as the grid is coarse;
-//! with one that they slide along none does.
+//! A stream past a cylinder: on this coarse grid particles drift into it, unless the cylinder is an obstacle
+//! along which they slide.
 //!
 //! `cargo run --release --example obstacle`
 
@@ -11,7 +11,7 @@ use burntrace::{
 };
 use formula::Formula;
 
-/// Potential flow past a circle of radius 1 about the origin, at rest within it.
+/// Potential flow past a circle of radius 1 around the origin, at rest inside.
 fn stream([x, y, _]: [f64; 3]) -> [f64; 3] {
     let square = x * x + y * y;
     match square < 1.0 {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Error> {
     let field = GridField::load(&mut river.frames(), &device, &FieldOptions::default())?;
     let seeds = Seeds::sobol([-3.5, -0.5, 0.0], [-2.5, 0.5, 0.0], 10_000)?;
     let start = -3.0;
-    println!("{:<12} {:>8} {:>10} {:>12}", "surface", "inside", "mean way", "behind it");
+    println!("{:<12} {:>8} {:>10} {:>12}", "surface", "inside", "mean dx", "behind it");
     for obstacles in [vec![], vec![cylinder.clone()]] {
         let name = obstacles.first().map_or("none", |obstacle| obstacle.surface.name());
         let tracks = Tracer::new(&field)
@@ -51,10 +51,10 @@ fn main() -> Result<(), Error> {
             .span(Span { t1: Some(10.0), dt: Some(0.02), ..Span::default() })
             .trace(&seeds)?;
         let numbers: Vec<f64> = tracks.positions().into_data().iter::<f64>().collect();
-        let (places, _) = numbers.as_chunks::<3>();
-        let inside = places.iter().filter(|place| !cylinder.allows(**place, 0.0)).count();
-        let behind = places.iter().filter(|place| place[0] > 1.0).count();
-        let mean = places.iter().map(|place| place[0]).sum::<f64>() / places.len() as f64;
+        let (positions, _) = numbers.as_chunks::<3>();
+        let inside = positions.iter().filter(|p| !cylinder.allows(**p, 0.0)).count();
+        let behind = positions.iter().filter(|p| p[0] > 1.0).count();
+        let mean = positions.iter().map(|p| p[0]).sum::<f64>() / positions.len() as f64;
         println!("{name:<12} {inside:>8} {:>10.3} {behind:>12}", mean - start);
     }
     Ok(())

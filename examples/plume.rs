@@ -1,4 +1,4 @@
-//! The density of a cloud that diffuses, against the formula; and a picture of it.
+//! The density of a diffusing cloud, compared with the exact solution, and an image of it.
 //!
 //! `cargo run --release --example plume`
 
@@ -11,7 +11,7 @@ use burntrace::{FieldOptions, GridField, RandomWalk, Seeds, Span, Tracer, device
 use formula::Formula;
 use std::f64::consts::TAU;
 
-/// Length squared per time, and time.
+/// Diffusivity in length squared per time, and duration of the run.
 const DIFFUSIVITY: f64 = 0.1;
 const TIME: f64 = 10.0;
 /// The standard deviation of each particle's Gaussian.
@@ -19,7 +19,7 @@ const BANDWIDTH: f64 = 0.2;
 const LATTICE: Lattice =
     Lattice { counts: [121, 81, 1], low: [-6.0, -4.0, 0.0], high: [6.0, 4.0, 0.0] };
 
-/// Where particles from one point are after a time, in still water.
+/// Final positions of particles released at one point in still water.
 fn cloud() -> Result<Tensor<2>, burntrace::Error> {
     let device = device::open("auto")?.device;
     let still = Formula {
@@ -36,7 +36,7 @@ fn cloud() -> Result<Tensor<2>, burntrace::Error> {
     Ok(tracks.saves()[0].position.clone())
 }
 
-/// A normal distribution over x and y whose variance is that of the cloud and of the bandwidth.
+/// Exact solution: a normal distribution over x and y with the variances of the cloud and the bandwidth.
 fn formula_at([x, y]: [f64; 2]) -> f64 {
     let variance = 2.0 * DIFFUSIVITY * TIME + BANDWIDTH * BANDWIDTH;
     (-(x * x + y * y) / (2.0 * variance)).exp() / (TAU * variance)
@@ -65,18 +65,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let density = Density::kde(Bandwidth::Fixed(BANDWIDTH)).axes(Axes::XY);
     let Estimate { values, integral, used, .. } = density.on_grid(&cloud()?, &LATTICE)?;
     let values: Vec<f64> = values.into_data().iter().collect();
-    let place = |i: usize| {
+    let node = |i: usize| {
         let index = [i % LATTICE.counts[0], i / LATTICE.counts[0]];
         [0, 1].map(|d| LATTICE.low[d] + index[d] as f64 * LATTICE.pitch(d))
     };
-    let off = values.iter().enumerate().map(|(i, value)| (value - formula_at(place(i))).abs());
-    let (off, peak) = (off.fold(0.0, f64::max), formula_at([0.0; 2]));
+    let errors = values.iter().enumerate().map(|(i, value)| (value - formula_at(node(i))).abs());
+    let (error, peak) = (errors.fold(0.0, f64::max), formula_at([0.0; 2]));
     println!("{used} particles, integral {:.4}", integral.unwrap_or(f64::NAN));
     // The variance of a mean of Gaussians: B. W. Silverman, Density Estimation, 1986, 3.3.1.
     let sampling = (peak / (2.0 * TAU * BANDWIDTH.powi(2) * used as f64)).sqrt();
-    let [off, sampling] = [off, sampling].map(|error| 100.0 * error / peak);
+    let [error, sampling] = [error, sampling].map(|x| 100.0 * x / peak);
     println!(
-        "off by {off:.1} % of the greatest value at most; {sampling:.1} % is the standard error"
+        "maximum error {error:.1} % of the peak; the standard error of the sample is {sampling:.1} %"
     );
     picture_of(&values)?;
     println!("results/plume.png");

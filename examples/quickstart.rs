@@ -1,4 +1,4 @@
-//! Follows a thousand particles through a field, and says where they are.
+//! Trace a thousand particles through a field and print their mean position.
 //!
 //! `cargo run --release --example quickstart [FILES [DT]]`: a VTK file, a pattern such as
 //! `'run/u_*.vti'` or a `.pvd`, and a time step; without them, a built-in flow.

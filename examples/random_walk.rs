@@ -1,5 +1,5 @@
-//! A cloud that settles and spreads, against what theory says; and particles that are well mixed
-//! remain so where the diffusivity varies.
+//! A settling and spreading cloud, compared with theory; and the well-mixed condition with a diffusivity that
+//! varies in space.
 //!
 //! `cargo run --release --example random_walk`
 
@@ -12,12 +12,12 @@ use burntrace::{
 use formula::Formula;
 use std::f64::consts::TAU;
 
-/// Of the cloud: length squared per time.
+/// Diffusivity of the cloud in length squared per time.
 const DIFFUSIVITY: f64 = 0.1;
-/// How fast it settles.
+/// Settling velocity.
 const SETTLING: f64 = 0.5;
 
-/// A cloud from one point in still water without bounds.
+/// A cloud released at one point in unbounded still water.
 fn cloud(device: &Device) -> Result<(), Error> {
     let still = Formula {
         corners: [[-50.0; 3], [50.0; 3]],
@@ -37,13 +37,13 @@ fn cloud(device: &Device) -> Result<(), Error> {
         let (square, mean) = save.position.clone().var_mean(0);
         let z = mean.narrow(1, 2, 1).into_scalar::<f64>();
         let variance = square.mean().into_scalar::<f64>();
-        let (fallen, spread) = (0.0 - SETTLING * save.time, 2.0 * DIFFUSIVITY * save.time);
-        println!("{:>5} {z:>9.4} {fallen:>9.4} {variance:>9.4} {spread:>9.4}", save.time);
+        let (settled, spread) = (0.0 - SETTLING * save.time, 2.0 * DIFFUSIVITY * save.time);
+        println!("{:>5} {z:>9.4} {settled:>9.4} {variance:>9.4} {spread:>9.4}", save.time);
     }
     Ok(())
 }
 
-/// A column of water that is mixed ten times as fast at mid-depth as at its ends.
+/// A water column with a diffusivity ten times as high at mid-depth as at its ends.
 fn column(device: &Device) -> Result<(), Error> {
     let water = Formula {
         corners: [[0.0; 3], [0.0, 0.0, 1.0]],
@@ -60,7 +60,7 @@ fn column(device: &Device) -> Result<(), Error> {
     let z = tracks.positions().narrow(2, 2, 1).into_data();
     let mut layers = [0; 10];
     z.iter::<f64>().for_each(|z| layers[((10.0 * z) as usize).min(9)] += 1);
-    println!("in ten layers, well mixed 2000 each to 45: {layers:?}");
+    println!("particles in ten layers, expected 2000 +- 45 each: {layers:?}");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! Plankton in a channel that swims to its middle: an operation of one's own after each step, and
-//! what the flow and the swimming make of it, against what is known.
+//! Plankton that swims to the middle of a channel: a user operation after each step, compared with the exact
+//! solution.
 //!
 //! `cargo run --release --example swim`
 
@@ -10,26 +10,26 @@ use burntrace::{
 };
 use formula::Formula;
 
-/// Where the channel, which is 1 wide, has its middle; the mean speed is 1.
+/// Middle of the channel, which is 1 wide; the mean speed is 1.
 const MIDDLE: f64 = 0.5;
-/// How fast they come nearer to it: this part of the distance per time.
+/// Rate of approach: fraction of the distance to the middle per unit of time.
 const RATE: f64 = 0.4;
-/// How far from it they begin.
+/// Initial distance from the middle.
 const START: f64 = 0.4;
 
-/// New positions `[n, 3]`: nearer to the middle by as much as the time they had.
+/// New positions `[n, 3]`: moved towards the middle for the time of each particle's step.
 fn swim(step: Step) -> Tensor<2> {
-    let nearer = (step.dt * -RATE).exp() - 1.0;
-    let off = step.after.clone().narrow(1, 1, 1) - MIDDLE;
-    let still = off.zeros_like();
-    step.after + Tensor::cat(vec![still.clone(), off * nearer, still], 1)
+    let change = (step.dt * -RATE).exp() - 1.0;
+    let distance = step.after.clone().narrow(1, 1, 1) - MIDDLE;
+    let zero = distance.zeros_like();
+    step.after + Tensor::cat(vec![zero.clone(), distance * change, zero], 1)
 }
 
-/// How far from the middle they are after a time, and how far the stream has carried them.
+/// Exact distance from the middle after a time, and exact displacement along the channel.
 fn exact(time: f64) -> [f64; 2] {
-    let off = START * (-RATE * time).exp();
-    let slowed = 2.0 * (START * START - off * off) / RATE;
-    [off, 1.5 * (time - slowed)]
+    let distance = START * (-RATE * time).exp();
+    let lag = 2.0 * (START * START - distance * distance) / RATE;
+    [distance, 1.5 * (time - lag)]
 }
 
 fn main() -> Result<(), Error> {
@@ -46,12 +46,12 @@ fn main() -> Result<(), Error> {
         .span(Span { t1: Some(10.0), dt: Some(0.02), ..Span::default() })
         .save(SaveAt::EveryTime(2.0))
         .trace(&Seeds::list(vec![[0.0, MIDDLE + START, 0.0]; 1000])?)?;
-    println!("{:>4} {:>11} {:>8} {:>8} {:>8}", "time", "off middle", "exact", "carried", "exact");
+    println!("{:>4} {:>11} {:>8} {:>8} {:>8}", "time", "distance", "exact", "along x", "exact");
     for save in tracks.saves() {
         let [x, y] =
             [0, 1].map(|d| save.position.clone().narrow(1, d, 1).mean().into_scalar::<f64>());
-        let [off, way] = exact(save.time);
-        println!("{:>4} {:>11.4} {off:>8.4} {x:>8.3} {way:>8.3}", save.time, y - MIDDLE);
+        let [distance, travel] = exact(save.time);
+        println!("{:>4} {:>11.4} {distance:>8.4} {x:>8.3} {travel:>8.3}", save.time, y - MIDDLE);
     }
     Ok(())
 }

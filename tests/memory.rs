@@ -1,6 +1,5 @@
-//! The memory of long runs. These tests take minutes and look at the memory of the whole process:
-//! run them one by one, as `cargo test --release --test memory -- --ignored NAME --nocapture`.
-//! Linux only.
+//! Memory use of long runs. These tests take minutes and measure the memory of the whole process: run them
+//! one at a time with `cargo test --release --test memory -- --ignored NAME --nocapture`. Linux only.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -18,7 +17,7 @@ use std::{
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// A line of the process's status, in bytes.
+/// A value of `/proc/self/status`, in bytes.
 fn status(name: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|line| line.starts_with(name)).unwrap();
@@ -29,16 +28,16 @@ fn resident() -> u64 {
     status("VmRSS:")
 }
 
-/// The most since the last call of [`forget_peak`].
+/// Peak resident memory since the last call of [`reset_peak`].
 fn peak() -> u64 {
     status("VmHWM:")
 }
 
-fn forget_peak() {
+fn reset_peak() {
     fs::write("/proc/self/clear_refs", "5").unwrap();
 }
 
-/// A `.vti` file with a rotation about the middle, uncompressed.
+/// Writes an uncompressed `.vti` file of a rotation about the centre.
 fn write_frame(path: &Path, n: usize, turn: f32) {
     let mut bytes = Vec::with_capacity(12 * n * n * n);
     let at = |i: usize| i as f32 / (n - 1) as f32 - 0.5;
@@ -68,7 +67,7 @@ fn write_frame(path: &Path, n: usize, turn: f32) {
     fs::write(path, file).unwrap();
 }
 
-/// A long series of a few files, which come again and again.
+/// A long series that cycles through a few files.
 struct Cycle {
     series: io::Series,
     times: Vec<f64>,
@@ -115,7 +114,7 @@ fn folder(n: usize) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A sink that looks at what it gets and drops it.
+/// A sink that reads each save and drops it.
 #[derive(Default)]
 struct Drain(f64);
 
@@ -138,8 +137,7 @@ impl TrackSink for Drain {
     }
 }
 
-/// Runs, and says by how much the process's memory varied meanwhile: its standard deviation as a
-/// part of its mean.
+/// Runs a closure and returns the coefficient of variation of the process's memory meanwhile.
 fn variation<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let sampler = std::thread::spawn(move || {
@@ -182,8 +180,8 @@ fn open(source: Cycle, frames: Frames) -> GridField {
 }
 
 #[test]
-#[ignore = "it takes minutes, and needs the process for itself"]
-fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
+#[ignore = "takes minutes; run it alone"]
+fn streaming_a_series_of_four_times_the_memory_stays_within_it() {
     let (_folder, path) = folder(160);
     let source = Cycle::open(&path, 40);
     let device = device::open("flex").unwrap().device;
@@ -193,7 +191,7 @@ fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
     let limits = Memory::unknown(&device).within(memory);
     let plan = Plan::choose(&load, &size, limits, &Default::default()).unwrap();
     println!("{plan}");
-    forget_peak();
+    reset_peak();
     let field = open(source, plan.frames());
     let seeds = seeds(200_000);
     let tracer = tracer(&field, 40, 39 * 20).memory(memory);
@@ -212,8 +210,8 @@ fn a_series_four_times_as_large_as_the_memory_runs_within_it() {
 }
 
 #[test]
-#[ignore = "it takes minutes"]
-fn streamed_frames_are_hardly_slower_than_all_at_once() {
+#[ignore = "takes minutes"]
+fn streamed_frames_reach_80_percent_of_the_speed_in_memory() {
     let frames = 40;
     let (_folder, path) = folder(64);
     let seeds = seeds(1_000_000);
@@ -221,28 +219,29 @@ fn streamed_frames_are_hardly_slower_than_all_at_once() {
     let streamed = open(Cycle::open(&path, frames), Frames::Streamed(4));
     let timed = |(field, batch): (&GridField, usize)| -> f64 {
         let tracer = tracer(field, frames, 20 * (frames as u64 - 1)).batch(batch);
-        let begin = Instant::now();
+        let start = Instant::now();
         let summary = run(&tracer, &seeds);
-        println!("{:.2} s, {:?}", begin.elapsed().as_secs_f64(), summary.input);
-        begin.elapsed().as_secs_f64()
+        println!("{:.2} s, {:?}", start.elapsed().as_secs_f64(), summary.input);
+        start.elapsed().as_secs_f64()
     };
-    let ways = [(&all, 1_000_000), (&streamed, 1_000_000), (&all, 250_000), (&streamed, 250_000)];
-    // In turns, so that other work on the machine counts for all.
-    let mut seconds = ways.map(|_| f64::INFINITY);
+    let variants =
+        [(&all, 1_000_000), (&streamed, 1_000_000), (&all, 250_000), (&streamed, 250_000)];
+    // Interleaved, so that other load affects all variants alike.
+    let mut seconds = variants.map(|_| f64::INFINITY);
     for _ in 0..3 {
-        for (way, least) in ways.into_iter().zip(&mut seconds) {
-            *least = least.min(timed(way));
+        for (variant, min) in variants.into_iter().zip(&mut seconds) {
+            *min = min.min(timed(variant));
         }
     }
     let [whole, frames, batches, both] = seconds;
     let speeds = [frames, batches, both].map(|seconds| whole / seconds);
-    println!("speed of streamed frames, batches, and both, by that in memory: {speeds:.3?}");
+    println!("speed relative to memory, of streamed frames, batches, and both: {speeds:.3?}");
     assert!(speeds.iter().all(|speed| *speed >= 0.8));
 }
 
 #[test]
-#[ignore = "it takes many minutes, and needs the process for itself"]
-fn ten_million_particles_take_the_memory_that_is_planned() {
+#[ignore = "takes many minutes; run it alone"]
+fn peak_memory_of_ten_million_particles_matches_the_plan() {
     let number =
         |name: &str, other: u64| std::env::var(name).map_or(other, |text| text.parse().unwrap());
     let (count, steps) = (number("PARTICLES", 10_000_000), number("STEPS", 1000));
@@ -257,7 +256,7 @@ fn ten_million_particles_take_the_memory_that_is_planned() {
         .save(SaveAt::EverySteps((steps / 100).max(1)));
     let plan = tracer.plan(&seeds).unwrap();
     println!("{plan}");
-    forget_peak();
+    reset_peak();
     let (summary, variation) = variation(|| run(&tracer, &seeds));
     let (peak, planned) = (peak() as f64, plan.host_bytes() as f64);
     println!(
@@ -272,53 +271,53 @@ fn ten_million_particles_take_the_memory_that_is_planned() {
     assert!((peak / planned - 1.0).abs() < 0.1);
 }
 
-/// Keeps the state after each segment, and measures that.
+/// Takes a checkpoint after each segment and measures its size and duration.
 #[derive(Default)]
-struct Keeper {
+struct CheckpointTimer {
     bytes: usize,
     seconds: f64,
-    asked: Option<Instant>,
+    requested: Option<Instant>,
 }
 
-impl Observer for Keeper {
+impl Observer for CheckpointTimer {
     fn progress(&mut self, _: Progress) -> Control {
         Control::Continue
     }
 
     fn wants_checkpoint(&mut self, _: &Progress) -> bool {
-        self.asked = Some(Instant::now());
+        self.requested = Some(Instant::now());
         true
     }
 
     fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         self.bytes = state.into_owned().arrays.iter().map(|(_, bytes)| bytes.len()).sum();
-        let seconds = self.asked.map_or(0.0, |asked| asked.elapsed().as_secs_f64());
+        let seconds = self.requested.map_or(0.0, |start| start.elapsed().as_secs_f64());
         self.seconds = self.seconds.max(seconds);
         Ok(())
     }
 }
 
 #[test]
-#[ignore = "it takes a while"]
-fn the_state_of_a_million_particles_is_there_at_once() {
+#[ignore = "takes a while"]
+fn checkpoint_of_a_million_particles_takes_less_than_two_seconds() {
     let (_folder, path) = folder(64);
     let field = open(Cycle::open(&path, 4), Frames::All);
     let seeds = seeds(1_000_000);
     for batch in [1_000_000, 250_000] {
-        let (mut keeper, mut sink) = (Keeper::default(), Drain::default());
+        let (mut timer, mut sink) = (CheckpointTimer::default(), Drain::default());
         let tracer = tracer(&field, 4, 20).batch(batch);
-        let summary = tracer.prepare(&seeds).unwrap().run_observed(&mut sink, &mut keeper).unwrap();
+        let summary = tracer.prepare(&seeds).unwrap().run_observed(&mut sink, &mut timer).unwrap();
         println!(
             "batches of {batch}: {} bytes in at most {:.3} s, of a run of {:.2} s",
-            keeper.bytes, keeper.seconds, summary.trace_seconds
+            timer.bytes, timer.seconds, summary.trace_seconds
         );
-        assert!(keeper.seconds < 2.0);
+        assert!(timer.seconds < 2.0);
     }
 }
 
 #[test]
-#[ignore = "it needs the process for itself"]
-fn a_thousand_runs_leave_nothing() {
+#[ignore = "run it alone"]
+fn a_thousand_runs_leak_no_memory() {
     let (_folder, path) = folder(16);
     let mut after = Vec::new();
     for k in 1..=1000 {

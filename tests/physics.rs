@@ -1,37 +1,36 @@
-//! The tracer against flows whose answers are known, on every device that is there.
+//! The tracer against flows with known solutions, on every available device.
 //!
-//! Devices: Flex, NdArray and the first Vulkan device; `BURNTRACE_REQUIRE=flex,ndarray,vulkan`
-//! makes the absence of one of those an error, where else it is skipped with a message.
+//! Devices: Flex, NdArray and the first Vulkan device. A missing device is skipped with a message, or an
+//! error if it is listed in `BURNTRACE_REQUIRE=flex,ndarray,vulkan`.
 
 mod physics {
     mod cloud;
     mod common;
-    mod kept;
     mod meshes;
     mod oracle;
+    mod recorded;
 
-    mod account;
     mod adaptive;
     mod against_oracle;
     mod analytic;
     mod batches;
     mod damaged_meshes;
+    mod engines;
     mod faces;
     mod ftle;
     mod gradients;
     mod groups;
     mod hook;
-    mod lives;
-    mod long;
+    mod long_launches;
     mod mesh;
     mod mesh_edges;
     mod mesh_patches;
     mod obstacles;
     mod order;
     mod outside_time;
-    mod paths;
     mod points;
     mod probe;
+    mod reinjection;
     mod residence;
     mod resume;
     mod rotation;
@@ -39,6 +38,7 @@ mod physics {
     mod sinks;
     mod statistics;
     mod streamed;
+    mod summary;
     mod surfaces;
     mod threads;
     mod time;

@@ -1,4 +1,4 @@
-//! A steady flow given by functions of the place, as a source of frames on a grid.
+//! A steady flow given by functions of position, as a source of frames on a grid.
 
 use burntrace::{Floats, FrameData, FrameSource, GridSource, Placement, SourceError};
 
@@ -8,14 +8,14 @@ pub struct Formula {
     pub corners: [[f64; 3]; 2],
     /// Nodes along x, y and z; one along a flat axis.
     pub nodes: [usize; 3],
-    /// The velocity at a place.
+    /// The velocity at a position.
     pub velocity: fn([f64; 3]) -> [f64; 3],
-    /// The diffusivity at a place, for random walks.
+    /// The diffusivity at a position, for random walks.
     pub diffusivity: Option<fn([f64; 3]) -> f64>,
 }
 
 impl Formula {
-    /// As a source of frames.
+    /// Converts into a source of frames.
     pub fn frames(self) -> Frames {
         let [low, high] = self.corners;
         let at = |d: usize, i: usize| i as f64 / (self.nodes[d] - 1).max(1) as f64;
@@ -25,7 +25,7 @@ impl Formula {
     }
 }
 
-/// The one frame of such a flow.
+/// The single frame of such a flow.
 pub struct Frames {
     formula: Formula,
     axes: [Vec<f64>; 3],
@@ -33,7 +33,7 @@ pub struct Frames {
 
 impl Frames {
     /// Places of the nodes, x varying fastest.
-    fn places(&self) -> impl Iterator<Item = [f64; 3]> {
+    fn node_positions(&self) -> impl Iterator<Item = [f64; 3]> {
         let [x, y, z] = &self.axes;
         let row = move |y, z| x.iter().map(move |x| [*x, y, z]);
         z.iter().flat_map(move |z| y.iter().flat_map(move |y| row(*y, *z)))
@@ -46,9 +46,10 @@ impl FrameSource for Frames {
     }
 
     fn read(&mut self, _: usize) -> Result<FrameData, SourceError> {
-        let velocity = self.places().flat_map(self.formula.velocity).collect();
+        let velocity = self.node_positions().flat_map(self.formula.velocity).collect();
         let diffusivity = self.formula.diffusivity;
-        let diffusivity = diffusivity.map(|diffusivity| self.places().map(diffusivity).collect());
+        let diffusivity =
+            diffusivity.map(|diffusivity| self.node_positions().map(diffusivity).collect());
         let frame = FrameData::new(Floats::F64(velocity));
         Ok(frame.with_diffusivity(diffusivity.map(Floats::F64)))
     }

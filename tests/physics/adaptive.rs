@@ -1,4 +1,4 @@
-//! Steps whose lengths follow from their errors.
+//! Adaptive step sizes.
 
 use super::common::*;
 use burntrace::{
@@ -14,9 +14,9 @@ fn one(p: [f64; 3]) -> Seeds {
     Seeds::list(vec![p]).unwrap()
 }
 
-/// End points of `../shared/reference/analytic-flows.md`, from integrations of their own.
+/// End points of `../shared/reference/analytic-flows.md`, from independent integrations.
 #[test]
-fn smooth_flows_end_where_they_should() {
+fn end_points_in_smooth_flows_match_the_reference() {
     let gyre =
         Flow::DoubleGyre { amplitude: 0.1, epsilon: 0.25, omega: std::f64::consts::TAU / 10.0 };
     let abc = Flow::Abc { a: 3.0_f64.sqrt(), b: 2.0_f64.sqrt(), c: 1.0 };
@@ -38,26 +38,26 @@ fn smooth_flows_end_where_they_should() {
             };
             let tracks = tracer.span(span).trace(&one(*from)).unwrap();
             let run = read(&tracks);
-            let off = distance(&run.unwrapped(tracks.periods()), &[*to]);
-            assert_below(&format!("{machine}, {flow:?} to {t1}"), off, 1e-8);
+            let error = distance(&run.unwrapped(tracks.periods()), &[*to]);
+            assert_below(&format!("{machine}, {flow:?} to {t1}"), error, 1e-8);
         }
     }
 }
 
-/// A linear flow on a grid, which is exact there: rotation at rate 1 about the middle.
+/// Rotation at rate 1 about the centre: a linear flow, which is exact on a grid.
 fn rotation(machine: &Machine) -> GridField {
     let axes = [even_axis(-2.0, 2.0, 7), even_axis(-2.0, 2.0, 5), even_axis(0.0, 1.0, 2)];
     machine.field(&Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| [-y, x, 0.0]))
 }
 
 #[test]
-fn the_error_follows_the_tolerance() {
+fn error_is_proportional_to_the_tolerance() {
     let seeds = Seeds::list(vec![[1.0, 0.0, 0.5], [0.0, 0.3, 0.25], [-1.3, 0.4, 0.75]]).unwrap();
     let time: f64 = 5.0;
     let (sin, cos) = time.sin_cos();
-    let turned =
+    let rotated =
         seeds.positions().iter().map(|[x, y, z]| [cos * x - sin * y, sin * x + cos * y, *z]);
-    let turned: Vec<[f64; 3]> = turned.collect();
+    let rotated: Vec<[f64; 3]> = rotated.collect();
     for machine in machines() {
         let field = rotation(&machine);
         let tolerances: &[f64] =
@@ -67,14 +67,14 @@ fn the_error_follows_the_tolerance() {
             for &engine in machine.engines() {
                 let tracer = adaptive(Tracer::new(&field), tolerance).engine(engine);
                 let run = trace(&tracer.span(steps(0.0, time, 1)), &seeds);
-                // Some ten to a hundred steps add their errors up.
+                // The errors of ten to a hundred steps add up.
                 let what = format!("{machine}, {engine}, {tolerance:e}");
-                assert_below(&what, distance(run.last(), &turned), 50.0 * tolerance);
+                assert_below(&what, distance(run.last(), &rotated), 50.0 * tolerance);
                 let [accepted, rejected] = run.summary.tries.unwrap();
-                assert!(rejected > 0, "{what}: the first attempt is the whole run");
+                assert!(rejected > 0, "{what}: the first trial step is the whole run");
                 assert!(accepted > 3 * 3, "{what}: {accepted}");
                 if engine == Engine::Fused {
-                    // Order 5: a hundred times the accuracy takes 2.5 times the steps.
+                    // Order 5: a hundred times the accuracy needs 2.5 times the steps.
                     assert!(accepted > last, "{what}: {accepted} after {last}");
                     last = accepted;
                 }
@@ -83,8 +83,8 @@ fn the_error_follows_the_tolerance() {
     }
 }
 
-/// A flow that is linear between nodes in space and time only, and along the faces there: what a
-/// face makes of a step is no part of the step's error.
+/// A wavy flow, linear only between nodes and frames, and tangential at the faces: the error estimate of a
+/// step does not include the effect of a face.
 fn wavy(machine: &Machine) -> GridField {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 6), even_axis(0.0, 1.0, 5)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0, 2.0, 4.0], |[x, y, z], t| {
@@ -96,9 +96,9 @@ fn wavy(machine: &Machine) -> GridField {
     machine.field(&frames)
 }
 
-/// One particle has the same steps by itself and in tensor operations.
+/// Single particles, so that both engines take the same steps.
 #[test]
-fn fused_steps_are_those_of_tensor_operations() {
+fn adaptive_steps_of_both_engines_agree() {
     for machine in machines() {
         let other = Machine { name: "flex".into(), device: Device::flex(), ..machine.clone() };
         let (fused, tensor) = (wavy(&machine), wavy(&other));
@@ -111,7 +111,7 @@ fn fused_steps_are_those_of_tensor_operations() {
             };
             let [a, b] = [run(&fused, Engine::Fused), run(&tensor, Engine::Tensor)];
             let what = format!("{machine}, {p:?}");
-            // The fifth root behind a step's length makes more of rounding than the step does.
+            // Step-size control (a fifth root) amplifies rounding more than the step itself.
             let bound = if machine.is_double() { 1e-9 } else { 1e-5 };
             assert_below(&what, distance(a.last(), b.last()), bound);
             assert_eq!(a.summary.tries, b.summary.tries, "{what}");
@@ -119,11 +119,11 @@ fn fused_steps_are_those_of_tensor_operations() {
     }
 }
 
-/// Against the classical scheme in very short steps, on a field with kinks.
+/// Against RK4 with very short steps, on a field with kinks.
 #[test]
-fn kinks_cost_steps_and_not_accuracy() {
+fn kinks_reduce_step_size_but_not_accuracy() {
     let seeds = Seeds::uniform([0.1; 3], [1.9, 0.9, 0.9], 200, 5).unwrap();
-    // At a kink a step of the classical scheme errs by the square of its length, 4e-10.
+    // At a kink the error of an RK4 step is the square of its length, 4e-10.
     let flex = double_machines().swap_remove(0);
     let field = wavy(&flex);
     let tracer = Tracer::new(&field).all_faces(Condition::Reflect);
@@ -134,11 +134,11 @@ fn kinks_cost_steps_and_not_accuracy() {
         let tracer = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
         let run = trace(&tracer.span(steps(0.0, 4.0, 20)), &seeds);
         let per_particle = run.summary.tries.unwrap()[0] as f64 / 200.0;
-        let least = if machine.is_double() { 30.0 } else { 20.0 };
-        assert!(per_particle >= least, "{machine}: {per_particle}");
-        // Where a step meets a kink, its estimate is of no order, and too small. Half of the particles
-        // err by twice what all their steps are allowed, in double precision; the flow makes more
-        // of that for some.
+        let min_steps = if machine.is_double() { 30.0 } else { 20.0 };
+        assert!(per_particle >= min_steps, "{machine}: {per_particle}");
+        // The error estimate is too small for steps across a kink. The median error is about twice the sum
+        // of the tolerances of all steps in double precision; the flow amplifies the errors of some
+        // particles.
         let pairs = run.last().iter().zip(exact.last());
         let mut errors: Vec<f64> = pairs.map(|(a, b)| distance(&[*a], &[*b])).collect();
         errors.sort_by(f64::total_cmp);
@@ -156,7 +156,7 @@ fn kinks_cost_steps_and_not_accuracy() {
 }
 
 #[test]
-fn ends_and_lives_have_their_times() {
+fn end_and_residence_times_in_uniform_flow_are_exact() {
     for machine in machines() {
         let low = [0.0; 3];
         let high = [2.0, 1.0, 1.0];
@@ -167,17 +167,17 @@ fn ends_and_lives_have_their_times() {
         assert_below(&format!("{machine}"), (run.end_time[0] - 5.0).abs(), 60.0 * machine.eps());
         let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
         let tracks = tracer.outlet(Face::XHigh, inlet).trace(&one([0.5, 0.5, 0.5])).unwrap();
-        let lives = tracks.instances();
-        assert_eq!(lives.len(), 5, "{machine}: {lives:?}");
-        for life in &lives[1..4] {
-            let off = (life.residence_time() - 2.0 / 0.3).abs();
-            assert_below(&format!("{machine}, {life:?}"), off, 200.0 * machine.eps());
+        let instances = tracks.instances();
+        assert_eq!(instances.len(), 5, "{machine}: {instances:?}");
+        for instance in &instances[1..4] {
+            let deviation = (instance.residence_time() - 2.0 / 0.3).abs();
+            assert_below(&format!("{machine}, {instance:?}"), deviation, 200.0 * machine.eps());
         }
     }
 }
 
 #[test]
-fn misuse_says_what_is_wrong() {
+fn errors_name_the_invalid_option() {
     let machine = &machines()[0];
     let field = rotation(machine);
     let message = |tracer: Tracer| {
@@ -189,7 +189,7 @@ fn misuse_says_what_is_wrong() {
     assert!(message(adaptive(Tracer::new(&field), -1.0)).contains("-1"));
     let walk = adaptive(Tracer::new(&field), 1e-3).random_walk(RandomWalk::isotropic(1.0, 1));
     assert!(message(walk).contains("random walk"));
-    let turned = Tolerance::new(1e-3, 1e-3).steps_between(2.0, 1.0);
-    let turned = adaptive(Tracer::new(&field), 1e-3).tolerance(turned);
-    assert!(message(turned).contains("between 2 and 1"));
+    let reversed = Tolerance::new(1e-3, 1e-3).steps_between(2.0, 1.0);
+    let reversed = adaptive(Tracer::new(&field), 1e-3).tolerance(reversed);
+    assert!(message(reversed).contains("between 2 and 1"));
 }

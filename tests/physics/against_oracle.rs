@@ -1,8 +1,8 @@
-//! The fused operation against an oracle that shares nothing with it.
+//! The fused engine against an independent oracle.
 
 use super::{
     common::*,
-    oracle::{Case, Fate, nudge},
+    oracle::{Case, FinalState, perturbation},
 };
 use burntrace::{
     Condition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
@@ -23,7 +23,7 @@ fn random_case(number: u64) -> Case {
         true => stretched_axis(low, high, cells),
         false => even_axis(low, high, cells),
     };
-    let cells = [4, 3, 2].map(|least| least + (dice.bits() % 4) as usize);
+    let cells = [4, 3, 2].map(|min| min + (dice.bits() % 4) as usize);
     let z = if number % 5 == 4 { vec![4.0] } else { axis(3.0, 5.0, cells[2]) };
     let axes = [axis(-1.0, 2.0, cells[0]), axis(0.0, 1.0, cells[1]), z];
     let placement = if number % 4 < 2 { Placement::Nodes } else { Placement::Cells };
@@ -38,8 +38,8 @@ fn random_case(number: u64) -> Case {
         OutsideTime::Error => &[0.1, 0.7, 2.2, 3.0],
         _ => &[0.45, 0.8, 1.9],
     };
-    // The box is one to three units wide: with velocities of up to 3 and a step of 0.22, some
-    // particles meet a wall every other step.
+    // The box is one to three units wide: with velocities of up to 3 and a step of 0.22, some particles
+    // cross a face every other step.
     let frames = Frames::new(axes, placement, times, |_, _| {
         std::array::from_fn(|_| dice.between(-3.0, 3.0))
     });
@@ -70,13 +70,13 @@ fn random_case(number: u64) -> Case {
     }
 }
 
-/// Seeds, a third of them released within the run.
+/// Seeds, a third of them released during the run.
 fn random_seeds(case: &Case, number: u64) -> (Vec<[f64; 3]>, Vec<f64>) {
     let mut dice = Dice(2000 + number);
     let points = dice.points(case.low(), case.high(), PARTICLES);
-    let begin = case.times[0];
+    let start = case.times[0];
     let release =
-        (0..PARTICLES).map(|i| if i % 3 == 0 { dice.between(T0, T1) } else { begin }).collect();
+        (0..PARTICLES).map(|i| if i % 3 == 0 { dice.between(T0, T1) } else { start }).collect();
     (points, release)
 }
 
@@ -97,41 +97,41 @@ fn run(machine: &Machine, case: &Case, points: &[[f64; 3]], release: &[f64]) -> 
 }
 
 #[test]
-fn random_fields_agree_with_the_oracle() {
-    let mut fates_seen = std::collections::HashMap::new();
+fn fused_tracks_in_random_fields_match_the_oracle() {
+    let mut statuses_seen = std::collections::HashMap::new();
     for number in 0..CASES {
         let case = random_case(number);
         let (points, release) = random_seeds(&case, number);
-        let fates: Vec<Fate> =
+        let states: Vec<FinalState> =
             points.iter().zip(&release).map(|(p, t)| case.follow(*p, *t)).collect();
-        for fate in &fates {
-            *fates_seen.entry(fate.status).or_insert(0) += 1;
+        for state in &states {
+            *statuses_seen.entry(state.status).or_insert(0) += 1;
         }
         let width = case.width();
         for machine in machines() {
             let run = run(&machine, &case, &points, &release);
             let mut undecided = 0;
-            for (i, fate) in fates.iter().enumerate() {
-                let delta = nudge(machine.eps());
-                let allowed = delta + case.sensitivity(fate, points[i], release[i], delta);
-                let found = Fate::of(&run, i);
-                let off = fate.apart(&found, width);
+            for (i, state) in states.iter().enumerate() {
+                let delta = perturbation(machine.eps());
+                let allowed = delta + case.sensitivity(state, points[i], release[i], delta);
+                let found = FinalState::of(&run, i);
+                let deviation = state.apart(&found, width);
                 assert!(
-                    off <= allowed,
-                    "{machine}, case {number}, particle {i}: {off:e} is above {allowed:e}\n\
-                     {fate:?}\n{found:?}\n{:?}",
+                    deviation <= allowed,
+                    "{machine}, case {number}, particle {i}: {deviation:e} is above {allowed:e}\n\
+                     {state:?}\n{found:?}\n{:?}",
                     case.faces
                 );
-                // So much is asked of almost all of them.
+                // The bound for almost all particles.
                 let strict = if machine.is_double() { 1e-11 } else { 1e-2 };
-                undecided += usize::from(off > strict || allowed > 1.0);
+                undecided += usize::from(deviation > strict || allowed > 1.0);
             }
-            assert!(undecided <= 3, "{machine}, case {number}: {undecided} were not tested");
+            assert!(undecided <= 3, "{machine}, case {number}: {undecided} are undecided");
         }
     }
-    // The cases must have covered what can happen to a particle.
-    let exits = fates_seen.keys().filter(|status| matches!(status, Status::Exited(_))).count();
-    assert!(exits >= 4, "{fates_seen:?}");
-    assert!(fates_seen[&Status::Active] > 50, "{fates_seen:?}");
-    assert!(fates_seen[&Status::Stagnant] > 1, "{fates_seen:?}");
+    // The cases must cover all outcomes.
+    let exits = statuses_seen.keys().filter(|status| matches!(status, Status::Exited(_))).count();
+    assert!(exits >= 4, "{statuses_seen:?}");
+    assert!(statuses_seen[&Status::Active] > 50, "{statuses_seen:?}");
+    assert!(statuses_seen[&Status::Stagnant] > 1, "{statuses_seen:?}");
 }

@@ -1,14 +1,14 @@
-//! Flows with exact answers, in tensor operations: the errors must be those of the method.
+//! Flows with exact solutions, with the tensor engine: the errors must be those of the method.
 //!
-//! The errors quoted here were computed in float64 by an independent program. A run must be no
-//! worse than that (a twentieth more, for they are rounded), and not half as good either, for then
-//! it would be another method.
+//! The quoted errors were computed in float64 by an independent program. The error of a run must be at
+//! most 1.05 times the quoted one (which is rounded), and at least half of it: a smaller error would
+//! indicate another method.
 
 use super::common::*;
 use burntrace::{Analytic, Condition, Domain, Field, Flow, Precision, Scheme, Seeds, Span, Tracer};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// CPU devices in double precision. (Shaders have no trigonometric functions of doubles.)
+/// CPU devices in double precision. (Shaders have no double-precision trigonometric functions.)
 fn exact_machines() -> Vec<Machine> {
     double_machines().into_iter().filter(Machine::is_cpu).collect()
 }
@@ -17,7 +17,7 @@ fn flow(name: &str) -> Flow {
     Flow::named(name).unwrap()
 }
 
-/// Where a particle is after a run, in planes with z = 0.
+/// The final position of a particle in the plane z = 0.
 fn end(machine: &Machine, flow: &Flow, scheme: Scheme, from: [f64; 2], span: Span) -> [f64; 2] {
     let field = Analytic::new(flow.clone(), &machine.device, machine.precision)
         .with_domain(Domain::unbounded());
@@ -32,8 +32,8 @@ fn error(found: [f64; 2], exact: [f64; 2]) -> f64 {
 
 #[track_caller]
 fn assert_quoted(what: &str, error: f64, quoted: f64) {
-    let is_that = 0.5 * quoted <= error && error <= 1.05 * quoted;
-    assert!(is_that, "{what}: the error is {error:e}, not {quoted:e}");
+    let matches = 0.5 * quoted <= error && error <= 1.05 * quoted;
+    assert!(matches, "{what}: the error is {error:e}, not {quoted:e}");
 }
 
 /// Errors of Euler, midpoint, Heun and RK4.
@@ -43,7 +43,7 @@ fn check_eddy(name: &str, to: [f64; 2], span: Span, start: [f64; 2], errors: Err
     for machine in exact_machines() {
         for (scheme, quoted) in Scheme::ALL.into_iter().zip(errors) {
             let found = end(&machine, &flow(name), scheme, start, span);
-            // These are errors along the worse axis.
+            // The quoted errors are the maximum over the axes.
             let error = (found[0] - to[0]).abs().max((found[1] - to[1]).abs());
             assert_quoted(&format!("{machine}, {name}, {scheme:?}"), error, quoted);
         }
@@ -51,28 +51,28 @@ fn check_eddy(name: &str, to: [f64; 2], span: Span, start: [f64; 2], errors: Err
 }
 
 #[test]
-fn a_stationary_eddy() {
+fn stationary_eddy_has_the_quoted_errors() {
     let to = [14494.150382336, 7832.902561248];
     let errors = [41.9, 6.3e-2, 1.3e-1, 1.7e-7];
     check_eddy("stationary-eddy", to, span(0.0, 21_600.0, 180.0), [12000.0, 12500.0], errors);
 }
 
 #[test]
-fn a_moving_eddy() {
+fn moving_eddy_has_the_quoted_errors() {
     let to = [13059.913006515, 12333.331741563];
     let errors = [82.9, 1.24, 2.47, 3.3e-4];
     check_eddy("moving-eddy", to, span(0.0, 3600.0, 1800.0), [12000.0, 12500.0], errors);
 }
 
 #[test]
-fn a_decaying_eddy() {
+fn decaying_eddy_has_the_quoted_errors() {
     let to = [15089.166132687, 6702.141210860];
     let errors = [592.0, 18.6, 37.2, 2.1e-2];
     check_eddy("decaying-eddy", to, span(0.0, 82_800.0, 3600.0), [1e4, 1e4], errors);
 }
 
 #[test]
-fn a_decaying_eddy_converges_in_fourth_order() {
+fn rk4_in_a_decaying_eddy_converges_with_order_four() {
     let to = [15089.166132687, 6702.141210860];
     for machine in exact_machines() {
         for (n, quoted) in [(23, 2.2e-2), (46, 1.4e-3), (92, 8.6e-5), (184, 5.4e-6)] {
@@ -83,20 +83,20 @@ fn a_decaying_eddy_converges_in_fourth_order() {
     }
 }
 
-/// The way back over the same steps ends where the way there began, to the error of both.
+/// Backward over the same steps, from the exact end point to the start.
 #[test]
-fn a_decaying_eddy_backward() {
+fn backward_decaying_eddy_has_the_forward_error() {
     let from = [15089.166132687, 6702.141210860];
     for machine in exact_machines() {
         let span = steps(82_800.0, 0.0, 23);
         let found = end(&machine, &flow("decaying-eddy"), Scheme::Rk4, from, span);
-        // A quadrature of a function of time is the same either way.
+        // A quadrature of a function of time is the same in both directions.
         assert_quoted(&machine.to_string(), error(found, [1e4, 1e4]), 2.2e-2);
     }
 }
 
 #[test]
-fn the_double_gyre_at_its_known_points() {
+fn double_gyre_end_points_match_the_reference() {
     let points: [([f64; 2], f64, [f64; 2]); 7] = [
         ([0.5, 0.5], 10.0, [0.050550530572, 0.111020148786]),
         ([1.0, 0.5], 10.0, [0.257920850250, 0.487372892321]),
@@ -115,7 +115,7 @@ fn the_double_gyre_at_its_known_points() {
             let run = trace(&Tracer::new(&field).span(steps(0.0, time, n)), &seeds);
             for ((from, _, to), [x, y, _]) in known.iter().zip(run.last()) {
                 let error = error([*x, *y], *to);
-                // Of these errors the greatest is 2.85e-10, that of (1.5, 0.25).
+                // The maximum error is 2.85e-10, for (1.5, 0.25).
                 assert_below(&format!("{machine}, {from:?}, {time}"), error, 3e-10);
             }
         }
@@ -123,7 +123,7 @@ fn the_double_gyre_at_its_known_points() {
 }
 
 #[test]
-fn the_double_gyre_converges_in_fourth_order() {
+fn rk4_in_the_double_gyre_converges_with_order_four() {
     let to = [0.331895097569, 0.017144215232];
     for machine in exact_machines() {
         for (n, quoted) in [(50, 2.4e-5), (100, 1.1e-6), (200, 6.0e-8), (400, 3.4e-9)] {
@@ -134,9 +134,9 @@ fn the_double_gyre_converges_in_fourth_order() {
     }
 }
 
-/// 4 K(k) with k^2 = 1 - psi^2: from (pi/2, asin 1/2) a particle returns after this time.
+/// The period of a particle from (pi/2, asin 1/2) is 4 K(k) with k^2 = 1 - psi^2.
 #[test]
-fn taylor_green_returns() {
+fn taylor_green_orbit_closes_after_its_period() {
     let start = [FRAC_PI_2, 0.5f64.asin()];
     for machine in exact_machines() {
         for (n, quoted) in [(100, 1.6e-6), (200, 1.0e-7), (400, 6.5e-9)] {
@@ -147,9 +147,9 @@ fn taylor_green_returns() {
     }
 }
 
-/// The known end of a path that leaves the box twice: periodic faces and images give it too.
+/// A trajectory that leaves the box twice: with periodic faces and images the end point is the same.
 #[test]
-fn abc_in_its_periodic_box_and_in_open_space() {
+fn abc_end_points_in_periodic_and_open_space_match_the_reference() {
     let to = [-0.175385476457, 1.343436817806, 13.303238375398];
     let seeds = Seeds::list(vec![[1.0, 2.0, 3.0]]).unwrap();
     for machine in exact_machines() {
@@ -160,16 +160,16 @@ fn abc_in_its_periodic_box_and_in_open_space() {
             let is_open = field.domain().low[0].is_infinite();
             let condition = if is_open { Condition::Exit } else { Condition::Periodic };
             let run = trace(&tracer.all_faces(condition), &seeds);
-            let off = distance(&run.unwrapped([TAU; 3]), &[to]);
-            assert_quoted(&format!("{machine}, open: {is_open}"), off, 5.0e-9);
+            let deviation = distance(&run.unwrapped([TAU; 3]), &[to]);
+            assert_quoted(&format!("{machine}, open: {is_open}"), deviation, 5.0e-9);
             assert_eq!(run.image[0] != [0; 3], !is_open);
         }
     }
 }
 
-/// With C = 0, H = B sin x + A cos z is constant along a path, and y = y0 + H t.
+/// For C = 0, H = B sin x + A cos z is constant along a trajectory, and y = y0 + H t.
 #[test]
-fn abc_without_c_has_an_invariant() {
+fn abc_without_c_conserves_its_invariant() {
     let (a, b) = (3f64.sqrt(), 2f64.sqrt());
     let flow = Flow::Abc { a, b, c: 0.0 };
     let start = [1.0, 2.0, 3.0];
@@ -186,24 +186,24 @@ fn abc_without_c_has_an_invariant() {
 }
 
 #[test]
-fn hill_on_the_axis() {
+fn hill_vortex_on_the_axis_has_the_quoted_error() {
     for machine in exact_machines() {
         let field = Analytic::new(flow("hill"), &machine.device, machine.precision);
         let seeds = Seeds::list(vec![[0.0, 0.0, 0.5]]).unwrap();
         let run = trace(&Tracer::new(&field).span(steps(0.0, 1.0, 100)), &seeds);
-        let off = distance(run.last(), &[[0.0, 0.0, -0.7400970131]]);
-        assert_quoted(&machine.to_string(), off, 8.5e-10);
+        let deviation = distance(run.last(), &[[0.0, 0.0, -0.7400970131]]);
+        assert_quoted(&machine.to_string(), deviation, 8.5e-10);
     }
 }
 
-/// Single precision on every device: the same flows, at errors that it can resolve.
+/// The same flows on every device, where single precision resolves the errors.
 #[test]
-fn single_precision_sees_the_same_flows() {
+fn single_precision_has_the_quoted_errors_within_rounding() {
     for machine in machines().into_iter().filter(|m| m.precision == Precision::F32) {
         let to = [0.331895097569, 0.017144215232];
         let found =
             end(&machine, &flow("double-gyre"), Scheme::Rk4, [0.6, 0.3], steps(0.0, 10.0, 50));
-        // The scheme's 2.4e-5, and 50 steps' rounding, grown by exp(0.225 x 10) = 10.
+        // The scheme's error of 2.4e-5, and the rounding of 50 steps amplified by exp(0.225 x 10) = 10.
         let round_off = 50.0 * machine.eps() * 10.0;
         assert_below(&machine.to_string(), error(found, to), 2.4e-5 + round_off);
         let to = [13059.913006515, 12333.331741563];

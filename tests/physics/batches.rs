@@ -1,6 +1,6 @@
-//! Particles in batches: tracks do not depend on them.
+//! Tracks do not depend on the batches of particles.
 
-use super::{common::*, kept::*};
+use super::{common::*, recorded::*};
 use burntrace::{Engine, Error, Seeds, Strategy, Tracer};
 
 fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize]) {
@@ -15,7 +15,7 @@ fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize])
 }
 
 #[test]
-fn a_run_in_batches_has_the_bits_of_one_at_once() {
+fn any_batch_size_gives_bit_identical_tracks() {
     for machine in some_machines() {
         let field = machine.field(&swirl());
         let (count, steps, sizes): (_, _, &[usize]) =
@@ -32,9 +32,9 @@ fn a_run_in_batches_has_the_bits_of_one_at_once() {
     }
 }
 
-/// So many that a launch puts them into order.
+/// Enough particles for a launch to sort them.
 #[test]
-fn order_in_a_launch_does_not_depend_on_batches() {
+fn any_batch_size_gives_bit_identical_tracks_of_sorted_particles() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let field = machine.field(&swirl());
         let tracer = walking(&field, 40);
@@ -44,16 +44,16 @@ fn order_in_a_launch_does_not_depend_on_batches() {
 }
 
 #[test]
-fn batches_that_cannot_be_are_refused() {
+fn invalid_batch_sizes_are_rejected() {
     let machine = &machines()[0];
     let field = machine.field(&swirl());
-    let complaint = |tracer: Tracer| match tracer.trace(&seeds(10)) {
+    let message = |tracer: Tracer| match tracer.trace(&seeds(10)) {
         Err(Error::Plan(reason)) => reason,
         other => panic!("{other:?}"),
     };
-    assert!(complaint(busy(&field, 4).batch(0)).contains("0 particles"));
+    assert!(message(busy(&field, 4).batch(0)).contains("0 particles"));
     let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
-    assert!(complaint(tracer).contains("has no batches"));
+    assert!(message(tracer).contains("has no batches"));
     let tracer = adapting(&field, 4).engine(Engine::Tensor).batch(3);
-    assert!(complaint(tracer).contains("share adaptive steps"));
+    assert!(message(tracer).contains("share adaptive steps"));
 }

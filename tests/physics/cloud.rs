@@ -1,9 +1,9 @@
-//! Velocity on scattered points once more: all nodes are looked at, in double precision. And what
-//! the tests of such fields share.
+//! Reference implementation of fields on scattered points, with an exhaustive search in double precision,
+//! and helpers shared by the tests of such fields.
 
 use super::{
     common::*,
-    oracle::{Case, Fate, Point, Space},
+    oracle::{Case, FinalState, Point, Space},
 };
 use burntrace::{
     Domain, Face, Field, FieldOptions, Floats, FrameData, FrameSource, PointField, PointSource,
@@ -15,19 +15,19 @@ use burntrace::{
 pub struct Cloud {
     pub positions: Vec<Point>,
     pub times: Vec<f64>,
-    /// `u, v, w` of each node, a vector for each frame.
+    /// `u, v, w` of each node, one vector for each frame.
     pub values: Vec<Vec<f64>>,
     pub weighting: Weighting,
-    /// The box of particles, which may be larger than that of the nodes.
+    /// The box of the particles, which may be larger than that of the nodes.
     pub corners: [Point; 2],
 }
 
-/// A mean of so many nodes.
+/// Inverse-distance weighting of a number of nodes.
 pub fn mean(neighbours: usize, power: f64) -> Weighting {
     Weighting::InverseDistance { neighbours, power }
 }
 
-/// Points as single precision has them, so that all devices compute with the same numbers.
+/// Points rounded to single precision, so that all devices compute with the same numbers.
 pub fn single(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().map(|p| p.map(|x| f64::from(x as f32))).collect()
 }
@@ -45,7 +45,7 @@ impl Cloud {
         Cloud { positions, times: times.to_vec(), values, weighting, corners }
     }
 
-    /// The number of each node as its velocity, by which it can be told from the others.
+    /// A cloud whose velocity identifies each node by its index.
     pub fn numbered(positions: Vec<Point>, weighting: Weighting) -> Self {
         let mut number = -1.0;
         Cloud::new(positions, &[0.0], weighting, |_, _| {
@@ -59,10 +59,10 @@ impl Cloud {
         PointField::load(&mut self.clone(), &machine.device, &options, self.weighting).unwrap()
     }
 
-    /// Velocities at points, as a run saves them before its first step.
+    /// Velocities at points, saved by a run before its first step.
     pub fn sample(&self, machine: &Machine, points: &[Point]) -> Vec<Point> {
         let field = self.load(machine);
-        // The step is of no interest: the scheme is the one that is compiled soonest.
+        // The step does not matter: Euler compiles fastest.
         let tracer = Tracer::new(&field)
             .scheme(Scheme::Euler)
             .domain(Domain::unbounded())
@@ -73,23 +73,23 @@ impl Cloud {
         run.velocities.unwrap().as_chunks().0[..points.len()].to_vec()
     }
 
-    /// Whether nothing moves along an axis.
+    /// Whether all nodes have the same coordinate along an axis.
     pub fn is_flat(&self, d: usize) -> bool {
         self.positions.iter().all(|p| p[d] == self.positions[0][d])
     }
 
-    /// Distance of a node.
+    /// Distance to a node.
     pub fn distance(&self, p: Point, node: usize) -> f64 {
-        let way = |d: usize| if self.is_flat(d) { 0.0 } else { self.positions[node][d] - p[d] };
-        (0..3).map(|d| way(d).powi(2)).sum::<f64>().sqrt()
+        let offset = |d: usize| if self.is_flat(d) { 0.0 } else { self.positions[node][d] - p[d] };
+        (0..3).map(|d| offset(d).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The nearest nodes with their distances, in order; of those on one spot the first ones.
+    /// The nearest nodes with their distances, in order; coincident nodes by index.
     pub fn nearest(&self, p: Point, count: usize) -> Vec<(f64, usize)> {
         let flat = [0, 1, 2].map(|d| self.is_flat(d));
         let square = |node: &Point| {
-            let way = |d: usize| if flat[d] { 0.0 } else { node[d] - p[d] };
-            way(0) * way(0) + way(1) * way(1) + way(2) * way(2)
+            let offset = |d: usize| if flat[d] { 0.0 } else { node[d] - p[d] };
+            offset(0) * offset(0) + offset(1) * offset(1) + offset(2) * offset(2)
         };
         let mut all: Vec<(f64, usize)> =
             self.positions.iter().enumerate().map(|(i, node)| (square(node), i)).collect();
@@ -127,11 +127,11 @@ impl Space for Cloud {
             return self.value(frame, self.nearest(p, 1)[0].1);
         };
         let nodes = self.nearest(p, neighbours);
-        let least = nodes[0].0;
+        let min = nodes[0].0;
         let (mut sum, mut weights) = ([0.0; 3], 0.0);
         for (distance, node) in nodes {
-            // On a node, the others count for nothing.
-            let weight = if distance == least { 1.0 } else { (least / distance).powf(power) };
+            // On a node the other weights are 0.
+            let weight = if distance == min { 1.0 } else { (min / distance).powf(power) };
             let v = self.value(frame, node);
             sum = std::array::from_fn(|d| sum[d] + weight * v[d]);
             weights += weight;
@@ -156,7 +156,7 @@ impl FrameSource for Cloud {
     }
 }
 
-/// A tracer as a case says.
+/// The tracer of a case.
 pub fn tracer<'a, S: Space>(case: &Case<S>, field: &'a dyn Field) -> Tracer<'a> {
     let count = case.times.len() - 1;
     let mut tracer = Tracer::new(field)
@@ -170,50 +170,56 @@ pub fn tracer<'a, S: Space>(case: &Case<S>, field: &'a dyn Field) -> Tracer<'a> 
     tracer
 }
 
-/// What must become of particles, and how far rounding may lead them away from it.
-pub struct Judge {
-    fates: Vec<(Fate, f64)>,
+/// Expected outcomes of particles, with the deviations that rounding may cause.
+pub struct OracleCheck {
+    states: Vec<(FinalState, f64)>,
     width: Point,
 }
 
-impl Judge {
-    /// `delta` is what rounding does to a position in a step.
+impl OracleCheck {
+    /// `delta` is the rounding error of a position in a step.
     pub fn new<S: Space>(case: &Case<S>, seeds: &Seeds, delta: f64) -> Self {
-        let fate = |(i, start): (usize, &Point)| {
+        let state = |(i, start): (usize, &Point)| {
             let release = seeds.release().map_or(case.times[0], |release| release[i]);
-            let fate = case.follow(*start, release);
-            let allowed = delta + case.sensitivity(&fate, *start, release, delta);
-            (fate, allowed)
+            let state = case.follow(*start, release);
+            let allowed = delta + case.sensitivity(&state, *start, release, delta);
+            (state, allowed)
         };
-        Judge {
-            fates: seeds.positions().iter().enumerate().map(fate).collect(),
+        OracleCheck {
+            states: seeds.positions().iter().enumerate().map(state).collect(),
             width: case.width(),
         }
     }
 
-    /// Checks a run against the oracle. Returns how many particles could not be judged, because
-    /// they are on the verge of something: of an exit, or of having another nearest node.
+    /// Checks a run against the oracle. Returns the number of undecided particles, whose outcome depends on
+    /// rounding: on the verge of an exit, or of another nearest node.
     pub fn check(&self, what: &str, run: &Run) -> usize {
-        self.compare(what, run, |i| self.fates[i].0.clone(), 1.0)
+        self.compare(what, run, |i| self.states[i].0.clone(), 1.0)
     }
 
-    /// Checks two runs against each other, each of which may have rounded.
+    /// Checks two runs against each other, both with rounding errors.
     pub fn check_both(&self, what: &str, run: &Run, other: &Run) -> usize {
-        self.compare(what, run, |i| Fate::of(other, i), 2.0)
+        self.compare(what, run, |i| FinalState::of(other, i), 2.0)
     }
 
-    fn compare(&self, what: &str, run: &Run, other: impl Fn(usize) -> Fate, times: f64) -> usize {
-        let most = self.width.into_iter().fold(0.0, f64::max);
+    fn compare(
+        &self,
+        what: &str,
+        run: &Run,
+        other: impl Fn(usize) -> FinalState,
+        times: f64,
+    ) -> usize {
+        let max = self.width.into_iter().fold(0.0, f64::max);
         let mut undecided = 0;
-        for (i, (fate, allowed)) in self.fates.iter().enumerate() {
-            let (found, expected) = (Fate::of(run, i), other(i));
-            let off = found.apart(&expected, self.width);
+        for (i, (state, allowed)) in self.states.iter().enumerate() {
+            let (found, expected) = (FinalState::of(run, i), other(i));
+            let deviation = found.apart(&expected, self.width);
             assert!(
-                off <= times * allowed,
-                "{what}, particle {i}: {off:e} apart, {allowed:e} allowed\n\
-                 {found:?}\n{expected:?}\n{fate:?}"
+                deviation <= times * allowed,
+                "{what}, particle {i}: deviation {deviation:e}, allowed {allowed:e}\n\
+                 {found:?}\n{expected:?}\n{state:?}"
             );
-            undecided += usize::from(*allowed > 0.1 * most);
+            undecided += usize::from(*allowed > 0.1 * max);
         }
         undecided
     }

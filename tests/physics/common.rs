@@ -1,4 +1,4 @@
-//! What the tests share: devices, grids made from formulas, and runs read back to the host.
+//! Shared helpers: devices, grids from formulas, and runs on the host.
 
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
@@ -7,7 +7,7 @@ use burntrace::{
 };
 use std::sync::OnceLock;
 
-/// A device and a precision that it computes in.
+/// A device with a precision.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Distance from 1 to the next number.
+    /// Machine epsilon of the precision.
     pub fn eps(&self) -> f64 {
         match self.precision {
             Precision::F32 => f64::from(f32::EPSILON),
@@ -28,8 +28,8 @@ impl Machine {
         ["flex", "ndarray"].contains(&self.name.as_str())
     }
 
-    /// The paths to test. Tensor operations on a graphics card that is no card take about a
-    /// second for two steps: there they have tests of their own.
+    /// The engines to test. On a software GPU the tensor engine takes about a second for two steps, so it is
+    /// tested separately there.
     pub fn engines(&self) -> &'static [Engine] {
         if self.is_cpu() { &[Engine::Fused, Engine::Tensor] } else { &[Engine::Fused] }
     }
@@ -38,14 +38,14 @@ impl Machine {
         self.precision == Precision::F64
     }
 
-    /// Puts frames on the device; time is as in `options`, which may leave the precision out.
+    /// Loads frames onto the device with the given options and this precision.
     pub fn load(&self, frames: &Frames, options: FieldOptions) -> GridField {
         let precision = self.precision;
         let options = FieldOptions { precision, ..options };
         GridField::load(&mut frames.clone(), &self.device, &options).unwrap()
     }
 
-    /// Puts frames on the device.
+    /// Loads frames onto the device.
     pub fn field(&self, frames: &Frames) -> GridField {
         self.load(frames, FieldOptions::default())
     }
@@ -57,13 +57,13 @@ impl std::fmt::Display for Machine {
     }
 }
 
-/// Every device in every precision it has.
+/// Every device with each precision that it supports.
 pub fn machines() -> Vec<Machine> {
     static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
     MACHINES.get_or_init(find_machines).clone()
 }
 
-/// Every device that has double precision, in double precision.
+/// Every device that supports double precision, in double precision.
 pub fn double_machines() -> Vec<Machine> {
     machines().into_iter().filter(Machine::is_double).collect()
 }
@@ -83,16 +83,16 @@ fn find_machines() -> Vec<Machine> {
     for name in names {
         let is_required = required.iter().any(|r| kind(r) == kind(name));
         match device::open(name) {
-            Ok(usable) => {
+            Ok(open) => {
                 let mut precisions = vec![Precision::F32];
-                if usable.has_f64 {
+                if open.has_f64 {
                     precisions.push(Precision::F64);
                 } else {
-                    eprintln!("skipped: {name} in double precision, which it does not have");
+                    eprintln!("skipped: {name} in double precision (not supported)");
                 }
                 machines.extend(precisions.into_iter().map(|precision| Machine {
-                    name: usable.name.clone(),
-                    device: usable.device.clone(),
+                    name: open.name.clone(),
+                    device: open.device.clone(),
                     precision,
                 }));
             }
@@ -109,23 +109,23 @@ pub struct Frames {
     pub axes: [Vec<f64>; 3],
     pub placement: Placement,
     pub times: Vec<f64>,
-    /// `u, v, w` of each node or cell, a vector for each frame.
+    /// `u, v, w` of each node or cell, one vector for each frame.
     pub values: Vec<Vec<f64>>,
 }
 
 impl Frames {
-    /// A formula at the nodes, or at the middles of the cells.
+    /// A formula sampled at the nodes, or at the cell centres.
     pub fn new(
         axes: [Vec<f64>; 3],
         placement: Placement,
         times: &[f64],
         mut velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
     ) -> Self {
-        let places = match placement {
+        let positions = match placement {
             Placement::Nodes => axes.clone(),
-            Placement::Cells => axes.each_ref().map(|axis| middles(axis)),
+            Placement::Cells => axes.each_ref().map(|axis| centres(axis)),
         };
-        let [xs, ys, zs] = places;
+        let [xs, ys, zs] = positions;
         let mut values = Vec::new();
         for &t in times {
             let mut frame = Vec::new();
@@ -141,7 +141,7 @@ impl Frames {
         Frames { axes, placement, times: times.to_vec(), values }
     }
 
-    /// A velocity that does not depend on the place, in a box, on the fewest nodes.
+    /// A spatially uniform velocity in a box, on the minimum number of nodes.
     pub fn uniform(
         low: [f64; 3],
         high: [f64; 3],
@@ -156,7 +156,7 @@ impl Frames {
     }
 }
 
-fn middles(axis: &[f64]) -> Vec<f64> {
+fn centres(axis: &[f64]) -> Vec<f64> {
     match axis {
         [only] => vec![*only],
         _ => axis.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect(),
@@ -183,13 +183,13 @@ impl FrameSource for Frames {
     }
 }
 
-/// `cells + 1` nodes at equal distances.
+/// `cells + 1` equidistant nodes.
 pub fn even_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
     let node = |i: usize| low + (high - low) * (i as f64 / cells as f64);
     (0..=cells).map(|i| if i == cells { high } else { node(i) }).collect()
 }
 
-/// `cells + 1` nodes at distances that grow from the first to the last one, about threefold.
+/// `cells + 1` nodes with spacings that grow about threefold from the first to the last.
 pub fn stretched_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
     let at = |i: usize| {
         let s = i as f64 / cells as f64;
@@ -198,7 +198,7 @@ pub fn stretched_axis(low: f64, high: f64, cells: usize) -> Vec<f64> {
     (0..=cells).map(|i| if i == cells { high } else { at(i) }).collect()
 }
 
-/// What the field is worth outside its frames.
+/// Field options with a rule for times outside the frames.
 pub fn outside(outside_time: OutsideTime) -> FieldOptions {
     FieldOptions { outside_time, ..FieldOptions::default() }
 }
@@ -208,20 +208,20 @@ pub fn span(t0: f64, t1: f64, dt: f64) -> Span {
     Span { t0: Some(t0), t1: Some(t1), dt: Some(dt), steps: None }
 }
 
-/// This many steps from `t0` to `t1`.
+/// A number of steps from `t0` to `t1`.
 pub fn steps(t0: f64, t1: f64, steps: u64) -> Span {
     Span { t0: Some(t0), t1: Some(t1), dt: None, steps: Some(steps) }
 }
 
-/// A run, on the host.
+/// The tracks of a run, on the host.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub times: Vec<f64>,
     /// Positions of each save.
     pub saves: Vec<Vec<[f64; 3]>>,
-    /// Velocities of each save, where they were asked for.
+    /// Velocities of each save, if requested.
     pub velocities: Option<Vec<f64>>,
-    /// Boxes crossed by the end.
+    /// Periods crossed by the end.
     pub image: Vec<[i64; 3]>,
     pub status: Vec<Status>,
     pub release_time: Vec<f64>,
@@ -235,14 +235,14 @@ impl Run {
         self.saves.last().unwrap()
     }
 
-    /// Positions at the end along a path without jumps through periodic faces.
+    /// Final positions, unwrapped.
     pub fn unwrapped(&self, width: [f64; 3]) -> Vec<[f64; 3]> {
         let pairs = self.last().iter().zip(&self.image);
         pairs.map(|(p, image)| std::array::from_fn(|d| p[d] + image[d] as f64 * width[d])).collect()
     }
 }
 
-/// Traces, and reads everything back.
+/// Traces and reads everything back.
 pub fn trace(tracer: &Tracer, seeds: &Seeds) -> Run {
     read(&tracer.trace(seeds).unwrap())
 }
@@ -257,7 +257,7 @@ pub fn read(tracks: &Tracks) -> Run {
     let summary = tracks.summary().unwrap().clone();
     for (then, now) in codes.iter().zip(&ends.status) {
         let has_changed = then != now && !summary.cancelled;
-        assert!(!has_changed || !then.has_ended(), "{then} is an end, and became {now}");
+        assert!(!has_changed || !then.has_ended(), "{then} is final, but changed to {now}");
     }
     assert_eq!(summary.released, summary.active() + summary.ended(), "{summary:?}");
     Run {
@@ -272,12 +272,12 @@ pub fn read(tracks: &Tracks) -> Run {
     }
 }
 
-/// All numbers of a tensor.
+/// The values of a tensor in double precision.
 pub fn floats<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     tensor.into_data().convert::<f64>().try_to_vec().unwrap()
 }
 
-/// All whole numbers of a tensor.
+/// The values of an integer tensor.
 pub fn integers<const D: usize>(tensor: Tensor<D, Int>) -> Vec<i64> {
     tensor.into_data().convert::<i64>().try_to_vec().unwrap()
 }
@@ -287,13 +287,13 @@ pub fn rows(tensor: Tensor<2>) -> Vec<[f64; 3]> {
     floats(tensor).as_chunks().0.to_vec()
 }
 
-/// The greatest distance along an axis between two sets of points; NaN counts as infinite.
+/// The maximum difference of coordinates between two lists of points; NaN counts as infinite.
 pub fn distance(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     assert_eq!(a.len(), b.len());
     let each = a.as_flattened().iter().zip(b.as_flattened());
-    each.map(|(a, b)| (a - b).abs()).fold(0.0, |most, d| {
-        if d <= most {
-            most
+    each.map(|(a, b)| (a - b).abs()).fold(0.0, |max, d| {
+        if d <= max {
+            max
         } else if d.is_nan() {
             f64::INFINITY
         } else {
@@ -302,7 +302,7 @@ pub fn distance(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     })
 }
 
-/// Checks a number against a bound, with the place in the message.
+/// Checks a number against a bound, with the location in the message.
 #[track_caller]
 pub fn assert_below(what: &str, found: f64, bound: f64) {
     assert!(found <= bound, "{what}: {found:e} is not below {bound:e}");
@@ -319,17 +319,17 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to `high`.
+    /// A uniform number in [`low`, `high`).
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// One of several things.
+    /// A random element.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[(self.bits() % from.len() as u64) as usize]
     }
 
-    /// Points in a box.
+    /// Uniform random points in a box.
     pub fn points(&mut self, low: [f64; 3], high: [f64; 3], count: usize) -> Vec<[f64; 3]> {
         let mut point = || std::array::from_fn(|d| self.between(low[d], high[d]));
         (0..count).map(|_| point()).collect()

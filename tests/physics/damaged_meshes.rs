@@ -1,6 +1,6 @@
-//! Damaged meshes, traced: a typed error or a run that ends, never a panic or a way without an end.
+//! Tracing in damaged meshes: a typed error or a finished run, never a panic or an endless loop.
 //!
-//! `BURNTRACE_MESH=13` takes the mesh of this number only.
+//! `BURNTRACE_MESH=13` runs mesh number 13 only.
 
 use super::{common::*, meshes::*};
 use burntrace::{
@@ -13,19 +13,19 @@ use std::{
 };
 
 const MESHES: u64 = 40;
-/// A mesh, with its six or twelve runs of 50 particles, takes milliseconds, and one of folded cells
-/// a few seconds; what takes so long has no end.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit for a mesh. A mesh with its six or twelve runs of 50 particles takes milliseconds, or a few
+/// seconds with folded cells.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-fn below(dice: &mut Dice, most: usize) -> usize {
-    dice.bits() as usize % most.max(1)
+fn below(dice: &mut Dice, end: usize) -> usize {
+    dice.bits() as usize % end.max(1)
 }
 
 fn one_in(dice: &mut Dice, many: usize) -> bool {
     below(dice, many) == 0
 }
 
-/// A mesh of one kind, or of kinds that may not fit together, damaged in up to three ways.
+/// A mesh of one cell type, or of types that may not match, with up to three kinds of damage.
 fn damaged(dice: &mut Dice) -> Made {
     let count = 1 + below(dice, 4);
     let family = dice.pick(&[SOLID, SOLID, FLAT]);
@@ -55,7 +55,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
-        // Repeated nodes in a cell, or its nodes in another order.
+        // Repeated or permuted nodes of a cell.
         4 | 5 => {
             for cell in 0..made.cells.len() {
                 let [start, end] = [0, 1].map(|k| made.cells.offsets[cell + k] as usize);
@@ -68,7 +68,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
-        // Cells dropped, some twice.
+        // Missing and duplicated cells.
         6..9 => {
             let all = made.cells.clone();
             let (drops, repeats) = (dice.pick(&[2, 3, 10]), dice.pick(&[2, 10, 1000]));
@@ -82,7 +82,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
-        // Nodes at any points.
+        // Random connectivity.
         9 | 10 => {
             let many = dice.pick(&[1, 4, 30]);
             for node in &mut made.cells.connectivity {
@@ -91,12 +91,12 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
-        // Flat along an axis, or next to it.
+        // Flat or nearly flat along an axis.
         11 => {
             let (axis, factor) = (below(dice, dimension), dice.pick(&[0.0, 1e-14, 1e-7, 1e-3]));
             made.points.iter_mut().for_each(|p| p[axis] *= factor);
         }
-        // Very large, very small, far away.
+        // Very large, very small, or far from the origin.
         12 => {
             let (factor, shift) =
                 dice.pick(&[(1e25, 0.0), (1e-25, 0.0), (1e-300, 0.0), (1.0, 1e6)]);
@@ -104,7 +104,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 .iter_mut()
                 .for_each(|p| p.iter_mut().for_each(|x| *x = factor * *x + shift));
         }
-        // Many points at one place.
+        // Coincident points.
         13 => {
             let steps = dice.pick(&[1.0, 2.0, 3.0]);
             for p in &mut made.points {
@@ -113,7 +113,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
-        // Points that are nowhere, or numbers of points that are none.
+        // Non-finite points, or invalid point indices.
         14 => {
             let (k, d) = (below(dice, points), below(dice, 3));
             made.points[k][d] = dice.pick(&[f64::NAN, f64::INFINITY, 1e300]);
@@ -122,7 +122,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 made.cells.connectivity[k] = dice.pick(&[points as u32, u32::MAX]);
             }
         }
-        // Nothing, or an end too early.
+        // Empty or truncated connectivity.
         _ => match below(dice, 3) {
             0 => made.cells = Cells { offsets: vec![0], ..Cells::default() },
             1 => made.cells = Cells::default(),
@@ -131,7 +131,7 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
     }
 }
 
-/// A random velocity that crosses a few cells, none, or very many in a step.
+/// A random velocity that crosses a few, no, or very many cells in a step.
 fn frames(dice: &mut Dice, made: &Made) -> MeshFrames {
     let placement = dice.pick(&[Placement::Nodes, Placement::Nodes, Placement::Cells]);
     let count = match placement {
@@ -155,16 +155,16 @@ fn extent(made: &Made) -> f64 {
     (0..3).map(side).fold(0.0, f64::max)
 }
 
-/// Seeds in cells, at points, and anywhere in the box of the mesh or next to it.
+/// Seeds in cells, at points, and anywhere in or near the box of the mesh.
 fn seeds(dice: &mut Dice, field: &MeshField) -> Vec<[f64; 3]> {
     let mesh = field.mesh();
     let (points, cells) = (mesh.points(), mesh.cells());
-    let middle = |cell: usize| {
+    let centre = |cell: usize| {
         let nodes = cells.nodes(cell);
         let of = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
         [0, 1, 2].map(|d| of(d) / nodes.len() as f64)
     };
-    let mut all: Vec<_> = (0..25).map(|_| middle(below(dice, cells.len()))).collect();
+    let mut all: Vec<_> = (0..25).map(|_| centre(below(dice, cells.len()))).collect();
     all.extend((0..10).map(|_| points[below(dice, points.len())]));
     all.extend((0..15).map(|_| {
         let [p, q] = [(); 2].map(|()| points[below(dice, points.len())]);
@@ -173,14 +173,14 @@ fn seeds(dice: &mut Dice, field: &MeshField) -> Vec<[f64; 3]> {
     all
 }
 
-/// What became of a case: runs that ended, and errors.
+/// Finished runs and errors of a case.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     loaded: usize,
-    refused: usize,
+    rejected: usize,
     runs: usize,
     errors: usize,
-    /// Particles that a run released, and those that are active at its end.
+    /// Released particles, and active particles at the end.
     released: usize,
     active: usize,
 }
@@ -188,7 +188,7 @@ struct Count {
 impl Count {
     fn add(&mut self, other: Count) {
         self.loaded += other.loaded;
-        self.refused += other.refused;
+        self.rejected += other.rejected;
         self.runs += other.runs;
         self.errors += other.errors;
         self.released += other.released;
@@ -196,7 +196,7 @@ impl Count {
     }
 }
 
-/// Loads and traces the mesh of a number; `doing` tells what is being done.
+/// Loads and traces the mesh of a number; `doing` names the current operation.
 fn attempt(number: u64, doing: &Mutex<String>) -> Count {
     let mut dice = Dice(number);
     let made = damaged(&mut dice);
@@ -213,15 +213,15 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
         let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
         let loaded = MeshField::load(&mut frames.clone(), &machine.device, &options, in_cells);
         let Ok(field) = loaded else {
-            count.refused += 1;
+            count.rejected += 1;
             continue;
         };
         count.loaded += 1;
-        let most = frames.values.iter().flatten().fold(0.0, |most, x| f64::max(most, x.abs()));
+        let max = frames.values.iter().flatten().fold(0.0, |max, x| f64::max(max, x.abs()));
         let mesh =
-            format!("{:.1e} extents a run, {:?}", most / extent(&made), field.mesh().counts());
+            format!("{:.1e} extents a run, {:?}", max / extent(&made), field.mesh().counts());
         let Ok(seeds) = Seeds::list(seeds(&mut Dice(rest), &field)) else { continue };
-        // The reference is slower, and takes its turns.
+        // The tensor engine is slower, so it runs for some meshes only.
         let engines = if number.is_multiple_of(20) { machine.engines() } else { &[Engine::Fused] };
         for (engine, wall) in engines.iter().flat_map(|engine| {
             [Wall::Leave, Wall::Reflect, Wall::Slide].map(|wall| (*engine, wall))
@@ -241,7 +241,7 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
                 tracer = tracer.all_faces(Condition::Exit).domain(Domain::unbounded());
             }
             match tracer.trace(&seeds) {
-                // Also checks that all who were released are active or have ended.
+                // `read` also checks released = active + ended.
                 Ok(tracks) => {
                     let run = read(&tracks);
                     assert_eq!(run.status.len(), 50);
@@ -257,24 +257,24 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
 }
 
 #[test]
-fn damaged_meshes_are_refused_or_traced_to_the_end() {
+fn damaged_meshes_give_an_error_or_a_finished_run() {
     let (mut sum, mut slowest, mut bad) = (Count::default(), (Duration::ZERO, 0), Vec::new());
-    // Finds the devices, which is not to count as a case's time.
+    // Find the devices before the clock starts.
     drop(machines());
     let only = std::env::var("BURNTRACE_MESH").ok().map(|number| number.parse().unwrap());
     for number in only.map_or(0..MESHES, |number| number..number + 1) {
         let doing = Arc::new(Mutex::new(String::new()));
         let (sender, receiver) = mpsc::channel();
-        let begin = Instant::now();
+        let start = Instant::now();
         let thread = std::thread::spawn({
             let doing = Arc::clone(&doing);
             move || sender.send(attempt(number, &doing))
         });
         let what = || doing.lock().map_or_else(|e| e.into_inner().clone(), |text| text.clone());
-        match receiver.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(TIME_LIMIT) {
             Ok(count) => sum.add(count),
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                bad.push(format!("mesh {number} has no end: {}", what()));
+                bad.push(format!("mesh {number} does not finish: {}", what()));
                 break;
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
@@ -282,13 +282,13 @@ fn damaged_meshes_are_refused_or_traced_to_the_end() {
                 bad.push(format!("mesh {number} panics: {}", what()));
             }
         }
-        slowest = slowest.max((begin.elapsed(), number));
+        slowest = slowest.max((start.elapsed(), number));
     }
-    eprintln!("{sum:?}; the slowest is mesh {} with {:?}", slowest.1, slowest.0);
+    eprintln!("{sum:?}; slowest: mesh {} with {:?}", slowest.1, slowest.0);
     assert!(bad.is_empty(), "{bad:#?}");
     if only.is_some() {
         return;
     }
-    assert!(sum.loaded > sum.refused && sum.refused > 5, "{sum:?}");
+    assert!(sum.loaded > sum.rejected && sum.rejected > 5, "{sum:?}");
     assert!(sum.runs > 3 * MESHES as usize && sum.released > sum.runs * 20, "{sum:?}");
 }

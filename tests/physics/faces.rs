@@ -1,4 +1,4 @@
-//! The faces of the box, in uniform flow, where every path is known in closed form.
+//! Domain faces in uniform flow, where every trajectory is known in closed form.
 
 use super::common::*;
 use burntrace::{
@@ -21,18 +21,18 @@ fn seeds(points: &[[f64; 3]]) -> Seeds {
     Seeds::list(points.to_vec()).unwrap()
 }
 
-/// Velocities and step counts for a run over a time of 1: within a box, across it in some steps,
-/// and several boxes in every step.
+/// Velocities and step counts for a run over a time of 1: within a box, across it in some steps, and across
+/// several boxes in every step.
 const FLOWS: [([f64; 3], u64); 3] =
     [([0.3, -0.2, 0.1], 8), ([-7.1, 2.3, 3.7], 16), ([31.0, -17.3, -8.9], 4)];
 
-/// Each step rounds a position of up to 3 after a way of up to 31, and there are at most 16.
+/// At most 16 steps, each of which rounds a position of up to 3 after a displacement of up to 31.
 fn round_off(machine: &Machine) -> f64 {
     16.0 * 2.0 * 34.0 * machine.eps()
 }
 
 #[test]
-fn periodic_is_the_free_path() {
+fn unwrapped_periodic_tracks_are_free_trajectories() {
     let points = points(40);
     for machine in machines() {
         for (velocity, n) in FLOWS {
@@ -45,11 +45,11 @@ fn periodic_is_the_free_path() {
                 let run = read(&tracks);
                 let free: Vec<[f64; 3]> =
                     points.iter().map(|p| std::array::from_fn(|d| p[d] + velocity[d])).collect();
-                let off = distance(&run.unwrapped(periods), &free);
+                let deviation = distance(&run.unwrapped(periods), &free);
                 assert_eq!(periods, WIDTH);
                 assert_below(
                     &format!("{machine}, {engine}, {velocity:?}"),
-                    off,
+                    deviation,
                     round_off(&machine),
                 );
                 assert!(run.last().iter().all(|p| is_inside(*p)), "{machine}, {engine}");
@@ -68,10 +68,10 @@ fn triangle_wave(x: f64, d: usize) -> f64 {
     LOW[d] + width - ((x - LOW[d]).rem_euclid(2.0 * width) - width).abs()
 }
 
-/// A mirror turns the position, not the velocity of the field: the direction of travel is the
-/// field's again in the next step. So the triangle wave is that of a single step.
+/// Reflection mirrors the position, not the velocity of the field, which sets the direction again in the
+/// next step. So the triangle wave applies to a single step.
 #[test]
-fn reflect_is_the_triangle_wave() {
+fn reflected_positions_follow_the_triangle_wave() {
     let points = points(40);
     for machine in machines() {
         for (velocity, _) in FLOWS {
@@ -83,10 +83,10 @@ fn reflect_is_the_triangle_wave() {
                     .iter()
                     .map(|p| std::array::from_fn(|d| triangle_wave(p[d] + velocity[d], d)))
                     .collect();
-                let off = distance(run.last(), &expected);
+                let deviation = distance(run.last(), &expected);
                 assert_below(
                     &format!("{machine}, {engine}, {velocity:?}"),
-                    off,
+                    deviation,
                     round_off(&machine),
                 );
                 assert!(run.image.iter().all(|image| *image == [0; 3]));
@@ -95,9 +95,9 @@ fn reflect_is_the_triangle_wave() {
     }
 }
 
-/// A particle on a face stays on it, exactly, and goes on along it.
+/// A particle on a face stays on it exactly, and moves along it.
 #[test]
-fn clamp_is_idempotent() {
+fn clamped_particles_move_along_their_face() {
     let points = points(40);
     for machine in machines() {
         let field = uniform(&machine, [0.4, -9.0, 5.0]);
@@ -123,9 +123,9 @@ fn clamp_is_idempotent() {
     }
 }
 
-/// Time, face and place of exits, also at the corners, where the face reached first counts.
+/// Time, face and position of exits, also near the corners, where the first face counts.
 #[test]
-fn an_exit_is_on_its_face_at_its_time() {
+fn exits_have_the_exact_face_position_and_time() {
     let points = points(60);
     for machine in machines() {
         for (velocity, n) in FLOWS {
@@ -151,7 +151,7 @@ fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3
     let mut axes = [0, 1, 2];
     axes.sort_by(|a, b| reach(*a).total_cmp(&reach(*b)));
     let [d, ..] = axes;
-    // A time is as exact as a place over the velocity.
+    // The error of a time is that of a position over the velocity.
     let bound_of_time = bound / velocity[d].abs();
     let found = run.last()[i];
     if reach(d) > 1.0 + bound_of_time {
@@ -160,7 +160,7 @@ fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3
     } else if reach(d) < 1.0 - bound_of_time {
         let side = usize::from(velocity[d] > 0.0);
         assert_eq!(run.status[i], Status::Exited(Face::ALL[2 * d + side]), "{what}: {from:?}");
-        assert_eq!(found[d], [LOW[d], HIGH[d]][side], "{what}: exactly on the face");
+        assert_eq!(found[d], [LOW[d], HIGH[d]][side], "{what}: not exactly on the face");
         assert_below(what, (run.end_time[i] - reach(d)).abs(), bound_of_time);
         for other in 0..3 {
             let expected = from[other] + velocity[other] * reach(d);
@@ -170,10 +170,10 @@ fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3
     }
 }
 
-/// Straight through an edge of the box both faces are reached at once; one of them counts, and
-/// the particle is on both.
+/// Through an edge of the box both faces are reached at once: the status names one, and the position is on
+/// both.
 #[test]
-fn an_exit_through_a_corner_is_on_all_its_faces() {
+fn exit_through_an_edge_is_on_both_faces() {
     for machine in machines() {
         let field = uniform(&machine, [1.0, 1.0, 0.0]);
         let seeds = seeds(&[[1.0, 2.0, 0.75]]);
@@ -185,9 +185,9 @@ fn an_exit_through_a_corner_is_on_all_its_faces() {
     }
 }
 
-/// A seed on a face goes in where the flow goes in, and out at once where it goes out.
+/// A seed on an inflow face is active; a seed on an outflow face exits at once.
 #[test]
-fn seeds_on_a_face_belong_to_the_box() {
+fn seeds_on_a_face_are_inside_the_box() {
     for machine in machines() {
         let seeds = seeds(&[[LOW[0], 2.5, 0.75], [HIGH[0], 2.5, 0.75]]);
         let field = uniform(&machine, [0.5, 0.0, 0.0]);
@@ -202,9 +202,9 @@ fn seeds_on_a_face_belong_to_the_box() {
     }
 }
 
-/// A path that is mirrored at one face leaves through the other one in the same step.
+/// A reflected particle exits through the opposite face in the same step.
 #[test]
-fn a_mirrored_path_may_leave_through_the_opposite_face() {
+fn reflected_particle_exits_through_the_opposite_face_in_one_step() {
     for machine in machines() {
         let field = uniform(&machine, [-8.0, 0.0, 0.0]);
         // 1 to the mirror at -1, and 3 to the exit at 2: after 4 of the 8.
@@ -222,9 +222,9 @@ fn a_mirrored_path_may_leave_through_the_opposite_face() {
     }
 }
 
-/// The conditions of a side that is open are never met, on whichever axis the others are.
+/// Conditions on unbounded sides never apply.
 #[test]
-fn open_sides_do_not_disturb_the_others() {
+fn conditions_on_unbounded_sides_have_no_effect() {
     let (inf, start) = (f64::INFINITY, [0.5, 2.9, 0.75]);
     let velocity = [40.0, 0.3, -0.2];
     for machine in machines() {
@@ -241,9 +241,9 @@ fn open_sides_do_not_disturb_the_others() {
                 for &engine in machine.engines() {
                     let run = trace(&tracer.clone().engine(engine), &seeds(&[start]));
                     let expected = [[40.5, 2.8, 0.55]];
-                    let off = distance(run.last(), &expected);
+                    let deviation = distance(run.last(), &expected);
                     let what = format!("{machine}, {engine}, {condition:?} from {low}");
-                    assert_below(&what, off, round_off(&machine));
+                    assert_below(&what, deviation, round_off(&machine));
                 }
             }
         }
@@ -251,7 +251,7 @@ fn open_sides_do_not_disturb_the_others() {
 }
 
 #[test]
-fn seeds_outside_the_box_are_refused_or_counted() {
+fn seeds_outside_the_box_are_an_error_or_not_located() {
     let points = [[0.0, 2.5, 0.75], [0.0, 1.5, 0.75], [5.0, 2.5, 0.75]];
     for machine in machines() {
         let field = uniform(&machine, [0.1, 0.0, 0.0]);
@@ -266,7 +266,7 @@ fn seeds_outside_the_box_are_refused_or_counted() {
 }
 
 #[test]
-fn a_periodic_face_needs_its_partner() {
+fn single_periodic_face_is_rejected() {
     for machine in machines().into_iter().take(1) {
         let field = uniform(&machine, [0.1, 0.0, 0.0]);
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2));

@@ -1,4 +1,4 @@
-//! Finite-time Lyapunov exponents of flows whose exponents are known.
+//! Finite-time Lyapunov exponents of flows with known exponents.
 
 use super::common::*;
 use burn::tensor::{Tensor, TensorData};
@@ -12,7 +12,7 @@ fn numbers(ftle: &Ftle) -> Vec<f64> {
     floats(ftle.values())
 }
 
-/// Traces the seeds of a stencil, and reads where they went.
+/// The flow map of the seeds of a stencil.
 fn follow(
     tracer: Tracer,
     lattice: &Lattice,
@@ -26,13 +26,11 @@ fn follow(
     FlowMap::of_save(lattice, stencil, save, tracks.periods(), time).unwrap()
 }
 
-/// Linear flows are exact on a grid of two nodes an axis, and all their exponents are one. What
-/// rounding makes of them: places of a size of `size` are rounded in each step, and their
-/// differences over `apart` grow by `exp(l T)`.
+/// Linear flows are exact on a grid of two nodes along each axis, and their exponent is the same everywhere.
 #[test]
-fn linear_flows_have_one_exponent() {
+fn exponents_of_linear_flows_match_the_formula() {
     type Velocity = fn([f64; 3]) -> [f64; 3];
-    // Of u = g y it is asinh(g T / 2) / T.
+    // For u = g y the exponent is asinh(g T / 2) / T.
     let sheared = 1.5_f64.asinh() / 3.0;
     let flows: [(&str, Velocity, f64, f64); 4] = [
         ("saddle", |[x, y, _]| [0.5 * x, -0.5 * y, 0.0], 3.0, 0.5),
@@ -57,7 +55,7 @@ fn linear_flows_have_one_exponent() {
                     let is_back = ftle.direction() == Direction::Backward;
                     assert_eq!(is_back, time < 0.0);
                     for value in numbers(&ftle) {
-                        // 400 roundings of places up to 8 against differences of 1/8; and RK4.
+                        // 400 roundings of positions up to 8, over differences of 1/8, and the error of RK4.
                         let bound = 400.0 * 8.0 * machine.eps() / 0.125 / time.abs() + 1e-8;
                         let what = format!("{machine}, {name}, {stencil:?}, {time}");
                         near(&what, value, *exact, bound.min(1e-2));
@@ -69,22 +67,22 @@ fn linear_flows_have_one_exponent() {
 }
 
 fn near(what: &str, found: f64, exact: f64, bound: f64) {
-    assert_below(&format!("{what}: {found} for {exact}"), (found - exact).abs(), bound);
+    assert_below(&format!("{what}: {found}, expected {exact}"), (found - exact).abs(), bound);
 }
 
-/// A linear flow in space: of a matrix A the flow map is exp(A T). Here A = R D R^T turned by a
-/// rotation, whose greatest rate forward is 0.5 and backward 0.75; and one with two equal rates.
+/// Linear flows in space: the flow map of a matrix A is exp(A T). Here A = R D R^T with a rotation R; its
+/// maximum rate is 0.5 forward and 0.75 backward, and a second case has two equal rates.
 #[test]
-fn exponents_in_space_are_the_greatest_rates() {
+fn exponents_in_space_are_the_maximum_rates() {
     let [c, s] = [0.6, 0.8];
     // Columns of a rotation: about z, then about x.
-    let turn = [[c, -s * c, s * s], [s, c * c, -s * c], [0.0, s, c]];
+    let rotation = [[c, -s * c, s * s], [s, c * c, -s * c], [0.0, s, c]];
     for machine in machines() {
-        for (rates, greatest) in
+        for (rates, expected) in
             [([0.5, -0.75, 0.25], [0.5, 0.75]), ([0.25, 0.25, -0.5], [0.25, 0.5])]
         {
             let matrix: [[f64; 3]; 3] = [0, 1, 2].map(|i| {
-                [0, 1, 2].map(|j| (0..3).map(|k| turn[i][k] * rates[k] * turn[j][k]).sum())
+                [0, 1, 2].map(|j| (0..3).map(|k| rotation[i][k] * rates[k] * rotation[j][k]).sum())
             });
             let axes = [0, 1, 2].map(|_| vec![-16.0, 16.0]);
             let frames = Frames::new(axes, Placement::Nodes, &[0.0], |p, _| {
@@ -94,7 +92,7 @@ fn exponents_in_space_are_the_greatest_rates() {
             let lattice =
                 Lattice::new([-1.0; 3], [1.0; 3], [3, 4, 2], GridPlacement::Centres).unwrap();
             for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.125)] {
-                for (time, exact) in [2.0, -2.0].into_iter().zip(greatest) {
+                for (time, exact) in [2.0, -2.0].into_iter().zip(expected) {
                     let tracer = Tracer::new(&field);
                     let ftle = follow(tracer, &lattice, stencil, [0.0, time], 200).ftle().unwrap();
                     assert_eq!(ftle.missing(), 0);
@@ -108,7 +106,7 @@ fn exponents_in_space_are_the_greatest_rates() {
     }
 }
 
-/// The double gyre by its formula, in double precision, in an unbounded plane.
+/// The analytic double gyre, in double precision, in an unbounded plane.
 fn double_gyre(epsilon: f64) -> impl Field {
     let device = burntrace::device::open("flex").unwrap().device;
     let flow = Flow::DoubleGyre { amplitude: 0.1, epsilon, omega: TAU / 10.0 };
@@ -122,7 +120,7 @@ fn at([x, y]: [f64; 2]) -> Lattice {
     Lattice::new(low, high, [1, 1, 1], GridPlacement::Centres).unwrap()
 }
 
-/// From the formula itself, so that no interpolation is in it, by the variational equation.
+/// Reference exponents from the analytic flow by the variational equation, without interpolation.
 const DOUBLE_GYRE: [([f64; 2], f64, f64); 7] = [
     ([0.5, 0.5], 10.0, 0.226_884_459_0),
     ([1.0, 0.5], 10.0, 0.118_175_761_2),
@@ -133,14 +131,14 @@ const DOUBLE_GYRE: [([f64; 2], f64, f64); 7] = [
     ([0.6, 0.3], -10.0, 0.242_566_773_9),
 ];
 
-/// Auxiliary particles 1e-5 apart: what is left are the squares of that, and rounding over it. The
-/// exponents follow on every device from the same places.
+/// Auxiliary particles at 1e-5: the error is the square of the distance, plus rounding over the distance.
+/// Every device computes the exponents from the same positions.
 #[test]
-fn auxiliary_particles_give_the_exponents_of_the_double_gyre() {
+fn auxiliary_stencil_matches_double_gyre_exponents() {
     let field = double_gyre(0.25);
     let machines = machines();
-    for (place, time, exact) in DOUBLE_GYRE {
-        let (lattice, stencil) = (at(place), Stencil::Auxiliary(1e-5));
+    for (point, time, exact) in DOUBLE_GYRE {
+        let (lattice, stencil) = (at(point), Stencil::Auxiliary(1e-5));
         let tracer = Tracer::new(&field).engine(Engine::Tensor);
         let seeds = lattice.seeds(stencil).unwrap();
         let tracer = tracer.span(steps(0.0, time, 600)).save(SaveAt::End);
@@ -152,17 +150,17 @@ fn auxiliary_particles_give_the_exponents_of_the_double_gyre() {
             let end = Tensor::<2>::from_data(data, (&machine.device, dtype));
             let ftle = FlowMap::new(&lattice, stencil, end, time).unwrap().ftle().unwrap();
             let found = numbers(&ftle)[0];
-            eprintln!("{machine}, {place:?}, {time}: off by {:.1e}", (found - exact).abs());
-            near(&format!("{machine}, {place:?}, {time}"), found, exact, 2e-8);
+            eprintln!("{machine}, {point:?}, {time}: error {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, {point:?}, {time}"), found, exact, 2e-8);
         }
     }
 }
 
-/// Central differences on a lattice of nodes 0.001 apart, in each precision: what is
-/// left is the square of that, and in single precision the rounding of places over it, 6e-8 / 0.002
-/// against a gradient of 3 to 10.
+/// Central differences on a lattice with a spacing of 0.001, in each precision. The error is the square of
+/// the spacing, and in single precision the rounding of positions, 6e-8 / 0.002 relative to a gradient
+/// of 3 to 10.
 #[test]
-fn a_fine_lattice_gives_the_exponents_of_the_double_gyre() {
+fn neighbour_stencil_on_a_fine_lattice_matches_double_gyre_exponents() {
     let field = double_gyre(0.25);
     let half = 0.002;
     for ([x, y], time, exact) in DOUBLE_GYRE {
@@ -183,15 +181,15 @@ fn a_fine_lattice_gives_the_exponents_of_the_double_gyre() {
             let ftle = map.ftle().unwrap();
             assert_eq!(ftle.missing(), 0);
             let found = floats(ftle.grid())[12];
-            eprintln!("{machine}, ({x}, {y}), {time}: off by {:.1e}", (found - exact).abs());
+            eprintln!("{machine}, ({x}, {y}), {time}: error {:.1e}", (found - exact).abs());
             near(&format!("{machine}, ({x}, {y}), {time}"), found, exact, 2e-4);
         }
     }
 }
 
-/// Where the steady gyres part at the wall, it is pi^2 A for all times.
+/// At the separation point on the wall the exponent is pi^2 A for all times.
 #[test]
-fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
+fn steady_double_gyre_exponent_at_the_wall_is_the_velocity_gradient() {
     let field = double_gyre(0.0);
     let lattice = at([1.0, 0.0]);
     let tracer = Tracer::new(&field).engine(Engine::Tensor);
@@ -199,13 +197,12 @@ fn a_steady_double_gyre_stretches_at_its_wall_as_its_gradient() {
     near("wall", numbers(&found.ftle().unwrap())[0], PI * PI * 0.1, 1e-6);
 }
 
-/// On every device, from a field on a grid: 201 x 101 nodes and 181 frames, about as much as
-/// llvmpipe takes in one buffer (128 MiB) in double precision. In the cells the velocity is bilinear: its gradient is off by
-/// h / 2 times its second derivative at most, 0.005 x 3.1, which averages out on the way through many
-/// cells. Auxiliary particles are about a cell apart. A program in Python finds the same
-/// differences: 9.2e-5, 7.5e-5, 4.2e-4, 7.2e-5.
+/// On every device, from a grid of 201 x 101 nodes and 181 frames: in double precision about the maximum
+/// buffer size of llvmpipe (128 MiB). Bilinear interpolation has an error in the gradient of at most h / 2
+/// times the second derivative, 0.005 x 3.1, which averages out over many cells. Auxiliary particles are
+/// about a cell apart. A Python program finds the same errors: 9.2e-5, 7.5e-5, 4.2e-4, 7.2e-5.
 #[test]
-fn exponents_of_the_double_gyre_on_a_grid() {
+fn double_gyre_exponents_on_a_grid_match_the_reference() {
     for machine in machines() {
         let flow = Flow::named("double-gyre").unwrap();
         let times: Vec<f64> = (0..=180).map(|k| f64::from(k) / 18.0).collect();
@@ -214,19 +211,19 @@ fn exponents_of_the_double_gyre_on_a_grid() {
         let options =
             burntrace::FieldOptions { precision: machine.precision, ..Default::default() };
         let field = burntrace::GridField::load(&mut frames, &machine.device, &options).unwrap();
-        for (place, time, exact) in DOUBLE_GYRE.into_iter().filter(|(_, t, _)| *t == 10.0) {
+        for (point, time, exact) in DOUBLE_GYRE.into_iter().filter(|(_, t, _)| *t == 10.0) {
             let stencil = Stencil::Auxiliary(1.0 / 256.0);
-            let map = follow(Tracer::new(&field), &at(place), stencil, [0.0, time], 1000);
+            let map = follow(Tracer::new(&field), &at(point), stencil, [0.0, time], 1000);
             let found = numbers(&map.ftle().unwrap())[0];
-            eprintln!("{machine}, {place:?}: off by {:.1e}", (found - exact).abs());
-            near(&format!("{machine}, {place:?}"), found, exact, 5e-4);
+            eprintln!("{machine}, {point:?}: error {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, {point:?}"), found, exact, 5e-4);
         }
     }
 }
 
-/// Who left has no place: its neighbours differ to one side, and it has no exponent itself.
+/// A particle that has left has no exponent, and its neighbours use one-sided differences.
 #[test]
-fn particles_that_left_are_left_out() {
+fn exited_particles_have_no_exponent() {
     for machine in machines() {
         let axes = [vec![-1.0, 1.0], vec![-1.0, 1.0], vec![0.0]];
         let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| [x, -y, 0.0]);
@@ -237,7 +234,7 @@ fn particles_that_left_are_left_out() {
         let seeds: Seeds = lattice.seeds(Stencil::Neighbours).unwrap();
         let tracks = tracer.trace(&seeds).unwrap();
         let ended = tracks.ends().status.iter().filter(|status| **status != Status::Active).count();
-        // Who began beyond 1 / e left: two columns of eight stay, 1/8 from the middle.
+        // Particles released beyond 1 / e have left: two columns of eight remain, 1/8 from the centre.
         assert_eq!(ended, 24);
         let save = &tracks.saves()[0];
         let map = FlowMap::of_save(&lattice, Stencil::Neighbours, save, [0.0; 3], 1.0).unwrap();
@@ -256,9 +253,9 @@ fn particles_that_left_are_left_out() {
     }
 }
 
-/// Twice around a periodic box, particles are still as far apart as they were.
+/// Particles that cross a periodic box twice in uniform flow keep their distances.
 #[test]
-fn periods_do_not_stretch() {
+fn exponent_is_zero_in_uniform_flow_through_a_periodic_box() {
     for machine in machines() {
         let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.75, 0.5, 0.25]);
         let field = machine.field(&frames);

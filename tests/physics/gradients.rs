@@ -1,4 +1,4 @@
-//! Derivatives of tracks: by where particles start, and by what the field is made of.
+//! Gradients of tracks with respect to seeds and to parameters of the field.
 
 use super::{
     common::*,
@@ -19,7 +19,7 @@ fn exact_machines() -> Vec<Machine> {
     double_machines().into_iter().filter(Machine::is_cpu).collect()
 }
 
-/// Solid rotation about the origin, clockwise, on a grid; flat along z or not.
+/// Clockwise solid rotation about the origin, on a grid that may be flat along z.
 fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
     let axes = [even_axis(-8.0, 8.0, 7), stretched_axis(-8.0, 8.0, 5), z];
     let mut frames =
@@ -28,18 +28,18 @@ fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
     GridField::load(&mut frames, device, &options).unwrap()
 }
 
-/// The n-th power of R(-i w h), as the matrix [[a, -b], [b, a]]: computed as the scheme computes,
-/// from the velocity (y, -x).
+/// The n-th power of the stability function R(-i w h), as the matrix [[a, -b], [b, a]], for the velocity
+/// (y, -x).
 fn exact(scheme: Scheme, steps: u64) -> [f64; 2] {
     let h = RATE;
     let (mut a, mut b) = (1.0, 0.0);
     for _ in 0..steps {
-        // Taylor's polynomial of exp(-i h) of the scheme's order.
+        // The Taylor polynomial of exp(-i h) of the scheme's order.
         let (re, im) = match scheme {
             Scheme::Euler => (1.0, -h),
             Scheme::Midpoint | Scheme::Heun => (1.0 - h * h / 2.0, -h),
             Scheme::Rk4 => (1.0 - h * h / 2.0 + h.powi(4) / 24.0, -h + h.powi(3) / 6.0),
-            // And a term of order 6, which its sixth stage brings.
+            // Plus a term of order 6 from the sixth stage.
             Scheme::DormandPrince => (
                 1.0 - h * h / 2.0 + h.powi(4) / 24.0 - h.powi(6) / 600.0,
                 -h + h.powi(3) / 6.0 - h.powi(5) / 120.0,
@@ -56,19 +56,19 @@ fn leaf(points: &[[f64; 3]], device: &Device, precision: Precision) -> Tensor<2>
         .require_grad()
 }
 
-/// The gradient of component `d` of the last positions, summed over the particles, which do not
-/// depend on each other.
+/// The gradient of component `d` of the final positions, summed over the particles, which are independent
+/// of each other.
 fn gradient(tracer: &Tracer, start: &Tensor<2>, d: usize) -> Vec<[f64; 3]> {
     let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
     assert_eq!(tracks.summary().unwrap().engine, Engine::Tensor);
     let last = tracks.saves().last().unwrap().position.clone();
-    // Not `sum`: Burn's kernel for it in single precision ends the process in Mesa 22.3's
-    // software Vulkan. One axis at a time it takes another kernel.
+    // `sum_dim` instead of `sum`: Burn's single-precision `sum` kernel crashes on the software Vulkan of
+    // Mesa 22.3.
     let gradients = last.narrow(1, d, 1).sum_dim(0).backward();
     rows(start.grad(&gradients).unwrap())
 }
 
-/// `field` is the rotation, on a device with gradients.
+/// Checks the gradients of the rotation `field`, on an autodiff device.
 fn check_rotation(field: &dyn Field, name: &str, bound: f64) {
     let (device, precision) = (field.device(), field.precision());
     let points = Dice(31).points([-2.0, -2.0, 0.5], [2.0, 2.0, 0.5], 5);
@@ -84,16 +84,16 @@ fn check_rotation(field: &dyn Field, name: &str, bound: f64) {
             let expected = [[a, -b, 0.0], [b, a, 0.0], [0.0, 0.0, 1.0]];
             for (d, row) in expected.iter().enumerate() {
                 let found = gradient(&tracer, &start, d);
-                let off = distance(&found, &[*row; 5]);
+                let deviation = distance(&found, &[*row; 5]);
                 let what = format!("{name}, {device:?}, {scheme:?}, {condition:?}, row {d}");
-                assert_below(&what, off, bound);
+                assert_below(&what, deviation, bound);
             }
         }
     }
 }
 
 #[test]
-fn the_flow_map_of_a_rotation_has_its_exact_gradient() {
+fn flow_map_gradient_of_a_rotation_on_a_grid_is_exact() {
     for machine in exact_machines() {
         let device = machine.device.clone().autodiff();
         let solid = even_axis(0.0, 1.0, 2);
@@ -102,9 +102,9 @@ fn the_flow_map_of_a_rotation_has_its_exact_gradient() {
     }
 }
 
-/// Cells are found on the host; gradients go through the shares of their nodes.
+/// Cells are located on the host; gradients flow through the weights of their nodes.
 #[test]
-fn the_flow_map_of_a_rotation_on_a_mesh_has_its_exact_gradient() {
+fn flow_map_gradient_of_a_rotation_on_a_mesh_is_exact() {
     let made = mixed(4).mapped(|p| p.map(|x| 16.0 * x - 8.0));
     let frames = MeshFrames::new(&made, &[0.0], |p, _| [RATE * p[1], -RATE * p[0], 0.0]);
     for machine in exact_machines() {
@@ -113,23 +113,23 @@ fn the_flow_map_of_a_rotation_on_a_mesh_has_its_exact_gradient() {
     }
 }
 
-/// A field on a device without gradients serves seeds that have them.
+/// The field is on a device without autodiff; the seeds track gradients.
 #[test]
-fn seeds_bring_their_gradients_to_a_plain_field() {
+fn seeds_with_gradients_can_be_traced_in_a_plain_field() {
     for machine in exact_machines() {
         let field = rotation(&machine.device, Precision::F64, vec![0.5]);
         let device = machine.device.clone().autodiff();
         let start = leaf(&[[1.0, 0.5, 0.5]], &device, Precision::F64);
         let tracer = Tracer::new(&field).span(steps(0.0, STEPS as f64, STEPS));
         let [a, b] = exact(Scheme::Rk4, STEPS);
-        let off = distance(&gradient(&tracer, &start, 0), &[[a, -b, 0.0]]);
-        assert_below(&machine.to_string(), off, 1e-12);
+        let deviation = distance(&gradient(&tracer, &start, 0), &[[a, -b, 0.0]]);
+        assert_below(&machine.to_string(), deviation, 1e-12);
     }
 }
 
-/// Gradients on an autodiff device and none on a plain one change nothing about the tracks.
+/// An autodiff device and a plain device give identical tracks.
 #[test]
-fn gradients_do_not_change_the_tracks() {
+fn autodiff_device_gives_identical_tracks() {
     for machine in exact_machines() {
         let points = Dice(32).points([-2.0, -2.0, 0.5], [2.0, 2.0, 0.5], 20);
         let run = |device: &Device| {
@@ -142,7 +142,7 @@ fn gradients_do_not_change_the_tracks() {
     }
 }
 
-/// Where particles end if the flow is (k y, -k sin x), for a given k.
+/// Final positions of particles in the flow (k y, -k sin x).
 fn with_parameter(machine: &Machine, k: Tensor<1>) -> Tensor<2> {
     let device = k.device();
     let velocity = move |p: Tensor<2>, _| {
@@ -156,9 +156,9 @@ fn with_parameter(machine: &Machine, k: Tensor<1>) -> Tensor<2> {
     tracks.saves().last().unwrap().position.clone()
 }
 
-/// A central difference of step 1e-4 is exact to 1e-8 times a third derivative of order one.
+/// The error of a central difference of step 1e-4 is 1e-8 times a third derivative of order one.
 #[test]
-fn a_parameter_of_the_field_has_its_gradient() {
+fn gradient_of_a_field_parameter_matches_a_central_difference() {
     let (k, step) = (1.3, 1e-4);
     for machine in exact_machines() {
         let at = |k: f64, device: &Device| {
@@ -181,16 +181,16 @@ fn a_parameter_of_the_field_has_its_gradient() {
     }
 }
 
-/// A mirrored path has the mirrored derivative, an exit that of the point where it goes out, and a
-/// clamped coordinate none.
+/// A reflected trajectory has the mirrored gradient, an exit that of the exit point, and a clamped
+/// coordinate none.
 #[test]
-fn faces_have_their_gradients() {
+fn gradients_at_faces_match_their_conditions() {
     for machine in exact_machines() {
         let device = machine.device.clone().autodiff();
         let source = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.8, 0.4, 0.0]);
         let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
         let field = GridField::load(&mut source.clone(), &device, &options).unwrap();
-        // Along x it goes out after 5/8 of the step: x1 is on the face, y1 = y0 + (1 - x0)/2.
+        // The exit along x is after 5/8 of the step: x1 is on the face, y1 = y0 + (1 - x0)/2.
         let expected = [
             (Condition::Reflect, [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
             (Condition::Clamp, [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
@@ -201,25 +201,25 @@ fn faces_have_their_gradients() {
             let tracer = Tracer::new(&field).all_faces(condition).span(steps(0.0, 1.0, 1));
             for (d, row) in gradient_of.iter().enumerate() {
                 let start = leaf(&[[0.5, 0.25, 0.5]], &device, machine.precision);
-                let off = distance(&gradient(&tracer, &start, d), &[*row]);
-                assert_below(&format!("{machine}, {condition:?}, row {d}"), off, 1e-14);
+                let deviation = distance(&gradient(&tracer, &start, d), &[*row]);
+                assert_below(&format!("{machine}, {condition:?}, row {d}"), deviation, 1e-14);
             }
         }
     }
 }
 
-/// On a graphics card, or what stands in for one.
+/// On a GPU, or a software GPU.
 #[test]
-fn other_devices_have_the_gradient_too() {
+fn gpu_gradient_of_a_rotation_is_exact_to_rounding() {
     for machine in machines().into_iter().filter(|machine| !machine.is_cpu()) {
-        // One step is enough where it takes seconds, and one face, and one row of the matrix.
+        // Steps take seconds here, so only two steps, one condition and one row of the matrix.
         let device = machine.device.clone().autodiff();
         let field = rotation(&device, machine.precision, vec![0.5]);
         let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 2));
         let start = leaf(&[[1.0, 0.5, 0.5], [-1.5, 2.0, 0.5]], &device, machine.precision);
         let [a, b] = exact(Scheme::Rk4, 2);
-        let off = distance(&gradient(&tracer, &start, 0), &[[a, -b, 0.0]; 2]);
+        let deviation = distance(&gradient(&tracer, &start, 0), &[[a, -b, 0.0]; 2]);
         // A few dozen roundings of numbers below one.
-        assert_below(&machine.to_string(), off, 30.0 * machine.eps());
+        assert_below(&machine.to_string(), deviation, 30.0 * machine.eps());
     }
 }

@@ -1,10 +1,10 @@
-//! Particles that share a launch: groups of four, the order of space, vectors and threads. None of
-//! it may show in a single bit of a track.
+//! Particles that share a launch: groups of four, spatial sorting, vectors and threads give bit-identical
+//! tracks.
 
 use super::{
-    cloud::{Cloud, Judge, mean, single, tracer},
+    cloud::{Cloud, OracleCheck, mean, single, tracer},
     common::*,
-    oracle::{Case, Point, nudge},
+    oracle::{Case, Point, perturbation},
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
@@ -18,7 +18,7 @@ fn flexes() -> Vec<Machine> {
     machines().into_iter().filter(|machine| machine.name == "flex").collect()
 }
 
-/// Checks that particles `first..` of a run have, bit by bit, the tracks of all of another one.
+/// Checks that the tracks of particles from `first` on are bit-identical to all tracks of another run.
 pub fn assert_same_bits(what: &str, all: &Run, first: usize, some: &Run) {
     let bits = |p: &Point| p.map(f64::to_bits);
     assert_eq!(all.times, some.times, "{what}");
@@ -36,7 +36,7 @@ pub fn assert_same_bits(what: &str, all: &Run, first: usize, some: &Run) {
     assert_eq!(times(&all.release_time[range]), times(&some.release_time), "{what}");
 }
 
-/// Some of the seeds.
+/// A range of the seeds.
 pub fn part(seeds: &Seeds, range: std::ops::Range<usize>) -> Seeds {
     let some = Seeds::list(seeds.positions()[range.clone()].to_vec()).unwrap();
     match seeds.release() {
@@ -47,14 +47,14 @@ pub fn part(seeds: &Seeds, range: std::ops::Range<usize>) -> Seeds {
 
 // ---- many particles ----
 
-/// More than are traced in the order in which they were given.
+/// Enough particles to be sorted.
 const MANY: usize = 5000;
 
 const LOW: Point = [0.0; 3];
 const HIGH: Point = [2.0, 1.0, 1.0];
 
-/// Steps of several blocks, saves between launches that are long enough for particles to be put
-/// into order in each.
+/// Several blocks of steps, with saves between launches that are long enough for particles to be sorted in
+/// each.
 fn busy<'a>(field: &'a dyn Field) -> Tracer<'a> {
     Tracer::new(field)
         .domain(Domain { low: LOW, high: HIGH })
@@ -67,9 +67,9 @@ fn busy<'a>(field: &'a dyn Field) -> Tracer<'a> {
         .save(SaveAt::EverySteps(36))
 }
 
-/// Every third particle waits: for the beginning of a step, for a moment within one, or for ever.
-/// Some lie where nodes of a lattice are equally near.
-fn crowd() -> Seeds {
+/// Every third particle waits: until the start of a step, until a time within one, or forever. Some are
+/// equidistant from several nodes of a lattice.
+fn crowded_seeds() -> Seeds {
     let mut dice = Dice(400);
     let mut points = single(dice.points(LOW, HIGH, MANY));
     for p in points.iter_mut().step_by(5) {
@@ -91,14 +91,14 @@ fn velocities(seed: u64) -> impl FnMut(Point, f64) -> Point {
     move |_, _| std::array::from_fn(|_| dice.between(-1.0, 1.0))
 }
 
-/// Nodes on a lattice: many are equally near to many places.
+/// Nodes on a lattice: many positions have several nearest nodes.
 fn lattice() -> Vec<Point> {
     let axis = |n: usize| (0..n).map(|i| 0.25 * i as f64);
     let yz = axis(5).flat_map(|z| axis(5).map(move |y| [y, z]));
     yz.flat_map(|[y, z]| axis(9).map(move |x| [x, y, z])).collect()
 }
 
-/// Fields of all kinds over the same box.
+/// Fields of all types over the same box.
 fn fields(machine: &Machine) -> Vec<(String, Box<dyn Field + Sync>)> {
     let times = [0.0, 0.4, 1.0];
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
@@ -127,13 +127,13 @@ fn check_covered(what: &str, run: &Run) {
     }
     for face in [Face::XLow, Face::XHigh] {
         let count = count(&|s| *s == Status::Exited(face));
-        assert!(count > 20, "{what}: {count} go out by {face}");
+        assert!(count > 20, "{what}: {count} exited {face}");
     }
 }
 
 #[test]
-fn a_track_does_not_depend_on_company() {
-    let seeds = crowd();
+fn tracks_do_not_depend_on_other_particles() {
+    let seeds = crowded_seeds();
     for machine in flexes() {
         for (name, field) in fields(&machine) {
             let what = format!("{machine}, {name}");
@@ -152,9 +152,9 @@ fn a_track_does_not_depend_on_company() {
     }
 }
 
-/// The first rows of a tensor may share its memory.
+/// A slice of a tensor may share its memory.
 #[test]
-fn seeds_may_be_a_part_of_a_tensor() {
+fn seeds_from_a_tensor_slice_give_identical_tracks() {
     let points = single(Dice(5).points(LOW, HIGH, 50));
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0], velocities(1));
@@ -170,8 +170,8 @@ fn seeds_may_be_a_part_of_a_tensor() {
 }
 
 #[test]
-fn a_track_does_not_depend_on_threads() {
-    let seeds = crowd();
+fn thread_count_gives_bit_identical_tracks_of_sorted_particles() {
+    let seeds = crowded_seeds();
     let pools =
         [1, 2].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     for machine in flexes() {
@@ -191,8 +191,7 @@ fn a_track_does_not_depend_on_threads() {
 const FOUR_STEPS: u64 = 70;
 const STEP: f64 = 1.0 / FOUR_STEPS as f64;
 
-/// A stream along x, of speed 1, through a box of 4 x 1 x 1, whose last eighth is a calm where asked
-/// for.
+/// A stream along x, of speed 1, through a box of 4 x 1 x 1, with an optional calm in its last eighth.
 fn stream(is_calm: bool) -> Frames {
     let mut dice = Dice(77);
     let axes = [even_axis(0.0, 4.0, 8), even_axis(0.0, 1.0, 3), even_axis(0.0, 1.0, 2)];
@@ -205,8 +204,8 @@ fn stream(is_calm: bool) -> Frames {
     })
 }
 
-/// Four particles of which one, in a slot of the group, comes to a plane in the middle of a step,
-/// and the others go on far from it.
+/// Four particles, of which the one in a slot of the group reaches a plane in the middle of a step, far from
+/// the others.
 fn four(plane: f64, step: u64, slot: usize) -> Seeds {
     let mut points = Dice(step).points([0.1, 0.2, 0.2], [1.5, 0.8, 0.8], 4);
     points[slot][0] = plane - (step as f64 + 0.5) * STEP;
@@ -214,8 +213,8 @@ fn four(plane: f64, step: u64, slot: usize) -> Seeds {
 }
 
 #[test]
-fn what_becomes_of_one_of_four_is_nothing_to_the_others() {
-    // First and last steps of blocks, of which a group that has lost one begins another.
+fn event_of_one_particle_in_a_group_of_four_does_not_change_the_others() {
+    // First and last steps of blocks; a group that has lost a particle starts a new block.
     let at = [0, 1, 5, 29, 30, 31, 32, 33, 34, 62, 63, 64, 65, 68, 69];
     let kinds = [(Exit, false), (Reflect, false), (Clamp, false), (Periodic, false), (Exit, true)];
     for machine in flexes() {
@@ -234,12 +233,12 @@ fn what_becomes_of_one_of_four_is_nothing_to_the_others() {
                 ended += alone_and_together(&what, &tracer, &seeds);
             }
             let expected = if condition == Exit { at.len() - 1..=at.len() } else { 0..=0 };
-            assert!(expected.contains(&ended), "{machine}, {condition:?}: {ended} have ended");
+            assert!(expected.contains(&ended), "{machine}, {condition:?}: {ended} ended");
         }
     }
 }
 
-/// Returns how many have ended.
+/// Returns the number of ended particles.
 fn alone_and_together(what: &str, tracer: &Tracer, seeds: &Seeds) -> usize {
     let together = trace(tracer, seeds);
     for i in 0..seeds.len() {
@@ -248,9 +247,9 @@ fn alone_and_together(what: &str, tracer: &Tracer, seeds: &Seeds) -> usize {
     together.summary.ended()
 }
 
-/// All of a group leave it, one after another, within and between blocks.
+/// The particles of a group end one after another, within and between blocks.
 #[test]
-fn a_group_may_fall_apart() {
+fn groups_whose_particles_all_end_give_identical_tracks() {
     for machine in flexes() {
         let field = machine.field(&stream(false));
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, FOUR_STEPS));
@@ -291,8 +290,7 @@ fn flat(axis: usize, is_table: bool, placement: Placement) -> Case {
     }
 }
 
-/// With particles at the last node of all, which stay near it up to the last frame: behind its
-/// value a row has no second one.
+/// Includes particles near the last node up to the last frame, where a row has no further value to read.
 fn corner_seeds(case: &Case) -> Seeds {
     let (low, high) = (case.low(), case.high());
     let mut seeds = single(Dice(6).points(low, high, 12));
@@ -306,14 +304,14 @@ fn corner_seeds(case: &Case) -> Seeds {
 }
 
 #[test]
-fn grids_that_are_flat_along_any_axis() {
+fn tracks_on_flat_grids_match_the_oracle() {
     for axis in 0..3 {
         for is_table in [false, true] {
             for placement in [Placement::Nodes, Placement::Cells] {
                 let case = flat(axis, is_table, placement);
                 let seeds = corner_seeds(&case);
                 for machine in machines() {
-                    // The kernels of the other forms are those of other tests, in another form.
+                    // Other kernel variants are covered by other tests.
                     let is_common = !is_table && placement == Placement::Nodes;
                     if machine.is_cpu() || is_common && !machine.is_double() {
                         let what = format!("{machine}, axis {axis}, {is_table}, {placement:?}");
@@ -326,28 +324,27 @@ fn grids_that_are_flat_along_any_axis() {
 }
 
 fn check_flat(what: &str, machine: &Machine, case: &Case, seeds: &Seeds) {
-    let judge = Judge::new(case, seeds, nudge(machine.eps()));
+    let oracle_check = OracleCheck::new(case, seeds, perturbation(machine.eps()));
     let field = machine.field(&case.frames);
     let runs: Vec<Run> = (machine.engines().iter())
         .map(|engine| trace(&tracer(case, &field).engine(*engine), seeds))
         .collect();
     for run in &runs {
-        assert!(judge.check(what, run) <= 1, "{what}: too many could not be judged");
+        assert!(oracle_check.check(what, run) <= 1, "{what}: too many undecided particles");
     }
     if let [fused, tensor] = &runs[..] {
-        judge.check_both(what, fused, tensor);
+        oracle_check.check_both(what, fused, tensor);
     }
-    // A flat axis is nobody's way.
+    // No displacement along a flat axis.
     let d = (0..3).find(|d| case.low()[*d] == case.high()[*d]).unwrap();
     for (end, start) in runs[0].last().iter().zip(seeds.positions()) {
         assert_eq!(end[d], start[d], "{what}");
     }
 }
 
-/// A plane so large that nothing lies behind its last frame by chance, as it is asked for at its
-/// last node and its last moment.
+/// Samples the last node of the last frame, in a field large enough that no valid memory follows by chance.
 #[test]
-fn the_last_node_of_the_last_frame_has_its_value() {
+fn sample_at_the_last_node_of_the_last_frame_is_exact() {
     for axis in 0..2 {
         let mut axes = [0, 1, 2].map(|_| even_axis(0.0, 1.0, 64));
         axes[axis] = vec![0.0];
@@ -376,7 +373,7 @@ fn the_last_node_of_the_last_frame_has_its_value() {
 // ---- warming up ----
 
 #[test]
-fn a_warm_device_gives_the_same_tracks() {
+fn warm_up_gives_identical_tracks() {
     let nodes = single(Dice(1).points(LOW, HIGH, 60));
     let cloud = Cloud::new(nodes, &[0.0, 0.5, 1.0], Weighting::Nearest, velocities(5));
     let seeds = Seeds::list(cloud.positions.clone()).unwrap();
@@ -401,7 +398,7 @@ fn a_warm_device_gives_the_same_tracks() {
 }
 
 #[test]
-fn what_cannot_be_run_cannot_be_warmed_up() {
+fn warm_up_rejects_what_a_run_rejects() {
     let machine = &machines()[0];
     let frames = Frames::uniform(LOW, HIGH, &[0.0, 1.0], |_| [1.0, 0.0, 0.0]);
     let field = machine.field(&frames);

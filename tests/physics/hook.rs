@@ -1,4 +1,4 @@
-//! A caller's own operation after each step.
+//! User operations after each step (`each_step`).
 
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -13,7 +13,7 @@ const LOW: [f64; 3] = [0.0; 3];
 const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
 const DT: f64 = 0.11;
 
-/// Numbers `[1, 3]` beside a tensor.
+/// A row `[1, 3]` on the device and in the precision of a tensor.
 fn row(numbers: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
     let data = TensorData::new(numbers.to_vec(), [1, 3]);
     Tensor::from_data(data, (&beside.device(), beside.dtype()))
@@ -22,14 +22,14 @@ fn row(numbers: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
 /// Moves at a constant velocity.
 fn at_velocity(velocity: [f64; 3]) -> impl Fn(Step) -> Tensor<2> {
     move |step| {
-        let way = row(velocity, &step.after) * step.dt;
-        step.after + way
+        let displacement = row(velocity, &step.after) * step.dt;
+        step.after + displacement
     }
 }
 
-/// Moves so far in a step.
-fn by(way: [f64; 3]) -> impl Fn(Step) -> Tensor<2> {
-    move |step| step.after.clone() + row(way, &step.after)
+/// Moves by a displacement in each step.
+fn by(displacement: [f64; 3]) -> impl Fn(Step) -> Tensor<2> {
+    move |step| step.after.clone() + row(displacement, &step.after)
 }
 
 fn uniform(machine: &Machine, velocity: [f64; 3]) -> GridField {
@@ -40,8 +40,8 @@ fn inlet(pattern: Pattern) -> Inlet {
     Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap()
 }
 
-/// Software cards take long for tensor operations.
-fn few(machine: &Machine, on_cpu: u64) -> u64 {
+/// A number of steps, reduced for software GPUs, where tensor operations are slow.
+fn step_count(machine: &Machine, on_cpu: u64) -> u64 {
     if machine.is_cpu() { on_cpu } else { 5 }
 }
 
@@ -53,26 +53,26 @@ fn adaptive(tracer: Tracer) -> Tracer {
     tracer.scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-3, 1e-3))
 }
 
-type Change = for<'a> fn(Tracer<'a>) -> Tracer<'a>;
+type Variant = for<'a> fn(Tracer<'a>) -> Tracer<'a>;
 
-const WAYS: [(&str, Change); 3] = [("plain", |t| t), ("walk", walking), ("adaptive", adaptive)];
+const VARIANTS: [(&str, Variant); 3] =
+    [("plain", |t| t), ("walk", walking), ("adaptive", adaptive)];
 
-/// Seeds of which half come in within steps.
+/// Seeds, half of them released within steps.
 fn late_seeds(count: usize, end: f64) -> Seeds {
     let seeds = Seeds::list(Dice(1).points([0.1, 0.3, 0.3], [1.0, 0.6, 0.6], count)).unwrap();
     let late = (0..count).map(|i| if i % 2 == 0 { 0.0 } else { 0.13 * end * (i % 7) as f64 });
     seeds.with_release(late.collect()).unwrap()
 }
 
-/// A constant velocity that the operation adds is a drift, for those as well that come in within
-/// a step.
+/// Including particles that are released within a step.
 #[test]
-fn a_constant_velocity_is_a_drift() {
+fn operation_with_constant_velocity_equals_a_drift() {
     let drift = [0.05, -0.1, 0.2];
     for machine in machines() {
         let field = uniform(&machine, [0.3, 0.1, -0.2]);
-        for (name, change) in WAYS {
-            let n = few(&machine, 10);
+        for (name, change) in VARIANTS {
+            let n = step_count(&machine, 10);
             let seeds = late_seeds(20, DT * n as f64);
             for &engine in machine.engines() {
                 let tracer = Tracer::new(&field).span(steps(0.0, DT * n as f64, n)).engine(engine);
@@ -89,16 +89,16 @@ fn a_constant_velocity_is_a_drift() {
     }
 }
 
-/// The same across plug flow from outlet to inlet, with a source: where particles are says how much
-/// of their first steps they were followed.
+/// Plug flow from outlet to inlet, with a source: positions depend on the fraction of the first step after a
+/// release.
 #[test]
-fn lives_drift_from_their_release_on() {
+fn operation_applies_to_the_fraction_of_a_step_after_a_release() {
     let drift = [0.0, 0.02, -0.03];
     let n = 30;
     let seeds = Seeds::list(Dice(2).points([0.1, 0.4, 0.4], [1.9, 0.6, 0.6], 10)).unwrap();
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let field = uniform(&machine, [1.7, 0.0, 0.0]);
-        for (name, change) in [WAYS[0], WAYS[2]] {
+        for (name, change) in [VARIANTS[0], VARIANTS[2]] {
             for &engine in machine.engines() {
                 let disc = InletShape::Points(vec![[1.2, 0.5, 0.5], [1.4, 0.4, 0.6]]);
                 let drops = Inlet::new(disc, Pattern::Lattice).unwrap();
@@ -127,7 +127,7 @@ fn lives_drift_from_their_release_on() {
     }
 }
 
-/// A flow that turns, leads to all faces and past a ball.
+/// A rotating flow that reaches all faces and a ball.
 fn turning(machine: &Machine) -> GridField {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 6)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 0.6, 1.2], |[x, y, z], t| {
@@ -137,7 +137,7 @@ fn turning(machine: &Machine) -> GridField {
     machine.field(&frames)
 }
 
-/// All conditions, an obstacle, an outlet and a source.
+/// A tracer with all conditions, an obstacle, an outlet and a source.
 fn everything(field: &GridField) -> Tracer<'_> {
     let shape = Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.2 };
     let ball = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
@@ -153,31 +153,31 @@ fn everything(field: &GridField) -> Tracer<'_> {
         .engine(Engine::Fused)
 }
 
-/// A life: slot, generation, and the bits of its times.
-type LifeBits = (usize, u32, [u64; 2]);
+/// A particle instance: slot, generation, and the bits of its times.
+type InstanceBits = (usize, u32, [u64; 2]);
 
-/// All bits of all saves and lives.
-fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<LifeBits>) {
+/// The bits of all saves and particle instances.
+fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<InstanceBits>) {
     let position = |p: &Tensor<2>| floats(p.clone()).into_iter().map(f64::to_bits).collect();
     let positions: Vec<Vec<u64>> = tracks.saves().iter().map(|s| position(&s.position)).collect();
     let image = |s: &burntrace::Save| integers(s.image.clone());
-    let life = |l: &ParticleInstance| {
+    let instance = |l: &ParticleInstance| {
         (l.slot, l.generation, [l.release_time, l.end_time].map(f64::to_bits))
     };
-    let mut lives: Vec<_> = tracks.instances().iter().map(life).collect();
-    lives.sort_unstable();
-    (positions.concat(), tracks.saves().iter().flat_map(image).collect(), lives)
+    let mut instances: Vec<_> = tracks.instances().iter().map(instance).collect();
+    instances.sort_unstable();
+    (positions.concat(), tracks.saves().iter().flat_map(image).collect(), instances)
 }
 
 #[test]
-fn to_leave_all_where_they_are_changes_no_bit() {
+fn identity_operation_gives_bit_identical_tracks() {
     for machine in machines() {
         let field = turning(&machine);
         let points = Dice(3).points(LOW, HIGH, 40).into_iter();
         let is_free = |p: &[f64; 3]| (p[0] - 1.0).hypot(p[1] - 0.5).hypot(p[2] - 0.5) > 0.21;
         let seeds = Seeds::list(points.filter(is_free).collect()).unwrap();
-        let n = few(&machine, 14);
-        for (name, change) in WAYS {
+        let n = step_count(&machine, 14);
+        for (name, change) in VARIANTS {
             let tracer = everything(&field).span(steps(0.0, 1.2 / 14.0 * n as f64, n));
             let tracer = change(tracer.save(SaveAt::EverySteps(4)));
             let expected = tracer.trace(&seeds).unwrap();
@@ -193,7 +193,7 @@ fn to_leave_all_where_they_are_changes_no_bit() {
 }
 
 #[test]
-fn ways_are_treated_like_those_of_steps() {
+fn displacements_by_an_operation_obey_faces_and_obstacles() {
     let points = vec![[0.5, 0.5, 0.5], [1.9, 0.9, 0.9], [1.9, 0.5, 0.5]];
     let seeds = Seeds::list(points).unwrap();
     for machine in machines() {
@@ -209,7 +209,7 @@ fn ways_are_treated_like_those_of_steps() {
                 .face(Face::ZHigh, Condition::Periodic)
                 .each_step(by([0.4, 0.2, 0.3]));
             let run = trace(&faces, &seeds);
-            // On the way out, the second has come a quarter of it.
+            // The second particle exits after a quarter of its displacement.
             let expected = [[0.9, 0.7, 0.8], [2.0, 0.95, 0.975], [2.0, 0.55, 0.575]];
             assert_below(&what, distance(run.last(), &expected), bound);
             let out = Status::Exited(Face::XHigh);
@@ -240,18 +240,18 @@ fn ways_are_treated_like_those_of_steps() {
     }
 }
 
-/// Still water: all of the way through the box is that of the operation, whose ends are at the ends
-/// of steps.
+/// Fluid at rest: the operation alone moves particles through the box, and particles end at the ends of
+/// steps.
 #[test]
-fn lives_end_and_begin_after_a_step() {
+fn reinjection_by_an_operation_is_at_the_end_of_a_step() {
     let speed = 0.3;
     for machine in machines() {
         let field = uniform(&machine, [0.0; 3]);
         let n = if machine.is_cpu() { 150 } else { 8 };
-        // In single precision a step more or less would be a matter of rounding.
+        // A step size for which rounding does not change the number of steps in single precision.
         let dt = if machine.is_cpu() { 0.111 } else { 2.511 };
-        let way = speed * dt;
-        for (name, change) in [WAYS[0], WAYS[2]] {
+        let displacement = speed * dt;
+        for (name, change) in [VARIANTS[0], VARIANTS[2]] {
             for &engine in machine.engines() {
                 let tracer = Tracer::new(&field)
                     .face(Face::XLow, Condition::Clamp)
@@ -265,58 +265,67 @@ fn lives_end_and_begin_after_a_step() {
                 let run = read(&tracks);
                 assert_eq!(run.status, [Status::Active; 2], "{what}");
                 for slot in 0..2 {
-                    let lives = tracks.instances().iter().filter(|life| life.slot == slot);
-                    let mut lives: Vec<_> = lives.collect();
-                    lives.sort_by_key(|life| life.generation);
+                    let instances =
+                        tracks.instances().iter().filter(|instance| instance.slot == slot);
+                    let mut instances: Vec<_> = instances.collect();
+                    instances.sort_by_key(|instance| instance.generation);
                     let x = seeds.positions()[slot][0];
-                    let first = ((2.0 - x) / way).ceil() as u64;
-                    let whole = (2.0 / way).ceil() as u64;
+                    let first = ((2.0 - x) / displacement).ceil() as u64;
+                    let whole = (2.0 / displacement).ceil() as u64;
                     let mut end = first;
-                    for pair in lives.windows(2) {
-                        let off = (pair[0].end_time - end as f64 * dt).abs();
-                        assert_below(&what, off, 4.0 * dt * n as f64 * f64::EPSILON);
+                    for pair in instances.windows(2) {
+                        let deviation = (pair[0].end_time - end as f64 * dt).abs();
+                        assert_below(&what, deviation, 4.0 * dt * n as f64 * f64::EPSILON);
                         assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
                         assert_eq!(pair[0].end_position[0], 2.0, "{what}");
                         end += whole;
                     }
-                    assert_eq!(lives.len() as u64, 1 + (n - first) / whole + 1, "{what}");
-                    let now = (n - (end - whole)) as f64 * way;
-                    let off = (run.last()[slot][0] - now).abs();
-                    assert_below(&what, off, 4.0 * n as f64 * machine.eps());
+                    assert_eq!(instances.len() as u64, 1 + (n - first) / whole + 1, "{what}");
+                    let now = (n - (end - whole)) as f64 * displacement;
+                    let deviation = (run.last()[slot][0] - now).abs();
+                    assert_below(&what, deviation, 4.0 * n as f64 * machine.eps());
                 }
             }
         }
     }
 }
 
-/// What the operation is told of each step, and how often.
 #[test]
-fn the_operation_is_told_of_each_step() {
+fn operation_is_called_once_a_step_with_its_times_and_positions() {
     let machine = &machines()[0];
     let field = uniform(machine, [0.3, 0.1, -0.2]);
     let seeds = late_seeds(9, 1.0);
-    for (name, change) in WAYS {
+    for (name, change) in VARIANTS {
         for &engine in machine.engines() {
-            let told = Mutex::new(Vec::new());
+            let calls = Mutex::new(Vec::new());
             let tracer = change(Tracer::new(&field).span(steps(0.0, 1.0, 8)).engine(engine));
             let tracer = tracer.save(SaveAt::Times(vec![0.3, 1.0])).each_step(|step| {
-                let way = step.after.clone() - step.before.clone();
-                told.lock().unwrap().push((step.index, step.times, floats(step.dt), rows(way)));
+                let displacement = step.after.clone() - step.before.clone();
+                calls.lock().unwrap().push((
+                    step.index,
+                    step.times,
+                    floats(step.dt),
+                    rows(displacement),
+                ));
                 step.after
             });
             trace(&tracer, &seeds);
             drop(tracer);
-            let told = told.into_inner().unwrap();
+            let calls = calls.into_inner().unwrap();
             let what = format!("{engine}, {name}");
-            assert_eq!(told.len(), 9, "{what}");
+            assert_eq!(calls.len(), 9, "{what}");
             let mut sums = [0.0; 9];
-            for (i, (index, times, dt, way)) in told.iter().enumerate() {
+            for (i, (index, times, dt, displacement)) in calls.iter().enumerate() {
                 assert_eq!(*index, i as u64, "{what}");
-                assert_eq!(times[0], if i == 0 { 0.0 } else { told[i - 1].1[1] }, "{what}");
-                for ((sum, dt), way) in sums.iter_mut().zip(dt).zip(way) {
+                assert_eq!(times[0], if i == 0 { 0.0 } else { calls[i - 1].1[1] }, "{what}");
+                for ((sum, dt), displacement) in sums.iter_mut().zip(dt).zip(displacement) {
                     *sum += dt;
                     if name == "plain" {
-                        assert_below(&what, (way[0] - 0.3 * dt).abs(), 8.0 * machine.eps());
+                        assert_below(
+                            &what,
+                            (displacement[0] - 0.3 * dt).abs(),
+                            8.0 * machine.eps(),
+                        );
                     }
                 }
             }
@@ -327,9 +336,9 @@ fn the_operation_is_told_of_each_step() {
     }
 }
 
-/// Gradients by what the operation is made of, at zero too, and by where particles start.
+/// Gradients with respect to a parameter of the operation, at zero too, and to the seeds.
 #[test]
-fn gradients_go_through_the_operation() {
+fn gradients_flow_through_the_operation() {
     let device = Device::flex().autodiff();
     let options = FieldOptions { precision: Precision::F64, ..FieldOptions::default() };
     let mut frames = Frames::uniform(LOW, HIGH, &[0.0], |_| [0.5, 0.0, 0.0]);
@@ -354,8 +363,8 @@ fn gradients_go_through_the_operation() {
         for y in [0.5, 0.2] {
             let (mut y, mut dv, mut dy): (f64, f64, f64) = (y, 0.0, 1.0);
             for _ in 0..4 {
-                let slope = 1.0 + 0.5 * speed * y;
-                (y, dv, dy) = (y + 0.25 * speed * y * y, dv * slope + 0.25 * y * y, dy * slope);
+                let factor = 1.0 + 0.5 * speed * y;
+                (y, dv, dy) = (y + 0.25 * speed * y * y, dv * factor + 0.25 * y * y, dy * factor);
             }
             by_speed += dv;
             by_start.push([0.0, dy, 0.0]);
@@ -368,7 +377,7 @@ fn gradients_go_through_the_operation() {
 }
 
 #[test]
-fn who_is_sent_nowhere_ends_where_he_was() {
+fn non_finite_result_ends_the_particle_at_its_last_position() {
     let points = vec![[0.5, 0.5, 0.5], [1.0, 0.25, 0.5], [1.9, 0.5, 0.5], [0.5, 0.25, 0.5]];
     let seeds = Seeds::list(points).unwrap();
     for machine in machines() {
@@ -378,7 +387,7 @@ fn who_is_sent_nowhere_ends_where_he_was() {
                 let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).engine(engine);
                 let tracer = tracer.each_step(|step| {
                     let is_second = step.times[0] >= 0.25;
-                    // The third leaves within this step, so that what it gets does not count.
+                    // The third particle exits in this step, so its shift is ignored.
                     let shift = if is_second { [0.0, bad, bad, 0.0] } else { [0.0; 4] };
                     let shift = TensorData::new(shift.to_vec(), [4, 1]);
                     let beside = (&step.after.device(), step.after.dtype());
@@ -399,19 +408,19 @@ fn who_is_sent_nowhere_ends_where_he_was() {
 }
 
 #[test]
-fn what_are_no_positions_is_refused() {
+fn results_of_the_wrong_shape_or_type_are_rejected() {
     let machine = &machines()[0];
     let field = uniform(machine, [0.25, 0.0, 0.0]);
     let seeds = Seeds::list(vec![[0.5; 3]; 2]).unwrap();
-    let refuse = |operation: fn(Step) -> Tensor<2>, said: &str| {
+    let reject = |operation: fn(Step) -> Tensor<2>, expected: &str| {
         for engine in [Engine::Fused, Engine::Tensor] {
             let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).engine(engine);
             let error = tracer.each_step(operation).trace(&seeds).unwrap_err();
             assert!(matches!(error, Error::EachStep(_)), "{error}");
-            assert!(error.to_string().contains(said), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
         }
     };
-    refuse(|step| step.after.narrow(1, 0, 2), "it returned [2, 2] in F32 on");
-    refuse(|step| step.after.narrow(0, 0, 1), "return [2, 3] in F32 on");
-    refuse(|step| step.after.cast(burn::tensor::DType::F64), "[2, 3] in F64 on");
+    reject(|step| step.after.narrow(1, 0, 2), "it returned [2, 2] in F32 on");
+    reject(|step| step.after.narrow(0, 0, 1), "return [2, 3] in F32 on");
+    reject(|step| step.after.cast(burn::tensor::DType::F64), "[2, 3] in F64 on");
 }

@@ -1,4 +1,4 @@
-//! Velocity on meshes: cells of all kinds, whole and torn, against formulas and the tensor engine.
+//! Fields on meshes of all cell types, conforming and torn, against formulas and the tensor engine.
 
 use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -7,7 +7,7 @@ use burntrace::{
     MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer, mesh::Cells,
 };
 
-/// The meshes on which a linear velocity must be exact.
+/// Meshes on which a linear velocity is exact.
 fn made() -> Vec<(String, CellKind, Made)> {
     let mut all = Vec::new();
     for kind in SOLID.iter().chain(FLAT) {
@@ -15,23 +15,23 @@ fn made() -> Vec<(String, CellKind, Made)> {
         all.push((format!("{} torn", kind.table().name), *kind, made.torn(3)));
         all.push((kind.table().name.to_owned(), *kind, made));
     }
-    // Pyramids have kernels of their own, where hexahedra stand beside them.
+    // Pyramids beside hexahedra use other kernels.
     all.push(("mixed torn".to_owned(), CellKind::Pyramid, mixed(6).torn(4)));
     all.push(("mixed".to_owned(), CellKind::Pyramid, mixed(6)));
     all
 }
 
-/// A linear velocity whose paths turn around the middle of the unit box.
+/// A linear velocity that rotates about the centre of the unit box.
 fn linear([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     let [x, y, z] = [x - 0.5, y - 0.5, z - 0.5];
-    let grows = 1.0 + 0.5 * t;
-    [grows * (-y + 0.3 * z), grows * (x - 0.2 * z), grows * (-0.3 * x + 0.2 * y)]
+    let growth = 1.0 + 0.5 * t;
+    [growth * (-y + 0.3 * z), growth * (x - 0.2 * z), growth * (-0.3 * x + 0.2 * y)]
 }
 
 /// The same without z.
 fn flat([x, y, _]: [f64; 3], t: f64) -> [f64; 3] {
-    let grows = 1.0 + 0.5 * t;
-    [grows * (0.5 - y), grows * (x - 0.5), 7.0]
+    let growth = 1.0 + 0.5 * t;
+    [growth * (0.5 - y), growth * (x - 0.5), 7.0]
 }
 
 /// Classical Runge-Kutta steps of a formula.
@@ -57,7 +57,7 @@ fn follow(
 }
 
 #[test]
-fn a_linear_velocity_is_exact_on_every_mesh() {
+fn tracks_in_a_linear_velocity_are_exact_on_every_mesh() {
     let seeds = Dice(5).points([0.3, 0.3, 0.3], [0.7, 0.7, 0.7], 60);
     for (name, kind, made) in made() {
         let is_flat = made.cells.kinds[0].dimension() == 2;
@@ -76,15 +76,15 @@ fn a_linear_velocity_is_exact_on_every_mesh() {
     }
 }
 
-/// Positions on and between the points of a mesh.
-fn places(made: &Made, count: usize) -> Vec<[f64; 3]> {
+/// Random positions in a mesh: at points, on edges and faces, and inside cells.
+fn positions(made: &Made, count: usize) -> Vec<[f64; 3]> {
     let mut dice = Dice(8);
-    let mut place = |i: usize| {
+    let mut position = |i: usize| {
         let cell = dice.bits() as usize % made.cells.len();
         let kind = made.cells.kinds[cell];
         let table = kind.table();
         let corners: Vec<[f64; 3]> = match i % 4 {
-            // A vertex; a place on an edge, on a face, within.
+            // At a vertex, on an edge, on a face, inside.
             0 => vec![dice.pick(table.nodes)],
             1 | 2 => {
                 let face = dice.pick(table.faces);
@@ -93,17 +93,17 @@ fn places(made: &Made, count: usize) -> Vec<[f64; 3]> {
             }
             _ => table.nodes[..table.corners].to_vec(),
         };
-        let shares: Vec<f64> = corners.iter().map(|_| dice.between(0.0, 1.0)).collect();
-        let sum: f64 = shares.iter().sum();
-        let weights = kind.weights(mean(&corners, shares.iter().map(|share| share / sum)));
+        let parts: Vec<f64> = corners.iter().map(|_| dice.between(0.0, 1.0)).collect();
+        let sum: f64 = parts.iter().sum();
+        let weights = kind.weights(mean(&corners, parts.iter().map(|part| part / sum)));
         let nodes: Vec<[f64; 3]> =
             made.cells.nodes(cell).iter().map(|node| made.points[*node as usize]).collect();
         mean(&nodes, weights)
     };
-    (0..count).map(&mut place).collect()
+    (0..count).map(&mut position).collect()
 }
 
-/// A weighted mean, relative to the first point, so that it is rounded as little as can be.
+/// A weighted mean, relative to the first point to minimise rounding.
 fn mean(points: &[[f64; 3]], weights: impl IntoIterator<Item = f64>) -> [f64; 3] {
     let mut offset = [0.0; 3];
     for (weight, point) in weights.into_iter().zip(points) {
@@ -114,23 +114,23 @@ fn mean(points: &[[f64; 3]], weights: impl IntoIterator<Item = f64>) -> [f64; 3]
     [0, 1, 2].map(|d| points[0][d] + offset[d])
 }
 
-fn located(field: &MeshField, machine: &Machine, places: &[[f64; 3]]) -> Vec<i64> {
-    let data = TensorData::new(places.as_flattened().to_vec(), [places.len(), 3]);
+fn located(field: &MeshField, machine: &Machine, positions: &[[f64; 3]]) -> Vec<i64> {
+    let data = TensorData::new(positions.as_flattened().to_vec(), [positions.len(), 3]);
     let position = Tensor::<2>::from_data(data, (&machine.device, machine.precision.dtype()));
     integers(field.locate(position))
 }
 
 #[test]
-fn every_position_in_a_mesh_is_found_wherever_and_however_large_it_is() {
+fn positions_in_a_mesh_are_located_at_any_scale_and_offset() {
     for (name, kind, made) in made() {
         for (scale, shift) in [(1.0, 0.0), (1e-7, 0.0), (1e6, 3.0), (1.0, 20.0)] {
             let mapped = made.clone().mapped(|p| p.map(|x| scale * (x + shift)));
-            let places = places(&mapped, 4000);
+            let positions = positions(&mapped, 4000);
             let frames = MeshFrames::new(&mapped, &[0.0], |_, _| [0.0; 3]);
             for machine in machines_for(kind) {
-                let cells = located(&frames.field(&machine), &machine, &places);
+                let cells = located(&frames.field(&machine), &machine, &positions);
                 let lost: Vec<_> =
-                    cells.iter().zip(&places).filter(|(cell, _)| **cell < 0).collect();
+                    cells.iter().zip(&positions).filter(|(cell, _)| **cell < 0).collect();
                 assert!(
                     lost.is_empty(),
                     "{name}, {machine}, {scale}, {shift}: {} lost, {:?}",
@@ -143,22 +143,23 @@ fn every_position_in_a_mesh_is_found_wherever_and_however_large_it_is() {
 }
 
 #[test]
-fn a_million_positions_are_found() {
+fn million_positions_in_a_mesh_are_located() {
     let made = Made::of(12, 0.15, CellKind::Tetra);
     let hexahedra = Made::of(12, 0.15, CellKind::Hexahedron);
     for made in [made, hexahedra] {
         let frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
-        let places = places(&made, 1_000_000);
+        let positions = positions(&made, 1_000_000);
         for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
             let field = frames.field(&machine);
-            let lost = located(&field, &machine, &places).iter().filter(|cell| **cell < 0).count();
+            let lost =
+                located(&field, &machine, &positions).iter().filter(|cell| **cell < 0).count();
             assert_eq!(lost, 0, "{machine}");
         }
     }
 }
 
 #[test]
-fn positions_beyond_a_mesh_are_in_no_cell() {
+fn positions_outside_a_mesh_are_in_no_cell() {
     let made = mixed(4);
     let frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
     let beyond = [
@@ -173,14 +174,14 @@ fn positions_beyond_a_mesh_are_in_no_cell() {
     }
 }
 
-/// A velocity that is not linear, unlike any symmetry of the meshes.
+/// A nonlinear velocity without the symmetries of the meshes.
 fn wavy([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
     let wave = |a: f64, b: f64| (5.0 * a + 1.0 + t).sin() * (4.0 * b).cos();
     [wave(y, z) - 0.3, wave(z, x) + 0.2, wave(x, y)]
 }
 
 #[test]
-fn the_fused_step_is_that_of_tensor_operations() {
+fn tracks_of_both_engines_on_meshes_agree() {
     let seeds = Seeds::list(Dice(11).points([0.1; 3], [0.9; 3], 40)).unwrap();
     for (name, kind, made) in made().into_iter().step_by(2) {
         let frames = MeshFrames::new(&made, &[0.0, 0.4, 1.0], wavy);
@@ -201,7 +202,7 @@ fn the_fused_step_is_that_of_tensor_operations() {
                 let (fused, tensor) = (run(Engine::Fused), run(Engine::Tensor));
                 let error = distance(fused.last(), tensor.last());
                 let what = format!("{name}, {machine}, {scheme:?}");
-                // At walls the reference takes positions within 1e-10 of a cell's size as in it.
+                // Near walls the tensor engine locates positions with a tolerance of 1e-10 cell sizes.
                 assert_below(&what, error, if machine.is_double() { 1e-9 } else { 2e-5 });
                 assert_eq!(fused.status, tensor.status, "{what}");
             }
@@ -210,12 +211,12 @@ fn the_fused_step_is_that_of_tensor_operations() {
 }
 
 #[test]
-fn tracks_do_not_depend_on_who_else_is_followed() {
-    // Seeds on faces and nodes, and a velocity along them, so that cells are a matter of choice.
+fn tracks_on_a_mesh_do_not_depend_on_other_particles() {
+    // Seeds on faces and nodes, and a velocity along them, so that their cells are ambiguous.
     let made = Made::of(4, 0.0, CellKind::Tetra);
     let velocity = |cell: usize| [0.3, if cell.is_multiple_of(2) { 0.1 } else { 0.0 }, 0.0];
     let frames = MeshFrames::in_cells(&made, velocity);
-    let mut seeds = places(&made, 300);
+    let mut seeds = positions(&made, 300);
     seeds.iter_mut().for_each(|p| p[0] *= 0.5);
     for machine in machines() {
         let field = frames.field(&machine);
@@ -232,28 +233,28 @@ fn tracks_do_not_depend_on_who_else_is_followed() {
 }
 
 #[test]
-fn velocities_in_cells_are_constant_or_averaged() {
+fn cell_velocities_are_sampled_constant_or_averaged() {
     let made = Made::of(3, 0.1, CellKind::Hexahedron);
     let velocity = |cell: usize| [cell as f64, -(cell as f64), 1.0];
     let frames = MeshFrames::in_cells(&made, velocity);
-    let middle = |cell: usize| {
+    let centre = |cell: usize| {
         let nodes = made.cells.nodes(cell).iter().map(|node| made.points[*node as usize]);
         nodes.fold([0.0; 3], |sum, p| std::array::from_fn(|d| sum[d] + p[d] / 8.0))
     };
     for machine in machines() {
-        let sample = |in_cells, places: Vec<[f64; 3]>| {
+        let sample = |in_cells, positions: Vec<[f64; 3]>| {
             let field = frames.field_of(&machine, in_cells);
             let tracer = Tracer::new(&field)
                 .scheme(Scheme::Euler)
                 .span(steps(0.0, 1e-9, 1))
                 .save(SaveAt::EverySteps(1))
                 .save_velocity(true);
-            let run = trace(&tracer, &Seeds::list(places.clone()).unwrap());
+            let run = trace(&tracer, &Seeds::list(positions.clone()).unwrap());
             let velocities: Vec<[f64; 3]> = run.velocities.unwrap().as_chunks().0.to_vec();
-            velocities[..places.len()].to_vec()
+            velocities[..positions.len()].to_vec()
         };
         let count = made.cells.len();
-        let constant = sample(CellVelocity::Constant, (0..count).map(middle).collect());
+        let constant = sample(CellVelocity::Constant, (0..count).map(centre).collect());
         let expected: Vec<_> = (0..count).map(velocity).collect();
         assert_eq!(constant, expected, "{machine}");
 
@@ -269,7 +270,7 @@ fn velocities_in_cells_are_constant_or_averaged() {
     }
 }
 
-/// With a diffusivity in each cell.
+/// Mesh frames with a diffusivity in each cell.
 struct Mixing(MeshFrames);
 
 impl FrameSource for Mixing {
@@ -297,9 +298,9 @@ impl MeshSource for Mixing {
     }
 }
 
-/// Diffusivities are not averaged, and must not be left out without a word.
+/// Diffusivities are not averaged, and must not be ignored silently.
 #[test]
-fn diffusivities_beside_averaged_velocities_are_refused() {
+fn diffusivities_with_averaged_velocities_are_rejected() {
     let made = Made::of(2, 0.0, CellKind::Hexahedron);
     let load = |in_cells| {
         let mut source = Mixing(MeshFrames::in_cells(&made, |_| [1.0, 0.0, 0.0]));

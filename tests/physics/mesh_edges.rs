@@ -1,17 +1,17 @@
-//! The edge of a mesh: leaving it, reflection and sliding, gaps, and faces that do not match.
+//! Mesh boundaries: exits, reflection, sliding, gaps, and non-matching faces.
 
 use super::{common::*, meshes::*};
 use burntrace::{CellKind, Domain, Engine, Scheme, Seeds, Status, Tracer, Wall};
 
-/// A unit box, turned so that none of its faces lies along an axis.
-const TURN: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
+/// The rotation of a unit box, so that none of its faces is normal to an axis.
+const ROTATION: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
 
-fn turned(p: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|d| (0..3).map(|k| TURN[d][k] * p[k]).sum())
+fn rotated(p: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| (0..3).map(|k| ROTATION[d][k] * p[k]).sum())
 }
 
 fn back(p: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|d| (0..3).map(|k| TURN[k][d] * p[k]).sum())
+    [0, 1, 2].map(|d| (0..3).map(|k| ROTATION[k][d] * p[k]).sum())
 }
 
 const KINDS: [CellKind; 5] = [
@@ -22,18 +22,18 @@ const KINDS: [CellKind; 5] = [
     CellKind::QuadraticHexahedron,
 ];
 
-/// A uniform velocity in the turned box, given in the box's own axes.
+/// A uniform velocity in the rotated box, given in the axes of the box.
 fn box_of(kind: CellKind, velocity: [f64; 3]) -> MeshFrames {
-    let made = Made::of(4, 0.1, kind).mapped(turned);
-    MeshFrames::new(&made, &[0.0], |_, _| turned(velocity))
+    let made = Made::of(4, 0.1, kind).mapped(rotated);
+    MeshFrames::new(&made, &[0.0], |_, _| rotated(velocity))
 }
 
 fn seeds(count: usize) -> Vec<[f64; 3]> {
-    Dice(3).points([0.05; 3], [0.95; 3], count).into_iter().map(turned).collect()
+    Dice(3).points([0.05; 3], [0.95; 3], count).into_iter().map(rotated).collect()
 }
 
 #[test]
-fn who_leaves_a_mesh_ends_where_and_when_it_does() {
+fn mesh_exits_have_the_exact_position_time_and_face() {
     let velocity = [0.7, -0.4, 0.1];
     for kind in KINDS {
         let frames = box_of(kind, velocity);
@@ -54,7 +54,7 @@ fn who_leaves_a_mesh_ends_where_and_when_it_does() {
                         (side - seed[d]) / velocity[d]
                     });
                     let time = time.fold(f64::INFINITY, f64::min);
-                    let end = turned([0, 1, 2].map(|d| seed[d] + time * velocity[d]));
+                    let end = rotated([0, 1, 2].map(|d| seed[d] + time * velocity[d]));
                     let what = format!("{kind:?}, {machine}, {engine}, {i}");
                     assert_eq!(run.status[i], Status::LeftMesh, "{what}");
                     let bound = 100.0 * machine.eps().max(1e-11);
@@ -69,7 +69,7 @@ fn who_leaves_a_mesh_ends_where_and_when_it_does() {
     }
 }
 
-/// All corners of the face lie in the plane of the box in which the position is.
+/// Checks that all corners of a face are in the same side of the box as the position.
 #[track_caller]
 fn assert_on_face(frames: &MeshFrames, cell: usize, face: usize, p: [f64; 3], what: &str) {
     let corners = frames.cells.kinds[cell].table().faces[face];
@@ -83,7 +83,7 @@ fn assert_on_face(frames: &MeshFrames, cell: usize, face: usize, p: [f64; 3], wh
 }
 
 #[test]
-fn walls_reflect_or_let_slide() {
+fn displacements_at_mesh_walls_are_mirrored_or_clamped() {
     let velocity = [0.9, 0.5, -0.35];
     for kind in KINDS {
         let frames = box_of(kind, velocity);
@@ -114,14 +114,14 @@ fn walls_reflect_or_let_slide() {
                     let what = format!("{kind:?}, {machine}, {engine}, {wall:?}, {i}");
                     assert_eq!(run.status[i], Status::Active, "{what}");
                     let bound = 300.0 * machine.eps().max(1e-11);
-                    assert_below(&what, distance(&[run.last()[i]], &[turned(end)]), bound);
+                    assert_below(&what, distance(&[run.last()[i]], &[rotated(end)]), bound);
                 }
             }
         }
     }
 }
 
-/// Two boxes side by side along x with a gap between them, the second one with other cells.
+/// Two boxes side by side along x with a gap, the second with other cells.
 fn two_boxes(gap: f64, second: usize, velocity: [f64; 3]) -> MeshFrames {
     let first = Made::of(3, 0.1, CellKind::Hexahedron);
     let other =
@@ -138,12 +138,12 @@ fn two_boxes(gap: f64, second: usize, velocity: [f64; 3]) -> MeshFrames {
 }
 
 #[test]
-fn no_step_leaps_over_a_gap() {
+fn particles_do_not_jump_over_gaps() {
     let seeds = Dice(4).points([0.55, 0.1, 0.1], [0.95, 0.9, 0.9], 30);
     let frames = two_boxes(0.05, 3, [1.0, 0.0, 0.0]);
     for machine in machines() {
         let field = frames.field(&machine);
-        // One step would lead well into the second box.
+        // One step would end well inside the second box.
         let tracer = Tracer::new(&field).span(steps(0.0, 0.9, 1));
         let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
         for (p, status) in run.last().iter().zip(&run.status) {
@@ -154,7 +154,7 @@ fn no_step_leaps_over_a_gap() {
 }
 
 #[test]
-fn faces_that_do_not_match_lose_nobody() {
+fn non_matching_faces_lose_no_particle() {
     let seeds = Dice(4).points([0.1, 0.1, 0.1], [0.9, 0.9, 0.9], 300);
     let velocity = [1.0, 0.02, -0.03];
     let frames = two_boxes(0.0, 5, velocity);
@@ -176,7 +176,7 @@ fn faces_that_do_not_match_lose_nobody() {
 }
 
 #[test]
-fn box_shaped_meshes_are_left_through_the_faces_of_their_box() {
+fn exits_from_box_shaped_meshes_name_the_domain_face() {
     let made = Made::of(3, 0.1, CellKind::Tetra);
     let frames = MeshFrames::new(&made, &[0.0], |_, _| [1.0, 0.0, 0.0]);
     for machine in machines() {
@@ -194,7 +194,7 @@ fn box_shaped_meshes_are_left_through_the_faces_of_their_box() {
 }
 
 #[test]
-fn seeds_outside_of_a_mesh_are_refused_or_not_located() {
+fn seeds_outside_a_mesh_are_an_error_or_not_located() {
     use burntrace::SeedsOutside;
     let frames = two_boxes(0.5, 3, [0.0; 3]);
     let seeds = Seeds::list(vec![[0.5, 0.5, 0.5], [1.25, 0.5, 0.5]]).unwrap();
@@ -209,11 +209,11 @@ fn seeds_outside_of_a_mesh_are_refused_or_not_located() {
 }
 
 #[test]
-fn the_two_paths_agree_at_walls() {
+fn tracks_of_both_engines_at_mesh_walls_agree() {
     let velocity = |[x, y, z]: [f64; 3]| [2.0 * y - 0.6, 1.5 * z + 0.2, 1.0 - 2.0 * x];
     for kind in KINDS {
-        let made = Made::of(3, 0.1, kind).mapped(turned);
-        let frames = MeshFrames::new(&made, &[0.0], |p, _| turned(velocity(back(p))));
+        let made = Made::of(3, 0.1, kind).mapped(rotated);
+        let frames = MeshFrames::new(&made, &[0.0], |p, _| rotated(velocity(back(p))));
         for machine in machines().into_iter().filter(Machine::is_cpu) {
             let field = frames.field(&machine);
             for wall in [Wall::Leave, Wall::Reflect, Wall::Slide] {

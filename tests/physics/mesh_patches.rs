@@ -1,4 +1,4 @@
-//! Patches of a mesh's edge: walls and openings of one mesh.
+//! Patches of a mesh boundary: walls and openings.
 
 use super::{common::*, meshes::*};
 use burntrace::{
@@ -12,7 +12,7 @@ const LENGTH: f64 = 2.0;
 const SPEED: f64 = 0.3;
 const KINDS: [CellKind; 2] = [CellKind::Tetra, CellKind::Hexahedron];
 
-/// The patch of a unit box, or of the channel, that lies at one x; up to some y.
+/// The patch of the unit box, or of the channel, at an x and up to a y.
 fn at_x(name: &str, x: f64, most_y: f64) -> Patch {
     let open = f64::INFINITY;
     Patch::new(name, [x, -open, -open], [x, most_y, open])
@@ -37,14 +37,14 @@ fn seeds(count: usize) -> Seeds {
     Seeds::list(Dice(8).points([0.05; 3], [1.95, 0.95, 0.95], count)).unwrap()
 }
 
-/// Round and round through the channel: out through the patch at its end, in at its begin.
-fn round(field: &MeshField, engine: Engine) -> Tracks {
+/// Traces through the channel, with re-injection from the patch at its end to its start.
+fn recirculate(field: &MeshField, engine: Engine) -> Tracks {
     let tracer = Tracer::new(field)
         .domain(Domain::unbounded())
         .mesh_wall(Wall::Slide)
         .mesh_patch(at_x("end", LENGTH, f64::INFINITY).outlet(inlet()))
         .span(steps(0.0, 25.0, 180))
-        // Few steps a launch: who slides searches long, and software rasterisers end long loops.
+        // Few steps a launch: sliding needs long searches, and software rasterisers abort long loops.
         .save(SaveAt::EverySteps(3))
         .engine(engine);
     tracer.trace(&seeds(30)).unwrap()
@@ -52,32 +52,32 @@ fn round(field: &MeshField, engine: Engine) -> Tracks {
 
 fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let mut slots = vec![Vec::new(); tracks.ends().status.len()];
-    tracks.instances().iter().for_each(|life| slots[life.slot].push(*life));
+    tracks.instances().iter().for_each(|instance| slots[instance.slot].push(*instance));
     slots
 }
 
 #[test]
-fn who_leaves_through_a_patch_comes_in_again() {
+fn particles_that_leave_through_an_outlet_patch_are_reinjected() {
     for kind in KINDS {
         let frames = channel(kind);
         for machine in machines_for(kind) {
-            let tracks = round(&frames.field(&machine), Engine::Fused);
+            let tracks = recirculate(&frames.field(&machine), Engine::Fused);
             let what = format!("{kind:?}, {machine}");
             let (run, bound) = (read(&tracks), if machine.is_double() { 1e-10 } else { 2e-5 });
-            // None lost: who slides along a wall comes to the end as soon as the others.
+            // No particle is lost: sliding along a wall takes the same time.
             assert_eq!(run.status, [Status::Active; 30], "{what}");
             let mut ended = 0;
-            for (lives, seed) in by_slot(&tracks).iter().zip(seeds(30).positions()) {
-                for life in &lives[..lives.len() - 1] {
-                    let begin = if life.generation == 0 { seed[0] } else { 0.0 };
-                    let off = life.residence_time() / ((LENGTH - begin) / SPEED) - 1.0;
-                    let slack = LENGTH / (LENGTH - begin);
-                    assert_below(&format!("{what}, {life:?}"), off.abs(), slack * bound);
-                    assert_below(&what, (life.end_position[0] - LENGTH).abs(), 4.0 * bound);
-                    assert_eq!(life.status, Status::LeftMesh, "{what}");
+            for (instances, seed) in by_slot(&tracks).iter().zip(seeds(30).positions()) {
+                for instance in &instances[..instances.len() - 1] {
+                    let start = if instance.generation == 0 { seed[0] } else { 0.0 };
+                    let deviation = instance.residence_time() / ((LENGTH - start) / SPEED) - 1.0;
+                    let slack = LENGTH / (LENGTH - start);
+                    assert_below(&format!("{what}, {instance:?}"), deviation.abs(), slack * bound);
+                    assert_below(&what, (instance.end_position[0] - LENGTH).abs(), 4.0 * bound);
+                    assert_eq!(instance.status, Status::LeftMesh, "{what}");
                     ended += 1;
                 }
-                for pair in lives.windows(2) {
+                for pair in instances.windows(2) {
                     assert_eq!(pair[0].end_time, pair[1].release_time, "{what}");
                     assert_eq!(pair[1].release_position[0], 0.0, "{what}");
                 }
@@ -89,7 +89,7 @@ fn who_leaves_through_a_patch_comes_in_again() {
 }
 
 #[test]
-fn the_two_paths_agree_at_patches() {
+fn tracks_of_both_engines_at_mesh_patches_agree() {
     for kind in KINDS {
         let frames = channel(kind);
         for machine in machines_for(kind) {
@@ -98,8 +98,8 @@ fn the_two_paths_agree_at_patches() {
                 device: burntrace::burn::tensor::Device::flex(),
                 ..machine.clone()
             };
-            let fused = round(&frames.field(&machine), Engine::Fused);
-            let tensor = round(&frames.field(&reference), Engine::Tensor);
+            let fused = recirculate(&frames.field(&machine), Engine::Fused);
+            let tensor = recirculate(&frames.field(&reference), Engine::Tensor);
             let (what, bound) = (format!("{kind:?}, {machine}"), 1e3 * machine.eps().max(1e-11));
             for (a, b) in by_slot(&fused).iter().flatten().zip(by_slot(&tensor).iter().flatten()) {
                 assert_eq!((a.slot, a.generation), (b.slot, b.generation), "{what}");
@@ -115,9 +115,9 @@ fn the_two_paths_agree_at_patches() {
     }
 }
 
-/// The whole edge is an outlet, but for a patch at which lives end for good.
+/// The whole boundary is an outlet, except for a patch without re-injection.
 #[test]
-fn a_patch_without_an_inlet_ends_lives_for_good() {
+fn patch_without_an_inlet_does_not_reinject() {
     let kind = CellKind::Tetra;
     let frames = MeshFrames::new(
         &Made::of(4, 0.1, kind).mapped(|[x, y, z]| [LENGTH * x, y, z]),
@@ -136,9 +136,12 @@ fn a_patch_without_an_inlet_ends_lives_for_good() {
             let tracks = tracer.trace(&seeds(30)).unwrap();
             let (run, what) = (read(&tracks), format!("{machine}, {engine}"));
             let mut drained = 0;
-            for lives in by_slot(&tracks) {
-                let (last, others) = lives.split_last().unwrap();
-                assert!(others.iter().all(|life| life.end_position[1] > 0.5), "{what}: {lives:?}");
+            for instances in by_slot(&tracks) {
+                let (last, others) = instances.split_last().unwrap();
+                assert!(
+                    others.iter().all(|instance| instance.end_position[1] > 0.5),
+                    "{what}: {instances:?}"
+                );
                 let has_ended = last.status.has_ended();
                 assert!(!has_ended || last.end_position[1] < 0.51, "{what}: {last:?}");
                 drained += usize::from(has_ended);
@@ -150,9 +153,9 @@ fn a_patch_without_an_inlet_ends_lives_for_good() {
     }
 }
 
-/// A flow along x onto a face whose lower part reflects; one step, so that ways are straight.
+/// A flow along x onto a face whose lower part reflects; one step, so that displacements are straight.
 #[test]
-fn the_first_patch_that_a_way_crosses_counts() {
+fn overlapping_patches_apply_in_their_order() {
     let velocity = [1.0, 0.3, 0.0];
     let mut seeds = Dice(6).points([0.05; 3], [0.95, 0.65, 0.95], 80);
     let crossing = |seed: &[f64; 3]| seed[1] + 0.3 * (1.0 - seed[0]);
@@ -193,43 +196,46 @@ fn the_first_patch_that_a_way_crosses_counts() {
 }
 
 #[test]
-fn patches_that_are_none_are_refused() {
+fn invalid_patches_are_rejected() {
     let machine = &machines()[0];
     let field = channel(CellKind::Hexahedron).field(machine);
-    let refused = |tracer: Tracer, parts: &[&str]| {
+    let rejected = |tracer: Tracer, parts: &[&str]| {
         let error = tracer.span(steps(0.0, 1.0, 1)).trace(&seeds(1)).unwrap_err().to_string();
         parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
     };
     let with = |patch| Tracer::new(&field).mesh_patch(patch);
     let nowhere = at_x("middle", 1.0, -0.5);
-    refused(with(nowhere), &["`middle`", "no boundary face", "[0.0, 0.0, 0.0] to [2.0, 1.0, 1.0]"]);
-    // No open face, but cells.
+    rejected(
+        with(nowhere),
+        &["`middle`", "no boundary face", "[0.0, 0.0, 0.0] to [2.0, 1.0, 1.0]"],
+    );
+    // Contains cells but no boundary face.
     let within = Patch::new("within", [0.9, 0.4, 0.4], [1.1, 0.6, 0.6]);
-    refused(with(within), &["`within`", "no boundary face"]);
-    refused(with(Patch::new("turned", [2.0; 3], [0.0; 3])), &["`turned`", "along x"]);
-    refused(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "along y"]);
+    rejected(with(within), &["`within`", "no boundary face"]);
+    rejected(with(Patch::new("reversed", [2.0; 3], [0.0; 3])), &["`reversed`", "along x"]);
+    rejected(with(Patch::new("nan", [0.0; 3], [1.0, f64::NAN, 1.0])), &["`nan`", "along y"]);
     let twice = with(at_x("end", 2.0, 1.0)).mesh_patch(at_x("end", 0.0, 1.0));
-    refused(twice, &["`end`", "two patches have this name"]);
+    rejected(twice, &["`end`", "two patches have this name"]);
     let numbers = 0..=MAX_PATCHES;
     let many = numbers.fold(Tracer::new(&field), |tracer, number| {
         tracer.mesh_patch(at_x(&number.to_string(), 2.0, 1.0))
     });
-    refused(many, &["`16`", "there are 17", "the maximum is 16"]);
+    rejected(many, &["`16`", "there are 17", "the maximum is 16"]);
     let flow = Flow::named("abc").unwrap();
     let mut grid =
         burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();
     let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
     let grid = GridField::load(&mut grid, &machine.device, &options).unwrap();
-    refused(Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)), &["`end`", "has no mesh"]);
+    rejected(Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)), &["`end`", "has no mesh"]);
 }
 
-/// Walls all around the vessels, but where they end at the sides of the box that was cut out.
+/// The vessels have walls all around, except where the box of the extract cuts them.
 #[test]
-fn blood_leaves_where_vessels_end() {
+fn blood_leaves_through_the_cut_ends_of_vessels() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../shared/data/blood_vessels/T0000000500.pvtu");
     if !path.exists() {
-        return eprintln!("skipped: {} is not there", path.display());
+        return eprintln!("skipped: {} does not exist", path.display());
     }
     let machine = double_machines().into_iter().find(Machine::is_cpu).unwrap();
     let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
@@ -263,14 +269,14 @@ fn blood_leaves_where_vessels_end() {
     }
     let run = trace(&tracer, &starts);
     let mut counts = vec![0; 6];
-    for (status, place) in run.status.iter().zip(run.last()) {
+    for (status, position) in run.status.iter().zip(run.last()) {
         match status {
             Status::Active => {}
             Status::LeftMesh => {
-                let side = sides.iter().position(|(axis, at)| (place[*axis] - at).abs() < 1e-9);
-                counts[side.unwrap_or_else(|| panic!("left at {place:?}"))] += 1;
+                let side = sides.iter().position(|(axis, at)| (position[*axis] - at).abs() < 1e-9);
+                counts[side.unwrap_or_else(|| panic!("left at {position:?}"))] += 1;
             }
-            other => panic!("{other} at {place:?}"),
+            other => panic!("{other} at {position:?}"),
         }
     }
     let found: Vec<usize> = run.summary.patches.iter().map(|(_, count)| *count).collect();

@@ -1,6 +1,6 @@
-//! What the tests of fields on meshes share: meshes made for tests with velocities on them.
+//! Shared helpers for fields on meshes: generated meshes with velocities.
 
-// The meshes on which core tests how cells are found.
+// The generated meshes of core's cell-location tests.
 #[path = "../../crates/core/src/mesh/tests/made.rs"]
 mod made;
 
@@ -11,20 +11,19 @@ use burntrace::{
 };
 pub use made::{FLAT, Made, SOLID};
 
-/// A random number from 0 to 1, as core has them.
+/// A uniform random number, with core's key.
 fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
     let key = seed ^ slot.rotate_left(20) ^ u64::from(generation) << 50 ^ u64::from(draw) << 56;
     Dice(key).between(0.0, 1.0)
 }
 
-/// How far nodes within a box may move: voxels and pixels lie along the axes.
+/// Random displacement of interior nodes; voxels and pixels must stay aligned with the axes.
 pub fn shake(kind: CellKind) -> f64 {
     if matches!(kind, CellKind::Voxel | CellKind::Pixel) { 0.0 } else { 0.15 }
 }
 
-/// The machines on which cells of a kind are tested. Software rasterisers take seconds to compile a
-/// kernel, and each kind has kernels of its own: there are tetrahedra, and hexahedra in single
-/// precision.
+/// The machines on which a cell type is tested. Each type has its own kernels, and software rasterisers take
+/// seconds to compile one: they test tetrahedra, and hexahedra in single precision.
 pub fn machines_for(kind: CellKind) -> Vec<Machine> {
     let is_tested = |machine: &Machine| match kind {
         CellKind::Tetra => true,
@@ -34,7 +33,7 @@ pub fn machines_for(kind: CellKind) -> Vec<Machine> {
     machines().into_iter().filter(is_tested).collect()
 }
 
-/// Cells of three kinds whose faces fit together, by the layer of the box that they are in.
+/// Layers of cells of different types with matching faces.
 pub fn mixed(count: usize) -> Made {
     let layers = [CellKind::Hexahedron, CellKind::Pyramid, CellKind::Hexahedron];
     Made::new(count, 0.1, |k| layers[k % count % layers.len()])
@@ -47,7 +46,7 @@ pub struct MeshFrames {
     pub cells: Cells,
     pub placement: Placement,
     pub times: Vec<f64>,
-    /// `u, v, w` of each point or cell, a vector for each frame.
+    /// `u, v, w` of each point or cell, one vector for each frame.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -68,7 +67,7 @@ impl MeshFrames {
         }
     }
 
-    /// A velocity for each cell by its number.
+    /// A velocity for each cell by its index.
     pub fn in_cells(made: &Made, velocity: impl Fn(usize) -> [f64; 3]) -> Self {
         MeshFrames {
             values: vec![(0..made.cells.len()).flat_map(velocity).collect()],

@@ -1,4 +1,4 @@
-//! Obstacles: bodies and vessels in the domain box.
+//! Obstacles: bodies and vessels in the domain.
 
 use super::{common::*, meshes::*, surfaces::star};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -14,8 +14,8 @@ const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
 
 const SURFACES: [Surface; 4] = [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
 
-const MIDDLE: [f64; 3] = [1.0, 0.5, 0.5];
-const BALL: Shape = Shape::Sphere { centre: MIDDLE, radius: 0.25 };
+const CENTRE: [f64; 3] = [1.0, 0.5, 0.5];
+const BALL: Shape = Shape::Sphere { centre: CENTRE, radius: 0.25 };
 
 fn body(shape: impl Borrow<Shape>, surface: Surface) -> Obstacle {
     Obstacle { shape: shape.borrow().clone(), allowed: Allowed::Outside, surface }
@@ -32,15 +32,15 @@ fn block(low: [f64; 3], high: [f64; 3]) -> Shape {
 /// Each shape as a body and as a vessel.
 fn all_shapes() -> Vec<(Shape, Allowed)> {
     let bodies = [
-        star(MIDDLE, 0.3, 0.1),
+        star(CENTRE, 0.3, 0.1),
         BALL,
         pipe([1.0, 0.5, 0.0], [0.2, 0.1, 1.0], 0.2, false),
         pipe([0.8, 0.4, 0.3], [0.5, 0.2, 0.3], 0.2, true),
         block([0.7, 0.2, 0.3], [1.2, 0.7, 0.8]),
     ];
     let vessels = [
-        star(MIDDLE, 0.95, 0.45),
-        Shape::Sphere { centre: MIDDLE, radius: 0.45 },
+        star(CENTRE, 0.95, 0.45),
+        Shape::Sphere { centre: CENTRE, radius: 0.45 },
         pipe([0.0, 0.5, 0.5], [1.0, 0.05, 0.02], 0.4, false),
         pipe([0.3, 0.5, 0.5], [1.4, 0.05, 0.0], 0.4, true),
         block([0.3, 0.1, 0.15], [1.7, 0.9, 0.8]),
@@ -57,7 +57,7 @@ fn list(points: &[[f64; 3]]) -> Seeds {
     Seeds::list(points.to_vec()).unwrap()
 }
 
-/// A smooth flow that turns, in time and space, periodic along x.
+/// A smooth, unsteady, rotating flow, periodic along x.
 fn turning(machine: &Machine) -> GridField {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 6)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 0.6, 1.2], |[x, y, z], t| {
@@ -79,7 +79,7 @@ fn among<'a>(field: &'a GridField, obstacles: &[Obstacle], engine: Engine) -> Tr
         .engine(engine)
 }
 
-/// Whether all saves are on the allowed side, to the last bit.
+/// Checks that all saved positions are exactly on the allowed side.
 #[track_caller]
 fn assert_allowed(what: &str, run: &Run, obstacles: &[Obstacle]) {
     for (save, time) in run.saves.iter().zip(&run.times).skip(1) {
@@ -90,7 +90,7 @@ fn assert_allowed(what: &str, run: &Run, obstacles: &[Obstacle]) {
     }
 }
 
-/// A case for both paths: a body and a vessel of each shape, with each surface.
+/// A case for both engines: a body or vessel of each shape, with each surface.
 struct Mixed {
     name: String,
     obstacles: [Obstacle; 2],
@@ -114,7 +114,7 @@ fn mixed_cases() -> Vec<Mixed> {
     cases
 }
 
-/// A run with the number of the obstacle at which each particle ended.
+/// A run with the index of the obstacle at which each particle ended.
 type Ended = (Run, Vec<Option<usize>>);
 
 fn ended(field: &GridField, case: &Mixed, engine: Engine) -> Ended {
@@ -122,22 +122,22 @@ fn ended(field: &GridField, case: &Mixed, engine: Engine) -> Ended {
     (read(&tracks), tracks.ends().obstacle.clone())
 }
 
-/// How many particles have the same track in two runs.
+/// Number of particles with the same track in two runs.
 fn agreeing((a, at): &Ended, (b, expected): &Ended, bound: f64) -> usize {
     let is_same = |i: &usize| {
         let i = *i;
-        let off = distance(&[a.last()[i]], &[b.last()[i]]);
+        let deviation = distance(&[a.last()[i]], &[b.last()[i]]);
         let late = (a.end_time[i] - b.end_time[i]).abs();
-        let is_near = off < bound && (late.is_nan() || late < bound);
+        let is_near = deviation < bound && (late.is_nan() || late < bound);
         is_near && (a.status[i], a.image[i], at[i]) == (b.status[i], b.image[i], expected[i])
     };
     (0..at.len()).filter(is_same).count()
 }
 
-/// The fused operation on every device against tensor operations: the same particles meet the same
-/// obstacles, but for one at most that grazes one.
+/// The fused engine on every device against the tensor engine: particles meet the same obstacles, except for
+/// at most one grazing particle.
 #[test]
-fn fused_and_tensor_paths_agree() {
+fn tracks_of_both_engines_at_obstacles_agree() {
     let mut met = std::collections::HashSet::new();
     for precision in [Precision::F32, Precision::F64] {
         let machines: Vec<_> =
@@ -166,14 +166,14 @@ fn fused_and_tensor_paths_agree() {
     assert!(met.contains(&(Status::Active, None)), "{met:?}");
 }
 
-/// Where a way along x from a place meets the ball, if it does.
+/// The point at which a line along x from a point meets the ball, if any.
 fn on_ball([_, y, z]: [f64; 3]) -> Option<[f64; 3]> {
     let square = 0.25_f64.powi(2) - (y - 0.5).powi(2) - (z - 0.5).powi(2);
     (square > 0.0).then(|| [1.0 - square.sqrt(), y, z])
 }
 
 #[test]
-fn uniform_flow_ends_on_a_sphere_where_and_when_it_meets_it() {
+fn ends_on_a_sphere_have_the_exact_position_and_time() {
     let speed = 0.7;
     let points = Dice(9).points([0.0, 0.3, 0.3], [0.6, 0.7, 0.7], 60);
     for machine in machines() {
@@ -195,7 +195,7 @@ fn uniform_flow_ends_on_a_sphere_where_and_when_it_meets_it() {
                     };
                     assert_eq!(run.status[i], status, "{what}, {start:?}");
                     assert_eq!(tracks.ends().obstacle[i], Some(0), "{what}");
-                    // What is across the way counts as much more as the way is slanted.
+                    // The error along the flow grows with the inclination of the surface.
                     let slope = 0.25 / (1.0 - end[0]);
                     let bound = 100.0 * slope * machine.eps();
                     assert_below(&what, distance(&[run.last()[i]], &[end]), bound);
@@ -207,14 +207,14 @@ fn uniform_flow_ends_on_a_sphere_where_and_when_it_meets_it() {
     }
 }
 
-/// In one step of uniform flow the way is mirrored: at a box, and at the face behind.
+/// One step of uniform flow, reflected between a box and the face behind.
 #[test]
-fn ways_are_mirrored_at_boxes() {
+fn displacements_are_mirrored_at_boxes() {
     let wall = block([1.0, 0.0, 0.0], [1.5, 1.0, 1.0]);
     let points = Dice(11).points([0.0; 3], [0.99, 1.0, 1.0], 20);
     for machine in machines() {
-        for way in [0.8, 2.3] {
-            let field = uniform(&machine, [way, 0.0, 0.0]);
+        for travel in [0.8, 2.3] {
+            let field = uniform(&machine, [travel, 0.0, 0.0]);
             for &engine in machine.engines() {
                 let tracer = Tracer::new(&field)
                     .all_faces(Condition::Reflect)
@@ -224,9 +224,9 @@ fn ways_are_mirrored_at_boxes() {
                 let run = trace(&tracer, &list(&points));
                 let expected: Vec<_> = points
                     .iter()
-                    .map(|p| [1.0 - ((p[0] + way).rem_euclid(2.0) - 1.0).abs(), p[1], p[2]])
+                    .map(|p| [1.0 - ((p[0] + travel).rem_euclid(2.0) - 1.0).abs(), p[1], p[2]])
                     .collect();
-                let what = format!("{machine}, {engine}, {way}");
+                let what = format!("{machine}, {engine}, {travel}");
                 assert_below(&what, distance(run.last(), &expected), 200.0 * machine.eps());
             }
         }
@@ -234,7 +234,7 @@ fn ways_are_mirrored_at_boxes() {
 }
 
 #[test]
-fn an_obstacle_behind_a_periodic_face_is_met() {
+fn obstacle_behind_a_periodic_face_stops_particles() {
     let ball = Shape::Sphere { centre: [0.5, 0.5, 0.5], radius: 0.25 };
     for machine in machines() {
         let field = uniform(&machine, [0.6, 0.0, 0.0]);
@@ -258,9 +258,9 @@ fn an_obstacle_behind_a_periodic_face_is_met() {
     }
 }
 
-/// Those that hit the ball come in again, and the others go on.
+/// All seeds hit the ball and are re-injected.
 #[test]
-fn an_obstacle_can_be_an_outlet() {
+fn particles_that_hit_an_outlet_obstacle_are_reinjected() {
     let speed = 0.3;
     let points = Dice(13).points([0.0, 0.4, 0.4], [0.6, 0.6, 0.6], 12);
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
@@ -277,21 +277,21 @@ fn an_obstacle_can_be_an_outlet() {
             let what = format!("{machine}, {engine}");
             let ended = |status: Status| status == Status::HitObstacle;
             assert!(
-                tracks.instances().iter().filter(|life| ended(life.status)).count() > 30,
+                tracks.instances().iter().filter(|instance| ended(instance.status)).count() > 30,
                 "{what}"
             );
-            for life in tracks.instances() {
-                let start = points[life.slot];
+            for instance in tracks.instances() {
+                let start = points[instance.slot];
                 let end = on_ball(start).unwrap();
-                if !ended(life.status) {
-                    assert_eq!(life.status, Status::Active, "{what}");
+                if !ended(instance.status) {
+                    assert_eq!(instance.status, Status::Active, "{what}");
                     continue;
                 }
-                let from = if life.generation == 0 { start[0] } else { 0.0 };
+                let from = if instance.generation == 0 { start[0] } else { 0.0 };
                 let time = (end[0] - from) / speed;
                 let bound = 1e3 * machine.eps();
-                assert_below(&what, (life.residence_time() - time).abs(), bound);
-                assert_below(&what, distance(&[life.end_position], &[end]), bound);
+                assert_below(&what, (instance.residence_time() - time).abs(), bound);
+                assert_below(&what, distance(&[instance.end_position], &[end]), bound);
             }
         }
     }
@@ -300,8 +300,8 @@ fn an_obstacle_can_be_an_outlet() {
 const CYLINDER: Shape =
     Shape::Cylinder { base: [0.0; 3], axis: [0.0, 0.0, 1.0], radius: 0.5, capped: false };
 
-/// Potential flow past a cylinder, and nothing within, at 81 x 81 x 2 nodes: between the nodes at
-/// the surface it leads into the cylinder.
+/// Potential flow past a cylinder, at rest inside, on 81 x 81 x 2 nodes: interpolation at the surface drives
+/// particles into the cylinder.
 fn past_cylinder(machine: &Machine) -> GridField {
     let axes = [even_axis(-2.0, 2.0, 80), even_axis(-2.0, 2.0, 80), vec![0.0, 0.1]];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, _], _| {
@@ -321,7 +321,7 @@ fn swarm(count: usize) -> Vec<[f64; 3]> {
     points.into_iter().filter(is_free).take(count).collect()
 }
 
-/// Looks at all saves, of which it keeps none.
+/// A sink that checks all saves and stores none.
 struct Outside {
     obstacle: Obstacle,
     saves: usize,
@@ -334,7 +334,7 @@ impl TrackSink for Outside {
 
     fn save(&mut self, save: Save) -> Result<(), SinkError> {
         let within = |p: &[f64; 3]| !self.obstacle.allows(*p, 0.0);
-        // Seeds are where they were put.
+        // The first save has the seeds as given.
         let first = rows(save.position).into_iter().find(|p| self.saves > 0 && within(p));
         assert_eq!(first, None, "{:?} at {}", self.obstacle.surface, save.time);
         self.saves += 1;
@@ -346,7 +346,7 @@ impl TrackSink for Outside {
     }
 }
 
-/// So many steps of a stream that comes again and again.
+/// A number of steps in a periodic stream.
 fn stream_of(field: &GridField, n: u64) -> Tracer<'_> {
     Tracer::new(field)
         .all_faces(Condition::Reflect)
@@ -355,7 +355,7 @@ fn stream_of(field: &GridField, n: u64) -> Tracer<'_> {
         .span(steps(0.0, 0.02 * n as f64, n))
 }
 
-/// No particle of so many is within the cylinder at any save.
+/// Checks that no particle is inside the cylinder at any save.
 fn check_cylinder(machine: &Machine, count: usize, n: u64, surface: Surface) {
     let field = past_cylinder(machine);
     let obstacle = body(CYLINDER, surface);
@@ -370,7 +370,7 @@ fn check_cylinder(machine: &Machine, count: usize, n: u64, surface: Surface) {
 }
 
 #[test]
-fn no_particle_is_ever_within_a_cylinder() {
+fn no_particle_enters_a_cylinder() {
     for machine in machines() {
         let is_reference = machine.name == "flex";
         let (count, n) = if is_reference { (10_000, 1000) } else { (500, 200) };
@@ -378,7 +378,7 @@ fn no_particle_is_ever_within_a_cylinder() {
             check_cylinder(&machine, count, n, surface);
         }
         if is_reference {
-            // The grid does lead particles into it, and some end there.
+            // Without the obstacle, interpolation drives some particles into the cylinder.
             let count = count / 10;
             let seeds = list(&swarm(count));
             let field = past_cylinder(&machine);
@@ -396,18 +396,18 @@ fn no_particle_is_ever_within_a_cylinder() {
     }
 }
 
-/// 100,000 particles, 10,000 steps.
+/// 100,000 particles and 10,000 steps.
 #[test]
 #[ignore = "takes minutes: `--ignored full_size`"]
-fn full_size_no_particle_is_ever_within_a_cylinder() {
+fn full_size_no_particle_enters_a_cylinder() {
     for machine in machines().iter().filter(|machine| machine.name == "flex") {
         check_cylinder(machine, 100_000, 10_000, Surface::Slide);
     }
 }
 
-/// In a flat domain an obstacle's outline counts, whatever its extent along the flat axis.
+/// In a flat domain an obstacle acts by its outline, whatever its extent along the flat axis.
 #[test]
-fn flat_domains_have_flat_obstacles() {
+fn obstacles_in_flat_domains_act_by_their_outline() {
     let shapes = [
         Shape::Sphere { centre: [1.0, 0.5, 0.3], radius: 0.25 },
         pipe([1.0, 0.5, 3.0], [0.0, 0.0, 1.0], 0.25, true),
@@ -423,16 +423,16 @@ fn flat_domains_have_flat_obstacles() {
                 let run = trace(&tracer, &list(&[[0.1, 0.5, 0.0], [0.1, 0.8, 0.0]]));
                 let exited = Status::Exited(Face::XHigh);
                 assert_eq!(run.status, [Status::Stuck, exited], "{machine}, {engine}, {shape:?}");
-                let off = distance(&run.last()[..1], &[[0.75, 0.5, 0.0]]);
-                assert_below(&format!("{machine}, {engine}"), off, 200.0 * machine.eps());
+                let deviation = distance(&run.last()[..1], &[[0.75, 0.5, 0.0]]);
+                assert_below(&format!("{machine}, {engine}"), deviation, 200.0 * machine.eps());
             }
         }
     }
 }
 
-/// Gradients go through where a particle would be without the obstacle.
+/// Gradients are those of the trajectory without the obstacle.
 #[test]
-fn gradients_pass_obstacles() {
+fn gradients_ignore_obstacles() {
     let device = Device::flex().autodiff();
     let options = FieldOptions { precision: Precision::F64, ..FieldOptions::default() };
     let mut frames = Frames::uniform(LOW, HIGH, &[0.0], |_| [0.5, 0.0, 0.0]);
@@ -450,7 +450,7 @@ fn gradients_pass_obstacles() {
 }
 
 #[test]
-fn seeds_and_inlets_are_on_the_allowed_side() {
+fn seeds_and_inlets_must_be_on_the_allowed_side() {
     let machine = &machines()[0];
     let field = uniform(machine, [0.5, 0.0, 0.0]);
     let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).scheme(Scheme::Euler);
@@ -468,8 +468,11 @@ fn seeds_and_inlets_are_on_the_allowed_side() {
     assert!(error.contains("lie outside the allowed side of the obstacles"), "{error}");
     let tracks = from(Pattern::Uniform).span(steps(0.0, 20.0, 40)).trace(&seeds).unwrap();
     assert!(tracks.instances().len() > 100);
-    for life in tracks.instances() {
-        assert!(body(&at_inlet, Surface::Reflect).allows(life.release_position, 0.0), "{life:?}");
+    for instance in tracks.instances() {
+        assert!(
+            body(&at_inlet, Surface::Reflect).allows(instance.release_position, 0.0),
+            "{instance:?}"
+        );
     }
 }
 
@@ -479,24 +482,24 @@ fn swarm_around(shape: &Shape) -> Vec<[f64; 3]> {
 }
 
 #[test]
-fn obstacles_that_cannot_be_used_are_refused() {
+fn invalid_obstacles_are_rejected() {
     let machine = &machines()[0];
     let field = uniform(machine, [0.5, 0.0, 0.0]);
     let seeds = list(&[[0.1, 0.5, 0.5]]);
-    let refuse = |tracer: Tracer, reason: &str| {
+    let reject = |tracer: Tracer, reason: &str| {
         let error = tracer.span(steps(0.0, 1.0, 2)).trace(&seeds).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     };
     let with = |shape| Tracer::new(&field).obstacle(body(shape, Surface::Reflect));
-    let point = Shape::Sphere { centre: MIDDLE, radius: 0.0 };
-    refuse(with(BALL).obstacle(body(point, Surface::Stick)), "number 1, a sphere: its radius");
+    let point = Shape::Sphere { centre: CENTRE, radius: 0.0 };
+    reject(with(BALL).obstacle(body(point, Surface::Stick)), "number 1, a sphere: its radius");
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
-    refuse(with(BALL).obstacle_outlet(inlet), "none of them has the surface `exit`");
+    reject(with(BALL).obstacle_outlet(inlet), "none of them has the surface `exit`");
     let flat = Frames::uniform(LOW, [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
     let flat = machine.field(&flat);
-    let slanted = body(pipe(MIDDLE, [0.1, 0.0, 1.0], 0.1, false), Surface::Slide);
-    refuse(Tracer::new(&flat).obstacle(slanted), "its axis is not parallel to z");
+    let slanted = body(pipe(CENTRE, [0.1, 0.0, 1.0], 0.1, false), Surface::Slide);
+    reject(Tracer::new(&flat).obstacle(slanted), "its axis is not parallel to z");
     let mesh = MeshFrames::new(&Made::of(3, 0.0, CellKind::Hexahedron), &[0.0], |_, _| [0.0; 3]);
     let mesh = mesh.field(machine);
-    refuse(Tracer::new(&mesh).obstacle(body(BALL, Surface::Slide)), "the field is on a mesh");
+    reject(Tracer::new(&mesh).obstacle(body(BALL, Surface::Slide)), "the field is on a mesh");
 }

@@ -1,6 +1,6 @@
-//! The tracer's rules once more, in double precision and one particle at a time, written in other
-//! ways than the library's: frames and cells are found by walking, schemes are spelt out,
-//! and a path is followed from wall to wall, event by event.
+//! An independent reference tracer: double precision, one particle at a time, with other algorithms than the
+//! library. Frames and cells are found by linear search, schemes are written out, and displacements are
+//! followed from face to face, event by event.
 
 use super::common::{Frames, Run};
 use burntrace::{
@@ -9,16 +9,16 @@ use burntrace::{
 
 pub type Point = [f64; 3];
 
-/// Where velocities are given, and what they are in between.
+/// Sample positions of velocities, and their interpolation.
 pub trait Space: FrameSource {
-    /// The least and the greatest corner of the box; equal on a flat axis.
+    /// The low and high corners of the box; equal along a flat axis.
     fn corners(&self) -> [Point; 2];
 
     /// Velocity in a frame.
     fn in_frame(&self, frame: usize, p: Point) -> Point;
 }
 
-/// What is traced, and how.
+/// A field with the options of a run.
 #[derive(Clone, Debug)]
 pub struct Case<S = Frames> {
     pub frames: S,
@@ -26,14 +26,14 @@ pub struct Case<S = Frames> {
     pub outside: OutsideTime,
     pub scheme: Scheme,
     pub faces: [[Condition; 2]; 3],
-    /// Begin of each step and end of the last one.
+    /// Start of each step, and end of the last one.
     pub times: Vec<f64>,
     pub stagnant_speed: f64,
 }
 
-/// What has become of a particle.
+/// The final state of a particle.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fate {
+pub struct FinalState {
     pub position: Point,
     pub image: [i64; 3],
     pub status: Status,
@@ -53,20 +53,24 @@ impl<S: Space> Case<S> {
         self.low()[d] == self.high()[d]
     }
 
-    /// Follows a particle that is released at a time.
-    pub fn follow(&self, start: Point, release: f64) -> Fate {
-        self.follow_nudged(start, release, &|_, p| p)
+    /// Traces a particle from its release.
+    pub fn follow(&self, start: Point, release: f64) -> FinalState {
+        self.follow_perturbed(start, release, &|_, p| p)
     }
 
-    /// Follows a particle whose position is changed before each step, given the step's number.
-    pub fn follow_nudged(
+    /// Traces a particle, with its position perturbed before each step by a function of the step's index.
+    pub fn follow_perturbed(
         &self,
         start: Point,
         release: f64,
-        nudge: &dyn Fn(usize, Point) -> Point,
-    ) -> Fate {
-        let mut fate =
-            Fate { position: start, image: [0; 3], status: Status::Waiting, end_time: f64::NAN };
+        perturbation: &dyn Fn(usize, Point) -> Point,
+    ) -> FinalState {
+        let mut state = FinalState {
+            position: start,
+            image: [0; 3],
+            status: Status::Waiting,
+            end_time: f64::NAN,
+        };
         for (k, pair) in self.times.windows(2).enumerate() {
             let is_backward = pair[1] < pair[0];
             let is_late = if is_backward { release <= pair[1] } else { release >= pair[1] };
@@ -74,36 +78,35 @@ impl<S: Space> Case<S> {
                 continue;
             }
             let is_within = if is_backward { release < pair[0] } else { release > pair[0] };
-            let begin = if is_within { release } else { pair[0] };
-            fate.status = Status::Active;
-            fate.position = nudge(k, fate.position);
-            self.step(&mut fate, begin, pair[1] - begin);
-            if fate.status != Status::Active {
+            let t = if is_within { release } else { pair[0] };
+            state.status = Status::Active;
+            state.position = perturbation(k, state.position);
+            self.step(&mut state, t, pair[1] - t);
+            if state.status != Status::Active {
                 break;
             }
         }
-        fate
+        state
     }
 
-    /// What rounding can do to a particle, found by rounding on purpose: the sum of what becomes
-    /// of nudges by `delta` along each axis before each step. Infinite where a nudge decides about
-    /// a status, as on the verge of an exit.
-    pub fn sensitivity(&self, fate: &Fate, start: Point, release: f64, delta: f64) -> f64 {
+    /// The effect of rounding on a particle: the sum of the deviations caused by perturbations of `delta` along
+    /// each axis before each step. Infinite if a perturbation changes the status, as on the verge of an exit.
+    pub fn sensitivity(&self, state: &FinalState, start: Point, release: f64, delta: f64) -> f64 {
         let (low, high) = (self.low(), self.high());
         let mut sum = 0.0;
         for step in 0..self.times.len() - 1 {
             for d in (0..3).filter(|d| !self.is_flat(*d)) {
-                let becomes = |delta: f64| {
-                    let nudge = |k: usize, mut p: Point| {
+                let deviation = |delta: f64| {
+                    let perturbation = |k: usize, mut p: Point| {
                         let x = p[d] + delta;
                         if k == step && low[d] <= x && x <= high[d] {
                             p[d] = x;
                         }
                         p
                     };
-                    fate.apart(&self.follow_nudged(start, release, &nudge), self.width())
+                    state.apart(&self.follow_perturbed(start, release, &perturbation), self.width())
                 };
-                sum += becomes(delta).max(becomes(-delta));
+                sum += deviation(delta).max(deviation(-delta));
             }
         }
         sum
@@ -113,73 +116,74 @@ impl<S: Space> Case<S> {
         std::array::from_fn(|d| self.high()[d] - self.low()[d])
     }
 
-    fn step(&self, fate: &mut Fate, t: f64, h: f64) {
-        let slope = self.slope(fate.position, t, h);
-        let way = slope.map(|v| h * v);
-        if way.iter().any(|x| !x.is_finite()) {
-            fate.status = Status::NonFinite;
-            fate.end_time = t;
+    fn step(&self, state: &mut FinalState, t: f64, h: f64) {
+        let velocity = self.mean_velocity(state.position, t, h);
+        let displacement = velocity.map(|v| h * v);
+        if displacement.iter().any(|x| !x.is_finite()) {
+            state.status = Status::NonFinite;
+            state.end_time = t;
             return;
         }
-        let speed = self.velocity(fate.position, t).iter().map(|v| v * v).sum::<f64>().sqrt();
+        let speed = self.velocity(state.position, t).iter().map(|v| v * v).sum::<f64>().sqrt();
         if speed < self.stagnant_speed {
-            fate.status = Status::Stagnant;
-            fate.end_time = t;
+            state.status = Status::Stagnant;
+            state.end_time = t;
             return;
         }
-        let walks: [Walk; 3] = std::array::from_fn(|d| self.walk(d, fate.position[d], way[d], 1.0));
-        let first = walks.iter().filter_map(|walk| walk.exit).min_by(|a, b| a.0.total_cmp(&b.0));
+        let moves: [AxisMove; 3] =
+            std::array::from_fn(|d| self.advance(d, state.position[d], displacement[d], 1.0));
+        let first = moves.iter().filter_map(|moved| moved.exit).min_by(|a, b| a.0.total_cmp(&b.0));
         let part = first.map_or(1.0, |(part, _)| part);
-        for (d, way) in way.into_iter().enumerate() {
-            let walk = self.walk(d, fate.position[d], way, part);
-            fate.position[d] = walk.at;
-            fate.image[d] += walk.image;
+        for (d, displacement) in displacement.into_iter().enumerate() {
+            let moved = self.advance(d, state.position[d], displacement, part);
+            state.position[d] = moved.at;
+            state.image[d] += moved.image;
         }
         if let Some((part, face)) = first {
             let d = face as usize / 2;
-            fate.position[d] =
+            state.position[d] =
                 if (face as usize).is_multiple_of(2) { self.low()[d] } else { self.high()[d] };
-            fate.status = Status::Exited(face);
-            fate.end_time = t + part * h;
+            state.status = Status::Exited(face);
+            state.end_time = t + part * h;
         }
     }
 
-    /// Goes a part of a way along an axis, from wall to wall.
-    fn walk(&self, d: usize, from: f64, way: f64, part: f64) -> Walk {
-        let mut walk = Walk { at: from, image: 0, exit: None };
+    /// Applies a part of a displacement along an axis, from face to face.
+    fn advance(&self, d: usize, from: f64, displacement: f64, part: f64) -> AxisMove {
+        let mut moved = AxisMove { at: from, image: 0, exit: None };
         if self.is_flat(d) {
-            return walk;
+            return moved;
         }
         let (low, high) = (self.low()[d], self.high()[d]);
-        let mut up = way > 0.0;
-        let total = way.abs();
+        let mut up = displacement > 0.0;
+        let total = displacement.abs();
         let mut left = part * total;
         loop {
-            let reach = if up { high - walk.at } else { walk.at - low };
+            let reach = if up { high - moved.at } else { moved.at - low };
             if left <= reach {
-                walk.at += if up { left } else { -left };
-                return walk;
+                moved.at += if up { left } else { -left };
+                return moved;
             }
             left -= reach;
-            walk.at = if up { high } else { low };
+            moved.at = if up { high } else { low };
             match self.faces[d][usize::from(up)] {
                 Condition::Periodic => {
-                    walk.at = if up { low } else { high };
-                    walk.image += if up { 1 } else { -1 };
+                    moved.at = if up { low } else { high };
+                    moved.image += if up { 1 } else { -1 };
                 }
                 Condition::Reflect => up = !up,
-                Condition::Clamp => return walk,
+                Condition::Clamp => return moved,
                 Condition::Exit => {
                     let face = Face::ALL[2 * d + usize::from(up)];
-                    walk.exit = Some(((part * total - left) / total, face));
-                    return walk;
+                    moved.exit = Some(((part * total - left) / total, face));
+                    return moved;
                 }
             }
         }
     }
 
-    /// Mean velocity of a step.
-    fn slope(&self, p: Point, t: f64, h: f64) -> Point {
+    /// Mean velocity over a step.
+    fn mean_velocity(&self, p: Point, t: f64, h: f64) -> Point {
         let go = |k: Point, c: f64| std::array::from_fn(|d| p[d] + c * h * k[d]);
         let k1 = self.velocity(p, t);
         match self.scheme {
@@ -255,7 +259,7 @@ impl<S: Space> Case<S> {
         sum
     }
 
-    /// The frames that a time lies between, and how much each counts.
+    /// The frames around a time, with their weights.
     fn frames_at(&self, t: f64) -> Vec<(usize, f64)> {
         let mut times = self.frames.times().to_vec();
         let last = times.len() - 1;
@@ -295,7 +299,7 @@ impl Space for Frames {
     /// A weighted sum over the eight corners, or the cell's value.
     fn in_frame(&self, frame: usize, p: Point) -> Point {
         let values = &self.values[frame];
-        let places: [(usize, f64); 3] = std::array::from_fn(|d| place(&self.axes[d], p[d]));
+        let located: [(usize, f64); 3] = std::array::from_fn(|d| locate(&self.axes[d], p[d]));
         let is_cells = self.placement == Placement::Cells;
         let counts = self.axes.each_ref().map(|axis| match is_cells {
             true => (axis.len() - 1).max(1),
@@ -304,7 +308,7 @@ impl Space for Frames {
         let read = |ijk: [usize; 3], c: usize| {
             values[3 * (ijk[0] + counts[0] * (ijk[1] + counts[1] * ijk[2])) + c]
         };
-        let cell = places.map(|(cell, _)| cell);
+        let cell = located.map(|(cell, _)| cell);
         if is_cells {
             return std::array::from_fn(|c| read(cell, c));
         }
@@ -312,7 +316,7 @@ impl Space for Frames {
         for corner in 0..8 {
             let bits = [corner & 1, corner >> 1 & 1, corner >> 2];
             let weight: f64 = (0..3)
-                .map(|d| if bits[d] == 1 { places[d].1 } else { 1.0 - places[d].1 })
+                .map(|d| if bits[d] == 1 { located[d].1 } else { 1.0 - located[d].1 })
                 .product();
             if weight != 0.0 {
                 let ijk = std::array::from_fn(|d| cell[d] + bits[d]);
@@ -323,8 +327,8 @@ impl Space for Frames {
     }
 }
 
-/// The cell of a coordinate and the fraction of it; the nearest point of the axis beyond it.
-fn place(axis: &[f64], x: f64) -> (usize, f64) {
+/// The cell of a coordinate and the fraction within it, clamped to the axis.
+fn locate(axis: &[f64], x: f64) -> (usize, f64) {
     if axis.len() == 1 {
         return (0, 0.0);
     }
@@ -336,18 +340,18 @@ fn place(axis: &[f64], x: f64) -> (usize, f64) {
     (cell, (x - axis[cell]) / (axis[cell + 1] - axis[cell]))
 }
 
-/// Where a way along an axis led.
-struct Walk {
+/// The result of a displacement along an axis.
+struct AxisMove {
     at: f64,
     image: i64,
-    /// The part of the way at which it went out, and the face.
+    /// The fraction of the displacement at the exit, and the face.
     exit: Option<(f64, Face)>,
 }
 
-impl Fate {
-    /// What a run says of a particle.
-    pub fn of(run: &Run, i: usize) -> Fate {
-        Fate {
+impl FinalState {
+    /// The final state of a particle of a run.
+    pub fn of(run: &Run, i: usize) -> FinalState {
+        FinalState {
             position: run.last()[i],
             image: run.image[i],
             status: run.status[i],
@@ -355,20 +359,20 @@ impl Fate {
         }
     }
 
-    /// How far two fates are apart; infinitely where their statuses differ.
-    pub fn apart(&self, other: &Fate, width: [f64; 3]) -> f64 {
+    /// The deviation between two final states; infinite if their statuses differ.
+    pub fn apart(&self, other: &FinalState, width: [f64; 3]) -> f64 {
         if self.status != other.status || self.end_time.is_nan() != other.end_time.is_nan() {
             return f64::INFINITY;
         }
-        // Along paths without jumps: on a periodic face rounding may choose either side.
-        let free = |fate: &Fate, d: usize| fate.position[d] + fate.image[d] as f64 * width[d];
-        let ways = (0..3).map(|d| (free(self, d) - free(other, d)).abs());
-        ways.fold((self.end_time - other.end_time).abs(), f64::max)
+        // Unwrapped: on a periodic face rounding may choose either side.
+        let free =
+            |state: &FinalState, d: usize| state.position[d] + state.image[d] as f64 * width[d];
+        let deviations = (0..3).map(|d| (free(self, d) - free(other, d)).abs());
+        deviations.fold((self.end_time - other.end_time).abs(), f64::max)
     }
 }
 
-/// Roundings of a step, as a nudge: half an ulp of a position of up to 5, from some ten operations
-/// on positions and on ways.
-pub fn nudge(eps: f64) -> f64 {
+/// The rounding error of a step: half an ulp of a position of up to 5, for about ten operations.
+pub fn perturbation(eps: f64) -> f64 {
     10.0 * 0.5 * 5.0 * eps
 }

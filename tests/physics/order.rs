@@ -1,4 +1,4 @@
-//! The order of the seeds, batches, threads and launches do not change a bit.
+//! Tracks are bit-identical for any order of the seeds, batches, threads and launches.
 
 use super::common::*;
 use burntrace::{
@@ -9,7 +9,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::process::Command;
 
-/// More than one tile of particles on a CPU (256).
+/// More than one tile (256) of particles on a CPU.
 const COUNT: usize = 700;
 
 fn frames() -> Frames {
@@ -59,7 +59,7 @@ fn permuted_seeds_give_permuted_tracks() {
 }
 
 #[test]
-fn batches_and_repetitions_give_the_same_bits() {
+fn repeated_and_split_runs_give_bit_identical_tracks() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
@@ -76,9 +76,9 @@ fn batches_and_repetitions_give_the_same_bits() {
     }
 }
 
-/// How many steps a launch takes depends on the saves; the tracks do not.
+/// The number of steps a launch depends on the saves.
 #[test]
-fn saves_do_not_change_the_tracks() {
+fn save_interval_gives_bit_identical_tracks() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
@@ -93,10 +93,10 @@ fn saves_do_not_change_the_tracks() {
     }
 }
 
-/// Devices round differently, but no more than that: 24 steps over a box of 1, in a field whose
-/// gradient, 2 over a spacing of 1/6, makes distances grow by at most exp(12) and in fact far less.
+/// Over 24 steps in a unit box, the gradient of the field (2 over a spacing of 1/6) amplifies rounding by at
+/// most exp(12), and in practice far less.
 #[test]
-fn devices_agree_to_rounding() {
+fn tracks_of_all_devices_agree_to_rounding() {
     let points = points();
     for precision in [Precision::F32, Precision::F64] {
         let here = machines().into_iter().filter(|machine| machine.precision == precision);
@@ -108,13 +108,13 @@ fn devices_agree_to_rounding() {
         let (_, first) = runs.next().unwrap();
         for (machine, run) in runs {
             assert_eq!(first.status, run.status, "{machine}");
-            let off = distance(first.last(), run.last());
-            assert_below(&machine.to_string(), off, 500.0 * machine.eps());
+            let deviation = distance(first.last(), run.last());
+            assert_below(&machine.to_string(), deviation, 500.0 * machine.eps());
         }
     }
 }
 
-/// Set in the processes that [`threads_do_not_change_a_bit`] starts.
+/// Set in the child processes of [`thread_count_gives_bit_identical_tracks`].
 const CHILD: &str = "BURNTRACE_TEST_PRINT_HASH";
 
 fn hashes() -> String {
@@ -129,16 +129,16 @@ fn hashes() -> String {
     lines.collect()
 }
 
-/// The number of threads is one for a whole process, so that each count needs its own.
+/// The number of threads is fixed for a process, so each count needs its own process.
 #[test]
-fn threads_do_not_change_a_bit() {
+fn thread_count_gives_bit_identical_tracks() {
     if std::env::var_os(CHILD).is_some() {
         println!("{}", hashes());
         return;
     }
     let here = hashes();
     for threads in ["1", "2", "5"] {
-        let name = "physics::order::threads_do_not_change_a_bit";
+        let name = "physics::order::thread_count_gives_bit_identical_tracks";
         let output = Command::new(std::env::current_exe().unwrap())
             .args([name, "--exact", "--nocapture"])
             .env(CHILD, "1")
@@ -151,7 +151,7 @@ fn threads_do_not_change_a_bit() {
 }
 
 #[test]
-fn an_observer_sees_a_run_go_on() {
+fn observer_sees_monotonic_progress() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
@@ -166,12 +166,12 @@ fn an_observer_sees_a_run_go_on() {
                 })
                 .unwrap();
             assert!(seen.len() >= 4, "{machine}: {seen:?}");
-            let goes_on = |pair: &[burntrace::Progress]| {
+            let is_monotonic = |pair: &[burntrace::Progress]| {
                 pair[0].time <= pair[1].time
                     && pair[0].fraction <= pair[1].fraction
                     && pair[0].particle_steps <= pair[1].particle_steps
             };
-            assert!(seen.windows(2).all(goes_on), "{machine}: {seen:?}");
+            assert!(seen.windows(2).all(is_monotonic), "{machine}: {seen:?}");
             let last = seen.last().unwrap();
             assert_eq!((last.fraction, last.time, last.particle_steps), (1.0, 1.0, 24 * 50));
             assert!(!summary.cancelled);
@@ -180,7 +180,7 @@ fn an_observer_sees_a_run_go_on() {
 }
 
 #[test]
-fn a_cancelled_run_keeps_what_it_has() {
+fn cancelled_run_returns_the_saves_so_far() {
     let points = points();
     for machine in machines() {
         let field = machine.field(&frames());
@@ -194,16 +194,16 @@ fn a_cancelled_run_keeps_what_it_has() {
         assert!(summary.cancelled, "{machine}");
         assert_eq!((summary.saves, summary.steps), (3, 12), "{machine}");
         assert_eq!(tracks.times(), [0.0, 0.25, 0.5], "{machine}");
-        let kept: Vec<_> = tracks.saves().iter().map(|save| rows(save.position.clone())).collect();
-        assert_eq!(kept, whole.saves[..3], "{machine}");
+        let saves: Vec<_> = tracks.saves().iter().map(|save| rows(save.position.clone())).collect();
+        assert_eq!(saves, whole.saves[..3], "{machine}");
         assert_eq!(tracks.ends().status.len(), COUNT, "{machine}");
         assert_eq!(summary.released, summary.active() + summary.ended());
     }
 }
 
-/// A sink that refuses stops the run with its own error.
+/// The run returns the error of the sink.
 #[test]
-fn a_failing_sink_stops_the_run() {
+fn failing_sink_stops_the_run() {
     struct Full;
     impl TrackSink for Full {
         fn begin(&mut self, _: &burntrace::SavePlan) -> Result<(), burntrace::SinkError> {
@@ -213,7 +213,7 @@ fn a_failing_sink_stops_the_run() {
             if save.index == 2 { Err("the disk is full".into()) } else { Ok(()) }
         }
         fn end(&mut self, _: &burntrace::Ends) -> Result<(), burntrace::SinkError> {
-            panic!("the run went on")
+            panic!("the run continued")
         }
     }
     for machine in machines() {

@@ -1,15 +1,14 @@
-//! Fields on scattered points: the search for nodes and the two weightings, against tensor
-//! operations that look at all nodes, and against an oracle that shares nothing with either.
+//! Fields on scattered points: node search and both weightings, against the tensor engine, which visits all
+//! nodes, and against an independent oracle.
 //!
-//! The velocity of the nearest node jumps where another node becomes the nearest, and so does a
-//! mean of some nodes where one of them is exchanged. A particle that comes within rounding of
-//! such a place may go either way. The oracle finds those by nudging every particle: nudges that
-//! lead elsewhere are allowed for. All others must agree to rounding, and they must be many.
+//! The velocity jumps where another node becomes the nearest, or where the set of neighbours of a mean
+//! changes. The outcome of a particle within rounding of such a position is undecided. The oracle detects
+//! these particles by perturbation. All others must agree to rounding, and they must be the great majority.
 
 use super::{
-    cloud::{Cloud, Judge, mean, single, tracer},
+    cloud::{Cloud, OracleCheck, mean, single, tracer},
     common::*,
-    oracle::{Case, Point, Space, nudge},
+    oracle::{Case, Point, Space, perturbation},
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
@@ -20,12 +19,12 @@ use burntrace::{
 };
 use std::{sync::mpsc, time::Duration};
 
-/// Random points of single precision in a box.
+/// Random points in a box, rounded to single precision.
 fn points(seed: u64, low: Point, high: Point, count: usize) -> Vec<Point> {
     single(Dice(seed).points(low, high, count))
 }
 
-// ---- fused and tensor operations ----
+// ---- both engines ----
 
 const WEIGHTINGS: [(usize, f64); 7] =
     [(0, 0.0), (1, 2.0), (1, 3.5), (4, 2.0), (4, 3.5), (8, 2.0), (8, 3.5)];
@@ -34,8 +33,8 @@ fn weighting((neighbours, power): (usize, f64)) -> Weighting {
     if neighbours == 0 { Weighting::Nearest } else { mean(neighbours, power) }
 }
 
-/// A cloud in a box of 2 x 1 x 1 that takes particles through it in several steps along one axis,
-/// with frames that no step ends on.
+/// A cloud in a box of 2 x 1 x 1 that carries particles through it in several steps along one axis. No step
+/// ends on a frame.
 fn case(weighting: Weighting, scheme: Scheme, faces: Condition) -> Case<Cloud> {
     let mut dice = Dice(31 + scheme as u64);
     let fast = (scheme as usize + faces as usize) % 3;
@@ -63,8 +62,8 @@ fn case_seeds() -> Seeds {
     seeds.with_release(release).unwrap()
 }
 
-/// Kernels are compiled for a weighting, a scheme, and for periodic faces or others: on a card
-/// that is none a few of them have to do, of few stages.
+/// Kernels are compiled for each weighting, scheme, and periodic or other faces: a software GPU tests a few
+/// of them, with few stages.
 fn is_tested(machine: &Machine, which: usize, case: &Case<Cloud>) -> bool {
     let is_periodic = case.faces[0][0] == Periodic;
     let is_double = machine.is_double();
@@ -78,9 +77,9 @@ fn is_tested(machine: &Machine, which: usize, case: &Case<Cloud>) -> bool {
 }
 
 #[test]
-fn fused_and_tensor_operations_agree() {
+fn tracks_of_both_engines_agree_in_point_fields() {
     let (machines, seeds) = (machines(), case_seeds());
-    let (mut judged, mut undecided) = (0, 0);
+    let (mut compared, mut undecided) = (0, 0);
     let mut statuses = std::collections::HashSet::new();
     for (which, kind) in WEIGHTINGS.into_iter().enumerate() {
         for scheme in Scheme::ALL {
@@ -88,33 +87,36 @@ fn fused_and_tensor_operations_agree() {
                 let case = case(weighting(kind), scheme, condition);
                 for precision in [Precision::F32, Precision::F64] {
                     let of_it = machines.iter().filter(|m| m.precision == precision);
-                    let mut reference: Option<(Judge, Run)> = None;
+                    let mut reference: Option<(OracleCheck, Run)> = None;
                     for machine in of_it.filter(|m| is_tested(m, which, &case)) {
                         let field = case.frames.load(machine);
                         let run = |engine| trace(&tracer(&case, &field).engine(engine), &seeds);
-                        // The first of them is Flex, whose tensor operations are the reference.
-                        let (judge, tensor) = reference.get_or_insert_with(|| {
-                            (Judge::new(&case, &seeds, nudge(machine.eps())), run(Engine::Tensor))
+                        // The first machine is Flex, whose tensor engine is the reference.
+                        let (oracle_check, tensor) = reference.get_or_insert_with(|| {
+                            (
+                                OracleCheck::new(&case, &seeds, perturbation(machine.eps())),
+                                run(Engine::Tensor),
+                            )
                         });
                         let fused = run(Engine::Fused);
                         let what = format!("{machine}, {kind:?}, {scheme:?}, {condition:?}");
-                        undecided += judge.check_both(&what, &fused, tensor);
-                        judged += seeds.len();
+                        undecided += oracle_check.check_both(&what, &fused, tensor);
+                        compared += seeds.len();
                         statuses.extend(fused.status);
                     }
                 }
             }
         }
     }
-    assert!(undecided * 50 < judged, "{undecided} of {judged} could not be judged");
+    assert!(undecided * 50 < compared, "{undecided} of {compared} are undecided");
     assert!(statuses.contains(&Status::Active), "{statuses:?}");
     let exits = Face::ALL.into_iter().filter(|face| statuses.contains(&Status::Exited(*face)));
     assert!(exits.count() >= 3, "{statuses:?}");
 }
 
-/// The tensor engine of NdArray, and of a card for one step, for some of the cases.
+/// The tensor engines of the CPU devices, and of a GPU for some cases.
 #[test]
-fn tensor_operations_agree_on_every_device() {
+fn tensor_engine_matches_the_oracle_on_every_device() {
     let seeds = case_seeds();
     for (kind, scheme, faces) in [
         ((0, 0.0), Scheme::Midpoint, Reflect),
@@ -128,10 +130,10 @@ fn tensor_operations_agree_on_every_device() {
                 continue;
             }
             let field = case.frames.load(&machine);
-            let judge = Judge::new(&case, &seeds, nudge(machine.eps()));
+            let oracle_check = OracleCheck::new(&case, &seeds, perturbation(machine.eps()));
             let run = trace(&tracer(&case, &field).engine(Engine::Tensor), &seeds);
-            let undecided = judge.check(&format!("{machine}, {kind:?}, {scheme:?}"), &run);
-            assert!(undecided <= 1, "{machine}, {kind:?}: {undecided} could not be judged");
+            let undecided = oracle_check.check(&format!("{machine}, {kind:?}, {scheme:?}"), &run);
+            assert!(undecided <= 1, "{machine}, {kind:?}: {undecided} are undecided");
         }
     }
 }
@@ -143,7 +145,7 @@ struct Shape {
     name: &'static str,
     nodes: Vec<Point>,
     corners: [Point; 2],
-    /// The greatest coordinate, by which rounding is measured.
+    /// The maximum coordinate, the scale of rounding errors.
     size: f64,
     faces: Condition,
     is_single: bool,
@@ -155,7 +157,7 @@ impl Shape {
         Shape { name, nodes, corners: [low, high], size, faces: Reflect, is_single: true }
     }
 
-    /// Random nodes in all of the box.
+    /// Random nodes throughout the box.
     fn full(name: &'static str, low: Point, high: Point, count: usize) -> Self {
         Shape::new(name, points(count as u64, low, high, count), low, high)
     }
@@ -163,14 +165,14 @@ impl Shape {
 
 const UNIT: [Point; 2] = [[0.0; 3], [1.0; 3]];
 
-/// Half of the nodes in a millionth of the volume.
+/// Half of the nodes are in a millionth of the volume.
 fn clustered(count: usize) -> Vec<Point> {
     let mut nodes = points(8, [0.0; 3], [1.0; 3], count / 2);
     nodes.extend(points(9, [0.4; 3], [0.41; 3], count / 2));
     nodes
 }
 
-/// A line through the box that follows no axis.
+/// A line through the box, not parallel to an axis.
 fn collinear(count: usize) -> Vec<Point> {
     let at = |i: usize| (i * i) as f64 / (count * count) as f64;
     single((0..count).map(|i| [at(i), 0.25 + 0.5 * at(i), 1.0 - at(i)]).collect())
@@ -200,7 +202,7 @@ fn shapes() -> Vec<Shape> {
         Shape::full("kilometres in metres", [-1e6; 3], [2e6, 1e6, 5e5], 100),
     ];
     let nodes = Dice(10).points(offset(low), offset(high), 100);
-    // Single precision cannot tell which of these nodes are nearer.
+    // Single precision cannot resolve the distances of these nodes.
     for shape in [
         Shape::new("far from the origin", nodes, offset(low), offset(high)),
         Shape::new("far outside", points(4, [0.5; 3], [0.51; 3], 60), [-20.0; 3], [30.0; 3]),
@@ -210,8 +212,7 @@ fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// Velocities that lead through a good part of the box, and that differ between nodes, the more
-/// the farther they are apart.
+/// Velocities that carry particles through a large part of the box, and differ more between distant nodes.
 fn unsteady(shape: &Shape, weighting: Weighting) -> Case<Cloud> {
     let [low, high] = shape.corners;
     let size: Point = std::array::from_fn(|d| high[d] - low[d]);
@@ -233,7 +234,7 @@ fn unsteady(shape: &Shape, weighting: Weighting) -> Case<Cloud> {
     }
 }
 
-/// Particles over the whole box, a few of them among the nodes, wherever those are.
+/// Particles throughout the box, and a few close to nodes.
 fn seeds_in(shape: &Shape) -> Seeds {
     let [low, high] = shape.corners;
     let mut seeds = Dice(17).points(low, high, 14);
@@ -243,20 +244,20 @@ fn seeds_in(shape: &Shape) -> Seeds {
     };
     seeds.extend(nodes.zip(&seeds.clone()).map(near));
     let seeds = if shape.is_single { single(seeds) } else { seeds };
-    // Rounding may have led out of the box.
+    // Rounding may have moved a seed out of the box.
     let inside = |p: Point| std::array::from_fn(|d| p[d].clamp(low[d], high[d]));
     Seeds::list(seeds.into_iter().map(inside).collect()).unwrap()
 }
 
 #[test]
-fn clouds_of_all_shapes_agree_with_the_oracle() {
-    let (mut judged, mut undecided) = (0, 0);
+fn fused_tracks_in_clouds_of_all_shapes_match_the_oracle() {
+    let (mut compared, mut undecided) = (0, 0);
     for shape in shapes() {
         let seeds = seeds_in(&shape);
         let count = shape.nodes.len();
         for weighting in [Weighting::Nearest, mean(count.min(4), 2.0), mean(count.min(8), 3.5)] {
             let case = unsteady(&shape, weighting);
-            // Few kernels are compiled for a card that is none: they do for most of the shapes.
+            // A software GPU compiles few kernels, which cover most of the shapes.
             let is_compiled = |machine: &&Machine| {
                 let is_common = weighting == mean(4, 2.0) && !machine.is_double();
                 machine.is_cpu() || is_common || weighting == Weighting::Nearest
@@ -265,21 +266,22 @@ fn clouds_of_all_shapes_agree_with_the_oracle() {
                 if precision == Precision::F32 && !shape.is_single {
                     continue;
                 }
-                let mut judge = None;
+                let mut oracle_check = None;
                 let of_it = machines().into_iter().filter(|m| m.precision == precision);
                 for machine in of_it.filter(|machine| is_compiled(&machine)) {
-                    let delta = nudge(machine.eps()) * shape.size / 5.0;
-                    let judge = judge.get_or_insert_with(|| Judge::new(&case, &seeds, delta));
+                    let delta = perturbation(machine.eps()) * shape.size / 5.0;
+                    let oracle_check =
+                        oracle_check.get_or_insert_with(|| OracleCheck::new(&case, &seeds, delta));
                     let field = case.frames.load(&machine);
                     let run = trace(&tracer(&case, &field).engine(Engine::Fused), &seeds);
                     let what = format!("{machine}, {}, {weighting:?}", shape.name);
-                    undecided += judge.check(&what, &run);
-                    judged += seeds.len();
+                    undecided += oracle_check.check(&what, &run);
+                    compared += seeds.len();
                 }
             }
         }
     }
-    assert!(undecided * 20 < judged, "{undecided} of {judged} could not be judged");
+    assert!(undecided * 20 < compared, "{undecided} of {compared} are undecided");
 }
 
 // ---- ties ----
@@ -297,20 +299,20 @@ fn lattice() -> Vec<Point> {
     nodes
 }
 
-/// The middles between two, four and eight nodes of it, and places beside it.
-fn middles() -> Vec<Point> {
-    let mut places = Vec::new();
+/// Midpoints between two, four and eight nodes of the lattice, and points outside it.
+fn midpoints() -> Vec<Point> {
+    let mut targets = Vec::new();
     for k in -1..10 {
         for j in -1..12 {
             for i in -1..14 {
-                places.push([i, j, k].map(|n| f64::from(n) * 0.125));
+                targets.push([i, j, k].map(|n| f64::from(n) * 0.125));
             }
         }
     }
-    places
+    targets
 }
 
-/// Velocities in tensor operations.
+/// Velocities sampled with tensor operations.
 fn tensor_sample(cloud: &Cloud, machine: &Machine, points: &[Point]) -> Vec<Point> {
     let dtype = machine.precision.dtype();
     let data = TensorData::new(points.as_flattened().to_vec(), [points.len(), 3]);
@@ -319,20 +321,20 @@ fn tensor_sample(cloud: &Cloud, machine: &Machine, points: &[Point]) -> Vec<Poin
 }
 
 #[test]
-fn of_nodes_equally_near_one_is_taken_the_same_everywhere() {
+fn equidistant_nearest_nodes_are_chosen_identically() {
     let cloud = Cloud::numbered(lattice(), Weighting::Nearest);
-    let places = middles();
+    let targets = midpoints();
     let mut all: Vec<Vec<Point>> = Vec::new();
     for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
-        let found = cloud.sample(&machine, &places);
-        for (p, v) in places.iter().zip(&found) {
+        let found = cloud.sample(&machine, &targets);
+        for (p, v) in targets.iter().zip(&found) {
             let node = v[0] as usize;
-            let least = cloud.nearest(*p, 1)[0].0;
+            let min = cloud.nearest(*p, 1)[0].0;
             assert_eq!(v[1..], [-v[0], 2.0 * v[0]], "{machine}, {p:?}");
-            assert_eq!(cloud.distance(*p, node), least, "{machine}, {p:?}");
+            assert_eq!(cloud.distance(*p, node), min, "{machine}, {p:?}");
         }
         if machine.is_cpu() {
-            all.push(tensor_sample(&cloud, &machine, &places));
+            all.push(tensor_sample(&cloud, &machine, &targets));
             all.push(found);
         }
     }
@@ -340,37 +342,36 @@ fn of_nodes_equally_near_one_is_taken_the_same_everywhere() {
 }
 
 #[test]
-fn of_neighbours_equally_far_the_same_are_taken_everywhere() {
+fn equidistant_neighbours_are_chosen_identically() {
     // Cubes have eight corners, squares four, and each corner six neighbours.
     for neighbours in [2, 3, 5] {
         let cloud = Cloud::numbered(lattice(), mean(neighbours, 2.0));
-        let places = middles();
+        let targets = midpoints();
         let mut all: Vec<(Machine, Vec<Point>)> = Vec::new();
         for machine in machines().into_iter().filter(Machine::is_cpu) {
-            all.push((machine.clone(), tensor_sample(&cloud, &machine, &places)));
-            let found = cloud.sample(&machine, &places);
+            all.push((machine.clone(), tensor_sample(&cloud, &machine, &targets)));
+            let found = cloud.sample(&machine, &targets);
             all.push((machine, found));
         }
         for (machine, found) in &all {
-            // A mean of numbers up to 2 x 210, of which each rounding is one of single precision.
-            let off = distance(found, &all[0].1);
+            // A mean of numbers up to 2 x 210, with single-precision rounding.
+            let deviation = distance(found, &all[0].1);
             let what = format!("{machine}, {neighbours} neighbours");
-            assert_below(&what, off, 10.0 * 420.0 * f64::from(f32::EPSILON));
+            assert_below(&what, deviation, 10.0 * 420.0 * f64::from(f32::EPSILON));
         }
     }
 }
 
-// ---- velocities at places ----
+// ---- samples ----
 
-/// At a node, its own velocity, whatever the others have.
 #[test]
-fn at_a_node_its_own_velocity_counts() {
+fn sample_at_a_node_is_its_velocity() {
     let nodes = points(50, [-1.0; 3], [2.0, 1.0, 1.0], 200);
     let linear = |[x, y, z]: Point, _| [1.0 + 2.0 * x - y, 3.0 * z, x + y + z];
     for weighting in [Weighting::Nearest, mean(1, 1.0), mean(4, 2.0), mean(8, 3.5), mean(16, 0.5)] {
         let cloud = Cloud::new(nodes.clone(), &[0.0], weighting, linear);
         for machine in machines() {
-            // One kernel is enough for a card that is none.
+            // One kernel is enough for a software GPU.
             if !machine.is_cpu() && (weighting != mean(4, 2.0) || machine.is_double()) {
                 continue;
             }
@@ -382,31 +383,31 @@ fn at_a_node_its_own_velocity_counts() {
     }
 }
 
-/// A search begins where the last one ended; it must not find other nodes for that, not even of
-/// those that are equally far.
+/// A search starts at the result of the previous one, which must not change the choice of nodes, not even of
+/// equidistant ones.
 #[test]
-fn a_sample_does_not_depend_on_the_one_before_it() {
-    let mut places = middles();
-    places.extend(points(65, [-0.2; 3], [1.7; 3], 1000));
+fn samples_do_not_depend_on_the_previous_sample() {
+    let mut targets = midpoints();
+    targets.extend(points(65, [-0.2; 3], [1.7; 3], 1000));
     let mut dice = Dice(66);
-    let mut shuffled: Vec<usize> = (0..places.len()).collect();
+    let mut shuffled: Vec<usize> = (0..targets.len()).collect();
     shuffled.sort_by_cached_key(|_| dice.bits());
-    let others: Vec<Point> = shuffled.iter().map(|i| places[*i]).collect();
+    let others: Vec<Point> = shuffled.iter().map(|i| targets[*i]).collect();
     for nodes in [lattice(), clustered(300), collinear(100), points(67, [0.0; 3], [1.5; 3], 300)] {
         for weighting in [Weighting::Nearest, mean(3, 2.0), mean(5, 1.0)] {
             let cloud = Cloud::numbered(nodes.clone(), weighting);
             for machine in machines().iter().filter(|machine| machine.name == "flex") {
-                let found = cloud.sample(machine, &places);
+                let found = cloud.sample(machine, &targets);
                 let again = cloud.sample(machine, &others);
                 for (i, v) in shuffled.iter().zip(again) {
-                    assert_eq!(found[*i], v, "{machine}, {weighting:?}, {:?}", places[*i]);
+                    assert_eq!(found[*i], v, "{machine}, {weighting:?}, {:?}", targets[*i]);
                 }
             }
         }
     }
 }
 
-/// What is found for each of many points, by two threads.
+/// Evaluates a function at many points on two threads.
 fn for_each<'a, T: Send>(points: &'a [Point], find: impl Fn(Point) -> T + Sync) -> Vec<T> {
     let halves: Vec<&'a [Point]> = points.chunks(points.len().div_ceil(2)).collect();
     std::thread::scope(|scope| {
@@ -417,8 +418,8 @@ fn for_each<'a, T: Send>(points: &'a [Point], find: impl Fn(Point) -> T + Sync) 
     })
 }
 
-/// Square of the distance of the nearest node of a cloud that is flat nowhere.
-fn least_square(nodes: &[Point], p: Point) -> f64 {
+/// Squared distance of the nearest node in a cloud without flat axes.
+fn min_square(nodes: &[Point], p: Point) -> f64 {
     let square = |node: &Point| {
         let [x, y, z] = [node[0] - p[0], node[1] - p[1], node[2] - p[2]];
         x * x + y * y + z * z
@@ -427,59 +428,59 @@ fn least_square(nodes: &[Point], p: Point) -> f64 {
 }
 
 #[test]
-fn every_nearest_node_is_found() {
-    let places = points(60, [-0.2; 3], [1.2; 3], 100_000);
+fn nearest_node_search_matches_an_exhaustive_search() {
+    let targets = points(60, [-0.2; 3], [1.2; 3], 100_000);
     for nodes in [points(61, [0.0; 3], [1.0; 3], 2000), clustered(2000)] {
-        let least = for_each(&places, |p| least_square(&nodes, p));
+        let min = for_each(&targets, |p| min_square(&nodes, p));
         let cloud = Cloud::numbered(nodes.clone(), Weighting::Nearest);
         for machine in machines().iter().filter(|machine| machine.name == "flex") {
-            let found = cloud.sample(machine, &places);
-            // Squares have a few roundings, one of each difference among them.
+            let found = cloud.sample(machine, &targets);
+            // A margin for the rounding of squared distances.
             let slack = 1.0 + 8.0 * machine.eps();
-            for ((p, least), v) in places.iter().zip(&least).zip(&found) {
-                let square = least_square(&nodes[v[0] as usize..][..1], *p);
-                assert!(square <= least * slack, "{machine}, {p:?}: {square} and not {least}");
+            for ((p, min), v) in targets.iter().zip(&min).zip(&found) {
+                let square = min_square(&nodes[v[0] as usize..][..1], *p);
+                assert!(square <= min * slack, "{machine}, {p:?}: {square}, expected {min}");
             }
         }
     }
 }
 
 #[test]
-fn every_neighbour_is_found() {
-    let places = points(62, [-0.2; 3], [1.2; 3], 5000);
+fn inverse_distance_means_match_an_exhaustive_search() {
+    let targets = points(62, [-0.2; 3], [1.2; 3], 5000);
     for nodes in [points(63, [0.0; 3], [1.0; 3], 1000), clustered(1000)] {
         for weighting in [mean(1, 2.0), mean(4, 2.0), mean(16, 3.5)] {
             let mut dice = Dice(64);
             let cloud = Cloud::new(nodes.clone(), &[0.0], weighting, |_, _| {
                 std::array::from_fn(|_| dice.between(-1.0, 1.0))
             });
-            let judged = for_each(&places, |p| MeanThere::new(&cloud, p));
+            let compared = for_each(&targets, |p| ExpectedSample::new(&cloud, p));
             for machine in machines().iter().filter(|machine| machine.is_cpu()) {
-                let found = cloud.sample(machine, &places);
-                for (there, v) in judged.iter().zip(&found) {
-                    there.check(&format!("{machine}, {weighting:?}"), *v, machine.eps());
+                let found = cloud.sample(machine, &targets);
+                for (expected, v) in compared.iter().zip(&found) {
+                    expected.check(&format!("{machine}, {weighting:?}"), *v, machine.eps());
                 }
             }
         }
     }
 }
 
-/// What a sample at a place must be.
-struct MeanThere<'a> {
+/// The expected sample at a point.
+struct ExpectedSample<'a> {
     cloud: &'a Cloud,
-    place: Point,
+    point: Point,
     velocity: Point,
-    /// The greatest component that a node has.
-    most: f64,
+    /// The maximum velocity component of the nodes.
+    max: f64,
 }
 
-impl<'a> MeanThere<'a> {
-    fn new(cloud: &'a Cloud, place: Point) -> Self {
-        let most = cloud.values[0].iter().fold(0.0, |a, b| f64::max(a, b.abs()));
-        MeanThere { cloud, place, velocity: cloud.in_frame(0, place), most }
+impl<'a> ExpectedSample<'a> {
+    fn new(cloud: &'a Cloud, point: Point) -> Self {
+        let max = cloud.values[0].iter().fold(0.0, |a, b| f64::max(a, b.abs()));
+        ExpectedSample { cloud, point, velocity: cloud.in_frame(0, point), max }
     }
 
-    /// How many nodes count, and the power of their distances.
+    /// The number of nodes in the mean, and the power of their distances.
     fn weighting(&self) -> (usize, f64) {
         match self.cloud.weighting {
             Weighting::Nearest => (1, 0.0),
@@ -487,11 +488,11 @@ impl<'a> MeanThere<'a> {
         }
     }
 
-    /// Whether rounding decides which nodes count: that some on several spots are as far as the
-    /// last one that does, and others of them do not count. Of those on one spot the first do.
+    /// Whether rounding decides which nodes are in the mean: if nodes at different positions are as far away as
+    /// the last one, and not all of them are included. Coincident nodes are taken by index.
     fn is_undecided(&self, eps: f64) -> bool {
         let (neighbours, _) = self.weighting();
-        let nodes = self.cloud.nearest(self.place, usize::MAX);
+        let nodes = self.cloud.nearest(self.point, usize::MAX);
         let (last, node) = nodes[neighbours - 1];
         let slack = 8.0 * eps * last;
         let is_cut = nodes.get(neighbours).is_some_and(|(next, _)| *next <= last + slack);
@@ -501,25 +502,24 @@ impl<'a> MeanThere<'a> {
         is_cut && nodes.iter().any(is_elsewhere)
     }
 
-    /// A square of a distance has some four roundings, its power as many times more, and there are
-    /// two of them in each weight; a sum of up to 16 has its own.
+    /// The bound accounts for the roundings of squared distances, amplified by the power, and of the sums.
     fn check(&self, what: &str, found: Point, eps: f64) {
-        let what = format!("{what}, at {:?}", self.place);
-        let is_mean = found.iter().all(|v| v.abs() <= self.most * (1.0 + 40.0 * eps));
+        let what = format!("{what}, at {:?}", self.point);
+        let is_mean = found.iter().all(|v| v.abs() <= self.max * (1.0 + 40.0 * eps));
         assert!(is_mean, "{what}: {found:?}");
-        let bound = self.most * eps * (40.0 + 10.0 * self.weighting().1);
-        let off = distance(&[found], &[self.velocity]);
-        let is_right = off <= bound || self.is_undecided(eps);
-        assert!(is_right, "{what}: {found:?}, {off:e} above {bound:e}, {:?}", self.velocity);
+        let bound = self.max * eps * (40.0 + 10.0 * self.weighting().1);
+        let deviation = distance(&[found], &[self.velocity]);
+        let is_right = deviation <= bound || self.is_undecided(eps);
+        assert!(is_right, "{what}: {found:?}, {deviation:e} above {bound:e}, {:?}", self.velocity);
     }
 }
 
-// ---- whatever a file may hold ----
+// ---- degenerate clouds ----
 
-/// A cloud that may be degenerate in any way, of up to 300 nodes.
+/// A random cloud of up to 300 nodes with any kind of degeneracy.
 fn random_cloud(dice: &mut Dice) -> Cloud {
     let count = 1 + (dice.bits() % dice.pick(&[3, 20, 300])) as usize;
-    // Squares of distances must be numbers of single precision.
+    // Squared distances must be finite in single precision.
     let scale = 10f64.powf(dice.between(-4.0, 9.0));
     let kind = dice.bits() % 6;
     let stretch: Point = std::array::from_fn(|_| scale * dice.pick(&[1.0, 1.0, 1e-3, 0.0]));
@@ -546,29 +546,28 @@ fn random_cloud(dice: &mut Dice) -> Cloud {
     })
 }
 
-/// Places in and around a cloud's box and on its nodes.
-fn places_of(cloud: &Cloud, dice: &mut Dice) -> Vec<Point> {
+/// Points in and around a cloud's box, and on its nodes.
+fn targets_of(cloud: &Cloud, dice: &mut Dice) -> Vec<Point> {
     let [low, high] = cloud.corners;
     let size: Point = std::array::from_fn(|d| high[d] - low[d]);
-    let mut places = Vec::new();
+    let mut targets = Vec::new();
     for reach in [0.0, 0.5, 10.0] {
         let low = std::array::from_fn(|d| low[d] - reach * size[d]);
         let high = std::array::from_fn(|d| high[d] + reach * size[d]);
-        places.extend(dice.points(low, high, 15));
+        targets.extend(dice.points(low, high, 15));
     }
-    places.extend(cloud.positions.iter().take(10));
-    single(places)
+    targets.extend(cloud.positions.iter().take(10));
+    single(targets)
 }
 
-/// Single precision has no difference that double precision does not have: nodes, places and the
-/// velocities alone are rounded. Nodes equally near on paths that round are left to the bounds.
-fn check_random_cloud(machine: &Machine, cloud: &Cloud, places: &[Point]) {
-    let found = cloud.sample(machine, places);
-    for (p, v) in places.iter().zip(found) {
+/// Checks samples against the exhaustive search, and that a run stays finite.
+fn check_random_cloud(machine: &Machine, cloud: &Cloud, targets: &[Point]) {
+    let found = cloud.sample(machine, targets);
+    for (p, v) in targets.iter().zip(found) {
         let what = format!("{machine}, {} nodes, {:?}", cloud.positions.len(), cloud.weighting);
-        MeanThere::new(cloud, *p).check(&what, v, machine.eps());
+        ExpectedSample::new(cloud, *p).check(&what, v, machine.eps());
     }
-    let seeds = Seeds::list(places.to_vec()).unwrap();
+    let seeds = Seeds::list(targets.to_vec()).unwrap();
     let field = cloud.load(machine);
     let tracer = Tracer::new(&field).domain(Domain::unbounded()).span(steps(0.0, 1.0, 3));
     let run = trace(&tracer, &seeds);
@@ -576,41 +575,41 @@ fn check_random_cloud(machine: &Machine, cloud: &Cloud, places: &[Point]) {
 }
 
 #[test]
-fn no_cloud_is_too_odd() {
+fn degenerate_clouds_are_sampled_exactly_and_traced() {
     let (done, is_done) = mpsc::channel();
     let work = std::thread::spawn(move || {
         let mut dice = Dice(2024);
         for number in 0..150 {
             let cloud = random_cloud(&mut dice);
-            let places = places_of(&cloud, &mut dice);
+            let targets = targets_of(&cloud, &mut dice);
             for machine in machines().iter().filter(|machine| machine.is_cpu()) {
-                check_random_cloud(machine, &cloud, &places);
+                check_random_cloud(machine, &cloud, &targets);
             }
-            // The receiver waits until this end is dropped, or has given up.
+            // Fails only if the receiver has timed out.
             let _ = done.send(number);
         }
     });
-    // A search that finds no end is an error too.
+    // A time limit detects endless searches.
     let mut last = None;
     loop {
         match is_done.recv_timeout(Duration::from_secs(60)) {
             Ok(number) => last = Some(number),
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no end after cloud {last:?}"),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no progress after cloud {last:?}"),
         }
     }
     work.join().unwrap();
 }
 
-/// Boxes so small or so large that their volume is no number: cells must not become too many.
+/// Boxes whose volume underflows or overflows must not get too many cells.
 #[test]
-fn volumes_beyond_all_numbers_do_no_harm() {
+fn nearest_nodes_are_exact_for_volumes_that_underflow_or_overflow() {
     for machine in double_machines().iter().filter(|machine| machine.is_cpu()) {
         for scale in [1e-120, 1e120] {
             let nodes: Vec<Point> = Dice(3).points([0.0; 3], [scale; 3], 100);
             let cloud = Cloud::numbered(nodes, Weighting::Nearest);
-            let places = Dice(4).points([0.0; 3], [scale; 3], 50);
-            for (p, v) in places.iter().zip(cloud.sample(machine, &places)) {
+            let targets = Dice(4).points([0.0; 3], [scale; 3], 50);
+            for (p, v) in targets.iter().zip(cloud.sample(machine, &targets)) {
                 assert_eq!(v[0] as usize, cloud.nearest(*p, 1)[0].1, "{machine}, {scale:e}");
             }
         }
@@ -619,7 +618,7 @@ fn volumes_beyond_all_numbers_do_no_harm() {
 
 // ---- errors ----
 
-/// Two nodes whose frame is a given list of numbers.
+/// Nodes with one frame of given numbers.
 struct Listed {
     positions: Vec<Point>,
     velocity: Floats,
@@ -653,8 +652,8 @@ fn load(
     PointField::load(&mut source, &machines()[0].device, &options, weighting)
 }
 
-/// What is said where two nodes cannot be used as asked.
-fn complaint(weighting: Weighting) -> String {
+/// The error message for two nodes with an invalid weighting.
+fn error_message(weighting: Weighting) -> String {
     let result = load(&UNIT, &[0.0; 6], weighting, NotFinite::Error);
     match result {
         Err(Error::Points(message)) => message,
@@ -663,12 +662,12 @@ fn complaint(weighting: Weighting) -> String {
 }
 
 #[test]
-fn what_is_no_cloud_is_refused() {
+fn invalid_clouds_are_rejected() {
     let empty = load(&[], &[], Weighting::Nearest, NotFinite::Error);
     assert!(matches!(empty, Err(Error::Empty(what)) if what.contains("points")));
-    for nowhere in [f64::NAN, f64::INFINITY] {
-        let places = [[0.0; 3], [0.0, nowhere, 0.0]];
-        let result = load(&places, &[0.0; 6], Weighting::Nearest, NotFinite::Error);
+    for invalid in [f64::NAN, f64::INFINITY] {
+        let targets = [[0.0; 3], [0.0, invalid, 0.0]];
+        let result = load(&targets, &[0.0; 6], Weighting::Nearest, NotFinite::Error);
         assert!(
             matches!(&result, Err(Error::Points(what)) if what.contains("point 1")),
             "{result:?}"
@@ -685,26 +684,26 @@ fn what_is_no_cloud_is_refused() {
 }
 
 #[test]
-fn weightings_that_cannot_be_are_refused() {
+fn invalid_weightings_are_rejected() {
     for neighbours in [0, 3, 17] {
-        let message = complaint(mean(neighbours, 2.0));
+        let message = error_message(mean(neighbours, 2.0));
         let says = format!("{neighbours} neighbours");
         assert!(message.contains(&says) && message.contains("1 to 2"), "{message}");
     }
     for power in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let message = complaint(mean(2, power));
+        let message = error_message(mean(2, power));
         assert!(message.contains(&format!("power {power}")), "{message}");
     }
-    // Of more nodes, sixteen are the most.
+    // The maximum is 16 neighbours.
     let nodes = points(1, [0.0; 3], [1.0; 3], 20);
     let result = load(&nodes, &[0.0; 60], mean(17, 2.0), NotFinite::Error);
     assert!(matches!(&result, Err(Error::Points(what)) if what.contains("1 to 16")), "{result:?}");
     assert!(load(&nodes, &[0.0; 60], mean(16, 2.0), NotFinite::Error).is_ok());
 }
 
-/// Nodes are sorted on their way to the device; the index that is reported is the source's.
+/// Nodes are sorted on upload; errors report the index in the source.
 #[test]
-fn velocities_that_are_no_numbers_are_found_or_zero() {
+fn non_finite_velocities_are_an_error_or_zero() {
     let nodes = points(2, [0.0; 3], [1.0; 3], 100);
     let mut velocity = [1.0_f32; 300];
     for bad in [91, 37, 60] {

@@ -1,4 +1,4 @@
-//! Solid rotation: the exact discrete answer, and the orders of the schemes.
+//! Solid rotation: the exact discrete solution, and the orders of the schemes.
 //!
 //! x' = i w x in the plane gives z_N = R(-i w h)^N z_0 (clockwise), with R the scheme's stability
 //! polynomial, on any grid: trilinear interpolation reproduces linear functions exactly.
@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 const CENTRE: f64 = 30.0;
 const RATE: f64 = TAU / 86_400.0;
 const TURN: f64 = 86_400.0;
-/// Of the motion along z of the grids with three dimensions: z' = -DECAY (z - 5).
+/// Rate of the motion along z on three-dimensional grids: z' = -DECAY (z - 5).
 const DECAY: f64 = 0.1 * RATE;
 
 type Complex = [f64; 2];
@@ -19,11 +19,11 @@ fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
     [a * c - b * d, a * d + b * c]
 }
 
-/// That of Dormand and Prince's solution of order 5, which has six stages (Hairer & Wanner, Solving
-/// Ordinary Differential Equations II, section IV.2).
+/// Stability polynomial of the fifth-order solution of Dormand and Prince, which has six stages (Hairer &
+/// Wanner, Solving Ordinary Differential Equations II, section IV.2).
 const DORMAND_PRINCE: [f64; 7] = [1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 600.0];
 
-/// The stability polynomial: 1 + z + ... + z^p / p!, for schemes of as many stages as orders.
+/// The stability polynomial: 1 + z + ... + z^p / p! for schemes whose order equals their number of stages.
 fn stability(scheme: Scheme, z: Complex) -> Complex {
     let coefficients: &[f64] = match scheme {
         Scheme::Euler => &[1.0, 1.0],
@@ -43,8 +43,8 @@ fn power(base: Complex, n: u64) -> Complex {
 }
 
 fn exact(scheme: Scheme, p: [f64; 3], h: f64, n: u64, is_flat: bool) -> [f64; 3] {
-    let turned = power(stability(scheme, [0.0, -RATE * h]), n);
-    let [x, y] = times(turned, [p[0] - CENTRE, p[1] - CENTRE]);
+    let rotated = power(stability(scheme, [0.0, -RATE * h]), n);
+    let [x, y] = times(rotated, [p[0] - CENTRE, p[1] - CENTRE]);
     let [shrunk, _] = power(stability(scheme, [-DECAY * h, 0.0]), n);
     let z = if is_flat { p[2] } else { 5.0 + shrunk * (p[2] - 5.0) };
     [CENTRE + x, CENTRE + y, z]
@@ -60,7 +60,7 @@ fn rotation(axes: [Vec<f64>; 3]) -> Frames {
     Frames::new(axes, Placement::Nodes, &[0.0], velocity)
 }
 
-/// Grids that all hold the same rotation.
+/// Different grids of the same rotation.
 fn grids() -> Vec<(&'static str, Frames)> {
     let even = || even_axis(LOW, HIGH, 18);
     let stretched = |cells| stretched_axis(LOW, HIGH, cells);
@@ -78,10 +78,10 @@ fn seeds() -> Vec<[f64; 3]> {
     seeds
 }
 
-/// Round-off: in double precision 1e-12 of the box. In single precision each of the 24 steps
-/// rounds the position, of up to 120 (half an ulp: eps/2 x 120), and the place in a cell, which
-/// counts from the end of the box (3 roundings of 180), times the step's w h = 0.26 in each of
-/// two components; what was lost earlier turns with the particle, but is not amplified.
+/// Round-off: in double precision 1e-12 of the box. In single precision each of the 24 steps rounds the
+/// position, of up to 120 (half an ulp: eps/2 x 120), and the coordinate in a cell, relative to the end of
+/// the box (3 roundings of 180), times the step's w h = 0.26 in each of two components. Earlier errors
+/// rotate with the particle, but are not amplified.
 fn tolerance(machine: &Machine, n: u64) -> f64 {
     let size = HIGH - LOW;
     match machine.is_double() {
@@ -91,7 +91,7 @@ fn tolerance(machine: &Machine, n: u64) -> f64 {
 }
 
 #[test]
-fn the_discrete_answer_is_exact_to_round_off() {
+fn tracks_match_the_exact_discrete_solution() {
     let starts = seeds();
     let list = Seeds::list(starts.clone()).unwrap();
     for machine in machines() {
@@ -105,18 +105,18 @@ fn the_discrete_answer_is_exact_to_round_off() {
                     let run = trace(&tracer, &list);
                     let expected: Vec<_> =
                         starts.iter().map(|p| exact(scheme, *p, dt, 24, is_flat)).collect();
-                    let off = distance(run.last(), &expected);
+                    let deviation = distance(run.last(), &expected);
                     let what = format!("{machine}, {name}, {scheme:?}, dt {dt}");
-                    assert_below(&what, off, tolerance(&machine, 24));
+                    assert_below(&what, deviation, tolerance(&machine, 24));
                 }
             }
         }
     }
 }
 
-/// The numbers that were computed independently of this program: 24 steps a turn, from (50, 30).
+/// Independently computed end points: 24 steps a turn, from (50, 30).
 #[test]
-fn a_turn_ends_where_it_must() {
+fn end_points_of_a_turn_match_the_reference() {
     let numbers = [
         (Scheme::Euler, [73.890495814, 36.092001342]),
         (Scheme::Midpoint, [50.233634349, 28.575982741]),
@@ -129,18 +129,17 @@ fn a_turn_ends_where_it_must() {
             let field = machine.field(&frames);
             for (scheme, [x, y]) in numbers {
                 let tracer = Tracer::new(&field).scheme(scheme).span(steps(0.0, TURN, 24));
-                let off = distance(trace(&tracer, &seeds).last(), &[[x, y, 7.0]]);
+                let deviation = distance(trace(&tracer, &seeds).last(), &[[x, y, 7.0]]);
                 let what = format!("{machine}, {name}, {scheme:?}");
-                // The numbers have nine decimals.
-                assert_below(&what, off, tolerance(&machine, 24).max(1e-9));
+                // The reference has nine decimals.
+                assert_below(&what, deviation, tolerance(&machine, 24).max(1e-9));
             }
         }
     }
 }
 
-/// In a box whose faces do something the same numbers come out, as long as no face is met.
 #[test]
-fn faces_that_are_not_met_change_nothing() {
+fn conditions_of_faces_out_of_reach_have_no_effect() {
     let seeds = Seeds::list(seeds()).unwrap();
     for machine in machines() {
         let field = machine.field(&grids()[2].1);
@@ -151,17 +150,17 @@ fn faces_that_are_not_met_change_nothing() {
         let exit = run(Condition::Exit);
         for condition in [Condition::Periodic, Condition::Reflect, Condition::Clamp] {
             let other = run(condition);
-            // A kernel made for periodic axes may round differently on a device of its own.
+            // The kernel for periodic axes may round differently on a GPU.
             let allowed = if machine.is_cpu() { 0.0 } else { tolerance(&machine, 24) };
-            let off = distance(exit.last(), other.last());
-            assert_below(&format!("{machine}, {condition:?}"), off, allowed);
+            let deviation = distance(exit.last(), other.last());
+            assert_below(&format!("{machine}, {condition:?}"), deviation, allowed);
             assert!(other.image.iter().all(|image| *image == [0; 3]));
         }
     }
 }
 
-/// Slope of log error against log step, fitted over step numbers that double, of a quarter turn
-/// of the rotation from (50, 30): short, so that the first term of the error is all there is.
+/// Fitted slope of log error against log step, for doubling step counts over a quarter turn from (50, 30):
+/// short, so that the leading term of the error dominates.
 fn fitted_order(machine: &Machine, scheme: Scheme, numbers: &[u64]) -> f64 {
     let field = machine.field(&grids()[0].1);
     let seeds = Seeds::list(vec![[50.0, 30.0, 7.0]]).unwrap();
@@ -181,7 +180,7 @@ fn fitted_order(machine: &Machine, scheme: Scheme, numbers: &[u64]) -> f64 {
 }
 
 #[test]
-fn the_schemes_have_their_orders() {
+fn observed_orders_of_the_schemes_match_the_theory() {
     for machine in machines() {
         for scheme in Scheme::ALL {
             let numbers: &[u64] = match (scheme, machine.is_double()) {
@@ -189,14 +188,14 @@ fn the_schemes_have_their_orders() {
                 (Scheme::Midpoint | Scheme::Heun, true) => &[16, 32, 64, 128],
                 (Scheme::Rk4, true) => &[8, 16, 32, 64],
                 (Scheme::DormandPrince, true) => &[4, 8, 16, 32],
-                // At 32 steps the error is 1e-2, that of single precision 1e-4.
+                // At 32 steps the error is 1e-2, and the round-off of single precision 1e-4.
                 (Scheme::Midpoint | Scheme::Heun, false) => &[8, 16, 32],
-                // Its error is that of single precision before it is that of the scheme.
+                // Single-precision round-off exceeds the error of the scheme.
                 (Scheme::Rk4 | Scheme::DormandPrince, false) => continue,
             };
             let order = fitted_order(&machine, scheme, numbers);
-            let off = (order - f64::from(scheme.order())).abs();
-            assert_below(&format!("{machine}, {scheme:?}: order {order}"), off, 0.1);
+            let deviation = (order - f64::from(scheme.order())).abs();
+            assert_below(&format!("{machine}, {scheme:?}: order {order}"), deviation, 0.1);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::common::*;
 use burntrace::{Error, GridField, SaveAt, Seeds, Span, Tracer};
 
-/// Velocity (1, t, 0): a position tells the time of the run and whether steps were lost.
+/// Velocity (1, t, 0): the position encodes the elapsed time and detects lost steps.
 fn clock(machine: &Machine) -> GridField {
     let frames = Frames::uniform([-30.0; 3], [30.0; 3], &[0.0, 5.0], |t| [1.0, t, 0.0]);
     machine.field(&frames)
@@ -15,20 +15,20 @@ fn run(machine: &Machine, span: Span, save: SaveAt) -> Run {
     trace(&Tracer::new(&field).span(span).save(save), &seeds)
 }
 
-/// Every position is the one that belongs to its save's time.
+/// Checks that every position matches the time of its save.
 #[track_caller]
 fn assert_on_time(machine: &Machine, run: &Run) {
     let first = run.times[0];
     for (t, save) in run.times.iter().zip(&run.saves) {
         let expected = [t - first, (t * t - first * first) / 2.0, 0.0];
-        // A step or save of the host's clock more or less would be visible at a thousandth.
+        // A missing or extra step would change the position by far more.
         let bound = 50.0 * machine.eps() * 13.0;
         assert_below(&format!("{machine}, t = {t}"), distance(save, &[expected]), bound);
     }
 }
 
 #[test]
-fn the_last_step_is_shortened() {
+fn last_step_is_shortened_to_the_end_time() {
     for machine in machines() {
         let run = run(&machine, span(0.0, 1.0, 0.3), SaveAt::EverySteps(1));
         assert_eq!(run.times, [0.0, 0.3, 0.6, 3.0 * 0.3, 1.0]);
@@ -42,7 +42,7 @@ fn saves_are_at_exact_times() {
     let cases = [
         // Seven steps, split at 0.5 and 1; one ends at 1.5.
         (SaveAt::EveryTime(0.5), vec![0.0, 0.5, 1.0, 1.5, 2.0], 9),
-        // The interval does not divide the run: a last, shorter one.
+        // The duration is not a multiple of the interval: the last interval is shorter.
         (SaveAt::EveryTime(0.75), vec![0.0, 0.75, 1.5, 2.0], 8),
         (SaveAt::EverySteps(3), vec![0.0, 3.0 * 0.3, 6.0 * 0.3, 2.0], 7),
         (SaveAt::Times(vec![0.0, 0.1, 0.25, 1.9]), vec![0.0, 0.1, 0.25, 1.9], 10),
@@ -58,7 +58,7 @@ fn saves_are_at_exact_times() {
 }
 
 #[test]
-fn backward_saves_are_at_exact_times_too() {
+fn backward_saves_are_at_exact_times() {
     for machine in machines() {
         let save = SaveAt::Times(vec![5.0, 4.3, 4.25, 3.1]);
         let run = run(&machine, span(5.0, 3.0, -0.4), save);
@@ -68,14 +68,14 @@ fn backward_saves_are_at_exact_times_too() {
 }
 
 #[test]
-fn any_two_of_end_step_and_number_define_the_third() {
-    let ask = |t1, dt, steps| Span { t0: Some(0.5), t1, dt, steps };
+fn end_time_step_size_and_step_count_follow_from_any_two() {
+    let span_of = |t1, dt, steps| Span { t0: Some(0.5), t1, dt, steps };
     for machine in machines() {
         let spans = [
-            ask(Some(2.5), Some(0.25), None),
-            ask(Some(2.5), None, Some(8)),
-            ask(None, Some(0.25), Some(8)),
-            ask(Some(2.5), Some(0.25), Some(8)),
+            span_of(Some(2.5), Some(0.25), None),
+            span_of(Some(2.5), None, Some(8)),
+            span_of(None, Some(0.25), Some(8)),
+            span_of(Some(2.5), Some(0.25), Some(8)),
         ];
         let runs = spans.map(|span| run(&machine, span, SaveAt::EverySteps(1)));
         for run in &runs {
@@ -86,19 +86,19 @@ fn any_two_of_end_step_and_number_define_the_third() {
 }
 
 #[test]
-fn spans_and_saves_that_contradict_themselves_are_refused() {
+fn inconsistent_spans_and_saves_are_rejected() {
     let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
     let machine = &machines()[0];
     let field = clock(machine);
-    let ask = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps };
+    let span_of = |t1, dt, steps| Span { t0: Some(0.0), t1, dt, steps };
     for span in [
-        ask(Some(1.0), Some(0.1), Some(11)),
-        ask(Some(1.0), Some(-0.1), None),
-        ask(Some(1.0), Some(0.0), None),
-        ask(Some(1.0), None, Some(0)),
-        ask(Some(1.0), None, None),
-        ask(Some(f64::NAN), Some(0.1), None),
-        ask(Some(0.0), Some(0.1), None),
+        span_of(Some(1.0), Some(0.1), Some(11)),
+        span_of(Some(1.0), Some(-0.1), None),
+        span_of(Some(1.0), Some(0.0), None),
+        span_of(Some(1.0), None, Some(0)),
+        span_of(Some(1.0), None, None),
+        span_of(Some(f64::NAN), Some(0.1), None),
+        span_of(Some(0.0), Some(0.1), None),
     ] {
         let error = Tracer::new(&field).span(span).trace(&seeds).unwrap_err();
         assert!(matches!(error, Error::Span(_)), "{span:?}: {error}");
@@ -117,9 +117,9 @@ fn spans_and_saves_that_contradict_themselves_are_refused() {
     }
 }
 
-/// Particles that start within a step take the rest of it: their ways do not depend on the steps.
+/// Particles released within a step take the rest of it, so their displacements do not depend on the steps.
 #[test]
-fn releases_within_a_step_are_at_their_exact_times() {
+fn displacements_after_a_release_within_a_step_are_exact() {
     let release = vec![0.0, 0.125, 0.3, 0.7499, 0.9, 2.0];
     for machine in machines() {
         let field = clock(&machine);
@@ -133,8 +133,12 @@ fn releases_within_a_step_are_at_their_exact_times() {
                     .iter()
                     .map(|t| if *t > 1.0 { [0.0; 3] } else { [1.0 - t, (1.0 - t * t) / 2.0, 0.0] })
                     .collect();
-                let off = distance(run.last(), &expected);
-                assert_below(&format!("{machine}, {engine}, {dt}"), off, 20.0 * machine.eps());
+                let deviation = distance(run.last(), &expected);
+                assert_below(
+                    &format!("{machine}, {engine}, {dt}"),
+                    deviation,
+                    20.0 * machine.eps(),
+                );
             }
         }
     }

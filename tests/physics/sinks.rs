@@ -1,4 +1,4 @@
-//! Saves given to sinks on the host: the same as those in memory, in order, none lost.
+//! Saves passed to sinks on the host: identical to those in memory, in order and complete.
 
 use super::common::*;
 use burntrace::{
@@ -58,31 +58,34 @@ fn assert_same_save(name: &str, store: &io::Tracks, k: usize, save: &Save) {
     assert_eq!(stored, velocity, "{name}, velocities of save {k}");
 }
 
-/// The saves of the second tracer are further apart than a launch may be long (1024 steps).
+/// The saves of the second tracer are farther apart than the maximum length of a launch (1024 steps).
 #[test]
-fn a_store_holds_what_memory_holds() {
+fn store_is_bit_identical_to_tracks_in_memory() {
     for machine in machines() {
         let field = machine.field(&frames());
         let closed = Tracer::new(&field).all_faces(Condition::Reflect);
         let far = closed.span(steps(0.0, 1.0, 2500)).save(SaveAt::EverySteps(1100));
         for (tracer, count) in [(tracer(&field).save_velocity(true), 300), (far, 20)] {
             let (_folder, stored, summary) = store(&tracer, &seeds(count));
-            let kept = tracer.trace(&seeds(count)).unwrap();
-            let account = kept.summary().unwrap();
-            assert_eq!((stored.num_saves(), summary.saves), (kept.saves().len(), account.saves));
-            assert_eq!(summary.launches, account.launches, "{machine}");
-            assert_eq!(stored.times(), kept.times(), "{machine}");
-            for (k, save) in kept.saves().iter().enumerate() {
+            let in_memory = tracer.trace(&seeds(count)).unwrap();
+            let expected = in_memory.summary().unwrap();
+            assert_eq!(
+                (stored.num_saves(), summary.saves),
+                (in_memory.saves().len(), expected.saves)
+            );
+            assert_eq!(summary.launches, expected.launches, "{machine}");
+            assert_eq!(stored.times(), in_memory.times(), "{machine}");
+            for (k, save) in in_memory.saves().iter().enumerate() {
                 assert_same_save(&machine.to_string(), &stored, k, save);
             }
-            assert_eq!(stored.ends().unwrap().status, kept.ends().status, "{machine}");
+            assert_eq!(stored.ends().unwrap().status, in_memory.ends().status, "{machine}");
             assert!(summary.trace_seconds > 0.0 && summary.save_seconds > 0.0, "{machine}");
         }
     }
 }
 
-/// Distances grow by at most exp(18): the gradient is below 3 over a spacing of 1/6. In fact they
-/// grow far less.
+/// The gradient, below 3 over a spacing of 1/6, amplifies rounding by at most exp(18), and in practice far
+/// less.
 #[test]
 fn stores_of_all_devices_agree_to_rounding() {
     let here = machines().into_iter().filter(|machine| !machine.is_double());
@@ -105,24 +108,24 @@ fn stores_of_all_devices_agree_to_rounding() {
     }
 }
 
-/// What a run told an observer and a sink, in the order in which it did.
+/// A call of an observer or a sink.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
+enum Event {
     Save(usize),
     Observer,
     End,
 }
 
-/// A sink on the host that writes down what it is told, and may fail.
+/// A sink on the host that records its calls, and may fail.
 struct Recorder<'a> {
-    told: &'a RefCell<Vec<Told>>,
+    events: &'a RefCell<Vec<Event>>,
     devices: Vec<String>,
     fails_at: Option<usize>,
 }
 
 impl<'a> Recorder<'a> {
-    fn new(told: &'a RefCell<Vec<Told>>) -> Self {
-        Recorder { told, devices: Vec::new(), fails_at: None }
+    fn new(events: &'a RefCell<Vec<Event>>) -> Self {
+        Recorder { events, devices: Vec::new(), fails_at: None }
     }
 }
 
@@ -139,36 +142,36 @@ impl TrackSink for Recorder<'_> {
         if self.fails_at == Some(save.index) {
             return Err("the disk is full".into());
         }
-        self.told.borrow_mut().push(Told::Save(save.index));
+        self.events.borrow_mut().push(Event::Save(save.index));
         self.devices.push(format!("{:?}", save.position.device()));
         Ok(())
     }
 
     fn end(&mut self, _: &Ends) -> Result<(), SinkError> {
-        self.told.borrow_mut().push(Told::End);
+        self.events.borrow_mut().push(Event::End);
         Ok(())
     }
 }
 
-/// A card has taken on the next steps when it hands over a save; the CPU saves at once.
+/// A GPU has already launched the next steps when it passes a save; a CPU saves at once.
 #[test]
-fn saves_come_in_order_and_on_the_host() {
+fn saves_arrive_in_order_and_on_the_host() {
     for machine in machines() {
         let field = machine.field(&frames());
-        let told = RefCell::new(Vec::new());
-        let mut sink = Recorder::new(&told);
+        let events = RefCell::new(Vec::new());
+        let mut sink = Recorder::new(&events);
         let observer = &mut |_| {
-            told.borrow_mut().push(Told::Observer);
+            events.borrow_mut().push(Event::Observer);
             Control::Continue
         };
         let tracer = tracer(&field).save(SaveAt::EverySteps(16));
         tracer.trace_into(&seeds(40), &mut sink, observer).unwrap();
         let pairs = (0..4).map(|k| match machine.is_cpu() {
-            true => [Told::Save(k), Told::Observer],
-            false => [Told::Observer, Told::Save(k)],
+            true => [Event::Save(k), Event::Observer],
+            false => [Event::Observer, Event::Save(k)],
         });
-        let expected: Vec<_> = pairs.flatten().chain([Told::End]).collect();
-        assert_eq!(*told.borrow(), expected, "{machine}");
+        let expected: Vec<_> = pairs.flatten().chain([Event::End]).collect();
+        assert_eq!(*events.borrow(), expected, "{machine}");
         let name = if machine.name == "ndarray" { "ndarray" } else { "flex" };
         let host = format!("{:?}", device::open(name).unwrap().device);
         assert_eq!(sink.devices, vec![host; 4], "{machine}");
@@ -176,11 +179,11 @@ fn saves_come_in_order_and_on_the_host() {
 }
 
 #[test]
-fn a_sink_on_the_host_that_fails_stops_the_run() {
+fn failing_host_sink_stops_the_run() {
     for machine in machines() {
         let field = machine.field(&frames());
-        let told = RefCell::new(Vec::new());
-        let mut sink = Recorder::new(&told);
+        let events = RefCell::new(Vec::new());
+        let mut sink = Recorder::new(&events);
         sink.fails_at = Some(2);
         let result = tracer(&field).trace_into(&seeds(40), &mut sink, &mut |_| Control::Continue);
         match result {
@@ -189,30 +192,30 @@ fn a_sink_on_the_host_that_fails_stops_the_run() {
             }
             other => panic!("{machine}: {other:?}"),
         }
-        assert_eq!(*told.borrow(), [Told::Save(0), Told::Save(1)], "{machine}");
+        assert_eq!(*events.borrow(), [Event::Save(0), Event::Save(1)], "{machine}");
     }
 }
 
 #[test]
-fn a_cancelled_run_hands_over_the_save_that_is_underway() {
+fn cancelled_run_passes_the_pending_save() {
     for machine in machines() {
         let field = machine.field(&frames());
-        let told = RefCell::new(Vec::new());
-        let mut sink = Recorder::new(&told);
+        let events = RefCell::new(Vec::new());
+        let mut sink = Recorder::new(&events);
         let summary = tracer(&field)
             .save(SaveAt::EverySteps(12))
             .trace_into(&seeds(40), &mut sink, &mut |progress| {
                 if progress.time >= 0.5 { Control::Cancel } else { Control::Continue }
             })
             .unwrap();
-        let expected = [Told::Save(0), Told::Save(1), Told::Save(2), Told::End];
-        assert_eq!(*told.borrow(), expected, "{machine}");
+        let expected = [Event::Save(0), Event::Save(1), Event::Save(2), Event::End];
+        assert_eq!(*events.borrow(), expected, "{machine}");
         assert_eq!((summary.saves, summary.steps), (3, 24), "{machine}");
         assert!(summary.cancelled, "{machine}");
     }
 }
 
-/// The one sink that takes saves where they are gets them there.
+/// `Tracks` accepts saves on the device.
 #[test]
 fn tracks_in_memory_stay_on_the_device() {
     for machine in machines() {
@@ -224,9 +227,9 @@ fn tracks_in_memory_stay_on_the_device() {
     }
 }
 
-/// Tensors that track gradients are given as they are, also to sinks on the host.
+/// Tensors that track gradients stay on their device, even for sinks on the host.
 #[test]
-fn gradients_stay_with_saves() {
+fn saves_passed_to_host_sinks_keep_their_gradients() {
     struct Last(Option<Save>);
     impl TrackSink for Last {
         fn on_host(&self) -> bool {

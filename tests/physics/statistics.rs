@@ -1,4 +1,4 @@
-//! Statistics of runs with known answers.
+//! Statistics of runs with known solutions.
 
 use super::common::*;
 use burntrace::analysis::statistics::{
@@ -10,7 +10,7 @@ use burntrace::{
 };
 use std::f64::consts::{PI, TAU};
 
-/// Runs, and makes statistics on the way.
+/// Runs with statistics.
 fn run(tracer: &Tracer, seeds: &Seeds, statistics: Statistics) -> (TrackStatistics, Summary) {
     let mut statistics = statistics;
     let summary = tracer.trace_into(seeds, &mut statistics, &mut |_| Control::Continue).unwrap();
@@ -19,7 +19,7 @@ fn run(tracer: &Tracer, seeds: &Seeds, statistics: Statistics) -> (TrackStatisti
     (found, summary)
 }
 
-/// Counts add up, and are those of the run.
+/// Checks that counts add up and match those of the run.
 fn check(found: &TrackStatistics, summary: &Summary) {
     let counts = |of: Status| summary.counts.iter().find(|(s, _)| *s == of).map_or(0, |(_, n)| *n);
     assert_eq!(found.times.len(), summary.saves);
@@ -42,18 +42,18 @@ fn check(found: &TrackStatistics, summary: &Summary) {
 }
 
 fn near(what: &str, found: f64, exact: f64, bound: f64) {
-    assert_below(&format!("{what}: {found} for {exact}"), (found - exact).abs(), bound);
+    assert_below(&format!("{what}: {found}, expected {exact}"), (found - exact).abs(), bound);
 }
 
 #[test]
-fn uniform_flow_is_known_to_rounding() {
+fn statistics_of_uniform_flow_are_exact_to_rounding() {
     let velocity = [0.5, -0.25, 0.125];
     let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
     for machine in machines() {
         let field = machine.field(&Frames::uniform([-8.0; 3], [8.0; 3], &[0.0], |_| velocity));
-        let places = (0..600).map(|i| [f64::from(i % 8) * 0.25, f64::from(i / 8) * 0.03125, 0.0]);
-        let seeds = Seeds::list(places.collect()).unwrap();
-        // 16 roundings of places up to 5, or of sums of their squares.
+        let points = (0..600).map(|i| [f64::from(i % 8) * 0.25, f64::from(i / 8) * 0.03125, 0.0]);
+        let seeds = Seeds::list(points.collect()).unwrap();
+        // 16 roundings of positions up to 5, or of sums of their squares.
         let bound = 16.0 * 5.0 * 5.0 * machine.eps();
         for (engine, with_velocity) in
             machine.engines().iter().flat_map(|p| [(*p, false), (*p, true)])
@@ -66,8 +66,8 @@ fn uniform_flow_is_known_to_rounding() {
             let (found, _) = run(&tracer, &seeds, Statistics::new());
             let what = format!("{machine}, {engine}");
             for particle in &found.particles {
-                let off = distance(&[particle.displacement], &[velocity.map(|v| 4.0 * v)]);
-                assert_below(&what, off, bound);
+                let deviation = distance(&[particle.displacement], &[velocity.map(|v| 4.0 * v)]);
+                assert_below(&what, deviation, bound);
                 near(&what, particle.distance, 4.0 * speed, bound);
                 near(&what, particle.path_length, 4.0 * speed, bound);
                 near(&what, particle.mean_speed.unwrap(), speed, bound);
@@ -78,7 +78,7 @@ fn uniform_flow_is_known_to_rounding() {
                 let squares = velocity.map(|v| (v * t) * (v * t));
                 let centroid = [0.875, 37.0 * 0.03125, 0.0];
                 let centroid = [0, 1, 2].map(|d| centroid[d] + velocity[d] * t);
-                // Equal distances h: h^2 (n^2 - 1) / 12.
+                // Variance of n points at a spacing h: h^2 (n^2 - 1) / 12.
                 let variance = [0.0625 * 63.0 / 12.0, 0.03125_f64.powi(2) * 5624.0 / 12.0, 0.0];
                 let apart = [0.0625, 0.0, 0.0];
                 let rows = [
@@ -99,9 +99,9 @@ fn uniform_flow_is_known_to_rounding() {
     }
 }
 
-/// The way of n straight lines is shorter than the circle by (pi / n)^2 / 6 of it.
+/// A polygon of n sides is shorter than its circle by a fraction of (pi / n)^2 / 6.
 #[test]
-fn a_turn_is_as_long_as_its_circle() {
+fn path_length_of_a_turn_is_the_circumference() {
     let n = 500;
     for machine in machines() {
         let axes = [vec![-1.0, 1.0], vec![-1.0, 1.0], vec![0.0]];
@@ -114,7 +114,7 @@ fn a_turn_is_as_long_as_its_circle() {
         let shorter = (PI / n as f64).powi(2) / 6.0;
         for (particle, r) in found.particles.iter().zip(radii) {
             let exact = TAU * r * (1.0 - shorter);
-            // n places, each rounded; RK4 is off by (2 pi)^5 / (120 n^4) of the radius.
+            // n rounded positions, and the error of RK4, (2 pi)^5 / (120 n^4) of the radius.
             let scheme = TAU.powi(5) / (120.0 * (n as f64).powi(4));
             let bound = exact * shorter * shorter + r * scheme + n as f64 * machine.eps();
             near(&format!("{machine}, path"), particle.path_length, exact, bound);
@@ -125,9 +125,9 @@ fn a_turn_is_as_long_as_its_circle() {
     }
 }
 
-/// Within five standard deviations of the sample's: a square of a normal number has variance 2.
+/// Within five standard deviations of the sample: the square of a standard normal has variance 2.
 #[test]
-fn walkers_spread_as_diffusivity_says() {
+fn dispersion_of_a_random_walk_matches_the_diffusivity() {
     let k = 0.02;
     for machine in machines() {
         let field = machine.field(&Frames::uniform([-1.0; 3], [1.0; 3], &[0.0], |_| [0.0; 3]));
@@ -153,18 +153,18 @@ fn walkers_spread_as_diffusivity_says() {
     }
 }
 
-/// Two that are apart by a across u = g y are apart by g a t along it.
+/// In u = g y, a separation a along y gives a separation g a t along x.
 #[test]
-fn shear_draws_pairs_apart() {
+fn pair_dispersion_in_shear_is_exact() {
     let (rate, apart) = (0.5, 0.25);
     for machine in machines() {
         let axes = [vec![-8.0, 8.0], vec![-1.0, 1.0], vec![0.0]];
         let shear =
             Frames::new(axes, Placement::Nodes, &[0.0], |[_, y, _], _| [rate * y, 0.0, 0.0]);
         let field = machine.field(&shear);
-        let places = (0..64)
+        let points = (0..64)
             .map(|i| [0.0, -0.5 + 0.25 * f64::from(i / 2 % 4) + apart * f64::from(i % 2), 0.0]);
-        let seeds = Seeds::list(places.collect()).unwrap();
+        let seeds = Seeds::list(points.collect()).unwrap();
         let tracer = Tracer::new(&field).span(steps(0.0, 4.0, 8)).save(SaveAt::EverySteps(2));
         let (found, _) = run(&tracer, &seeds, Statistics::new());
         for (save, t) in found.all.saves.iter().zip(&found.times) {
@@ -177,7 +177,7 @@ fn shear_draws_pairs_apart() {
 }
 
 #[test]
-fn periods_are_counted_as_ways() {
+fn displacements_across_periodic_faces_are_unwrapped() {
     for machine in machines() {
         let velocity = [1.25, -1.0, 0.0];
         let field = machine.field(&Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| velocity));
@@ -188,9 +188,9 @@ fn periods_are_counted_as_ways() {
             .save(SaveAt::EverySteps(8));
         let (found, _) = run(&tracer, &seeds, Statistics::new());
         for particle in &found.particles {
-            // Twice around along y and more along x.
-            let off = distance(&[particle.displacement], &[[2.5, -2.0, 0.0]]);
-            assert_below(&format!("{machine}"), off, 40.0 * machine.eps());
+            // Two periods along y and more along x.
+            let deviation = distance(&[particle.displacement], &[[2.5, -2.0, 0.0]]);
+            assert_below(&format!("{machine}"), deviation, 40.0 * machine.eps());
             near("path", particle.path_length, particle.distance, 40.0 * machine.eps());
         }
         near("apart", found.all.saves[4].pair_dispersion.unwrap()[0], 0.25, 40.0 * machine.eps());
@@ -200,7 +200,7 @@ fn periods_are_counted_as_ways() {
 const LENGTH: f64 = 2.0;
 const SPEED: f64 = 0.3;
 
-/// From the outlet to the inlet, and from a source in the middle of it.
+/// Plug flow with re-injection from outlet to inlet, or with a source in the middle.
 fn plug<'a>(field: &'a burntrace::GridField, source: bool) -> Tracer<'a> {
     let inlet = |shape| Inlet::new(shape, Pattern::Lattice).unwrap();
     let tracer = Tracer::new(field)
@@ -217,7 +217,7 @@ fn plug<'a>(field: &'a burntrace::GridField, source: bool) -> Tracer<'a> {
 }
 
 #[test]
-fn plug_flow_takes_its_length_over_its_speed() {
+fn residence_time_in_plug_flow_is_length_over_speed() {
     for machine in machines() {
         let high = [LENGTH, 1.0, 1.0];
         let frames = Frames::uniform([0.0; 3], high, &[0.0], |_| [SPEED, 0.0, 0.0]);
@@ -238,7 +238,7 @@ fn plug_flow_takes_its_length_over_its_speed() {
             near(&format!("{machine}"), quantile.time, exact, bound * exact);
         }
         assert_eq!([&found.groups[0], &found.groups[1]].map(|group| group.ended), [30, 90]);
-        // A third of the saves' intervals apart, all at once.
+        // All particles end together, once every residence time.
         let at: Vec<usize> =
             (0..end.over_time.counts.len()).filter(|bin| end.over_time.counts[*bin] > 0).collect();
         let bins = [1.0, 2.0, 3.0].map(|n| found.times.iter().filter(|t| **t < n * exact).count());
@@ -246,19 +246,19 @@ fn plug_flow_takes_its_length_over_its_speed() {
         let ended = |row: &&ParticleStatistics| row.status.has_ended();
         assert_eq!(found.particles.iter().filter(ended).count(), 120);
         for row in found.particles.iter().filter(ended) {
-            near("way", row.path_length, LENGTH, LENGTH * bound);
-            near("way", row.displacement[0], LENGTH, LENGTH * bound);
+            near("path", row.path_length, LENGTH, LENGTH * bound);
+            near("path", row.displacement[0], LENGTH, LENGTH * bound);
             near("speed", row.mean_speed.unwrap(), SPEED, SPEED * bound);
         }
-        // No way leads from the outlet to the inlet.
+        // Speeds do not include the jump from the outlet to the inlet.
         let longest = found.all.saves.iter().filter_map(|save| save.mean_speed).fold(0.0, f64::max);
         near("speed", longest, SPEED, 10.0 * bound);
     }
 }
 
-/// A store of the run has the same statistics, to the bit, whatever the blocks.
+/// For any block size.
 #[test]
-fn a_store_that_is_played_says_the_same() {
+fn statistics_of_a_stored_run_are_bit_identical() {
     struct Both<'a>(&'a mut dyn TrackSink, &'a mut dyn TrackSink);
     impl TrackSink for Both<'_> {
         fn on_host(&self) -> bool {
@@ -300,28 +300,28 @@ fn a_store_that_is_played_says_the_same() {
                     .span(steps(0.0, 8.0, 40))
                     .save(SaveAt::EverySteps(3)),
             };
-            let asked = || Statistics::new().particles(true).counted(Counted::Released);
+            let requested = || Statistics::new().particles(true).counted(Counted::Released);
             let folder = tempfile::tempdir().unwrap();
             let mut writer = io::TrackWriter::new(folder.path());
-            let mut statistics = asked();
+            let mut statistics = requested();
             let mut both = Both(&mut writer, &mut statistics);
             let summary = tracer.trace_into(&seeds, &mut both, &mut |_| Control::Continue).unwrap();
-            let told = statistics.result().unwrap();
-            check(&told, &summary);
+            let live = statistics.result().unwrap();
+            check(&live, &summary);
             let store = io::Tracks::open(folder.path()).unwrap();
             for block in [1, 7, 1 << 16] {
-                let mut again = asked();
+                let mut again = requested();
                 store.play_blocks(block, &mut again).unwrap();
-                let is_same = again.result().unwrap() == told;
+                let is_same = again.result().unwrap() == live;
                 assert!(is_same, "{machine}, {kind}, blocks of {block}");
             }
         }
     }
 }
 
-/// Counts are the same; numbers are, but for rounding.
+/// Counts are identical, other numbers agree to rounding.
 #[test]
-fn devices_agree() {
+fn statistics_of_all_devices_agree() {
     let mut dice = Dice(31);
     let axes = [even_axis(0.0, 1.0, 6), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 0.4, 1.0], |_, _| {
@@ -359,18 +359,18 @@ fn devices_agree() {
                 [save.mean_square_displacement, save.centroid, save.variance, save.pair_dispersion]
                     .map(Option::unwrap_or_default)
             };
-            let off = distance(&rows(found), &rows(expected));
-            assert_below(&format!("{machine}"), off, 100.0 * machine.eps());
+            let deviation = distance(&rows(found), &rows(expected));
+            assert_below(&format!("{machine}"), deviation, 100.0 * machine.eps());
         }
         for (found, expected) in found.particles.iter().zip(&expected.particles) {
-            let off = distance(&[found.displacement], &[expected.displacement]);
-            assert_below(&format!("{machine}"), off, 1000.0 * machine.eps());
+            let deviation = distance(&[found.displacement], &[expected.displacement]);
+            assert_below(&format!("{machine}"), deviation, 1000.0 * machine.eps());
         }
     }
 }
 
 #[test]
-fn a_cancelled_run_counts_what_it_has_done() {
+fn statistics_of_a_cancelled_run_cover_its_saves() {
     for machine in machines() {
         let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.25, 0.0, 0.0]);
         let field = machine.field(&frames);

@@ -1,6 +1,6 @@
-//! Frames that are read in the course of a run: the same bits as with all of them at once.
+//! Frames streamed during a run: bit-identical to frames all in memory.
 
-use super::{cloud::Cloud, common::*, kept::*, meshes::*};
+use super::{cloud::Cloud, common::*, meshes::*, recorded::*};
 use burntrace::{
     CellVelocity, Condition, Engine, Error, Field, FieldOptions, FrameData, FrameSource,
     Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SourceError,
@@ -11,7 +11,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Frames that count how often they are read, and may fail.
+/// A source that counts its reads, and may fail.
 #[derive(Clone)]
 struct Counted {
     frames: Frames,
@@ -55,21 +55,21 @@ impl burntrace::GridSource for Counted {
     }
 }
 
-/// The frames of [`swirl`], of which the last one is as the first one.
-fn round() -> Frames {
+/// The frames of [`swirl`], with the last equal to the first.
+fn closed_swirl() -> Frames {
     let mut frames = swirl();
     let last = frames.values.len() - 1;
     frames.values[last] = frames.values[0].clone();
     frames
 }
 
-/// Many steps a frame, many frames a step, to and fro.
+/// Many steps a frame, and many frames a step, forward and backward.
 fn spans() -> [burntrace::Span; 4] {
     [steps(0.1, 7.9, 65), steps(0.0, 8.0, 3), steps(7.9, 0.3, 65), steps(8.0, 0.0, 16)]
 }
 
 #[test]
-fn streamed_frames_have_the_bits_of_all_at_once() {
+fn streamed_frames_give_bit_identical_tracks() {
     for machine in some_machines() {
         let frames = Counted::new(swirl());
         let field = machine.field(&frames.frames);
@@ -89,7 +89,7 @@ fn streamed_frames_have_the_bits_of_all_at_once() {
 }
 
 #[test]
-fn whatever_lies_outside_the_frames_is_the_same() {
+fn streamed_frames_give_bit_identical_tracks_outside_their_times() {
     let outsides = [
         OutsideTime::Hold,
         OutsideTime::Zero,
@@ -97,7 +97,7 @@ fn whatever_lies_outside_the_frames_is_the_same() {
         OutsideTime::Periodic { period: Some(8.75) },
     ];
     for machine in some_machines() {
-        let frames = Counted::new(round());
+        let frames = Counted::new(closed_swirl());
         let [long, back] = [steps(-3.0, 20.3, 90), steps(19.0, -9.5, 90)];
         let (outsides, spans) = match machine.is_cpu() {
             true => (outsides.to_vec(), vec![long, back]),
@@ -120,7 +120,7 @@ fn whatever_lies_outside_the_frames_is_the_same() {
 }
 
 #[test]
-fn adaptive_steps_and_tensor_operations_read_streamed_frames() {
+fn streamed_frames_give_bit_identical_adaptive_tracks_with_both_engines() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let frames = Counted::new(swirl());
         let field = machine.field(&frames.frames);
@@ -145,7 +145,7 @@ fn in_box<'a>(field: &'a dyn Field) -> Tracer<'a> {
 const TIMES: [f64; 9] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 
 #[test]
-fn points_and_meshes_are_streamed_too() {
+fn streamed_points_and_meshes_give_bit_identical_tracks() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let held = FieldOptions {
             precision: machine.precision,
@@ -153,12 +153,12 @@ fn points_and_meshes_are_streamed_too() {
             ..FieldOptions::default()
         };
         let all = FieldOptions { frames: Held::All, ..held };
-        let turn = |[x, y, z]: [f64; 3], t: f64| [0.5 - y, x - 0.5, 0.1 * (t - z)];
+        let velocity = |[x, y, z]: [f64; 3], t: f64| [0.5 - y, x - 0.5, 0.1 * (t - z)];
         let mut dice = Dice(3);
         let positions: Vec<_> =
             (0..200).map(|_| [0, 1, 2].map(|_| dice.between(0.0, 1.0))).collect();
         let weighting = Weighting::InverseDistance { neighbours: 4, power: 2.0 };
-        let cloud = Cloud::new(positions, &TIMES, weighting, turn);
+        let cloud = Cloud::new(positions, &TIMES, weighting, velocity);
         let open = |options| {
             PointField::open(Box::new(cloud.clone()), &machine.device, options, weighting).unwrap()
         };
@@ -168,7 +168,7 @@ fn points_and_meshes_are_streamed_too() {
         assert!(other.1.input.is_some());
 
         let made = mixed(4);
-        let mut mesh = MeshFrames::new(&made, &TIMES, turn);
+        let mut mesh = MeshFrames::new(&made, &TIMES, velocity);
         for in_cells in [CellVelocity::Constant, CellVelocity::Averaged] {
             let open = |options| {
                 let source = Box::new(mesh.clone());
@@ -176,7 +176,7 @@ fn points_and_meshes_are_streamed_too() {
             };
             let [one, other] = [&all, &held].map(|options| run(&in_box(&open(options)), &seeds));
             assert_same(&format!("{machine}, mesh, {in_cells:?}"), &one, &other);
-            let cells = MeshFrames::in_cells(&made, |cell| turn([0.1 * cell as f64; 3], 0.0));
+            let cells = MeshFrames::in_cells(&made, |cell| velocity([0.1 * cell as f64; 3], 0.0));
             mesh = MeshFrames {
                 times: TIMES.to_vec(),
                 values: vec![cells.values[0].clone(); TIMES.len()],
@@ -187,7 +187,7 @@ fn points_and_meshes_are_streamed_too() {
 }
 
 #[test]
-fn frames_are_read_once_in_a_run_that_goes_one_way() {
+fn each_frame_is_read_once_in_a_run() {
     let machine = &machines()[0];
     for span in [steps(0.0, 8.0, 80), steps(8.0, 0.0, 80)] {
         let frames = Counted::new(swirl());
@@ -196,7 +196,7 @@ fn frames_are_read_once_in_a_run_that_goes_one_way() {
         assert!(before <= 2, "{before}");
         let (_, summary) = run(&walking(&field, 1).span(span).batch(20), &seeds(50));
         let reads = frames.reads.load(Ordering::Relaxed);
-        // All, and the first one again where the run begins at the other end.
+        // All frames, and the first one again if the run starts at the other end.
         assert!((9..=10).contains(&reads), "{reads}");
         let input = summary.input.unwrap();
         assert_eq!(input.bytes, input.frames * 10 * 6 * 6 * 16);
@@ -204,7 +204,7 @@ fn frames_are_read_once_in_a_run_that_goes_one_way() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
+fn run_stopped_by_an_unreadable_frame_can_be_resumed() {
     let machine = &machines()[0];
     let good = Counted::new(swirl());
     let bad = Counted { fails_at: Some(6), ..good.clone() };
@@ -214,27 +214,27 @@ fn a_frame_that_cannot_be_read_ends_the_run_and_it_can_go_on() {
             [&good, &bad].map(|frames| frames.open(machine, 4, FieldOptions::default()));
         let tracer = |field| walking(field, 1).span(span).engine(engine);
         let whole = run(&tracer(&good), &seeds);
-        let (mut keep, mut states) = (Keep::default(), Idle::default());
+        let (mut record, mut states) = (RecordingSink::default(), Idle::default());
         let failing = tracer(&bad);
-        match failing.prepare(&seeds).unwrap().run_observed(&mut keep, &mut states) {
+        match failing.prepare(&seeds).unwrap().run_observed(&mut record, &mut states) {
             Err(Error::Source { frame: 6, source }) => {
                 assert_eq!(source.to_string(), "the file has vanished");
             }
             other => panic!("{other:?}"),
         }
-        // The state of the last segment, which nobody had asked for.
+        // The checkpoint of the last segment, taken without a request.
         let [state] = &states.0[..] else { panic!("{} states", states.0.len()) };
         assert!(state.numbers.time() > 3.5, "{}", state.numbers.time());
-        let mut keep = keep.at(state.numbers.mark());
+        let mut record = record.at(state.numbers.mark());
         let tracer = tracer(&good);
         let prepared = tracer.prepare(&seeds).unwrap().resume(state).unwrap();
-        let rest = prepared.run_into(&mut keep).unwrap();
-        assert_same(&engine.to_string(), &whole, &(keep, rest));
+        let rest = prepared.run_into(&mut record).unwrap();
+        assert_same(&engine.to_string(), &whole, &(record, rest));
     }
 }
 
 #[test]
-fn a_lent_source_cannot_be_streamed() {
+fn borrowed_source_cannot_be_streamed() {
     let machine = &machines()[0];
     let options = FieldOptions { frames: Held::Streamed(4), ..FieldOptions::default() };
     match GridField::load(&mut swirl(), &machine.device, &options) {

@@ -20,7 +20,7 @@ pub fn crate_of_triangles(low: [f64; 3], high: [f64; 3]) -> Shape {
     Shape::surface(ClosedSurface::new(&points, &triangles).unwrap())
 }
 
-/// A star of five spikes around a centre, up to a height above and below it, with sharp edges that point outward and inward.
+/// A star of five spikes around a centre, up to a height above and below it, with convex and concave edges.
 pub fn star(centre: [f64; 3], radius: f64, height: f64) -> Shape {
     let mut points = vec![[0.0, 0.0, height], [0.0, 0.0, -height]];
     for i in 0..10 {
@@ -43,8 +43,8 @@ fn ring(centre: [f64; 3], around: usize, across: usize) -> Shape {
         let (sine, cosine) = (TAU * (i / across) as f64 / around as f64).sin_cos();
         let (up, out) = (TAU * (i % across) as f64 / across as f64).sin_cos();
         let radius = 0.28 + 0.1 * out;
-        let off = [0.1 * up, radius * cosine, radius * sine];
-        points.push([0, 1, 2].map(|d| centre[d] + off[d]));
+        let deviation = [0.1 * up, radius * cosine, radius * sine];
+        points.push([0, 1, 2].map(|d| centre[d] + deviation[d]));
     }
     let at = |i: usize, j: usize| i % around * across + j % across;
     let side = |k: usize| {
@@ -56,7 +56,7 @@ fn ring(centre: [f64; 3], around: usize, across: usize) -> Shape {
     Shape::surface(ClosedSurface::new(&points, &triangles).unwrap())
 }
 
-/// A flow through the box from 0 to 2, 1, 1 that turns and goes back.
+/// A rotating flow through the box from 0 to (2, 1, 1).
 fn turning(machine: &Machine) -> GridField {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 6)];
     let frames = Frames::new(axes, burntrace::Placement::Nodes, &[0.0], |[x, y, z], _| {
@@ -79,9 +79,8 @@ fn around<'a>(field: &'a GridField, obstacle: &Obstacle, engine: Engine) -> Trac
         .engine(engine)
 }
 
-/// Twelve triangles are the box that they make, on every device.
 #[test]
-fn a_box_of_triangles_is_a_box() {
+fn box_of_triangles_acts_like_a_box() {
     let (low, high) = ([0.7, 0.2, 0.3], [1.2, 0.7, 0.8]);
     let shapes = [Shape::Box { low, high }, crate_of_triangles(low, high)];
     for machine in machines() {
@@ -96,10 +95,10 @@ fn a_box_of_triangles_is_a_box() {
                 let (expected, found) = (run(&plain), run(&faceted));
                 let what = format!("{machine}, {allowed:?}, {surface:?}");
                 let same = (0..seeds.len()).filter(|i| {
-                    let off = distance(&[found.last()[*i]], &[expected.last()[*i]]);
-                    found.status[*i] == expected.status[*i] && off < 1e4 * machine.eps()
+                    let deviation = distance(&[found.last()[*i]], &[expected.last()[*i]]);
+                    found.status[*i] == expected.status[*i] && deviation < 1e4 * machine.eps()
                 });
-                // One may graze an edge.
+                // One particle may graze an edge.
                 let same = same.count();
                 assert!(same + 1 >= seeds.len(), "{what}: {same} of {}", seeds.len());
                 let met = found.status.iter().any(|status| *status != Status::Active);
@@ -109,9 +108,9 @@ fn a_box_of_triangles_is_a_box() {
     }
 }
 
-/// Steps that lead into a surface of many triangles, again and again.
+/// A surface of many triangles that particles hit repeatedly.
 #[test]
-fn no_particle_is_ever_within_a_ring() {
+fn no_particle_crosses_a_ring_surface() {
     for machine in machines() {
         let field = turning(&machine);
         let is_reference = machine.name == "flex";
@@ -136,7 +135,7 @@ fn no_particle_is_ever_within_a_ring() {
 }
 
 #[test]
-fn surfaces_that_cannot_be_used_are_refused() {
+fn invalid_surfaces_are_rejected() {
     let machine = &machines()[0];
     let flat = Frames::uniform([0.0; 3], [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
     let field = machine.field(&flat);

@@ -1,5 +1,4 @@
-//! Threads and batches: none of them shows in a single bit of a track, with all that the fused loop
-//! does besides steps.
+//! Any number of threads and any batch size give bit-identical tracks, with all features of the fused engine.
 
 use super::{
     common::*,
@@ -16,14 +15,14 @@ const LOW: [f64; 3] = [0.0; 3];
 const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 const MANY: usize = 4000;
-/// Sizes of batches: alone, less than a group, and more than a thread's share.
+/// Batch sizes: one particle, less than a group, and more than the part of one thread.
 const BATCHES: [usize; 4] = [1, 3, 333, 2049];
 
 fn pools() -> Vec<ThreadPool> {
     THREADS.map(|n| ThreadPoolBuilder::new().num_threads(n).build().unwrap()).into()
 }
 
-/// Random velocities that lead along x on the whole.
+/// Random velocities with a mean along x.
 fn stirred(machine: &Machine) -> impl Field + Sync + use<> {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
     let mut dice = Dice(51);
@@ -31,7 +30,7 @@ fn stirred(machine: &Machine) -> impl Field + Sync + use<> {
     machine.field(&Frames::new(axes, Placement::Nodes, &[0.0, 0.4, 1.0], velocity))
 }
 
-/// Steps of several launches in walls that mirror.
+/// Several launches in a box with reflecting faces.
 fn within(field: &dyn Field) -> Tracer<'_> {
     Tracer::new(field)
         .all_faces(Condition::Reflect)
@@ -40,8 +39,8 @@ fn within(field: &dyn Field) -> Tracer<'_> {
         .engine(Engine::Fused)
 }
 
-/// From outlet to inlet, each slot at a place of its own, with a random walk.
-fn walking_lives(field: &dyn Field) -> Tracer<'_> {
+/// Re-injection from outlet to inlet, at a fixed position for each slot, with a random walk.
+fn walking_with_reinjection(field: &dyn Field) -> Tracer<'_> {
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
     within(field)
         .scheme(Scheme::Rk4)
@@ -51,12 +50,12 @@ fn walking_lives(field: &dyn Field) -> Tracer<'_> {
         .random_walk(RandomWalk::isotropic(0.003, 11))
 }
 
-/// Steps by tolerance.
+/// Adaptive steps.
 fn adaptive(field: &dyn Field) -> Tracer<'_> {
     within(field).scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-4, 1e-4))
 }
 
-/// A ball to slide along, and a pillar that mirrors.
+/// A ball with sliding, and a reflecting pillar.
 fn among_obstacles(field: &dyn Field) -> Tracer<'_> {
     let body = |shape, surface| Obstacle { shape, allowed: Allowed::Outside, surface };
     let ball = Shape::Sphere { centre: [0.6, 0.5, 0.5], radius: 0.2 };
@@ -72,51 +71,52 @@ fn among_obstacles(field: &dyn Field) -> Tracer<'_> {
         .seeds_outside(burntrace::SeedsOutside::NotLocated)
 }
 
-/// Along the walls of a mesh.
+/// Sliding along mesh walls.
 fn along_walls(field: &dyn Field) -> Tracer<'_> {
     within(field).mesh_wall(Wall::Slide)
 }
 
-/// All lives, with the bits of their times and places.
-fn lives(lives: &[ParticleInstance]) -> Vec<(usize, u32, i32, [u64; 8])> {
-    let bits = |life: &ParticleInstance| {
-        let [a, b] = [life.release_position, life.end_position];
-        let numbers = [life.release_time, life.end_time, a[0], a[1], a[2], b[0], b[1], b[2]];
-        (life.slot, life.generation, life.status.code(), numbers.map(f64::to_bits))
+/// All particle instances, with the bits of their times and positions.
+fn instance_bits(instances: &[ParticleInstance]) -> Vec<(usize, u32, i32, [u64; 8])> {
+    let bits = |instance: &ParticleInstance| {
+        let [a, b] = [instance.release_position, instance.end_position];
+        let numbers =
+            [instance.release_time, instance.end_time, a[0], a[1], a[2], b[0], b[1], b[2]];
+        (instance.slot, instance.generation, instance.status.code(), numbers.map(f64::to_bits))
     };
-    let mut lives: Vec<_> = lives.iter().map(bits).collect();
-    lives.sort_unstable();
-    lives
+    let mut instances: Vec<_> = instances.iter().map(bits).collect();
+    instances.sort_unstable();
+    instances
 }
 
-/// Traces seeds by different numbers of threads, and the first ones of them in batches.
+/// Traces seeds on different numbers of threads, and batches of the first seeds.
 fn check(what: &str, seeds: &Seeds, run: &(dyn Fn(&Seeds) -> (Run, Vec<ParticleInstance>) + Sync)) {
     let runs: Vec<_> = pools().iter().map(|pool| pool.install(|| run(seeds))).collect();
-    let (first, first_lives) = &runs[0];
+    let (first, first_instances) = &runs[0];
     for (threads, (run, of_run)) in THREADS.iter().zip(&runs).skip(1) {
         let what = format!("{what}, {threads} threads");
         assert_same_bits(&what, first, 0, run);
-        assert!(lives(first_lives) == lives(of_run), "{what}: lives");
+        assert!(instance_bits(first_instances) == instance_bits(of_run), "{what}: instances");
         assert_eq!(first.summary.particle_steps, run.summary.particle_steps, "{what}");
         assert_eq!(first.summary.tries, run.summary.tries, "{what}");
     }
     for count in BATCHES {
-        let what = format!("{what}, {count} of them");
+        let what = format!("{what}, batch of {count}");
         let (run, of_run) = run(&part(seeds, 0..count));
         assert_same_bits(&what, first, 0, &run);
         let expected: Vec<ParticleInstance> =
-            first_lives.iter().filter(|life| life.slot < count).copied().collect();
-        assert!(lives(&expected) == lives(&of_run), "{what}: lives");
+            first_instances.iter().filter(|instance| instance.slot < count).copied().collect();
+        assert!(instance_bits(&expected) == instance_bits(&of_run), "{what}: instances");
     }
 }
 
-/// A tracer of a field on CPUs, in both precisions.
+/// Checks a tracer of a field on CPUs, in both precisions.
 fn check_on(
     name: &str,
     field: impl Fn(&Machine) -> Box<dyn Field + Sync>,
     tracer: for<'a> fn(&'a dyn Field) -> Tracer<'a>,
     seeds: &Seeds,
-    least_lives: usize,
+    min_instances: usize,
 ) {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let what = format!("{machine}, {name}");
@@ -127,13 +127,13 @@ fn check_on(
             (read(&tracks), tracks.instances().to_vec())
         };
         check(&what, seeds, &run);
-        let (all, lives) = run(seeds);
-        assert!(lives.len() >= least_lives, "{what}: {} lives", lives.len());
+        let (all, instances) = run(seeds);
+        assert!(instances.len() >= min_instances, "{what}: {} particle instances", instances.len());
         assert!(all.summary.active() > MANY / 2, "{what}: {:?}", all.summary.counts);
     }
 }
 
-/// Some of the seeds come in late.
+/// Seeds, some of them released late.
 fn seeds() -> Seeds {
     let mut dice = Dice(52);
     let points = dice.points(LOW, HIGH, MANY).into_iter().map(|p| p.map(|x| f64::from(x as f32)));
@@ -143,13 +143,13 @@ fn seeds() -> Seeds {
 }
 
 #[test]
-fn lives_and_walks_do_not_depend_on_threads_or_batches() {
+fn reinjection_and_random_walks_do_not_depend_on_threads_or_batches() {
     let field = |machine: &Machine| -> Box<dyn Field + Sync> { Box::new(stirred(machine)) };
-    check_on("lives", field, walking_lives, &seeds(), MANY + MANY / 4);
+    check_on("re-injection", field, walking_with_reinjection, &seeds(), MANY + MANY / 4);
 }
 
 #[test]
-fn steps_by_tolerance_do_not_depend_on_threads_or_batches() {
+fn adaptive_steps_do_not_depend_on_threads_or_batches() {
     let field = |machine: &Machine| -> Box<dyn Field + Sync> { Box::new(stirred(machine)) };
     check_on("tolerance", field, adaptive, &seeds(), 0);
 }

@@ -1,9 +1,9 @@
-//! Velocities that change in time: linear is exact, quadratic converges with the frames.
+//! Unsteady velocities: linear in time is exact, quadratic converges with the number of frames.
 
 use super::common::*;
 use burntrace::{Scheme, Seeds, Tracer};
 
-/// Irregular, and not multiples of the step.
+/// Irregular frame times, not multiples of the step.
 const TIMES: [f64; 5] = [0.0, 0.7, 1.1, 2.9, 4.0];
 const A: [f64; 3] = [0.3, -0.2, 0.1];
 const B: [f64; 3] = [0.25, 0.4, -0.15];
@@ -13,15 +13,15 @@ fn linear() -> Frames {
     Frames::uniform([-20.0; 3], [20.0; 3], &TIMES, velocity)
 }
 
-/// Sixteen steps over numbers of up to 20, with weights of frames that are rounded too.
+/// Sixteen steps over coordinates of up to 20, with rounded frame weights.
 fn round_off(machine: &Machine) -> f64 {
     16.0 * machine.eps() * 20.0
 }
 
-/// Explicit Euler lags by b h/2 in every step: its error is -b T h/2, exactly; the others'
-/// quadrature is exact for linear functions.
+/// The error of Euler is exactly -b T h/2; the quadrature of the other schemes is exact for linear
+/// functions.
 #[test]
-fn linear_in_time_is_exact_but_for_euler() {
+fn displacements_in_a_linearly_changing_velocity_are_exact() {
     let start = [1.0, -2.0, 0.5];
     let seeds = Seeds::list(vec![start]).unwrap();
     for machine in machines() {
@@ -42,23 +42,23 @@ fn linear_in_time_is_exact_but_for_euler() {
     }
 }
 
-/// A run that is not told when to begin and end goes from the first frame to the last one, and
-/// a backward one the other way.
+/// From the first to the last frame, or the reverse for a backward run.
 #[test]
-fn a_run_takes_its_ends_from_the_frames() {
+fn default_span_is_that_of_the_frames() {
     let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
     for machine in machines() {
         let field = machine.field(&linear());
         for dt in [0.25, -0.25] {
-            let ask = burntrace::Span { dt: Some(dt), ..Default::default() };
-            let tracer = Tracer::new(&field).span(ask).save(burntrace::SaveAt::EverySteps(8));
+            let without_times = burntrace::Span { dt: Some(dt), ..Default::default() };
+            let tracer =
+                Tracer::new(&field).span(without_times).save(burntrace::SaveAt::EverySteps(8));
             let run = trace(&tracer, &seeds);
             let expected = if dt > 0.0 { [0.0, 2.0, 4.0] } else { [4.0, 2.0, 0.0] };
             assert_eq!(run.times, expected, "{machine}");
             let displacement = |d: usize| (4.0 * A[d] + 8.0 * B[d]).copysign(run.last()[0][d]);
             for d in 0..3 {
-                let off = (run.last()[0][d] - displacement(d)).abs();
-                assert_below(&format!("{machine}, dt {dt}"), off, round_off(&machine));
+                let deviation = (run.last()[0][d] - displacement(d)).abs();
+                assert_below(&format!("{machine}, dt {dt}"), deviation, round_off(&machine));
                 let is_forward = run.last()[0][d] * (4.0 * A[d] + 8.0 * B[d]) > 0.0;
                 assert_eq!(is_forward, dt > 0.0, "{machine}");
             }
@@ -66,10 +66,9 @@ fn a_run_takes_its_ends_from_the_frames() {
     }
 }
 
-/// Going back along the same steps of a velocity that depends on time only undoes them, for
-/// schemes whose quadrature is symmetric.
+/// For a velocity that depends on time only, and schemes with symmetric quadrature.
 #[test]
-fn backward_undoes_forward() {
+fn backward_run_returns_to_the_seeds() {
     let velocities = Dice(3).points([-1.0; 3], [1.0; 3], TIMES.len());
     let frames = Frames::uniform([-20.0; 3], [20.0; 3], &TIMES, |t| {
         velocities[TIMES.iter().position(|known| *known == t).unwrap()]
@@ -87,16 +86,16 @@ fn backward_undoes_forward() {
                 &tracer.span(span(4.0, 0.0, -0.25)),
                 &Seeds::list(there.last().to_vec()).unwrap(),
             );
-            let off = distance(back.last(), &starts);
-            assert_below(&format!("{machine}, {scheme:?}"), off, 2.0 * round_off(&machine));
+            let deviation = distance(back.last(), &starts);
+            assert_below(&format!("{machine}, {scheme:?}"), deviation, 2.0 * round_off(&machine));
         }
     }
 }
 
-/// Linear interpolation of c t^2 over frames H apart is too large by c H^2/6 on average; the
-/// error of a run over T is c T H^2/6, exactly where steps end on frames.
+/// Linear interpolation of c t^2 between frames at a spacing H is too large by c H^2/6 on average. The error
+/// of a run over T is exactly c T H^2/6 if steps end on frames.
 #[test]
-fn quadratic_in_time_converges_with_the_frames() {
+fn error_in_a_quadratic_velocity_is_second_order_in_the_frame_interval() {
     let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
     let c = 0.125;
     for machine in machines() {
@@ -109,18 +108,18 @@ fn quadratic_in_time_converges_with_the_frames() {
         };
         for frames in [4, 8, 16] {
             let spacing = 4.0 / frames as f64;
-            let off = (error(frames) - c * 4.0 * spacing * spacing / 6.0).abs();
+            let deviation = (error(frames) - c * 4.0 * spacing * spacing / 6.0).abs();
             let what = format!("{machine}, {frames} frames");
-            assert_below(&what, off, 2.0 * round_off(&machine));
+            assert_below(&what, deviation, 2.0 * round_off(&machine));
         }
         let ratio = error(4) / error(8);
         assert_below(&format!("{machine}: ratio {ratio}"), (ratio - 4.0).abs(), 0.01);
     }
 }
 
-/// A step longer than several frame intervals reads the frames that its stages fall on.
+/// Each stage reads the frames around its time.
 #[test]
-fn a_step_may_cross_several_frames() {
+fn steps_across_several_frames_are_exact() {
     let seeds = Seeds::list(vec![[0.0; 3]]).unwrap();
     for machine in machines() {
         let field = machine.field(&linear());

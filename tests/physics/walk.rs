@@ -1,4 +1,4 @@
-//! The random walk, and a constant velocity beside the field.
+//! Random walks, and a constant drift velocity.
 
 use super::common::*;
 use burntrace::{
@@ -20,7 +20,7 @@ struct Mixing {
 }
 
 impl Mixing {
-    /// In the unit cube, with so many cells along each axis.
+    /// A field in the unit cube with a number of cells along each axis.
     fn new(
         cells: [usize; 3],
         velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
@@ -69,9 +69,9 @@ impl GridSource for Mixing {
     }
 }
 
-/// The variance of each axis is 2 K t: within five standard deviations of the sample's.
+/// The variance along each axis is 2 K t, within five standard deviations of the sample.
 #[test]
-fn variance_grows_as_diffusivity_says() {
+fn variance_of_a_random_walk_matches_the_diffusivity() {
     let k = [0.3, 0.02, 1.7];
     for machine in machines() {
         let n = if machine.name == "flex" { 1_000_000 } else { 20_000 };
@@ -83,29 +83,29 @@ fn variance_grows_as_diffusivity_says() {
             .span(steps(0.0, 2.0, 16));
         let run = trace(&tracer, &seeds);
         for d in 0..3 {
-            let way = |p: &[f64; 3]| p[d] - [0.25, -0.5, 0.125][d];
-            let mean = run.last().iter().map(way).sum::<f64>() / n as f64;
+            let displacement = |p: &[f64; 3]| p[d] - [0.25, -0.5, 0.125][d];
+            let mean = run.last().iter().map(displacement).sum::<f64>() / n as f64;
             let variance =
-                run.last().iter().map(|p| (way(p) - mean).powi(2)).sum::<f64>() / n as f64;
+                run.last().iter().map(|p| (displacement(p) - mean).powi(2)).sum::<f64>() / n as f64;
             let expected = 2.0 * k[d] * 2.0;
             assert_below(
                 &format!("{machine}, mean of axis {d}"),
                 mean.abs(),
                 5.0 * (expected / n as f64).sqrt(),
             );
-            let off = ((variance / expected).sqrt() - 1.0).abs();
+            let deviation = ((variance / expected).sqrt() - 1.0).abs();
             assert_below(
                 &format!("{machine}, deviation of axis {d}"),
-                off,
+                deviation,
                 5.0 / (2.0 * (n as f64 - 1.0)).sqrt(),
             );
         }
     }
 }
 
-/// What becomes of a particle does not depend on how many others there are, to the last bit.
+/// Tracks are bit-identical for any number of particles.
 #[test]
-fn tracks_do_not_depend_on_the_batch() {
+fn random_walks_do_not_depend_on_the_number_of_particles() {
     for machine in machines() {
         let field = Mixing::new([4, 5, 6], |[x, y, z], t| [y - t, z - x, x - y], |p| 0.01 + p[2]);
         let field = field.field(&machine);
@@ -125,7 +125,7 @@ fn tracks_do_not_depend_on_the_batch() {
 }
 
 #[test]
-fn fused_walks_are_those_of_tensor_operations() {
+fn random_walks_of_both_engines_agree() {
     let reference = Device::flex();
     let mixing = Mixing::new(
         [4, 3, 5],
@@ -155,18 +155,17 @@ fn fused_walks_are_those_of_tensor_operations() {
             let other =
                 Machine { name: "flex".into(), device: reference.clone(), ..machine.clone() };
             let tensor = run(&other, Engine::Tensor);
-            // The gradient of a diffusivity divides rounding by a twentieth of a cell.
+            // The diffusivity gradient is a difference over a twentieth of a cell, which amplifies rounding.
             let bound = 2e3 * machine.eps();
-            let off = distance(fused.last(), tensor.last());
-            assert_below(&format!("{machine}, {walk:?}"), off, bound);
+            let deviation = distance(fused.last(), tensor.last());
+            assert_below(&format!("{machine}, {walk:?}"), deviation, bound);
         }
     }
 }
 
-/// Particles that are well mixed remain so, though most of them move where the diffusivity is high
-/// (Visser 1997; Brickman and Smith 2002).
+/// The well-mixed condition, with a diffusivity that varies in space (Visser 1997; Brickman and Smith 2002).
 #[test]
-fn well_mixed_particles_remain_so() {
+fn well_mixed_particles_remain_well_mixed() {
     const BINS: usize = 20;
     let mixing = Mixing::new([1, 1, 64], |_, _| [0.0; 3], |[_, _, z]| 0.002 + 0.08 * z * (1.0 - z));
     for machine in machines() {
@@ -185,14 +184,14 @@ fn well_mixed_particles_remain_so() {
                 bins[((p[2] * BINS as f64) as usize).min(BINS - 1)] += 1;
             }
             let expected = (n / BINS) as f64;
-            let most = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
-            assert_below(&format!("{machine}, {scheme:?}: {bins:?}"), most, 5.0 * expected.sqrt());
+            let max = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
+            assert_below(&format!("{machine}, {scheme:?}: {bins:?}"), max, 5.0 * expected.sqrt());
         }
     }
 }
 
 #[test]
-fn a_drift_is_added_to_the_field() {
+fn drift_is_added_to_the_field_velocity() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [0.25, 0.0, 0.5]));
         for &engine in machine.engines() {
@@ -201,14 +200,14 @@ fn a_drift_is_added_to_the_field() {
                 .span(steps(0.0, 1.0, 8))
                 .engine(engine);
             let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]]).unwrap());
-            let off = distance(run.last(), &[[0.25, 0.125, -0.5]]);
-            assert_below(&format!("{machine}, {engine}"), off, 8.0 * machine.eps());
+            let deviation = distance(run.last(), &[[0.25, 0.125, -0.5]]);
+            assert_below(&format!("{machine}, {engine}"), deviation, 8.0 * machine.eps());
         }
     }
 }
 
 #[test]
-fn misuse_says_what_is_wrong() {
+fn errors_name_the_invalid_option() {
     let machine = &machines()[0];
     let field = still(machine);
     let message = |tracer: Tracer| {

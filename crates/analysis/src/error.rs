@@ -1,9 +1,10 @@
-//! Everything that can be wrong with what a caller asks for.
+//! Errors of this crate.
 
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong: what was given, why it cannot be used, and what can.
+/// An unusable argument or a failed device. Messages say what was given, why it is wrong, and what to give
+/// instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,67 +15,67 @@ pub enum Error {
         found: [usize; 2],
     },
 
-    /// There is not one number for each particle.
+    /// The number of weights or flags differs from the number of particles.
     #[error("there are {found} {what} for {expected} particles; give one for each")]
     Count {
-        /// `weights` or `marks of selected particles`.
+        /// `weights` or `selection flags`.
         what: &'static str,
-        /// How many were given.
+        /// The number of values given.
         found: usize,
-        /// How many there should be.
+        /// The number of particles.
         expected: usize,
     },
 
-    /// A weight is no weight.
-    #[error("the weight of particle {index} is {value}; weights are finite and not below 0")]
+    /// A weight is negative or not finite.
+    #[error("the weight of particle {index} is {value}; give a finite number, 0 or more")]
     Weight {
-        /// Number of the particle, from 0.
+        /// Index of the particle, from 0.
         index: usize,
         /// Its weight.
         value: f64,
     },
 
-    /// There is nothing to make a distribution of.
+    /// A probability density without particles.
     #[error(
-        "no particle has any weight: of {given}, {left_out} have no position, are not selected or \
-         lie beyond the box; a probability density needs one at least (a number density does not)"
+        "no particle has a weight above 0: {left_out} of {given} have no position, are not selected or \
+         are beyond the box; a probability density needs at least one (a number density does not)"
     )]
     NoParticles {
-        /// How many there are.
+        /// The number of particles given.
         given: usize,
-        /// How many of them are left out.
+        /// The number of omitted particles.
         left_out: usize,
     },
 
-    /// The particles do not spread, so that no bandwidth follows from them.
-    #[error("the bandwidth cannot follow from the particles: {0}; give a fixed one")]
+    /// The particles have no spread along an axis, so they do not determine a bandwidth.
+    #[error("the particles do not determine a bandwidth: {0}; give a fixed one")]
     NoSpread(String),
 
-    /// A bandwidth, or a smoothing length, is none.
-    #[error("the bandwidth cannot be used: {0}")]
+    /// An invalid bandwidth, smoothing length or truncation.
+    #[error("invalid bandwidth: {0}")]
     Bandwidth(String),
 
-    /// A lattice, a plane or points at which a density is asked for cannot be used.
-    #[error("the density cannot be evaluated there: {0}")]
+    /// Invalid evaluation points: a lattice, a plane or a list of points.
+    #[error("invalid evaluation points: {0}")]
     Lattice(String),
 
-    /// A box around particles cannot be used.
-    #[error("the box cannot be used: {0}")]
+    /// An invalid box around the particles.
+    #[error("invalid box: {0}")]
     Domain(String),
 
-    /// No axes have this name.
-    #[error("`{0}` names no axes; use x, y, z, xy, xz, yz or xyz")]
+    /// An unknown name of axes.
+    #[error("unknown axes `{0}`; use x, y, z, xy, xz, yz or xyz")]
     Axes(String),
 
-    /// Statistics cannot be made as asked for.
-    #[error("the statistics cannot be made: {0}")]
+    /// Invalid options or input of track statistics.
+    #[error("the statistics cannot be computed: {0}")]
     Statistics(String),
 
-    /// Exponents cannot follow from these positions.
+    /// Invalid input for finite-time Lyapunov exponents.
     #[error("the finite-time Lyapunov exponents cannot be computed: {0}")]
     Ftle(String),
 
-    /// Positions are of a type that is not computed with, or values could not be read back.
+    /// Positions are of an unsupported type, or the device failed to return values.
     #[error("the device failed: {0}")]
     Execution(String),
 }

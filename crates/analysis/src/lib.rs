@@ -1,10 +1,10 @@
-//! What became of particles.
+//! Analysis of particle tracks.
 //!
-//! * [`density`]: how many there are where, by kernel density, smoothed particles or histograms.
-//! * [`statistics`]: how far they went, how they spread, how long they stayed, where they left.
-//! * [`ftle`]: how much the flow stretches what lies between them.
+//! * [`density`]: particle density by kernel density estimates, SPH kernels or histograms.
+//! * [`statistics`]: displacement, dispersion, speeds, residence times and exits.
+//! * [`ftle`]: finite-time Lyapunov exponents.
 //!
-//! Nothing here opens a file or prints.
+//! This crate neither opens files nor prints.
 
 pub mod density;
 mod error;

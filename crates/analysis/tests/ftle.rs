@@ -1,45 +1,46 @@
-//! Exponents of flow maps that are made up.
+//! Exponents of synthetic flow maps.
 
-// Helpers of tests are no tests to clippy.
+// Clippy does not treat test helpers as tests.
 #![allow(clippy::unwrap_used)]
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};
 use burntrace_core::GridPlacement;
 
-const APART: Stencil = Stencil::Auxiliary(0.5);
+const AUXILIARY: Stencil = Stencil::Auxiliary(0.5);
 
-/// One node in a box of 1 x 1 x 1, about the origin.
+/// One node in a box of 1 x 1 x 1 around the origin.
 fn node() -> Lattice {
     Lattice::new([-0.5; 3], [0.5; 3], [1; 3], GridPlacement::Centres).unwrap()
 }
 
-fn tensor(places: &[[f64; 3]], dtype: DType) -> Tensor<2> {
-    let data = TensorData::new(places.as_flattened().to_vec(), [places.len(), 3]);
+fn tensor(rows: &[[f64; 3]], dtype: DType) -> Tensor<2> {
+    let data = TensorData::new(rows.as_flattened().to_vec(), [rows.len(), 3]);
     Tensor::from_data(data, (&Device::flex(), dtype))
 }
 
-/// The exponent for T = 1 of a flow map with this gradient, and how many there are none of.
+/// The exponent for T = 1 of a flow map with this gradient, and the number of undefined exponents.
 fn of_gradient(gradient: [[f64; 3]; 3], dtype: DType) -> (f64, usize) {
-    let seeds = node().seeds(APART).unwrap();
+    let seeds = node().seeds(AUXILIARY).unwrap();
     let map = |p: &[f64; 3]| gradient.map(|row| (0..3).map(|d| row[d] * p[d]).sum());
     let ends: Vec<[f64; 3]> = seeds.positions().iter().map(map).collect();
-    let ftle = FlowMap::new(&node(), APART, tensor(&ends, dtype), 1.0).unwrap().ftle().unwrap();
+    let ftle = FlowMap::new(&node(), AUXILIARY, tensor(&ends, dtype), 1.0).unwrap().ftle().unwrap();
     let values = ftle.values().into_data().convert::<f64>().try_into_vec().unwrap();
     (values[0], ftle.missing())
 }
 
-/// Columns (c, s, 0), (-s, c, 0) after another such rotation about x.
-fn turned(stretches: [f64; 3]) -> [[f64; 3]; 3] {
+/// A symmetric gradient with these eigenvalues: diagonal, rotated about x and then about z.
+fn rotated(stretches: [f64; 3]) -> [[f64; 3]; 3] {
     let [c, s] = [0.6, 0.8];
-    let turn = [[c, -s * c, s * s], [s, c * c, -s * c], [0.0, s, c]];
-    [0, 1, 2]
-        .map(|i| [0, 1, 2].map(|j| (0..3).map(|k| turn[i][k] * stretches[k] * turn[j][k]).sum()))
+    let rotation = [[c, -s * c, s * s], [s, c * c, -s * c], [0.0, s, c]];
+    [0, 1, 2].map(|i| {
+        [0, 1, 2].map(|j| (0..3).map(|k| rotation[i][k] * stretches[k] * rotation[j][k]).sum())
+    })
 }
 
-/// Also where two eigenvalues, or all, are equal, or very far apart.
+/// Includes equal and widely separated eigenvalues.
 #[test]
-fn the_greatest_stretching_is_found_to_rounding() {
+fn maximum_stretching_is_exact_to_rounding() {
     for (dtype, eps) in [(DType::F32, f64::from(f32::EPSILON)), (DType::F64, f64::EPSILON)] {
         for stretches in [
             [3.0, 3.0, 1.0],
@@ -49,14 +50,14 @@ fn the_greatest_stretching_is_found_to_rounding() {
             [1e-3, 1e-4, 1e-5],
             [1e15, 1e15, 1.0],
         ] {
-            let greatest = stretches.into_iter().fold(0.0, f64::max).ln();
-            let (found, missing) = of_gradient(turned(stretches), dtype);
+            let expected = stretches.into_iter().fold(0.0, f64::max).ln();
+            let (found, missing) = of_gradient(rotated(stretches), dtype);
             let bound = 20.0 * eps + if dtype == DType::F64 { 256.0 * eps } else { 0.0 };
-            let off = (found - greatest).abs();
-            assert!(off < bound * (1.0 + greatest.abs()), "{dtype:?}, {stretches:?}: {off:e}");
+            let error = (found - expected).abs();
+            assert!(error < bound * (1.0 + expected.abs()), "{dtype:?}, {stretches:?}: {error:e}");
             assert_eq!(missing, 0);
         }
-        // All have come to one point.
+        // All particles at one point.
         let (found, missing) = of_gradient([[0.0; 3]; 3], dtype);
         assert!(found.is_nan() && missing == 1, "{dtype:?}: {found}");
         let (found, missing) = of_gradient([[f64::NAN; 3]; 3], dtype);
@@ -64,17 +65,17 @@ fn the_greatest_stretching_is_found_to_rounding() {
     }
 }
 
-/// Of x^2 on a line of nodes, central differences are exact and those at the ends one-sided; beside
-/// one that is not there they are one-sided too.
+/// For x^2 on a line of nodes central differences are exact. Differences are one-sided at the ends and
+/// beside a missing node.
 #[test]
-fn differences_go_to_the_side_that_is_there() {
+fn differences_are_one_sided_beside_missing_nodes() {
     let lattice =
         Lattice::new([0.0; 3], [5.0, 0.0, 0.0], [6, 1, 1], GridPlacement::Corners).unwrap();
     let run = |gaps: &[usize]| -> (Vec<f64>, usize) {
-        let place = |x: usize| {
+        let position = |x: usize| {
             [(1.0 + x as f64).powi(2) / if gaps.contains(&x) { 0.0 } else { 1.0 }, 0.0, 0.0]
         };
-        let ends: Vec<[f64; 3]> = (0..6).map(place).collect();
+        let ends: Vec<[f64; 3]> = (0..6).map(position).collect();
         let end = tensor(&ends, DType::F64);
         let ftle = FlowMap::new(&lattice, Stencil::Neighbours, end, -1.0).unwrap().ftle().unwrap();
         let values = ftle.values().into_data().try_into_vec::<f64>().unwrap();
@@ -85,24 +86,23 @@ fn differences_go_to_the_side_that_is_there() {
     assert_eq!((values[0], values[1], values[3], values[4]), (3.0, 3.0, 9.0, 10.0));
     assert!(values[2].is_nan() && missing == 1);
     let (values, missing) = run(&[1, 3]);
-    // The first one and the third one have nobody beside them.
+    // The first and the third node have no neighbours.
     assert_eq!((values[4], values[5], missing), (11.0, 11.0, 4));
 }
 
 #[test]
-fn misuse_says_what_would_be_right() {
+fn errors_name_the_wrong_value_and_the_remedy() {
     let message = |lattice: &Lattice, stencil, rows: usize, time| {
         let end = tensor(&vec![[0.0; 3]; rows], DType::F64);
         FlowMap::new(lattice, stencil, end, time).unwrap_err().to_string()
     };
-    let rows = message(&node(), APART, 5, 1.0);
+    let rows = message(&node(), AUXILIARY, 5, 1.0);
     assert!(rows.contains("[5, 3]") && rows.contains("[6, 3]"), "{rows}");
-    assert!(message(&node(), APART, 6, 0.0).contains("a time of 0"));
-    assert!(
-        message(&node(), Stencil::Neighbours, 1, 1.0).contains("no axis along which to differ")
-    );
-    let far = |d| node().seeds(Stencil::Auxiliary(d)).unwrap_err().to_string();
-    assert!(far(-1.0).contains("-1 from their node") && far(f64::NAN).contains("NaN"));
+    assert!(message(&node(), AUXILIARY, 6, 0.0).contains("integration time is 0"));
+    assert!(message(&node(), Stencil::Neighbours, 1, 1.0).contains("no axis for differences"));
+    let distance = |d| node().seeds(Stencil::Auxiliary(d)).unwrap_err().to_string();
+    assert!(distance(-1.0).contains("from their node is -1"));
+    assert!(distance(f64::NAN).contains("NaN"));
     let high = Lattice::new([1e6; 3], [1e6 + 1.0; 3], [1; 3], GridPlacement::Centres).unwrap();
     let close = high.seeds(Stencil::Auxiliary(1e-12)).unwrap_err().to_string();
     assert!(close.contains("give a greater distance"), "{close}");

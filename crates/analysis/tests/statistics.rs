@@ -1,6 +1,6 @@
-//! Statistics of tracks that are made up.
+//! Statistics of synthetic tracks.
 
-// Helpers of tests are no tests to clippy.
+// Clippy does not treat test helpers as tests.
 #![allow(clippy::unwrap_used)]
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -26,21 +26,21 @@ fn plan(particles: usize) -> SavePlan {
 /// A slot at a save.
 #[derive(Clone, Copy)]
 struct Row {
-    place: [f64; 3],
+    position: [f64; 3],
     status: Status,
     image: [i32; 3],
     generation: i32,
 }
 
 fn active(x: f64) -> Row {
-    Row { place: [x, 0.0, 0.0], status: Status::Active, image: [0; 3], generation: 0 }
+    Row { position: [x, 0.0, 0.0], status: Status::Active, image: [0; 3], generation: 0 }
 }
 
 fn empty() -> Row {
     Row { status: Status::Waiting, ..active(f64::NAN) }
 }
 
-/// Some rows of a save; with lives if these have.
+/// A range of rows of a save, with generations if the plan has re-used slots.
 fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<usize>) -> Save {
     let (rows, device) = (&rows[range.clone()], Device::flex());
     let n = rows.len();
@@ -55,10 +55,10 @@ fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<us
         index,
         time,
         first: range.start,
-        position: floats(rows.iter().flat_map(|row| row.place).collect()),
+        position: floats(rows.iter().flat_map(|row| row.position).collect()),
         status: ints(rows.iter().map(|row| row.status.code()).collect()),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
-        velocity: plan.velocity.then(|| floats(rows.iter().flat_map(|row| row.place).collect())),
+        velocity: plan.velocity.then(|| floats(rows.iter().flat_map(|row| row.position).collect())),
         generation: plan
             .reuses_slots
             .then(|| ints(rows.iter().map(|row| row.generation).collect())),
@@ -69,7 +69,7 @@ fn ends(status: Vec<Status>, release_time: Vec<f64>, end_time: Vec<f64>) -> Ends
     Ends { status, release_time, end_time, ..Ends::default() }
 }
 
-fn life(
+fn instance(
     slot: usize,
     generation: u32,
     status: Status,
@@ -93,9 +93,8 @@ fn message<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> St
     result.unwrap_err().to_string()
 }
 
-/// One that goes, one that waits and begins, one that ends between two saves, and one that never
-/// begins.
-fn few() -> (SavePlan, Vec<Vec<Row>>, Ends) {
+/// Four particles: active throughout, released during the run, ending between two saves, never released.
+fn four_particles() -> (SavePlan, Vec<Vec<Row>>, Ends) {
     let waiting = |x| Row { status: Status::Waiting, ..active(x) };
     let ended = |x| Row { status: OUT, ..active(x) };
     let saves = vec![
@@ -110,7 +109,7 @@ fn few() -> (SavePlan, Vec<Vec<Row>>, Ends) {
     (plan(4), saves, ends)
 }
 
-fn told(statistics: Statistics, plan: &SavePlan, saves: &[Vec<Row>]) -> Statistics {
+fn with_saves(statistics: Statistics, plan: &SavePlan, saves: &[Vec<Row>]) -> Statistics {
     let mut statistics = statistics;
     statistics.begin(plan).unwrap();
     for (index, rows) in saves.iter().enumerate() {
@@ -121,9 +120,9 @@ fn told(statistics: Statistics, plan: &SavePlan, saves: &[Vec<Row>]) -> Statisti
 }
 
 #[test]
-fn particles_that_wait_and_end_are_told_apart() {
-    let (plan, saves, ends) = few();
-    let mut statistics = told(Statistics::new(), &plan, &saves);
+fn waiting_active_and_ended_particles_are_distinguished() {
+    let (plan, saves, ends) = four_particles();
+    let mut statistics = with_saves(Statistics::new(), &plan, &saves);
     statistics.end(&ends).unwrap();
     let found = statistics.result().unwrap();
     let counts: Vec<_> =
@@ -137,7 +136,7 @@ fn particles_that_wait_and_end_are_told_apart() {
     assert_eq!(squares(&found), [0.0, 2.5, 4.625, 5.125]);
     let moving: Vec<_> =
         found.all.saves.iter().map(|save| (save.moving, save.mean_speed)).collect();
-    // The second particle began between saves, the third one ended there.
+    // The second particle is released between saves; the third one ends there.
     assert_eq!(moving, [(0, None), (2, Some(1.5)), (1, Some(2.0)), (2, Some(1.5))]);
     let pairs: Vec<_> = found.all.saves.iter().map(|save| save.pairs).collect();
     assert_eq!(pairs, [0, 0, 1, 1]);
@@ -157,19 +156,20 @@ fn particles_that_wait_and_end_are_told_apart() {
     let max: Vec<_> = rows.iter().map(|row| row.max_speed).collect();
     assert_eq!(max, [Some(2.0), Some(2.0), Some(2.4), None]);
     assert_eq!(rows[2].residence_time, Some(1.25));
-    // Those that have ended stay where they ended.
-    let all = told(Statistics::new().counted(Counted::Released), &plan, &saves).result().unwrap();
+    // Ended particles stay at their end positions.
+    let all =
+        with_saves(Statistics::new().counted(Counted::Released), &plan, &saves).result().unwrap();
     assert_eq!(squares(&all), [0.0, 2.5, (9.0 + 0.25 + 9.0) / 3.0, (4.0 + 6.25 + 9.0) / 3.0]);
-    // Without the end of the run, counts are those of the last save.
+    // Without the end of the run, counts come from the last save.
     assert_eq!((all.complete, all.all.released, all.all.ended), (false, 3, 1));
     assert_eq!((all.all.residence.count, all.all.ends[0].count), (0, 1));
 }
 
 #[test]
-fn everything_is_written_and_read() {
-    let (plan, saves, ends) = few();
+fn results_round_trip_through_json() {
+    let (plan, saves, ends) = four_particles();
     let groups = Groups::new(vec![0, 2, 0, Groups::NONE]).unwrap();
-    let mut statistics = told(Statistics::new().groups(groups), &plan, &saves);
+    let mut statistics = with_saves(Statistics::new().groups(groups), &plan, &saves);
     statistics.end(&ends).unwrap();
     let found = statistics.result().unwrap();
     assert_eq!(found.groups.iter().map(|group| group.slots).collect::<Vec<_>>(), [2, 0, 1]);
@@ -180,9 +180,8 @@ fn everything_is_written_and_read() {
     assert_eq!(back, found);
 }
 
-/// The same bits in blocks of any size, and with any number of threads.
 #[test]
-fn blocks_and_threads_change_no_bit() {
+fn block_size_and_thread_count_give_bit_identical_results() {
     let n = 20_011;
     let plan = SavePlan { reuses_slots: true, velocity: true, ..plan(n) };
     let mut bits = 1_u64;
@@ -192,7 +191,7 @@ fn blocks_and_threads_change_no_bit() {
     };
     let codes = [Status::Active, Status::Active, Status::Active, Status::Waiting, OUT];
     let mut row = |index: usize| Row {
-        place: [number() * 1e3, number(), number() * 1e-3],
+        position: [number() * 1e3, number(), number() * 1e-3],
         status: codes[(number() * 5.0) as usize],
         image: [0; 3],
         generation: index as i32 / 2,
@@ -200,22 +199,22 @@ fn blocks_and_threads_change_no_bit() {
     let saves: Vec<Vec<Row>> = (0..4).map(|index| (0..n).map(|_| row(index)).collect()).collect();
     let groups: Vec<u32> =
         (0..n as u32).map(|slot| if slot < 9000 { slot / 3000 } else { slot % 5 }).collect();
-    let run = |most: usize| {
+    let run = |block_size: usize| {
         let groups = Groups::new(groups.clone()).unwrap();
         let mut statistics = Statistics::new().groups(groups);
         statistics.begin(&plan).unwrap();
         for (index, rows) in saves.iter().enumerate() {
-            for first in (0..n).step_by(most) {
-                let range = first..n.min(first + most);
+            for first in (0..n).step_by(block_size) {
+                let range = first..n.min(first + block_size);
                 statistics.save(block(&plan, index, index as f64, rows, range)).unwrap();
             }
         }
-        // Numbers as they are written have all their bits.
+        // JSON numbers preserve all bits.
         serde_json::to_string(&statistics.result().unwrap()).unwrap()
     };
     let whole = run(n);
-    for most in [1, 1000, 4096, 4097, 12_288] {
-        assert!(run(most) == whole, "blocks of {most}");
+    for block_size in [1, 1000, 4096, 4097, 12_288] {
+        assert!(run(block_size) == whole, "blocks of {block_size}");
     }
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -223,9 +222,9 @@ fn blocks_and_threads_change_no_bit() {
     }
 }
 
-/// Lives in the orders in which a graphics card, a CPU and a store tell them.
+/// Particle instances are reported in the orders of a GPU, a CPU and a store.
 #[test]
-fn no_way_leads_from_one_life_to_the_next() {
+fn particle_instances_in_a_slot_are_measured_separately() {
     let periods = [10.0, 0.0, 0.0];
     let plan = SavePlan { reuses_slots: true, periods, ..plan(2) };
     let of = |x: f64, generation: i32| Row { generation, ..active(x) };
@@ -238,28 +237,28 @@ fn no_way_leads_from_one_life_to_the_next() {
     ];
     let nan = f64::NAN;
     let first = [
-        life(0, 0, OUT, [0.0, 1.5], [8.0, 3.0]),
-        // No save has met these.
-        life(1, 0, Status::Stuck, [0.25, 0.75], [0.5, 9.5]),
-        life(1, 1, OUT, [1.0, 1.25], [0.0, 2.0]),
+        instance(0, 0, OUT, [0.0, 1.5], [8.0, 3.0]),
+        // Instances between two saves.
+        instance(1, 0, Status::Stuck, [0.25, 0.75], [0.5, 9.5]),
+        instance(1, 1, OUT, [1.0, 1.25], [0.0, 2.0]),
     ];
-    let second = [life(1, 2, OUT, [1.75, 2.5], [4.0, 7.0])];
-    let last = [life(0, 1, Status::Active, [1.5, nan], [1.0, 4.0])];
+    let second = [instance(1, 2, OUT, [1.75, 2.5], [4.0, 7.0])];
+    let last = [instance(0, 1, Status::Active, [1.5, nan], [1.0, 4.0])];
     let run = |order: usize| {
         let mut statistics = Statistics::new().particles(true);
         statistics.begin(&plan).unwrap();
         for (index, rows) in saves.iter().enumerate() {
-            let lives = match index {
+            let ended = match index {
                 2 => &first[..],
                 3 => &second,
                 _ => &[],
             };
             if order == 0 {
-                statistics.instances(lives).unwrap();
+                statistics.instances(ended).unwrap();
             }
             statistics.save(block(&plan, index, index as f64, rows, 0..2)).unwrap();
             if order == 1 {
-                statistics.instances(lives).unwrap();
+                statistics.instances(ended).unwrap();
             }
         }
         if order == 2 {
@@ -275,7 +274,7 @@ fn no_way_leads_from_one_life_to_the_next() {
     assert_eq!(found, run(1));
     assert_eq!(found.particles, run(2).particles);
     let moved: Vec<f64> = found.particles.iter().map(|row| row.displacement[0]).collect();
-    // 8 to 13; the shortest way from 0.5 to 9.5; 0 to 2; 4 to 5 to 7; 1 to 2 to 4.
+    // 8 to 13; 0.5 to 9.5 across the periodic face; 0 to 2; 4 to 5 to 7; 1 to 2 to 4.
     assert_eq!(moved, [5.0, -1.0, 2.0, 3.0, 3.0]);
     let paths: Vec<f64> = found.particles.iter().map(|row| row.path_length).collect();
     assert_eq!(paths, [5.0, 1.0, 2.0, 3.0, 3.0]);
@@ -288,13 +287,13 @@ fn no_way_leads_from_one_life_to_the_next() {
     assert_eq!(all.ends[1].over_time.counts, [0, 0, 2, 1, 0]);
     assert_eq!((all.residence.min, all.residence.max), (Some(0.25), Some(1.5)));
     let squares = |k: usize| all.saves[k].mean_square_displacement.map(|row| row[0]);
-    // A life is measured from the first save that met it.
+    // The displacement of an instance starts at its first save.
     assert_eq!([0, 1, 2, 3].map(squares), [Some(0.0), Some(9.0), Some(0.0), Some(4.0)]);
     let speed: Vec<_> = all.saves.iter().map(|save| save.mean_speed).collect();
     assert_eq!(speed, [None, Some(3.0), None, Some(2.0)]);
     assert!(all.saves.iter().all(|save| save.pairs == 0));
-    let rows = |yes: bool| {
-        let mut statistics = told(Statistics::new().particles(yes), &plan, &saves);
+    let rows = |enabled: bool| {
+        let mut statistics = with_saves(Statistics::new().particles(enabled), &plan, &saves);
         statistics.instances(&first).unwrap();
         statistics.result().unwrap().particles.len()
     };
@@ -321,19 +320,19 @@ fn residence_times_of_a_backward_run_are_positive() {
     assert_eq!(all.saves[1].mean_speed, Some(0.5));
 }
 
-/// Quantiles of so many that they are not kept one by one.
+/// More residence times than are stored exactly.
 #[test]
-fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
+fn bucketed_quantiles_are_accurate_to_one_part_in_a_thousand() {
     let n = EXACT_TIMES + 1000;
     let plan = SavePlan { reuses_slots: true, ..plan(1) };
     let mut statistics = Statistics::new().quantiles(vec![0.0, 0.1, 0.5, 0.999, 1.0]);
     statistics.begin(&plan).unwrap();
     let time = |i: usize| 1e-3 * 1e6_f64.powf(i as f64 / (n - 1) as f64);
     for first in (0..n).step_by(1 << 16) {
-        let lives: Vec<ParticleInstance> = (first..n.min(first + (1 << 16)))
-            .map(|i| life(0, i as u32, OUT, [0.0, time(i * 7919 % n)], [0.0; 2]))
+        let ended: Vec<ParticleInstance> = (first..n.min(first + (1 << 16)))
+            .map(|i| instance(0, i as u32, OUT, [0.0, time(i * 7919 % n)], [0.0; 2]))
             .collect();
-        statistics.instances(&lives).unwrap();
+        statistics.instances(&ended).unwrap();
     }
     let residence = statistics.result().unwrap().all.residence;
     assert!(!residence.exact && residence.count == n as u64);
@@ -343,58 +342,63 @@ fn quantiles_of_many_are_good_to_one_part_in_a_thousand() {
         assert!((found.time / exact - 1.0).abs() < 1e-3, "{found:?}: {exact}");
     }
     assert_eq!(residence.histogram.counts.iter().sum::<u64>(), n as u64);
-    // The mean of an exponential of a uniform number: (b - a) / ln(b / a), to the trapezoids' rule.
+    // The mean of the exponential of a uniform variate, up to the error of the trapezoidal rule:
+    // (b - a) / ln(b / a).
     let mean = (1e3 - 1e-3) / 1e6_f64.ln();
     assert!((residence.mean.unwrap() / mean - 1.0).abs() < 1e-5, "{:?}", residence.mean);
 }
 
 #[test]
-fn little_is_enough() {
-    let nothing = told(Statistics::new(), &plan(0), &[]).result().unwrap();
-    assert_eq!((nothing.all.released, nothing.particles.len()), (0, 0));
-    assert_eq!(nothing.all.residence.mean, None);
-    let one = told(Statistics::new(), &plan(1), &[vec![active(2.0)]]).result().unwrap();
+fn undefined_quantities_are_none_for_empty_and_tiny_runs() {
+    let empty_run = with_saves(Statistics::new(), &plan(0), &[]).result().unwrap();
+    assert_eq!((empty_run.all.released, empty_run.particles.len()), (0, 0));
+    assert_eq!(empty_run.all.residence.mean, None);
+    let one = with_saves(Statistics::new(), &plan(1), &[vec![active(2.0)]]).result().unwrap();
     assert_eq!(one.all.saves[0].variance, Some([0.0; 3]));
     assert_eq!(one.all.saves[0].mean_square_displacement, Some([0.0; 3]));
     assert_eq!((one.all.saves[0].pairs, one.all.saves[0].pair_dispersion), (0, None));
     assert_eq!((one.particles[0].path_length, one.particles[0].mean_speed), (0.0, None));
-    let gone = vec![Row { status: OUT, ..active(1.0) }; 3];
-    let gone = told(Statistics::new(), &plan(3), &[gone.clone(), gone]).result().unwrap();
-    assert_eq!((gone.all.ended, gone.all.saves[1].centroid), (3, None));
-    let slots = told(Statistics::new(), &plan(2), &[vec![empty(); 2]]).result().unwrap();
+    let ended = vec![Row { status: OUT, ..active(1.0) }; 3];
+    let ended = with_saves(Statistics::new(), &plan(3), &[ended.clone(), ended]).result().unwrap();
+    assert_eq!((ended.all.ended, ended.all.saves[1].centroid), (3, None));
+    let slots = with_saves(Statistics::new(), &plan(2), &[vec![empty(); 2]]).result().unwrap();
     assert_eq!((slots.all.waiting, slots.all.saves[0].counted), (2, 0));
 }
 
 #[test]
-fn misuse_says_what_would_be_right() {
-    let begun = |statistics: Statistics| {
+fn errors_name_the_wrong_value_and_the_remedy() {
+    let on_begin = |statistics: Statistics| {
         let mut statistics = statistics;
         message(statistics.begin(&plan(4)))
     };
-    assert!(begun(Statistics::new().quantiles(vec![50.0])).contains("quantile 50 is none"));
-    assert!(begun(Statistics::new().residence_bins(vec![1.0, 1.0])).contains("increase strictly"));
-    assert!(begun(Statistics::new().time_bins(vec![])).contains("bins of time are []"));
-    let pairs = |pair| begun(Statistics::new().pairs(Pairs::Given(vec![pair])));
-    assert!(
-        pairs([1, 4]).contains("(1, 4) is no pair of slots") && pairs([2, 2]).contains("(2, 2)")
-    );
+    let quantile = on_begin(Statistics::new().quantiles(vec![50.0]));
+    assert!(quantile.contains("quantile 50 is out of range"), "{quantile}");
+    let equal = on_begin(Statistics::new().residence_bins(vec![1.0, 1.0]));
+    assert!(equal.contains("increase strictly"), "{equal}");
+    assert!(on_begin(Statistics::new().time_bins(vec![])).contains("time bins are []"));
+    let pairs = |pair| on_begin(Statistics::new().pairs(Pairs::Given(vec![pair])));
+    assert!(pairs([1, 4]).contains("(1, 4) is not a pair of slots"));
+    assert!(pairs([2, 2]).contains("(2, 2)"));
     let groups = Groups::new(vec![0; 3]).unwrap();
-    let few = begun(Statistics::new().groups(groups));
-    assert!(few.contains("given for 3 slots, and the run has 4"), "{few}");
-    assert!(message(Groups::new(vec![0, 7])).contains("slot 1 is in group 7; 2 slots"));
+    let few = on_begin(Statistics::new().groups(groups));
+    assert!(few.contains("given for 3 slots; the run has 4"), "{few}");
+    assert!(message(Groups::new(vec![0, 7])).contains("slot 1 is in group 7; give 2 slots"));
     assert!(message(Groups::ranges(5, &[0..3, 2..5])).contains("slot 2 is in groups 0 and 1"));
     assert!(message(Groups::ranges(5, &[0..3, 3..6])).contains("slots 3..6; there are 5"));
-    assert!(message(Statistics::new().result()).contains("no run has begun"));
+    assert!(message(Statistics::new().result()).contains("no run has started"));
     let rows = vec![active(0.0); 4];
     let mut statistics = Statistics::new();
     let save = || block(&plan(4), 0, 0.0, &rows, 2..4);
-    assert!(message(statistics.save(save())).contains("before the begin"));
+    assert!(message(statistics.save(save())).contains("before the start"));
     statistics.begin(&plan(4)).unwrap();
     let order = message(statistics.save(save()));
-    assert!(order.contains("slots 2 to 4 of save 0 came where slot 0 of 4 was next"), "{order}");
-    assert!(message(statistics.end(&Ends::default())).contains("it has 4 slots"));
-    let far = message(statistics.instances(&[life(4, 0, OUT, [0.0; 2], [0.0; 2])]));
-    assert!(far.contains("a life of slot 4 came; the run has 4"), "{far}");
+    assert!(
+        order.contains("slots 2 to 4 of save 0 were given, but slot 0 of 4 is next"),
+        "{order}"
+    );
+    assert!(message(statistics.end(&Ends::default())).contains("for its 4 slots"));
+    let far = message(statistics.instances(&[instance(4, 0, OUT, [0.0; 2], [0.0; 2])]));
+    assert!(far.contains("in slot 4 was reported; the run has 4 slots"), "{far}");
     let short = Save {
         status: Tensor::from_data([1, 1], &Device::flex()),
         ..block(&plan(4), 0, 0.0, &rows, 0..4)

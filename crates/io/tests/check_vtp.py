@@ -1,4 +1,4 @@
-"""Loads with VTK and Zarr what the test `vtp_large` has written, and checks it.
+"""Reads the files of the test `vtp_large` with VTK and Zarr, and checks them.
 
     cargo test --release -p burntrace-io -- --ignored --nocapture vtp_large
     python check_vtp.py [folder]    (needs the packages vtk, numpy and zarr)
@@ -62,7 +62,7 @@ def main():
         found = vtk_to_numpy(cloud.GetPoints().GetData())
         assert np.array_equal(found, of_save[array(cloud.GetPointData(), "particle")]), path
         assert cloud.GetNumberOfVerts() == cloud.GetNumberOfPoints(), path
-    print("all is well")
+    print("all checks passed")
 
 
 main()

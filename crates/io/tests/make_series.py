@@ -1,4 +1,4 @@
-"""Writes the small series of tests/data/series.
+"""Writes the series in tests/data/series.
 
 Usage: python make_series.py [folder]    (needs the packages vtk and numpy)
 

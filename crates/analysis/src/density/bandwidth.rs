@@ -1,4 +1,4 @@
-//! How wide the kernels of an estimate are.
+//! Bandwidths of kernel density estimates.
 
 use super::{
     lattice::{Axes, axis_name},
@@ -14,30 +14,30 @@ use crate::{Error, Result};
 /// Silverman, Density Estimation for Statistics and Data Analysis, 1986.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bandwidth {
-    /// Along each axis the particles' standard deviation there times Scott's factor.
+    /// The standard deviation of the particles along each axis, times Scott's factor.
     Scott,
-    /// Along each axis the particles' standard deviation there times Silverman's factor.
+    /// The standard deviation of the particles along each axis, times Silverman's factor.
     Silverman,
-    /// The same standard deviation along all axes, in the data's unit of length.
+    /// One standard deviation for all axes, in the data's unit of length.
     Fixed(f64),
-    /// A standard deviation for each of x, y and z; those of axes that do not count are not used.
+    /// A standard deviation for each of x, y and z; values of inactive axes are ignored.
     PerAxis([f64; 3]),
-    /// The particles' covariance matrix times the square of a factor: what
-    /// `scipy.stats.gaussian_kde` does.
+    /// The covariance matrix of the particles times the square of a factor, as in
+    /// `scipy.stats.gaussian_kde`.
     Full(Factor),
-    /// A covariance matrix over x, y and z, in the square of the data's unit of length; rows and columns
-    /// of axes that do not count are not used.
+    /// A covariance matrix over x, y and z, in the data's unit of length squared; rows and columns of
+    /// inactive axes are ignored.
     Covariance([[f64; 3]; 3]),
 }
 
-/// What [`Bandwidth::Full`] multiplies standard deviations by.
+/// The factor on standard deviations in [`Bandwidth::Full`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Factor {
     /// Scott's factor.
     Scott,
     /// Silverman's factor.
     Silverman,
-    /// This one.
+    /// A given factor, greater than 0.
     Given(f64),
 }
 
@@ -56,7 +56,7 @@ impl Factor {
 }
 
 impl Bandwidth {
-    /// The covariance matrix of the kernel; zeros for axes that do not count.
+    /// The covariance matrix of the kernel; zeros for inactive axes.
     pub(super) fn covariance(self, sample: &Sample, axes: Axes) -> Result<[[f64; 3]; 3]> {
         match self {
             Bandwidth::Scott => diagonal(sample, axes, Factor::Scott),
@@ -73,22 +73,22 @@ impl Bandwidth {
     }
 }
 
-/// The covariance of the particles along the axes that count.
+/// The covariance of the particles along the active axes.
 fn spread(sample: &Sample, axes: Axes) -> Result<[[f64; 3]; 3]> {
     if sample.effective < 1.0 + 1e-9 {
         return Err(Error::NoSpread(
-            "it takes two particles with a weight to have a standard deviation".into(),
+            "a standard deviation needs two particles with a weight above 0".into(),
         ));
     }
     let mut spread = [[0.0; 3]; 3];
-    for d in axes.numbers() {
-        if !sample.spreads(d) {
+    for d in axes.indices() {
+        if !sample.has_spread(d) {
             let (name, at) = (axis_name(d), sample.mean[d]);
             return Err(Error::NoSpread(format!(
-                "all particles are at {name} = {at}, so that their standard deviation along {name} is 0"
+                "all particles are at {name} = {at}, so their standard deviation along {name} is 0"
             )));
         }
-        for e in axes.numbers() {
+        for e in axes.indices() {
             spread[d][e] = sample.covariance[d][e];
         }
     }
@@ -99,7 +99,7 @@ fn diagonal(sample: &Sample, axes: Axes, factor: Factor) -> Result<[[f64; 3]; 3]
     let spread = spread(sample, axes)?;
     let factor = factor.value(sample, axes.dimension())?;
     let mut covariance = [[0.0; 3]; 3];
-    for d in axes.numbers() {
+    for d in axes.indices() {
         covariance[d][d] = spread[d][d] * factor * factor;
     }
     Ok(covariance)
@@ -107,11 +107,11 @@ fn diagonal(sample: &Sample, axes: Axes, factor: Factor) -> Result<[[f64; 3]; 3]
 
 fn fixed(h: [f64; 3], axes: Axes) -> Result<[[f64; 3]; 3]> {
     let mut covariance = [[0.0; 3]; 3];
-    for d in axes.numbers() {
+    for d in axes.indices() {
         if !(h[d].is_finite() && h[d] > 0.0) {
             let name = axis_name(d);
             return Err(Error::Bandwidth(format!(
-                "along {name} it is {}; give a length above 0",
+                "it is {} along {name}; give a length above 0",
                 h[d]
             )));
         }
@@ -122,12 +122,13 @@ fn fixed(h: [f64; 3], axes: Axes) -> Result<[[f64; 3]; 3]> {
 
 fn given(matrix: [[f64; 3]; 3], axes: Axes) -> Result<[[f64; 3]; 3]> {
     let mut covariance = [[0.0; 3]; 3];
-    for d in axes.numbers() {
-        for e in axes.numbers() {
+    for d in axes.indices() {
+        for e in axes.indices() {
             let (a, b) = (matrix[d][e], matrix[e][d]);
             if !a.is_finite() || (a - b).abs() > 1e-12 * (a.abs() + b.abs()) {
                 return Err(Error::Bandwidth(format!(
-                    "the covariance matrix {matrix:?} is not finite and symmetric"
+                    "the covariance matrix {matrix:?} is not finite and symmetric; give finite numbers \
+                     with c[i][j] = c[j][i]"
                 )));
             }
             covariance[d][e] = a;
@@ -136,19 +137,19 @@ fn given(matrix: [[f64; 3]; 3], axes: Axes) -> Result<[[f64; 3]; 3]> {
     Ok(covariance)
 }
 
-/// The upper triangular `A` for which `|A x|^2 = x^T C^-1 x`, so that `A x` are coordinates in which
-/// the kernel is round. Zeros for axes that do not count.
+/// The whitening matrix of a covariance `C`: the upper triangular `A` with `|A x|^2 = x^T C^-1 x`.
+/// In the whitened coordinates `A x` the kernel is isotropic. Zeros for inactive axes.
 ///
-/// `C = U U^T` with `U` upper triangular (Cholesky's decomposition from the last axis on); `A = U^-1`.
-pub(super) fn whitened(covariance: &[[f64; 3]; 3], axes: Axes) -> Result<Whitened> {
-    let numbers: Vec<usize> = axes.numbers().collect();
+/// `C = U U^T` with `U` upper triangular (a Cholesky decomposition from the last axis); `A = U^-1`.
+pub(super) fn whitening(covariance: &[[f64; 3]; 3], axes: Axes) -> Result<Whitening> {
+    let active: Vec<usize> = axes.indices().collect();
     let mut u = [[0.0; 3]; 3];
-    for &j in numbers.iter().rev() {
-        for &i in numbers.iter().rev().filter(|&&i| i <= j) {
-            let known: f64 = numbers.iter().filter(|&&k| k > j).map(|&k| u[i][k] * u[j][k]).sum();
+    for &j in active.iter().rev() {
+        for &i in active.iter().rev().filter(|&&i| i <= j) {
+            let known: f64 = active.iter().filter(|&&k| k > j).map(|&k| u[i][k] * u[j][k]).sum();
             let rest = covariance[i][j] - known;
             if i == j {
-                // What is left of a variance may be rounding.
+                // The remaining variance may be rounding error.
                 if rest.is_nan() || rest <= 1e-12 * covariance[i][i] {
                     return Err(singular(covariance, axes));
                 }
@@ -158,35 +159,32 @@ pub(super) fn whitened(covariance: &[[f64; 3]; 3], axes: Axes) -> Result<Whitene
             }
         }
     }
-    let mut per_unit = [[0.0; 3]; 3];
-    for &j in &numbers {
-        per_unit[j][j] = 1.0 / u[j][j];
-        for &i in numbers.iter().rev().filter(|&&i| i < j) {
-            let sum: f64 = numbers
-                .iter()
-                .filter(|&&k| i < k && k <= j)
-                .map(|&k| u[i][k] * per_unit[k][j])
-                .sum();
-            per_unit[i][j] = -sum / u[i][i];
+    let mut matrix = [[0.0; 3]; 3];
+    for &j in &active {
+        matrix[j][j] = 1.0 / u[j][j];
+        for &i in active.iter().rev().filter(|&&i| i < j) {
+            let sum: f64 =
+                active.iter().filter(|&&k| i < k && k <= j).map(|&k| u[i][k] * matrix[k][j]).sum();
+            matrix[i][j] = -sum / u[i][i];
         }
     }
-    let determinant = numbers.iter().map(|&d| u[d][d]).product();
-    Ok(Whitened { per_unit, determinant })
+    let root_determinant = active.iter().map(|&d| u[d][d]).product();
+    Ok(Whitening { matrix, root_determinant })
 }
 
-/// See [`whitened`].
-pub(super) struct Whitened {
+/// The result of [`whitening`].
+pub(super) struct Whitening {
     /// `A`.
-    pub per_unit: [[f64; 3]; 3],
+    pub matrix: [[f64; 3]; 3],
     /// The square root of the determinant of `C`.
-    pub determinant: f64,
+    pub root_determinant: f64,
 }
 
 fn singular(covariance: &[[f64; 3]; 3], axes: Axes) -> Error {
     let rows: Vec<Vec<f64>> =
-        axes.numbers().map(|d| axes.numbers().map(|e| covariance[d][e]).collect()).collect();
+        axes.indices().map(|d| axes.indices().map(|e| covariance[d][e]).collect()).collect();
     Error::NoSpread(format!(
-        "the covariance matrix {rows:?} is singular or not positive, as of particles on a line or a \
-         plane"
+        "the covariance matrix {rows:?} is singular or not positive, for example because all \
+         particles are on a line or in a plane"
     ))
 }

@@ -1,8 +1,8 @@
-//! Histograms and clouds in cells, on the host.
+//! Histograms and cloud-in-cell densities, on the host.
 
 use super::{
     Density, Method,
-    domain::{Edge, Within, between},
+    domain::{DensityDomain, Edge, clamp_rounded},
     estimate::Estimate,
     functions::to_tensor,
     lattice::{Lattice, axis_name},
@@ -13,11 +13,11 @@ use burn::tensor::Tensor;
 use burntrace_core::Placement;
 
 impl Density {
-    /// The density in bins, or at nodes with clouds. Particles beyond the lattice do not count.
+    /// The density in bins, or at nodes for cloud-in-cell. Particles beyond the lattice are ignored.
     pub(super) fn in_bins(&self, positions: &Tensor<2>, lattice: Lattice) -> Result<Estimate> {
         let is_histogram = matches!(self.method, Method::Histogram);
-        let bins = Bins::new(&self.within, lattice, is_histogram)?;
-        let sample = self.sample(positions, &self.within)?;
+        let bins = Bins::new(&self.domain, lattice, is_histogram)?;
+        let sample = self.sample(positions, &self.domain)?;
         let (mut sums, used, weight) = bins.sums(&sample);
         let total = weight * sample.unit;
         let given = sample.positions.len() + sample.left_out;
@@ -25,7 +25,7 @@ impl Density {
             return Err(Error::NoParticles { given, left_out: given - used });
         }
         let unit = if self.is_probability() { 1.0 / weight } else { sample.unit };
-        let volume: f64 = self.within.axes.numbers().map(|d| bins.width[d]).product();
+        let volume: f64 = self.domain.axes.indices().map(|d| bins.width[d]).product();
         sums.iter_mut().for_each(|sum| *sum *= unit / volume);
         let integral = match is_histogram {
             true => sums.iter().sum::<f64>() * volume,
@@ -46,52 +46,53 @@ impl Density {
     }
 }
 
-/// What particles are sorted into.
+/// The bins of a histogram, or the nodes of a cloud-in-cell density.
 struct Bins<'a> {
-    within: &'a Within,
+    domain: &'a DensityDomain,
     lattice: Lattice,
     is_histogram: bool,
-    /// Of a bin, or between nodes; 0 along axes that do not count.
+    /// Width of a bin, or node spacing; 0 along inactive axes.
     width: [f64; 3],
 }
 
-/// The numbers of bins or nodes along an axis that a particle goes to, and its part there.
-type Shares = Vec<(usize, f64)>;
+/// Indices of the bins or nodes along one axis that a particle contributes to, with its weights.
+type AxisWeights = Vec<(usize, f64)>;
 
 impl<'a> Bins<'a> {
-    fn new(within: &'a Within, lattice: Lattice, is_histogram: bool) -> Result<Self> {
+    fn new(domain: &'a DensityDomain, lattice: Lattice, is_histogram: bool) -> Result<Self> {
         let mut width = [0.0; 3];
-        for d in within.axes.numbers() {
-            let least = if is_histogram { 1 } else { 2 };
+        for d in domain.axes.indices() {
+            let min = if is_histogram { 1 } else { 2 };
             let span = lattice.high[d] - lattice.low[d];
-            if lattice.counts[d] < least || span <= 0.0 {
+            if lattice.counts[d] < min || span <= 0.0 {
                 return Err(Error::Lattice(format!(
-                    "along {} there are {} from {} to {}; give {least} or more, and a greater \
-                     number as the end",
-                    axis_name(d),
+                    "there are {} {} along {} from {} to {}; give {min} or more, and a high end \
+                     above the low end",
+                    lattice.counts[d],
                     if is_histogram { "bins" } else { "nodes" },
+                    axis_name(d),
                     lattice.low[d],
                     lattice.high[d]
                 )));
             }
-            width[d] = span / (lattice.counts[d] + 1 - least) as f64;
-            within.check_images(d, lattice.low[d] - width[d], lattice.high[d] + width[d])?;
+            width[d] = span / (lattice.counts[d] + 1 - min) as f64;
+            domain.check_images(d, lattice.low[d] - width[d], lattice.high[d] + width[d])?;
         }
-        Ok(Bins { within, lattice, is_histogram, width })
+        Ok(Bins { domain, lattice, is_histogram, width })
     }
 
-    /// The weights in all bins, how many particles lie in any, and their weight.
+    /// The weights in all bins, the number of particles in any bin, and their total weight.
     fn sums(&self, sample: &Sample) -> (Vec<f64>, usize, f64) {
         let [nx, ny, _] = self.lattice.counts;
         let mut sums = vec![0.0; self.lattice.nodes()];
         let (mut used, mut total) = (0, 0.0);
-        let mut shares = [vec![(0, 1.0)], vec![(0, 1.0)], vec![(0, 1.0)]];
+        let mut parts = [vec![(0, 1.0)], vec![(0, 1.0)], vec![(0, 1.0)]];
         let mut images = Vec::new();
-        for (place, weight) in sample.positions.iter().zip(&sample.weights) {
-            for d in self.within.axes.numbers() {
-                self.share(d, place[d], &mut images, &mut shares[d]);
+        for (position, weight) in sample.positions.iter().zip(&sample.weights) {
+            for d in self.domain.axes.indices() {
+                self.distribute(d, position[d], &mut images, &mut parts[d]);
             }
-            let [xs, ys, zs] = &shares;
+            let [xs, ys, zs] = &parts;
             for &(k, z) in zs {
                 for &(j, y) in ys {
                     for &(i, x) in xs {
@@ -99,7 +100,7 @@ impl<'a> Bins<'a> {
                     }
                 }
             }
-            if shares.iter().all(|shares| !shares.is_empty()) {
+            if parts.iter().all(|parts| !parts.is_empty()) {
                 used += 1;
                 total += weight;
             }
@@ -107,31 +108,32 @@ impl<'a> Bins<'a> {
         (sums, used, total)
     }
 
-    /// The shares of a coordinate along an axis.
-    fn share(&self, d: usize, x: f64, images: &mut Vec<(f64, bool)>, shares: &mut Shares) {
-        shares.clear();
+    /// Distributes a coordinate over the bins or nodes along an axis.
+    fn distribute(&self, d: usize, x: f64, images: &mut Vec<(f64, bool)>, parts: &mut AxisWeights) {
+        parts.clear();
         let (low, high, width) = (self.lattice.low[d], self.lattice.high[d], self.width[d]);
-        let is_periodic = self.within.edges[d][0] == Edge::Periodic;
+        let is_periodic = self.domain.edges[d][0] == Edge::Periodic;
         if !is_periodic {
-            // Mirror images lie beyond the lattice's ends, or count there by half of a node's volume.
+            // No mirror images: they are beyond the lattice, and end nodes have half the volume.
             images.clear();
-            images.extend(between(x, low, high).map(|x| (x, false)));
+            images.extend(clamp_rounded(x, low, high).map(|x| (x, false)));
         } else if self.is_histogram {
-            self.within.images(d, x, low, high, images);
+            self.domain.images(d, x, low, high, images);
             images.retain(|&(x, _)| x < high);
         } else {
-            self.within.images(d, x, low - width, high + width, images);
+            self.domain.images(d, x, low - width, high + width, images);
         }
         for &(x, _) in images.iter() {
             if self.is_histogram {
-                shares.push((self.bin(d, x), 1.0));
+                parts.push((self.bin(d, x), 1.0));
             } else {
-                self.cloud(d, (x - low) / width, is_periodic, shares);
+                self.cloud(d, (x - low) / width, is_periodic, parts);
             }
         }
     }
 
-    /// The bin of a coordinate between the ends, by its faces, whatever rounding does.
+    /// The bin of a coordinate within the lattice. The comparison with the bin's faces makes the result
+    /// exact in spite of rounding.
     fn bin(&self, d: usize, x: f64) -> usize {
         let (low, width, last) = (self.lattice.low[d], self.width[d], self.lattice.counts[d] - 1);
         let bin = (((x - low) / width) as usize).min(last);
@@ -144,15 +146,15 @@ impl<'a> Bins<'a> {
         }
     }
 
-    /// The shares of the nodes below and above a coordinate in widths.
-    fn cloud(&self, d: usize, g: f64, is_periodic: bool, shares: &mut Shares) {
+    /// The weights of the nodes below and above a coordinate given in node spacings.
+    fn cloud(&self, d: usize, g: f64, is_periodic: bool, parts: &mut AxisWeights) {
         let last = self.lattice.counts[d] - 1;
         let below = g.floor();
-        for (node, share) in [(below, 1.0 - (g - below)), (below + 1.0, g - below)] {
-            if node >= 0.0 && node <= last as f64 && share > 0.0 {
+        for (node, weight) in [(below, 1.0 - (g - below)), (below + 1.0, g - below)] {
+            if node >= 0.0 && node <= last as f64 && weight > 0.0 {
                 let node = node as usize;
                 let is_half = !is_periodic && (node == 0 || node == last);
-                shares.push((node, if is_half { 2.0 * share } else { share }));
+                parts.push((node, if is_half { 2.0 * weight } else { weight }));
             }
         }
     }

@@ -1,42 +1,42 @@
-//! Particles and their images in the order of the cells of a lattice.
+//! Particles and their images, sorted by the cells of a search lattice.
 
 use super::{
-    domain::{Edge, Within},
+    domain::{DensityDomain, Edge},
     lattice::Lattice,
     sample::Sample,
-    smoother::{Smoother, Tilt},
+    smoother::{MirrorParity, Smoother},
 };
 use crate::{Error, Result};
 
-/// Rows at the end of the sorted particles that hold none, so that eight can be read from any one on.
+/// Unused entries at the end of each row of sources, so that a vector of eight may start at any source.
 pub(super) const PADDING: usize = 8;
 
-/// Cells that are always allowed, however few particles there are.
-const FEW_CELLS: f64 = 32_768.0;
+/// Number of cells allowed regardless of the number of particles.
+const ALLOWED_CELLS: f64 = 32_768.0;
 
-/// The cells of a lattice.
+/// The search lattice of the sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cells {
-    /// The corner from which coordinates are counted.
+pub struct SourceCells {
+    /// The low corner, origin of the sources' coordinates.
     pub(super) origin: [f64; 3],
-    /// Cells per unit of length; 0 along axes with one cell.
+    /// Cells per unit of length; 0 along axes with a single cell.
     pub(super) per_length: [f64; 3],
     /// Cells along each axis.
     pub(super) counts: [usize; 3],
-    /// Particles and images.
+    /// Number of sources: particles and their images.
     pub(super) sources: usize,
 }
 
-/// The places at which a density is asked for.
+/// The evaluation points of a density.
 pub(super) struct Targets {
-    /// Those that are no lattice; what is no number is not looked at.
+    /// A list of points, unless the points form a lattice; points with NaN are ignored.
     pub points: Option<Vec<[f64; 3]>>,
     /// Nodes of a lattice along each axis.
     pub counts: [usize; 3],
-    /// Corners of a box around them all.
+    /// Corners of the bounding box.
     pub low: [f64; 3],
     pub high: [f64; 3],
-    /// Distance between nodes along each axis; 0 for single ones and for points.
+    /// Node spacing along each axis; 0 for a single node and for a list of points.
     pub pitch: [f64; 3],
 }
 
@@ -49,81 +49,81 @@ impl Targets {
     }
 
     pub fn points(points: Vec<[f64; 3]>) -> Self {
-        let numbers = || points.iter().filter(|place| !place[0].is_nan());
-        let low = [0, 1, 2].map(|d| numbers().map(|place| place[d]).fold(f64::INFINITY, f64::min));
-        let high =
-            [0, 1, 2].map(|d| numbers().map(|place| place[d]).fold(-f64::INFINITY, f64::max));
+        let valid = || points.iter().filter(|point| !point[0].is_nan());
+        let low = [0, 1, 2].map(|d| valid().map(|point| point[d]).fold(f64::INFINITY, f64::min));
+        let high = [0, 1, 2].map(|d| valid().map(|point| point[d]).fold(-f64::INFINITY, f64::max));
         let [low, high] = if low[0] <= high[0] { [low, high] } else { [[0.0; 3]; 2] };
         Targets { points: Some(points), counts: [0; 3], low, high, pitch: [0.0; 3] }
     }
 }
 
-/// Particles and images whose kernels reach some places, cell by cell, x fastest.
-pub(super) struct Sorted {
-    pub cells: Cells,
-    /// All x, padded, all y, all z, all weights, from the cells' origin: `[4, sources + PADDING]`.
+/// Particles and images whose kernels reach the evaluation points, sorted by cell with x fastest.
+pub(super) struct SortedSources {
+    pub cells: SourceCells,
+    /// All x, all y, all z and all weights, each padded `[4, sources + PADDING]`; coordinates are
+    /// relative to the origin of the cells.
     pub rows: Vec<f64>,
-    /// Where the particles of each cell begin, and the end `[cells + 1]`.
+    /// Index of the first source of each cell, and the number of sources `[cells + 1]`.
     pub starts: Vec<i32>,
 }
 
-impl Sorted {
-    /// Those images that are mirrored in the way of a tilt, where one is given.
+impl SortedSources {
+    /// Sorts the particles and their images; with a parity, only images of that mirror parity.
     pub fn new(
         sample: &Sample,
-        within: &Within,
+        domain: &DensityDomain,
         smoother: &Smoother,
         targets: &Targets,
-        tilt: Option<Tilt>,
+        parity: Option<MirrorParity>,
         epsilon: f64,
     ) -> Result<Self> {
-        let [from, to] = searched(sample, within, smoother, targets, epsilon);
-        let (places, weights) = with_images(sample, within, tilt, [from, to])?;
-        let cells = Cells::new(from, to, smoother, targets, places.len());
-        let numbers: Vec<u32> = places.iter().map(|place| cells.number(*place) as u32).collect();
+        let [from, to] = search_box(sample, domain, smoother, targets, epsilon);
+        let (positions, weights) = with_images(sample, domain, parity, [from, to])?;
+        let cells = SourceCells::new(from, to, smoother, targets, positions.len());
+        let cell_ids: Vec<u32> = positions.iter().map(|p| cells.index(*p) as u32).collect();
         let mut starts = vec![0_i32; cells.counts.iter().product::<usize>() + 1];
-        for &cell in &numbers {
+        for &cell in &cell_ids {
             starts[cell as usize + 1] += 1;
         }
         for cell in 1..starts.len() {
             starts[cell] += starts[cell - 1];
         }
         let mut next = starts.clone();
-        let row = places.len() + PADDING;
+        let row = positions.len() + PADDING;
         let mut rows = vec![0.0; 4 * row];
-        for ((place, weight), &cell) in places.iter().zip(weights).zip(&numbers) {
+        for ((position, weight), &cell) in positions.iter().zip(weights).zip(&cell_ids) {
             let at = next[cell as usize] as usize;
             next[cell as usize] += 1;
             for d in 0..3 {
-                rows[d * row + at] = place[d] - from[d];
+                rows[d * row + at] = position[d] - from[d];
             }
             rows[3 * row + at] = weight;
         }
-        Ok(Sorted { cells, rows, starts })
+        Ok(SortedSources { cells, rows, starts })
     }
 }
 
-/// The corners between which particles and images reach targets. Coordinates are counted from there, so
-/// targets that no particle reaches must not move them away.
-fn searched(
+/// The corners of the box in which particles and images reach targets. The low corner is the origin of
+/// coordinates, so targets out of every particle's reach must not shift it.
+fn search_box(
     sample: &Sample,
-    within: &Within,
+    domain: &DensityDomain,
     smoother: &Smoother,
     targets: &Targets,
     epsilon: f64,
 ) -> [[f64; 3]; 2] {
     let (mut low, mut high) = (targets.low, targets.high);
-    for d in within.axes.numbers() {
+    for d in domain.axes.indices() {
         let reach = smoother.reach[d];
-        let places = || sample.positions.iter().map(|place| place[d]);
-        // A mirror image is farther from what is in the box than its particle; a repetition is not.
-        if within.edges[d][0] != Edge::Periodic && !sample.positions.is_empty() {
-            let least = places().fold(f64::INFINITY, f64::min) - reach;
-            let most = places().fold(f64::NEG_INFINITY, f64::max) + reach;
-            low[d] = low[d].clamp(least, most);
-            high[d] = high[d].clamp(least, most);
+        let coordinates = || sample.positions.iter().map(|position| position[d]);
+        // Inside the box, a mirror image is farther away than its particle; a periodic image may not be.
+        if domain.edges[d][0] != Edge::Periodic && !sample.positions.is_empty() {
+            let min = coordinates().fold(f64::INFINITY, f64::min) - reach;
+            let max = coordinates().fold(f64::NEG_INFINITY, f64::max) + reach;
+            low[d] = low[d].clamp(min, max);
+            high[d] = high[d].clamp(min, max);
         }
-        // What rounding of coordinates may hide is looked for as well.
+        // A margin for the rounding of coordinates.
         let slack = 16.0 * epsilon * (high[d] - low[d] + 2.0 * reach);
         low[d] -= reach + slack;
         high[d] += reach + slack;
@@ -131,51 +131,53 @@ fn searched(
     [low, high]
 }
 
-/// All particles and images between two corners, of those tilted in a way.
+/// All particles and images in a box, with a parity only those of that mirror parity.
 fn with_images(
     sample: &Sample,
-    within: &Within,
-    tilt: Option<Tilt>,
+    domain: &DensityDomain,
+    parity: Option<MirrorParity>,
     [from, to]: [[f64; 3]; 2],
 ) -> Result<(Vec<[f64; 3]>, Vec<f64>)> {
-    for d in within.axes.numbers() {
-        within.check_images(d, from[d], to[d])?;
+    for d in domain.axes.indices() {
+        domain.check_images(d, from[d], to[d])?;
     }
-    let counts = within.axes.counts();
+    let active = domain.axes.active();
     let mut images = [vec![(0.0, false)], vec![(0.0, false)], vec![(0.0, false)]];
-    let (mut places, mut weights) = (Vec::new(), Vec::new());
-    for (place, &weight) in sample.positions.iter().zip(&sample.weights) {
+    let (mut positions, mut weights) = (Vec::new(), Vec::new());
+    for (position, &weight) in sample.positions.iter().zip(&sample.weights) {
         if weight == 0.0 {
             continue;
         }
         for d in 0..3 {
-            if counts[d] {
-                within.images(d, place[d], from[d], to[d], &mut images[d]);
+            if active[d] {
+                domain.images(d, position[d], from[d], to[d], &mut images[d]);
             }
         }
         let [xs, ys, zs] = &images;
         for &(z, in_z) in zs {
             for &(y, in_y) in ys {
-                let is_asked =
-                    |in_x: bool| tilt.is_none_or(|tilt| tilt == [in_x ^ in_y, in_x ^ in_z]);
-                let row = xs.iter().filter(|(_, in_x)| is_asked(*in_x));
-                places.extend(row.map(|&(x, _)| [x, y, z]));
+                let matches =
+                    |in_x: bool| parity.is_none_or(|parity| parity == [in_x ^ in_y, in_x ^ in_z]);
+                let row = xs.iter().filter(|(_, in_x)| matches(*in_x));
+                positions.extend(row.map(|&(x, _)| [x, y, z]));
             }
         }
-        weights.resize(places.len(), weight);
+        weights.resize(positions.len(), weight);
     }
-    if places.len() + PADDING > (i32::MAX / 4) as usize {
+    if positions.len() + PADDING > (i32::MAX / 4) as usize {
         return Err(Error::Bandwidth(format!(
-            "particles and their images beyond the faces are {}; {} are the most",
-            places.len(),
+            "it gives {} particles and images beyond the faces, more than the maximum of {}; give a \
+             smaller bandwidth",
+            positions.len(),
             i32::MAX / 4
         )));
     }
-    Ok((places, weights))
+    Ok((positions, weights))
 }
 
-impl Cells {
-    /// Cells a quarter as wide as kernels reach, or four nodes, and not many more than particles.
+impl SourceCells {
+    /// Cells as wide as a quarter of the kernel's reach or four node spacings, whichever is greater, and
+    /// wider if there would be more cells than particles (or [`ALLOWED_CELLS`]).
     fn new(
         from: [f64; 3],
         to: [f64; 3],
@@ -189,12 +191,12 @@ impl Cells {
         let count = |d: usize, width: f64| {
             if smoother.reach[d] > 0.0 { (span[d] / width).ceil().max(1.0) } else { 1.0 }
         };
-        let most = (sources as f64).max(FEW_CELLS);
-        while (0..3).map(|d| count(d, width[d])).product::<f64>() > most {
+        let max_cells = (sources as f64).max(ALLOWED_CELLS);
+        while (0..3).map(|d| count(d, width[d])).product::<f64>() > max_cells {
             width = width.map(|width| 1.25 * width);
         }
         let counts = [0, 1, 2].map(|d| count(d, width[d]));
-        Cells {
+        SourceCells {
             origin: from,
             per_length: [0, 1, 2].map(|d| if counts[d] > 1.0 { 1.0 / width[d] } else { 0.0 }),
             counts: counts.map(|count| count as usize),
@@ -202,13 +204,13 @@ impl Cells {
         }
     }
 
-    fn number(&self, place: [f64; 3]) -> usize {
-        let [i, j, k] = [0, 1, 2].map(|d| self.along(d, place[d] - self.origin[d]));
+    fn index(&self, position: [f64; 3]) -> usize {
+        let [i, j, k] = [0, 1, 2].map(|d| self.cell_along(d, position[d] - self.origin[d]));
         (k * self.counts[1] + j) * self.counts[0] + i
     }
 
-    /// The cell of a coordinate that is counted from the origin, or the nearest one.
-    pub fn along(&self, axis: usize, x: f64) -> usize {
+    /// The cell along an axis of a coordinate relative to the origin, clamped to the lattice.
+    pub fn cell_along(&self, axis: usize, x: f64) -> usize {
         ((x * self.per_length[axis]).max(0.0) as usize).min(self.counts[axis] - 1)
     }
 }

@@ -1,54 +1,54 @@
-//! The box around the particles, and images of them beyond its faces.
+//! The box around the particles, and images of particles beyond its faces.
 
 use super::lattice::{Axes, axis_name};
 use crate::{Error, Result};
 
-/// What a face of the box does to the kernels that reach beyond it.
+/// The effect of a face of the box on kernels that reach beyond it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// Nothing: there is no face.
+    /// No face: mass beyond it is lost from the box.
     #[default]
     Open,
-    /// What lies beyond it is mirrored back, so that nothing is lost. Beyond it the density is 0, and
-    /// particles there do not count.
+    /// The part of a kernel beyond the face is mirrored back into the box, so that the mass is
+    /// preserved. Beyond the face the density is 0, and particles there are ignored.
     Reflecting,
-    /// What lies beyond it comes back at the face opposite, which is periodic as well. Particles and
-    /// places beyond count as those that they are repetitions of.
+    /// The part of a kernel beyond the face enters at the opposite face, which must be periodic too.
+    /// Particles and evaluation points beyond the face are wrapped into the box.
     Periodic,
 }
 
-/// Images of a particle along an axis, at most.
+/// Maximum number of images of a particle along an axis.
 const MAX_IMAGES: f64 = 64.0;
 
-/// A coordinate between two ends; none beyond them, but what a face may be off by where it was
-/// rounded to single precision lies on the face.
-pub(super) fn between(x: f64, low: f64, high: f64) -> Option<f64> {
+/// A coordinate clamped to an interval; `None` if it is outside by more than the rounding of the ends to
+/// single precision.
+pub(super) fn clamp_rounded(x: f64, low: f64, high: f64) -> Option<f64> {
     let ends = [low, high].into_iter().filter(|end| end.is_finite());
     let slack = 2.0 * f64::from(f32::EPSILON) * ends.map(f64::abs).fold(0.0, f64::max);
     let is_in = x >= low - slack && x <= high + slack;
     is_in.then(|| x.clamp(low, high))
 }
 
-/// A box, and the axes that count.
+/// The box of a density estimate, its faces and its active axes.
 #[derive(Clone, Debug)]
-pub(super) struct Within {
+pub(super) struct DensityDomain {
     pub axes: Axes,
     pub low: [f64; 3],
     pub high: [f64; 3],
     pub edges: [[Edge; 2]; 3],
 }
 
-impl Within {
-    /// No faces.
-    pub fn everywhere(axes: Axes) -> Self {
-        Within { axes, low: [0.0; 3], high: [0.0; 3], edges: [[Edge::Open; 2]; 3] }
+impl DensityDomain {
+    /// A domain without faces.
+    pub fn unbounded(axes: Axes) -> Self {
+        DensityDomain { axes, low: [0.0; 3], high: [0.0; 3], edges: [[Edge::Open; 2]; 3] }
     }
 
     /// # Errors
     ///
-    /// [`Error::Domain`] where faces are in the wrong order, or one of two is periodic.
+    /// [`Error::Domain`] if the faces of an axis are in the wrong order, or only one of them is periodic.
     pub fn check(&self) -> Result<()> {
-        for d in self.axes.numbers() {
+        for d in self.axes.indices() {
             let (low, high, edges) = (self.low[d], self.high[d], self.edges[d]);
             let name = axis_name(d);
             if edges == [Edge::Open; 2] {
@@ -56,56 +56,57 @@ impl Within {
             }
             if !low.is_finite() || !high.is_finite() || low >= high {
                 return Err(Error::Domain(format!(
-                    "along {name} it goes from {low} to {high}; give finite numbers, the second one \
+                    "it extends from {low} to {high} along {name}; give finite numbers, the second one \
                      greater"
                 )));
             }
             if (edges[0] == Edge::Periodic) != (edges[1] == Edge::Periodic) {
                 return Err(Error::Domain(format!(
-                    "one face of {name} is periodic and the other one is not; both are, or none"
+                    "only one of its {name} faces is periodic; make both faces periodic, or neither"
                 )));
             }
         }
         Ok(())
     }
 
-    /// A place in the box, without coordinates along axes that do not count; none for what is no
-    /// number or lies beyond a face that reflects.
-    pub fn place(&self, mut place: [f64; 3]) -> Option<[f64; 3]> {
-        for (d, counts) in self.axes.counts().into_iter().enumerate() {
-            if !counts {
-                place[d] = 0.0;
-            } else if !place[d].is_finite() {
+    /// The position wrapped into the box, with inactive coordinates set to 0; `None` for positions that
+    /// are not finite or beyond a reflecting face.
+    pub fn wrap(&self, mut position: [f64; 3]) -> Option<[f64; 3]> {
+        for (d, is_active) in self.axes.active().into_iter().enumerate() {
+            if !is_active {
+                position[d] = 0.0;
+            } else if !position[d].is_finite() {
                 return None;
             }
             let (low, high) = (self.low[d], self.high[d]);
             match self.edges[d] {
-                _ if !counts => {}
+                _ if !is_active => {}
                 [Edge::Periodic, _] => {
-                    let wrapped = low + (place[d] - low).rem_euclid(high - low);
-                    place[d] = if (low..=high).contains(&place[d]) { place[d] } else { wrapped };
+                    let x = position[d];
+                    let wrapped = low + (x - low).rem_euclid(high - low);
+                    position[d] = if (low..=high).contains(&x) { x } else { wrapped };
                 }
                 [a, b] => {
                     let low = if a == Edge::Reflecting { low } else { f64::NEG_INFINITY };
                     let high = if b == Edge::Reflecting { high } else { f64::INFINITY };
-                    place[d] = between(place[d], low, high)?;
+                    position[d] = clamp_rounded(position[d], low, high)?;
                 }
             }
         }
-        Some(place)
+        Some(position)
     }
 
-    /// What to multiply values at places by: 0 beyond faces that reflect, NaN where a place is no number;
-    /// none where that is 1 everywhere.
+    /// Factors for the values at evaluation points: 0 beyond reflecting faces, NaN at points that are not
+    /// finite, otherwise 1. `None` if all factors are 1.
     pub fn factors(
         &self,
-        places: impl Iterator<Item = [f64; 3]>,
+        points: impl Iterator<Item = [f64; 3]>,
         count: usize,
     ) -> Option<Vec<f64>> {
         let mut factors = None;
-        for (i, place) in places.enumerate() {
-            if self.place(place).is_none() {
-                let is_number = self.axes.numbers().all(|d| place[d].is_finite());
+        for (i, point) in points.enumerate() {
+            if self.wrap(point).is_none() {
+                let is_number = self.axes.indices().all(|d| point[d].is_finite());
                 let factors = factors.get_or_insert_with(|| vec![1.0; count]);
                 factors[i] = if is_number { 0.0 } else { f64::NAN };
             }
@@ -113,10 +114,10 @@ impl Within {
         factors
     }
 
-    /// A particle and its images along an axis that lie between two places: their coordinates, and whether
-    /// they are mirrored.
+    /// Lists the images of a particle along an axis, itself included, in an interval: their coordinates,
+    /// and whether they are mirrored.
     ///
-    /// Two mirrors repeat each other's images at a distance of two widths.
+    /// Two reflecting faces repeat the images with a period of twice the width.
     pub fn images(&self, axis: usize, x: f64, from: f64, to: f64, images: &mut Vec<(f64, bool)>) {
         images.clear();
         let (low, high) = (self.low[axis], self.high[axis]);
@@ -147,14 +148,14 @@ impl Within {
         }
     }
 
-    /// Whether images are mirrored along some axis.
+    /// Whether any active face is reflecting.
     pub fn mirrors(&self) -> bool {
-        self.axes.numbers().any(|d| self.edges[d].contains(&Edge::Reflecting))
+        self.axes.indices().any(|d| self.edges[d].contains(&Edge::Reflecting))
     }
 
     /// # Errors
     ///
-    /// [`Error::Bandwidth`] where particles between two places have too many images.
+    /// [`Error::Bandwidth`] if a particle has too many images in an interval.
     pub fn check_images(&self, axis: usize, from: f64, to: f64) -> Result<()> {
         let (low, high) = (self.low[axis], self.high[axis]);
         let repeats =
@@ -163,8 +164,8 @@ impl Within {
         if repeats && times > MAX_IMAGES {
             let name = axis_name(axis);
             return Err(Error::Bandwidth(format!(
-                "places and kernels span {times:.0} widths of the box along {name}, which is {} wide; \
-                 {MAX_IMAGES} are the most",
+                "evaluation points and kernels span {times:.0} widths of the box along {name}, which is \
+                 {} wide; give a bandwidth with which they span {MAX_IMAGES} widths or less",
                 high - low
             )));
         }

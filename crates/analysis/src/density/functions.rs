@@ -1,7 +1,7 @@
-//! Between tensors and the host, and the call of the fused operation.
+//! Conversion between tensors and the host, and the call of the fused operation.
 
 use super::{
-    cells::{PADDING, Sorted, Targets},
+    cells::{PADDING, SortedSources, Targets},
     ops::{DensityBackend, NodeGrid, Sources},
     smoother::Smoother,
 };
@@ -9,16 +9,18 @@ use crate::{Error, Result};
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Tensor, TensorData};
 
-/// All numbers of a tensor, in double precision.
+/// The values of a tensor in double precision.
 ///
 /// # Errors
 ///
-/// [`Error::Execution`] where the device fails, or the tensor is not of `f32` or `f64`.
+/// [`Error::Execution`] if the device fails, or the tensor is not `f32` or `f64`.
 pub(super) fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f64>> {
     let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
     let dtype = tensor.dtype();
     if !matches!(dtype, DType::F32 | DType::F64) {
-        return Err(Error::Execution(format!("{dtype:?} is not computed with; use f32 or f64")));
+        return Err(Error::Execution(format!(
+            "tensors of {dtype:?} are not supported; use f32 or f64"
+        )));
     }
     let data = tensor.try_into_data().map_err(|error| failed(&error))?;
     data.convert::<f64>().try_into_vec().map_err(|error| failed(&error))
@@ -28,7 +30,7 @@ pub(super) fn on_host<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f64>> {
 ///
 /// # Errors
 ///
-/// [`Error::Positions`] for other shapes; [`Error::Execution`] where the device fails.
+/// [`Error::Positions`] for other shapes; [`Error::Execution`] if the device fails.
 pub(super) fn positions_on_host(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
     let found = positions.dims();
     if found[1] != 3 {
@@ -40,7 +42,7 @@ pub(super) fn positions_on_host(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> 
     Ok(on_host(positions.clone())?.as_chunks().0.to_vec())
 }
 
-/// The distance from 1 to the next number in a tensor's precision.
+/// Machine epsilon of a tensor's precision.
 pub(super) fn epsilon(like: &Tensor<2>) -> f64 {
     match like.dtype() {
         DType::F64 => f64::EPSILON,
@@ -48,7 +50,7 @@ pub(super) fn epsilon(like: &Tensor<2>) -> f64 {
     }
 }
 
-/// Numbers on the device and in the precision of another tensor.
+/// A tensor of numbers on the device and in the precision of `like`.
 pub(super) fn to_tensor(numbers: Vec<f64>, like: &Tensor<2>) -> Tensor<1> {
     let shape = [numbers.len()];
     let data = match like.dtype() {
@@ -58,12 +60,11 @@ pub(super) fn to_tensor(numbers: Vec<f64>, like: &Tensor<2>) -> Tensor<1> {
     Tensor::from_data(data, (&like.device(), like.dtype()))
 }
 
-/// The sums of kernels at all targets `[m]`, times a unit, on the device of a tensor and in its
-/// precision.
+/// The sums of kernels at all targets `[m]`, times a unit, on the device and in the precision of `like`.
 ///
-/// Axes that count go to the front, so that rows of nodes lie along the first one that does.
+/// Active axes are moved to the front, so that rows of nodes run along the first active axis.
 pub(super) fn evaluate(
-    sorted: Sorted,
+    sorted: SortedSources,
     smoother: &Smoother,
     targets: &Targets,
     unit: f64,
@@ -71,7 +72,7 @@ pub(super) fn evaluate(
 ) -> Tensor<1> {
     let mut order = [0, 1, 2];
     order.sort_by_key(|&d: &usize| smoother.reach[d] == 0.0);
-    let Sorted { mut cells, rows, starts } = sorted;
+    let SortedSources { mut cells, rows, starts } = sorted;
     let row = cells.sources + PADDING;
     let from = [order[0], order[1], order[2], 3];
     let rows = from.iter().flat_map(|&d| rows[d * row..][..row].iter().copied()).collect();
@@ -86,7 +87,7 @@ pub(super) fn evaluate(
             .into_dispatch(),
         cells,
         smoother: Smoother {
-            per_unit: order.map(|d| order.map(|e| smoother.per_unit[d][e])),
+            whitening: order.map(|d| order.map(|e| smoother.whitening[d][e])),
             reach: order.map(|d| smoother.reach[d]),
             scale: smoother.scale * unit,
             ..*smoother
@@ -103,8 +104,8 @@ pub(super) fn evaluate(
         }
         Some(points) => {
             let count = points.len();
-            let place = |place: &[f64; 3]| order.map(|d| place[d] - origin[d]);
-            let points = to_tensor(points.iter().flat_map(place).collect(), like);
+            let relative = |point: &[f64; 3]| order.map(|d| point[d] - origin[d]);
+            let points = to_tensor(points.iter().flat_map(relative).collect(), like);
             let points = points.reshape([count, 3]).into_dispatch();
             <Dispatch as DensityBackend>::density_at(points, sources)
         }

@@ -1,10 +1,11 @@
-//! Where a density is evaluated: axes, lattices of nodes, planes.
+//! Axes, lattices and planes on which a density is evaluated.
 
 use crate::{Error, Result};
 
-/// The axes along which distances count. Along the others the particles are projected.
+/// The active axes of a density: distances are taken along them, and particles are projected along the
+/// others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // self-explanatory
 pub enum Axes {
     X,
     Y,
@@ -17,8 +18,8 @@ pub enum Axes {
 }
 
 impl Axes {
-    /// Whether x, y and z count.
-    pub fn counts(self) -> [bool; 3] {
+    /// Whether x, y and z are active.
+    pub fn active(self) -> [bool; 3] {
         match self {
             Axes::X => [true, false, false],
             Axes::Y => [false, true, false],
@@ -30,15 +31,15 @@ impl Axes {
         }
     }
 
-    /// How many axes count: 1, 2 or 3.
+    /// The number of active axes: 1, 2 or 3.
     pub fn dimension(self) -> usize {
-        self.counts().into_iter().filter(|counts| *counts).count()
+        self.active().into_iter().filter(|is_active| *is_active).count()
     }
 
-    /// The numbers of the axes that count, in order.
-    pub(super) fn numbers(self) -> impl Iterator<Item = usize> {
-        let counts = self.counts();
-        (0..3).filter(move |&d| counts[d])
+    /// The indices of the active axes, in order.
+    pub(super) fn indices(self) -> impl Iterator<Item = usize> {
+        let active = self.active();
+        (0..3).filter(move |&d| active[d])
     }
 }
 
@@ -64,23 +65,23 @@ pub(super) fn axis_name(d: usize) -> char {
     ['x', 'y', 'z'][d]
 }
 
-/// Nodes at even distances along x, y and z, the first one at `low` and the last one at `high`; for
-/// [`histogram`](super::Density::histogram) as many bins from `low` to `high`.
+/// Equidistant nodes along x, y and z from `low` to `high`, both included; for a
+/// [`histogram`](super::Density::histogram), equal bins from `low` to `high`.
 ///
-/// Axes that do not count are not looked at. Along an axis with a single node it lies at `low`: a
-/// slice. Values go with x fastest, as in VTK's image data.
+/// Inactive axes are ignored. A single node along an axis is at `low`: a slice. Values are ordered with
+/// x fastest, as in VTK image data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
-    /// Nodes, or bins, along each axis.
+    /// Number of nodes, or bins, along each axis.
     pub counts: [usize; 3],
-    /// Least corner, in the data's unit of length.
+    /// Low corner, in the data's unit of length.
     pub low: [f64; 3],
-    /// Greatest corner, likewise.
+    /// High corner, in the data's unit of length.
     pub high: [f64; 3],
 }
 
 impl Lattice {
-    /// Distance between nodes along an axis; 0 for a single one.
+    /// Node spacing along an axis; 0 for a single node.
     pub fn pitch(&self, axis: usize) -> f64 {
         match self.counts[axis] {
             0 | 1 => 0.0,
@@ -88,14 +89,14 @@ impl Lattice {
         }
     }
 
-    /// How many nodes, or bins, there are.
+    /// Total number of nodes, or bins.
     pub fn nodes(&self) -> usize {
         self.counts.iter().product()
     }
 
-    /// The nodes' places, in the order of values. The last one along an axis is at the greatest
-    /// corner, and not a rounding error beyond it.
-    pub(super) fn places(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
+    /// Positions of the nodes, in the order of values. The last node along an axis never exceeds the high
+    /// corner by a rounding error.
+    pub(super) fn node_positions(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
         let [nx, ny, _] = self.counts;
         let pitch = [0, 1, 2].map(|d| self.pitch(d));
         (0..self.nodes()).map(move |i| {
@@ -104,15 +105,15 @@ impl Lattice {
         })
     }
 
-    /// The same with a single node at 0 along axes that do not count.
+    /// The lattice with a single node at 0 along inactive axes.
     ///
     /// # Errors
     ///
-    /// [`Error::Lattice`] without nodes, with corners that are not finite or in the wrong order, and
-    /// with more nodes than can be numbered.
-    pub(super) fn along(mut self, axes: Axes) -> Result<Self> {
-        for (d, counts) in axes.counts().into_iter().enumerate() {
-            if !counts {
+    /// [`Error::Lattice`] for a lattice without nodes, with corners that are not finite or in the wrong
+    /// order, or with more than 2^31 - 1 nodes.
+    pub(super) fn restricted_to(mut self, axes: Axes) -> Result<Self> {
+        for (d, is_active) in axes.active().into_iter().enumerate() {
+            if !is_active {
                 (self.counts[d], self.low[d], self.high[d]) = (1, 0.0, 0.0);
                 continue;
             }
@@ -120,13 +121,13 @@ impl Lattice {
             let is_one = self.counts[d] == 1;
             if self.counts[d] == 0 {
                 return Err(Error::Lattice(format!(
-                    "there are no nodes along {name}; give 1 or more"
+                    "there are 0 nodes along {name}; give 1 or more"
                 )));
             }
             if !low.is_finite() || !high.is_finite() || (!is_one && low >= high) || low > high {
                 return Err(Error::Lattice(format!(
-                    "along {name} the nodes go from {low} to {high}; give finite numbers, the second \
-                     one greater"
+                    "the nodes extend from {low} to {high} along {name}; give finite numbers, the \
+                     second one greater"
                 )));
             }
         }
@@ -134,7 +135,7 @@ impl Lattice {
         match count {
             Some(count) if count <= i32::MAX as usize => Ok(self),
             _ => Err(Error::Lattice(format!(
-                "{} x {} x {} nodes are more than {} (2^31 - 1)",
+                "{} x {} x {} nodes exceed the maximum of {} (2^31 - 1); give fewer nodes",
                 self.counts[0],
                 self.counts[1],
                 self.counts[2],
@@ -143,7 +144,7 @@ impl Lattice {
         }
     }
 
-    /// The sum that integrates values over the axes of more than one node: the trapezoidal rule.
+    /// The integral of values over the axes with more than one node, by the trapezoidal rule.
     pub(super) fn integral(&self, values: &[f64]) -> f64 {
         let [nx, ny, nz] = self.counts;
         let end = |d: usize, i: usize| {
@@ -164,23 +165,23 @@ impl Lattice {
     }
 }
 
-/// A parallelogram of nodes in any direction: `origin + i/(n-1) u + j/(m-1) v`.
+/// A parallelogram of nodes in any orientation: `origin + i/(n-1) u + j/(m-1) v`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// The corner with the first node, in the data's unit of length.
     pub origin: [f64; 3],
-    /// The edges from there, u and v.
+    /// The edge vectors u and v, in the data's unit of length.
     pub edges: [[f64; 3]; 2],
-    /// Nodes along u and along v.
+    /// Number of nodes along u and along v.
     pub counts: [usize; 2],
 }
 
 impl Plane {
-    /// The nodes, along u fastest.
+    /// Positions of the nodes, with u fastest.
     ///
     /// # Errors
     ///
-    /// [`Error::Lattice`] without nodes, and with numbers that are not finite.
+    /// [`Error::Lattice`] for a plane without nodes, or with numbers that are not finite.
     pub fn nodes(&self) -> Result<Vec<[f64; 3]>> {
         let Plane { origin, edges: [u, v], counts: [n, m] } = *self;
         let is_finite = [origin, u, v].as_flattened().iter().all(|x| x.is_finite());
@@ -201,12 +202,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_node_lies_beyond_the_greatest_corner() {
+    fn nodes_do_not_exceed_the_high_corner() {
         for n in 2..2000 {
             let high = [0.1 * f64::from(n), 1.0 / f64::from(n), 1.0 / 3.0];
             let counts = [n as usize, 3, 2];
             let lattice = Lattice { counts, low: [-0.3, 0.0, 0.1], high };
-            let last = lattice.places().last().unwrap();
+            let last = lattice.node_positions().last().unwrap();
             assert!((0..3).all(|d| last[d] <= high[d] && high[d] - last[d] < 1e-12 * high[d]));
         }
     }

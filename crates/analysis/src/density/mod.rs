@@ -1,10 +1,9 @@
-//! How many particles there are where.
+//! Particle density: kernel density estimates, SPH kernels, histograms and cloud-in-cell.
 //!
-//! A [`Density`] says how: Gaussian [kernel density estimate](Density::kde), kernels of [smoothed
+//! A [`Density`] holds the method (Gaussian [kernel density estimate](Density::kde), kernels of [smoothed
 //! particle hydrodynamics](Density::sph), [histogram](Density::histogram) or [cloud in
-//! cell](Density::cloud_in_cell); which axes count; which box bounds the particles. It is
-//! evaluated [on a grid](Density::on_grid), [on a plane](Density::on_plane) or [at
-//! points](Density::at).
+//! cell](Density::cloud_in_cell)), the active axes and the box around the particles. Evaluate it [on a
+//! grid](Density::on_grid), [on a plane](Density::on_plane) or [at points](Density::at).
 //!
 //! ```
 //! use burntrace_analysis::density::{Axes, Bandwidth, Density, Edge, Lattice};
@@ -26,15 +25,14 @@
 //! # }
 //! ```
 //!
-//! # How it is computed
+//! # Algorithm
 //!
-//! Positions are read back once. On the host they are sorted by the cells of a lattice, together with their
-//! images beyond faces, and their mean and covariance are taken, all in double precision. A fused
-//! operation on the device of the positions, in their precision, then sums kernels: on CPUs
-//! each particle is spread over the nodes that it reaches, and points look for particles through
-//! the cells; on other devices a thread for each node or point does. There is no matrix of
-//! particles by nodes anywhere. Histograms and clouds in cells, which take less time than reading the
-//! positions, are made on the host.
+//! Positions are read back once. The host computes their mean and covariance and sorts them, with their
+//! images beyond the faces, by the cells of a search lattice, all in double precision. A fused operation
+//! on the device of the positions, in their precision, then sums the kernels. On CPUs each particle is
+//! spread over the nodes within reach, and points search the cells for particles; on other devices one
+//! thread for each node or point does the search. No matrix of particles by nodes is formed. Histograms
+//! and cloud-in-cell densities are computed on the host, in less time than reading the positions takes.
 
 mod backends;
 mod bandwidth;
@@ -49,6 +47,8 @@ mod functions;
 mod kernel;
 mod lattice;
 mod ops;
+mod profile;
+mod radial;
 mod sample;
 mod smoother;
 
@@ -61,26 +61,26 @@ pub use lattice::{Axes, Lattice, Plane};
 use crate::{Error, Result};
 use burn::tensor::Tensor;
 use burntrace_core::Placement;
-use cells::{Sorted, Targets};
-use domain::Within;
+use cells::{SortedSources, Targets};
+use domain::DensityDomain;
 use functions::positions_on_host;
 use sample::Sample;
 use smoother::Smoother;
 
-/// What the integral of a density over all space is.
+/// The integral of a density over all space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalization {
-    /// 1: the density of a probability.
+    /// 1: a probability density.
     Probability,
-    /// The sum of the weights, or the number of particles: how many there are per unit of volume.
+    /// The sum of the weights, or the number of particles: a number density.
     Number,
 }
 
-/// How a density is estimated.
+/// A density estimator: method, active axes, box, weights and normalisation.
 #[derive(Clone, Debug)]
 pub struct Density {
     method: Method,
-    within: Within,
+    domain: DensityDomain,
     weights: Option<Vec<f64>>,
     selected: Option<Vec<bool>>,
     normalization: Normalization,
@@ -99,7 +99,7 @@ impl Density {
     fn new(method: Method, normalization: Normalization) -> Self {
         Density {
             method,
-            within: Within::everywhere(Axes::XYZ),
+            domain: DensityDomain::unbounded(Axes::XYZ),
             weights: None,
             selected: None,
             normalization,
@@ -107,90 +107,92 @@ impl Density {
         }
     }
 
-    /// A Gaussian kernel density estimate, by default of probability, as `scipy.stats.gaussian_kde`:
-    /// `1/(sum w) sum w_j N(x - x_j; C)` with the covariance matrix `C` that the bandwidth gives.
+    /// A Gaussian kernel density estimate, by default a probability density as in
+    /// `scipy.stats.gaussian_kde`: `1/(sum w) sum w_j N(x - x_j; C)` with the covariance matrix `C` of
+    /// the bandwidth.
     pub fn kde(bandwidth: Bandwidth) -> Self {
         Density::new(Method::Kde(bandwidth), Normalization::Probability)
     }
 
-    /// The density of smoothed particle hydrodynamics, `sum w_j W(x - x_j, h)`, by default of number;
-    /// `h` is in the data's unit of length.
+    /// The density of smoothed particle hydrodynamics, `sum w_j W(x - x_j, h)`, by default a number
+    /// density; the smoothing length `h` is in the data's unit of length.
     pub fn sph(kernel: Kernel, h: f64) -> Self {
         Density::new(Method::Sph(kernel, h), Normalization::Number)
     }
 
-    /// Particles in each bin of a grid, by its volume, by default of number. A bin has its lower faces
-    /// and not its upper ones, but the last bin has both, as in `numpy.histogramdd`.
+    /// A histogram: the particles in each bin of a grid over its volume, by default a number density.
+    /// Bins are half-open `[low, high)`, and the last one is closed, as in `numpy.histogramdd`.
     pub fn histogram() -> Self {
         Density::new(Method::Histogram, Normalization::Number)
     }
 
-    /// Each particle shared among the nodes at the corners of its cell, trilinearly (cloud in cell:
-    /// R. W. Hockney and J. W. Eastwood, Computer Simulation Using Particles, 1988), by the
-    /// volume that belongs to a node, by default of number. A node at the end of the grid has half
-    /// of the others' volume, unless the axis is periodic.
+    /// Cloud in cell: each particle is distributed trilinearly to the corner nodes of its cell, over the
+    /// volume of a node, by default a number density. Nodes at the ends of a non-periodic axis have half
+    /// the volume. See R. W. Hockney and J. W. Eastwood, Computer Simulation Using Particles, 1988.
     pub fn cloud_in_cell() -> Self {
         Density::new(Method::CloudInCell, Normalization::Number)
     }
 
-    /// The axes along which distances count; all three by default. Coordinates along the others are not
-    /// looked at: particles are projected.
+    /// Sets the active axes; all three by default. Particles are projected along the others.
     pub fn axes(mut self, axes: Axes) -> Self {
-        self.within.axes = axes;
+        self.domain.axes = axes;
         self
     }
 
-    /// A box from `low` to `high`, in the data's unit of length, and what its faces do to kernels that
-    /// reach beyond: `edges[axis]` has the lower and the upper face. By default there is none. Along
-    /// axes with two open faces, and along those that do not count, the corners are not looked at.
+    /// Sets a box from `low` to `high`, in the data's unit of length, and the effect of its faces on
+    /// kernels that reach beyond: `edges[axis]` holds the low and the high face. By default there is no
+    /// box. The corners are ignored along inactive axes and axes with two open faces.
     pub fn within(mut self, low: [f64; 3], high: [f64; 3], edges: [[Edge; 2]; 3]) -> Self {
-        self.within = Within { axes: self.within.axes, low, high, edges };
+        self.domain = DensityDomain { axes: self.domain.axes, low, high, edges };
         self
     }
 
-    /// A weight for each particle `[n]`, 0 or more: its mass, say. 1 by default.
+    /// Sets a weight for each particle `[n]`, 0 or more, for example its mass. 1 by default.
     pub fn weights(mut self, weights: impl Into<Vec<f64>>) -> Self {
         self.weights = Some(weights.into());
         self
     }
 
-    /// Marks the particles that count `[n]`; all by default. Those whose positions are no numbers never
-    /// do.
-    pub fn select(mut self, marks: impl Into<Vec<bool>>) -> Self {
-        self.selected = Some(marks.into());
+    /// Selects particles by a flag for each `[n]`; all by default. Particles with NaN positions are
+    /// always omitted.
+    pub fn select(mut self, flags: impl Into<Vec<bool>>) -> Self {
+        self.selected = Some(flags.into());
         self
     }
 
-    /// What the integral is.
+    /// Sets the normalisation of the integral.
     pub fn normalization(mut self, normalization: Normalization) -> Self {
         self.normalization = normalization;
         self
     }
 
-    /// Where Gaussians are cut off: so many standard deviations from their middle, along each axis, or at
-    /// that distance in all directions where a covariance matrix has other than variances. 6 by
-    /// default, beyond which 6e-9 or 7e-8 of the integral lies in three dimensions, and less in fewer.
+    /// Sets the truncation of Gaussians in standard deviations from their centre: along each axis, or in
+    /// all directions if the covariance matrix is not diagonal. The default is 6, which neglects 6e-9
+    /// (along each axis) or 7e-8 (in all directions) of the integral in three dimensions, and less in
+    /// fewer.
     pub fn truncation(mut self, deviations: f64) -> Self {
         self.truncation = deviations;
         self
     }
 
-    /// The density at the nodes of a lattice, or in its bins, of particles at positions `[n, 3]`.
+    /// Evaluates the density of particles at `positions` `[n, 3]` at the nodes of a lattice, or in its
+    /// bins.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`], [`Error::Count`] and [`Error::Weight`] for numbers that are not as stated
-    /// here; [`Error::NoParticles`] for a probability without particles; [`Error::NoSpread`] where a
-    /// bandwidth cannot follow from the particles; [`Error::Bandwidth`], [`Error::Domain`] and
-    /// [`Error::Lattice`] for what cannot be used; [`Error::Execution`] where the device fails.
+    /// [`Error::Positions`], [`Error::Count`] and [`Error::Weight`] for positions, weights or flags of
+    /// the wrong shape or value; [`Error::NoParticles`] for a probability without particles;
+    /// [`Error::NoSpread`] if the particles do not determine a bandwidth; [`Error::Bandwidth`],
+    /// [`Error::Domain`] and [`Error::Lattice`] for an unusable bandwidth, box or lattice;
+    /// [`Error::Execution`] if the device fails.
     pub fn on_grid(&self, positions: &Tensor<2>, lattice: &Lattice) -> Result<Estimate> {
-        self.within.check()?;
-        let lattice = lattice.along(self.within.axes)?;
+        self.domain.check()?;
+        let lattice = lattice.restricted_to(self.domain.axes)?;
         match self.method {
             Method::Histogram | Method::CloudInCell => self.in_bins(positions, lattice),
             Method::Kde(_) | Method::Sph(..) => {
-                let factors = || self.within.factors(lattice.places(), lattice.nodes());
-                let factors = self.within.mirrors().then(factors).flatten();
+                let factors = || self.domain.factors(lattice.node_positions(), lattice.nodes());
+                let factors = self.domain.mirrors().then(factors).flatten();
                 let nodes = Targets::lattice(&lattice);
                 let mut estimate = self.smooth(positions, nodes, factors)?;
                 let values = functions::on_host(estimate.values.clone())?;
@@ -201,64 +203,64 @@ impl Density {
         }
     }
 
-    /// The density at points `[m, 3]` of particles at positions `[n, 3]`; their coordinates along axes
-    /// that do not count are not looked at. At a point that is no number it is NaN.
+    /// Evaluates the density of particles at `positions` `[n, 3]` at `points` `[m, 3]`; coordinates along
+    /// inactive axes are ignored. The density is NaN at points with NaN coordinates.
     ///
     /// # Errors
     ///
-    /// As [`on_grid`](Density::on_grid), and [`Error::Lattice`] for histograms and clouds in cells,
-    /// which need a grid.
+    /// As [`on_grid`](Density::on_grid), and [`Error::Lattice`] for histograms and cloud-in-cell, which
+    /// need a grid.
     pub fn at(&self, positions: &Tensor<2>, points: &Tensor<2>) -> Result<Estimate> {
-        self.at_places(positions, positions_on_host(points)?)
+        self.at_points(positions, positions_on_host(points)?)
     }
 
-    /// The density at the nodes of a plane, or of another parallelogram, of particles at positions
-    /// `[n, 3]`.
+    /// Evaluates the density of particles at `positions` `[n, 3]` at the nodes of a plane.
     ///
     /// # Errors
     ///
     /// As [`at`](Density::at).
     pub fn on_plane(&self, positions: &Tensor<2>, plane: &Plane) -> Result<Estimate> {
-        self.at_places(positions, plane.nodes()?)
+        self.at_points(positions, plane.nodes()?)
     }
-    fn at_places(&self, positions: &Tensor<2>, mut places: Vec<[f64; 3]>) -> Result<Estimate> {
-        self.within.check()?;
+
+    fn at_points(&self, positions: &Tensor<2>, mut points: Vec<[f64; 3]>) -> Result<Estimate> {
+        self.domain.check()?;
         if matches!(self.method, Method::Histogram | Method::CloudInCell) {
             return Err(Error::Lattice(
-                "histograms and clouds in cells are made on grids; use a kernel for points and planes"
+                "histograms and cloud-in-cell densities need a grid; use a kernel for points and planes"
                     .into(),
             ));
         }
-        if places.is_empty() {
-            return Err(Error::Lattice("there are no points; give 1 or more".into()));
+        if points.is_empty() {
+            return Err(Error::Lattice("there are 0 points; give 1 or more".into()));
         }
-        let factors = self.within.factors(places.iter().copied(), places.len());
-        for place in &mut places {
-            *place = self.within.place(*place).unwrap_or([f64::NAN; 3]);
+        let factors = self.domain.factors(points.iter().copied(), points.len());
+        for point in &mut points {
+            *point = self.domain.wrap(*point).unwrap_or([f64::NAN; 3]);
         }
-        self.smooth(positions, Targets::points(places), factors)
+        self.smooth(positions, Targets::points(points), factors)
     }
 
     fn is_probability(&self) -> bool {
         self.normalization == Normalization::Probability
     }
 
-    fn sample(&self, positions: &Tensor<2>, within: &Within) -> Result<Sample> {
+    fn sample(&self, positions: &Tensor<2>, domain: &DensityDomain) -> Result<Sample> {
         let given = positions_on_host(positions)?;
         let sample =
-            Sample::new(&given, self.weights.as_deref(), self.selected.as_deref(), within)?;
+            Sample::new(&given, self.weights.as_deref(), self.selected.as_deref(), domain)?;
         if sample.total == 0.0 && self.is_probability() {
             return Err(Error::NoParticles { given: given.len(), left_out: sample.left_out });
         }
         Ok(sample)
     }
 
-    /// What sums of weights, in parts of the greatest one, are multiplied by.
+    /// The factor on sums of relative weights.
     fn unit(&self, sample: &Sample) -> f64 {
         if self.is_probability() { sample.unit / sample.total } else { sample.unit }
     }
 
-    /// The sums of kernels, in the precision and on the device of a tensor.
+    /// The sums of kernels at the targets, on the device and in the precision of `like`.
     fn sums(
         &self,
         sample: &Sample,
@@ -268,8 +270,9 @@ impl Density {
     ) -> Result<Tensor<1>> {
         let (unit, epsilon) = (self.unit(sample), functions::epsilon(like));
         let mut sums: Option<Tensor<1>> = None;
-        for (tilt, smoother) in smoother.tilted(self.within.mirrors()) {
-            let sorted = Sorted::new(sample, &self.within, &smoother, targets, tilt, epsilon)?;
+        for (parity, smoother) in smoother.mirrored(self.domain.mirrors()) {
+            let sorted =
+                SortedSources::new(sample, &self.domain, &smoother, targets, parity, epsilon)?;
             if sums.is_none() || sorted.cells.sources > 0 {
                 let more = functions::evaluate(sorted, &smoother, targets, unit, like);
                 sums = Some(match sums {
@@ -278,17 +281,18 @@ impl Density {
                 });
             }
         }
-        Ok(sums.unwrap_or_else(|| unreachable!("there is a kernel")))
+        Ok(sums.unwrap_or_else(|| unreachable!("`mirrored` returns at least one kernel")))
     }
 
+    /// Evaluates a kernel density at the targets, times optional factors.
     fn smooth(
         &self,
         positions: &Tensor<2>,
         targets: Targets,
         factors: Option<Vec<f64>>,
     ) -> Result<Estimate> {
-        let axes = self.within.axes;
-        let sample = self.sample(positions, &self.within)?;
+        let axes = self.domain.axes;
+        let sample = self.sample(positions, &self.domain)?;
         let mut covariance = None;
         let smoother = match self.method {
             Method::Sph(kernel, h) => Smoother::sph(kernel, h, axes, self.truncation)?,
@@ -297,7 +301,7 @@ impl Density {
                 covariance = Some(matrix);
                 Smoother::gaussian(&matrix, axes, self.truncation)?
             }
-            Method::Histogram | Method::CloudInCell => unreachable!("made in bins"),
+            Method::Histogram | Method::CloudInCell => unreachable!("computed by `in_bins`"),
         };
         let mut values = self.sums(&sample, &smoother, &targets, positions)?;
         if let Some(factors) = factors {
@@ -305,7 +309,7 @@ impl Density {
         }
         let bandwidth = [0, 1, 2].map(|d: usize| match (self.method, covariance) {
             (_, Some(matrix)) => matrix[d][d].sqrt(),
-            (Method::Sph(_, h), _) if axes.counts()[d] => h,
+            (Method::Sph(_, h), _) if axes.active()[d] => h,
             _ => 0.0,
         });
         Ok(Estimate {

@@ -1,39 +1,39 @@
-//! The backend extension.
+//! The Burn backend extension for densities.
 
-#![allow(deprecated)] // the NdArray backend, which people ask for by name
+#![allow(deprecated)] // the NdArray backend, still available by name
 
-use super::{cells::Cells, smoother::Smoother};
+use super::{cells::SourceCells, smoother::Smoother};
 use burn::backend::{
     Backend, ExtensionType, backend_extension,
     tensor::{FloatTensor, IntTensor},
 };
 
-/// Particles and their images in the order of cells, on a backend. Coordinates are counted from the
-/// corner of the cells.
+/// Particles and their images on a backend, sorted by cell. Coordinates are relative to the low corner of
+/// the cells.
 #[derive(ExtensionType)]
 pub struct Sources<B: Backend> {
-    /// All x, padded, all y, all z, all weights `[4, sources + PADDING]`.
+    /// All x, all y, all z and all weights, each padded `[4, sources + PADDING]`.
     pub rows: FloatTensor<B>,
-    /// Where the particles of each cell begin, and the end `[cells + 1]`.
+    /// Index of the first source of each cell, and the number of sources `[cells + 1]`.
     pub starts: IntTensor<B>,
     /// The cells.
-    pub cells: Cells,
-    /// The kernel, its scale with the unit of the weights in it.
+    pub cells: SourceCells,
+    /// The kernel; its scale includes the unit of the weights.
     pub smoother: Smoother,
 }
 
-/// Nodes of a lattice, counted from the corner of the cells; x goes fastest.
+/// Nodes of a lattice relative to the low corner of the cells, ordered with x fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeGrid {
-    /// How many there are along each axis.
+    /// Number of nodes along each axis.
     pub counts: [usize; 3],
-    /// The first one.
+    /// Position of the first node.
     pub first: [f64; 3],
-    /// The distance between two; 0 where there is one.
+    /// Node spacing; 0 for a single node.
     pub pitch: [f64; 3],
 }
 
-/// The operations that densities add to a Burn backend.
+/// Density operations of a Burn backend.
 #[backend_extension(Flex, NdArray, Cube: cfg(feature = "cube"))]
 pub trait DensityBackend: Backend {
     /// The sum of the sources' kernels at points `[m, 3]`.

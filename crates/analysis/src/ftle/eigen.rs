@@ -1,19 +1,18 @@
-//! The greatest eigenvalue of symmetric matrices, many at once.
+//! The maximum eigenvalue of symmetric matrices, in batches.
 
 use burn::tensor::{DType, Tensor};
 
-/// Sweeps after which a 3 x 3 matrix is diagonal to rounding: its off-diagonal part is squared
-/// with each.
+/// Jacobi sweeps that make a 3 x 3 matrix diagonal to rounding. Convergence is quadratic.
 const SWEEPS: usize = 5;
 
-/// Symmetric matrices: element `i`, `j` of each `[n]`, for `i <= j`, row by row.
+/// Symmetric matrices: a tensor `[n]` for each element `i`, `j` with `i <= j`, row by row.
 pub(super) struct Symmetric {
     size: usize,
     elements: Vec<Tensor<1>>,
 }
 
 impl Symmetric {
-    /// The products `F^T F` of matrices with these columns, each `[n, 3]`.
+    /// The products `F^T F` of matrices `F` given by their columns, each `[n, 3]`.
     pub fn squares(columns: &[Tensor<2>]) -> Self {
         let size = columns.len();
         let product = |i: usize, j: usize| {
@@ -24,10 +23,10 @@ impl Symmetric {
         Symmetric { size, elements: pairs.map(|(i, j)| product(i, j)).collect() }
     }
 
-    /// Logarithm of the greatest eigenvalue `[n]` of matrices that have no negative one.
+    /// Logarithm of the maximum eigenvalue `[n]` of positive semidefinite matrices.
     ///
-    /// They are divided by their traces first, so that no square overflows.
-    pub fn log_of_greatest(mut self) -> Tensor<1> {
+    /// The matrices are first divided by their traces, so that no square overflows.
+    pub fn log_max_eigenvalue(mut self) -> Tensor<1> {
         let mut trace = self.at(0, 0);
         (1..self.size).for_each(|i| trace = trace.clone() + self.at(i, i));
         self.elements = self.elements.into_iter().map(|row| row / trace.clone()).collect();
@@ -38,20 +37,20 @@ impl Symmetric {
             _ => Vec::new(),
         };
         rotations.into_iter().for_each(|(p, q)| self.rotate(p, q));
-        let mut greatest = self.at(0, 0);
-        (1..self.size).for_each(|i| greatest = greatest.clone().max_pair(self.at(i, i)));
-        log(greatest * trace)
+        let mut max = self.at(0, 0);
+        (1..self.size).for_each(|i| max = max.clone().max_pair(self.at(i, i)));
+        log(max * trace)
     }
 
-    /// Makes element `p`, `q` zero by a rotation (C. G. J. Jacobi, 1846). Unlike roots of the
-    /// characteristic polynomial, eigenvalues that are nearly equal lose no digits.
+    /// Eliminates element `p`, `q` by a Jacobi rotation (C. G. J. Jacobi, 1846). Unlike roots of the
+    /// characteristic polynomial, nearly equal eigenvalues lose no digits.
     fn rotate(&mut self, p: usize, q: usize) {
         let off = self.at(p, q);
         let gap = self.at(q, q) - self.at(p, p);
         let root = (gap.clone().square() + off.clone().square().mul_scalar(4.0)).sqrt();
         let is_negative = gap.clone().lower_elem(0.0);
         let sum = (gap.clone() + root.clone()).mask_where(is_negative, gap - root);
-        // Where both are zero there is nothing to rotate.
+        // Both are zero only for a diagonal block of equal elements, which needs no rotation.
         let is_zero = sum.clone().equal_elem(0.0);
         let tangent = off.clone().mul_scalar(2.0) / sum.mask_fill(is_zero, 1.0);
         let change = tangent.clone() * off.clone();
@@ -62,8 +61,8 @@ impl Symmetric {
         self.put(p, q, off.zeros_like());
         for r in (0..self.size).filter(|r| *r != p && *r != q) {
             let [with_p, with_q] = [self.at(r, p), self.at(r, q)];
-            let turned = cosine.clone() * with_p.clone() - sine.clone() * with_q.clone();
-            self.put(r, p, turned);
+            let rotated = cosine.clone() * with_p.clone() - sine.clone() * with_q.clone();
+            self.put(r, p, rotated);
             self.put(r, q, sine.clone() * with_p + cosine.clone() * with_q);
         }
     }
@@ -83,14 +82,14 @@ impl Symmetric {
     }
 }
 
-/// Square roots that bring numbers from 1e-80 to 1e80 between 0.48 and 2.1.
+/// Repeated square roots that map [1e-80, 1e80] into [0.48, 2.1].
 const ROOTS: i32 = 8;
 
-/// Terms of the series of atanh, which for these numbers leave out less than rounding does.
+/// Terms of the atanh series; the truncation error in that interval is below rounding.
 const TERMS: i32 = 17;
 
-/// Natural logarithm, minus infinity of 0. Graphics cards have none in double precision (SPIR-V);
-/// there it is `2 atanh((x - 1) / (x + 1))` by its series.
+/// Natural logarithm; minus infinity for 0. SPIR-V has no double-precision logarithm, so f64 uses
+/// the series of `2 atanh((x - 1) / (x + 1))`.
 fn log(x: Tensor<1>) -> Tensor<1> {
     if x.dtype() != DType::F64 {
         return x.log();

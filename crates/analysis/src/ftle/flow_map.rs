@@ -1,4 +1,4 @@
-//! Where particles came from and went to, and what that says about stretching.
+//! Flow maps and their finite-time Lyapunov exponents.
 
 use super::eigen::Symmetric;
 use super::{Lattice, Stencil};
@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use burn::tensor::{Bool, Tensor};
 use burntrace_core::{Save, Status};
 
-/// Where the particles of a lattice are after a time.
+/// The flow map of a lattice: final positions of the particles seeded on it.
 #[derive(Clone, Debug)]
 pub struct FlowMap {
     lattice: Lattice,
@@ -24,45 +24,46 @@ pub struct Ftle {
     missing: usize,
 }
 
-/// In which direction of time particles went.
+/// The direction of integration in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Great exponents are where particles part.
+    /// Ridges of the exponent mark repelling structures: nearby particles separate.
     Forward,
-    /// Great exponents are where particles have come together.
+    /// Ridges of the exponent mark attracting structures: particles have converged.
     Backward,
 }
 
 impl FlowMap {
-    /// The places `[n, 3]` of particles that began at the [seeds](Lattice::seeds) of this stencil,
-    /// after a `time` that is negative for a backward run, as if a periodic box went on for ever.
-    /// Particles that have no place there, as they have ended, are NaN.
+    /// A flow map from the unwrapped final positions `end` `[n, 3]` of particles released at the
+    /// [seeds](Lattice::seeds) of a stencil. `time` is the integration time, negative for a backward
+    /// run. Particles without a final position, because they have ended, are NaN.
     ///
     /// # Errors
     ///
-    /// [`Error::Ftle`] where there are not as many particles as seeds, or the time is 0 or no
-    /// number.
+    /// [`Error::Ftle`] if the number of particles differs from the number of seeds, or the time is 0 or
+    /// not finite.
     pub fn new(lattice: &Lattice, stencil: Stencil, end: Tensor<2>, time: f64) -> Result<Self> {
         let expected = [lattice.particles(stencil)?, 3];
         lattice.axes(stencil)?;
         if end.dims() != expected {
             return Err(Error::Ftle(format!(
-                "the places at the end have the shape {:?}; {stencil:?} on {:?} nodes has {expected:?}",
+                "the final positions have the shape {:?}; give {expected:?} for {stencil:?} on {:?} \
+                 nodes",
                 end.dims(),
                 lattice.counts()
             )));
         }
         if time == 0.0 || !time.is_finite() {
             return Err(Error::Ftle(format!(
-                "the particles were followed for a time of {time}; give a finite one that is not 0"
+                "the integration time is {time}; give a finite time other than 0"
             )));
         }
         Ok(FlowMap { lattice: *lattice, stencil, end, time })
     }
 
-    /// The places of a save of all particles, of which those that have ended, and those that wait,
-    /// have none; `periods` are those of the run ([`Tracks::periods`](burntrace_core::Tracks::periods)),
-    /// `time` that between the release of the particles and the save.
+    /// A flow map from a save of all particles. Only active particles have a final position. `periods`
+    /// are the periods of the run ([`Tracks::periods`](burntrace_core::Tracks::periods)), `time` is the
+    /// time from the release of the particles to the save.
     ///
     /// # Errors
     ///
@@ -81,30 +82,30 @@ impl FlowMap {
             end = end + save.image.clone().float().cast(dtype) * periods;
         }
         let n = save.status.dims()[0];
-        let has_none = save.status.clone().equal_elem(Status::Active.code()).bool_not();
-        let has_none = has_none.reshape([n, 1]).expand(end.dims());
-        FlowMap::new(lattice, stencil, end.mask_fill(has_none, f64::NAN), time)
+        let is_missing = save.status.clone().equal_elem(Status::Active.code()).bool_not();
+        let is_missing = is_missing.reshape([n, 1]).expand(end.dims());
+        FlowMap::new(lattice, stencil, end.mask_fill(is_missing, f64::NAN), time)
     }
 
-    /// The exponents at the nodes.
+    /// Computes the exponents at the nodes.
     ///
-    /// A node has none where its own particle has no place ([`Stencil::Neighbours`]), or where both
-    /// neighbours along an axis have none; with [`Stencil::Auxiliary`], where one of its particles
-    /// has none.
+    /// With [`Stencil::Neighbours`], the exponent is undefined at nodes whose own particle has no final
+    /// position, or whose two neighbours along an axis have none; with [`Stencil::Auxiliary`], at nodes
+    /// with any particle without a final position.
     ///
     /// # Errors
     ///
-    /// [`Error::Execution`] where the device fails.
+    /// [`Error::Execution`] if the device fails.
     pub fn ftle(&self) -> Result<Ftle> {
         let (columns, is_missing) = match self.stencil {
             Stencil::Neighbours => self.differences_of_neighbours()?,
             Stencil::Auxiliary(distance) => self.differences_of_auxiliary(distance)?,
         };
-        let log = Symmetric::squares(&columns).log_of_greatest();
+        let log = Symmetric::squares(&columns).log_max_eigenvalue();
         let values = log.mul_scalar(0.5 / self.time.abs());
-        // Where all particles have come to one point to the last bit, the logarithm is that of 0.
+        // Particles at bit-identical positions give the logarithm of 0.
         let is_missing = is_missing.bool_or(values.clone().is_finite().bool_not());
-        // A sum over all dimensions takes atomics, which not every device has (llvmpipe).
+        // A sum over all dimensions needs atomics, which some devices lack (llvmpipe).
         let count = is_missing.clone().int().sum_dim(0).try_into_data();
         let count = count.map_err(|error| Error::Execution(error.to_string()))?;
         let count = count.convert::<i64>().try_into_vec::<i64>();
@@ -117,24 +118,25 @@ impl FlowMap {
         })
     }
 
-    /// The columns of the gradient `[nodes, 3]`, one for each axis, and which nodes `[nodes]` have
-    /// none.
+    /// The columns of the gradient `[nodes, 3]`, one for each axis, and the mask of nodes without a
+    /// gradient `[nodes]`.
     fn differences_of_neighbours(&self) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
         let ([nx, ny, nz], nodes) = (self.lattice.counts(), self.lattice.len());
-        let is_there = is_finite(self.end.clone());
-        let place = self.end.clone().mask_fill(is_there.clone().bool_not().expand([nodes, 3]), 0.0);
-        let place = place.reshape([nz, ny, nx, 3]);
-        let there = is_there.clone().float().cast(place.dtype()).reshape([nz, ny, nx, 1]);
-        let mut is_missing = is_there.bool_not().reshape([nodes]);
+        let is_valid = is_finite(self.end.clone());
+        let position =
+            self.end.clone().mask_fill(is_valid.clone().bool_not().expand([nodes, 3]), 0.0);
+        let position = position.reshape([nz, ny, nx, 3]);
+        let valid = is_valid.clone().float().cast(position.dtype()).reshape([nz, ny, nx, 1]);
+        let mut is_missing = is_valid.bool_not().reshape([nodes]);
         let mut columns = Vec::new();
         for axis in self.lattice.axes(self.stencil)? {
             let dim = 2 - axis;
             let count = self.lattice.counts()[axis];
             let upper = |rows: &Tensor<4>| rows.clone().narrow(dim, 1, count - 1);
             let lower = |rows: &Tensor<4>| rows.clone().narrow(dim, 0, count - 1);
-            // 1 where both ends of a step from node to node are there.
-            let is_step = upper(&there) * lower(&there);
-            let step = (upper(&place) - lower(&place)) * is_step.clone();
+            // 1 for steps between two nodes with final positions, otherwise 0.
+            let is_step = upper(&valid) * lower(&valid);
+            let step = (upper(&position) - lower(&position)) * is_step.clone();
             let steps = both_sides(is_step, dim);
             is_missing = is_missing.bool_or(steps.clone().lower_elem(0.5).reshape([nodes]));
             let length = steps.clamp_min(1.0).mul_scalar(self.lattice.spacing()[axis]);
@@ -150,19 +152,19 @@ impl FlowMap {
         let difference =
             |axis: usize| (side(2 * axis) - side(2 * axis + 1)).mul_scalar(0.5 / distance);
         let columns: Vec<_> = (0..axes.len()).map(difference).collect();
-        let is_there = columns.iter().map(|column| is_finite(column.clone()));
-        let is_there = is_there.reduce(Tensor::bool_and);
-        let none = || Error::Ftle("there is no axis along which to differ".into());
-        Ok((columns, is_there.ok_or_else(none)?.bool_not().reshape([nodes])))
+        let is_valid = columns.iter().map(|column| is_finite(column.clone()));
+        let is_valid = is_valid.reduce(Tensor::bool_and);
+        let none = || Error::Ftle("the lattice has no axis for differences".into());
+        Ok((columns, is_valid.ok_or_else(none)?.bool_not().reshape([nodes])))
     }
 }
 
-/// Which rows `[n, 1]` have three finite numbers.
+/// The mask `[n, 1]` of rows with three finite numbers.
 fn is_finite(rows: Tensor<2>) -> Tensor<2, Bool> {
     rows.is_finite().all_dim(1)
 }
 
-/// Of steps from node to node along an axis, the sums of those on both sides of each node.
+/// For each node, the sum of the steps on both of its sides along an axis.
 fn both_sides(steps: Tensor<4>, dim: usize) -> Tensor<4> {
     let none = steps.clone().narrow(dim, 0, 1).zeros_like();
     let before = Tensor::cat(vec![none.clone(), steps.clone()], dim);
@@ -175,29 +177,29 @@ impl Ftle {
         &self.lattice
     }
 
-    /// Exponents `[nodes]`, per unit of time, in the order of the nodes, x varying fastest; NaN
-    /// where there is none.
+    /// Exponents `[nodes]`, per unit of time, in the order of the nodes with x fastest; NaN if
+    /// undefined.
     pub fn values(&self) -> Tensor<1> {
         self.values.clone()
     }
 
-    /// The same as `[nz, ny, nx]`.
+    /// Exponents `[nz, ny, nx]`, per unit of time; NaN if undefined.
     pub fn grid(&self) -> Tensor<3> {
         let [nx, ny, nz] = self.lattice.counts();
         self.values.clone().reshape([nz, ny, nx])
     }
 
-    /// The time for which particles were followed, negative for a backward run.
+    /// The integration time, negative for a backward run.
     pub fn time(&self) -> f64 {
         self.time
     }
 
-    /// Its direction.
+    /// The direction of integration.
     pub fn direction(&self) -> Direction {
         if self.time < 0.0 { Direction::Backward } else { Direction::Forward }
     }
 
-    /// How many nodes have no exponent.
+    /// The number of nodes without an exponent.
     pub fn missing(&self) -> usize {
         self.missing
     }

@@ -1,9 +1,9 @@
-//! Where exponents are computed, and from which particles.
+//! Lattices of nodes, and the particles seeded for their exponents.
 
 use crate::{Error, Result};
 use burntrace_core::{GridPlacement, Seeds};
 
-/// Nodes at equal distances in a box, x varying fastest, as those of [`Seeds::grid`].
+/// Equidistant nodes in a box, ordered with x fastest, as in [`Seeds::grid`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
     low: [f64; 3],
@@ -12,26 +12,27 @@ pub struct Lattice {
     points: GridPlacement,
 }
 
-/// Which particles tell the gradient of the flow map at a node.
+/// The finite-difference stencil for the gradient of the flow map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stencil {
-    /// Those of the neighbouring nodes: one particle for each node. Central differences; one-sided
-    /// ones at the edges of the lattice, and beside a node that has none. Axes with one node are
-    /// left out.
+    /// One particle for each node. Central differences of neighbouring nodes; one-sided differences at
+    /// the edges of the lattice and beside a node without a final position. Axes with one node are
+    /// ignored.
     Neighbours,
-    /// Particles of its own, at this distance from the node (unit of length) on both sides along
-    /// each axis on which the box is not flat. The lattice may be as coarse as one likes. They
-    /// start outside the box where a node is nearer to its edge; the centres of cells are within.
+    /// Auxiliary particles at this distance from each node (in the data's unit of length), on both sides
+    /// along each axis on which the box is not flat. The accuracy is independent of the lattice spacing.
+    /// Auxiliary particles of nodes on the boundary of the box are outside the box; nodes at cell centres
+    /// avoid that.
     Auxiliary(f64),
 }
 
 impl Lattice {
-    /// `counts[0] x counts[1] x counts[2]` nodes in a box: the corners of its cells or their
-    /// centres. A planar flow has one node along z, in a box that is flat there.
+    /// `counts[0] x counts[1] x counts[2]` nodes in a box, at the corners or centres of its cells. A
+    /// planar flow has one node along z, in a box that is flat along z.
     ///
     /// # Errors
     ///
-    /// [`Error::Ftle`] where [`Seeds::grid`] cannot make such seeds.
+    /// [`Error::Ftle`] if [`Seeds::grid`] rejects the box or the counts.
     pub fn new(
         low: [f64; 3],
         high: [f64; 3],
@@ -42,37 +43,37 @@ impl Lattice {
         lattice.nodes().map(|_| lattice)
     }
 
-    /// How many nodes there are along each axis.
+    /// Number of nodes along each axis.
     pub fn counts(&self) -> [usize; 3] {
         self.counts
     }
 
-    /// Least corner of its box.
+    /// Low corner of the box.
     pub fn low(&self) -> [f64; 3] {
         self.low
     }
 
-    /// Greatest corner of its box.
+    /// High corner of the box.
     pub fn high(&self) -> [f64; 3] {
         self.high
     }
 
-    /// Which points of the box's cells are nodes.
+    /// Placement of the nodes: corners or centres of the box's cells.
     pub fn points(&self) -> GridPlacement {
         self.points
     }
 
-    /// How many nodes there are.
+    /// Total number of nodes.
     pub fn len(&self) -> usize {
         self.counts.iter().product()
     }
 
-    /// Whether there are none, which [`new`](Lattice::new) refuses.
+    /// Whether the lattice has no nodes; never true, as [`new`](Lattice::new) rejects such lattices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Distances of neighbouring nodes; 0 along axes with one.
+    /// Node spacing along each axis; 0 along axes with one node.
     pub fn spacing(&self) -> [f64; 3] {
         std::array::from_fn(|d| {
             let cells = match self.points {
@@ -83,36 +84,36 @@ impl Lattice {
         })
     }
 
-    /// The particles to trace: for [`Stencil::Neighbours`] one on each node, in their order; for
-    /// [`Stencil::Auxiliary`] those on the high side of all nodes along the first axis, then those
-    /// on the low side, and so on for each axis that is not flat.
+    /// The seeds to trace. For [`Stencil::Neighbours`], one at each node in the order of the nodes. For
+    /// [`Stencil::Auxiliary`], those on the high side of all nodes along the first axis, then those on
+    /// the low side, and so on for each axis that is not flat.
     ///
     /// # Errors
     ///
-    /// [`Error::Ftle`] where the distance is not greater than 0, or too small for places in f64 to
-    /// differ, where all axes are flat, or where there are too many seeds.
+    /// [`Error::Ftle`] if the distance is not greater than 0 or below the resolution of f64 coordinates,
+    /// if all axes are flat, or if there are too many seeds.
     pub fn seeds(&self, stencil: Stencil) -> Result<Seeds> {
         let nodes = self.nodes()?;
         let Stencil::Auxiliary(distance) = stencil else { return Ok(nodes) };
         let axes = self.axes(stencil)?;
-        let mut places = Vec::with_capacity(2 * axes.len() * self.len());
+        let mut positions = Vec::with_capacity(2 * axes.len() * self.len());
         for (axis, side) in axes.iter().flat_map(|axis| [(*axis, distance), (*axis, -distance)]) {
             for node in nodes.positions() {
-                let mut place = *node;
-                place[axis] += side;
-                if place[axis] == node[axis] {
+                let mut position = *node;
+                position[axis] += side;
+                if position[axis] == node[axis] {
                     return Err(Error::Ftle(format!(
                         "{} + {distance} is {} in f64; give a greater distance",
-                        node[axis], place[axis]
+                        node[axis], position[axis]
                     )));
                 }
-                places.push(place);
+                positions.push(position);
             }
         }
-        Seeds::list(places).map_err(|error| Error::Ftle(error.to_string()))
+        Seeds::list(positions).map_err(|error| Error::Ftle(error.to_string()))
     }
 
-    /// The axes along which there are differences.
+    /// The axes of the differences.
     pub(super) fn axes(&self, stencil: Stencil) -> Result<Vec<usize>> {
         let axes: Vec<usize> = match stencil {
             Stencil::Neighbours => (0..3).filter(|d| self.counts[*d] > 1).collect(),
@@ -121,22 +122,22 @@ impl Lattice {
             }
             Stencil::Auxiliary(distance) => {
                 return Err(Error::Ftle(format!(
-                    "auxiliary particles cannot be {distance} from their node; give a distance \
-                     above 0, as 1e-5 of the box"
+                    "the distance of auxiliary particles from their node is {distance}; give a \
+                     distance above 0, for example 1e-5 of the box"
                 )));
             }
         };
         match axes.is_empty() {
             false => Ok(axes),
             true => Err(Error::Ftle(format!(
-                "a lattice of {:?} nodes from {:?} to {:?} has no axis along which to differ; give \
-                 two nodes at least, or auxiliary particles in a box that is not flat",
+                "a lattice of {:?} nodes from {:?} to {:?} has no axis for differences; give at least \
+                 two nodes along an axis, or auxiliary particles in a box that is not flat",
                 self.counts, self.low, self.high
             ))),
         }
     }
 
-    /// How many particles there are.
+    /// Number of particles of a stencil.
     pub(super) fn particles(&self, stencil: Stencil) -> Result<usize> {
         Ok(match stencil {
             Stencil::Neighbours => self.len(),

@@ -1,15 +1,15 @@
-//! Finite-time Lyapunov exponents: how much the flow stretches what lies between particles.
+//! Finite-time Lyapunov exponents (FTLE).
 //!
-//! With `F` the gradient of the flow map, which takes places at one time to places a time `T`
-//! later, the exponent is `ln sqrt(lambda) / |T|`, `lambda` being the greatest eigenvalue of
-//! `F^T F` (S. C. Shadden, F. Lekien and J. E. Marsden, *Definition and properties of Lagrangian
-//! coherent structures from finite-time Lyapunov exponents in two-dimensional aperiodic flows*,
-//! Physica D 212, 2005). Of a backward run it is that of backward time.
+//! The flow map takes positions at one time to positions a time `T` later. With its gradient `F`, the
+//! exponent is `ln sqrt(lambda) / |T|`, where `lambda` is the maximum eigenvalue of `F^T F` (S. C.
+//! Shadden, F. Lekien and J. E. Marsden, *Definition and properties of Lagrangian coherent structures
+//! from finite-time Lyapunov exponents in two-dimensional aperiodic flows*, Physica D 212, 2005). A
+//! backward run gives the backward-time exponent.
 //!
-//! `F` follows from differences of the places of particles ([`Stencil`]), on the device that they
-//! are on and in their precision. Differences of near places lose digits: in f32, with places of
-//! about 1, the relative error of a difference over `d` is about `1e-7 / (d x stretching)`. Use
-//! f64 where the device has it.
+//! `F` is computed by finite differences of particle positions ([`Stencil`]), on the device of the
+//! positions and in their precision. Differences of nearby positions lose digits: in f32, with
+//! coordinates of about 1, the relative error of a difference over a distance `d` is about
+//! `1e-7 / (d x stretching)`. Use f64 if the device supports it.
 //!
 //! ```
 //! use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};

@@ -1,34 +1,34 @@
-//! The book of ends: who ended how, when, and after which time.
+//! Counts of particles by group and status, with end times and residence times.
 
-use super::residence::Times;
+use super::residence::TimeDistribution;
 use super::{EndStatistics, Histogram, Options, histogram};
 use burntrace_core::Status;
 use std::collections::BTreeMap;
 
-/// How a particle ended, or that it goes on.
+/// The final status of a particle instance, or its current one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct Outcome {
     pub group: u32,
     pub status: Status,
-    /// Times of its release and its end, where they are known.
+    /// Release time and end time, if known.
     pub times: Option<[f64; 2]>,
 }
 
 /// Particles of a group with one status.
 #[derive(Clone, Debug)]
-struct Entry {
+struct StatusTally {
     count: u64,
-    /// Ends in each bin of time.
+    /// Number of ends in each time bin.
     over_time: Vec<u64>,
-    times: Times,
+    times: TimeDistribution,
 }
 
-impl Entry {
+impl StatusTally {
     fn new(options: &Options) -> Self {
-        Entry { count: 0, over_time: Vec::new(), times: Times::new(options) }
+        StatusTally { count: 0, over_time: Vec::new(), times: TimeDistribution::new(options) }
     }
 
-    fn merge(&mut self, other: &Entry) {
+    fn merge(&mut self, other: &StatusTally) {
         self.count += other.count;
         self.over_time.resize(self.over_time.len().max(other.over_time.len()), 0);
         self.over_time.iter_mut().zip(&other.over_time).for_each(|(bin, more)| *bin += more);
@@ -36,93 +36,95 @@ impl Entry {
     }
 }
 
-/// Particles by group and code of status.
+/// Particles by group and status code.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Book {
-    entries: BTreeMap<(u32, i32), Entry>,
-    /// Whether times decrease in this run, once that is known.
+pub(super) struct EndTally {
+    tallies: BTreeMap<(u32, i32), StatusTally>,
+    /// Whether the run goes backward in time, once known.
     is_backward: Option<bool>,
 }
 
-impl Book {
-    /// Learns from two times in which direction the run goes.
-    pub fn learn(&mut self, [before, after]: [f64; 2]) {
+impl EndTally {
+    /// Determines the direction of the run from two successive times.
+    pub fn set_direction(&mut self, [before, after]: [f64; 2]) {
         if self.is_backward.is_none() && before != after {
             self.is_backward = Some(after < before);
         }
     }
 
-    /// Adds a particle; `saves` are the times of those that have come.
-    pub fn add(&mut self, end: End, saves: &[f64], options: &Options) {
-        let key = (end.group, end.status.code());
-        let entry = self.entries.entry(key).or_insert_with(|| Entry::new(options));
-        entry.count += 1;
-        let Some([release, time]) = end.times.filter(|_| end.status.has_ended()) else { return };
+    /// Adds a particle instance; `saves` are the times of the complete saves.
+    pub fn add(&mut self, outcome: Outcome, saves: &[f64], options: &Options) {
+        let key = (outcome.group, outcome.status.code());
+        let tally = self.tallies.entry(key).or_insert_with(|| StatusTally::new(options));
+        tally.count += 1;
+        let Some([release, time]) = outcome.times.filter(|_| outcome.status.has_ended()) else {
+            return;
+        };
         if !(time - release).is_finite() {
             return;
         }
         if self.is_backward.is_none() && time != release {
             self.is_backward = Some(time < release);
         }
-        entry.times.add((time - release).abs(), options.residence_bins.as_deref());
+        tally.times.add((time - release).abs(), options.residence_bins.as_deref());
         let bin = match &options.time_bins {
             Some(edges) => histogram::bin(edges, edges.first() > edges.last(), time),
             None => histogram::bin(saves, self.is_backward == Some(true), time),
         };
-        entry.over_time.resize(entry.over_time.len().max(bin + 1), 0);
-        entry.over_time[bin] += 1;
+        tally.over_time.resize(tally.over_time.len().max(bin + 1), 0);
+        tally.over_time[bin] += 1;
     }
 
-    /// Particles of a group, or all of them, by code of status.
-    pub fn page(&self, group: Option<u32>, options: &Options) -> Page {
-        let mut page = Page(BTreeMap::new());
+    /// Particles of a group, or of all groups, by status code.
+    pub fn of_group(&self, group: Option<u32>, options: &Options) -> GroupTally {
+        let mut merged = GroupTally(BTreeMap::new());
         let is_in = |of: u32| group.is_none_or(|group| group == of);
-        for ((_, code), entry) in self.entries.iter().filter(|((of, _), _)| is_in(*of)) {
-            page.0.entry(*code).or_insert_with(|| Entry::new(options)).merge(entry);
+        for ((_, code), tally) in self.tallies.iter().filter(|((of, _), _)| is_in(*of)) {
+            merged.0.entry(*code).or_insert_with(|| StatusTally::new(options)).merge(tally);
         }
-        page
+        merged
     }
 }
 
-/// Particles of a group by code of status.
-pub(super) struct Page(BTreeMap<i32, Entry>);
+/// Particles of a group by status code.
+pub(super) struct GroupTally(BTreeMap<i32, StatusTally>);
 
-impl Page {
-    /// How many particles have a status that is asked for.
-    pub fn count(&self, is_asked_for: impl Fn(Status) -> bool) -> u64 {
-        let asked = self.each().filter(|(status, _)| is_asked_for(*status));
-        asked.map(|(_, entry)| entry.count).sum()
+impl GroupTally {
+    /// Number of particles whose status matches a predicate.
+    pub fn count(&self, matches: impl Fn(Status) -> bool) -> u64 {
+        let matching = self.by_status().filter(|(status, _)| matches(*status));
+        matching.map(|(_, tally)| tally.count).sum()
     }
 
-    /// Those that have ended, by way of ending. Times are in the bins that were given, or in those
-    /// of the saves; in none where nothing is known of times.
+    /// Ended particles by status. Counts over time are in the given bins, or in bins between the saves;
+    /// empty without `saves`, when end times are unknown.
     pub fn ends(&self, saves: Option<&[f64]>, options: &Options) -> Vec<EndStatistics> {
-        let ended = self.each().filter(|(status, _)| status.has_ended());
-        let end = |(status, entry): (Status, &Entry)| EndStatistics {
+        let ended = self.by_status().filter(|(status, _)| status.has_ended());
+        let end = |(status, tally): (Status, &StatusTally)| EndStatistics {
             status,
-            count: entry.count,
+            count: tally.count,
             over_time: saves.map_or_else(Histogram::default, |saves| {
                 let edges = options.time_bins.as_deref().unwrap_or(saves);
                 let mut histogram = Histogram::of(edges);
-                histogram.counts[..entry.over_time.len()].copy_from_slice(&entry.over_time);
+                histogram.counts[..tally.over_time.len()].copy_from_slice(&tally.over_time);
                 histogram
             }),
-            residence: entry.times.report(options),
+            residence: tally.times.report(options),
         };
         ended.map(end).collect()
     }
 
-    /// Residence times of all that have ended.
+    /// Residence times of all ended particles.
     pub fn residence(&self, options: &Options) -> super::ResidenceTimes {
-        let mut all = Times::new(options);
-        let ended = self.each().filter(|(status, _)| status.has_ended());
-        ended.for_each(|(_, entry)| all.merge(&entry.times));
+        let mut all = TimeDistribution::new(options);
+        let ended = self.by_status().filter(|(status, _)| status.has_ended());
+        ended.for_each(|(_, tally)| all.merge(&tally.times));
         all.report(options)
     }
 
-    fn each(&self) -> impl Iterator<Item = (Status, &Entry)> {
-        let known =
-            |(code, entry): (&i32, _)| Status::from_code(*code).map(|status| (status, entry));
-        self.0.iter().filter_map(known)
+    fn by_status(&self) -> impl Iterator<Item = (Status, &StatusTally)> {
+        let decoded =
+            |(code, tally): (&i32, _)| Status::from_code(*code).map(|status| (status, tally));
+        self.0.iter().filter_map(decoded)
     }
 }

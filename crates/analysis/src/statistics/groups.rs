@@ -1,9 +1,9 @@
-//! Slots in groups, and in pairs.
+//! Groups and pairs of slots.
 
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Which group each slot is in.
+/// The group of each slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     of_slot: Vec<u32>,
@@ -11,21 +11,20 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The number of slots that are in no group. They count in what is about all.
+    /// The group number of slots without a group. They count only in the statistics of all particles.
     pub const NONE: u32 = u32::MAX;
 
-    /// The number of the group of each slot `[slots]`, from 0 on, or [`NONE`](Groups::NONE).
+    /// Groups from a group number for each slot `[slots]`, counted from 0, or [`NONE`](Groups::NONE).
     ///
     /// # Errors
     ///
-    /// [`Error::Statistics`] where a number is not below the number of slots: groups are counted
-    /// from 0.
+    /// [`Error::Statistics`] if a group number is not less than the number of slots.
     pub fn new(of_slot: Vec<u32>) -> Result<Self> {
         let slots = of_slot.len();
         let is_too_large = |group: &u32| *group != Self::NONE && *group as usize >= slots;
         if let Some(slot) = of_slot.iter().position(is_too_large) {
             return Err(Error::Statistics(format!(
-                "slot {slot} is in group {}; {slots} slots have groups 0 to {} at most",
+                "slot {slot} is in group {}; give {slots} slots group numbers from 0 to {}",
                 of_slot[slot],
                 slots - 1
             )));
@@ -35,24 +34,25 @@ impl Groups {
         Ok(Groups { of_slot, count })
     }
 
-    /// A group for each range of slots, of so many slots; slots in no range are in no group.
+    /// One group for each range of slots, out of a total of `slots`; slots outside all ranges have no
+    /// group.
     ///
     /// # Errors
     ///
-    /// [`Error::Statistics`] where a range goes beyond the slots, or two have one in common.
+    /// [`Error::Statistics`] if a range exceeds the slots, or two ranges overlap.
     pub fn ranges(slots: usize, ranges: &[Range<usize>]) -> Result<Self> {
         let mut of_slot = vec![Self::NONE; slots];
         for (number, range) in ranges.iter().enumerate() {
             let Some(part) = of_slot.get_mut(range.clone()) else {
                 return Err(Error::Statistics(format!(
-                    "group {number} has slots {range:?}; there are {slots} slots, from 0 on"
+                    "group {number} has slots {range:?}; there are {slots} slots, counted from 0"
                 )));
             };
-            if let Some(twice) = part.iter().position(|group| *group != Self::NONE) {
+            if let Some(shared) = part.iter().position(|group| *group != Self::NONE) {
                 return Err(Error::Statistics(format!(
                     "slot {} is in groups {} and {number}; give each slot one group",
-                    range.start + twice,
-                    part[twice]
+                    range.start + shared,
+                    part[shared]
                 )));
             }
             part.fill(number as u32);
@@ -60,12 +60,12 @@ impl Groups {
         Ok(Groups { of_slot, count: ranges.len() })
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.of_slot.len()
     }
@@ -76,20 +76,20 @@ impl Groups {
     }
 }
 
-/// Which pairs of slots are followed.
+/// Pairs of slots for the relative dispersion.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Pairs {
-    /// Slots 0 and 1, 2 and 3, and so on: seeds in a row are neighbours.
+    /// Slots 0 and 1, 2 and 3, and so on: pairs of consecutive seeds.
     #[default]
     Consecutive,
-    /// These pairs of slots.
+    /// A list of pairs of slots.
     Given(Vec<[u32; 2]>),
-    /// None.
+    /// No pairs.
     None,
 }
 
 impl Pairs {
-    /// How many there are among so many slots.
+    /// Number of pairs in a run with `slots` slots.
     pub(super) fn count(&self, slots: usize) -> usize {
         match self {
             Pairs::Consecutive => slots / 2,
@@ -98,7 +98,7 @@ impl Pairs {
         }
     }
 
-    /// The slots of one of them.
+    /// The slots of a pair.
     pub(super) fn get(&self, number: usize) -> [usize; 2] {
         match self {
             Pairs::Given(pairs) => pairs[number].map(|slot| slot as usize),
@@ -106,14 +106,14 @@ impl Pairs {
         }
     }
 
-    /// Makes sure that each is a pair of slots that there are.
+    /// Checks that each pair has two different existing slots.
     pub(super) fn check(&self, slots: usize) -> Result<()> {
         let Pairs::Given(pairs) = self else { return Ok(()) };
-        let is_none = |[a, b]: &[u32; 2]| a == b || (*a).max(*b) as usize >= slots;
-        match pairs.iter().find(|pair| is_none(pair)) {
+        let is_invalid = |[a, b]: &[u32; 2]| a == b || (*a).max(*b) as usize >= slots;
+        match pairs.iter().find(|pair| is_invalid(pair)) {
             None => Ok(()),
             Some([a, b]) => Err(Error::Statistics(format!(
-                "({a}, {b}) is no pair of slots; give two different ones of 0 to {}",
+                "({a}, {b}) is not a pair of slots; give two different slots from 0 to {}",
                 slots.saturating_sub(1)
             ))),
         }

@@ -1,9 +1,8 @@
-//! How far particles went, how they spread, how long they stayed, where they left.
+//! Track statistics: displacement, dispersion, speeds, residence times and exits.
 //!
-//! [`Statistics`] is a sink for tracks: of a run that goes on, or of a store that is played
-//! (`burntrace_io::Tracks::play`). What it needs does not grow with the number of saves times that
-//! of particles: some 100 bytes for each slot, and as many numbers for each save and group as
-//! [`SaveStatistics`] has.
+//! [`Statistics`] is a track sink, fed by a run or by a stored run (`burntrace_io::Tracks::play`). Its
+//! memory does not grow with the product of saves and particles: it holds about 100 bytes for each slot,
+//! and one [`SaveStatistics`] for each save and group.
 
 mod ends;
 mod groups;
@@ -15,7 +14,7 @@ mod report;
 mod residence;
 mod result;
 mod rows;
-mod way;
+mod trajectory;
 
 pub use groups::{Groups, Pairs};
 pub use histogram::Histogram;
@@ -29,21 +28,20 @@ use crate::{Error, Result};
 use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink};
 use recording::Recording;
 
-/// Makes statistics of tracks as they come.
+/// Accumulates statistics of tracks during a run.
 ///
-/// * Displacements are those without jumps: who went around a periodic box twice is two periods
-///   away. They begin where the particle was released: at its place while it waited, if a save met
-///   it then, or at the first save that met it released. A life in a slot that is used again is
-///   measured from the first save that met it, as the place of its release is told at its end only;
-///   in [`TrackStatistics::particles`] it is measured from the place of its release (where no save
-///   met a crossing of a periodic face, on the shortest way).
-/// * Nothing is measured from one life to the next one. Lives that no save met count where they
-///   ended, and how long they were.
-/// * A slot that waits, or in which there is no particle, counts as waiting and in no mean.
-/// * A pair counts as long as both particles do, in their first life.
+/// * Positions are unwrapped: a particle that has crossed a periodic box twice is displaced by two
+///   periods. Displacements start at the release position if a save found the particle waiting there,
+///   otherwise at the first save after the release. In runs with re-used slots, the release position is
+///   known only at the end of a particle instance: statistics at saves start at the first save, and rows
+///   of [`TrackStatistics::particles`] start at the release position (assuming the shortest displacement
+///   across periodic faces before the first save).
+/// * Each particle instance is measured separately. Instances between two saves count in ends and
+///   residence times only.
+/// * A slot with a waiting particle, or without one, counts as waiting and in no mean.
+/// * A pair counts while both particles do, and only the first instance in each slot.
 ///
-/// The answer has the same bits whatever blocks the saves come in, and whatever the number of
-/// threads.
+/// The results are bit-identical for any block size of the saves and any number of threads.
 ///
 /// ```
 /// use burntrace_analysis::statistics::Statistics;
@@ -74,7 +72,7 @@ pub struct Statistics {
     recording: Option<Recording>,
 }
 
-/// What is asked for.
+/// The requested statistics.
 #[derive(Clone, Debug)]
 struct Options {
     groups: Option<Groups>,
@@ -106,62 +104,63 @@ impl Statistics {
         Statistics::default()
     }
 
-    /// Also of each group. Memory grows with saves times groups.
+    /// Adds statistics of each group. Memory grows with saves times groups.
     pub fn groups(mut self, groups: Groups) -> Self {
         self.options.groups = Some(groups);
         self
     }
 
-    /// Pairs whose distance is followed.
+    /// Sets the pairs of slots for the relative dispersion.
     pub fn pairs(mut self, pairs: Pairs) -> Self {
         self.options.pairs = pairs;
         self
     }
 
-    /// Which particles count in means at a save; those that are active, unless told otherwise.
+    /// Sets the particles to include in means at a save; by default the active ones.
     pub fn counted(mut self, counted: Counted) -> Self {
         self.options.counted = counted;
         self
     }
 
-    /// Edges of the bins of time in which ends are counted, increasing, or decreasing for a
-    /// backward run. Without them the times of the saves are.
+    /// Sets the edges of the time bins for ends, increasing, or decreasing for a backward run. The
+    /// default edges are the times of the saves.
     pub fn time_bins(mut self, edges: Vec<f64>) -> Self {
         self.options.time_bins = Some(edges);
         self
     }
 
-    /// Edges of the bins of residence times, increasing. Without them 32 equal bins from 0 to the
-    /// longest time are made, for each way of ending its own.
+    /// Sets the edges of the residence-time bins, increasing. By default, each end status has 32 equal
+    /// bins from 0 to its maximum time.
     pub fn residence_bins(mut self, edges: Vec<f64>) -> Self {
         self.options.residence_bins = Some(edges);
         self
     }
 
-    /// Which quantiles of residence times to give: parts from 0 to 1. Without it those are 0.05,
-    /// 0.25, 0.5, 0.75 and 0.95.
+    /// Sets the quantiles of residence times, as probabilities from 0 to 1. The default is 0.05, 0.25,
+    /// 0.5, 0.75 and 0.95.
     pub fn quantiles(mut self, probabilities: Vec<f64>) -> Self {
         self.options.quantiles = probabilities;
         self
     }
 
-    /// Whether to give a row for each particle. Without it there is one for each slot, and none
-    /// where slots are used again: there, memory grows with the number of lives if asked for.
-    pub fn particles(mut self, yes: bool) -> Self {
-        self.options.particles = Some(yes);
+    /// Sets whether to return a row for each particle. By default there are rows, except in runs with
+    /// re-used slots, where their memory grows with the number of particle instances.
+    pub fn particles(mut self, enabled: bool) -> Self {
+        self.options.particles = Some(enabled);
         self
     }
 
-    /// The statistics of what has come so far, up to the last complete save.
+    /// The statistics up to the last complete save.
     ///
     /// # Errors
     ///
-    /// [`Error::Statistics`] where nothing has come, not even the begin of a run.
+    /// [`Error::Statistics`] if no run has started.
     pub fn result(&self) -> Result<TrackStatistics> {
         match &self.recording {
             Some(recording) => Ok(recording.report(&self.options)),
             None => Err(Error::Statistics(
-                "no run has begun; give them to a run, or play a store into them".into(),
+                "no run has started; pass the statistics to a run, or play a stored run into them"
+                    .into(),
             )),
         }
     }
@@ -171,22 +170,23 @@ impl Options {
     fn check(&self, slots: usize) -> Result<()> {
         if let Some(groups) = self.groups.as_ref().filter(|groups| groups.slots() != slots) {
             return Err(Error::Statistics(format!(
-                "groups are given for {} slots, and the run has {slots}: its seeds, and those of \
-                 sources",
+                "groups are given for {} slots; the run has {slots} (its seeds and those of its \
+                 sources): give each a group",
                 groups.slots()
             )));
         }
         self.pairs.check(slots)?;
         if let Some(edges) = &self.time_bins {
-            histogram::check("the bins of time", edges, true)?;
+            histogram::check("the time bins", edges, true)?;
         }
         if let Some(edges) = &self.residence_bins {
-            histogram::check("the bins of residence times", edges, false)?;
+            histogram::check("the residence-time bins", edges, false)?;
         }
-        match self.quantiles.iter().find(|part| !(0.0..=1.0).contains(*part)) {
+        match self.quantiles.iter().find(|p| !(0.0..=1.0).contains(*p)) {
             None => Ok(()),
-            Some(bad) => Err(Error::Statistics(format!(
-                "quantile {bad} is none; give parts from 0 to 1, as 0.5 for the median"
+            Some(invalid) => Err(Error::Statistics(format!(
+                "quantile {invalid} is out of range; give probabilities from 0 to 1, for example 0.5 \
+                 for the median"
             ))),
         }
     }
@@ -195,7 +195,7 @@ impl Options {
         self.groups.as_ref().map_or(Groups::NONE, |groups| groups.of(slot))
     }
 
-    /// The group of a pair: that of both.
+    /// The group of a pair, if both slots have the same.
     fn group_of_pair(&self, slots: [usize; 2]) -> u32 {
         let [a, b] = slots.map(|slot| self.group_of(slot));
         if a == b { a } else { Groups::NONE }
@@ -205,9 +205,9 @@ impl Options {
         self.groups.as_ref().map_or(0, Groups::count)
     }
 
-    /// Whether there is to be a row for each particle.
-    fn has_rows(&self, lives: bool) -> bool {
-        self.particles.unwrap_or(!lives)
+    /// Whether to return a row for each particle.
+    fn has_rows(&self, reuses_slots: bool) -> bool {
+        self.particles.unwrap_or(!reuses_slots)
     }
 }
 
@@ -223,22 +223,23 @@ impl TrackSink for Statistics {
     }
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {
-        Ok(self.begun()?.block(save)?)
+        Ok(self.started()?.add_block(save)?)
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
-        let recording = self.begun()?;
-        Ok(instances.iter().try_for_each(|instance| recording.life(instance))?)
+        let recording = self.started()?;
+        Ok(instances.iter().try_for_each(|instance| recording.add_instance(instance))?)
     }
 
     fn end(&mut self, ends: &Ends) -> std::result::Result<(), SinkError> {
-        Ok(self.begun()?.end(ends)?)
+        Ok(self.started()?.end(ends)?)
     }
 }
 
 impl Statistics {
-    fn begun(&mut self) -> Result<&mut Recording> {
-        let none = || Error::Statistics("tracks came before the begin of their run".into());
+    /// The recording of the run that has started.
+    fn started(&mut self) -> Result<&mut Recording> {
+        let none = || Error::Statistics("tracks were given before the start of a run".into());
         self.recording.as_mut().ok_or_else(none)
     }
 }

@@ -1,34 +1,34 @@
 //! Sums over particles.
 //!
-//! Slots are summed up in chunks that begin at multiples of [`CHUNK`], each slot after slot, and
-//! chunks are put together in order. Thus nothing depends on blocks and threads.
+//! Chunks start at multiples of [`CHUNK`]. Within a chunk slots are summed in order, and chunks are merged
+//! in order, so the results do not depend on the blocks of a save or the number of threads.
 
-use super::{Counted, Groups, SaveStatistics, way::Way};
+use super::{Counted, Groups, SaveStatistics, trajectory::SlotTrajectory};
 use burntrace_core::Status;
 
-/// Slots, or pairs of them, that are summed up at a time.
+/// Slots, or pairs of slots, of a chunk.
 pub(super) const CHUNK: usize = 4096;
 
-/// Slots, or pairs, whose sums are in memory at a time: at worst there is one for each.
+/// Slots, or pairs, whose sums are in memory at a time: in the worst case one sum for each.
 pub(super) const BATCH: usize = 64 * CHUNK;
 
-/// Sums that can be put together.
+/// Sums that can be merged.
 pub(super) trait Merge: Default {
     fn merge(&mut self, other: &Self);
 }
 
-/// Sums of parts of a chunk: of successive slots in one group each.
+/// Partial sums of a chunk: one for each stretch of successive slots in the same group.
 #[derive(Clone, Debug)]
-pub(super) struct Runs<T>(Vec<(u32, T)>);
+pub(super) struct PartialSums<T>(Vec<(u32, T)>);
 
-impl<T: Merge> Runs<T> {
-    /// Goes on with the last sum of the block before.
-    pub fn after(pending: Option<(u32, T)>) -> Self {
-        Runs(pending.into_iter().collect())
+impl<T: Merge> PartialSums<T> {
+    /// Starts with the pending sum of the previous block, if any.
+    pub fn resuming(pending: Option<(u32, T)>) -> Self {
+        PartialSums(pending.into_iter().collect())
     }
 
-    /// The sum that belongs to a slot of a group.
-    pub fn of(&mut self, group: u32) -> &mut T {
+    /// The sum for the next slot, which is in this group.
+    pub fn next(&mut self, group: u32) -> &mut T {
         let index = match self.0.last() {
             Some((last, _)) if *last == group => self.0.len() - 1,
             _ => {
@@ -39,13 +39,13 @@ impl<T: Merge> Runs<T> {
         &mut self.0[index].1
     }
 
-    /// Takes the last sum out, which may not be complete.
+    /// Removes the last sum, which may be incomplete.
     pub fn pop(&mut self) -> Option<(u32, T)> {
         self.0.pop()
     }
 }
 
-/// Sums over all, and over each group.
+/// Sums over all particles, and over each group.
 #[derive(Clone, Debug)]
 pub(super) struct Totals<T> {
     pub all: T,
@@ -57,8 +57,8 @@ impl<T: Merge + Clone> Totals<T> {
         Totals { all: T::default(), groups: vec![T::default(); groups] }
     }
 
-    pub fn add(&mut self, runs: Runs<T>) {
-        for (group, sum) in runs.0 {
+    pub fn add(&mut self, sums: PartialSums<T>) {
+        for (group, sum) in sums.0 {
             self.all.merge(&sum);
             if group != Groups::NONE {
                 self.groups[group as usize].merge(&sum);
@@ -66,7 +66,7 @@ impl<T: Merge + Clone> Totals<T> {
         }
     }
 
-    /// Sums over all first, then over each group.
+    /// The sums over all particles, then those over each group.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         std::iter::once(&self.all).chain(&self.groups)
     }
@@ -80,19 +80,19 @@ pub(super) struct Moments {
     ended: u64,
     counted: u64,
     mean: [f64; 3],
-    /// Sums of squares of distances from the mean.
+    /// Sums of squared distances from the mean.
     squares: [f64; 3],
-    /// Sums of squares of displacements.
+    /// Sums of squared displacements.
     displacement: [f64; 3],
     moving: u64,
     speed: f64,
 }
 
 impl Moments {
-    /// Adds a particle after a save. Means go on as B. P. Welford's do (*Note on a method for
-    /// calculating corrected sums of squares and products*, 1962).
-    pub fn add(&mut self, way: &Way, speed: Option<f64>, counted: Counted) {
-        match way.status {
+    /// Adds a particle at a save, by the method of B. P. Welford (*Note on a method for calculating
+    /// corrected sums of squares and products*, 1962).
+    pub fn add(&mut self, particle: &SlotTrajectory, speed: Option<f64>, counted: Counted) {
+        match particle.status {
             Status::Waiting => self.waiting += 1,
             Status::Active => self.active += 1,
             _ => self.ended += 1,
@@ -101,21 +101,21 @@ impl Moments {
             self.moving += 1;
             self.speed += speed;
         }
-        if !counts(way, counted) {
+        if !is_counted(particle, counted) {
             return;
         }
         self.counted += 1;
-        let part = 1.0 / self.counted as f64;
-        for (d, moved) in way.displacement().into_iter().enumerate() {
-            let before = way.last[d] - self.mean[d];
-            self.mean[d] += before * part;
-            self.squares[d] += before * (way.last[d] - self.mean[d]);
-            self.displacement[d] += moved * moved;
+        let weight = 1.0 / self.counted as f64;
+        for (d, displacement) in particle.displacement().into_iter().enumerate() {
+            let deviation = particle.last[d] - self.mean[d];
+            self.mean[d] += deviation * weight;
+            self.squares[d] += deviation * (particle.last[d] - self.mean[d]);
+            self.displacement[d] += displacement * displacement;
         }
     }
 
-    /// What is known of particles; pairs are not.
-    pub fn of_save(&self) -> SaveStatistics {
+    /// The statistics of the save, without pairs.
+    pub fn to_statistics(&self) -> SaveStatistics {
         let n = self.counted as f64;
         let if_any = |row: [f64; 3]| (self.counted > 0).then_some(row);
         SaveStatistics {
@@ -157,7 +157,7 @@ impl Merge for Moments {
     }
 }
 
-/// Whether a particle counts in means.
-pub(super) fn counts(way: &Way, counted: Counted) -> bool {
-    way.is_released() && (way.status == Status::Active || counted == Counted::Released)
+/// Whether means include a particle.
+pub(super) fn is_counted(particle: &SlotTrajectory, counted: Counted) -> bool {
+    particle.is_released() && (particle.status == Status::Active || counted == Counted::Released)
 }

@@ -1,9 +1,10 @@
-//! What is known while tracks come.
+//! Accumulation of statistics during a run.
 
-use super::ends::{Book, End};
-use super::moments::{BATCH, CHUNK, Moments, Runs, Totals};
-use super::way::{Seen, Way};
-use super::{Options, ParticleStatistics, SaveStatistics, pairs, rows};
+use super::ends::{EndTally, Outcome};
+use super::moments::{BATCH, CHUNK, Moments, PartialSums, Totals};
+use super::rows::{self, RowContext};
+use super::trajectory::{Observation, SlotTrajectory};
+use super::{Options, ParticleStatistics, SaveStatistics, SpeedFrom, pairs};
 use crate::{Error, Result};
 use burn::tensor::{Element, ElementConversion, TensorData};
 use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, Status};
@@ -11,30 +12,33 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// All that statistics keep of a run.
+/// The accumulated state of a run's statistics.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub plan: SavePlan,
+    /// Times of the complete saves.
     pub times: Vec<f64>,
-    pub ways: Vec<Way>,
-    /// Statistics of each save, of all first and then of each group.
+    /// The trajectory of the particle in each slot.
+    pub trajectories: Vec<SlotTrajectory>,
+    /// Statistics of each save: of all particles, then of each group.
     pub saves: Vec<Vec<SaveStatistics>>,
-    pub book: Book,
+    pub tally: EndTally,
+    /// Rows of particle instances, in the order of their reports.
     pub rows: Vec<ParticleStatistics>,
-    /// How the run ended, if that has been told; what rows need of it.
+    /// The ends of the run, once reported; only the parts that rows need.
     pub ends: Option<Ends>,
     options: Options,
-    /// Lives whose ends are still to be told, and in whose slots others are, by slot and generation.
-    left: HashMap<(usize, u32), Way>,
-    /// The save that is under way: its sums, the last one, which may not be complete, and how many
-    /// slots have come.
+    /// Trajectories of particle instances that were replaced in their slots before their ends were
+    /// reported, by slot and generation.
+    replaced: HashMap<(usize, u32), SlotTrajectory>,
+    /// The save in progress: its sums, the last partial sum, which may be incomplete, and the next slot.
     totals: Totals<Moments>,
     pending: Option<(u32, Moments)>,
     next: usize,
 }
 
 /// A block of a save on the host.
-struct Block {
+struct SaveBlock {
     position: Vec<f64>,
     status: Vec<Status>,
     image: Option<Vec<i32>>,
@@ -42,8 +46,8 @@ struct Block {
     generation: Option<Vec<i32>>,
 }
 
-/// What becomes of a chunk of a block: its sums, and the ways of those that were followed by others.
-type Followed = (Runs<Moments>, Vec<(usize, Way)>);
+/// The result of a chunk: its sums, and the trajectories of replaced particle instances by slot.
+type ChunkResult = (PartialSums<Moments>, Vec<(usize, SlotTrajectory)>);
 
 impl Recording {
     pub fn begin(plan: &SavePlan, options: &Options) -> Self {
@@ -51,35 +55,47 @@ impl Recording {
         Recording {
             plan: plan.clone(),
             times: Vec::new(),
-            ways: vec![Way::default(); plan.particles],
+            trajectories: vec![SlotTrajectory::default(); plan.particles],
             saves: vec![Vec::new(); groups + 1],
-            book: Book::default(),
+            tally: EndTally::default(),
             rows: Vec::new(),
             ends: None,
             options: options.clone(),
-            left: HashMap::new(),
+            replaced: HashMap::new(),
             totals: Totals::new(groups),
             pending: None,
             next: 0,
         }
     }
 
-    /// Takes a save, or the next block of one.
-    pub fn block(&mut self, save: Save) -> Result<()> {
+    pub fn speed_from(&self) -> SpeedFrom {
+        if self.plan.velocity { SpeedFrom::Velocities } else { SpeedFrom::Displacements }
+    }
+
+    pub fn row_context(&self) -> RowContext {
+        RowContext {
+            periods: self.plan.periods,
+            speed_from: self.speed_from(),
+            last_save: self.times.last().copied(),
+        }
+    }
+
+    /// Adds a save, or the next block of one.
+    pub fn add_block(&mut self, save: Save) -> Result<()> {
         let [count, _] = save.position.dims();
         let (first, time) = (save.first, save.time);
         let end = first + count;
         if first != self.next || end > self.plan.particles {
             return Err(Error::Statistics(format!(
-                "slots {first} to {end} of save {} came where slot {} of {} was next; give the \
+                "slots {first} to {end} of save {} were given, but slot {} of {} is next; give the \
                  blocks of a save in order",
                 save.index, self.next, self.plan.particles
             )));
         }
         let dt = self.times.last().map_or(0.0, |last| (time - last).abs());
-        let block = Block::read(save, self.plan.periods != [0.0; 3])?;
-        for begin in (first..end).step_by(BATCH) {
-            self.follow(&block, begin - first..end.min(begin + BATCH) - first, first, dt);
+        let block = SaveBlock::read(save, self.plan.periods != [0.0; 3])?;
+        for start in (first..end).step_by(BATCH) {
+            self.update(&block, start - first..end.min(start + BATCH) - first, first, dt);
         }
         self.next = end;
         if end == self.plan.particles {
@@ -88,96 +104,100 @@ impl Recording {
         Ok(())
     }
 
-    /// Follows the particles in some rows of a block, and adds them up.
-    fn follow(&mut self, block: &Block, rows: Range<usize>, first: usize, dt: f64) {
-        let (mut begin, end) = (first + rows.start, first + rows.end);
+    /// Updates the trajectories of some rows of a block, and adds them to the sums.
+    fn update(&mut self, block: &SaveBlock, rows: Range<usize>, first: usize, dt: f64) {
+        let (mut start, end) = (first + rows.start, first + rows.end);
         let mut pending = self.pending.take();
-        let mut rest = &mut self.ways[begin..end];
-        let mut pieces = Vec::new();
-        while begin < end {
-            let until = end.min((begin / CHUNK + 1) * CHUNK);
-            let (piece, others) = rest.split_at_mut(until - begin);
-            pieces.push((begin - first..until - first, piece, pending.take()));
-            (rest, begin) = (others, until);
+        let mut rest = &mut self.trajectories[start..end];
+        let mut chunks = Vec::new();
+        while start < end {
+            let until = end.min((start / CHUNK + 1) * CHUNK);
+            let (chunk, others) = rest.split_at_mut(until - start);
+            chunks.push((start - first..until - first, chunk, pending.take()));
+            (rest, start) = (others, until);
         }
         let (options, plan) = (&self.options, &self.plan);
-        let done: Vec<Followed> = pieces
+        let done: Vec<ChunkResult> = chunks
             .into_par_iter()
-            .map(|(rows, ways, pending)| {
-                let runs = Runs::after(pending);
-                block.follow(rows, ways, (first, dt), runs, (options, plan))
+            .map(|(rows, trajectories, pending)| {
+                let sums = PartialSums::resuming(pending);
+                block.update(rows, trajectories, (first, dt), sums, (options, plan))
             })
             .collect();
         let last = done.len().saturating_sub(1);
-        for (piece, (mut runs, left)) in done.into_iter().enumerate() {
-            if piece == last && !end.is_multiple_of(CHUNK) {
-                self.pending = runs.pop();
+        for (chunk, (mut sums, replaced)) in done.into_iter().enumerate() {
+            if chunk == last && !end.is_multiple_of(CHUNK) {
+                self.pending = sums.pop();
             }
-            self.totals.add(runs);
-            self.left.extend(left.into_iter().map(|(slot, way)| ((slot, way.generation), way)));
+            self.totals.add(sums);
+            let keyed = |(slot, old): (usize, SlotTrajectory)| ((slot, old.generation), old);
+            self.replaced.extend(replaced.into_iter().map(keyed));
         }
     }
 
-    /// Writes a save down that has come completely.
+    /// Completes the save in progress.
     fn complete(&mut self, time: f64) {
         let groups = self.options.count_groups();
-        self.totals.add(Runs::after(self.pending.take()));
-        let pairs = pairs::sums(&self.ways, &self.options, groups);
+        self.totals.add(PartialSums::resuming(self.pending.take()));
+        let pairs = pairs::sums(&self.trajectories, &self.options, groups);
         let totals = std::mem::replace(&mut self.totals, Totals::new(groups));
         for ((saves, moments), pairs) in self.saves.iter_mut().zip(totals.iter()).zip(pairs.iter())
         {
-            let mut save = moments.of_save();
-            pairs.put(&mut save);
+            let mut save = moments.to_statistics();
+            pairs.write_to(&mut save);
             saves.push(save);
         }
         if let Some(before) = self.times.last() {
-            self.book.learn([*before, time]);
+            self.tally.set_direction([*before, time]);
         }
         self.times.push(time);
         self.next = 0;
     }
 
-    /// Takes a life, at its end or at that of the run.
-    pub fn life(&mut self, life: &ParticleInstance) -> Result<()> {
-        let slots = self.ways.len();
-        let Some(way) = self.ways.get_mut(life.slot) else {
+    /// Adds a particle instance, reported at its end or at the end of the run.
+    pub fn add_instance(&mut self, instance: &ParticleInstance) -> Result<()> {
+        let slots = self.trajectories.len();
+        let Some(current) = self.trajectories.get_mut(instance.slot) else {
             return Err(Error::Statistics(format!(
-                "a life of slot {} came; the run has {slots} slots, from 0 on",
-                life.slot
+                "a particle instance in slot {} was reported; the run has {slots} slots, counted from 0",
+                instance.slot
             )));
         };
-        let way = match way.generation == life.generation && way.is_released() {
+        let trajectory = match current.generation == instance.generation && current.is_released() {
             true => {
-                way.is_told = life.status.has_ended();
-                Some(*way)
+                current.is_reported = instance.status.has_ended();
+                Some(*current)
             }
-            false => self.left.remove(&(life.slot, life.generation)),
+            false => self.replaced.remove(&(instance.slot, instance.generation)),
         };
-        let group = self.options.group_of(life.slot);
-        let times = Some([life.release_time, life.end_time]);
-        self.book.add(End { group, status: life.status, times }, &self.times, &self.options);
+        let group = self.options.group_of(instance.slot);
+        let times = Some([instance.release_time, instance.end_time]);
+        let outcome = Outcome { group, status: instance.status, times };
+        self.tally.add(outcome, &self.times, &self.options);
         if self.options.has_rows(true) {
-            self.rows.push(rows::of_life(life, way.as_ref(), self));
+            let row = rows::of_instance(instance, trajectory.as_ref(), &self.row_context());
+            self.rows.push(row);
         }
         Ok(())
     }
 
-    /// Takes the end of the run.
+    /// Adds the ends of the run.
     pub fn end(&mut self, ends: &Ends) -> Result<()> {
         let lengths = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
         if lengths != [self.plan.particles; 3] {
             return Err(Error::Statistics(format!(
-                "the run ended with {lengths:?} statuses, times of release and of end; it has {} \
-                 slots",
+                "the run ended with {lengths:?} statuses, release times and end times; give one of each \
+                 for its {} slots",
                 self.plan.particles
             )));
         }
         for (slot, status) in ends.status.iter().enumerate() {
-            // Lives have been told one by one.
+            // With re-used slots, particle instances have been reported one by one.
             if !self.plan.reuses_slots || *status == Status::Waiting {
                 let times = Some([ends.release_time[slot], ends.end_time[slot]]);
-                let end = End { group: self.options.group_of(slot), status: *status, times };
-                self.book.add(end, &self.times, &self.options);
+                let group = self.options.group_of(slot);
+                let outcome = Outcome { group, status: *status, times };
+                self.tally.add(outcome, &self.times, &self.options);
             }
         }
         self.ends =
@@ -194,28 +214,29 @@ impl Recording {
     }
 }
 
-impl Block {
+impl SaveBlock {
     fn read(save: Save, has_image: bool) -> Result<Self> {
         let [count, _] = save.position.dims();
         let codes: Vec<i32> = numbers(save.status.try_into_data())?;
         let status = codes.into_iter().map(|code| {
-            let none = || Error::Statistics(format!("a particle has the status code {code}"));
-            Status::from_code(code).ok_or_else(none)
+            let unknown =
+                || Error::Statistics(format!("a particle has the unknown status code {code}"));
+            Status::from_code(code).ok_or_else(unknown)
         });
-        let block = Block {
+        let block = SaveBlock {
             status: status.collect::<Result<_>>()?,
             position: numbers(save.position.try_into_data())?,
             image: has_image.then(|| numbers(save.image.try_into_data())).transpose()?,
             velocity: save.velocity.map(|rows| numbers(rows.try_into_data())).transpose()?,
             generation: save.generation.map(|row| numbers(row.try_into_data())).transpose()?,
         };
-        let of =
-            |length: Option<usize>, wide: usize| length.unwrap_or(count * wide) == count * wide;
-        let fits = of(Some(block.position.len()), 3)
-            && of(Some(block.status.len()), 1)
-            && of(block.image.as_ref().map(Vec::len), 3)
-            && of(block.velocity.as_ref().map(Vec::len), 3)
-            && of(block.generation.as_ref().map(Vec::len), 1);
+        let has_length =
+            |length: Option<usize>, width: usize| length.unwrap_or(count * width) == count * width;
+        let fits = has_length(Some(block.position.len()), 3)
+            && has_length(Some(block.status.len()), 1)
+            && has_length(block.image.as_ref().map(Vec::len), 3)
+            && has_length(block.velocity.as_ref().map(Vec::len), 3)
+            && has_length(block.generation.as_ref().map(Vec::len), 1);
         match fits {
             true => Ok(block),
             false => Err(Error::Statistics(format!(
@@ -225,44 +246,44 @@ impl Block {
         }
     }
 
-    /// Follows the particles of some rows on their ways.
-    fn follow(
+    /// Updates the trajectories of some rows, and adds them to the sums.
+    fn update(
         &self,
         rows: Range<usize>,
-        ways: &mut [Way],
+        trajectories: &mut [SlotTrajectory],
         (first, dt): (usize, f64),
-        mut runs: Runs<Moments>,
+        mut sums: PartialSums<Moments>,
         (options, plan): (&Options, &SavePlan),
-    ) -> Followed {
-        let mut left = Vec::new();
-        for (row, way) in rows.zip(ways) {
-            let seen = self.seen(row, plan.periods);
+    ) -> ChunkResult {
+        let mut replaced = Vec::new();
+        for (row, trajectory) in rows.zip(trajectories) {
+            let observed = self.observation(row, plan.periods);
             let slot = first + row;
-            if plan.reuses_slots && options.has_rows(true) && way.is_left_by(&seen) {
-                left.push((slot, *way));
+            if plan.reuses_slots && options.has_rows(true) && trajectory.is_replaced_by(&observed) {
+                replaced.push((slot, *trajectory));
             }
-            let speed = way.follow(&seen, dt);
-            runs.of(options.group_of(slot)).add(way, speed, options.counted);
+            let speed = trajectory.update(&observed, dt);
+            sums.next(options.group_of(slot)).add(trajectory, speed, options.counted);
         }
-        (runs, left)
+        (sums, replaced)
     }
 
-    fn seen(&self, row: usize, periods: [f64; 3]) -> Seen {
-        let three = |numbers: &[f64]| [0, 1, 2].map(|d| numbers[3 * row + d]);
-        let mut place = three(&self.position);
+    fn observation(&self, row: usize, periods: [f64; 3]) -> Observation {
+        let vector = |numbers: &[f64]| [0, 1, 2].map(|d| numbers[3 * row + d]);
+        let mut position = vector(&self.position);
         if let Some(image) = &self.image {
-            (0..3).for_each(|d| place[d] += f64::from(image[3 * row + d]) * periods[d]);
+            (0..3).for_each(|d| position[d] += f64::from(image[3 * row + d]) * periods[d]);
         }
-        Seen {
-            place,
+        Observation {
+            position,
             status: self.status[row],
-            velocity: self.velocity.as_deref().map(three),
+            velocity: self.velocity.as_deref().map(vector),
             generation: self.generation.as_ref().map_or(0, |numbers| numbers[row] as u32),
         }
     }
 }
 
-/// The numbers of a tensor.
+/// The values of a tensor.
 fn numbers<T: Element + ElementConversion, E: std::error::Error>(
     data: std::result::Result<TensorData, E>,
 ) -> Result<Vec<T>> {

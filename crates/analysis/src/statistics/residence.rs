@@ -1,48 +1,50 @@
-//! Times from release to end.
+//! Distributions of residence times.
 
 use super::histogram::{self, Histogram};
 use super::{Options, Quantile, ResidenceTimes};
 use std::collections::BTreeMap;
 
-/// So many times of a group and a way of ending are kept one by one, for exact quantiles. Of more,
-/// it is counted how many are how long, to one part in a thousand.
+/// Maximum number of residence times, for each group and end status, that give exact quantiles. Beyond
+/// it times are counted in buckets, with quantiles accurate to one part in a thousand.
 pub const EXACT_TIMES: usize = 1 << 20;
 
-/// Times that are counted as one are within this part of their middle.
-const PART: f64 = 5e-4;
+/// Half the relative width of a bucket.
+const BUCKET_TOLERANCE: f64 = 5e-4;
 
-/// Bins of a histogram whose edges nobody gave.
+/// Bins of a histogram without given edges.
 const BINS: usize = 32;
 
-/// Times as they are kept.
+/// Storage of the times.
 #[derive(Clone, Debug)]
-enum Kept {
-    Each(Vec<f64>),
-    /// How many lie in each bucket, bucket `i` being the times from `g^(i - 1)` to `g^i` with
-    /// `g = (1 + PART) / (1 - PART)` (C. Masson, J. E. Rim and H. K. Lee, *DDSketch*, 2019).
+enum TimeStore {
+    /// Every time.
+    Exact(Vec<f64>),
+    /// Counts of buckets. Bucket `i` holds the times from `g^(i - 1)` to `g^i` with
+    /// `g = (1 + BUCKET_TOLERANCE) / (1 - BUCKET_TOLERANCE)` (C. Masson, J. E. Rim and H. K. Lee,
+    /// *DDSketch*, 2019).
     Buckets(BTreeMap<i32, u64>),
 }
 
-/// Times of those that ended in some way.
+/// Residence times of the particles of a group with one end status.
 #[derive(Clone, Debug)]
-pub(super) struct Times {
-    kept: Kept,
+pub(super) struct TimeDistribution {
+    store: TimeStore,
     count: u64,
-    sum: Sum,
+    sum: CompensatedSum,
     min: f64,
     max: f64,
-    /// Counts in bins that were given.
+    /// Counts in the given bins.
     bins: Vec<u64>,
 }
 
-/// A sum with what rounding took from it (A. Neumaier, 1974).
+/// A sum with a compensation for rounding (A. Neumaier, 1974).
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     fn add(&mut self, x: f64) {
         let sum = self.sum + x;
         let is_larger = self.sum.abs() >= x.abs();
@@ -51,13 +53,13 @@ impl Sum {
     }
 }
 
-impl Times {
+impl TimeDistribution {
     pub fn new(options: &Options) -> Self {
         let bins = options.residence_bins.as_ref().map_or(0, |edges| edges.len() + 1);
-        Times {
-            kept: Kept::Each(Vec::new()),
+        TimeDistribution {
+            store: TimeStore::Exact(Vec::new()),
             count: 0,
-            sum: Sum::default(),
+            sum: CompensatedSum::default(),
             min: f64::INFINITY,
             max: 0.0,
             bins: vec![0; bins],
@@ -72,26 +74,26 @@ impl Times {
         if let Some(edges) = bins {
             self.bins[histogram::bin(edges, false, time)] += 1;
         }
-        self.keep(&[time]);
+        self.store(&[time]);
     }
 
-    pub fn merge(&mut self, other: &Times) {
+    pub fn merge(&mut self, other: &TimeDistribution) {
         self.count += other.count;
         self.sum.add(other.sum.sum);
         self.sum.add(other.sum.lost);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.bins.iter_mut().zip(&other.bins).for_each(|(bin, more)| *bin += more);
-        match &other.kept {
-            Kept::Each(times) => self.keep(times),
-            Kept::Buckets(more) => {
+        match &other.store {
+            TimeStore::Exact(times) => self.store(times),
+            TimeStore::Buckets(more) => {
                 self.count_in_buckets(more.iter().map(|(bucket, n)| (*bucket, *n)));
             }
         }
     }
 
-    fn keep(&mut self, more: &[f64]) {
-        if let Kept::Each(times) = &mut self.kept
+    fn store(&mut self, more: &[f64]) {
+        if let TimeStore::Exact(times) = &mut self.store
             && times.len() + more.len() <= EXACT_TIMES
         {
             return times.extend(more);
@@ -99,29 +101,29 @@ impl Times {
         self.count_in_buckets(more.iter().map(|time| (bucket(*time), 1)));
     }
 
-    /// Adds to the buckets, into which the times go if they are not there yet.
+    /// Adds to the buckets. Converts a store of exact times to buckets first.
     fn count_in_buckets(&mut self, more: impl Iterator<Item = (i32, u64)>) {
         let mut buckets = BTreeMap::new();
-        match std::mem::replace(&mut self.kept, Kept::Each(Vec::new())) {
-            Kept::Buckets(there) => buckets = there,
-            Kept::Each(times) => {
+        match std::mem::replace(&mut self.store, TimeStore::Exact(Vec::new())) {
+            TimeStore::Buckets(existing) => buckets = existing,
+            TimeStore::Exact(times) => {
                 times.iter().for_each(|time| *buckets.entry(bucket(*time)).or_default() += 1);
             }
         }
         more.for_each(|(bucket, n)| *buckets.entry(bucket).or_default() += n);
-        self.kept = Kept::Buckets(buckets);
+        self.store = TimeStore::Buckets(buckets);
     }
 
     pub fn report(&self, options: &Options) -> ResidenceTimes {
-        let mut sorted = match &self.kept {
-            Kept::Each(times) => times.clone(),
-            Kept::Buckets(_) => Vec::new(),
+        let mut sorted = match &self.store {
+            TimeStore::Exact(times) => times.clone(),
+            TimeStore::Buckets(_) => Vec::new(),
         };
         sorted.sort_unstable_by(f64::total_cmp);
         let mut sum = self.sum;
-        if matches!(self.kept, Kept::Each(_)) {
-            // In order, so that it does not depend on the order in which they came.
-            sum = Sum::default();
+        if matches!(self.store, TimeStore::Exact(_)) {
+            // In sorted order, so that the sum does not depend on the order of arrival.
+            sum = CompensatedSum::default();
             sorted.iter().for_each(|time| sum.add(*time));
         }
         let if_any = |x: f64| (self.count > 0).then_some(x);
@@ -132,7 +134,7 @@ impl Times {
             min: if_any(self.min),
             max: if_any(self.max),
             quantiles: self.quantiles(&options.quantiles, &sorted),
-            exact: matches!(self.kept, Kept::Each(_)),
+            exact: matches!(self.store, TimeStore::Exact(_)),
             histogram: match &options.residence_bins {
                 Some(edges) => Histogram { edges: edges.clone(), counts: self.bins.clone() },
                 None => self.histogram(),
@@ -147,16 +149,16 @@ impl Times {
         let last = (self.count - 1) as f64;
         let quantile = |probability: &f64| {
             let rank = probability * last;
-            let time = match &self.kept {
-                Kept::Each(_) => between(sorted, rank),
-                Kept::Buckets(buckets) => nth(buckets, rank as u64).clamp(self.min, self.max),
+            let time = match &self.store {
+                TimeStore::Exact(_) => interpolate(sorted, rank),
+                TimeStore::Buckets(buckets) => nth(buckets, rank as u64).clamp(self.min, self.max),
             };
             Quantile { probability: *probability, time }
         };
         probabilities.iter().map(quantile).collect()
     }
 
-    /// Equal bins up to the longest time.
+    /// Equal bins up to the maximum time.
     fn histogram(&self) -> Histogram {
         if self.count == 0 {
             return Histogram::default();
@@ -168,9 +170,9 @@ impl Times {
         };
         let mut histogram = Histogram::of(&edges);
         let mut count = |time: f64, n| histogram.counts[histogram::bin(&edges, false, time)] += n;
-        match &self.kept {
-            Kept::Each(times) => times.iter().for_each(|time| count(*time, 1)),
-            Kept::Buckets(buckets) => buckets
+        match &self.store {
+            TimeStore::Exact(times) => times.iter().for_each(|time| count(*time, 1)),
+            TimeStore::Buckets(buckets) => buckets
                 .iter()
                 .for_each(|(bucket, n)| count(middle(*bucket).clamp(self.min, self.max), *n)),
         }
@@ -178,14 +180,14 @@ impl Times {
     }
 }
 
-/// A number between those of a list in order, which has one at least.
-fn between(sorted: &[f64], rank: f64) -> f64 {
+/// Linear interpolation at a fractional rank of a sorted, non-empty list.
+fn interpolate(sorted: &[f64], rank: f64) -> f64 {
     let below = (rank as usize).min(sorted.len() - 1);
     let above = (below + 1).min(sorted.len() - 1);
     sorted[below] + (sorted[above] - sorted[below]) * (rank - below as f64)
 }
 
-/// About the time that so many others are shorter than.
+/// The approximate time of a rank: `number` times are shorter.
 fn nth(buckets: &BTreeMap<i32, u64>, number: u64) -> f64 {
     let mut passed = 0;
     let found = buckets.iter().find(|(_, n)| {
@@ -195,19 +197,19 @@ fn nth(buckets: &BTreeMap<i32, u64>, number: u64) -> f64 {
     found.map_or(0.0, |(bucket, _)| middle(*bucket))
 }
 
-/// The logarithm of how much a bucket's end is greater than its begin.
-fn width() -> f64 {
-    ((1.0 + PART) / (1.0 - PART)).ln()
+/// The logarithm of the ratio of a bucket's end to its start.
+fn log_width() -> f64 {
+    ((1.0 + BUCKET_TOLERANCE) / (1.0 - BUCKET_TOLERANCE)).ln()
 }
 
 fn bucket(time: f64) -> i32 {
-    if time > 0.0 { (time.ln() / width()).ceil() as i32 } else { i32::MIN }
+    if time > 0.0 { (time.ln() / log_width()).ceil() as i32 } else { i32::MIN }
 }
 
-/// A time that is within `PART` of all in a bucket.
+/// A time within a relative distance of [`BUCKET_TOLERANCE`] of all times in a bucket.
 fn middle(bucket: i32) -> f64 {
     match bucket {
         i32::MIN => 0.0,
-        _ => (f64::from(bucket) * width()).exp() * (1.0 - PART),
+        _ => (f64::from(bucket) * log_width()).exp() * (1.0 - BUCKET_TOLERANCE),
     }
 }

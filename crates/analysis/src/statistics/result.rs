@@ -1,182 +1,184 @@
-//! What statistics say.
+//! Results of the track statistics.
 
 use super::Histogram;
 use burntrace_core::Status;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What became of the particles of a run.
+/// Statistics of a run.
 ///
-/// Lengths and times are in the data's units. What there is nothing to make of, as the mean of no
-/// particle, is `None`; no number here is NaN.
+/// Lengths and times are in the data's units. Undefined quantities, such as the mean over no particles,
+/// are `None`; no number is NaN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrackStatistics {
     /// Times of the saves `[saves]`.
     pub times: Vec<f64>,
-    /// Slots of the run: particles, where slots are not used again.
+    /// Number of slots; without re-used slots, the number of particles.
     pub slots: usize,
-    /// Whether slots are used again, by one life after another.
-    pub lives: bool,
-    /// Whether the run told how its particles ended. If not (the store of a stopped run), counts
-    /// are those of the last save and of lives that had ended, and only these have residence times.
+    /// Whether slots are re-used by successive particle instances.
+    #[serde(rename = "lives")]
+    pub reuses_slots: bool,
+    /// Whether the run has reported how its particles ended. If not (a stopped run), counts are those of
+    /// the last save and of the particle instances that had ended, and only the latter have residence
+    /// times.
     pub complete: bool,
-    /// What speeds are made of.
+    /// The source of speeds.
     pub speed_from: SpeedFrom,
-    /// Which particles count in means over particles at a save.
+    /// The particles in means over particles at a save.
     pub counted: Counted,
     /// All particles.
     pub all: GroupStatistics,
-    /// Each group `[groups]`; empty where no groups were given.
+    /// Each group `[groups]`; empty if no groups were given.
     pub groups: Vec<GroupStatistics>,
-    /// Each particle, in the order of the slots; where slots are used again each life, in the order
-    /// in which they ended. Empty where not asked for.
+    /// Each particle, in the order of the slots; with re-used slots each particle instance, in the order
+    /// of their ends. Empty unless requested.
     pub particles: Vec<ParticleStatistics>,
 }
 
-/// What speeds are made of.
+/// The source of speeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpeedFrom {
-    /// Velocities at the saves.
+    /// The velocities at the saves.
     Velocities,
-    /// Displacements between saves over the times between them. The speed at a save is that of the
-    /// interval before it.
+    /// Displacements between saves, divided by the time between them. The speed at a save is that of the
+    /// preceding interval.
     Displacements,
 }
 
-/// Which particles count in means over particles at a save.
+/// The particles in means over particles at a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
-    /// Those that are active then.
+    /// Active particles.
     #[default]
     Active,
-    /// Those too that have ended, where they ended.
+    /// Active particles, and ended particles at their end positions.
     Released,
 }
 
-/// What became of a group of particles. *released = active + ended*.
+/// Statistics of a group of particles. *released = active + ended*.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupStatistics {
-    /// Slots in it.
+    /// Number of slots in the group.
     pub slots: u64,
-    /// Particles that were released: lives, where slots are used again.
+    /// Number of released particles; with re-used slots, of particle instances.
     pub released: u64,
-    /// Particles that are active at the end.
+    /// Number of particles still active at the end.
     pub active: u64,
-    /// Particles that have ended.
+    /// Number of ended particles.
     pub ended: u64,
-    /// Slots whose particle has not been released at the end, or in which there is none.
+    /// Number of slots without a released particle at the end.
     pub waiting: u64,
-    /// Each save `[saves]`.
+    /// Statistics of each save `[saves]`.
     pub saves: Vec<SaveStatistics>,
-    /// Each way of ending that occurs, in the order of the codes of statuses.
+    /// Statistics of each end status that occurs, in the order of the status codes.
     pub ends: Vec<EndStatistics>,
-    /// Residence times of all that have ended.
+    /// Residence times of all ended particles.
     pub residence: ResidenceTimes,
 }
 
-/// A group of particles at one time. Positions are as if a periodic box went on for ever.
+/// Statistics of a group of particles at one save. Positions are unwrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SaveStatistics {
-    /// Slots whose particle has not been released, or in which there is none.
+    /// Number of slots without a released particle.
     pub waiting: u64,
-    /// Slots whose particle is active.
+    /// Number of slots with an active particle.
     pub active: u64,
-    /// Slots whose particle has ended, and was not followed by another one.
+    /// Number of slots with an ended particle that has not been replaced.
     pub ended: u64,
-    /// Particles that count in the means below: see [`Counted`].
+    /// Number of particles in the means below: see [`Counted`].
     pub counted: u64,
-    /// Mean of the squares of displacements since the release, along each axis (length squared);
-    /// their sum is the mean-square displacement. See [`Statistics`](super::Statistics) for what
-    /// is taken as the place of the release.
+    /// Mean squared displacement since the release, along each axis (length squared); the sum over the
+    /// axes is the mean-square displacement. See [`Statistics`](super::Statistics) for the start of a
+    /// displacement.
     pub mean_square_displacement: Option<[f64; 3]>,
-    /// Mean position.
+    /// Mean position (length).
     pub centroid: Option<[f64; 3]>,
-    /// Absolute dispersion: mean of the squares of distances from the centroid, along each axis
-    /// (length squared; over n, not n - 1).
+    /// Absolute dispersion: mean squared distance from the centroid, along each axis (length squared;
+    /// over n, not n - 1).
     pub variance: Option<[f64; 3]>,
-    /// Pairs of which both count.
+    /// Number of pairs in which both particles count.
     pub pairs: u64,
-    /// Relative dispersion: mean of the squares of the distances in these pairs, along each axis
-    /// (length squared).
+    /// Relative dispersion: mean squared separation of these pairs, along each axis (length squared).
     pub pair_dispersion: Option<[f64; 3]>,
-    /// Particles in the mean speed: those that are active, and were so at the save before where
-    /// speeds are made of displacements.
+    /// Number of particles in the mean speed: the active ones; with speeds from displacements, those
+    /// that were active at the previous save too.
     pub moving: u64,
-    /// Their mean speed.
+    /// Mean speed (length per time).
     pub mean_speed: Option<f64>,
 }
 
-/// Particles that ended in one way.
+/// Statistics of the particles with one end status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndStatistics {
-    /// The way: a face, an obstacle. In files its name, as `exited x-high`.
+    /// The end status, for example an exit through a face. In files its name, such as `exited x-high`.
     #[serde(serialize_with = "write_status", deserialize_with = "read_status")]
     pub status: Status,
-    /// How many ended so.
+    /// Number of particles.
     pub count: u64,
-    /// How many of them when; in the saves' intervals unless bins were given. Empty where nobody told
-    /// when: see [`TrackStatistics::complete`].
+    /// Number of ends over time, in the intervals between saves unless bins were given. Empty if end
+    /// times are unknown: see [`TrackStatistics::complete`].
     pub over_time: Histogram,
-    /// Times from their release to their end.
+    /// Residence times.
     pub residence: ResidenceTimes,
 }
 
 /// Times from release to end, positive in backward runs too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResidenceTimes {
-    /// How many there are.
+    /// Number of residence times.
     pub count: u64,
-    /// Their mean.
+    /// Mean.
     pub mean: Option<f64>,
-    /// The shortest one.
+    /// Minimum.
     pub min: Option<f64>,
-    /// The longest one.
+    /// Maximum.
     pub max: Option<f64>,
-    /// Quantiles, by linear interpolation between the times in order (`numpy.quantile`).
+    /// Quantiles, by linear interpolation between the sorted times as in `numpy.quantile`.
     pub quantiles: Vec<Quantile>,
-    /// Whether quantiles are exact. Of more than
-    /// [`EXACT_TIMES`](super::EXACT_TIMES) times they are good to one part in a thousand.
+    /// Whether the quantiles are exact. For more than [`EXACT_TIMES`](super::EXACT_TIMES) times they are
+    /// accurate to one part in a thousand.
     pub exact: bool,
-    /// How many are how long.
+    /// Histogram of the times.
     pub histogram: Histogram,
 }
 
-/// A time that a part of the particles does not stay longer than.
+/// A quantile of residence times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantile {
-    /// The part, 0 to 1.
+    /// The probability, 0 to 1.
     pub probability: f64,
-    /// The time.
+    /// The time that this fraction of the particles does not exceed.
     pub time: f64,
 }
 
-/// The way of one particle, in one life.
+/// Statistics of one particle instance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParticleStatistics {
-    /// Its slot.
+    /// Slot of the particle.
     pub slot: usize,
-    /// How many lives that slot has had before.
+    /// Number of earlier particle instances in the slot.
     pub generation: u32,
-    /// How it has ended, or active, or waiting.
+    /// End status, or active, or waiting.
     #[serde(serialize_with = "write_status", deserialize_with = "read_status")]
     pub status: Status,
-    /// Time of its release.
+    /// Release time.
     pub release_time: Option<f64>,
-    /// Time of its end.
+    /// End time.
     pub end_time: Option<f64>,
-    /// Time from its release to its end.
+    /// Time from release to end.
     pub residence_time: Option<f64>,
-    /// From its release to its end, or to where it is, as if a periodic box went on for ever.
+    /// Unwrapped displacement from the release position to the end position, or to the current one
+    /// (length).
     pub displacement: [f64; 3],
-    /// The length of that.
+    /// Length of the displacement.
     pub distance: f64,
-    /// The length of its way: of the straight lines from save to save.
+    /// Length of the trajectory, as straight lines from save to save.
     pub path_length: f64,
-    /// With velocities, the mean over the saves at which it was active; else the length of its way
-    /// over its time.
+    /// Mean speed (length per time): with velocities, the mean over the saves at which the particle was
+    /// active; otherwise path length over time.
     pub mean_speed: Option<f64>,
-    /// The greatest speed, at the saves or between two of them.
+    /// Maximum speed at the saves, or between two of them (length per time).
     pub max_speed: Option<f64>,
 }
 
@@ -187,5 +189,5 @@ fn write_status<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error
 fn read_status<'de, D: Deserializer<'de>>(from: D) -> Result<Status, D::Error> {
     let name = String::deserialize(from)?;
     let status = Status::ALL.into_iter().find(|status| status.to_string() == name);
-    status.ok_or_else(|| serde::de::Error::custom(format!("`{name}` is no status of a particle")))
+    status.ok_or_else(|| serde::de::Error::custom(format!("unknown particle status `{name}`")))
 }

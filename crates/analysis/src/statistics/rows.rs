@@ -1,102 +1,117 @@
-//! A row for each particle, or for each life.
+//! Statistics of single particles: a row for each particle, or for each particle instance.
 
-use super::recording::Recording;
-use super::way::{Way, difference, length};
+use super::trajectory::{SlotTrajectory, difference, length};
 use super::{ParticleStatistics, SpeedFrom};
-use burntrace_core::{ParticleInstance, Status};
+use burntrace_core::{Ends, ParticleInstance, Status};
 
-/// From when to when a particle is known.
-struct Known {
+/// Properties of the run that rows depend on.
+pub(super) struct RowContext {
+    pub periods: [f64; 3],
+    pub speed_from: SpeedFrom,
+    /// Time of the last complete save.
+    pub last_save: Option<f64>,
+}
+
+/// Status and times of a particle.
+struct Timing {
     status: Status,
     release: Option<f64>,
     end: Option<f64>,
-    /// Until when its way is known.
-    until: Option<f64>,
+    /// End of the known part of the trajectory.
+    known_until: Option<f64>,
 }
 
-/// The row of a life, by what saves have told of its way.
-pub(super) fn of_life(
-    life: &ParticleInstance,
-    way: Option<&Way>,
-    recording: &Recording,
+/// The row of a particle instance, from its report and its trajectory at the saves, if any.
+pub(super) fn of_instance(
+    instance: &ParticleInstance,
+    trajectory: Option<&SlotTrajectory>,
+    context: &RowContext,
 ) -> ParticleStatistics {
-    let periods = recording.plan.periods;
-    let nearest = |to: [f64; 3], from: [f64; 3]| shortest(difference(to, from), periods);
-    let mut whole = way.copied().unwrap_or_default();
-    let (before, after) = match way {
-        Some(way) => (
-            nearest(way.origin, life.release_position),
-            // While it goes on, the last save that met it is as far as its way is known.
-            match life.status.has_ended() {
-                true => nearest(life.end_position, way.last),
+    let nearest =
+        |to: [f64; 3], from: [f64; 3]| minimum_image(difference(to, from), context.periods);
+    let mut whole = trajectory.copied().unwrap_or_default();
+    let (before, after) = match trajectory {
+        Some(sampled) => (
+            nearest(sampled.origin, instance.release_position),
+            // The trajectory of an active particle is known up to the last save.
+            match instance.status.has_ended() {
+                true => nearest(instance.end_position, sampled.last),
                 false => [0.0; 3],
             },
         ),
-        None => (nearest(life.end_position, life.release_position), [0.0; 3]),
+        None => (nearest(instance.end_position, instance.release_position), [0.0; 3]),
     };
     let displacement = whole.displacement();
     let displacement = [0, 1, 2].map(|d| before[d] + displacement[d] + after[d]);
     whole.length += length(before) + length(after);
-    let known = Known {
-        status: life.status,
-        release: finite(life.release_time),
-        end: finite(life.end_time),
-        until: finite(life.end_time).or_else(|| way.and(recording.times.last().copied())),
+    let timing = Timing {
+        status: instance.status,
+        release: finite(instance.release_time),
+        end: finite(instance.end_time),
+        known_until: finite(instance.end_time).or_else(|| trajectory.and(context.last_save)),
     };
-    row((life.slot, life.generation), &whole, displacement, known, recording)
+    row((instance.slot, instance.generation), &whole, displacement, timing, context)
 }
 
-/// The row of a slot that is not used again.
-pub(super) fn of_slot(slot: usize, recording: &Recording) -> ParticleStatistics {
-    let way = &recording.ways[slot];
-    let ends = recording.ends.as_ref();
+/// The row of a slot in a run without re-used slots. `ends` are `None` until the run has ended.
+pub(super) fn of_slot(
+    slot: usize,
+    trajectory: &SlotTrajectory,
+    ends: Option<&Ends>,
+    context: &RowContext,
+) -> ParticleStatistics {
     let release = ends.and_then(|ends| finite(ends.release_time[slot]));
     let end = ends.and_then(|ends| finite(ends.end_time[slot]));
-    let status = ends.map_or(way.status, |ends| ends.status[slot]);
-    let until = end.or_else(|| recording.times.last().copied());
-    let known = Known { status, release, end, until };
-    row((slot, 0), way, way.displacement(), known, recording)
+    let status = ends.map_or(trajectory.status, |ends| ends.status[slot]);
+    let known_until = end.or(context.last_save);
+    let timing = Timing { status, release, end, known_until };
+    row((slot, 0), trajectory, trajectory.displacement(), timing, context)
 }
 
 fn row(
     (slot, generation): (usize, u32),
-    way: &Way,
+    trajectory: &SlotTrajectory,
     displacement: [f64; 3],
-    known: Known,
-    recording: &Recording,
+    timing: Timing,
+    context: &RowContext,
 ) -> ParticleStatistics {
     let between = |from: Option<f64>, to: Option<f64>| Some((to? - from?).abs());
-    let residence_time = between(known.release, known.end);
-    let met = (way.speeds > 0).then_some(way.speed_max);
-    let (mean_speed, max_speed) = match recording.speed_from() {
-        SpeedFrom::Velocities => (met.map(|_| way.speed_sum / f64::from(way.speeds)), met),
+    let residence_time = between(timing.release, timing.end);
+    let sampled_max = (trajectory.speeds > 0).then_some(trajectory.speed_max);
+    let (mean_speed, max_speed) = match context.speed_from {
+        SpeedFrom::Velocities => {
+            let mean = sampled_max.map(|_| trajectory.speed_sum / f64::from(trajectory.speeds));
+            (mean, sampled_max)
+        }
         SpeedFrom::Displacements => {
-            let time = between(known.release, known.until).filter(|time| *time > 0.0);
-            let mean = time.filter(|_| known.status != Status::Waiting).map(|t| way.length / t);
-            // Some of its way between saves was at its mean speed at least.
-            (mean, mean.map_or(met, |mean| Some(mean.max(met.unwrap_or(0.0)))))
+            let time = between(timing.release, timing.known_until).filter(|time| *time > 0.0);
+            let is_released = timing.status != Status::Waiting;
+            let mean = time.filter(|_| is_released).map(|t| trajectory.length / t);
+            // The maximum speed is at least the mean speed.
+            let max = mean.map_or(sampled_max, |mean| Some(mean.max(sampled_max.unwrap_or(0.0))));
+            (mean, max)
         }
     };
     ParticleStatistics {
         slot,
         generation,
-        status: known.status,
-        release_time: known.release,
-        end_time: known.end,
+        status: timing.status,
+        release_time: timing.release,
+        end_time: timing.end,
         residence_time,
         displacement,
         distance: length(displacement),
-        path_length: way.length,
+        path_length: trajectory.length,
         mean_speed,
         max_speed,
     }
 }
 
-/// The shortest of the ways that differ by whole periods.
-fn shortest(way: [f64; 3], periods: [f64; 3]) -> [f64; 3] {
+/// The shortest displacement among those that differ by whole periods.
+fn minimum_image(displacement: [f64; 3], periods: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|d| match periods[d] > 0.0 {
-        true => way[d] - periods[d] * (way[d] / periods[d]).round(),
-        false => way[d],
+        true => displacement[d] - periods[d] * (displacement[d] / periods[d]).round(),
+        false => displacement[d],
     })
 }
 

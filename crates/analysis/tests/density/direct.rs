@@ -1,12 +1,12 @@
-//! Densities by plain double sums over particles and images in double precision, which shares nothing
-//! with the library: the kernels are written out anew, and nothing is cut off.
+//! Reference densities: plain sums over all particles and images in double precision. This shares no code
+//! with the library: kernels are implemented independently and never truncated.
 
 use burntrace_analysis::density::{Edge, Kernel};
 use std::f64::consts::PI;
 
-/// What the direct sums need to know.
+/// A kernel and a box for direct sums.
 pub struct Direct {
-    /// The kernel as a function of the way from a particle.
+    /// The kernel as a function of the offset from a particle.
     pub kernel: Box<dyn Fn([f64; 3]) -> f64>,
     pub axes: [bool; 3],
     pub low: [f64; 3],
@@ -16,8 +16,8 @@ pub struct Direct {
 
 impl Direct {
     /// `sum w_j K(x - x_j)` over all images.
-    pub fn at(&self, place: [f64; 3], particles: &[[f64; 3]], weights: &[f64]) -> f64 {
-        // What each addition loses is added at the end (Neumaier): no rounding of the sum is left.
+    pub fn at(&self, point: [f64; 3], particles: &[[f64; 3]], weights: &[f64]) -> f64 {
+        // Neumaier's compensated sum.
         let (mut sum, mut lost) = (0.0_f64, 0.0);
         for (particle, weight) in particles.iter().zip(weights) {
             let [xs, ys, zs] = [0, 1, 2].map(|d| self.images(d, particle[d]));
@@ -25,9 +25,9 @@ impl Direct {
                 for y in &ys {
                     for z in &zs {
                         let image = [x, y, z];
-                        let way = [0, 1, 2].map(|d| image[d].1 * (place[d] - image[d].0));
-                        let way = [0, 1, 2].map(|d| if self.axes[d] { way[d] } else { 0.0 });
-                        let term = weight * (self.kernel)(way);
+                        let offset = [0, 1, 2].map(|d| image[d].1 * (point[d] - image[d].0));
+                        let offset = [0, 1, 2].map(|d| if self.axes[d] { offset[d] } else { 0.0 });
+                        let term = weight * (self.kernel)(offset);
                         let next = sum + term;
                         lost += if sum > term { (sum - next) + term } else { (term - next) + sum };
                         sum = next;
@@ -38,8 +38,8 @@ impl Direct {
         sum + lost
     }
 
-    /// Mirrored at one face and the other again and again, or shifted: coordinates, and -1 for those whose
-    /// kernels are mirrored, too.
+    /// Images of a coordinate, mirrored repeatedly at both faces or shifted by periods, each with the sign
+    /// of its kernel's orientation: -1 if mirrored.
     fn images(&self, d: usize, x: f64) -> Vec<(f64, f64)> {
         let (low, high) = (self.low[d], self.high[d]);
         if !self.axes[d] {
@@ -68,9 +68,9 @@ impl Direct {
     }
 }
 
-/// A normal distribution of a covariance matrix, over the axes that count.
+/// A normal distribution with a covariance matrix, over the active axes.
 pub fn gaussian(matrix: [[f64; 3]; 3], axes: [bool; 3]) -> Box<dyn Fn([f64; 3]) -> f64> {
-    // Other axes are independent ones of variance 1, whose way is 0 and whose density is divided out.
+    // Inactive axes are independent with variance 1 and offset 0; the norm omits them.
     let mut c = [[0.0; 3]; 3];
     for d in 0..3 {
         for e in 0..3 {
@@ -84,37 +84,37 @@ pub fn gaussian(matrix: [[f64; 3]; 3], axes: [bool; 3]) -> Box<dyn Fn([f64; 3]) 
     };
     let determinant: f64 = (0..3).map(|e| c[0][e] * minor(0, e)).sum();
     let inverse = [0, 1, 2].map(|d| [0, 1, 2].map(|e| minor(e, d) / determinant));
-    let dimension = axes.iter().filter(|counts| **counts).count() as i32;
+    let dimension = axes.iter().filter(|is_active| **is_active).count() as i32;
     let norm = ((2.0 * PI).powi(dimension) * determinant).sqrt();
-    Box::new(move |way| {
+    Box::new(move |offset| {
         let mut square = 0.0;
         for d in 0..3 {
             for e in 0..3 {
-                square += way[d] * inverse[d][e] * way[e];
+                square += offset[d] * inverse[d][e] * offset[e];
             }
         }
         (-0.5 * square).exp() / norm
     })
 }
 
-/// A kernel of smoothed particle hydrodynamics in a dimension.
+/// An SPH kernel in 1, 2 or 3 dimensions.
 pub fn sph(kernel: Kernel, h: f64, dimension: usize) -> Box<dyn Fn([f64; 3]) -> f64> {
-    Box::new(move |way| {
-        let r = way.iter().map(|x| x * x).sum::<f64>().sqrt();
+    Box::new(move |offset| {
+        let r = offset.iter().map(|x| x * x).sum::<f64>().sqrt();
         w(kernel, r / h, dimension) / h.powi(dimension as i32)
     })
 }
 
-/// `W` for `h = 1`, piece by piece as the papers have it.
+/// `W` for `h = 1`, piecewise as published.
 pub fn w(kernel: Kernel, q: f64, dimension: usize) -> f64 {
-    let pick = |norms: [f64; 3]| norms[dimension - 1];
+    let norm_of = |norms: [f64; 3]| norms[dimension - 1];
     let s = q / 2.0;
     let t = (1.0 - s).max(0.0);
-    // Norms of Wendland's functions are for H = 2 h.
+    // The norms of Wendland's functions are given for H = 2 h.
     let wide = |norms: [f64; 3]| norms[dimension - 1] / 2.0_f64.powi(dimension as i32);
     match kernel {
         Kernel::CubicSpline => {
-            let norm = pick([2.0 / 3.0, 10.0 / (7.0 * PI), 1.0 / PI]);
+            let norm = norm_of([2.0 / 3.0, 10.0 / (7.0 * PI), 1.0 / PI]);
             norm * match q {
                 q if q < 1.0 => 1.0 - 1.5 * q * q + 0.75 * q.powi(3),
                 q if q < 2.0 => 0.25 * (2.0 - q).powi(3),
@@ -122,7 +122,7 @@ pub fn w(kernel: Kernel, q: f64, dimension: usize) -> f64 {
             }
         }
         Kernel::QuinticSpline => {
-            let norm = pick([1.0 / 120.0, 7.0 / (478.0 * PI), 1.0 / (120.0 * PI)]);
+            let norm = norm_of([1.0 / 120.0, 7.0 / (478.0 * PI), 1.0 / (120.0 * PI)]);
             let [three, two, one] = [3.0, 2.0, 1.0].map(|end: f64| (end - q).powi(5));
             norm * match q {
                 q if q < 1.0 => three - 6.0 * two + 15.0 * one,

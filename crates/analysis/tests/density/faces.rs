@@ -1,4 +1,4 @@
-//! Boxes: nothing is lost at faces that are not open.
+//! Faces of the box: mass is preserved at faces that are not open.
 
 use crate::common::{Machine, Random, numbers};
 use burn::tensor::DType;
@@ -14,10 +14,9 @@ fn densities() -> Vec<Density> {
     kernels.into_iter().chain(gaussians.map(Density::kde)).collect()
 }
 
-/// Whatever is mirrored or comes back, the integral over the box is what there is, also of particles on
-/// faces, edges and corners.
+/// Including particles on faces, edges and corners.
 #[test]
-fn boxes_keep_everything() {
+fn reflecting_and_periodic_boxes_preserve_the_integral() {
     let machine = Machine::flex(DType::F64);
     let mut particles = Random(2).uniforms(40, LOW, HIGH);
     particles.extend([LOW, HIGH, [LOW[0], HIGH[1], 2.2], [-0.3, 0.0, 2.5]]);
@@ -30,7 +29,7 @@ fn boxes_keep_everything() {
                 let estimate = density.on_grid(&positions, &lattice).unwrap();
                 let whole = if estimate.covariance.is_some() { 1.0 } else { estimate.total };
                 let error = estimate.integral.unwrap() / whole - 1.0;
-                // Polynomials are not smooth where they end; Gaussians are.
+                // Kernels with compact support are less smooth than Gaussians.
                 let bound = if estimate.neglected > 0.0 { 1e-7 } else { 2e-4 };
                 assert!(error.abs() < bound, "{axes:?}, {edges:?}, {density:?}: {error}");
             }
@@ -39,7 +38,7 @@ fn boxes_keep_everything() {
 }
 
 #[test]
-fn an_open_face_loses_what_reaches_beyond() {
+fn open_face_loses_the_mass_beyond_it() {
     let positions = Machine::flex(DType::F64).tensor(&[[-1.0, 0.0, 0.0]]);
     let density = Density::kde(Bandwidth::Fixed(0.1)).axes(Axes::X);
     let lattice = Lattice { counts: [201, 1, 1], low: LOW, high: HIGH };
@@ -49,21 +48,21 @@ fn an_open_face_loses_what_reaches_beyond() {
 }
 
 #[test]
-fn nothing_is_beyond_a_mirror_and_a_period_repeats() {
+fn density_is_zero_beyond_mirrors_and_periodic_across_periodic_faces() {
     let machine = Machine::flex(DType::F64);
     let particles = Random(3).uniforms(30, LOW, HIGH);
     let positions = machine.tensor(&particles);
-    let places = [[0.99, 0.7, 2.4], [1.01, 0.7, 2.4], [-1.0, 0.7, 2.4], [3.0, 0.7, 2.4]];
+    let points = [[0.99, 0.7, 2.4], [1.01, 0.7, 2.4], [-1.0, 0.7, 2.4], [3.0, 0.7, 2.4]];
     for density in densities() {
         let at = |edge: Edge| {
             let density = density.clone().within(LOW, HIGH, [[edge; 2]; 3]);
-            numbers(&density.at(&positions, &machine.tensor(&places)).unwrap().values)
+            numbers(&density.at(&positions, &machine.tensor(&points)).unwrap().values)
         };
         let mirrored = at(Edge::Reflecting);
         assert!(mirrored[0] > 0.0 && mirrored[1] == 0.0 && mirrored[3] == 0.0);
-        let around = at(Edge::Periodic);
-        assert!((around[2] / around[3] - 1.0).abs() < 1e-12);
-        // A lattice that goes beyond the box.
+        let periodic = at(Edge::Periodic);
+        assert!((periodic[2] / periodic[3] - 1.0).abs() < 1e-12);
+        // A lattice that extends beyond the box.
         let density = density.clone().within(LOW, HIGH, [[Edge::Periodic; 2]; 3]);
         let low = [-1.5, 0.7, 2.4];
         let lattice = Lattice { counts: [9, 1, 1], low, high: [2.5, 0.7, 2.4] };
@@ -74,9 +73,9 @@ fn nothing_is_beyond_a_mirror_and_a_period_repeats() {
     }
 }
 
-/// What single precision makes of a face lies in the box.
+/// Faces rounded to single precision may be slightly outside the box.
 #[test]
-fn faces_are_in_the_box_in_single_precision() {
+fn particles_on_rounded_faces_are_inside_the_box() {
     let machine = Machine::flex(DType::F32);
     let (low, high) = ([0.1, 0.3, 0.0], [0.7, 0.9, 1.0]);
     let positions = machine.tensor(&[low, high, [0.7, 0.3, 0.5]]);

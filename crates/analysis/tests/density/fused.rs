@@ -1,4 +1,4 @@
-//! The fused sums against direct ones: every kernel, dimension and kind of face, on every device.
+//! The fused sums against direct sums, for every kernel, dimension and type of face, on every device.
 
 use crate::{
     common::{Machine, Random, machines, numbers},
@@ -10,18 +10,18 @@ use burntrace_analysis::density::{
 
 const LOW: [f64; 3] = [-0.3, 0.1, 2.0];
 const HIGH: [f64; 3] = [0.9, 1.0, 3.1];
-/// Smoothing length, and about the standard deviation of Gaussians.
+/// Smoothing length, and the approximate standard deviation of Gaussians.
 const H: f64 = 0.11;
 const COVARIANCE: [[f64; 3]; 3] =
     [[0.012, 0.004, -0.003], [0.004, 0.009, 0.002], [-0.003, 0.002, 0.015]];
 const PER_AXIS: [f64; 3] = [0.09, 0.11, 0.13];
 
-/// A density and what it should be.
+/// A density and its reference.
 type Case = (Density, Direct);
 
 fn cases(axes: Axes, edges: [[Edge; 2]; 3]) -> Vec<Case> {
-    let counts = axes.counts();
-    let direct = |kernel| Direct { kernel, axes: counts, low: LOW, high: HIGH, edges };
+    let active = axes.active();
+    let direct = |kernel| Direct { kernel, axes: active, low: LOW, high: HIGH, edges };
     let mut cases: Vec<Case> = Kernel::ALL
         .into_iter()
         .map(|kernel| (Density::sph(kernel, H), direct(sph(kernel, H, axes.dimension()))))
@@ -32,9 +32,9 @@ fn cases(axes: Axes, edges: [[Edge; 2]; 3]) -> Vec<Case> {
         [(Bandwidth::PerAxis(PER_AXIS), diagonal), (Bandwidth::Covariance(COVARIANCE), COVARIANCE)];
     cases
         .extend(gaussians.map(|(bandwidth, matrix)| {
-            (Density::kde(bandwidth), direct(gaussian(matrix, counts)))
+            (Density::kde(bandwidth), direct(gaussian(matrix, active)))
         }));
-    // Gaussians are cut off where nothing is left of them in double precision.
+    // A truncation below the rounding of double precision.
     let finish = |density: Density| {
         let density = density.axes(axes).within(LOW, HIGH, edges).truncation(8.5);
         density.normalization(Normalization::Number)
@@ -43,26 +43,26 @@ fn cases(axes: Axes, edges: [[Edge; 2]; 3]) -> Vec<Case> {
 }
 
 fn faces() -> [[[Edge; 2]; 3]; 4] {
-    let (open, mirror, around) = (Edge::Open, Edge::Reflecting, Edge::Periodic);
+    let (open, mirror, periodic) = (Edge::Open, Edge::Reflecting, Edge::Periodic);
     [
         [[open; 2]; 3],
         [[mirror; 2]; 3],
-        [[around; 2]; 3],
-        [[mirror, open], [around; 2], [open, mirror]],
+        [[periodic; 2]; 3],
+        [[mirror, open], [periodic; 2], [open, mirror]],
     ]
 }
 
-/// Values differ by rounding: that of coordinates, which are counted from as far as kernels reach, in
-/// parts of a kernel's width above all.
+/// Compares values up to rounding. The dominant error is that of coordinates, relative to the origin of
+/// the search lattice, over the width of a kernel.
 fn compare(machine: &Machine, values: &[f64], expected: &[f64], what: &str) {
-    let most = expected.iter().copied().fold(0.0, f64::max);
+    let max = expected.iter().copied().fold(0.0, f64::max);
     let span = HIGH[0] - LOW[0] + 2.0 * 8.5 * H;
-    let bound = machine.epsilon() * span / H * most;
+    let bound = machine.epsilon() * span / H * max;
     for (i, (value, expected)) in values.iter().zip(expected).enumerate() {
         let error = (value - expected).abs();
         assert!(
             error <= bound,
-            "{machine}, {what}, {i}: {value} for {expected}, {error} > {bound}"
+            "{machine}, {what}, {i}: {value}, expected {expected}, error {error} > {bound}"
         );
     }
     assert_eq!(values.len(), expected.len());
@@ -74,8 +74,8 @@ fn check(machine: &Machine, axes: Axes, edges: [[Edge; 2]; 3]) {
     let weights: Vec<f64> = particles.iter().map(|_| random.uniform()).collect();
     let points = machine.rounded(&random.uniforms(20, LOW, HIGH));
     let lattice = Lattice { counts: [11, 6, 5], low: LOW, high: HIGH };
-    let [nx, ny, nz] = axes.counts();
-    let count = |counts: bool, n: usize| if counts { n } else { 1 };
+    let [nx, ny, nz] = axes.active();
+    let count = |is_active: bool, n: usize| if is_active { n } else { 1 };
     let counts = [count(nx, 11), count(ny, 6), count(nz, 5)];
     let nodes = |i: usize| {
         let index = [i % counts[0], i / counts[0] % counts[1], i / counts[0] / counts[1]];
@@ -111,25 +111,25 @@ fn check_all(axes: Axes) {
 }
 
 #[test]
-fn lines_are_direct_sums() {
+fn densities_on_one_axis_match_direct_sums() {
     check_all(Axes::X);
     check_all(Axes::Z);
 }
 
 #[test]
-fn areas_are_direct_sums() {
+fn densities_on_two_axes_match_direct_sums() {
     check_all(Axes::XY);
     check_all(Axes::YZ);
 }
 
 #[test]
-fn volumes_are_direct_sums() {
+fn densities_on_three_axes_match_direct_sums() {
     check_all(Axes::XYZ);
 }
 
-/// More particles than are summed at once, and slices and planes.
+/// With more particles than a block holds.
 #[test]
-fn many_particles_are_direct_sums() {
+fn slices_and_planes_match_direct_sums() {
     let edges = [[Edge::Reflecting; 2], [Edge::Open; 2], [Edge::Periodic; 2]];
     for machine in machines() {
         let mut random = Random(5);
@@ -143,7 +143,7 @@ fn many_particles_are_direct_sums() {
             edges: [[0.5, 0.3, 0.1], [-0.1, 0.4, 0.6]],
             counts: [4, 5],
         };
-        let places = machine.rounded(&plane.nodes().unwrap());
+        let nodes = machine.rounded(&plane.nodes().unwrap());
         for (number, (density, direct)) in cases(Axes::XYZ, edges).into_iter().enumerate() {
             let what = format!("slice, kernel {number}");
             let estimate = density.on_grid(&positions, &slice).unwrap();
@@ -159,15 +159,14 @@ fn many_particles_are_direct_sums() {
 
             let estimate = density.on_plane(&positions, &plane).unwrap();
             let expected: Vec<f64> =
-                places.iter().map(|place| direct.at(*place, &particles, &weights)).collect();
+                nodes.iter().map(|node| direct.at(*node, &particles, &weights)).collect();
             compare(&machine, &numbers(&estimate.values), &expected, &format!("plane, {number}"));
         }
     }
 }
 
-/// The sums do not depend on the number of threads, to the last bit.
 #[test]
-fn threads_change_nothing() {
+fn thread_count_gives_bit_identical_sums() {
     let machine = Machine::flex(burn::tensor::DType::F32);
     let particles = Random(8).uniforms(4000, LOW, HIGH);
     let lattice = Lattice { counts: [24; 3], low: LOW, high: HIGH };

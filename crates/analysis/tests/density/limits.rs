@@ -1,4 +1,4 @@
-//! Few particles, and what cannot be used.
+//! Few or no particles, and invalid arguments.
 
 use crate::common::{Machine, machines, numbers};
 use burn::tensor::{DType, Tensor};
@@ -25,19 +25,19 @@ fn methods() -> Vec<Density> {
 }
 
 #[test]
-fn without_particles_there_is_no_probability_but_a_density_of_zero() {
+fn no_particles_give_zero_number_density_and_a_probability_error() {
     for machine in machines() {
-        for places in [vec![], vec![NAN, NAN]] {
-            let positions = match places.len() {
+        for given in [vec![], vec![NAN, NAN]] {
+            let positions = match given.len() {
                 0 => Tensor::<2>::empty([0, 3], (&machine.device, machine.dtype)),
-                _ => machine.tensor(&places),
+                _ => machine.tensor(&given),
             };
             for density in methods() {
                 let number = density.clone().normalization(Normalization::Number);
                 let estimate = number.on_grid(&positions, &LATTICE).unwrap();
                 assert!(numbers(&estimate.values).iter().all(|&value| value == 0.0));
                 assert_eq!(numbers(&estimate.values).len(), 729);
-                assert_eq!((estimate.used, estimate.left_out), (0, places.len()));
+                assert_eq!((estimate.used, estimate.left_out), (0, given.len()));
                 assert_eq!((estimate.integral, estimate.total), (Some(0.0), 0.0));
                 let probability = density.normalization(Normalization::Probability);
                 let error = probability.on_grid(&positions, &LATTICE).unwrap_err();
@@ -50,7 +50,7 @@ fn without_particles_there_is_no_probability_but_a_density_of_zero() {
 }
 
 #[test]
-fn one_particle_has_a_fixed_bandwidth_only() {
+fn one_particle_needs_a_fixed_bandwidth() {
     let one = flex().tensor(&[[0.1, 0.2, 0.3]]);
     for bandwidth in [Bandwidth::Scott, Bandwidth::Silverman, Bandwidth::Full(Factor::Given(1.0))] {
         let error = Density::kde(bandwidth).on_grid(&one, &LATTICE).unwrap_err();
@@ -62,12 +62,12 @@ fn one_particle_has_a_fixed_bandwidth_only() {
 }
 
 #[test]
-fn particles_at_one_place_have_no_spread() {
+fn coincident_or_collinear_particles_determine_no_bandwidth() {
     let machine = flex();
     let all = machine.tensor(&[[0.1, 0.2, 0.3]; 5]);
     let error = Density::kde(Bandwidth::Scott).on_grid(&all, &LATTICE).unwrap_err().to_string();
     assert!(error.contains("all particles are at x = 0.1") && error.contains("fixed"), "{error}");
-    // A line has none in three dimensions, whichever bandwidth follows from the particles.
+    // The covariance matrix of particles on a line is singular in three dimensions.
     let line = machine.tensor(&[[0.1, 0.2, 0.3], [0.2, 0.4, 0.6], [0.3, 0.6, 0.9]]);
     let full = Density::kde(Bandwidth::Full(Factor::Scott));
     let error = full.on_grid(&line, &LATTICE).unwrap_err();
@@ -85,7 +85,7 @@ fn particles_at_one_place_have_no_spread() {
 }
 
 #[test]
-fn two_particles_have_the_bandwidth_of_two() {
+fn scott_bandwidth_of_two_particles_matches_the_formula() {
     let two = flex().tensor(&[[0.0; 3], [1.0, 2.0, 4.0]]);
     let estimate = Density::kde(Bandwidth::Scott).axes(Axes::XY).on_grid(&two, &LATTICE).unwrap();
     let factor = 2.0_f64.powf(-1.0 / 6.0);
@@ -95,28 +95,27 @@ fn two_particles_have_the_bandwidth_of_two() {
     }
 }
 
-/// Empty slots, unselected ones, weights of zero and those beyond mirrors change nothing.
 #[test]
-fn who_does_not_count_changes_nothing() {
+fn omitted_and_weightless_particles_do_not_change_the_density() {
     let inside = [[0.1, 0.2, 0.3], [-0.5, 0.6, -0.2], [0.4, -0.9, 0.0]];
     let mirror = [[Edge::Reflecting; 2]; 3];
     for machine in machines() {
         let mut all = inside.to_vec();
         all.splice(1..1, [NAN, [0.0, 0.0, 0.5], [0.3, 0.3, 0.4], [0.0, 1.5, 0.0]]);
         let weights = [1.0, 1.0, 1.0, 0.0, 1.0, 2.0, 3.0];
-        let marks = [true, true, false, true, true, true, true];
+        let flags = [true, true, false, true, true, true, true];
         for density in methods() {
             let density = density.within([-1.0; 3], [1.0; 3], mirror);
             let few = density.clone().weights([1.0, 2.0, 3.0]);
             let few = few.on_grid(&machine.tensor(&inside), &LATTICE).unwrap();
-            let many = density.weights(weights).select(marks);
+            let many = density.weights(weights).select(flags);
             let many = many.on_grid(&machine.tensor(&all), &LATTICE).unwrap();
             assert_eq!(numbers(&few.values), numbers(&many.values), "{machine}");
             assert_eq!((many.used, many.left_out, many.total), (4, 3, 6.0));
         }
-        // Scott's bandwidth is that of those who count.
+        // Nor Scott's bandwidth.
         let scott = Density::kde(Bandwidth::Scott).within([-1.0; 3], [1.0; 3], mirror);
-        let many = scott.clone().weights(weights).select(marks);
+        let many = scott.clone().weights(weights).select(flags);
         let many = many.on_grid(&machine.tensor(&all), &LATTICE).unwrap();
         let few = scott.weights([1.0, 2.0, 3.0]).on_grid(&machine.tensor(&inside), &LATTICE);
         assert_eq!(few.unwrap().bandwidth, many.bandwidth);
@@ -124,7 +123,7 @@ fn who_does_not_count_changes_nothing() {
 }
 
 #[test]
-fn far_away_there_is_nothing() {
+fn density_is_zero_at_distant_points_and_nan_at_nan_points() {
     for machine in machines() {
         let positions = machine.tensor(&[[0.1, 0.2, 0.3], [0.4, 0.2, 0.1]]);
         let points = machine.tensor(&[[1e6, 0.0, 0.0], NAN, [0.2; 3], [-1e30, 0.0, 1e30]]);
@@ -135,18 +134,18 @@ fn far_away_there_is_nothing() {
 }
 
 #[test]
-fn what_cannot_be_used_is_said() {
+fn errors_name_the_invalid_argument() {
     let machine = flex();
     let positions = machine.tensor(&[[0.0; 3], [0.5; 3]]);
     let kde = Density::kde(Bandwidth::Fixed(0.1));
     let grid = |density: Density, lattice: Lattice| {
         density.on_grid(&positions, &lattice).unwrap_err().to_string()
     };
-    for (density, said) in [
+    for (density, expected) in [
         (kde.clone().weights([1.0]), "1 weights for 2"),
         (kde.clone().weights([1.0, -1.0]), "weight of particle 1 is -1"),
-        (kde.clone().weights([0.0, 0.0]), "no particle has any weight"),
-        (kde.clone().select([true; 3]), "3 marks of selected particles for 2"),
+        (kde.clone().weights([0.0, 0.0]), "no particle has a weight above 0"),
+        (kde.clone().select([true; 3]), "3 selection flags for 2"),
         (kde.clone().truncation(0.0), "0 standard deviations"),
         (Density::kde(Bandwidth::Fixed(0.0)), "it is 0"),
         (Density::kde(Bandwidth::PerAxis([1.0, f64::NAN, 1.0])), "along y"),
@@ -156,7 +155,7 @@ fn what_cannot_be_used_is_said() {
         (kde.clone().within([0.0; 3], [0.0; 3], [[Edge::Reflecting; 2]; 3]), "along x"),
         (
             kde.clone().within([0.0; 3], [1.0; 3], [[Edge::Periodic, Edge::Open]; 3]),
-            "both are, or none",
+            "make both faces periodic, or neither",
         ),
         (
             Density::kde(Bandwidth::Fixed(1e3)).within(
@@ -168,15 +167,15 @@ fn what_cannot_be_used_is_said() {
         ),
     ] {
         let error = grid(density, LATTICE);
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
-    for (lattice, said) in [
-        (Lattice { counts: [0, 1, 1], ..LATTICE }, "no nodes along x"),
+    for (lattice, expected) in [
+        (Lattice { counts: [0, 1, 1], ..LATTICE }, "0 nodes along x"),
         (Lattice { high: [-1.0; 3], ..LATTICE }, "along x"),
         (Lattice { counts: [2000; 3], ..LATTICE }, "2^31"),
     ] {
         let error = grid(kde.clone(), lattice);
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let one = Lattice { counts: [1, 4, 4], ..LATTICE };
     assert!(grid(Density::cloud_in_cell(), one).contains("give 2 or more"));

@@ -1,8 +1,7 @@
-//! Densities against sums without any search, against known distributions and against scipy, on
-//! every device that is there.
+//! Densities against direct sums, known distributions and SciPy, on every available device.
 //!
-//! Devices: Flex, NdArray and the first Vulkan device; `BURNTRACE_REQUIRE=flex,ndarray,vulkan`
-//! makes the absence of one of those an error, where else it is skipped with a message.
+//! Devices: Flex, NdArray and the first Vulkan device. A missing device is skipped with a message, or an
+//! error if it is listed in `BURNTRACE_REQUIRE=flex,ndarray,vulkan`.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;

@@ -1,8 +1,8 @@
-//! Estimates of samples whose distribution is known.
+//! Estimates from samples of a known distribution.
 //!
-//! A Gaussian of standard deviation `h` over samples of a normal distribution of standard deviation
-//! `s` estimates one of variance `s^2 + h^2`. At one place the estimate of `n` samples has
-//! the variance `(E K^2 - (E K)^2) / n`, with `E K^2 = (4 pi h^2)^(-d/2) N(x; s^2 + h^2 / 2)`.
+//! A Gaussian kernel of standard deviation `h` over samples of a normal distribution of standard deviation
+//! `s` estimates a normal distribution of variance `s^2 + h^2`. At a point, the estimate from `n` samples
+//! has the variance `(E K^2 - (E K)^2) / n`, with `E K^2 = (4 pi h^2)^(-d/2) N(x; s^2 + h^2 / 2)`.
 
 use crate::common::{Machine, Random, machines, numbers};
 use burn::tensor::DType;
@@ -17,10 +17,10 @@ fn normal(square: f64, variance: f64, dimension: usize) -> f64 {
     (-0.5 * square / variance).exp() / (2.0 * PI * variance).powf(0.5 * dimension as f64)
 }
 
-/// Nodes at distances of `h` around everything that kernels reach.
-fn around(axes: Axes) -> Lattice {
-    let count = |counts: bool| if counts { 55 } else { 1 };
-    Lattice { counts: axes.counts().map(count), low: [-27.0 * H; 3], high: [27.0 * H; 3] }
+/// Nodes at a spacing of `h` that cover the reach of all kernels.
+fn covering(axes: Axes) -> Lattice {
+    let count = |is_active: bool| if is_active { 55 } else { 1 };
+    Lattice { counts: axes.active().map(count), low: [-27.0 * H; 3], high: [27.0 * H; 3] }
 }
 
 fn node(lattice: &Lattice, i: usize) -> [f64; 3] {
@@ -29,20 +29,20 @@ fn node(lattice: &Lattice, i: usize) -> [f64; 3] {
     [0, 1, 2].map(|d| lattice.low[d] + index[d] as f64 * lattice.pitch(d))
 }
 
-/// Compares an estimate with the expected one `(E K, E K^2)` at each node: no value is off by more than
-/// six of its standard deviations, and their mean square is about one.
+/// Compares an estimate with `(E K, E K^2)` at each node: no error exceeds six standard deviations, and
+/// the mean squared error is about one variance.
 fn compare(estimate: &Estimate, expected: impl Fn([f64; 3]) -> (f64, f64), what: &str) {
     let lattice = estimate.lattice.unwrap();
     let (mut sum, mut count) = (0.0, 0);
     for (i, value) in numbers(&estimate.values).into_iter().enumerate() {
         let (mean, square) = expected(node(&lattice, i));
         let deviation = ((square - mean * mean) / COUNT as f64).sqrt();
-        // Where less than a few samples reach, the error is not normal.
+        // With few samples within reach, the error is not normal.
         if mean * COUNT as f64 > 20.0 * square / mean {
             let score = (value - mean) / deviation;
             assert!(
                 score.abs() < 6.0,
-                "{what}: {value} for {mean} at node {i}, {score} deviations"
+                "{what}: {value}, expected {mean} at node {i}, {score} deviations"
             );
             sum += score * score;
             count += 1;
@@ -55,32 +55,32 @@ fn compare(estimate: &Estimate, expected: impl Fn([f64; 3]) -> (f64, f64), what:
 fn samples(axes: Axes, folded: bool) -> Vec<[f64; 3]> {
     let mut samples = Random(11).normals(COUNT, [0.0; 3], [S; 3]);
     for sample in &mut samples {
-        for (x, counts) in sample.iter_mut().zip(axes.counts()) {
-            *x = if folded && counts { x.abs() } else { *x };
+        for (x, is_active) in sample.iter_mut().zip(axes.active()) {
+            *x = if folded && is_active { x.abs() } else { *x };
         }
     }
     samples
 }
 
-fn with_square(place: [f64; 3], axes: Axes) -> f64 {
-    (0..3).filter(|&d| axes.counts()[d]).map(|d| place[d] * place[d]).sum()
+fn squared_distance(point: [f64; 3], axes: Axes) -> f64 {
+    (0..3).filter(|&d| axes.active()[d]).map(|d| point[d] * point[d]).sum()
 }
 
 #[test]
-fn normal_samples_give_a_wider_normal_distribution() {
+fn estimate_of_normal_samples_is_the_widened_distribution() {
     for machine in machines() {
         for axes in [Axes::X, Axes::YZ, Axes::XYZ] {
             if machine.name.starts_with("vulkan") && axes == Axes::XYZ {
-                continue; // what is done by software takes long
+                continue; // slow on software Vulkan
             }
             let d = axes.dimension();
             let positions = machine.tensor(&samples(axes, false));
             let estimate = Density::kde(Bandwidth::Fixed(H))
                 .axes(axes)
-                .on_grid(&positions, &around(axes))
+                .on_grid(&positions, &covering(axes))
                 .unwrap();
-            let expected = |place| {
-                let square = with_square(place, axes);
+            let expected = |point| {
+                let square = squared_distance(point, axes);
                 let norm = (4.0 * PI * H * H).powf(-0.5 * d as f64);
                 (normal(square, S * S + H * H, d), norm * normal(square, S * S + 0.5 * H * H, d))
             };
@@ -93,14 +93,14 @@ fn normal_samples_give_a_wider_normal_distribution() {
     }
 }
 
-/// Normal samples folded at 0 and mirrored there: twice the normal distribution, and all of it.
+/// Normal samples folded at 0 and mirrored there: twice the normal distribution on one side.
 #[test]
-fn mirrored_samples_give_a_mirrored_distribution() {
+fn estimate_with_a_mirror_is_the_folded_distribution() {
     let machine = Machine::flex(DType::F64);
     for axes in [Axes::X, Axes::XY, Axes::XYZ] {
         let d = axes.dimension();
         let positions = machine.tensor(&samples(axes, true));
-        let mut lattice = around(axes);
+        let mut lattice = covering(axes);
         lattice.low = [0.0; 3];
         let estimate = Density::kde(Bandwidth::Fixed(H))
             .axes(axes)
@@ -109,12 +109,12 @@ fn mirrored_samples_give_a_mirrored_distribution() {
             .unwrap();
         let integral = estimate.integral.unwrap();
         assert!((integral - 1.0).abs() < 1e-6, "{axes:?}: {integral}");
-        let expected = |place: [f64; 3]| {
+        let expected = |point: [f64; 3]| {
             let factor = 2.0_f64.powi(d as i32);
-            let mean = factor * normal(with_square(place, axes), S * S + H * H, d);
+            let mean = factor * normal(squared_distance(point, axes), S * S + H * H, d);
             // (K(x - y) + K(x + y))^2 over y > 0, axis by axis.
             let square = (0..d).map(|e| {
-                let x = place[e];
+                let x = point[e];
                 let own = normal(x * x, S * S + 0.5 * H * H, 1);
                 // K(x - y) K(x + y) = exp(-(x^2 + y^2) / h^2) / (2 pi h^2).
                 let norm = (4.0 * PI * H * H).sqrt();
@@ -127,16 +127,16 @@ fn mirrored_samples_give_a_mirrored_distribution() {
     }
 }
 
-/// Normal samples in a periodic box narrower than they spread.
+/// Normal samples in a periodic box narrower than their spread.
 #[test]
-fn wrapped_samples_give_a_wrapped_distribution() {
+fn estimate_in_a_periodic_box_is_the_wrapped_distribution() {
     let machine = Machine::flex(DType::F64);
     let width = 1.5;
     for axes in [Axes::X, Axes::XY, Axes::XYZ] {
         let d = axes.dimension();
-        let count = |counts: bool| if counts { 16 } else { 1 };
+        let count = |is_active: bool| if is_active { 16 } else { 1 };
         let lattice =
-            Lattice { counts: axes.counts().map(count), low: [-0.5; 3], high: [width - 0.5; 3] };
+            Lattice { counts: axes.active().map(count), low: [-0.5; 3], high: [width - 0.5; 3] };
         let estimate = Density::kde(Bandwidth::Fixed(H))
             .axes(axes)
             .within([-0.5; 3], [width - 0.5; 3], [[Edge::Periodic; 2]; 3])
@@ -147,17 +147,16 @@ fn wrapped_samples_give_a_wrapped_distribution() {
         let wrapped = |x: f64, variance| -> f64 {
             (-5..=5).map(|k| normal((x + f64::from(k) * width).powi(2), variance, 1)).sum()
         };
-        let expected = |place: [f64; 3]| {
-            let each = |variance: f64| (0..d).map(|e| wrapped(place[e], variance)).product::<f64>();
+        let expected = |point: [f64; 3]| {
+            let each = |variance: f64| (0..d).map(|e| wrapped(point[e], variance)).product::<f64>();
             let norm = (4.0 * PI * H * H).powf(-0.5 * d as f64);
-            // The kernel's repetitions hardly overlap: the box is seven of its widths.
+            // The kernel's periodic images hardly overlap: the box is about seven kernel widths wide.
             (each(S * S + H * H), norm * each(S * S + 0.5 * H * H))
         };
         compare(&estimate, expected, &format!("{axes:?}"));
     }
 }
 
-/// With its own bandwidth, too, an estimate integrates to 1.
 #[test]
 fn every_bandwidth_integrates_to_one() {
     use burntrace_analysis::density::Factor;

@@ -33,7 +33,7 @@ fn every_kernel_integrates_to_one() {
 }
 
 #[test]
-fn kernels_are_those_of_the_papers() {
+fn kernels_match_the_published_formulas() {
     for kernel in Kernel::ALL {
         for dimension in 1..=3 {
             for i in 0..400 {
@@ -45,13 +45,13 @@ fn kernels_are_those_of_the_papers() {
     }
 }
 
-/// Particles on a lattice have its density, away from its ends: at particles and between them.
+/// At the particles and between them, away from the ends of the lattice.
 #[test]
-fn lattices_have_their_density() {
+fn density_of_a_particle_lattice_is_its_number_density() {
     for machine in machines() {
         for (axes, side) in [(Axes::X, 31), (Axes::XY, 21), (Axes::XYZ, 15)] {
-            let count = |counts: bool| if counts { side } else { 1 };
-            let [nx, ny, nz] = axes.counts().map(count);
+            let count = |is_active: bool| if is_active { side } else { 1 };
+            let [nx, ny, nz] = axes.active().map(count);
             let pitch = 0.25;
             let at = |i: usize| [i % nx, i / nx % ny, i / nx / ny].map(|i| i as f64 * pitch);
             let particles: Vec<[f64; 3]> = (0..nx * ny * nz).map(at).collect();
@@ -60,7 +60,7 @@ fn lattices_have_their_density() {
             let middle = (side / 2) as f64 * pitch;
             let lattice = Lattice { counts: [3; 3], low: [middle; 3], high: [middle + pitch; 3] };
             for kernel in Kernel::ALL {
-                // Wider kernels, as of more neighbours, suit the smoother Wendland functions.
+                // The smoother Wendland functions need wider kernels with more neighbours.
                 let h = match kernel {
                     Kernel::WendlandC4 | Kernel::WendlandC6 => 1.9 * pitch,
                     _ => 1.5 * pitch,
@@ -69,16 +69,18 @@ fn lattices_have_their_density() {
                 let estimate = density.on_grid(&positions, &lattice).unwrap();
                 for value in numbers(&estimate.values) {
                     let error = (value / exact - 1.0).abs();
-                    assert!(error < 0.01, "{machine}, {kernel:?}, {axes:?}: {value} for {exact}");
+                    assert!(
+                        error < 0.01,
+                        "{machine}, {kernel:?}, {axes:?}: {value}, expected {exact}"
+                    );
                 }
             }
         }
     }
 }
 
-/// On a fine grid the sum of the values is the sum of the weights.
 #[test]
-fn grids_hold_all_mass() {
+fn integral_over_a_fine_grid_is_the_sum_of_the_weights() {
     let positions = Machine::flex(DType::F64).tensor(&[[0.1, 0.2, 0.3], [0.5, 0.4, 0.3]]);
     for kernel in Kernel::ALL {
         for axes in [Axes::Y, Axes::XZ, Axes::XYZ] {

@@ -95,7 +95,7 @@ fn of_lattice(
 
 /// The position of a slice through a 3D density, as `, z = 0.5`.
 fn slice(lattice: &Lattice, request: &DensityRequest) -> String {
-    let normal = (0..3).find(|&d| lattice.counts[d] == 1 && request.axes.counts()[d]);
+    let normal = (0..3).find(|&d| lattice.counts[d] == 1 && request.axes.active()[d]);
     normal.map_or_else(String::new, |d| format!(", {} = {}", AXES[d], six_digits(lattice.low[d])))
 }
 

@@ -147,7 +147,7 @@ fn bandwidth(given: &str, axes: Axes) -> Result<Bandwidth> {
 /// Assigns values to the axes of the density, and `other` to the remaining axes.
 fn spread<T: Copy>(values: &[T], axes: Axes, other: T) -> [T; 3] {
     let mut values = values.iter();
-    axes.counts().map(|counts| counts.then(|| values.next()).flatten().copied().unwrap_or(other))
+    axes.active().map(|counts| counts.then(|| values.next()).flatten().copied().unwrap_or(other))
 }
 
 fn target(args: &DensityArgs, results: &Results, axes: Axes) -> Result<Target> {
@@ -202,13 +202,13 @@ fn corner(name: &str, given: &[f64], domain: [f64; 3]) -> Result<[f64; 3]> {
 fn counts(given: &[usize], axes: Axes, low: [f64; 3], high: [f64; 3]) -> Result<[usize; 3]> {
     match given {
         [] => {
-            let extent = |d: usize| if axes.counts()[d] { high[d] - low[d] } else { 0.0 };
+            let extent = |d: usize| if axes.active()[d] { high[d] - low[d] } else { 0.0 };
             let longest = (0..3).map(extent).fold(0.0, f64::max);
             let max = NODES[axes.dimension() - 1];
             let count = |d| ((max as f64 * extent(d) / longest).round() as usize).max(2);
-            Ok(std::array::from_fn(|d| if axes.counts()[d] { count(d) } else { 1 }))
+            Ok(std::array::from_fn(|d| if axes.active()[d] { count(d) } else { 1 }))
         }
-        [n] => Ok(axes.counts().map(|counts| if counts { *n } else { 1 })),
+        [n] => Ok(axes.active().map(|counts| if counts { *n } else { 1 })),
         given if given.len() == axes.dimension() => Ok(spread(given, axes, 1)),
         given => Err(Misuse::error(format!(
             "--nodes has {} numbers; give one, or one for each of the {} axes of the density",
@@ -224,7 +224,7 @@ fn slice_position(slice: &str, axes: Axes) -> Result<(usize, f64)> {
         let d = AXES.iter().position(|axis| *axis == name.trim())?;
         Some((d, position.trim().parse().ok().filter(|x: &f64| x.is_finite())?))
     });
-    found.filter(|(d, _)| axes.counts()[*d] && axes.dimension() > 1).ok_or_else(|| {
+    found.filter(|(d, _)| axes.active()[*d] && axes.dimension() > 1).ok_or_else(|| {
         Misuse::error(format!(
             "--slice {slice}: give an axis of the density and a position on it, such as z=0.5"
         ))

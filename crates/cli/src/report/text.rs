@@ -22,7 +22,7 @@ pub fn markdown(report: &RunReport) -> String {
 fn counts(report: &RunReport, text: &mut String) {
     let statistics = &report.statistics;
     heading(text, "Particles");
-    let what = if statistics.lives { "particle instances in" } else { "particles in" };
+    let what = if statistics.reuses_slots { "particle instances in" } else { "particles in" };
     let (released, slots, saves) =
         (statistics.all.released, statistics.slots, statistics.times.len());
     line(text, &format!("{released} {what} {slots} slots, {saves} saves.\n"));

@@ -368,7 +368,7 @@ fn misplaced_field_keys_are_refused() {
     refused(MESH, "mesh = \"reflct\"", &["reflct", "did you mean `reflect`"]);
     refused(&format!("{MESH}\ncell_velocity = \"mean\""), "", &["mean", "averaged"]);
     refused(&format!("{MESH}\nneighbours = 3"), "", &["\"inverse-distance\""]);
-    refused("files = \"u.vtk\"", "", &["no grid with axes", "\"mesh\"` to use its cells"]);
+    refused("files = \"u.vtk\"", "", &["not a grid with axes", "\"mesh\"` to use its cells"]);
     refused(MESH, "", &["u.vtk", "beside 3 cells", "line (type 3)", "other_cells = \"skip\""]);
 }
 

@@ -6,10 +6,10 @@ use burn::tensor::{Device, Tensor};
 
 /// A velocity field that a tracer can follow.
 ///
-/// Implement this trait, or pass a closure to [`FieldFn`](crate::FieldFn), to trace a field of your own, for
-/// example a formula or a neural network. The tensor engine traces it on any device and can
-/// differentiate through it. The fused engine traces [`GridField`](crate::GridField), [`MeshField`](crate::MeshField) and
-/// [`PointField`](crate::PointField).
+/// Implement this trait, or pass a closure to [`FieldFn`](crate::FieldFn), to trace a field of your
+/// own, for example a formula or a neural network. The tensor engine traces it on any device and
+/// can differentiate through it. The fused engine traces [`GridField`](crate::GridField),
+/// [`MeshField`](crate::MeshField) and [`PointField`](crate::PointField).
 ///
 /// Fields are `Send` and `Sync`, so that a tracer can move to another thread.
 pub trait Field: Send + Sync {

@@ -148,8 +148,8 @@ impl Patch {
         let fraction = polygon.area() / (edges[0][0] * edges[1][1]);
         if fraction < 1e-3 {
             return Err(Error::Inlet(format!(
-                "the polygon fills only {fraction:e} of its bounding rectangle, which is too little \
-                 to find positions on it; split it into several polygons"
+                "the polygon fills only {fraction:e} of its bounding rectangle, which is too \
+                 little to find positions on it; split it into several polygons"
             )));
         }
         let centre = polygon.centroid();

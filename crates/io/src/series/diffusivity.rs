@@ -1,4 +1,4 @@
-//! The array that is the diffusivity of a random walk, where the velocity is.
+//! The array of the diffusivity of a random walk.
 
 use super::velocity::{Association, VelocityInfo, error, floats, with_name};
 use crate::Result;
@@ -6,7 +6,7 @@ use burntrace_core::Floats;
 use burntrace_vtk::{ArrayInfo, VtkFile};
 
 impl VelocityInfo {
-    /// The same with a diffusivity beside it, if one is asked for; the file has it.
+    /// Adds the array of the diffusivity, if one is named; the file must have it.
     pub(super) fn with_diffusivity(
         mut self,
         file: &VtkFile,
@@ -17,7 +17,7 @@ impl VelocityInfo {
         Ok(self)
     }
 
-    /// The diffusivity among the arrays of a file, if there is to be one.
+    /// Finds the diffusivity among the arrays of a file, if one is named.
     pub(super) fn locate_diffusivity<'a>(
         &self,
         file: &'a VtkFile,
@@ -36,7 +36,7 @@ impl VelocityInfo {
         }
     }
 
-    /// Why there is no diffusivity of this name.
+    /// The message for a missing diffusivity.
     fn no_diffusivity(&self, file: &VtkFile, name: &str) -> String {
         let on = self.association;
         let other = match on {
@@ -46,14 +46,14 @@ impl VelocityInfo {
         match with_name(file.arrays(), name, other) {
             None => format!("it has no array `{name}` for the diffusivity"),
             Some(_) => format!(
-                "`{name}` is a {other} array, and the velocity a {on} array; the diffusivity must \
-                 be where the velocity is"
+                "`{name}` is a {other} array, and the velocity is a {on} array; name a {on} array \
+                 for the diffusivity"
             ),
         }
     }
 
-    /// Reads the diffusivities of a file with so many points, or cells, if there are to be any;
-    /// `arrange` gives those that count in their order.
+    /// Reads the diffusivities of a file with `expected` points or cells, if an array is named.
+    /// `arrange` selects and orders the values.
     pub(super) fn diffusivities(
         &self,
         file: &VtkFile,
@@ -67,8 +67,8 @@ impl VelocityInfo {
         let mut bad = numbers.filter(|k| !k.is_finite() || *k < 0.0);
         let Some(first) = bad.next() else { return Ok(Some(values)) };
         let problem = format!(
-            "`{}` is negative or not finite in {} of {} places, {first} in the first of them, which no \
-             diffusivity can be",
+            "the diffusivity `{}` is negative or not finite in {} of {} values, the first of them \
+             {first}; it must be 0 or more",
             array.name,
             1 + bad.count(),
             values.len()

@@ -1,17 +1,17 @@
-//! Which of the frames to take.
+//! Selection of frames.
 
 use crate::listing::counted;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A frame by its number or its time.
+/// A frame by its index or its time.
 ///
-/// In a case file an integer is a number and a float a time: `start = 2` is the third frame,
+/// In a case file an integer is an index and a float a time: `start = 2` is the third frame,
 /// `start = 2.0` the first one at or after time 2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give the number of a frame, such as 3, or a time, such as 3.0")]
 pub enum At {
-    /// Number of the frame, from 0; negative numbers count from the end, -1 is the last frame.
+    /// Index of the frame, from 0; negative numbers count from the end, -1 is the last frame.
     Index(i64),
     /// Time, in the data's unit of time.
     Time(f64),
@@ -21,7 +21,7 @@ impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             At::Index(index) => write!(f, "{index}"),
-            // With its point, so that it is not taken for a number of a frame.
+            // With a decimal point, which distinguishes it from an index.
             At::Time(time) => write!(f, "{time:?}"),
         }
     }
@@ -31,13 +31,13 @@ impl std::fmt::Display for At {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Frames {
-    /// The first frame to take.
+    /// The first frame.
     pub start: Option<At>,
-    /// The last frame to take; it is included.
+    /// The last frame, inclusive.
     pub stop: Option<At>,
-    /// Takes each frame (1), every second one (2), and so on.
+    /// The step from frame to frame: 1 selects each, 2 every second one.
     pub every: usize,
-    /// Takes no more frames than that.
+    /// Maximum number of frames.
     pub max: Option<usize>,
 }
 
@@ -48,57 +48,57 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Numbers of the selected frames among frames at these times, which increase.
+    /// Indices of the selected frames among frames at these increasing times.
     ///
     /// # Errors
     ///
-    /// [`Error::Frames`] where `every` is 0, or no frame is left.
+    /// [`Error::Frames`] if `every` is 0 or no frame is selected.
     pub fn select(&self, times: &[f64]) -> Result<Vec<usize>> {
         if self.every == 0 {
             let reason =
-                "`every = 0` is no step from frame to frame; 1 takes each, 2 every second one";
+                "`every = 0` is not a valid step; 1 selects each frame, 2 every second one";
             return Err(Error::Frames(reason.into()));
         }
         let first = self.start.map_or(0, |at| first_from(at, times));
         let end = self.stop.map_or(times.len(), |at| end_after(at, times));
-        let most = self.max.unwrap_or(usize::MAX);
-        let chosen: Vec<usize> = (first..end).step_by(self.every).take(most).collect();
-        if chosen.is_empty() {
-            return Err(Error::Frames(self.nothing_left(times)));
+        let max = self.max.unwrap_or(usize::MAX);
+        let selected: Vec<usize> = (first..end).step_by(self.every).take(max).collect();
+        if selected.is_empty() {
+            return Err(Error::Frames(self.empty_selection(times)));
         }
-        Ok(chosen)
+        Ok(selected)
     }
 
-    fn nothing_left(&self, times: &[f64]) -> String {
-        let mut asked = Vec::new();
-        asked.extend(self.start.map(|at| format!("start = {at}")));
-        asked.extend(self.stop.map(|at| format!("stop = {at}")));
-        asked.extend(self.max.map(|max| format!("max = {max}")));
-        let there = match times {
+    fn empty_selection(&self, times: &[f64]) -> String {
+        let mut given = Vec::new();
+        given.extend(self.start.map(|at| format!("start = {at}")));
+        given.extend(self.stop.map(|at| format!("stop = {at}")));
+        given.extend(self.max.map(|max| format!("max = {max}")));
+        let available = match times {
             [] => "none".into(),
             [only] => format!("1 frame, at time {only:?}"),
             [first, .., last] => {
                 format!("{}, at times {first:?} to {last:?}", counted(times.len(), "frame"))
             }
         };
-        format!("`{}` leaves none of what there is: {there}", asked.join(", "))
+        format!("`{}` matches no frame; available: {available}", given.join(", "))
     }
 }
 
-/// Number of the first frame at or after a place.
+/// Index of the first frame at or after `at`.
 fn first_from(at: At, times: &[f64]) -> usize {
     match at {
         At::Index(index) => from_start(index, times.len()),
-        At::Time(time) => times.partition_point(|&frame| frame < time - slack(times)),
+        At::Time(time) => times.partition_point(|&frame| frame < time - tolerance(times)),
     }
 }
 
-/// One more than the number of the last frame at or before a place.
+/// One more than the index of the last frame at or before `at`.
 fn end_after(at: At, times: &[f64]) -> usize {
     match at {
         At::Index(index) if index < -(times.len() as i64) => 0,
         At::Index(index) => times.len().min(from_start(index, times.len()).saturating_add(1)),
-        At::Time(time) => times.partition_point(|&frame| frame <= time + slack(times)),
+        At::Time(time) => times.partition_point(|&frame| frame <= time + tolerance(times)),
     }
 }
 
@@ -107,11 +107,11 @@ fn from_start(index: i64, count: usize) -> usize {
     if index < 0 { count.saturating_sub(magnitude) } else { magnitude }
 }
 
-/// How far a frame may be from a time and still be meant: file numbers x 0.1 gives
-/// 0.30000000000000004 where a user writes 0.3.
-fn slack(times: &[f64]) -> f64 {
-    let gaps = times.array_windows().map(|[a, b]| b - a);
-    1e-6 * gaps.reduce(f64::min).unwrap_or(0.0)
+/// Maximum difference of a frame from a given time: file number 3 x 0.1 is 0.30000000000000004, and
+/// the user writes 0.3.
+fn tolerance(times: &[f64]) -> f64 {
+    let intervals = times.array_windows().map(|[a, b]| b - a);
+    1e-6 * intervals.reduce(f64::min).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_selected_by_number_and_time() {
+    fn frames_are_selected_by_index_and_time() {
         let index = |i| Some(At::Index(i));
         let time = |t| Some(At::Time(t));
         assert_eq!(Frames::default().select(&TIMES).unwrap(), [0, 1, 2, 3, 4]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_of_nothing_says_what_there_is() {
+    fn an_empty_selection_lists_the_available_frames() {
         let error = |start, stop, max| select(start, stop, 1, max).unwrap_err().to_string();
         let late = error(Some(At::Index(7)), None, None);
         assert!(
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_case_file_integers_are_numbers_and_floats_times() {
+    fn in_a_case_file_integers_are_indices_and_floats_are_times() {
         let frames: Frames =
             serde_json::from_str(r#"{"start": 2, "stop": 2.0, "max": 7}"#).unwrap();
         let expected =

@@ -1,11 +1,11 @@
-//! The grid of a file: its axes, and what has to be turned round for them to increase.
+//! The grid of a file: its axes, and the reversal of decreasing axes.
 
 use crate::{Error, Result};
 use burntrace_vtk::{Geometry, VtkFile};
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// How far a node may lie from its place, in units of the least distance between nodes.
+/// Maximum distance of a node from its position on the axes, relative to the minimum spacing.
 const TOLERANCE: f64 = 1e-6;
 
 /// A grid with axes.
@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 1e-6;
 pub(super) struct Grid {
     /// Node coordinates of the x, y and z axes, increasing.
     pub axes: [Vec<f64>; 3],
-    /// Which axes decrease in the file.
+    /// Whether each axis decreases in the file.
     pub flipped: [bool; 3],
 }
 
@@ -22,14 +22,13 @@ impl Grid {
     ///
     /// # Errors
     ///
-    /// If the data set has no axes along x, y and z, or one of them neither increases nor
-    /// decreases.
+    /// If the data set has no axes along x, y and z, or an axis is not strictly monotonic.
     pub fn read(file: &VtkFile) -> Result<Grid> {
         let mut axes = match file.geometry() {
             Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
-            Geometry::Structured { dims, .. } => separate(file, *dims)?,
+            Geometry::Structured { dims, .. } => structured_axes(file, *dims)?,
             Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
-                return Err(no_grid(file, String::new()));
+                return Err(without_axes(file, String::new()));
             }
         };
         let mut flipped = [false; 3];
@@ -50,7 +49,7 @@ impl Grid {
         self.axes.each_ref().map(Vec::len)
     }
 
-    /// Cells along each axis, one on a flat axis.
+    /// Number of cells along each axis; one along an axis of one node.
     pub fn cells(&self) -> [usize; 3] {
         self.nodes().map(|nodes| (nodes - 1).max(1))
     }
@@ -64,68 +63,66 @@ impl Grid {
         }
         (0..3).find_map(|d| {
             if self.flipped[d] != other.flipped[d] {
-                return Some(format!("its {} axis runs the other way", AXES[d]));
+                return Some(format!("its {} axis has the opposite direction", AXES[d]));
             }
-            let most = TOLERANCE * spacing(&self.axes[d]).unwrap_or(0.0);
+            let tolerance = TOLERANCE * min_spacing(&self.axes[d]).unwrap_or(0.0);
             let mut pairs = self.axes[d].iter().zip(&other.axes[d]);
-            let node = pairs.position(|(a, b)| (a - b).abs() > most)?;
-            let (here, there) = (self.axes[d][node], other.axes[d][node]);
-            Some(format!("node {node} of its {} axis is at {there}, not at {here}", AXES[d]))
+            let node = pairs.position(|(a, b)| (a - b).abs() > tolerance)?;
+            let (expected, found) = (self.axes[d][node], other.axes[d][node]);
+            Some(format!("node {node} of its {} axis is at {found}, not at {expected}", AXES[d]))
         })
     }
 }
 
-/// Why a flipped axis still cannot be used.
+/// Why an axis, flipped if it decreases, cannot be used.
 fn unusable(axis: &[f64]) -> Option<String> {
     if axis.is_empty() {
         return Some("has no nodes".into());
     }
     if let Some(node) = axis.iter().position(|x| !x.is_finite()) {
-        return Some(format!("is {} at node {node}, which is no place", axis[node]));
+        return Some(format!("is {} at node {node}, which is not a coordinate", axis[node]));
     }
     let node = axis.array_windows().position(|[a, b]| a >= b)?;
     let (before, after) = (axis[node], axis[node + 1]);
-    Some(format!(
-        "neither increases nor decreases throughout: {before} and {after} are neighbours in it"
-    ))
+    Some(format!("is not strictly monotonic: {before} is followed by {after}"))
 }
 
-/// Least distance between nodes of an axis; `None` if there is one node.
-fn spacing(axis: &[f64]) -> Option<f64> {
+/// Minimum distance between nodes of an axis; `None` if there is one node.
+fn min_spacing(axis: &[f64]) -> Option<f64> {
     axis.array_windows().map(|[a, b]| (b - a).abs()).reduce(f64::min)
 }
 
-/// The axes of a structured grid, if there are any: then x depends on the first index only, y on
-/// the second one and z on the third one.
-fn separate(file: &VtkFile, dims: [usize; 3]) -> Result<[Vec<f64>; 3]> {
+/// The axes of a structured grid. It has axes if x depends only on the first index, y on the second
+/// and z on the third.
+fn structured_axes(file: &VtkFile, dims: [usize; 3]) -> Result<[Vec<f64>; 3]> {
     let points = file.points()?.values.into_f64();
     let [nx, ny, _] = dims;
     let strides = [1, nx, nx * ny];
     let axes: [Vec<f64>; 3] = std::array::from_fn(|d| {
         (0..dims[d]).filter_map(|i| points.get(3 * i * strides[d] + d).copied()).collect()
     });
-    // A flat axis has no spacing of its own.
-    let least = axes.iter().filter_map(|axis| spacing(axis)).fold(f64::INFINITY, f64::min);
-    let most = axes.each_ref().map(|axis| TOLERANCE * spacing(axis).unwrap_or(least));
+    // For an axis of one node, which has no spacing.
+    let min = axes.iter().filter_map(|axis| min_spacing(axis)).fold(f64::INFINITY, f64::min);
+    let tolerance = axes.each_ref().map(|axis| TOLERANCE * min_spacing(axis).unwrap_or(min));
     for (node, point) in points.chunks_exact(3).enumerate() {
         for d in 0..3 {
             let index = node / strides[d] % dims[d].max(1);
-            // Written so that a coordinate that is not a number is refused too.
-            if !matches!(axes[d].get(index), Some(x) if (point[d] - x).abs() <= most[d]) {
+            // The negation also refuses NaN.
+            if !matches!(axes[d].get(index), Some(x) if (point[d] - x).abs() <= tolerance[d]) {
                 let detail = format!(" whose nodes do not lie along axes (node {node} does not)");
-                return Err(no_grid(file, detail));
+                return Err(without_axes(file, detail));
             }
         }
     }
     Ok(axes)
 }
 
-fn no_grid(file: &VtkFile, detail: String) -> Error {
+fn without_axes(file: &VtkFile, detail: String) -> Error {
     Error::NoGrid { path: file.path().into(), kind: file.kind(), detail }
 }
 
-/// Values of a grid with `counts` of them along its axes, `N` components each, with some of the axes
-/// turned round.
+/// Reverses values of `N` components on a grid along its flipped axes; `counts` are the numbers of
+/// values along the axes.
 pub(super) fn flip<const N: usize, T: Copy>(
     values: Vec<T>,
     counts: [usize; 3],
@@ -135,17 +132,17 @@ pub(super) fn flip<const N: usize, T: Copy>(
         return values;
     }
     let [nx, ny, nz] = counts;
-    let from = |d: usize, i: usize| if flipped[d] { counts[d] - 1 - i } else { i };
-    let mut turned = Vec::with_capacity(values.len());
+    let source = |d: usize, i: usize| if flipped[d] { counts[d] - 1 - i } else { i };
+    let mut reversed = Vec::with_capacity(values.len());
     for k in 0..nz {
         for j in 0..ny {
             for i in 0..nx {
-                let value = N * ((from(2, k) * ny + from(1, j)) * nx + from(0, i));
-                turned.extend_from_slice(&values[value..value + N]);
+                let value = N * ((source(2, k) * ny + source(1, j)) * nx + source(0, i));
+                reversed.extend_from_slice(&values[value..value + N]);
             }
         }
     }
-    turned
+    reversed
 }
 
 #[cfg(test)]
@@ -164,22 +161,23 @@ mod tests {
         assert_eq!(moved, "node 2 of its x axis is at 0.4, not at 0.3");
         let smaller = first.difference(&grid(&[0.0, 0.1])).unwrap();
         assert_eq!(smaller, "it has 2 x 2 x 1 nodes, not 3 x 2 x 1 nodes");
-        let turned = Grid { flipped: [false, true, false], ..first.clone() };
-        assert_eq!(first.difference(&turned).unwrap(), "its y axis runs the other way");
+        let reversed = Grid { flipped: [false, true, false], ..first.clone() };
+        let difference = first.difference(&reversed).unwrap();
+        assert_eq!(difference, "its y axis has the opposite direction");
         assert_eq!(first.cells(), [2, 1, 1]);
     }
 
     #[test]
-    fn an_axis_must_lead_one_way() {
+    fn an_axis_must_be_strictly_monotonic() {
         assert_eq!(unusable(&[0.0]), None);
         assert_eq!(unusable(&[0.0, 1.0, 3.0]), None);
         assert!(unusable(&[]).unwrap().contains("no nodes"));
         assert!(unusable(&[0.0, f64::NAN]).unwrap().contains("NaN at node 1"));
-        assert!(unusable(&[0.0, 2.0, 1.0, 3.0]).unwrap().contains("2 and 1 are neighbours"));
+        assert!(unusable(&[0.0, 2.0, 1.0, 3.0]).unwrap().contains("2 is followed by 1"));
     }
 
     #[test]
-    fn values_are_turned_with_their_axes() {
+    fn values_are_reversed_with_their_axes() {
         let values: Vec<i32> = (0..4).flat_map(|i| [i, 10 * i, 100 * i]).collect();
         let order = |flipped| -> Vec<i32> {
             flip::<3, _>(values.clone(), [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()

@@ -1,80 +1,78 @@
-//! What there is to know about a series before it is read.
+//! Description of a series before its frames are read.
 
 use super::grid::Grid;
-use super::mesh::{MeshInfo, Selection};
-use super::points::{Nodes, bounds};
-use super::times::TimesFrom;
+use super::mesh::{MeshCells, MeshInfo};
+use super::points::{DistinctPoints, bounds};
+use super::times::{Timeline, TimesFrom};
 use super::velocity::{Association, VelocityInfo};
 use burntrace_vtk::{ArrayInfo, VtkFile};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A device keeps four numbers for each velocity.
+/// Numbers on a device for each velocity.
 const NUMBERS_ON_DEVICE: u64 = 4;
 
-/// And for each point its place.
+/// Numbers on a device for each point: its coordinates.
 const COORDINATES: u64 = 3;
 
-/// Of a cell of a mesh it keeps the numbers that lead from a position to its place in the cell,
+/// Numbers on a device for each cell of a mesh: its map from positions to local coordinates.
 const NUMBERS_OF_CELL: u64 = 16;
 
-/// its nodes, and its entries in the locator: two bins, and eight bins at most that it is in.
+/// Integers on a device for each cell of a mesh: its nodes, its range of bins in the locator, and
+/// its entries in at most eight bins.
 const INTEGERS_OF_CELL: u64 = 8 + 2 + 8;
 
-/// The interpolation that needs a grid.
+/// The interpolation on grids.
 const ON_GRIDS: &str = "grid";
 
-/// The interpolation that needs cells that make a mesh.
+/// The interpolation on meshes.
 const ON_MESHES: &str = "mesh";
 
-/// The interpolations that need a velocity on points.
+/// The interpolations between points.
 const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 
-/// A series in numbers and words, for people and for other programs.
+/// The description of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesInfo {
     /// Files of the selected frames, in order of time.
     pub files: Vec<PathBuf>,
-    /// How many files there are before frames are selected.
+    /// Number of files before the selection of frames.
     pub files_found: usize,
     /// Kind of the data sets, e.g. `image data`.
     pub kind: String,
-    /// How the first file is written, e.g. `legacy, binary`.
+    /// Format of the first file, e.g. `legacy, binary`.
     pub encoding: String,
-    /// Points of a frame.
+    /// Number of points in a frame.
     pub points: usize,
-    /// Cells of a frame.
+    /// Number of cells in a frame.
     pub cells: usize,
-    /// Nodes along each axis, for the kinds of data sets that have axes.
+    /// Nodes along each axis, for kinds of data sets with axes.
     pub dims: Option<[usize; 3]>,
-    /// The x, y and z axes; empty if there is no usable grid.
+    /// The x, y and z axes; empty without a grid with axes.
     pub axes: Vec<AxisInfo>,
-    /// The least and the greatest corner of the box around the points, if they are usable; in the
-    /// data's unit of length.
+    /// Minimum and maximum corner of the bounding box of the points, in the data's unit of length.
     pub bounds: Option<[[f64; 3]; 2]>,
-    /// Points of a frame, those at one place counted once; only where there is no usable grid, and
+    /// Number of points in a frame, coincident ones counted once; only without a grid with axes, and
     /// not for a [`MeshSeries`](super::MeshSeries).
     pub distinct_points: Option<usize>,
-    /// What lies between the points, in unstructured and structured grids that are not read as
-    /// grids with axes.
+    /// The cells of unstructured grids, and of structured grids without axes.
     pub mesh: Option<MeshInfo>,
-    /// The values of `field.interpolation` in a case file that the data set can be used with, a
-    /// grid or a mesh first.
+    /// Values of `field.interpolation` in a case file that suit the data set, grid or mesh first.
     pub interpolations: Vec<&'static str>,
     /// The arrays of the first file.
     pub arrays: Vec<ArrayEntry>,
-    /// Times of the selected frames, in the data's unit of time; empty if they are not known.
+    /// Times of the selected frames, in the data's unit of time; empty if unknown.
     pub times: Vec<f64>,
-    /// Where the times come from, if they are known.
+    /// Source of the times, if they are known.
     pub times_from: Option<TimesFrom>,
-    /// The arrays taken as the velocity, if that is clear.
+    /// The arrays of the velocity, unless it is missing or ambiguous.
     pub velocity: Option<VelocityInfo>,
     /// Bytes of all selected frames on a device in single precision, with the first of the
-    /// interpolations; 0 if they cannot be read. For a mesh it is an estimate.
+    /// interpolations; 0 if the frames cannot be read. An estimate for meshes.
     pub device_bytes_f32: u64,
-    /// The same in double precision.
+    /// Bytes of all selected frames on a device in double precision.
     pub device_bytes_f64: u64,
-    /// What keeps the files from being traced.
+    /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }
 
@@ -83,37 +81,37 @@ pub struct SeriesInfo {
 pub struct AxisInfo {
     /// `x`, `y` or `z`.
     pub name: char,
-    /// Its nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Its least coordinate, in the data's unit of length.
+    /// Minimum coordinate, in the data's unit of length.
     pub low: f64,
-    /// Its greatest coordinate.
+    /// Maximum coordinate, in the data's unit of length.
     pub high: f64,
-    /// Distance between neighbouring nodes, if it is the same everywhere; a flat axis has none.
+    /// Distance between neighbouring nodes, if it is uniform; `None` for an axis of one node.
     pub spacing: Option<f64>,
-    /// Whether it is the same everywhere.
+    /// Whether the nodes are evenly spaced.
     pub is_uniform: bool,
-    /// Whether it decreases in the files.
+    /// Whether the coordinates decrease in the files.
     pub is_flipped: bool,
 }
 
 /// An array of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArrayEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// `point`, `cell` or `field`.
     pub association: String,
-    /// Numbers of a value.
+    /// Numbers in a value.
     pub components: usize,
     /// Type of the numbers, e.g. `Float32`.
     pub scalar: String,
-    /// How many values there are.
+    /// Number of values.
     pub tuples: usize,
 }
 
 impl SeriesInfo {
-    /// What a file says before anything has been worked out.
+    /// The description of the first file, without what depends on its grid, mesh or points.
     pub(super) fn of(file: &VtkFile) -> SeriesInfo {
         let geometry = file.geometry();
         SeriesInfo {
@@ -139,9 +137,23 @@ impl SeriesInfo {
         }
     }
 
-    /// Adds what follows from the grid, the velocity and the number of frames; `on_points`:
-    /// whether the points have the velocity.
-    pub(super) fn settle(&mut self, grid: &Grid, velocity: Option<&VelocityInfo>, on_points: bool) {
+    /// Adds the files and times of the selected frames; `found` is the number of files before the
+    /// selection.
+    pub(super) fn set_times(&mut self, timeline: &Timeline, found: usize) {
+        self.files = timeline.paths.clone();
+        self.files_found = found;
+        self.times = timeline.times.clone();
+        self.times_from = Some(timeline.from);
+    }
+
+    /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also those between
+    /// points. The number of frames must be known.
+    pub(super) fn add_grid(
+        &mut self,
+        grid: &Grid,
+        velocity: Option<&VelocityInfo>,
+        on_points: bool,
+    ) {
         self.axes = axes(grid);
         self.bounds = Some([
             grid.axes.each_ref().map(|axis| axis[0]),
@@ -155,31 +167,31 @@ impl SeriesInfo {
                 Association::Cell => grid.cells(),
             };
             let velocities = counts.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
-            self.settle_bytes(self.on_device(velocities), 0);
+            self.set_device_bytes(self.on_device(velocities), 0);
         }
         if on_points {
             self.interpolations.extend(ON_POINTS);
         }
     }
 
-    /// Adds what follows from the points.
-    pub(super) fn settle_points(&mut self, nodes: &Nodes) {
+    /// Adds the bounds and the number of points.
+    pub(super) fn set_points(&mut self, nodes: &DistinctPoints) {
         self.bounds = Some(bounds(&nodes.positions));
         self.distinct_points = Some(nodes.positions.len());
     }
 
-    /// Adds what follows from a velocity on the points and the number of frames.
-    pub(super) fn settle_on_points(&mut self, nodes: &Nodes, velocity: &VelocityInfo) {
+    /// Adds the interpolations between points. The number of frames must be known.
+    pub(super) fn add_points(&mut self, nodes: &DistinctPoints, velocity: &VelocityInfo) {
         let count = nodes.positions.len() as u64;
         let numbers = self.on_device(count).saturating_add(count.saturating_mul(COORDINATES));
-        self.settle_way(&ON_POINTS, velocity, numbers, 0);
+        self.add_interpolations(&ON_POINTS, velocity, numbers, 0);
     }
 
-    /// Adds what follows from the mesh, the velocity and the number of frames.
-    pub(super) fn settle_mesh(
+    /// Adds a mesh and the interpolation on it. The number of frames must be known.
+    pub(super) fn add_mesh(
         &mut self,
         points: &[[f64; 3]],
-        mesh: &Selection,
+        mesh: &MeshCells,
         velocity: &VelocityInfo,
     ) {
         self.bounds = Some(bounds(points));
@@ -190,11 +202,16 @@ impl SeriesInfo {
         };
         let of_cells = cells.saturating_mul(NUMBERS_OF_CELL);
         let numbers = self.on_device(velocities).saturating_add(of_cells);
-        self.settle_way(&[ON_MESHES], velocity, numbers, cells.saturating_mul(INTEGERS_OF_CELL));
+        self.add_interpolations(
+            &[ON_MESHES],
+            velocity,
+            numbers,
+            cells.saturating_mul(INTEGERS_OF_CELL),
+        );
     }
 
-    /// Adds a way to interpolate the velocity; the first one says what it takes on a device.
-    fn settle_way(
+    /// Adds interpolations of the velocity. The first ones determine the memory on a device.
+    fn add_interpolations(
         &mut self,
         interpolations: &[&'static str],
         velocity: &VelocityInfo,
@@ -203,18 +220,18 @@ impl SeriesInfo {
     ) {
         if self.interpolations.is_empty() {
             self.velocity = Some(velocity.clone());
-            self.settle_bytes(numbers, integers);
+            self.set_device_bytes(numbers, integers);
         }
         self.interpolations.extend(interpolations);
     }
 
-    /// How many numbers the velocities of all frames are on a device.
+    /// Numbers on a device for the velocities of all frames.
     fn on_device(&self, velocities: u64) -> u64 {
         velocities.saturating_mul(self.files.len() as u64 * NUMBERS_ON_DEVICE)
     }
 
-    /// Memory for so many numbers in the precision of the run, and integers of four bytes.
-    fn settle_bytes(&mut self, numbers: u64, integers: u64) {
+    /// Sets the memory for numbers in the precision of the run and integers of four bytes.
+    fn set_device_bytes(&mut self, numbers: u64, integers: u64) {
         let integers = integers.saturating_mul(4);
         self.device_bytes_f32 = numbers.saturating_mul(4).saturating_add(integers);
         self.device_bytes_f64 = numbers.saturating_mul(8).saturating_add(integers);
@@ -236,8 +253,8 @@ fn axes(grid: &Grid) -> Vec<AxisInfo> {
         let nodes = grid.axes[d].as_slice();
         let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
         let pitch = (high - low) / (nodes.len() - 1).max(1) as f64;
-        let mut gaps = nodes.array_windows().map(|[a, b]| b - a);
-        let is_uniform = gaps.all(|gap| (gap - pitch).abs() <= 1e-6 * pitch);
+        let mut spacings = nodes.array_windows().map(|[a, b]| b - a);
+        let is_uniform = spacings.all(|spacing| (spacing - pitch).abs() <= 1e-6 * pitch);
         AxisInfo {
             name,
             nodes: nodes.len(),

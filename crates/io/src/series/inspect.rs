@@ -1,49 +1,49 @@
-//! What a series holds, and what stands in the way of tracing it.
+//! Inspection of series, also of files that cannot be traced.
 
 use super::grid::Grid;
-use super::mesh::{MeshInfo, Selection};
-use super::points::Nodes;
+use super::mesh::{MeshCells, MeshInfo};
+use super::points::DistinctPoints;
 use super::velocity::VelocityInfo;
-use super::{Files, SeriesInfo, SeriesOptions, check_grids, describe_times, find, timeline};
+use super::{Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
 use crate::{Error, Result, points::positions};
 use burntrace_vtk::VtkFile;
 use std::path::PathBuf;
 
-/// Describes the files of a series, also such that cannot be traced: what stands in the way is
-/// among the [`problems`](SeriesInfo::problems).
+/// Describes the files of a series. If they cannot be traced, [`problems`](SeriesInfo::problems) has
+/// the reasons.
 ///
 /// # Errors
 ///
-/// If there are no such files, or the first one cannot be read.
+/// If no file is found, or the first one cannot be read.
 pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
     let files = files.into();
-    let (line, problem) = match timeline(&files, options) {
-        Ok(line) => (Some(line), None),
+    let (selected, problem) = match select_frames(&files, options) {
+        Ok(selected) => (Some(selected), None),
         Err(problem) => (None, Some(problem)),
     };
-    let first = match &line {
-        Some((line, _)) => line.paths[0].clone(),
+    let first = match &selected {
+        Some((timeline, _)) => timeline.paths[0].clone(),
         None => find(&files)?.0.swap_remove(0),
     };
     let file = burntrace_vtk::open(&first)?;
     let mut info = SeriesInfo::of(&file);
-    match &line {
-        Some((line, found)) => describe_times(&mut info, line, *found),
+    match &selected {
+        Some((timeline, found)) => info.set_times(timeline, *found),
         None => {
             info.files = find(&files)?.0;
             info.files_found = info.files.len();
         }
     }
     info.problems.extend(problem.map(|problem| problem.to_string()));
-    let paths = line.map(|(line, _)| line.paths).unwrap_or_default();
+    let paths = selected.map(|(timeline, _)| timeline.paths).unwrap_or_default();
     match Grid::read(&file) {
         Ok(grid) => describe_grid(&mut info, &file, &grid, &paths, options),
-        // Its points may do.
         Err(_) => describe_points(&mut info, &file, &paths, options),
     }
     Ok(info)
 }
 
+/// Describes a grid with axes.
 fn describe_grid(
     info: &mut SeriesInfo,
     file: &VtkFile,
@@ -52,15 +52,16 @@ fn describe_grid(
     options: &SeriesOptions,
 ) {
     let on_points = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer).is_ok();
-    let mut keep = |problem: Error| info.problems.push(problem.to_string());
+    let mut add_problem = |problem: Error| info.problems.push(problem.to_string());
     let velocity = VelocityInfo::choose(file, &options.velocity, options.prefer);
-    let velocity = velocity.map_err(&mut keep).ok();
+    let velocity = velocity.map_err(&mut add_problem).ok();
     if let Some(velocity) = &velocity {
-        let _ = check_grids(paths, grid, velocity).map_err(&mut keep);
+        let _ = check_grids(paths, grid, velocity).map_err(&mut add_problem);
     }
-    info.settle(grid, velocity.as_ref(), on_points);
+    info.add_grid(grid, velocity.as_ref(), on_points);
 }
 
+/// Describes the points of a data set without axes, and its cells.
 fn describe_points(
     info: &mut SeriesInfo,
     file: &VtkFile,
@@ -81,35 +82,35 @@ fn describe_points(
     if let Some(mesh) = &mesh {
         describe_mesh(info, file, mesh, &positions, paths, options);
     }
-    let nodes = Nodes::of(positions);
-    info.settle_points(&nodes);
-    let mut keep = |problem: Error| info.problems.push(problem.to_string());
+    let nodes = DistinctPoints::of(positions);
+    info.set_points(&nodes);
+    let mut add_problem = |problem: Error| info.problems.push(problem.to_string());
     match on_points {
         Ok(velocity) => {
-            // A mesh with the same velocity has been held against all files, points included.
+            // With the same velocity, the check of the mesh has included the points.
             if info.velocity.as_ref() != Some(&velocity) {
-                let _ = nodes.check_others(paths, &velocity).map_err(&mut keep);
+                let _ = nodes.check_frames(paths, &velocity).map_err(&mut add_problem);
             }
-            info.settle_on_points(&nodes, &velocity);
+            info.add_points(&nodes, &velocity);
         }
-        // What is wrong with the velocity of the mesh has been said.
+        // The problem is listed for the mesh.
         Err(_) if mesh.is_some() => {}
-        Err(problem) => keep(problem),
+        Err(problem) => add_problem(problem),
     }
 }
 
-/// Adds what there is to say about a velocity on a mesh.
+/// Describes a velocity on a mesh.
 fn describe_mesh(
     info: &mut SeriesInfo,
     file: &VtkFile,
-    mesh: &Selection,
+    mesh: &MeshCells,
     points: &[[f64; 3]],
     paths: &[PathBuf],
     options: &SeriesOptions,
 ) {
-    let mut keep = |problem: Error| info.problems.push(problem.to_string());
+    let mut add_problem = |problem: Error| info.problems.push(problem.to_string());
     let velocity = VelocityInfo::choose(file, &options.velocity, options.prefer);
-    let Ok(velocity) = velocity.map_err(&mut keep) else { return };
-    let _ = mesh.check_others(paths, &velocity, points).map_err(&mut keep);
-    info.settle_mesh(points, mesh, &velocity);
+    let Ok(velocity) = velocity.map_err(&mut add_problem) else { return };
+    let _ = mesh.check_frames(paths, &velocity, points).map_err(&mut add_problem);
+    info.add_mesh(points, mesh, &velocity);
 }

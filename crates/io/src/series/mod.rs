@@ -1,4 +1,4 @@
-//! A velocity field over one or many VTK files.
+//! Velocity fields in one or several VTK files.
 
 mod diffusivity;
 mod frames;
@@ -35,40 +35,40 @@ use times::Timeline;
 pub struct SeriesOptions {
     /// The times of the files.
     pub time: TimeOptions,
-    /// Which of the frames to take.
+    /// The frames to read.
     pub frames: Frames,
-    /// Which array is the velocity.
+    /// The array of the velocity.
     pub velocity: VelocityName,
-    /// Which one to take where the same name is there for the points and for the cells.
+    /// Point or cell array, if both have the name of the velocity.
     pub prefer: Option<Association>,
-    /// Which array is the diffusivity of a random walk, if any: one number for each point or cell,
-    /// where the velocity is.
+    /// The array of the diffusivity of a random walk, if any: one number for each point or cell, with
+    /// the same association as the velocity.
     pub diffusivity: Option<String>,
-    /// What becomes of cells of which no mesh can be made; only a [`MeshSeries`] looks at cells.
+    /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`].
     pub other_cells: OtherCells,
 }
 
-/// What every series says of itself, and how the tracer reads it: the series holds a `line`, a
-/// `velocity` and an `info`, and reads the velocity and the diffusivity of a frame by its number.
-macro_rules! tell {
+/// Implements the common methods of a series, and `FrameSource`, for a type with the fields
+/// `timeline`, `velocity` and `info` and the method `read_frame`.
+macro_rules! implement_series {
     ($series:ident) => {
         impl $series {
-            /// Where the times come from.
+            /// The source of the times.
             pub fn times_from(&self) -> TimesFrom {
-                self.line.from
+                self.timeline.from
             }
 
             /// The file of each frame.
             pub fn paths(&self) -> &[std::path::PathBuf] {
-                &self.line.paths
+                &self.timeline.paths
             }
 
-            /// The arrays that are the velocity, and the diffusivity beside it.
+            /// The arrays of the velocity and of the diffusivity.
             pub fn velocity(&self) -> &VelocityInfo {
                 &self.velocity
             }
 
-            /// What there is to know about the series.
+            /// The description of the series.
             pub fn info(&self) -> &SeriesInfo {
                 &self.info
             }
@@ -76,7 +76,7 @@ macro_rules! tell {
 
         impl burntrace_core::FrameSource for $series {
             fn times(&self) -> &[f64] {
-                &self.line.times
+                &self.timeline.times
             }
 
             fn read(
@@ -91,17 +91,20 @@ macro_rules! tell {
                 frames: &[usize],
             ) -> Vec<std::result::Result<burntrace_core::FrameData, burntrace_core::SourceError>>
             {
-                let found = crate::series::together(frames, |frame| self.read_frame(frame));
+                let found =
+                    crate::series::read_concurrently(frames, |frame| self.read_frame(frame));
                 found.into_iter().map(|frame| Ok(frame?)).collect()
             }
         }
     };
 }
-use tell;
+use implement_series;
 
-/// What is read of several frames, each by a thread of its own. Those of a pool may be busy with
-/// steps for long.
-fn together<T: Send>(frames: &[usize], read: impl Fn(usize) -> Result<T> + Sync) -> Vec<Result<T>> {
+/// Reads several frames, each in a new thread: the threads of a pool may be busy with steps.
+fn read_concurrently<T: Send>(
+    frames: &[usize],
+    read: impl Fn(usize) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
     if let [frame] = frames {
         return vec![read(*frame)];
     }
@@ -114,11 +117,10 @@ fn together<T: Send>(frames: &[usize], read: impl Fn(usize) -> Result<T> + Sync)
     })
 }
 
-/// A velocity field on a grid over one or many VTK files, one frame each.
+/// A velocity field on a grid in one or several VTK files, one frame each.
 ///
-/// [`open`](Series::open) reads the structure of the files, so that whatever would keep a frame
-/// from being read is known before a run; the velocities stay in the files until
-/// [`read_frame`](Series::read_frame).
+/// [`open`](Series::open) reads the structure of all files, so that problems are found before a run.
+/// [`read_frame`](Series::read_frame) reads the velocities.
 ///
 /// ```no_run
 /// use burntrace_io::{Frames, Series, SeriesOptions, TimeOptions};
@@ -134,7 +136,7 @@ fn together<T: Send>(frames: &[usize], read: impl Fn(usize) -> Result<T> + Sync)
 /// ```
 #[derive(Debug)]
 pub struct Series {
-    line: Timeline,
+    timeline: Timeline,
     grid: Grid,
     velocity: VelocityInfo,
     info: SeriesInfo,
@@ -143,24 +145,24 @@ pub struct Series {
 impl Series {
     /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
     ///
-    /// Image data, rectilinear grids, and structured grids whose nodes lie along axes can be read.
-    /// Axes that decrease are turned round together with their data.
+    /// Reads image data, rectilinear grids, and structured grids whose nodes lie along axes.
+    /// Decreasing axes are reversed together with their data.
     ///
     /// # Errors
     ///
-    /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, the diffusivity is not there, or the
-    /// frames are not all on one grid with axes.
+    /// If files are missing or damaged, their times are unknown or do not increase, no frame is
+    /// selected, the velocity is missing or ambiguous, the diffusivity is missing, or the frames are
+    /// not all on one grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
-        let (line, file, mut info) = begin(&files.into(), options)?;
+        let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
             .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
-        check_grids(&line.paths, &grid, &velocity)?;
+        check_grids(&timeline.paths, &grid, &velocity)?;
         let on_points = velocity.association == Association::Point;
-        info.settle(&grid, Some(&velocity), on_points);
-        Ok(Series { line, grid, velocity, info })
+        info.add_grid(&grid, Some(&velocity), on_points);
+        Ok(Series { timeline, grid, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -172,10 +174,10 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// If there is no such frame, if its file has been removed, damaged or replaced by one of
-    /// another shape, or if a diffusivity is negative or not finite.
+    /// If the frame does not exist, its file has been removed, damaged or replaced by one of another
+    /// shape, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
+        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
         self.velocity.read(&file, &self.grid)
     }
 }
@@ -190,38 +192,31 @@ impl GridSource for Series {
     }
 }
 
-tell!(Series);
+implement_series!(Series);
 
-/// The selected files with their times, the first file, and what is known of them so far.
-fn begin(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
-    let (line, found) = timeline(files, options)?;
-    let file = burntrace_vtk::open(&line.paths[0])?;
+/// The selected files with their times, the first file, and the description so far.
+fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
+    let (timeline, found) = select_frames(files, options)?;
+    let file = burntrace_vtk::open(&timeline.paths[0])?;
     let mut info = SeriesInfo::of(&file);
-    describe_times(&mut info, &line, found);
-    Ok((line, file, info))
+    info.set_times(&timeline, found);
+    Ok((timeline, file, info))
 }
 
-fn describe_times(info: &mut SeriesInfo, line: &Timeline, found: usize) {
-    info.files = line.paths.clone();
-    info.files_found = found;
-    info.times = line.times.clone();
-    info.times_from = Some(line.from);
-}
-
-/// The selected files with their times, and how many there were to select from.
-fn timeline(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
+/// The selected files with their times, and the number of files before the selection.
+fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
     let (paths, in_pvd) = find(files)?;
     let all = times::resolve(paths, in_pvd, &options.time)?;
-    let chosen = options.frames.select(&all.times)?;
-    let line = Timeline {
-        paths: chosen.iter().map(|&i| all.paths[i].clone()).collect(),
-        times: chosen.iter().map(|&i| all.times[i]).collect(),
+    let selected = options.frames.select(&all.times)?;
+    let timeline = Timeline {
+        paths: selected.iter().map(|&i| all.paths[i].clone()).collect(),
+        times: selected.iter().map(|&i| all.times[i]).collect(),
         from: all.from,
     };
-    Ok((line, all.paths.len()))
+    Ok((timeline, all.paths.len()))
 }
 
-/// The files, at least one, with the times that a `.pvd` file gives them.
+/// The files, at least one, with their times in a `.pvd` file.
 fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
     let paths = files.paths()?;
     match paths.iter().find(|path| is_pvd(path)) {
@@ -231,7 +226,7 @@ fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
             Ok((paths, Some(times)))
         }
         Some(pvd) => Err(Error::Files(format!(
-            "`{}` is a collection and stands among other files; name it alone, or the others",
+            "`{}` is a collection among other files; give either the collection or the files",
             pvd.display()
         ))),
     }
@@ -247,14 +242,14 @@ fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
     paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
 }
 
-/// Makes sure that all frames after the first one are on its grid and have the velocity.
+/// Checks that all frames have the velocity and the grid of the first one.
 fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
-    check_others(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
+    check_frames(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
 }
 
-/// Makes sure that all frames after the first one have the velocity, `on` the same as the first
-/// one: `difference` says how a file is not.
-fn check_others(
+/// Checks that all frames have the velocity, and the grid, mesh or points (`on`) of the first one:
+/// `difference` describes how a file differs.
+fn check_frames(
     paths: &[PathBuf],
     velocity: &VelocityInfo,
     on: &'static str,
@@ -264,19 +259,19 @@ fn check_others(
         let file = burntrace_vtk::open(path)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
-            return Err(differs(paths, frame, on, difference));
+            return Err(frame_differs(paths, frame, on, difference));
         }
     }
     Ok(())
 }
 
-/// Says that a frame is not `on` the same as the first one.
-fn differs(paths: &[PathBuf], frame: usize, on: &'static str, difference: String) -> Error {
+/// The error of a frame that differs from the first one.
+fn frame_differs(paths: &[PathBuf], frame: usize, on: &'static str, difference: String) -> Error {
     let [path, first] = [frame, 0].map(|frame| paths.get(frame).cloned().unwrap_or_default());
     Error::FrameDiffers { frame, path, first, on, difference }
 }
 
-/// How a number of points or cells is not that of the first file.
-fn other_count(found: usize, expected: usize, thing: &str) -> Option<String> {
+/// How a number of points or cells differs from that of the first file.
+fn count_difference(found: usize, expected: usize, thing: &str) -> Option<String> {
     (found != expected).then(|| format!("it has {}, not {expected}", counted(found, thing)))
 }

@@ -1,4 +1,4 @@
-//! Which files a name, pattern or list stands for, and the numbers in their names.
+//! File names, patterns and lists, and the numbers in file names.
 
 use crate::listing::list;
 use crate::{Error, Result};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-/// The files of a series, as a user names them: one path, pattern or `.pvd` file, or a list.
+/// The files of a series as given by the user: a path, a pattern, a `.pvd` file, or a list.
 ///
-/// A name that contains `*`, `?` or `[` and is not that of a file is a pattern, as in
-/// `run/u_*.vti`. The files that it matches are put in order with numbers read as numbers: `u_2`
-/// comes before `u_10`. Files that are listed stay in the order of the list.
+/// A name that contains `*`, `?` or `[` and is not the name of an existing file is a pattern, as
+/// in `run/u_*.vti`. Its matches are sorted in natural order: `u_2` before `u_10`. A list keeps its
+/// order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give a path, a pattern or a list of them")]
 pub enum Files {
@@ -21,7 +21,7 @@ pub enum Files {
 }
 
 impl Files {
-    /// The same files, with relative names taken to begin in a folder.
+    /// Resolves relative names in a folder.
     pub fn within(self, folder: &Path) -> Files {
         match self {
             Files::One(path) => Files::One(folder.join(path)),
@@ -70,7 +70,7 @@ impl From<Vec<PathBuf>> for Files {
     }
 }
 
-/// The files that a name or pattern stands for, in their natural order.
+/// The files of a name or pattern, in natural order.
 fn expand(name: &Path) -> Result<Vec<PathBuf>> {
     if name.is_file() {
         return Ok(vec![name.to_path_buf()]);
@@ -98,9 +98,9 @@ fn is_pattern(name: &str) -> bool {
 }
 
 fn no_file(what: &'static str, name: &Path) -> Error {
-    // The part of the path before the first wildcard.
-    let fixed = |folder: &&Path| !is_pattern(&folder.to_string_lossy());
-    let folder = name.ancestors().skip(1).find(fixed).unwrap_or(Path::new(""));
+    // The deepest folder without a wildcard.
+    let is_fixed = |folder: &&Path| !is_pattern(&folder.to_string_lossy());
+    let folder = name.ancestors().skip(1).find(is_fixed).unwrap_or(Path::new(""));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let there = match files_in(folder) {
         Some(files) if files.is_empty() => {
@@ -112,7 +112,7 @@ fn no_file(what: &'static str, name: &Path) -> Error {
     Error::NoFile { what, given: name.display().to_string(), there }
 }
 
-/// Names of the files in a folder, in their natural order; `None` if it cannot be read.
+/// Names of the files in a folder, in natural order; `None` if the folder cannot be read.
 fn files_in(folder: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let files = entries.filter(|entry| entry.path().is_file());
@@ -122,8 +122,8 @@ fn files_in(folder: &Path) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Order of names in which runs of digits count as whole numbers. A decimal point is no part of a
-/// number: too many names end in `v2.0010`.
+/// Natural order of names: runs of digits are compared as integers. A decimal point is not part of a
+/// number, because of names such as `v2.0010`.
 pub(crate) fn natural_order(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
@@ -141,7 +141,7 @@ pub(crate) fn natural_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes the leading run of digits, or of other characters, off a name.
+/// Splits the leading run of digits, or of other characters, off a name.
 fn token<'a>(name: &mut &'a str) -> &'a str {
     let digits = name.starts_with(is_digit);
     let end = name.find(|c| is_digit(c) != digits).unwrap_or(name.len());
@@ -156,7 +156,7 @@ fn number_order(x: &str, y: &str) -> Ordering {
     x.len().cmp(&y.len()).then_with(|| x.cmp(y))
 }
 
-/// The last run of digits in a file's name without its extension: 10 for `run2/u_010.vti`.
+/// The last number in a file name without its extension: 10 for `run2/u_010.vti`.
 pub(super) fn last_number(path: &Path) -> Option<f64> {
     let stem = path.file_stem()?.to_string_lossy().into_owned();
     let digits = stem.split(|c| !is_digit(c)).rfind(|digits| !digits.is_empty())?;
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_number_of_a_name_counts() {
+    fn the_last_number_before_the_extension_is_used() {
         let number = |name: &str| last_number(Path::new(name));
         assert_eq!(number("run7/u_010.vti"), Some(10.0));
         assert_eq!(number("T0000000500.vtu"), Some(500.0));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_files_are_reported_with_what_is_there() {
+    fn missing_files_are_reported_with_those_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["u_10.vti", "u_2.vti", "notes.txt"] {
             std::fs::write(folder.path().join(name), "").unwrap();
@@ -205,12 +205,12 @@ mod tests {
         assert!(none.ends_with("has notes.txt, u_2.vti, u_10.vti"), "{none}");
         assert!(error("v_1.vti").starts_with("no file is called `"));
         assert!(error("sub/v_*.vti").contains("there is no folder `"));
-        assert!(error("u_[.vti").contains("is no pattern"));
+        assert!(error("u_[.vti").contains("is not a file name pattern"));
         assert!(Files::List(vec![]).paths().unwrap_err().to_string().contains("empty"));
     }
 
     #[test]
-    fn patterns_and_lists_give_files_in_order() {
+    fn matches_are_sorted_and_lists_keep_their_order() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["u_10.vti", "u_2.vti", "u_[1].vti"] {
             std::fs::write(folder.path().join(name), "").unwrap();
@@ -221,7 +221,7 @@ mod tests {
         };
         assert_eq!(names("u_*0.vti".into()), ["u_10.vti"]);
         assert_eq!(names("u_?*.vti".into()), ["u_2.vti", "u_10.vti", "u_[1].vti"]);
-        // The name of a file that is there is not read as a pattern.
+        // The name of an existing file is not a pattern.
         assert_eq!(names("u_[1].vti".into()), ["u_[1].vti"]);
         let list: Vec<PathBuf> = vec!["u_10.vti".into(), "u_2.vti".into()];
         assert_eq!(names(list.into()), ["u_10.vti", "u_2.vti"]);

@@ -1,9 +1,10 @@
-//! A velocity on the points of files, whatever lies between them.
+//! Velocity fields on scattered points.
 
 use super::times::Timeline;
 use super::velocity::VelocityInfo;
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, frame_path, other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, frame_path,
+    implement_series, open_first,
 };
 use crate::{Result, points::positions};
 use burntrace_core::{FrameData, PointSource};
@@ -11,11 +12,11 @@ use burntrace_vtk::VtkFile;
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-/// A velocity field on scattered points over one or many VTK files, one frame each.
+/// A velocity field on scattered points in one or several VTK files, one frame each.
 ///
-/// The points of any data set will do: poly data, unstructured and structured grids, and the nodes
-/// of image data and rectilinear grids. Points at the same place, as on the seams of a `.pvtu`, are
-/// taken once, with the velocity of the first of them: twice they would count twice in a mean.
+/// Reads the points of any data set: poly data, unstructured and structured grids, and the nodes of
+/// image data and rectilinear grids. Of coincident points, as on the seams of a `.pvtu`, only the
+/// first is used, so that they do not count twice in a mean.
 ///
 /// ```no_run
 /// use burntrace_core::PointSource;
@@ -27,31 +28,31 @@ use std::path::PathBuf;
 /// ```
 #[derive(Debug)]
 pub struct PointSeries {
-    line: Timeline,
-    nodes: Nodes,
+    timeline: Timeline,
+    nodes: DistinctPoints,
     velocity: VelocityInfo,
     info: SeriesInfo,
 }
 
 impl PointSeries {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. The points of all frames
-    /// are read, and must be those of the first one in the same order.
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. All frames must have the
+    /// same points in the same order.
     ///
     /// # Errors
     ///
-    /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, it is in the cells, the diffusivity is
-    /// not there, or the frames are not all on the same points, which must be finite.
+    /// If files are missing or damaged, their times are unknown or do not increase, no frame is
+    /// selected, the velocity is missing, ambiguous or in the cells, the diffusivity is missing, the
+    /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
-        let (line, file, mut info) = begin(&files.into(), options)?;
+        let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::choose_on_points(&file, &options.velocity, options.prefer)?
             .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
-        let nodes = Nodes::read(&file)?;
-        nodes.check_others(&line.paths, &velocity)?;
-        info.settle_points(&nodes);
-        info.settle_on_points(&nodes, &velocity);
-        Ok(PointSeries { line, nodes, velocity, info })
+        let nodes = DistinctPoints::read(&file)?;
+        nodes.check_frames(&timeline.paths, &velocity)?;
+        info.set_points(&nodes);
+        info.add_points(&nodes, &velocity);
+        Ok(PointSeries { timeline, nodes, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`positions`](PointSource::positions),
@@ -61,11 +62,11 @@ impl PointSeries {
     ///
     /// # Errors
     ///
-    /// If there is no such frame, if its file has been removed, damaged or replaced by one with
-    /// another number of points, or if a diffusivity is negative or not finite.
+    /// If the frame does not exist, its file has been removed, damaged or replaced by one with another
+    /// number of points, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.line.paths, frame)?)?;
-        self.velocity.read_selected(&file, self.nodes.count, self.nodes.kept.as_deref())
+        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
+        self.velocity.read_selected(&file, self.nodes.count, self.nodes.indices.as_deref())
     }
 }
 
@@ -75,55 +76,57 @@ impl PointSource for PointSeries {
     }
 }
 
-tell!(PointSeries);
+implement_series!(PointSeries);
 
-/// The points of a file, each place once.
+/// The points of a file without duplicates.
 #[derive(Debug)]
-pub(super) struct Nodes {
-    /// How many points the file has.
+pub(super) struct DistinctPoints {
+    /// Number of points in the file.
     pub count: usize,
-    /// The places, in the order of the file.
+    /// Coordinates, in the order of the file.
     pub positions: Vec<[f64; 3]>,
-    /// Which points of the file these are; `None`: all of them.
-    kept: Option<Vec<usize>>,
+    /// Indices of the points in the file; `None` if there are no duplicates.
+    indices: Option<Vec<usize>>,
 }
 
-impl Nodes {
+impl DistinctPoints {
     /// Reads the points of a file.
     ///
     /// # Errors
     ///
-    /// If it has none, or one that is not finite.
-    pub fn read(file: &VtkFile) -> Result<Nodes> {
-        Ok(Nodes::of(positions(file)?))
+    /// If the file has no points, or one that is not finite.
+    pub fn read(file: &VtkFile) -> Result<DistinctPoints> {
+        Ok(DistinctPoints::of(positions(file)?))
     }
 
-    /// The points of a file, which are `positions`.
-    pub fn of(mut positions: Vec<[f64; 3]>) -> Nodes {
+    /// Removes duplicates from the points of a file.
+    pub fn of(mut positions: Vec<[f64; 3]>) -> DistinctPoints {
         let count = positions.len();
-        let kept = first_of_each(&positions);
-        if let Some(kept) = &kept {
-            positions = kept.iter().map(|&point| positions[point]).collect();
+        let indices = first_occurrences(&positions);
+        if let Some(indices) = &indices {
+            positions = indices.iter().map(|&point| positions[point]).collect();
         }
-        Nodes { count, positions, kept }
+        DistinctPoints { count, positions, indices }
     }
 
-    /// Makes sure that all frames after the first one are on its points and have the velocity.
-    pub fn check_others(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<()> {
-        check_others(paths, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
+    /// Checks that all frames have these points and the velocity.
+    pub fn check_frames(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<()> {
+        check_frames(paths, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
     }
 
     /// How the points of another file differ from these, if they do.
     fn difference(&self, others: &[[f64; 3]]) -> Option<String> {
-        let point = |node: usize| self.kept.as_ref().map_or(node, |kept| kept[node]);
+        let point = |node: usize| self.indices.as_ref().map_or(node, |indices| indices[node]);
         let nodes = self.positions.iter().enumerate();
-        other_count(others.len(), self.count, "point")
-            .or_else(|| moved(nodes.map(|(node, here)| (point(node), *here, others[point(node)]))))
+        count_difference(others.len(), self.count, "point").or_else(|| {
+            first_moved(nodes.map(|(node, here)| (point(node), *here, others[point(node)])))
+        })
     }
 }
 
-/// Which of some points, each with its place in the first file and in another one, has moved first.
-pub(super) fn moved(
+/// The message for the first point that has moved. Items are the index of a point, and its
+/// coordinates in the first file and in another one.
+pub(super) fn first_moved(
     mut points: impl Iterator<Item = (usize, [f64; 3], [f64; 3])>,
 ) -> Option<String> {
     let (point, here, there) = points.find(|(_, here, there)| here != there)?;
@@ -131,7 +134,7 @@ pub(super) fn moved(
     Some(format!("its point {point} is at {there}, not at {here}"))
 }
 
-/// The least and the greatest corner of the box around points.
+/// Minimum and maximum corner of the bounding box of points.
 pub(super) fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
     let corner = |limit: f64, choose: fn(f64, f64) -> f64| {
         points
@@ -141,10 +144,11 @@ pub(super) fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
     [corner(f64::INFINITY, f64::min), corner(f64::NEG_INFINITY, f64::max)]
 }
 
-/// The points that are the first ones at their places; `None` if all are.
-fn first_of_each(points: &[[f64; 3]]) -> Option<Vec<usize>> {
+/// Indices of the points that do not coincide with an earlier point; `None` if there are no
+/// duplicates.
+fn first_occurrences(points: &[[f64; 3]]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..points.len()).collect();
-    order.sort_unstable_by(|&a, &b| by_place(&points[a], &points[b]).then(a.cmp(&b)));
+    order.sort_unstable_by(|&a, &b| by_coordinates(&points[a], &points[b]).then(a.cmp(&b)));
     let mut is_first = vec![true; points.len()];
     for &[before, after] in order.array_windows() {
         is_first[after] = points[before] != points[after];
@@ -155,34 +159,34 @@ fn first_of_each(points: &[[f64; 3]]) -> Option<Vec<usize>> {
     Some((0..points.len()).filter(|&point| is_first[point]).collect())
 }
 
-/// An order of finite points in which those at the same place are neighbours.
-fn by_place(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
+/// An order of finite points in which coincident points are adjacent.
+fn by_coordinates(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::velocity::pick;
+    use super::super::velocity::select;
     use super::*;
     use burntrace_core::Floats;
 
     #[test]
-    fn the_first_point_of_a_place_is_kept() {
+    fn the_first_of_coincident_points_is_kept() {
         let [a, b, c] = [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0], [-0.0, 1.0, 2.0]];
-        assert_eq!(first_of_each(&[a, b]), None);
-        assert_eq!(first_of_each(&[]), None);
-        assert_eq!(first_of_each(&[b, a, c, b, a]), Some(vec![0, 1]));
-        let nodes = Nodes { count: 5, positions: vec![b, a], kept: Some(vec![0, 3]) };
+        assert_eq!(first_occurrences(&[a, b]), None);
+        assert_eq!(first_occurrences(&[]), None);
+        assert_eq!(first_occurrences(&[b, a, c, b, a]), Some(vec![0, 1]));
+        let nodes = DistinctPoints { count: 5, positions: vec![b, a], indices: Some(vec![0, 3]) };
         let values = Floats::F32((0..15_u8).map(f32::from).collect());
-        let picked = pick::<3>(values, nodes.kept.as_deref());
+        let picked = select::<3>(values, nodes.indices.as_deref());
         assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
         assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }
 
     #[test]
-    fn differences_are_named() {
+    fn differences_are_described() {
         let [a, b, c] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 0.5, 0.0]];
-        let nodes = Nodes { count: 3, positions: vec![a, b], kept: Some(vec![0, 2]) };
+        let nodes = DistinctPoints { count: 3, positions: vec![a, b], indices: Some(vec![0, 2]) };
         assert_eq!(nodes.difference(&[a, a, b]), None);
         assert_eq!(nodes.difference(&[a, b]).unwrap(), "it has 2 points, not 3");
         let moved = nodes.difference(&[a, a, c]).unwrap();

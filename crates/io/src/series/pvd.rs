@@ -1,4 +1,4 @@
-//! Collections: `.pvd` files.
+//! Collections of files with times: `.pvd` files.
 
 use crate::{Error, Result};
 use quick_xml::Reader;
@@ -16,8 +16,8 @@ struct Entry {
 ///
 /// # Errors
 ///
-/// If it cannot be read, is no collection, is empty, or has entries without a time or several for
-/// one time.
+/// If the file cannot be read, is not a collection, is empty, or has an entry without a time or
+/// several entries with one time.
 pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
     let mut entries = entries(path, &text)?;
@@ -27,15 +27,15 @@ pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
     entries.sort_by(|a, b| a.time.total_cmp(&b.time));
     if let Some([a, b]) = entries.array_windows().find(|[a, b]| a.time == b.time) {
         let location = format!("timestep {}", a.time);
-        return Err(wrong(path, location, in_parts(a, b)));
+        return Err(wrong(path, location, several_parts(a, b)));
     }
     Ok(entries.into_iter().map(|entry| (entry.path, entry.time)).collect())
 }
 
-fn in_parts(a: &Entry, b: &Entry) -> String {
+fn several_parts(a: &Entry, b: &Entry) -> String {
     format!(
-        "it has several parts, `{}` ({}) and `{}` ({}); a frame is one file: merge the parts, or \
-         keep one",
+        "it has several parts, `{}` ({}) and `{}` ({}), and a frame is one file; merge the parts, or \
+         list only one",
         a.path.display(),
         a.part,
         b.path.display(),
@@ -43,26 +43,26 @@ fn in_parts(a: &Entry, b: &Entry) -> String {
     )
 }
 
-/// The text of a `.pvd` file, read as far as `at`.
+/// The text of a `.pvd` file and the current position of the reader.
 struct Document<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Bytes before the location that is being read.
-    at: u64,
+    /// Bytes before the current position.
+    offset: u64,
 }
 
 fn entries(path: &Path, text: &str) -> Result<Vec<Entry>> {
-    let mut document = Document { path, text, at: 0 };
+    let mut document = Document { path, text, offset: 0 };
     let mut reader = Reader::from_str(text);
     let mut entries = Vec::new();
     let mut is_collection = false;
     loop {
         let event = reader.read_event();
-        document.at = reader.buffer_position();
+        document.offset = reader.buffer_position();
         match event.map_err(|e| document.broken(&e))? {
             Event::End(tag) if tag.name().as_ref() == "Collection" => return Ok(entries),
             Event::Eof if is_collection => {
-                return Err(document.wrong("the file ends before </Collection>: it was cut off"));
+                return Err(document.wrong("the file ends before </Collection>: it is truncated"));
             }
             Event::Eof => {
                 return Err(document.wrong("it has no <Collection>, the list of the files"));
@@ -88,7 +88,8 @@ impl Document<'_> {
         };
         let number = time.trim().parse::<f64>().ok().filter(|time| time.is_finite());
         let Some(number) = number else {
-            return Err(self.wrong(&format!("the timestep `{time}` of `{file}` is no number")));
+            let reason = format!("the timestep `{time}` of `{file}` is not a number");
+            return Err(self.wrong(&reason));
         };
         let part = self.attribute(tag, "part")?.unwrap_or_default();
         let group = self.attribute(tag, "group")?.unwrap_or_default();
@@ -108,11 +109,11 @@ impl Document<'_> {
     }
 
     fn broken(&self, error: &dyn std::fmt::Display) -> Error {
-        self.wrong(&format!("broken XML ({error})"))
+        self.wrong(&format!("invalid XML ({error})"))
     }
 
     fn wrong(&self, reason: &str) -> Error {
-        let read = self.text.bytes().take(usize::try_from(self.at).unwrap_or(usize::MAX));
+        let read = self.text.bytes().take(usize::try_from(self.offset).unwrap_or(usize::MAX));
         let line = 1 + read.filter(|byte| *byte == b'\n').count();
         wrong(self.path, format!("line {line}"), reason)
     }
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_put_in_order_of_time_and_beside_the_pvd() {
+    fn entries_are_sorted_by_time_and_resolved_in_the_folder() {
         let files = parse(
             "<Collection><DataSet timestep=\"0.5\" part=\"0\" file=\"sub/b &amp; c.vti\"/>\
              <DataSet timestep=\"-1e-1\" group=\"\" file=\"a.vti\"></DataSet></Collection>",
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_file_and_the_problem() {
         let one = "<DataSet timestep=\"1\" part=\"0\" file=\"a.vti\"/>";
         let two = "<DataSet timestep=\"1\" part=\"1\" file=\"b.vti\"/>";
         for (body, message) in [
@@ -171,7 +172,7 @@ mod tests {
         std::fs::write(&path, format!("<VTKFile>\n<Collection>\n{one}\n")).unwrap();
         let cut = read(&path).unwrap_err().to_string();
         assert!(
-            cut.ends_with("line 4: the file ends before </Collection>: it was cut off"),
+            cut.ends_with("line 4: the file ends before </Collection>: it is truncated"),
             "{cut}"
         );
     }

@@ -1,4 +1,4 @@
-//! When each file's frame is.
+//! Times of files.
 
 use super::names::last_number;
 use crate::listing::counted;
@@ -6,28 +6,28 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What the caller says about the times of the files.
+/// Options for the times of the files.
 ///
-/// The first of these that is there gives the times: the `.pvd` file; `TimeValue` (or `TIME`)
-/// field data, in every file; the number in each file's name times `file_dt`; `times`. A single
-/// file with none of them is at time 0.
+/// The times are taken from the first of these sources that is available: the `.pvd` file;
+/// `TimeValue` (or `TIME`) field data in every file; the number in each file name times `file_dt`;
+/// `times`. A single file without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOptions {
     /// Times of the files, one for each, in the data's unit of time.
     pub times: Option<CaseTimes>,
-    /// Time between files whose numbers differ by one, in the data's unit of time. The last number
-    /// in a file's name counts, the extension left out.
+    /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
+    /// last one in the file name, before the extension.
     pub file_dt: Option<f64>,
-    /// Passes over the times in `.pvd` and VTK files.
+    /// Ignores the times in `.pvd` and VTK files.
     pub ignore_file_times: bool,
 }
 
-/// Times as a case file gives them, for all files, before frames are selected.
+/// Times of all files, before the selection of frames, as in a case file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give a list of times, or { start = 0.0, step = 0.1 }")]
 pub enum CaseTimes {
-    /// One for each file.
+    /// One time for each file.
     List(Vec<f64>),
     /// `start`, `start + step`, `start + 2 step`, and so on.
     Steps {
@@ -38,22 +38,22 @@ pub enum CaseTimes {
     },
 }
 
-/// Where the times of a series come from.
+/// The source of the times of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimesFrom {
     /// The timesteps of a `.pvd` file.
     Pvd,
     /// Field data of the VTK files.
     TimeValue,
-    /// The numbers in the names of the files, times this.
+    /// The numbers in the file names, times this.
     FileNumbers(f64),
-    /// What the caller gave.
+    /// [`TimeOptions::times`].
     Case,
-    /// There is one frame, and it needs none.
+    /// None: a single frame is at time 0.
     SingleFrame,
 }
 
-/// Writes it in plain words, e.g. `the .pvd file`.
+/// For example `the .pvd file`.
 impl std::fmt::Display for TimesFrom {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -75,7 +75,7 @@ impl Serialize for TimesFrom {
     }
 }
 
-/// Files with their times, which increase strictly.
+/// Files with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub paths: Vec<PathBuf>,
@@ -83,7 +83,7 @@ pub(super) struct Timeline {
     pub from: TimesFrom,
 }
 
-/// Gives each file its time; `in_pvd` are the times from a `.pvd` file.
+/// Determines the time of each file; `in_pvd` are the times in a `.pvd` file.
 pub(super) fn resolve(
     paths: Vec<PathBuf>,
     in_pvd: Option<Vec<f64>>,
@@ -92,7 +92,7 @@ pub(super) fn resolve(
     let (times, from) = find(&paths, in_pvd, options)?;
     let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
     if from != TimesFrom::Case {
-        // A shell lists `u_10` before `u_2`; the times know better.
+        // By time: a shell lists `u_10` before `u_2`.
         files.sort_by(|a, b| a.1.total_cmp(&b.1));
     }
     check(&files, from)?;
@@ -126,7 +126,7 @@ fn find(
     }
 }
 
-/// Times in the files themselves; `None` if no file has one.
+/// Times in the VTK files; `None` if no file has one.
 fn in_files(paths: &[PathBuf]) -> Result<Option<Vec<f64>>> {
     let mut times = Vec::with_capacity(paths.len());
     for path in paths {
@@ -145,13 +145,13 @@ fn in_files(paths: &[PathBuf]) -> Result<Option<Vec<f64>>> {
 fn from_numbers(paths: &[PathBuf], dt: f64) -> Result<Vec<f64>> {
     if !(dt.is_finite() && dt > 0.0) {
         return Err(Error::Times(format!(
-            "`file_dt = {dt}` is no time between two files; give a number above 0"
+            "`file_dt = {dt}` is not a time between two files; give a number above 0"
         )));
     }
     let time = |path: &PathBuf| match last_number(path) {
         Some(number) => Ok(number * dt),
         None => Err(Error::Times(format!(
-            "`{}` has no number in its name that `file_dt` could multiply; give `times` instead",
+            "`{}` has no number in its name, which `file_dt` needs; give `times` instead",
             path.display()
         ))),
     };
@@ -187,9 +187,9 @@ fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
         TimesFrom::Pvd | TimesFrom::TimeValue => {
-            "mend them, or set `ignore_file_times = true` and give `file_dt` or `times`"
+            "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
-        _ => "times must increase strictly",
+        _ => "give times that increase strictly",
     };
     format!(
         "`{}` is at {a} and the next file `{}` at {b} ({from}); {remedy}",
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_names_give_times_and_the_order() {
+    fn numbers_in_names_determine_times_and_order() {
         let options = options(None, Some(0.5));
         let line = resolve(paths(&["u_10", "u_2"]), None, &options).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 5.0], TimesFrom::FileNumbers(0.5)));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_gives_a_list_or_steps() {
+    fn times_are_given_as_a_list_or_as_steps() {
         let resolve =
             |times, names: &[&str]| resolve(paths(names), None, &options(Some(times), None));
         let steps = CaseTimes::Steps { start: 1.0, step: 0.25 };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn file_numbers_come_before_the_callers_times() {
+    fn file_dt_has_priority_over_times() {
         let both = options(Some(CaseTimes::List(vec![7.0])), Some(1.0));
         let line = resolve(paths(&["u_3"]), None, &both).unwrap();
         assert_eq!((line.times, line.from), (vec![3.0], TimesFrom::FileNumbers(1.0)));
@@ -249,17 +249,17 @@ mod tests {
     }
 
     #[test]
-    fn several_files_need_a_source_of_times() {
+    fn several_files_without_times_are_refused() {
         let none = options(None, None);
         let line = resolve(paths(&["u"]), None, &none).unwrap();
         assert_eq!((line.times, line.from), (vec![0.0], TimesFrom::SingleFrame));
         let error = resolve(paths(&["a", "b"]), None, &none).unwrap_err().to_string();
-        for way in ["file_dt", "times", ".pvd", "TimeValue"] {
-            assert!(error.contains(way), "{error}");
+        for source in ["file_dt", "times", ".pvd", "TimeValue"] {
+            assert!(error.contains(source), "{error}");
         }
         let pvd = Some(vec![2.0, 1.0]);
         let error = resolve(paths(&["a", "b"]), pvd.clone(), &none);
-        assert!(error.is_err(), "times in the .pvd are to be ignored");
+        assert!(error.is_err(), "times in the .pvd are ignored");
         let line = resolve(paths(&["a", "b"]), pvd, &TimeOptions::default()).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 2.0], TimesFrom::Pvd));
     }

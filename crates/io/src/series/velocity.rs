@@ -1,4 +1,4 @@
-//! Which array of a file is the velocity, and how its numbers become `u, v, w`.
+//! Choice of the velocity array, and its conversion to `u, v, w`.
 
 use super::grid::{Grid, flip};
 use crate::listing::list;
@@ -7,23 +7,23 @@ use burntrace_core::{Floats, FrameData, Placement};
 use burntrace_vtk::{ArrayInfo, Attribute, Kind, ScalarType, Values, VtkFile};
 use serde::{Deserialize, Serialize};
 
-/// How the velocity array is called.
+/// The name of the velocity array.
 ///
 /// In a case file: nothing, a name, or a list of three names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give the name of an array, or three names [\"u\", \"v\", \"w\"]")]
 pub enum VelocityName {
-    /// It is the only vector. Floating-point numbers come before integers, three components
-    /// before two; normals and texture coordinates do not count.
+    /// The only vector. Floats have priority over integers, three components over two; normals and
+    /// texture coordinates are ignored.
     #[default]
     Auto,
-    /// It has this name, and three components, or two (then w = 0).
+    /// An array of three components, or of two (then w = 0).
     Array(String),
-    /// Its components u, v and w are arrays of their own.
+    /// Three arrays with the components u, v and w.
     Components([String; 3]),
 }
 
-/// What the values of an array belong to.
+/// Whether the values of an array are at points or in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Association {
@@ -33,7 +33,7 @@ pub enum Association {
     Cell,
 }
 
-/// Writes `point` or `cell`.
+/// `point` or `cell`.
 impl std::fmt::Display for Association {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -54,19 +54,19 @@ impl Association {
     }
 }
 
-/// The arrays that make up the velocity.
+/// The arrays of the velocity and of the diffusivity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VelocityInfo {
     /// One name, or those of u, v and w.
     pub arrays: Vec<String>,
-    /// What the velocities belong to.
+    /// Whether the velocities are at points or in cells.
     pub association: Association,
-    /// The array that is the diffusivity, of the same association, where one is asked for.
+    /// The array of the diffusivity, of the same association, if one is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diffusivity: Option<String>,
 }
 
-/// Writes for example `U (point)`.
+/// For example `U (point)`.
 impl std::fmt::Display for VelocityInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({})", self.arrays.join(", "), self.association)
@@ -83,7 +83,7 @@ impl VelocityInfo {
         find(file.arrays(), name, prefer).map_err(|problem| error(file, problem))
     }
 
-    /// Finds the velocity among the arrays of the points of a file.
+    /// Finds the velocity among the point arrays of a file.
     pub(super) fn choose_on_points(
         file: &VtkFile,
         name: &VelocityName,
@@ -96,7 +96,7 @@ impl VelocityInfo {
             Ok(velocity) if prefer != Some(Association::Cell) => return Ok(velocity),
             _ => {}
         }
-        // What else there is says why.
+        // For the message: the cell arrays show why.
         let velocity = VelocityInfo::choose(file, name, prefer)?;
         match velocity.association {
             Association::Point => Ok(velocity),
@@ -104,7 +104,7 @@ impl VelocityInfo {
         }
     }
 
-    /// Where on a grid or a mesh the velocities are.
+    /// The placement of the velocities on a grid or mesh.
     pub(super) fn placement(&self) -> Placement {
         match self.association {
             Association::Point => Placement::Nodes,
@@ -112,7 +112,7 @@ impl VelocityInfo {
         }
     }
 
-    /// The arrays of the velocity in a further file, which has the diffusivity, too.
+    /// The arrays of the velocity in another file, which must have the diffusivity, too.
     pub(super) fn locate<'a>(&self, file: &'a VtkFile) -> Result<Vec<&'a ArrayInfo>> {
         let find = |name: &String| {
             let found = with_name(file.arrays(), name, self.association);
@@ -150,12 +150,13 @@ impl VelocityInfo {
         count: usize,
         selected: Option<&[usize]>,
     ) -> Result<FrameData> {
-        let velocity = pick::<3>(self.values(file, count)?, selected);
-        let diffusivity = self.diffusivities(file, count, |values| pick::<1>(values, selected))?;
+        let velocity = select::<3>(self.values(file, count)?, selected);
+        let diffusivity =
+            self.diffusivities(file, count, |values| select::<1>(values, selected))?;
         Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
     }
 
-    /// How many of the velocities of a grid there are along its axes.
+    /// Number of velocities along each axis of a grid.
     pub(super) fn counts(&self, grid: &Grid) -> [usize; 3] {
         match self.association {
             Association::Point => grid.nodes(),
@@ -163,7 +164,7 @@ impl VelocityInfo {
         }
     }
 
-    /// Reads the velocities of a file with so many points, or cells, in their order.
+    /// Reads the velocities of a file with `expected` points or cells, in their order.
     pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Floats> {
         let infos = self.locate(file)?;
         infos.iter().try_for_each(|info| self.check_count(file, info, expected))?;
@@ -180,7 +181,7 @@ impl VelocityInfo {
         })
     }
 
-    /// Makes sure that an array has so many values.
+    /// Checks that an array has `expected` values.
     pub(super) fn check_count(
         &self,
         file: &VtkFile,
@@ -199,7 +200,7 @@ impl VelocityInfo {
 }
 
 /// Selects values of `N` numbers by their indices; `None` selects all.
-pub(super) fn pick<const N: usize>(values: Floats, selected: Option<&[usize]>) -> Floats {
+pub(super) fn select<const N: usize>(values: Floats, selected: Option<&[usize]>) -> Floats {
     fn of<const N: usize, T: Copy>(values: Vec<T>, selected: &[usize]) -> Vec<T> {
         selected.iter().flat_map(|&value| &values[N * value..][..N]).copied().collect()
     }
@@ -245,7 +246,7 @@ fn triples<T: Copy + Default>(mut arrays: Vec<Vec<T>>, components: usize) -> Vec
     }
 }
 
-/// The velocity among some arrays of a file.
+/// Finds the velocity among arrays of a file.
 fn find(
     arrays: &[ArrayInfo],
     name: &VelocityName,
@@ -283,7 +284,7 @@ fn only_vector(
             [a, b] if a.arrays == b.arrays => return preferred(&found, prefer),
             several => {
                 return Err(format!(
-                    "it has several vectors, {}; say which one is the velocity",
+                    "it has several vectors, {}; name the one that is the velocity",
                     list(several)
                 ));
             }
@@ -292,7 +293,7 @@ fn only_vector(
     Err("it has no vector; name the array that is the velocity, or three for u, v and w".into())
 }
 
-/// The arrays with these names on the points or on the cells.
+/// Finds the arrays with these names, all at the points or all in the cells.
 fn associated(
     arrays: &[ArrayInfo],
     names: &[String],
@@ -319,7 +320,7 @@ fn associated(
         ([], Some(unfit)) => Err(unfit),
         ([], None) if names.len() == 1 => Err(format!("it has no array `{}`", names[0])),
         ([], None) => Err(format!(
-            "it has no arrays `{}` that all belong to the points, or all to the cells",
+            "it has no arrays `{}` that are all at the points, or all in the cells",
             names.join("`, `")
         )),
         _ => preferred(&found, prefer),
@@ -333,7 +334,7 @@ fn preferred(
     let chosen = found.iter().find(|info| Some(info.association) == prefer);
     chosen.cloned().ok_or_else(|| {
         format!(
-            "`{}` is there for the points and for the cells; set `prefer = \"point\"` or `\"cell\"`",
+            "`{}` is both a point and a cell array; set `prefer = \"point\"` or `\"cell\"`",
             found[0].arrays.join("`, `")
         )
     })
@@ -348,20 +349,19 @@ fn in_cells(kind: Kind, velocity: &VelocityInfo) -> String {
         Kind::PolyData => "",
     };
     format!(
-        "its velocity `{}` is in the cells, and a field on points needs it on the points; {within}\
+        "its velocity `{}` is in the cells, and a field on points needs it at the points; {within}\
          convert it (in ParaView: Cell Data to Point Data)",
         velocity.arrays.join("`, `")
     )
 }
 
 fn wrong_components(array: &ArrayInfo, is_component: bool) -> String {
-    let needs =
-        if is_component { "one that is a component needs 1" } else { "a velocity has 3, or 2" };
+    let needs = if is_component { "an array of u, v or w has 1" } else { "a velocity has 3, or 2" };
     let plural = if array.components == 1 { "" } else { "s" };
     format!("`{}` has {} component{plural}, {needs}", array.name, array.components)
 }
 
-/// The array of the points or the cells with a name.
+/// The point or cell array with a name.
 pub(super) fn with_name<'a>(
     arrays: &'a [ArrayInfo],
     name: &str,
@@ -370,7 +370,7 @@ pub(super) fn with_name<'a>(
     arrays.iter().find(|array| array.name == name && Association::of(array) == Some(on))
 }
 
-/// What is wrong with an array, and which ones there are.
+/// An error of a velocity array, which lists the arrays of the file.
 pub(super) fn error(file: &VtkFile, problem: String) -> Error {
     let arrays: Vec<String> = file.arrays().iter().map(describe).collect();
     Error::Velocity { path: file.path().into(), problem, arrays: list(&arrays) }

@@ -14,8 +14,8 @@ const AXES: [usize; 3] = [2, 1, 0];
 impl Tracks {
     /// Stores the first array of an image as the `density` at a save: in an array
     /// `[saves, nz, ny, nx]`, NaN at saves without a density, with the coordinates `density_x`,
-    /// `density_y` and `density_z`. Existing densities on another lattice are removed. An image whose axes are not x, y and z is not stored; the result says
-    /// whether it was.
+    /// `density_y` and `density_z`. Existing densities on another grid are removed. Returns `false`,
+    /// and stores nothing, if the axes of the image are not x, y and z.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_another_lattice_are_removed() {
+    fn densities_on_another_grid_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("density");
         let first = metadata("float64", &[2, 3], &[1, 3], &["time", "density_x"]);

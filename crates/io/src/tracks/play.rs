@@ -37,7 +37,7 @@ impl Tracks {
     ///
     /// As [`play`](Tracks::play).
     pub fn play_blocks(&self, particles: usize, sink: &mut dyn TrackSink) -> Result<()> {
-        sunk(sink.begin(&self.plan()))?;
+        from_sink(sink.begin(&self.plan()))?;
         let mut instances = self.instances().map(Iterator::peekable);
         let is_backward = self.times().first() > self.times().last();
         for save in 0..self.num_saves() {
@@ -48,7 +48,7 @@ impl Tracks {
         }
         self.play_instances(instances.as_mut(), |_| true, sink)?;
         if self.is_complete() {
-            sunk(sink.end(&self.ends()?))?;
+            from_sink(sink.end(&self.ends()?))?;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Tracks {
         let mut first = 0;
         loop {
             let end = self.num_particles().min(first + block_size);
-            sunk(sink.save(self.block(save, first..end)?))?;
+            from_sink(sink.save(self.block(save, first..end)?))?;
             first = end;
             if first == self.num_particles() {
                 return Ok(());
@@ -127,7 +127,7 @@ impl Tracks {
             if block.is_empty() {
                 return Ok(());
             }
-            sunk(sink.instances(&block))?;
+            from_sink(sink.instances(&block))?;
         }
     }
 }
@@ -141,6 +141,6 @@ fn ints<const D: usize>(numbers: Vec<i32>, shape: [usize; D]) -> Tensor<D, Int> 
     Tensor::from_data(TensorData::new(numbers, shape), (&Device::flex(), DType::I32))
 }
 
-fn sunk<T>(result: std::result::Result<T, SinkError>) -> Result<T> {
+fn from_sink<T>(result: std::result::Result<T, SinkError>) -> Result<T> {
     result.map_err(Error::Sink)
 }

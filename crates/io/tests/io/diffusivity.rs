@@ -1,4 +1,4 @@
-//! The diffusivity beside the velocity of a series.
+//! Diffusivities of series.
 
 use crate::support::{ArrayText, CellText, folder, frame, image, unstructured};
 use burntrace_core::{Floats, FrameSource};
@@ -14,7 +14,7 @@ fn array(on: &'static str, components: usize, values: &[f64]) -> ArrayText<'stat
     (on, "Float32", "K", components, values.to_vec())
 }
 
-/// A file of 2 x 2 x 1 nodes, and so of one cell, with a velocity at the nodes.
+/// A file of 2 x 2 x 1 nodes, i.e. one cell, with a velocity at the nodes.
 fn one(spacing: f64, more: &[ArrayText<'static>]) -> (tempfile::TempDir, PathBuf) {
     let velocity = ("point", "Float64", "U", 3, vec![1.0; 12]);
     let arrays: Vec<_> = [velocity].iter().chain(more).cloned().collect();
@@ -25,7 +25,7 @@ fn one(spacing: f64, more: &[ArrayText<'static>]) -> (tempfile::TempDir, PathBuf
 }
 
 #[test]
-fn a_diffusivity_is_read_with_each_frame_in_the_order_of_the_grid() {
+fn diffusivities_are_read_in_the_order_of_the_grid() {
     let (_folder, path) = one(-1.0, &[array("point", 1, &[1.0, 2.0, 3.0, 4.0])]);
     let mut series = Series::open(path.as_path(), &with_diffusivity()).unwrap();
     assert_eq!(series.read(0).unwrap().diffusivity, Some(Floats::F32(vec![2.0, 1.0, 4.0, 3.0])));
@@ -40,7 +40,7 @@ fn a_diffusivity_is_read_with_each_frame_in_the_order_of_the_grid() {
 }
 
 #[test]
-fn points_at_one_place_and_ghost_cells_have_none() {
+fn diffusivities_of_coincident_points_and_ghost_cells_are_omitted() {
     let points = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0; 3]];
     let cells: [CellText; 2] = [(5, vec![0, 1, 2]), (5, vec![1, 3, 2])];
     let at_points = [("point", "Float64", "U", 3, vec![1.0; 15]), array("point", 1, &[0.5; 5])];
@@ -63,7 +63,7 @@ fn points_at_one_place_and_ghost_cells_have_none() {
 }
 
 #[test]
-fn what_cannot_be_a_diffusivity_is_refused_by_name() {
+fn an_invalid_diffusivity_is_refused_by_name() {
     let refused = |more: &[ArrayText<'static>], parts: &[&str]| {
         let (_folder, path) = one(1.0, more);
         let opened = Series::open(path, &with_diffusivity());
@@ -74,8 +74,8 @@ fn what_cannot_be_a_diffusivity_is_refused_by_name() {
     };
     refused(&[], &["no array `K`", "`U` (point, 3 x Float64)"]);
     refused(&[array("point", 3, &[1.0; 12])], &["`K` has 3 components"]);
-    refused(&[array("cell", 1, &[1.0])], &["`K` is a cell array", "the velocity a point array"]);
-    refused(&[array("point", 1, &[1.0, -2.0, 1.0, -3.0])], &["in 2 of 4 places", "-2"]);
+    refused(&[array("cell", 1, &[1.0])], &["`K` is a cell array", "the velocity is a point array"]);
+    refused(&[array("point", 1, &[1.0, -2.0, 1.0, -3.0])], &["in 2 of 4 values", "-2"]);
 }
 
 #[test]

@@ -29,17 +29,17 @@ fn tetrahedra() -> Vec<CellText> {
     corners.iter().map(|points| (TETRA, points.to_vec())).collect()
 }
 
-/// The velocity `U` = (value, number, 0) of so many points or cells.
+/// The velocity `U` = (value, index, 0) of `count` points or cells.
 fn velocity(on: &'static str, count: usize, value: f64) -> ArrayText<'static> {
     (on, "Float32", "U", 3, (0..count).flat_map(|i| [value, i as f64, 0.0]).collect())
 }
 
-/// Marks of points or cells.
-fn ghosts(on: &'static str, marks: &[u8]) -> ArrayText<'static> {
-    (on, "UInt8", "vtkGhostType", 1, marks.iter().copied().map(f64::from).collect())
+/// Ghost flags of points or cells.
+fn ghosts(on: &'static str, flags: &[u8]) -> ArrayText<'static> {
+    (on, "UInt8", "vtkGhostType", 1, flags.iter().copied().map(f64::from).collect())
 }
 
-/// The cube with the velocity in its cells, and other arrays.
+/// The cube with the velocity in its cells, and further arrays.
 fn cube(value: f64, more: &[ArrayText<'static>]) -> String {
     let arrays: Vec<_> = [velocity("cell", 5, value)].iter().chain(more).cloned().collect();
     unstructured(&CUBE, &tetrahedra(), &arrays)
@@ -48,7 +48,7 @@ fn cube(value: f64, more: &[ArrayText<'static>]) -> String {
 fn one(text: String, options: &SeriesOptions) -> burntrace_io::Result<MeshSeries> {
     let folder = folder(&[("one.vtu", text)]);
     let mut series = MeshSeries::open(folder.path().join("one.vtu"), options)?;
-    // While the folder is there.
+    // Before the folder is removed.
     series.read(0).unwrap();
     Ok(series)
 }
@@ -73,12 +73,12 @@ fn single(frame: FrameData) -> Vec<f32> {
     }
 }
 
-/// The second component of each velocity: numbers of points or cells in the file.
+/// The second component of each velocity: indices of points or cells in the file.
 fn numbers(frame: FrameData) -> Vec<f32> {
     single(frame).chunks(3).map(|v| v[1]).collect()
 }
 
-/// The mesh that a series gives the tracer.
+/// The mesh of a series.
 fn made(series: &MeshSeries) -> Mesh {
     Mesh::new(series.points(), series.cells().clone()).unwrap()
 }
@@ -92,7 +92,7 @@ fn the_velocity_is_at_the_points_or_in_the_cells() {
         MeshSeries::open(folder.path().join("u.vtu"), &options)
     };
     let message = open(None).unwrap_err().to_string();
-    assert!(message.contains("for the points and for the cells"), "{message}");
+    assert!(message.contains("is both a point and a cell array"), "{message}");
     for (prefer, placement, count, value) in [
         (Association::Point, Placement::Nodes, 8, 3.0),
         (Association::Cell, Placement::Cells, 5, 7.0),
@@ -113,11 +113,11 @@ fn the_velocity_is_at_the_points_or_in_the_cells() {
 }
 
 #[test]
-fn ghosts_of_pieces_are_left_out() {
+fn ghost_cells_of_pieces_are_omitted() {
     // Both pieces have all five cells; two belong to the first piece, three to the second.
     for array in ["vtkGhostType", "vtkGhostLevels"] {
-        let piece = |marks: [f64; 5], value| {
-            let cells = ("cell", "UInt8", array, 1, marks.to_vec());
+        let piece = |flags: [f64; 5], value| {
+            let cells = ("cell", "UInt8", array, 1, flags.to_vec());
             let points = ("point", "UInt8", array, 1, vec![1.0; 8]);
             cube(value, &[cells, points])
         };
@@ -147,20 +147,20 @@ fn ghosts_of_pieces_are_left_out() {
 }
 
 #[test]
-fn hidden_cells_and_the_cells_of_hidden_points_are_left_out() {
+fn hidden_cells_and_cells_of_hidden_points_are_omitted() {
     let options = SeriesOptions::default();
-    let kept = |more: &[ArrayText<'static>]| {
+    let cells_of = |more: &[ArrayText<'static>]| {
         let folder = folder(&[("u.vtu", cube(1.0, more))]);
         let series = MeshSeries::open(folder.path().join("u.vtu"), &options).unwrap();
         numbers(series.read_frame(0).unwrap())
     };
-    // Point 1 belongs to the first cell only. Point 3 is a duplicate, which hides nothing.
-    assert_eq!(kept(&[ghosts("point", &[0, 2, 0, 1, 0, 0, 0, 0])]), [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(kept(&[ghosts("point", &[0, 0, 0, 3, 2, 0, 0, 0])]), [0.0, 3.0, 4.0]);
-    // Refined, hidden; what lies at the rim or is joined well is as good as others.
-    assert_eq!(kept(&[ghosts("cell", &[8, 32, 2, 4, 16])]), [2.0, 3.0, 4.0]);
+    // Point 1 belongs to the first cell only. Point 3 is a duplicate, which hides no cell.
+    assert_eq!(cells_of(&[ghosts("point", &[0, 2, 0, 1, 0, 0, 0, 0])]), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(cells_of(&[ghosts("point", &[0, 0, 0, 3, 2, 0, 0, 0])]), [0.0, 3.0, 4.0]);
+    // Refined and hidden cells; the other flags are ignored.
+    assert_eq!(cells_of(&[ghosts("cell", &[8, 32, 2, 4, 16])]), [2.0, 3.0, 4.0]);
     let both = [ghosts("cell", &[33, 0, 0, 0, 0]), ghosts("point", &[0, 0, 0, 0, 0, 0, 2, 0])];
-    assert_eq!(kept(&both), [1.0, 2.0, 4.0]);
+    assert_eq!(cells_of(&both), [1.0, 2.0, 4.0]);
     let corners = ghosts("point", &[2, 0, 0, 0, 0, 0, 0, 2]);
     for all in [corners, ghosts("cell", &[1, 1, 8, 32, 1])] {
         let message = error(cube(1.0, &[all]));
@@ -172,7 +172,7 @@ fn hidden_cells_and_the_cells_of_hidden_points_are_left_out() {
 }
 
 #[test]
-fn cells_of_no_mesh_are_counted_or_skipped() {
+fn unsupported_cells_are_an_error_or_skipped() {
     let line = (3, vec![0, 1]);
     let polygon = (7, vec![0, 1, 2, 3, 7]);
     let triangle = (TRIANGLE, vec![0, 1, 2]);
@@ -195,16 +195,16 @@ fn cells_of_no_mesh_are_counted_or_skipped() {
     let mesh = series.info().mesh.as_ref().unwrap();
     assert_eq!((mesh.hidden, mesh.skipped, mesh.kinds.len()), (0, 5, 4));
     assert_eq!(made(&series).dimension(), 3);
-    // Without the tetrahedra the triangles are the mesh; ghosts are neither.
-    let marks: Vec<u8> = (0..10).map(|cell| u8::from((2..7).contains(&cell))).collect();
-    let flat = one(text(&cells, &[ghosts("cell", &marks)]), &skip()).unwrap();
+    // If the tetrahedra are ghosts, the triangles form the mesh.
+    let flags: Vec<u8> = (0..10).map(|cell| u8::from((2..7).contains(&cell))).collect();
+    let flat = one(text(&cells, &[ghosts("cell", &flags)]), &skip()).unwrap();
     assert_eq!(flat.cells().kinds, [CellKind::Triangle; 2]);
     let mesh = flat.info().mesh.as_ref().unwrap();
     assert_eq!((mesh.hidden, mesh.skipped), (5, 3));
     for options in [SeriesOptions::default(), skip()] {
         let none = one(text(std::slice::from_ref(&polygon), &[]), &options);
         let message = none.unwrap_err().to_string();
-        assert!(message.contains("no cells of which a mesh can be made, but 1 x polygon"));
+        assert!(message.contains("none of its cells can be part of a mesh: 1 x polygon"));
         assert!(message.contains("triangle (5), pixel (8)"), "{message}");
     }
     assert!(error(text(&[], &[])).contains("it has no cells"));
@@ -219,7 +219,7 @@ fn second(first: String, second: String) -> burntrace_io::Result<FrameData> {
 }
 
 #[test]
-fn a_mesh_that_changes_is_refused() {
+fn a_mesh_that_changes_between_frames_is_refused() {
     let difference = |text: String| match second(cube(1.0, &[]), text).unwrap_err() {
         Error::FrameDiffers { frame: 1, path, first, on: "mesh", difference } => {
             assert!(path.ends_with("u_2.vtu") && first.ends_with("u_1.vtu"));
@@ -241,17 +241,17 @@ fn a_mesh_that_changes_is_refused() {
     assert_eq!(difference(with(&CUBE, &cells[..4])), "it has 4 cells, not 5");
     assert_eq!(difference(with(&points[..7], &[])), "it has 7 points, not 8");
     let flat = difference(with(&CUBE, &cells));
-    assert!(flat.starts_with("its cell 2 is no tetra of the mesh"), "{flat}");
+    assert!(flat.starts_with("its cell 2 is not a tetra of the mesh"), "{flat}");
     cells[2] = (12, (0..8).collect());
     assert_eq!(difference(with(&CUBE, &cells)), "its cell 2 is a hexahedron, not a tetra");
     let hidden = difference(cube(2.0, &[ghosts("cell", &[0, 1, 0, 0, 0])]));
-    assert!(hidden.starts_with("its cell 1 is no tetra of the mesh, but a ghost"), "{hidden}");
-    // What hides the same cells does not matter.
+    assert!(hidden.starts_with("its cell 1 is not a tetra of the mesh, but a ghost"), "{hidden}");
+    // The same cells may be hidden by different flags.
     let first = || cube(1.0, &[ghosts("cell", &[32, 0, 0, 0, 0])]);
     let by_point = cube(2.0, &[ghosts("point", &[0, 2, 0, 0, 0, 0, 0, 0])]);
     assert_eq!(numbers(second(first(), by_point).unwrap()), [1.0, 2.0, 3.0, 4.0]);
     let message = second(first(), cube(2.0, &[])).unwrap_err().to_string();
-    assert!(message.contains("its cell 0 is a tetra of the mesh, and was none"), "{message}");
+    assert!(message.contains("its cell 0 is a tetra, and is not part of the mesh"), "{message}");
     assert!(message.ends_with("a series needs the same mesh for all frames"), "{message}");
     let message = second(cube(1.0, &[]), cube(2.0, &[]).replace("\"U\"", "\"V\""));
     let message = message.unwrap_err().to_string();
@@ -259,7 +259,7 @@ fn a_mesh_that_changes_is_refused() {
 }
 
 #[test]
-fn inspection_finds_a_mesh_that_changes() {
+fn inspection_reports_a_mesh_that_changes() {
     let mut cells = tetrahedra();
     cells[3].1.swap(0, 1);
     let other = unstructured(&CUBE, &cells, &[velocity("cell", 5, 2.0)]);
@@ -273,7 +273,7 @@ fn inspection_finds_a_mesh_that_changes() {
 }
 
 #[test]
-fn inspection_tells_where_cells_make_no_mesh() {
+fn inspection_reports_cells_that_cannot_form_a_mesh() {
     let mut cells = tetrahedra();
     cells.push((TRIANGLE, vec![0, 1, 2]));
     let arrays = [velocity("cell", 6, 2.0), velocity("point", 8, 1.0)];
@@ -287,7 +287,7 @@ fn inspection_tells_where_cells_make_no_mesh() {
     assert!(both.mesh.unwrap().problem.unwrap().contains("1 x triangle"));
     let both = info("both.vtu", skip());
     assert_eq!(both.mesh.unwrap().skipped, 1);
-    // The mesh has a choice, which nobody made; the points have none.
+    // The velocity is ambiguous on the mesh, but not at the points.
     assert_eq!(both.interpolations, ["nearest", "inverse-distance"]);
     assert!(both.problems[0].contains("set `prefer"), "{:?}", both.problems);
     let cell = info("cell.vtu", SeriesOptions::default());
@@ -297,7 +297,7 @@ fn inspection_tells_where_cells_make_no_mesh() {
 }
 
 #[test]
-fn a_series_has_the_order_times_and_selection_of_grids() {
+fn order_times_and_selection_are_as_for_grids() {
     let entry = |time: f64, file: &str| format!("<DataSet timestep=\"{time}\" file=\"{file}\"/>");
     let pvd = format!(
         "<VTKFile><Collection>{}{}{}</Collection></VTKFile>",
@@ -325,7 +325,7 @@ fn a_series_has_the_order_times_and_selection_of_grids() {
 }
 
 #[test]
-fn every_way_to_write_a_mesh_is_read() {
+fn meshes_of_all_formats_are_read() {
     let options =
         SeriesOptions { velocity: VelocityName::Array("velocity".into()), ..Default::default() };
     let names = ["ascii.vts", "raw-u32-big.vts", "structured-binary-42.vtk", "ascii.vtu"];
@@ -346,7 +346,7 @@ fn every_way_to_write_a_mesh_is_read() {
 }
 
 #[test]
-fn data_sets_without_a_list_of_cells_are_refused() {
+fn data_sets_without_cells_of_a_mesh_are_refused() {
     let folder = folder(&[("u.vti", frame(1.0, None))]);
     let open = |path: &Path| MeshSeries::open(path, &SeriesOptions::default()).unwrap_err();
     let image = open(&folder.path().join("u.vti")).to_string();
@@ -357,7 +357,7 @@ fn data_sets_without_a_list_of_cells_are_refused() {
 }
 
 #[test]
-fn other_cells_are_written_as_in_a_case_file() {
+fn other_cells_is_read_as_in_a_case_file() {
     let options: SeriesOptions = serde_json::from_str(r#"{"other_cells": "skip"}"#).unwrap();
     assert_eq!(options, skip());
     assert!(serde_json::from_str::<SeriesOptions>(r#"{"other_cells": "all"}"#).is_err());
@@ -376,7 +376,7 @@ fn blood_vessels_are_a_mesh_in_pieces() {
 }
 
 #[test]
-fn a_can_and_a_kitchen_are_meshes() {
+fn can_and_kitchen_are_meshes() {
     let Some(path) = shared("can.vtu") else { return };
     let options =
         SeriesOptions { velocity: VelocityName::Array("VEL".into()), ..Default::default() };

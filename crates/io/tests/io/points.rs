@@ -26,13 +26,13 @@ fn formula([x, y, z]: [f64; 3]) -> [f64; 3] {
     [1.0 + 2.0 * x + 3.0 * y + 4.0 * z, -2.0 + x - y + 0.5 * z, 0.25 + 0.25 * x + 2.0 * y - z]
 }
 
-/// Legacy poly data: points with the velocity `U` = (value, point number, 0).
+/// Legacy poly data: points with the velocity `U` = (value, point index, 0).
 fn cloud(points: &[[f64; 3]], value: f64) -> String {
     let n = points.len();
-    let places: String = points.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect();
+    let coordinates: String = points.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect();
     let velocities: String = (0..n).map(|point| format!("{value} {point} 0\n")).collect();
     format!(
-        "# vtk DataFile Version 3.0\ncloud\nASCII\nDATASET POLYDATA\nPOINTS {n} double\n{places}\
+        "# vtk DataFile Version 3.0\ncloud\nASCII\nDATASET POLYDATA\nPOINTS {n} double\n{coordinates}\
          POINT_DATA {n}\nVECTORS U float\n{velocities}"
     )
 }
@@ -40,13 +40,13 @@ fn cloud(points: &[[f64; 3]], value: f64) -> String {
 const CORNERS: [[f64; 3]; 3] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]];
 
 #[test]
-fn the_points_of_every_kind_of_data_set_are_nodes() {
+fn points_of_every_kind_of_data_set_are_read() {
     let suffixes = ["vti", "vtr", "vts", "vtu", "vtp"];
     let encodings = ["ascii", "base64-zlib", "raw", "appended64", "raw-u32-big"];
     let xml = suffixes.iter().flat_map(|s| encodings.map(|name| format!("{name}.{s}")));
     let kinds = ["image", "rectilinear", "structured", "unstructured", "poly"];
-    let ways = ["ascii-42", "binary-42", "ascii-51", "binary-51"];
-    let legacy = kinds.iter().flat_map(|kind| ways.map(|way| format!("{kind}-{way}.vtk")));
+    let formats = ["ascii-42", "binary-42", "ascii-51", "binary-51"];
+    let legacy = kinds.iter().flat_map(|kind| formats.map(|format| format!("{kind}-{format}.vtk")));
     for name in xml.chain(legacy) {
         let path = data("vtk").join(&name);
         let mut series = PointSeries::open(path, &with_velocity("velocity")).unwrap();
@@ -60,7 +60,7 @@ fn the_points_of_every_kind_of_data_set_are_nodes() {
 }
 
 #[test]
-fn points_on_the_seam_of_two_pieces_are_one_node() {
+fn points_on_the_seam_of_two_pieces_are_merged() {
     for name in ["parallel/mesh.pvtu", "vtk/two-pieces.vtu"] {
         let series = PointSeries::open(data(name), &with_velocity("velocity")).unwrap();
         let info = series.info();
@@ -72,7 +72,7 @@ fn points_on_the_seam_of_two_pieces_are_one_node() {
 }
 
 #[test]
-fn a_point_that_is_there_twice_has_the_velocity_of_the_first() {
+fn coincident_points_have_the_velocity_of_the_first() {
     let [a, b, c] = CORNERS;
     let folder = folder(&[("u.vtk", cloud(&[a, b, a, c, b], 7.0))]);
     let series = PointSeries::open(folder.path().join("u.vtk"), &SeriesOptions::default()).unwrap();
@@ -82,7 +82,7 @@ fn a_point_that_is_there_twice_has_the_velocity_of_the_first() {
 }
 
 #[test]
-fn a_series_has_the_order_times_and_selection_of_grids() {
+fn order_times_and_selection_are_as_for_grids() {
     let frame = |value| cloud(&CORNERS, value);
     let entry = |time: f64, file: &str| format!("<DataSet timestep=\"{time}\" file=\"{file}\"/>");
     let pvd = format!(
@@ -110,11 +110,11 @@ fn a_series_has_the_order_times_and_selection_of_grids() {
     assert_eq!((series.times(), series.times_from()), (&[2.5, 7.5][..], TimesFrom::Pvd));
     assert_eq!(numbers(series.read_frame(0).unwrap())[0], 10.0);
     let message = error(folder.path().join("u_*.vtk"), &SeriesOptions::default());
-    assert!(message.contains("nothing says their times"), "{message}");
+    assert!(message.contains("without known times"), "{message}");
 }
 
 #[test]
-fn all_frames_are_on_the_same_points() {
+fn frames_with_other_points_are_refused() {
     let [a, b, c] = CORNERS;
     let folder = folder(&[
         ("u_0.vtk", cloud(&CORNERS, 0.0)),
@@ -144,8 +144,8 @@ fn all_frames_are_on_the_same_points() {
 }
 
 #[test]
-fn the_velocity_is_that_of_the_points() {
-    // `velocity` is on the points and `slow` in the cells, both vectors: a grid must be told which.
+fn the_velocity_is_a_point_array() {
+    // The vectors `velocity` at the points and `slow` in the cells are ambiguous for a grid.
     let file = data("series/u_2.vti");
     assert!(Series::open(file.as_path(), &SeriesOptions::default()).is_err());
     let series = PointSeries::open(file.as_path(), &SeriesOptions::default()).unwrap();
@@ -160,7 +160,7 @@ fn the_velocity_is_that_of_the_points() {
 }
 
 #[test]
-fn inspection_tells_how_files_can_be_used() {
+fn inspection_lists_suitable_interpolations() {
     let info = inspect(data("vtk/raw.vtu"), &SeriesOptions::default()).unwrap();
     assert_eq!(info.interpolations, ["mesh", "nearest", "inverse-distance"]);
     assert_eq!(info.bounds, Some([[-0.5, -1.0, 3.0], [5.0, 2.0, 3.5]]));

@@ -41,7 +41,7 @@ fn names(paths: &[PathBuf]) -> Vec<&str> {
     paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
 }
 
-/// One file with the given arrays on 3 x 2 x 1 nodes, thus 2 x 1 x 1 cells.
+/// A file with arrays on 3 x 2 x 1 nodes, i.e. 2 x 1 x 1 cells.
 fn one(arrays: &[crate::support::ArrayText<'_>]) -> (tempfile::TempDir, PathBuf) {
     let folder = folder(&[("one.vti", image([3, 2, 1], [1.0; 3], None, arrays))]);
     let path = folder.path().join("one.vti");
@@ -49,7 +49,7 @@ fn one(arrays: &[crate::support::ArrayText<'_>]) -> (tempfile::TempDir, PathBuf)
 }
 
 #[test]
-fn a_series_that_vtk_wrote_is_read() {
+fn a_series_written_by_vtk_is_read() {
     let mut series = Series::open(data("series/u_*.vti"), &with_velocity("velocity")).unwrap();
     assert_eq!(names(series.paths()), ["u_2.vti", "u_9.vti", "u_10.vti"]);
     assert_eq!(series.times(), [0.2, 0.9, 1.0]);
@@ -82,7 +82,7 @@ fn cell_data_is_read() {
 }
 
 #[test]
-fn a_pvd_gives_files_and_times() {
+fn a_pvd_has_files_and_times() {
     let entry = |time: f64, file: &str| format!("<DataSet timestep=\"{time}\" file=\"{file}\"/>");
     let pvd = format!(
         "<VTKFile><Collection>{}{}</Collection></VTKFile>",
@@ -103,11 +103,13 @@ fn a_pvd_gives_files_and_times() {
     let series = Series::open(path.as_path(), &with_time(case)).unwrap();
     assert_eq!((series.times(), series.times_from()), (&[1.0, 2.0][..], TimesFrom::Case));
     let several: Files = vec![path.clone(), folder.path().join("a.vti")].into();
-    assert!(error(several, &SeriesOptions::default()).contains("stands among other files"));
+    assert!(
+        error(several, &SeriesOptions::default()).contains("is a collection among other files")
+    );
 }
 
 #[test]
-fn times_come_from_the_first_source_there_is() {
+fn times_are_taken_from_the_first_available_source() {
     let folder = folder(&[
         ("t_1.vti", frame(1.0, Some(0.5))),
         ("t_2.vti", frame(2.0, Some(0.75))),
@@ -117,17 +119,17 @@ fn times_come_from_the_first_source_there_is() {
     let open = |pattern: &str, time: TimeOptions| {
         Series::open(folder.path().join(pattern), &with_time(time)).unwrap()
     };
-    let given = TimeOptions {
+    let all_sources = TimeOptions {
         times: Some(CaseTimes::Steps { start: 5.0, step: 1.0 }),
         file_dt: Some(0.1),
         ignore_file_times: false,
     };
-    assert_eq!(open("t_*.vti", given.clone()).times_from(), TimesFrom::TimeValue);
-    let ignoring = TimeOptions { ignore_file_times: true, ..given.clone() };
+    assert_eq!(open("t_*.vti", all_sources.clone()).times_from(), TimesFrom::TimeValue);
+    let ignoring = TimeOptions { ignore_file_times: true, ..all_sources.clone() };
     let series = open("t_*.vti", ignoring);
     assert_eq!(series.times_from().to_string(), "file numbers x 0.1");
     assert_eq!(series.times(), [0.1, 0.2]);
-    let series = open("n_*.vti", TimeOptions { file_dt: None, ..given });
+    let series = open("n_*.vti", TimeOptions { file_dt: None, ..all_sources });
     assert_eq!(
         (series.times(), series.times_from().to_string()),
         (&[5.0, 6.0][..], "the case file".into())
@@ -148,7 +150,7 @@ fn times_come_from_the_first_source_there_is() {
 }
 
 #[test]
-fn times_that_repeat_are_refused() {
+fn equal_times_are_refused() {
     let folder = folder(&[("a.vti", frame(1.0, Some(0.5))), ("b.vti", frame(2.0, Some(0.5)))]);
     let message = error(folder.path().join("*.vti"), &SeriesOptions::default());
     assert!(message.contains("ignore_file_times"), "{message}");
@@ -169,7 +171,7 @@ fn frames_are_selected() {
     options.frames = Frames { start: Some(At::Time(3.0)), ..Default::default() };
     let message = error(folder.path().join("u_*.vti"), &options);
     assert!(
-        message.contains("`start = 3.0` leaves none") && message.contains("6 frames"),
+        message.contains("`start = 3.0` matches no frame") && message.contains("6 frames"),
         "{message}"
     );
 }
@@ -201,7 +203,7 @@ fn the_only_vector_is_the_velocity() {
 }
 
 #[test]
-fn a_velocity_that_is_not_clear_is_refused() {
+fn an_ambiguous_velocity_is_refused() {
     let arrays = [
         ("point", "Float32", "U", 3, vec![1.0; 18]),
         ("cell", "Float64", "U", 3, vec![2.0; 6]),
@@ -211,7 +213,7 @@ fn a_velocity_that_is_not_clear_is_refused() {
     let options = |velocity, prefer| SeriesOptions { velocity, prefer, ..Default::default() };
     for velocity in [VelocityName::Auto, VelocityName::Array("U".into())] {
         let message = error(path.as_path(), &options(velocity.clone(), None));
-        assert!(message.contains("for the points and for the cells"), "{message}");
+        assert!(message.contains("is both a point and a cell array"), "{message}");
         for prefer in [Association::Point, Association::Cell] {
             let series =
                 Series::open(path.as_path(), &options(velocity.clone(), Some(prefer))).unwrap();
@@ -229,7 +231,7 @@ fn a_velocity_that_is_not_clear_is_refused() {
 }
 
 #[test]
-fn three_scalars_are_a_velocity() {
+fn a_velocity_is_read_from_three_scalars() {
     let scalar = |on, kind, name, value: f64, n| (on, kind, name, 1, vec![value; n]);
     let (_folder, path) = one(&[
         scalar("point", "Float32", "u", 1.0, 6),
@@ -247,11 +249,11 @@ fn three_scalars_are_a_velocity() {
     assert_eq!(single(series.read_frame(0).unwrap())[..4], [1.0, 2.0, 2.0, 1.0]);
     assert_eq!(series.info().velocity.as_ref().unwrap().arrays, ["u", "v", "v"]);
     let message = error(path.as_path(), &options(["u", "v", "c"]));
-    assert!(message.contains("no arrays `u`, `v`, `c` that all belong to"), "{message}");
+    assert!(message.contains("no arrays `u`, `v`, `c` that are all at the points"), "{message}");
 }
 
 #[test]
-fn decreasing_axes_are_turned_round() {
+fn decreasing_axes_are_reversed_with_their_data() {
     let values: Vec<f64> = (0..6).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
     let text = image([3, 2, 1], [-0.5, 1.0, 1.0], None, &[("point", "Float32", "U", 3, values)]);
     let folder = folder(&[("a.vti", text)]);
@@ -263,7 +265,7 @@ fn decreasing_axes_are_turned_round() {
 }
 
 #[test]
-fn all_frames_are_on_one_grid() {
+fn frames_on_another_grid_are_refused() {
     let other = |spacing: [f64; 3], name| {
         image([2, 2, 1], spacing, None, &[("point", "Float32", name, 3, vec![0.0; 12])])
     };
@@ -285,7 +287,7 @@ fn all_frames_are_on_one_grid() {
 }
 
 #[test]
-fn every_kind_of_grid_is_read_or_refused() {
+fn grids_with_axes_are_read_and_others_refused() {
     let options = with_velocity("velocity");
     for name in ["raw.vti", "ascii.vtr", "image-binary-42.vtk", "rectilinear-ascii-51.vtk"] {
         let series = Series::open(data("vtk").join(name), &options).unwrap();
@@ -315,7 +317,7 @@ fn every_kind_of_grid_is_read_or_refused() {
 }
 
 #[test]
-fn inspection_tells_what_stands_in_the_way() {
+fn inspection_lists_problems() {
     let info = inspect(data("vtk/ascii.vtu"), &with_velocity("nothing")).unwrap();
     assert_eq!((info.kind.as_str(), info.dims, info.axes.len()), ("unstructured grid", None, 0));
     assert_eq!((info.problems.len(), info.velocity), (1, None));
@@ -328,7 +330,7 @@ fn inspection_tells_what_stands_in_the_way() {
         },
     );
     let info = info.unwrap();
-    assert!(info.problems[0].contains("nothing says their times"), "{:?}", info.problems);
+    assert!(info.problems[0].contains("without known times"), "{:?}", info.problems);
     assert_eq!((info.problems.len(), info.files_found, info.times_from), (1, 3, None));
     let association: Vec<&str> = info.arrays.iter().map(|a| a.association.as_str()).collect();
     assert_eq!(association, ["field", "point", "cell"]);
@@ -336,7 +338,7 @@ fn inspection_tells_what_stands_in_the_way() {
 }
 
 #[test]
-fn options_are_written_as_in_a_case_file() {
+fn options_are_read_as_in_a_case_file() {
     let options: SeriesOptions = serde_json::from_str(
         r#"{"time": {"times": {"start": 0.0, "step": 0.1}}, "velocity": ["u", "v", "w"],
             "frames": {"start": 1, "stop": 0.5}, "prefer": "cell"}"#,
@@ -371,7 +373,7 @@ fn a_carotid_artery_is_read() {
 }
 
 #[test]
-fn several_frames_at_once_are_those_that_are_read_one_by_one() {
+fn read_many_returns_the_same_frames_as_read() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["u_2.vti", "u_9.vti", "u_10.vti"];
     for name in names {

@@ -1,4 +1,4 @@
-//! Every CubeCL device: WGPU, Vulkan, CUDA, Metal, ROCm.
+//! CubeCL devices: WGPU, Vulkan, CUDA, Metal, ROCm.
 
 use crate::density::{
     cube,

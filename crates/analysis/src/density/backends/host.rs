@@ -1,8 +1,9 @@
-//! What the CPU backends have in common.
+//! Shared implementation of the CPU backends.
 
 use crate::density::{
-    cpu::{self, Number, SourceArrays},
+    cpu::{self, SourceArrays},
     ops::{NodeGrid, Sources},
+    radial::Number,
 };
 use burn::backend::{Backend, DType};
 use burntrace_kernels::host::HostTensor;
@@ -62,7 +63,7 @@ fn scaled<F: Number, T: HostTensor>(sums: Vec<f64>, scale: f64) -> T {
     T::of(sums.into_iter().map(|sum| F::of(sum * scale)).collect(), &[count])
 }
 
-/// Borrows the tensors of sources for some work.
+/// Calls `work` with the tensors of the sources borrowed as slices.
 fn with_arrays<F, B, T>(
     sources: Sources<B>,
     work: impl FnOnce(&SourceArrays<F>) -> Vec<f64>,

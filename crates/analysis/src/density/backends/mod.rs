@@ -1,4 +1,4 @@
-//! The operations on each backend, a file each.
+//! The density operations, one file for each backend.
 
 #[cfg(feature = "cube")]
 mod cube;

@@ -1,4 +1,4 @@
-//! NdArray, Burn's older CPU backend, kept because people ask for it by name.
+//! NdArray, Burn's deprecated CPU backend, still available by name.
 #![allow(deprecated)]
 
 use super::host;

@@ -1,55 +1,56 @@
-//! Spreading where kernels are products of functions of one coordinate: a table for each axis, and a
-//! product of matrices.
+//! Spreading of separable kernels: one table for each axis, and a matrix product.
 //!
-//! `sum_p z_p(k) y_p(j) x_p(i)` is, for each `k`, a matrix of rows `j` and columns `p` times one of rows
-//! `p` and columns `i`. Four rows and one or two eights of columns are summed in registers.
+//! For each `k`, `sum_p z_p(k) y_p(j) x_p(i)` is the product of a matrix with rows `j` and columns `p`
+//! and one with rows `p` and columns `i`. Tiles of four rows by eight or sixteen columns are summed in
+//! registers.
 
 use super::{
-    BLOCK, Number, WIDTH,
-    course::{Course, Gaussian},
-    grid::{Part, Slab, Way},
+    BLOCK, WIDTH,
+    slab::{NodeBlock, Slab, Spreader},
 };
+use crate::density::radial::{Gaussian, Number, RadialKernel};
 use burntrace_kernels::host::{Eight, Lanes, Vector};
 use std::ops::Range;
 
-/// Rows of nodes that are summed at once.
+/// Rows of nodes in a tile.
 const ROWS: usize = 4;
 
-/// Tables that one block of particles after another fills.
-pub(super) struct Product<F> {
-    /// A row for each particle and a column for each node, padded by zeros.
+/// Spreads separable kernels. The tables are refilled for each block of particles.
+pub(super) struct ProductSpreader<F> {
+    /// A row for each particle and a column for each node, zero-padded.
     tables: [Vec<F>; 3],
     /// Columns of each table.
     columns: [usize; 3],
-    /// Particles that reach a plane, and what each gives to the rows there.
+    /// Particles that reach a plane of nodes, and the factor of each in each row there.
     reaching: Vec<usize>,
-    shares: Vec<F>,
+    factors: Vec<F>,
 }
 
-impl<F: Number> Way<F> for Product<F> {
+impl<F: Number> Spreader<F> for ProductSpreader<F> {
     fn new(_: &Slab<F>) -> Self {
         let reaching = Vec::with_capacity(BLOCK);
-        Product { tables: Default::default(), columns: [0; 3], reaching, shares: Vec::new() }
+        let factors = Vec::new();
+        ProductSpreader { tables: Default::default(), columns: [0; 3], reaching, factors }
     }
 
     #[inline(always)]
-    fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, part: &mut Part) {
+    fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, nodes: &mut NodeBlock) {
         for axis in 0..3 {
-            self.fill::<L>(slab, &particles, part, axis);
+            self.fill::<L>(slab, &particles, nodes, axis);
         }
-        for k in 0..part.counts[2] {
-            self.share(slab, &particles, k);
-            for j in (0..part.counts[1]).step_by(ROWS) {
+        for k in 0..nodes.counts[2] {
+            self.fill_factors(slab, &particles, k);
+            for j in (0..nodes.counts[1]).step_by(ROWS) {
                 let mut i = 0;
-                // As many sums as there are registers for.
+                // Sixteen single-precision sums a row fit into the registers.
                 if size_of::<F>() == 4 {
                     while i + 2 * WIDTH <= self.columns[0] {
-                        self.multiply::<L, 2>(part, i, j, k);
+                        self.multiply::<L, 2>(nodes, i, j, k);
                         i += 2 * WIDTH;
                     }
                 }
                 while i < self.columns[0] {
-                    self.multiply::<L, 1>(part, i, j, k);
+                    self.multiply::<L, 1>(nodes, i, j, k);
                     i += WIDTH;
                 }
             }
@@ -57,82 +58,84 @@ impl<F: Number> Way<F> for Product<F> {
     }
 }
 
-impl<F: Number> Product<F> {
-    /// The functions of one coordinate at the nodes.
+impl<F: Number> ProductSpreader<F> {
+    /// Fills the table of an axis: the one-dimensional kernels at the nodes.
     #[inline(always)]
     fn fill<L: Lanes<F>>(
         &mut self,
         slab: &Slab<F>,
         particles: &Range<usize>,
-        part: &Part,
+        nodes: &NodeBlock,
         axis: usize,
     ) {
-        let count = part.counts[axis];
+        let count = nodes.counts[axis];
         let columns = count.next_multiple_of(WIDTH);
         self.columns[axis] = columns;
         let table = &mut self.tables[axis];
         table.resize(columns * particles.len(), F::zero());
         let smoother = slab.sources.smoother;
-        let (per_unit, cut) = (F::of(smoother.per_unit[axis][axis]), F::of(smoother.cut));
-        let (first, pitch) = (slab.place(axis, part.first[axis]), F::of(slab.grid.pitch[axis]));
-        let places = &slab.sources.axes[axis][particles.clone()];
-        for (row, &place) in table.chunks_exact_mut(columns).zip(places) {
-            let first = first - place;
+        let per_unit = F::of(smoother.whitening[axis][axis]);
+        let cutoff = F::of(smoother.cutoff);
+        let first = slab.coordinate(axis, nodes.first[axis]);
+        let pitch = F::of(slab.grid.pitch[axis]);
+        let coordinates = &slab.sources.axes[axis][particles.clone()];
+        for (row, &x) in table.chunks_exact_mut(columns).zip(coordinates) {
+            let first = first - x;
             for (i, values) in row.chunks_exact_mut(WIDTH).enumerate() {
                 for (l, value) in values.iter_mut().enumerate() {
                     let node = i * WIDTH + l;
                     let u = per_unit * (first + F::from_i32(node as i32) * pitch);
-                    let counts = (u.abs() <= cut) & (node < count);
-                    let course = Gaussian::at::<F, L>(u * u);
-                    *value = if counts { course } else { F::zero() };
+                    let is_within = (u.abs() <= cutoff) & (node < count);
+                    let kernel = Gaussian::at::<F, L>(u * u);
+                    *value = if is_within { kernel } else { F::zero() };
                 }
             }
         }
     }
 
-    /// What each particle that reaches a plane gives to its rows.
+    /// Lists the particles that reach a plane of nodes, with their factors in its rows.
     #[inline(always)]
-    fn share(&mut self, slab: &Slab<F>, particles: &Range<usize>, k: usize) {
+    fn fill_factors(&mut self, slab: &Slab<F>, particles: &Range<usize>, k: usize) {
         let [_, y, z] = &self.tables;
         let [_, ny, nz] = self.columns;
         self.reaching.clear();
-        self.shares.clear();
+        self.factors.clear();
         for (p, &weight) in slab.sources.weights[particles.clone()].iter().enumerate() {
-            let share = weight * z[p * nz + k];
-            if share != F::zero() {
+            let factor = weight * z[p * nz + k];
+            if factor != F::zero() {
                 self.reaching.push(p);
-                self.shares.extend(y[p * ny..][..ny].iter().map(|&y| share * y));
+                self.factors.extend(y[p * ny..][..ny].iter().map(|&y| factor * y));
             }
         }
     }
 
-    /// Adds to a few rows of nodes, and to so many eights of columns.
+    /// Adds a tile of the matrix product: [`ROWS`] rows by `EIGHTS` times eight columns.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)]
     fn multiply<L: Lanes<F>, const EIGHTS: usize>(
         &self,
-        part: &mut Part,
+        nodes: &mut NodeBlock,
         i: usize,
         j: usize,
         k: usize,
     ) {
         let zero = L::Eight::splat(F::zero());
-        // By index: an iterator might be called where it should be inlined and unrolled.
+        // Indexed loops are inlined and unrolled reliably; iterators are not.
         let mut sums = [[zero; EIGHTS]; ROWS];
         let [nx, ny, _] = self.columns;
-        for (&p, shares) in self.reaching.iter().zip(self.shares.chunks_exact(ny)) {
-            let shares = &shares[j..j + ROWS];
+        for (&p, factors) in self.reaching.iter().zip(self.factors.chunks_exact(ny)) {
+            let factors = &factors[j..j + ROWS];
             let row = &self.tables[0][p * nx + i..][..EIGHTS * WIDTH];
             for e in 0..EIGHTS {
-                // SAFETY: so many numbers are in the slice.
+                // SAFETY: the slice has `EIGHTS * WIDTH` numbers.
                 let x = unsafe { L::Eight::read(row.as_ptr().add(e * WIDTH).cast()) };
                 for r in 0..ROWS {
-                    sums[r][e] = x.fma(L::Eight::splat(shares[r]), sums[r][e]);
+                    sums[r][e] = x.fma(L::Eight::splat(factors[r]), sums[r][e]);
                 }
             }
         }
-        for (r, sums) in sums.iter().enumerate().take(part.counts[1] - j) {
-            let row = &mut part.row(j + r, k)[i..];
+        for (r, sums) in sums.iter().enumerate().take(nodes.counts[1] - j) {
+            let row = &mut nodes.row(j + r, k)[i..];
             for (to, eight) in row.chunks_mut(WIDTH).zip(sums) {
                 for (to, sum) in to.iter_mut().zip(eight.array()) {
                     *to += sum.double();

@@ -1,79 +1,82 @@
-//! Spreading any kernel, row after row of nodes.
+//! Spreading of arbitrary kernels, one row of nodes at a time.
 //!
-//! Along a row only the first coordinate changes: `|A d|^2 = (xx dx + shift)^2 + square`, where `shift` and
-//! `square` follow from the row's distance from the particle.
+//! Along a row only the first coordinate changes: `|A d|^2 = (xx dx + shift)^2 + square`, where `shift`
+//! and `square` depend only on the offset of the row from the particle.
 
 use super::{
-    Number, WIDTH,
-    course::Course,
-    grid::{Part, Slab, Way},
+    WIDTH,
+    slab::{NodeBlock, Slab, Spreader},
 };
+use crate::density::radial::{Number, RadialKernel};
 use burntrace_kernels::host::Lanes;
 use std::{marker::PhantomData, ops::Range};
 
-/// A row of nodes that some particles are spread over, and what is the same for all rows of a slab.
-pub(super) struct Rows<F, C> {
+/// Spreads particles over one row of nodes after another.
+pub(super) struct RowSpreader<F, K> {
+    /// The sums of the current row.
     row: Vec<F>,
-    near: Vec<Near<F>>,
-    frame: Frame<F>,
-    course: PhantomData<C>,
+    /// The particles that reach the current plane.
+    neighbours: Vec<Neighbour<F>>,
+    geometry: Geometry<F>,
+    kernel: PhantomData<K>,
 }
 
-/// A particle that reaches a plane of nodes, counted from the first one of them.
-struct Near<F> {
+/// A particle that reaches a plane of nodes, relative to the first of them.
+struct Neighbour<F> {
     x: F,
     y: F,
     weight: F,
-    /// What its distance from the plane gives to `square`, to `shift` and to the second coordinate.
+    /// Contributions of the distance from the plane: to `square`, to `shift` and to the second whitened
+    /// coordinate.
     square: F,
     shift: F,
-    tilt: F,
+    v_shift: F,
 }
 
 /// The kernel and the lattice.
-struct Frame<F> {
+struct Geometry<F> {
     matrix: [F; 6],
-    cut: F,
+    cutoff: F,
     pitch: F,
-    /// Nodes per unit of length; 0 where there is one.
+    /// Nodes per unit of length; 0 for a single node.
     per_pitch: F,
-    /// How far along the row a unit of the first coordinate is.
+    /// Length along the row of one unit of the first whitened coordinate.
     unit: F,
 }
 
-impl<F: Number, C: Course> Way<F> for Rows<F, C> {
+impl<F: Number, K: RadialKernel> Spreader<F> for RowSpreader<F, K> {
     fn new(slab: &Slab<F>) -> Self {
         let pitch = slab.grid.pitch[0];
-        let frame = Frame {
-            matrix: slab.sources.per_unit(),
-            cut: F::of(slab.sources.smoother.cut),
+        let geometry = Geometry {
+            matrix: slab.sources.whitening(),
+            cutoff: F::of(slab.sources.smoother.cutoff),
             pitch: F::of(pitch),
             per_pitch: F::of(if pitch > 0.0 { 1.0 / pitch } else { 0.0 }),
-            unit: F::of(1.0 / slab.sources.smoother.per_unit[0][0]),
+            unit: F::of(1.0 / slab.sources.smoother.whitening[0][0]),
         };
-        Rows { row: Vec::new(), near: Vec::new(), frame, course: PhantomData }
+        RowSpreader { row: Vec::new(), neighbours: Vec::new(), geometry, kernel: PhantomData }
     }
 
     #[inline(always)]
-    fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, part: &mut Part) {
-        let [_, xy, _, yy, _, _] = self.frame.matrix;
-        // Eight nodes are written from any one on.
-        self.row.resize(part.counts[0] + WIDTH, F::zero());
-        for k in 0..part.counts[2] {
-            self.reach::<C>(slab, &particles, part, k);
-            for j in 0..part.counts[1] {
-                let place = slab.place(1, part.first[1] + j) - slab.place(1, part.first[1]);
+    fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, nodes: &mut NodeBlock) {
+        let [_, xy, _, yy, _, _] = self.geometry.matrix;
+        // Padding: vectors of eight nodes may start at any node.
+        self.row.resize(nodes.counts[0] + WIDTH, F::zero());
+        for k in 0..nodes.counts[2] {
+            self.find_neighbours(slab, &particles, nodes, k);
+            for j in 0..nodes.counts[1] {
+                let y = slab.coordinate(1, nodes.first[1] + j) - slab.coordinate(1, nodes.first[1]);
                 self.row.fill(F::zero());
-                for near in &self.near {
-                    let dy = place - near.y;
-                    let v = yy * dy + near.tilt;
-                    let square = v * v + near.square;
-                    if self.frame.reaches::<C>(v, square) {
-                        let shift = xy * dy + near.shift;
-                        self.frame.spread::<C, L>(&mut self.row, near, shift, square);
+                for neighbour in &self.neighbours {
+                    let dy = y - neighbour.y;
+                    let v = yy * dy + neighbour.v_shift;
+                    let square = v * v + neighbour.square;
+                    if self.geometry.reaches::<K>(v, square) {
+                        let shift = xy * dy + neighbour.shift;
+                        self.geometry.spread::<K, L>(&mut self.row, neighbour, shift, square);
                     }
                 }
-                for (to, from) in part.row(j, k).iter_mut().zip(&self.row) {
+                for (to, from) in nodes.row(j, k).iter_mut().zip(&self.row) {
                     *to += from.double();
                 }
             }
@@ -81,52 +84,63 @@ impl<F: Number, C: Course> Way<F> for Rows<F, C> {
     }
 }
 
-impl<F: Number, C> Rows<F, C> {
+impl<F: Number, K: RadialKernel> RowSpreader<F, K> {
     /// Lists the particles that reach a plane.
     #[inline(always)]
-    fn reach<D: Course>(
+    fn find_neighbours(
         &mut self,
         slab: &Slab<F>,
         particles: &Range<usize>,
-        part: &Part,
+        nodes: &NodeBlock,
         k: usize,
     ) {
-        let [_, _, xz, _, yz, zz] = self.frame.matrix;
+        let [_, _, xz, _, yz, zz] = self.geometry.matrix;
         let [xs, ys, zs] = slab.sources.axes;
-        let [first_x, first_y] = [0, 1].map(|d| slab.place(d, part.first[d]));
-        let place = slab.place(2, part.first[2] + k);
-        self.near.clear();
+        let [first_x, first_y] = [0, 1].map(|d| slab.coordinate(d, nodes.first[d]));
+        let z = slab.coordinate(2, nodes.first[2] + k);
+        self.neighbours.clear();
         for p in particles.clone() {
-            let dz = place - zs[p];
+            let dz = z - zs[p];
             let w = zz * dz;
-            if self.frame.reaches::<D>(w, w * w) {
-                self.near.push(Near {
+            if self.geometry.reaches::<K>(w, w * w) {
+                self.neighbours.push(Neighbour {
                     x: xs[p] - first_x,
                     y: ys[p] - first_y,
                     weight: slab.sources.weights[p],
                     square: w * w,
                     shift: xz * dz,
-                    tilt: yz * dz,
+                    v_shift: yz * dz,
                 });
             }
         }
     }
 }
 
-impl<F: Number> Frame<F> {
-    /// Whether a kernel reaches where one coordinate and a sum of squares are these.
+impl<F: Number> Geometry<F> {
+    /// Whether a kernel reaches nodes with this whitened coordinate and partial squared distance.
     #[inline(always)]
-    fn reaches<C: Course>(&self, coordinate: F, square: F) -> bool {
-        if C::IS_BOX { coordinate.abs() <= self.cut } else { square <= self.cut * self.cut }
+    fn reaches<K: RadialKernel>(&self, coordinate: F, square: F) -> bool {
+        if K::IS_BOX {
+            coordinate.abs() <= self.cutoff
+        } else {
+            square <= self.cutoff * self.cutoff
+        }
     }
 
     /// Adds a particle's kernel to the nodes of a row.
     #[inline(always)]
-    fn spread<C: Course, L: Lanes<F>>(&self, row: &mut [F], near: &Near<F>, shift: F, square: F) {
+    fn spread<K: RadialKernel, L: Lanes<F>>(
+        &self,
+        row: &mut [F],
+        particle: &Neighbour<F>,
+        shift: F,
+        square: F,
+    ) {
         let xx = self.matrix[0];
-        let half = if C::IS_BOX { self.cut } else { (self.cut * self.cut - square).sqrt() };
-        let middle = near.x - shift * self.unit;
-        // Rounding may hide a node; one that is looked at in vain gives nothing.
+        let cutoff = self.cutoff;
+        let half = if K::IS_BOX { cutoff } else { (cutoff * cutoff - square).sqrt() };
+        let middle = particle.x - shift * self.unit;
+        // A margin for rounding: nodes beyond the kernel's reach add zero.
         let slack = F::of(0.01);
         let from = (middle - half * self.unit) * self.per_pitch - slack;
         let to = (middle + half * self.unit) * self.per_pitch + slack;
@@ -135,15 +149,15 @@ impl<F: Number> Frame<F> {
         for start in (first..end).step_by(WIDTH) {
             let values = &mut row[start..start + WIDTH];
             for (l, sum) in values.iter_mut().enumerate() {
-                let dx = F::from_i32((start + l) as i32).fused::<L>(self.pitch, -near.x);
+                let dx = F::from_i32((start + l) as i32).fused::<L>(self.pitch, -particle.x);
                 let u = xx.fused::<L>(dx, shift);
                 let square = u.fused::<L>(u, square);
-                let is_within = match (C::IS_BOX, C::IS_CUT) {
-                    (true, _) => u.abs() <= self.cut,
-                    (_, true) => square <= self.cut * self.cut,
+                let is_within = match (K::IS_BOX, K::IS_CUT) {
+                    (true, _) => u.abs() <= cutoff,
+                    (_, true) => square <= cutoff * cutoff,
                     _ => true,
                 };
-                let value = near.weight * C::at::<F, L>(square);
+                let value = particle.weight * K::at::<F, L>(square);
                 *sum = *sum + if is_within { value } else { F::zero() };
             }
         }

@@ -1,13 +1,13 @@
-//! The sums on a CubeCL device: a thread for each node or point looks for the particles that reach it.
-//! What the kernels compute is what `cpu` does.
+//! Kernel sums on a CubeCL device: one thread a node or point searches for the particles within reach.
+//! The arithmetic is that of `cpu`.
 
-mod course;
 mod gather;
+mod radial;
 mod tables;
 
 use super::{
-    kernel::Profile,
     ops::{NodeGrid, Sources},
+    profile::Profile,
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -19,25 +19,25 @@ use burn_cubecl::{
 };
 use tables::Tables;
 
-/// What a kernel is compiled for.
+/// Compile-time parameters of a device kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Form {
+struct KernelVariant {
     profile: Profile,
-    /// Whether it is cut off where a coordinate, and not the distance, is too great.
+    /// Whether the profile is truncated in each coordinate instead of at a distance.
     is_box: bool,
-    /// Whether the places are nodes of a lattice, or points one by one.
+    /// Whether the evaluation points are nodes of a lattice instead of a list of points.
     is_lattice: bool,
 }
 
-impl Form {
+impl KernelVariant {
     fn is_gaussian(self) -> bool {
         matches!(self.profile, Profile::Gaussian | Profile::RoundGaussian)
     }
 }
 
-/// The number of places for which a cube's size is chosen, whatever their number: a kernel is compiled
-/// for a size, and another number should compile nothing new.
-const MANY: usize = 1 << 20;
+/// The nominal number of evaluation points from which the cube size follows. A kernel is compiled for
+/// one cube size, so the size must not depend on the actual number.
+const NOMINAL_POINTS: usize = 1 << 20;
 
 /// `DensityBackend::density_at` on a CubeCL device.
 pub(super) fn at(points: CubeTensor, sources: Sources<CubeBackend>) -> CubeTensor {
@@ -50,10 +50,10 @@ pub(super) fn at(points: CubeTensor, sources: Sources<CubeBackend>) -> CubeTenso
 pub(super) fn on_nodes(sources: Sources<CubeBackend>, grid: &NodeGrid) -> CubeTensor {
     let count = grid.counts.iter().product();
     let client = &sources.rows.client;
-    let none = client.create_from_slice(bytemuck::bytes_of(&0.0_f64));
-    // SAFETY: the buffer has eight bytes, which is one number at least.
-    let none = unsafe { BufferArg::from_raw_parts(none, 1) };
-    launch(none, count, Some(grid), sources)
+    let unused = client.create_from_slice(bytemuck::bytes_of(&0.0_f64));
+    // SAFETY: the buffer has eight bytes, enough for one number.
+    let unused = unsafe { BufferArg::from_raw_parts(unused, 1) };
+    launch(unused, count, Some(grid), sources)
 }
 
 fn launch(
@@ -67,10 +67,10 @@ fn launch(
     let (client, dtype) = (rows.client.clone(), rows.dtype);
     let profile = smoother.profile;
     let is_box = profile == Profile::Gaussian;
-    let form = Form { profile, is_box, is_lattice: grid.is_some() };
+    let variant = KernelVariant { profile, is_box, is_lattice: grid.is_some() };
     let tables = Tables::new(&cells, &smoother, grid).upload(&client, dtype);
     let sums = empty_device_dtype(client.clone(), rows.device.clone(), [count].into(), dtype);
-    let dim = CubeDim::new(&client, MANY);
+    let dim = CubeDim::new(&client, NOMINAL_POINTS);
     gather::density_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
@@ -81,7 +81,7 @@ fn launch(
         into_contiguous(starts).into_buffer_arg(),
         tables.floats,
         tables.ints,
-        form,
+        variant,
         dtype_to_storage_type(dtype),
     );
     sums

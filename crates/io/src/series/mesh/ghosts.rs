@@ -1,28 +1,27 @@
-//! Ghosts: cells that the files of several processes have twice, and those that are hidden.
+//! Ghost cells, which the files of several processes duplicate, and hidden cells and points.
 
 use super::refused;
 use crate::Result;
 use crate::series::velocity::{Association, with_name};
 use burntrace_vtk::{Values, VtkFile};
 
-/// The array in which VTK marks points and cells, bit by bit.
+/// The VTK array of flags of points and cells.
 const TYPES: &str = "vtkGhostType";
 
-/// Its forerunner: how many layers a cell is away from those of its own process.
+/// The VTK array of former versions: number of layers of a cell from the cells of its process.
 const LEVELS: &str = "vtkGhostLevels";
 
-/// A cell that another process has too.
+/// Flag of a cell that another process has, too.
 const DUPLICATE: u8 = 1;
 
-/// Cells that do not count: besides duplicates those that finer ones replace (8), and hidden ones
-/// (32).
-const NO_CELL: u8 = DUPLICATE | 8 | 32;
+/// Flags of omitted cells: duplicates, refined cells (8) and hidden cells (32).
+const OMITTED_CELL: u8 = DUPLICATE | 8 | 32;
 
-/// A hidden point. That another process has a point too (1) is no reason to leave it out: cells of
-/// this one need it.
+/// Flag of a hidden point. Duplicate points (1) are not omitted, because cells of this process use
+/// them.
 const HIDDEN_POINT: u8 = 2;
 
-/// The marks of points and cells, none where a file marks none.
+/// The flags of points and cells; empty if a file has none.
 #[derive(Debug)]
 pub(super) struct Ghosts {
     cells: Vec<u8>,
@@ -30,46 +29,46 @@ pub(super) struct Ghosts {
 }
 
 impl Ghosts {
-    /// Reads the marks of a file.
+    /// Reads the flags of a file.
     pub fn read(file: &VtkFile) -> Result<Ghosts> {
         let geometry = file.geometry();
         Ok(Ghosts {
-            cells: marks(file, Association::Cell, geometry.num_cells())?,
-            points: marks(file, Association::Point, geometry.num_points())?,
+            cells: flags(file, Association::Cell, geometry.num_cells())?,
+            points: flags(file, Association::Point, geometry.num_points())?,
         })
     }
 
-    /// Whether a cell with these points does not count.
+    /// Whether a cell with these points is omitted.
     pub fn hide(&self, cell: usize, points: &[u32]) -> bool {
         let is_hidden = |point: &u32| {
-            self.points.get(*point as usize).is_some_and(|marks| marks & HIDDEN_POINT != 0)
+            self.points.get(*point as usize).is_some_and(|flags| flags & HIDDEN_POINT != 0)
         };
-        self.cells.get(cell).is_some_and(|marks| marks & NO_CELL != 0)
+        self.cells.get(cell).is_some_and(|flags| flags & OMITTED_CELL != 0)
             || points.iter().any(is_hidden)
     }
 }
 
-/// The marks of the points or the cells, of which there are `count`.
-fn marks(file: &VtkFile, on: Association, count: usize) -> Result<Vec<u8>> {
+/// The flags of the `count` points or cells.
+fn flags(file: &VtkFile, on: Association, count: usize) -> Result<Vec<u8>> {
     let find = |name| with_name(file.arrays(), name, on);
     let (array, are_levels) = match (find(TYPES), find(LEVELS)) {
         (Some(array), _) => (array, false),
         (None, Some(array)) => (array, true),
         (None, None) => return Ok(Vec::new()),
     };
-    let mut marks = match file.read(array)?.values {
-        Values::U8(marks) => marks,
-        // VTK writes no other type; other programs may.
+    let mut flags = match file.read(array)?.values {
+        Values::U8(flags) => flags,
+        // VTK writes no other type, but other programs may.
         others => others.into_f64().into_iter().map(|number| number as u8).collect(),
     };
-    if marks.len() != count {
+    if flags.len() != count {
         let name = &array.name;
-        let found = marks.len();
+        let found = flags.len();
         let reason = format!("its {on} array `{name}` has {found} numbers for {count} {on}s");
         return Err(refused(file, reason));
     }
     if are_levels {
-        marks.iter_mut().for_each(|level| *level = (*level).min(DUPLICATE));
+        flags.iter_mut().for_each(|level| *level = (*level).min(DUPLICATE));
     }
-    Ok(marks)
+    Ok(flags)
 }

@@ -1,6 +1,6 @@
-//! What there is to know about the cells of a file.
+//! Description of the cells of a file.
 
-use super::cells::{FileCells, OtherCells, Selection};
+use super::cells::{FileCells, MeshCells, OtherCells};
 use super::refused;
 use crate::Result;
 use burntrace_core::{CellKind, mesh::Mesh};
@@ -10,57 +10,56 @@ use serde::Serialize;
 /// The cells of an unstructured or structured grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeshInfo {
-    /// How many there are of each kind, ghosts and others among them.
+    /// Number of cells of each kind, ghost and skipped cells included.
     pub kinds: Vec<CellCount>,
-    /// How many are left out as ghosts, because they are hidden, or because one of their points is.
+    /// Number of cells omitted as ghosts, because they are hidden, or because one of their points is.
     pub hidden: usize,
-    /// How many others are passed over.
+    /// Number of other skipped cells.
     pub skipped: usize,
-    /// What else the mesh that they make consists of; `None` where they make none, and in a
-    /// [`MeshSeries`](super::MeshSeries), which leaves it to the field to make it.
+    /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
+    /// [`MeshSeries`](super::MeshSeries), whose mesh is built by the field.
     pub counts: Option<MeshCounts>,
-    /// Why they make none.
+    /// Why the cells cannot form a mesh.
     pub problem: Option<String>,
 }
 
 /// Cells of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CellCount {
-    /// The kind, by VTK's name, as `quadratic tetra`; with its code where a mesh has no such cells,
-    /// as `polygon (type 7)`.
+    /// The VTK name of the kind, as `quadratic tetra`; with its code if a mesh cannot have such
+    /// cells, as `polygon (type 7)`.
     pub kind: String,
-    /// How many there are.
+    /// Number of cells.
     pub cells: usize,
 }
 
-/// What a mesh consists of, beside sound cells: the numbers of
-/// [`MeshCounts`](burntrace_core::mesh::MeshCounts).
+/// Counts of a mesh, from [`MeshCounts`](burntrace_core::mesh::MeshCounts).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeshCounts {
     /// 2 or 3.
     pub dimension: usize,
-    /// Points that became one with an earlier point.
+    /// Points merged with an earlier point.
     pub merged_points: usize,
     /// Cells without area or volume.
     pub degenerate: usize,
-    /// Cells turned the other way than most of their kind.
+    /// Cells with the opposite orientation to most of their kind.
     pub inverted: usize,
-    /// Cells turned one way in one part and the other way in another.
+    /// Cells whose orientation changes within the cell.
     pub folded: usize,
-    /// Faces with a cell on one side only.
+    /// Faces of one cell only: the boundary of the mesh.
     pub open_faces: usize,
-    /// Faces at which more than two cells meet.
+    /// Faces shared by more than two cells.
     pub crowded_faces: usize,
 }
 
 impl MeshInfo {
-    /// The cells of a file between its points, where its kind has cells that do not follow from
-    /// axes; and those that make a mesh, if they do.
+    /// Describes the cells of a file, if it has a list of them or is a structured grid. Also returns
+    /// the cells of the mesh, if they can form one.
     pub(in crate::series) fn of(
         file: &VtkFile,
         points: &[[f64; 3]],
         other_cells: OtherCells,
-    ) -> Option<(MeshInfo, Option<Selection>)> {
+    ) -> Option<(MeshInfo, Option<MeshCells>)> {
         if !matches!(file.kind(), Kind::UnstructuredGrid | Kind::StructuredGrid) {
             return None;
         }
@@ -71,13 +70,13 @@ impl MeshInfo {
         Some((info, mesh))
     }
 
-    /// Makes the mesh of a file, and counts what it is made of.
+    /// Builds the mesh of a file, and sets the counts.
     fn mesh(
         &mut self,
         file: &VtkFile,
         points: &[[f64; 3]],
         other_cells: OtherCells,
-    ) -> Result<Selection> {
+    ) -> Result<MeshCells> {
         let cells = FileCells::read(file)?;
         self.kinds = cells.count();
         let selection = cells.select(file, other_cells)?;
@@ -104,7 +103,7 @@ impl MeshCounts {
     }
 }
 
-/// How many cells there are of each kind, in the order of VTK's codes.
+/// Number of cells of each kind, in the order of the VTK types.
 pub(super) fn count(types: &[u8]) -> Vec<CellCount> {
     let mut cells = [0; 256];
     for code in types {
@@ -114,7 +113,7 @@ pub(super) fn count(types: &[u8]) -> Vec<CellCount> {
     counts.map(|(code, cells)| CellCount { kind: kind(code), cells }).collect()
 }
 
-/// A kind of cells, with its code where no mesh can be made of it.
+/// The name of a VTK type, with its code if a mesh cannot have such cells.
 fn kind(code: u8) -> String {
     if let Some(kind) = CellKind::from_vtk(code) {
         return kind.table().name.to_owned();
@@ -142,7 +141,7 @@ fn kind(code: u8) -> String {
     format!("{name} (type {code})")
 }
 
-/// As `1200 x tetra`.
+/// For example `1200 x tetra`.
 impl std::fmt::Display for CellCount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} x {}", self.cells, self.kind)

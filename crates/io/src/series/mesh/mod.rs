@@ -1,4 +1,4 @@
-//! A velocity on the cells of files, or at their points.
+//! Velocity fields on meshes.
 
 mod cells;
 mod ghosts;
@@ -7,32 +7,32 @@ mod info;
 pub use cells::OtherCells;
 pub use info::{CellCount, MeshCounts, MeshInfo};
 
-pub(super) use cells::Selection;
+pub(super) use cells::MeshCells;
 
-use super::points::moved;
+use super::points::first_moved;
 use super::times::Timeline;
 use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, begin, check_others, differs, frame_path,
-    other_count, tell,
+    Files, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, frame_differs,
+    frame_path, implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
 use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
 use burntrace_vtk::VtkFile;
 use cells::FileCells;
 
-/// What the frames of a series on a mesh have in common.
+/// What all frames of the series must share, for messages.
 const ON: &str = "mesh";
 
-/// A velocity field on a mesh over one or many VTK files, one frame each.
+/// A velocity field on a mesh in one or several VTK files, one frame each.
 ///
-/// Unstructured grids, also in the pieces of a `.pvtu`, and structured grids will do, with the
-/// velocity at the points or in the cells. Ghosts and hidden cells are left out, which are those
-/// that the arrays `vtkGhostType` (bits 1, 8 and 32 of a cell, bit 2 of one of its points) or
-/// `vtkGhostLevels` mark; [`OtherCells`] says what becomes of cells of which no mesh can be made.
+/// Reads unstructured grids, also in the pieces of a `.pvtu`, and structured grids, with the velocity
+/// at the points or in the cells. Ghost cells and hidden cells are omitted: those marked by the
+/// arrays `vtkGhostType` (bits 1, 8 and 32 of a cell, bit 2 of one of its points) or
+/// `vtkGhostLevels`. [`OtherCells`] determines the treatment of cells that cannot be part of a mesh.
 ///
-/// The mesh is read once, from the first file. Each further file is held against it when its frame
-/// is read, so that all of them are opened once for their numbers.
+/// The mesh is read once, from the first file. Each other file is compared with it when its frame is
+/// read.
 ///
 /// ```no_run
 /// use burntrace_core::MeshSource;
@@ -44,38 +44,38 @@ const ON: &str = "mesh";
 /// ```
 #[derive(Debug)]
 pub struct MeshSeries {
-    line: Timeline,
+    timeline: Timeline,
     points: Vec<[f64; 3]>,
-    mesh: Selection,
+    mesh: MeshCells,
     velocity: VelocityInfo,
     info: SeriesInfo,
 }
 
 impl MeshSeries {
     /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. All frames must have the
-    /// velocity, and as many points and cells as the first one; whether it is the same mesh is seen
-    /// when they are read.
+    /// velocity, and the same numbers of points and cells; the meshes are compared when frames are
+    /// read.
     ///
     /// # Errors
     ///
-    /// If files are missing or damaged, their times are not known or do not increase, no frame is
-    /// selected, it is not clear which array is the velocity, the diffusivity is not there, a point
-    /// is not finite, or the first file has no cells of a mesh, only ghosts, or others that are not
-    /// to be passed over.
+    /// If files are missing or damaged, their times are unknown or do not increase, no frame is
+    /// selected, the velocity is missing or ambiguous, the diffusivity is missing, a point is not
+    /// finite, or the first file has no cells of a mesh, only ghost cells, or other cells that are
+    /// not to be skipped.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
-        let (line, file, mut info) = begin(&files.into(), options)?;
+        let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
         let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
             .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
-        check_others(&line.paths, &velocity, ON, |other| Ok(other_size(&file, other)))?;
+        check_frames(&timeline.paths, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
         let kinds = cells.count();
         let mesh = cells.select(&file, options.other_cells)?;
         let points = positions(&file)?;
         let (hidden, skipped) = (mesh.hidden, mesh.skipped);
         info.mesh = Some(MeshInfo { kinds, hidden, skipped, counts: None, problem: None });
-        info.settle_mesh(&points, &mesh, &velocity);
-        Ok(MeshSeries { line, points, mesh, velocity, info })
+        info.add_mesh(&points, &mesh, &velocity);
+        Ok(MeshSeries { timeline, points, mesh, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
@@ -85,25 +85,25 @@ impl MeshSeries {
     ///
     /// # Errors
     ///
-    /// If there is no such frame, if its file has been removed or damaged, if its points or cells
-    /// differ from those of the first frame, or if a diffusivity is negative or not finite.
+    /// If the frame does not exist, its file has been removed or damaged, its points or cells differ
+    /// from those of the first frame, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let paths = &self.line.paths;
+        let paths = &self.timeline.paths;
         let file = burntrace_vtk::open(frame_path(paths, frame)?)?;
         if paths[frame] != paths[0]
             && let Some(difference) = self.mesh.difference_of(&file, &self.points)?
         {
-            return Err(differs(paths, frame, ON, difference));
+            return Err(frame_differs(paths, frame, ON, difference));
         }
         let (count, selected) = match self.velocity.association {
             Association::Point => (self.points.len(), None),
-            Association::Cell => (self.mesh.total, self.mesh.kept.as_deref()),
+            Association::Cell => (self.mesh.total, self.mesh.indices.as_deref()),
         };
         self.velocity.read_selected(&file, count, selected)
     }
 }
 
-tell!(MeshSeries);
+implement_series!(MeshSeries);
 
 impl MeshSource for MeshSeries {
     fn points(&self) -> &[[f64; 3]] {
@@ -119,24 +119,23 @@ impl MeshSource for MeshSeries {
     }
 }
 
-impl Selection {
-    /// Makes sure that all frames after the first one, whose points these are, are on its mesh and
-    /// have the velocity.
-    pub(super) fn check_others(
+impl MeshCells {
+    /// Checks that all frames have the velocity and the mesh of the first one, with these points.
+    pub(super) fn check_frames(
         &self,
         paths: &[std::path::PathBuf],
         velocity: &VelocityInfo,
         points: &[[f64; 3]],
     ) -> Result<()> {
-        check_others(paths, velocity, ON, |other| self.difference_of(other, points))
+        check_frames(paths, velocity, ON, |other| self.difference_of(other, points))
     }
 
-    /// How the mesh of another file differs from this one with its points, if it does.
+    /// How the mesh of another file differs from this mesh with these points, if it does.
     fn difference_of(&self, file: &VtkFile, points: &[[f64; 3]]) -> Result<Option<String>> {
         let others = positions(file)?;
         let pairs = points.iter().zip(&others).enumerate();
-        let difference = other_count(others.len(), points.len(), "point")
-            .or_else(|| moved(pairs.map(|(point, (here, there))| (point, *here, *there))));
+        let difference = count_difference(others.len(), points.len(), "point")
+            .or_else(|| first_moved(pairs.map(|(point, (here, there))| (point, *here, *there))));
         drop(others);
         match difference {
             None => Ok(self.difference(&FileCells::read(file)?)),
@@ -145,11 +144,11 @@ impl Selection {
     }
 }
 
-/// How the number of points or cells of a file is not that of the first one.
-fn other_size(first: &VtkFile, other: &VtkFile) -> Option<String> {
+/// How the number of points or cells of a file differs from that of the first one.
+fn size_difference(first: &VtkFile, other: &VtkFile) -> Option<String> {
     let [first, other] = [first, other].map(VtkFile::geometry);
-    other_count(other.num_points(), first.num_points(), "point")
-        .or_else(|| other_count(other.num_cells(), first.num_cells(), "cell"))
+    count_difference(other.num_points(), first.num_points(), "point")
+        .or_else(|| count_difference(other.num_cells(), first.num_cells(), "cell"))
 }
 
 fn refused(file: &VtkFile, reason: String) -> Error {

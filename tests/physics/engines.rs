@@ -1,12 +1,11 @@
-//! The fused operation and tensor operations: two programs, the same tracks.
+//! The fused engine against the tensor engine: every sampler with every scheme and all face conditions.
 //!
-//! Every sampler with every scheme and all kinds of faces. The tensor engine on Flex is the
-//! reference for the fused operation on each device; that of each device is compared with it
-//! apart, for it is slow on some.
+//! The tensor engine on Flex is the reference for the fused engine on each device. The tensor engines of
+//! other devices, some of which are slow, are compared separately.
 
 use super::{
     common::*,
-    oracle::{Case, Fate, nudge},
+    oracle::{Case, FinalState, perturbation},
 };
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
@@ -28,8 +27,8 @@ const FACES: [[[Condition; 2]; 3]; 7] = [
     [[Clamp, Exit], [Periodic, Periodic], [Reflect, Reflect]],
 ];
 
-/// A field over a box of 2 x 1 x 1 that takes particles through it in several steps along one
-/// axis and several times in every step along the others, with frames that no step ends on.
+/// A random field in a box of 2 x 1 x 1 with a fast mean flow along one axis, so that particles cross the
+/// box many times. No step ends on a frame.
 fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> Case {
     let mut dice = Dice(faces as u64 + 1);
     let axis = |high: f64, cells| match is_table {
@@ -37,7 +36,7 @@ fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> C
         false => even_axis(0.0, high, cells),
     };
     let axes = [axis(2.0, 5), axis(1.0, 4), axis(1.0, 3)];
-    // Towards every face in turn.
+    // Towards each face in turn.
     let turn = faces + scheme as usize + 4 * usize::from(is_table);
     let (fast, sign) = (turn % 3, [1.0, -1.0][turn / 3 % 2]);
     let frames = Frames::new(axes, placement, &[0.0, 0.35, 1.0], |_, _| {
@@ -58,7 +57,7 @@ fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> C
 
 fn seeds(case: &Case) -> Seeds {
     let points = Dice(77).points(case.low(), case.high(), PARTICLES);
-    // Two releases within steps, one at the begin of a step.
+    // Two releases within steps, one at the start of a step.
     let release = (0..PARTICLES).map(|i| [0.0, 0.0, 0.0, 0.07, 0.16, 0.59][i % 6]).collect();
     Seeds::list(points).unwrap().with_release(release).unwrap()
 }
@@ -79,20 +78,21 @@ fn run(machine: &Machine, case: &Case, engine: Engine) -> Run {
     trace(&tracer(case, &field).engine(engine), &seeds(case))
 }
 
-/// Checks that two runs agree to what rounding can do to each particle, twice; returns how many
-/// could not be judged because they are on the verge of something.
+/// Checks that two runs agree within twice the effect of rounding on each particle. Returns the number of
+/// undecided particles, on the verge of an event.
 fn assert_same(what: &str, case: &Case, eps: f64, a: &Run, b: &Run) -> usize {
     let seeds = seeds(case);
     let mut undecided = 0;
     for (i, start) in seeds.positions().iter().enumerate() {
-        let (a, b) = (Fate::of(a, i), Fate::of(b, i));
+        let (a, b) = (FinalState::of(a, i), FinalState::of(b, i));
         let release = seeds.release().unwrap()[i];
-        let fate = case.follow(*start, release);
-        let allowed = nudge(eps) + case.sensitivity(&fate, *start, release, nudge(eps));
-        let off = a.apart(&b, case.width());
+        let state = case.follow(*start, release);
+        let allowed =
+            perturbation(eps) + case.sensitivity(&state, *start, release, perturbation(eps));
+        let deviation = a.apart(&b, case.width());
         assert!(
-            off <= 2.0 * allowed,
-            "{what}, particle {i}: {off:e} apart, {allowed:e} allowed\n{a:?}\n{b:?}\n{fate:?}"
+            deviation <= 2.0 * allowed,
+            "{what}, particle {i}: deviation {deviation:e}, allowed {allowed:e}\n{a:?}\n{b:?}\n{state:?}"
         );
         undecided += usize::from(allowed > 0.1);
     }
@@ -118,11 +118,11 @@ fn cases() -> Vec<(String, Case)> {
 }
 
 #[test]
-fn every_sampler_scheme_and_face() {
+fn tracks_of_both_engines_agree_for_every_sampler_scheme_and_condition() {
     let machines = machines();
     let mut statuses = std::collections::HashSet::new();
     let mut undecided = 0;
-    let mut judged = 0;
+    let mut compared = 0;
     for (name, case) in cases() {
         let references: Vec<_> = machines
             .iter()
@@ -130,7 +130,7 @@ fn every_sampler_scheme_and_face() {
             .map(|machine| (machine.precision, run(machine, &case, Engine::Tensor)))
             .collect();
         for machine in &machines {
-            // Each is a kernel to compile, and the precision is no part of its text.
+            // Each case compiles a kernel, whose source does not depend on the precision.
             if !machine.is_cpu() && machine.is_double() && case.scheme != Scheme::Rk4 {
                 continue;
             }
@@ -139,27 +139,27 @@ fn every_sampler_scheme_and_face() {
             let (_, reference) = references.iter().find(of).unwrap();
             let what = format!("{machine}, {name}");
             undecided += assert_same(&what, &case, machine.eps(), &fused, reference);
-            judged += PARTICLES;
+            compared += PARTICLES;
             statuses.extend(fused.status);
         }
     }
-    assert!(undecided * 50 < judged, "{undecided} of {judged} could not be judged");
-    // Particles went out through every face, and others did not.
+    assert!(undecided * 50 < compared, "{undecided} of {compared} are undecided");
+    // Particles have exited through every face, and others are still active.
     assert!(statuses.contains(&Status::Active), "{statuses:?}");
     for face in Face::ALL {
         assert!(statuses.contains(&Status::Exited(face)), "{face}: {statuses:?}");
     }
 }
 
-/// The tensor engine of each device, for six of the cases, with all samplers among them.
+/// The tensor engine of each device, for six cases that include all samplers.
 #[test]
-fn the_tensor_path_is_the_same_on_every_device() {
+fn tensor_engine_agrees_with_the_fused_engine_on_every_device() {
     let chosen: Vec<_> = cases().into_iter().step_by(25).collect();
     assert_eq!(chosen.len(), 6);
     let machines = machines();
     for (number, (name, case)) in chosen.into_iter().enumerate() {
         for machine in &machines {
-            // Half a second a step where the CPU stands in for a graphics card.
+            // A software GPU takes half a second a step.
             if !machine.is_cpu() && (machine.is_double() || number != 3) {
                 continue;
             }
@@ -167,14 +167,14 @@ fn the_tensor_path_is_the_same_on_every_device() {
             let fused = run(machine, &case, Engine::Fused);
             let what = format!("{machine}, {name}");
             let undecided = assert_same(&what, &case, machine.eps(), &fused, &tensor);
-            assert!(undecided <= 2, "{what}: {undecided} could not be judged");
+            assert!(undecided <= 2, "{what}: {undecided} are undecided");
         }
     }
 }
 
-/// Saves on both paths: the same times, and velocities of the same positions.
+/// Both engines save the same times, and the velocities at the saved positions.
 #[test]
-fn velocities_are_saved_alike() {
+fn saved_velocities_of_both_engines_match_the_field() {
     let case = case(false, Placement::Nodes, Scheme::Rk4, 0);
     for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = machine.field(&case.frames);
@@ -189,7 +189,7 @@ fn velocities_are_saved_alike() {
             for (k, (t, save)) in run.times.iter().zip(&run.saves).enumerate() {
                 for (p, v) in save.iter().zip(&velocities[k * PARTICLES..]) {
                     let expected = case.velocity(*p, *t);
-                    // The saved position is the rounded one: what differs is the interpolation.
+                    // The saved position is already rounded: only the interpolation differs.
                     let what = format!("{machine}, {}, t = {t}", run.summary.engine);
                     assert_below(&what, distance(&[*v], &[expected]), 100.0 * machine.eps() * 14.0);
                 }
@@ -200,9 +200,9 @@ fn velocities_are_saved_alike() {
     }
 }
 
-/// Slow particles end before they move, with the position and the time at which they were slow.
+/// Slow particles end before they move, with the position and time at which they became slow.
 #[test]
-fn stagnant_particles_end_alike() {
+fn stagnant_particles_of_both_engines_agree() {
     for faces in [1, 3] {
         let mut case = case(false, Placement::Nodes, Scheme::Midpoint, faces);
         let mut dice = Dice(5);
@@ -221,16 +221,16 @@ fn stagnant_particles_end_alike() {
     }
 }
 
-/// Velocities so large that positions overflow: a status, on every path, device and face, and
-/// the last finite position is kept.
+/// Velocities so large that positions overflow, with every engine, device and condition: particles end with a
+/// status at their last finite position.
 #[test]
-fn overflow_is_a_status() {
+fn overflow_ends_particles_as_non_finite() {
     for machine in machines() {
-        let most = if machine.is_double() { 1e308 } else { 3e38 };
+        let max = if machine.is_double() { 1e308 } else { 3e38 };
         let axes = [even_axis(0.0, 4.0, 4), even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1)];
-        // Calm as far as x = 2, then a storm.
+        // Calm up to x = 2, then huge velocities.
         let frames = Frames::new(axes, Placement::Cells, &[0.0, 100.0], |[x, _, _], _| {
-            if x < 2.0 { [0.125, 0.0, 0.0] } else { [most, most, -most] }
+            if x < 2.0 { [0.125, 0.0, 0.0] } else { [max, max, -max] }
         });
         let field = machine.field(&frames);
         let seeds =
@@ -260,8 +260,8 @@ fn check_overflow(what: &str, run: &Run, scheme: Scheme) {
     assert!(run.last().as_flattened().iter().all(|x| x.is_finite()), "{what}: {:?}", run.last());
     assert_eq!(run.status[1], Status::NonFinite, "{what}");
     assert_eq!((run.last()[1], run.end_time[1]), ([3.0, 0.5, 0.5], 0.0), "{what}");
-    // The others come into the storm in their first step: two units long, it leads there in the
-    // stages of the first one, and at the end of it with explicit Euler.
+    // The first step is two units long: higher-order stages sample the huge velocities within it, Euler only
+    // in the second step.
     let step = if scheme == Scheme::Euler { 1 } else { 0 };
     assert_eq!(run.status[2], Status::NonFinite, "{what}");
     assert_eq!(run.end_time[2], [0.0, 16.0][step], "{what}");

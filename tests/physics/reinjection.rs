@@ -1,4 +1,4 @@
-//! Lives: outlets and inlets, sources, slots that are used again.
+//! Outlets, inlets and sources: particle instances in re-used slots.
 
 use super::common::*;
 use burntrace::{
@@ -25,7 +25,7 @@ fn lattice(n: usize) -> Seeds {
     Seeds::grid(LOW, HIGH, [n; 3], burntrace::GridPlacement::Centres).unwrap()
 }
 
-/// A tracer through plug flow from outlet to inlet; its steps do not divide the box.
+/// A tracer through plug flow from outlet to inlet; the box is not a multiple of a step's displacement.
 fn through<'a>(field: &'a GridField, steps_: u64) -> Tracer<'a> {
     let dt = 0.11;
     Tracer::new(field)
@@ -36,36 +36,37 @@ fn through<'a>(field: &'a GridField, steps_: u64) -> Tracer<'a> {
         .span(steps(0.0, dt * steps_ as f64, steps_))
 }
 
-/// The lives of each slot, in order.
+/// The particle instances of each slot, in order.
 fn by_slot(tracks: &Tracks) -> Vec<Vec<ParticleInstance>> {
     let count = tracks.ends().status.len();
     let mut slots = vec![Vec::new(); count];
-    for life in tracks.instances() {
-        slots[life.slot].push(*life);
+    for instance in tracks.instances() {
+        slots[instance.slot].push(*instance);
     }
-    for lives in &slots {
-        let numbers: Vec<u32> = lives.iter().map(|life| life.generation).collect();
-        assert_eq!(numbers, (0..lives.len() as u32).collect::<Vec<_>>());
+    for instances in &slots {
+        let numbers: Vec<u32> = instances.iter().map(|instance| instance.generation).collect();
+        assert_eq!(numbers, (0..instances.len() as u32).collect::<Vec<_>>());
     }
     slots
 }
 
-/// What the issue asks of a life: to 1e-5 in single and 1e-10 in double precision.
-fn life_bound(machine: &Machine) -> f64 {
+/// Relative tolerance of residence times: 1e-5 in single and 1e-10 in double precision.
+fn residence_tolerance(machine: &Machine) -> f64 {
     if machine.is_double() { 1e-10 } else { 1e-5 }
 }
 
-/// Keeps the last save, and holds lives against the time that the way takes as they end.
-struct Lasting {
+/// Stores the last save, and compares residence times with those of plug flow.
+struct ResidenceCheck {
     /// The seeds.
     starts: Vec<[f64; 3]>,
-    /// Lives that have ended, and how far off their times were at most, as part of a whole life.
+    /// Number of ended particle instances, and the maximum error of their residence times relative to that of
+    /// the whole box.
     ended: usize,
-    off: f64,
+    error: f64,
     last: Option<Save>,
 }
 
-impl TrackSink for Lasting {
+impl TrackSink for ResidenceCheck {
     fn begin(&mut self, _: &SavePlan) -> Result<(), SinkError> {
         Ok(())
     }
@@ -76,12 +77,13 @@ impl TrackSink for Lasting {
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
-        for life in instances.iter().filter(|life| life.status.has_ended()) {
-            assert_eq!(life.status, Status::Exited(Face::XHigh), "{life:?}");
-            let begun = if life.generation == 0 { self.starts[life.slot][0] } else { 0.0 };
-            let off = (life.residence_time() - (LENGTH - begun) / SPEED).abs() / (LENGTH / SPEED);
+        for instance in instances.iter().filter(|instance| instance.status.has_ended()) {
+            assert_eq!(instance.status, Status::Exited(Face::XHigh), "{instance:?}");
+            let start = if instance.generation == 0 { self.starts[instance.slot][0] } else { 0.0 };
+            let deviation =
+                (instance.residence_time() - (LENGTH - start) / SPEED).abs() / (LENGTH / SPEED);
             self.ended += 1;
-            self.off = self.off.max(off);
+            self.error = self.error.max(deviation);
         }
         Ok(())
     }
@@ -91,39 +93,42 @@ impl TrackSink for Lasting {
     }
 }
 
-/// Plug flow through so many steps: how long lives last, and that none is lost or doubled.
+/// Plug flow over a number of steps: checks residence times, and that no particle is lost or duplicated.
 fn check_plug_flow(machine: &Machine, count: usize, steps: u64) {
     let field = plug(machine);
     let seeds = lattice(count);
     let starts = seeds.positions().to_vec();
-    let mut sink = Lasting { starts, ended: 0, off: 0.0, last: None };
+    let mut sink = ResidenceCheck { starts, ended: 0, error: 0.0, last: None };
     let tracer = through(&field, steps);
     let summary = tracer.trace_into(&seeds, &mut sink, &mut |_| Control::Continue).unwrap();
     let what = format!("{machine}, {steps} steps");
-    assert_below(&format!("{what}, lives"), sink.off, life_bound(machine));
+    assert_below(&format!("{what}, residence times"), sink.error, residence_tolerance(machine));
     assert_eq!(summary.released, count.pow(3) + sink.ended, "{what}");
     assert_eq!(summary.active(), count.pow(3), "{what}");
     let last = sink.last.unwrap();
     assert!(integers(last.status).iter().all(|code| *code == 1), "{what}");
     let ends = rows(last.position);
-    let way = SPEED * 0.11 * steps as f64;
-    // None doubled, and each layer of the lattice in a part of the box of its own.
-    let mut places: Vec<[u64; 3]> = ends.iter().map(|p| p.map(f64::to_bits)).collect();
-    places.sort_unstable();
-    places.dedup();
-    assert_eq!(places.len(), count.pow(3), "{what}");
+    let travel = SPEED * 0.11 * steps as f64;
+    // No duplicates, and each layer of the lattice in its own part of the box.
+    let mut positions: Vec<[u64; 3]> = ends.iter().map(|p| p.map(f64::to_bits)).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    assert_eq!(positions.len(), count.pow(3), "{what}");
     let mut layers = vec![0; count];
-    let mut most: f64 = 0.0;
+    let mut max: f64 = 0.0;
     for (start, end) in sink.starts.iter().zip(&ends) {
-        let part = ((end[0] - way).rem_euclid(LENGTH) / LENGTH * count as f64) as usize;
+        let part = ((end[0] - travel).rem_euclid(LENGTH) / LENGTH * count as f64) as usize;
         layers[part.min(count - 1)] += 1;
-        let off = ((start[0] + way).rem_euclid(LENGTH) - end[0]).abs();
-        most = most.max(off.min(LENGTH - off));
+        let deviation = ((start[0] + travel).rem_euclid(LENGTH) - end[0]).abs();
+        max = max.max(deviation.min(LENGTH - deviation));
         assert_below(&format!("{what}, y"), (start[1] - end[1]).abs(), machine.eps());
     }
     assert_eq!(layers, vec![count * count; count], "{what}");
-    assert_below(&format!("{what}, x"), most, steps as f64 * 4.0 * machine.eps());
-    eprintln!("{what}: {} lives, off by {:.1e} at most, x by {most:.1e}", sink.ended, sink.off);
+    assert_below(&format!("{what}, x"), max, steps as f64 * 4.0 * machine.eps());
+    eprintln!(
+        "{what}: {} particle instances, maximum error {:.1e}, of x {max:.1e}",
+        sink.ended, sink.error
+    );
 }
 
 #[test]
@@ -133,7 +138,7 @@ fn plug_flow_stays_uniform() {
     }
 }
 
-/// 1,000 particles, a million steps.
+/// 1,000 particles and a million steps.
 #[test]
 #[ignore = "takes minutes: `--ignored full_size`"]
 fn full_size_plug_flow_stays_uniform() {
@@ -143,30 +148,35 @@ fn full_size_plug_flow_stays_uniform() {
 }
 
 #[test]
-fn every_life_lasts_as_long_as_the_way_takes() {
+fn residence_times_in_plug_flow_are_exact() {
     for machine in machines() {
         let field = plug(&machine);
         let tracks = through(&field, 300).trace(&lattice(5)).unwrap();
         let seeds = lattice(5);
-        for (slot, lives) in by_slot(&tracks).iter().enumerate() {
+        for (slot, instances) in by_slot(&tracks).iter().enumerate() {
             let start = seeds.positions()[slot];
-            let ended = &lives[..lives.len() - 1];
-            assert!(ended.len() >= 4, "{machine}: {} lives", ended.len());
-            for life in ended {
-                let way = if life.generation == 0 { LENGTH - start[0] } else { LENGTH };
-                let off = (life.residence_time() - way / SPEED).abs() / (LENGTH / SPEED);
-                assert_below(&format!("{machine}, {life:?}"), off, life_bound(&machine));
-                assert_eq!(life.status, Status::Exited(Face::XHigh));
-                assert_eq!(life.end_position[0], LENGTH);
-                let place = life.release_position;
-                let expected = if life.generation == 0 { start[0] } else { 0.0 };
-                assert_below("release x", (place[0] - expected).abs(), machine.eps());
-                assert_below("release y", (place[1] - start[1]).abs(), machine.eps());
+            let ended = &instances[..instances.len() - 1];
+            assert!(ended.len() >= 4, "{machine}: {} particle instances", ended.len());
+            for instance in ended {
+                let travel = if instance.generation == 0 { LENGTH - start[0] } else { LENGTH };
+                let deviation =
+                    (instance.residence_time() - travel / SPEED).abs() / (LENGTH / SPEED);
+                assert_below(
+                    &format!("{machine}, {instance:?}"),
+                    deviation,
+                    residence_tolerance(&machine),
+                );
+                assert_eq!(instance.status, Status::Exited(Face::XHigh));
+                assert_eq!(instance.end_position[0], LENGTH);
+                let release = instance.release_position;
+                let expected = if instance.generation == 0 { start[0] } else { 0.0 };
+                assert_below("release x", (release[0] - expected).abs(), machine.eps());
+                assert_below("release y", (release[1] - start[1]).abs(), machine.eps());
             }
-            for pair in lives.windows(2) {
+            for pair in instances.windows(2) {
                 assert_eq!(pair[0].end_time, pair[1].release_time);
             }
-            let last = lives[lives.len() - 1];
+            let last = instances[instances.len() - 1];
             assert!(last.end_time.is_nan() && last.status == Status::Active);
         }
         let summary = tracks.summary().unwrap();
@@ -175,18 +185,22 @@ fn every_life_lasts_as_long_as_the_way_takes() {
     }
 }
 
-/// A step that leads through the box several times.
+/// A step through several box lengths.
 #[test]
-fn a_long_step_has_several_lives() {
+fn one_step_can_reinject_a_particle_several_times() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [31.0, 0.0, 0.0]));
         for &engine in machine.engines() {
             let tracer = through(&field, 4).span(steps(0.0, 1.0, 4)).engine(engine);
             let tracks = tracer.trace(&lattice(2)).unwrap();
             let starts = lattice(2);
-            for (slot, lives) in by_slot(&tracks).iter().enumerate() {
+            for (slot, instances) in by_slot(&tracks).iter().enumerate() {
                 let x = starts.positions()[slot][0] + 31.0;
-                assert_eq!(lives.len() - 1, (x / LENGTH).floor() as usize, "{machine}, {engine}");
+                assert_eq!(
+                    instances.len() - 1,
+                    (x / LENGTH).floor() as usize,
+                    "{machine}, {engine}"
+                );
             }
             let last = rows(tracks.saves()[0].position.clone());
             for (start, end) in starts.positions().iter().zip(last) {
@@ -197,11 +211,11 @@ fn a_long_step_has_several_lives() {
     }
 }
 
-/// No more lives than this begin in a step; the next one goes on with the next step.
-const MAX_LIVES_A_STEP: usize = 64;
+/// Maximum number of re-injections of a slot in a step; further ones follow in the next step.
+const MAX_REINJECTIONS_PER_STEP: usize = 64;
 
 #[test]
-fn a_step_of_too_many_lives_goes_on_in_the_next() {
+fn reinjections_beyond_the_limit_continue_in_the_next_step() {
     for machine in machines() {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [301.0, 0.0, 0.0]));
         for &engine in machine.engines() {
@@ -210,16 +224,20 @@ fn a_step_of_too_many_lives_goes_on_in_the_next() {
             let adaptive = plain.clone().scheme(Scheme::DormandPrince).tolerance(tolerance);
             for tracer in [plain, adaptive] {
                 let tracks = tracer.trace(&lattice(2)).unwrap();
-                for lives in by_slot(&tracks) {
-                    // The first of a step has begun before it, and the last one waits for the next.
-                    assert_eq!(lives.len(), 4 * (MAX_LIVES_A_STEP + 1), "{machine}, {engine}");
+                for instances in by_slot(&tracks) {
+                    // In each step, the first instance is active from before, and the last waits for the next step.
+                    assert_eq!(
+                        instances.len(),
+                        4 * (MAX_REINJECTIONS_PER_STEP + 1),
+                        "{machine}, {engine}"
+                    );
                 }
             }
         }
     }
 }
 
-/// A flow that turns, so that lives are of all lengths, and leaves on two sides.
+/// A rotating flow with outflow on two sides, so that residence times vary.
 fn turning(machine: &Machine) -> GridField {
     let axes = [even_axis(0.0, LENGTH, 8), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
     let frames = Frames::new(axes, Placement::Nodes, &[0.0, 1.0, 2.5], |[x, y, z], t| {
@@ -246,9 +264,9 @@ fn everything<'a>(field: &'a GridField, engine: Engine) -> Tracer<'a> {
         .engine(engine)
 }
 
-/// Life by life, both paths have the same releases and ends, to the method's own rounding.
+/// Releases and ends of each particle instance agree to rounding.
 #[test]
-fn fused_lives_are_those_of_tensor_operations() {
+fn particle_instances_of_both_engines_agree() {
     let seeds = Seeds::uniform(LOW, HIGH, 9, 5).unwrap();
     let seeds = seeds.with_release((0..9).map(|i| 0.05 * f64::from(i)).collect()).unwrap();
     for machine in machines() {
@@ -299,9 +317,9 @@ fn compare(what: &str, a: &Tracks, b: &Tracks, bound: f64) {
     }
 }
 
-/// More ends in a launch than the log of a card has room for.
+/// More ends in a launch than the log of a GPU can hold.
 #[test]
-fn a_full_log_loses_nothing() {
+fn overflowing_end_log_loses_no_particle_instance() {
     let seeds = Seeds::uniform(LOW, HIGH, 100, 3).unwrap();
     let run = |machine: &Machine| {
         let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| [31.0, 0.2, 0.0]));
@@ -311,16 +329,16 @@ fn a_full_log_loses_nothing() {
     let single = |m: &Machine| m.precision == Precision::F32;
     let machines: Vec<Machine> = machines().into_iter().filter(single).collect();
     let reference = run(&machines[0]);
-    // A step leads through the box five times, a launch has 16 steps at least, and the log has room
-    // for 64 ends of a slot.
+    // Each step crosses the box five times, a launch has at least 16 steps, and the log holds 64 ends of a
+    // slot.
     assert!(reference.instances().len() > 100 * 150);
     for machine in &machines[1..] {
         let tracks = run(machine);
         assert_eq!(tracks.instances().len(), reference.instances().len(), "{machine}");
         let pairs = by_slot(&tracks).into_iter().zip(by_slot(&reference));
         for (a, b) in pairs {
-            let release = |lives: &[ParticleInstance]| {
-                lives.iter().map(|l| l.release_position).collect::<Vec<_>>()
+            let release = |instances: &[ParticleInstance]| {
+                instances.iter().map(|l| l.release_position).collect::<Vec<_>>()
             };
             assert_eq!(release(&a), release(&b), "{machine}");
         }
@@ -328,34 +346,34 @@ fn a_full_log_loses_nothing() {
 }
 
 #[test]
-fn a_source_releases_at_its_rate() {
+fn source_releases_particles_at_its_rate() {
     let rate = 50.0;
     for machine in machines() {
         let field = plug(&machine);
-        let life = LENGTH / SPEED;
+        let residence = LENGTH / SPEED;
         let source = Source::constant(inlet(Pattern::Uniform), rate, 400).unwrap();
         let tracer = Tracer::new(&field).source(source).span(span(0.0, 10.0, 0.11));
         let tracks = tracer.trace(&Seeds::none()).unwrap();
         let summary = tracks.summary().unwrap();
         assert_eq!((summary.released, summary.dropped), (500, 0), "{machine}");
-        assert_eq!(summary.active(), (rate * life).floor() as usize, "{machine}");
-        let mut times: Vec<f64> = tracks.instances().iter().map(|life| life.release_time).collect();
+        assert_eq!(summary.active(), (rate * residence).floor() as usize, "{machine}");
+        let mut times: Vec<f64> =
+            tracks.instances().iter().map(|instance| instance.release_time).collect();
         times.sort_by(f64::total_cmp);
         for (k, time) in times.iter().enumerate() {
-            let off = (time - k as f64 / rate).abs();
-            assert_below(&format!("{machine}, release {k}"), off, 0.11 * machine.eps());
+            let deviation = (time - k as f64 / rate).abs();
+            assert_below(&format!("{machine}, release {k}"), deviation, 0.11 * machine.eps());
         }
-        for lived in tracks.instances().iter().filter(|life| life.status.has_ended()) {
-            let off = (lived.residence_time() - life).abs() / life;
-            assert_below(&format!("{machine}"), off, life_bound(&machine));
+        for ended in tracks.instances().iter().filter(|instance| instance.status.has_ended()) {
+            let deviation = (ended.residence_time() - residence).abs() / residence;
+            assert_below(&format!("{machine}"), deviation, residence_tolerance(&machine));
         }
     }
 }
 
-/// A slot that is not free has its release dropped; what becomes of the others does not depend on
-/// that.
+/// A release into an occupied slot is dropped, without effect on other slots.
 #[test]
-fn a_small_capacity_drops_releases() {
+fn releases_beyond_the_capacity_are_dropped() {
     for machine in machines() {
         let field = plug(&machine);
         let run = |capacity| {
@@ -363,16 +381,17 @@ fn a_small_capacity_drops_releases() {
             let tracer = Tracer::new(&field).source(source).span(span(0.0, 10.0, 0.11));
             tracer.trace(&Seeds::none()).unwrap()
         };
-        // A life takes 6.67, in which 333 come; slot s has releases at s / 50, and every 2 after.
+        // A particle stays for 6.67, in which the source emits 333; slot s has releases at s / 50 and every 2
+        // thereafter.
         let tracks = run(100);
         let summary = tracks.summary().unwrap();
         assert_eq!(summary.released + summary.dropped, 500, "{machine}");
-        // The next one that comes after 6.67 is at 8.
+        // The next release after 6.67 is at 8.
         assert_eq!(summary.released, 200, "{machine}");
-        for life in tracks.instances() {
-            let expected = 0.02 * life.slot as f64 + 8.0 * f64::from(life.generation);
-            let off = (life.release_time - expected).abs();
-            assert_below("release", off, 8.0 * machine.eps());
+        for instance in tracks.instances() {
+            let expected = 0.02 * instance.slot as f64 + 8.0 * f64::from(instance.generation);
+            let deviation = (instance.release_time - expected).abs();
+            assert_below("release", deviation, 8.0 * machine.eps());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The account of a run: launches, paths, counts.
+//! The summary of a run: launches, engines, counts.
 
 use super::common::*;
 use burn::tensor::Tensor;
@@ -15,7 +15,7 @@ fn points(count: usize) -> Seeds {
     Seeds::list(Dice(5).points([0.0; 3], [1.0, 1.0, 0.0], count)).unwrap()
 }
 
-/// A formula in place of a grid.
+/// An analytic field instead of a grid.
 fn formula(machine: &Machine) -> impl Field {
     let domain = Domain::new([0.0; 3], [1.0, 1.0, 0.0]).unwrap();
     FieldFn::new(domain, &machine.device, machine.precision, |p: Tensor<2>, _| {
@@ -25,12 +25,12 @@ fn formula(machine: &Machine) -> impl Field {
     })
 }
 
-/// A launch takes all the steps between two saves.
+/// A launch covers all steps between two saves.
 #[test]
-fn launches_are_counted_in_saves_not_in_steps() {
+fn one_launch_covers_all_steps_between_saves() {
     for machine in machines() {
         let field = machine.field(&shear());
-        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 12)).device_name("this one");
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 12)).device_name("test device");
         for (save, saves, launches) in [
             (SaveAt::EverySteps(3), 5, 4),
             (SaveAt::End, 1, 1),
@@ -44,7 +44,7 @@ fn launches_are_counted_in_saves_not_in_steps() {
             assert_eq!(summary.engine, Engine::Fused, "{machine}");
             assert_eq!(
                 (summary.device.as_str(), summary.precision),
-                ("this one", machine.precision)
+                ("test device", machine.precision)
             );
             assert_eq!(summary.kernels, usize::from(!machine.is_cpu()), "{machine}");
             assert!(summary.trace_seconds > 0.0 && !summary.cancelled, "{machine}");
@@ -56,10 +56,10 @@ fn launches_are_counted_in_saves_not_in_steps() {
     }
 }
 
-/// No launch is so long that an observer would wait for minutes. On a software rasteriser it is
-/// much shorter.
+/// Launches are limited, so that observers are called regularly; on a software rasteriser the limit is
+/// much lower.
 #[test]
-fn long_runs_are_cut_into_launches_of_a_thousand_steps() {
+fn launches_have_at_most_about_a_thousand_steps() {
     for machine in machines().into_iter().filter(Machine::is_cpu) {
         let field = machine.field(&shear());
         let run = trace(&Tracer::new(&field).span(steps(0.0, 1.0, 3000)), &points(3));
@@ -68,7 +68,7 @@ fn long_runs_are_cut_into_launches_of_a_thousand_steps() {
 }
 
 #[test]
-fn only_grids_are_traced_by_the_fused_operation() {
+fn analytic_fields_need_the_tensor_engine() {
     for machine in machines() {
         let field = formula(&machine);
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4));
@@ -83,16 +83,16 @@ fn only_grids_are_traced_by_the_fused_operation() {
     }
 }
 
-/// Seeds that are released late, end, or are never released: every one is counted once, and
-/// steps are counted while a particle is active only.
+/// Seeds that are released late, end, or are never released: each is counted once, and steps are counted
+/// only while a particle is active.
 #[test]
 fn counts_and_particle_steps_add_up() {
     let seeds = vec![
         [0.0, 0.5, 0.0], // active to the end: 10 steps
-        [0.9, 0.5, 0.0], // goes out after a time of 0.2, in step 2 of 10, counted from 1
+        [0.9, 0.5, 0.0], // exits after a time of 0.2, in step 2 of 10, counted from 1
         [0.0, 0.1, 0.0], // released at 0.35, in step 4: 7 steps
-        [0.0, 0.1, 0.0], // waits beyond the end
-        [0.3, 0.0, 0.0], // rests: stagnant in its first step
+        [0.0, 0.1, 0.0], // not released before the end
+        [0.3, 0.0, 0.0], // at rest: stagnant in its first step
     ];
     let release = vec![0.0, 0.0, 0.35, 7.0, 0.0];
     let seeds = Seeds::list(seeds).unwrap().with_release(release).unwrap();
@@ -113,7 +113,7 @@ fn counts_and_particle_steps_add_up() {
             assert_eq!((summary.released, summary.active(), summary.ended()), (4, 2, 2));
             let total: usize = summary.counts.iter().map(|(_, count)| count).sum();
             assert_eq!(total, summary.particles);
-            // The exit is at the end of step 2 but for rounding, which may make it the begin of 3.
+            // The exit is at the end of step 2; rounding may move it to the start of step 3.
             let steps = summary.particle_steps;
             assert!([20, 21].contains(&steps), "{machine}, {engine}: {steps}");
             assert!((run.end_time[1] - 0.2).abs() <= 8.0 * machine.eps(), "{machine}, {engine}");

@@ -1,28 +1,27 @@
-//! The courses of kernels over the square of the distance, free of branches, so that a compiler makes
-//! vectors of them.
+//! Radial kernels as functions of the squared distance, free of branches so that the compiler
+//! vectorises them.
 
-use crate::density::kernel::Profile;
+use super::profile::Profile;
 use burntrace_kernels::host::{Lanes, Portable, Real};
 
 /// A float with an exponential function that can be inlined.
-pub(in crate::density) trait Number: Real {
-    /// `exp(x)` for `x <= 0`, to rounding; what is too small to have all its digits is some other small
-    /// number.
+pub(super) trait Number: Real {
+    /// `exp(x)` for `x <= 0`, to rounding. Subnormal results are replaced by another tiny number.
     fn exp_of<L: Lanes<Self>>(self) -> Self;
     /// `self * factor + term`, rounded once where the processor can.
     #[inline(always)]
     fn fused<L: Lanes<Self>>(self, factor: Self, term: Self) -> Self {
         if L::FUSES { self.mul_add(factor, term) } else { self * factor + term }
     }
-    /// In double precision.
+    /// The value in double precision.
     fn double(self) -> f64;
 }
 
-/// `exp(x) = 2^k exp(x - k ln 2)`, the latter by Taylor's series for arguments up to `ln(2) / 2`: seven
-/// and thirteen terms leave less than rounding does. Adding 1.5 times the float's precision rounds to a
-/// whole number and leaves it in the lowest bits.
-macro_rules! number {
-    ($float:ident: $round:expr, $digits:expr, $least:expr, $high:expr, $low:expr,
+/// `exp(x) = 2^k exp(x - k ln 2)`, the latter by its Taylor series for arguments up to `ln(2) / 2`. The
+/// truncation error of seven (f32) and thirteen (f64) terms is below rounding. Adding 1.5 times the
+/// float's precision rounds to an integer and leaves it in the lowest bits.
+macro_rules! impl_number {
+    ($float:ident: $round:expr, $digits:expr, $min:expr, $high:expr, $low:expr,
      [$($inverse:expr),*]) => {
         impl Number for $float {
             #[inline(always)]
@@ -32,7 +31,7 @@ macro_rules! number {
 
             #[inline(always)]
             fn exp_of<L: Lanes<Self>>(self) -> Self {
-                let x = if self > $least { self } else { $least };
+                let x = if self > $min { self } else { $min };
                 let rounded = x.fused::<L>(std::$float::consts::LOG2_E, $round);
                 let k = rounded - $round;
                 let rest = k.fused::<L>(-$low, k.fused::<L>(-$high, x));
@@ -43,26 +42,26 @@ macro_rules! number {
         }
     };
 }
-number!(f32: 12_582_912.0, 23, -87.0, 0.693_359_4, -2.121_944_4e-4,
+impl_number!(f32: 12_582_912.0, 23, -87.0, 0.693_359_4, -2.121_944_4e-4,
     [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0]);
-number!(f64: 6_755_399_441_055_744.0, 52, -708.0,
+impl_number!(f64: 6_755_399_441_055_744.0, 52, -708.0,
     0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10,
     [6_227_020_800.0, 479_001_600.0, 39_916_800.0, 3_628_800.0, 362_880.0, 40_320.0, 5040.0, 720.0,
      120.0, 24.0, 6.0, 2.0, 1.0, 1.0]);
 
-/// The course of a kernel.
-pub(super) trait Course {
-    /// Whether it is cut off where a coordinate exceeds the cut, and not at a distance.
+/// A kernel as a function of the squared distance.
+pub(super) trait RadialKernel {
+    /// Whether the kernel is truncated in each coordinate instead of at a distance.
     const IS_BOX: bool = false;
-    /// Whether it is not 0 by itself where it is cut off at a distance.
+    /// Whether the kernel is nonzero at the distance of its truncation.
     const IS_CUT: bool = false;
-    /// Its value for a square of the distance; 0 beyond its end, unless it is cut off there.
+    /// Value for a squared distance; 0 beyond a compact support. A truncation is left to the caller.
     fn at<F: Number, L: Lanes<F>>(square: F) -> F;
 }
 
 pub(super) struct Gaussian;
 
-impl Course for Gaussian {
+impl RadialKernel for Gaussian {
     const IS_BOX: bool = true;
     #[inline(always)]
     fn at<F: Number, L: Lanes<F>>(square: F) -> F {
@@ -72,7 +71,7 @@ impl Course for Gaussian {
 
 pub(super) struct RoundGaussian;
 
-impl Course for RoundGaussian {
+impl RadialKernel for RoundGaussian {
     const IS_CUT: bool = true;
     #[inline(always)]
     fn at<F: Number, L: Lanes<F>>(square: F) -> F {
@@ -80,9 +79,9 @@ impl Course for RoundGaussian {
     }
 }
 
-/// What is left of a distance up to an end; 0 beyond.
+/// `max(end - q, 0)`.
 #[inline(always)]
-fn left<F: Number>(end: f64, q: F) -> F {
+fn remaining<F: Number>(end: f64, q: F) -> F {
     (F::of(end) - q).max(F::zero())
 }
 
@@ -91,11 +90,11 @@ fn cube<F: Number>(x: F) -> F {
     x * x * x
 }
 
-macro_rules! courses {
+macro_rules! radial_kernels {
     ($($name:ident($q:ident) = $value:expr;)*) => {$(
         pub(super) struct $name;
 
-        impl Course for $name {
+        impl RadialKernel for $name {
             #[inline(always)]
             fn at<F: Number, L: Lanes<F>>(square: F) -> F {
                 let $q = square.sqrt();
@@ -104,10 +103,10 @@ macro_rules! courses {
         }
     )*};
 }
-courses! {
-    CubicSpline(q) = F::of(0.25) * cube(left(2.0, q)) - cube(left(1.0, q));
-    QuinticSpline(q) = fifth(left(3.0, q)) - F::of(6.0) * fifth(left(2.0, q))
-        + F::of(15.0) * fifth(left(1.0, q));
+radial_kernels! {
+    CubicSpline(q) = F::of(0.25) * cube(remaining(2.0, q)) - cube(remaining(1.0, q));
+    QuinticSpline(q) = fifth(remaining(3.0, q)) - F::of(6.0) * fifth(remaining(2.0, q))
+        + F::of(15.0) * fifth(remaining(1.0, q));
     WendlandC2(q) = wendland::<F, L>(q, 4, [1.0, 4.0, 0.0, 0.0]);
     WendlandC4(q) = wendland::<F, L>(q, 6, [1.0, 6.0, 35.0 / 3.0, 0.0]);
     WendlandC6(q) = wendland::<F, L>(q, 8, [1.0, 8.0, 25.0, 32.0]);
@@ -125,7 +124,7 @@ fn fifth<F: Number>(x: F) -> F {
 #[inline(always)]
 fn wendland<F: Number, L: Lanes<F>>(q: F, power: usize, [a, b, c, d]: [f64; 4]) -> F {
     let s = F::of(0.5) * q;
-    let rest = left(1.0, s);
+    let rest = remaining(1.0, s);
     let mut product =
         F::of(d).fused::<L>(s, F::of(c)).fused::<L>(s, F::of(b)).fused::<L>(s, F::of(a));
     for _ in 0..power {
@@ -134,26 +133,26 @@ fn wendland<F: Number, L: Lanes<F>>(q: F, power: usize, [a, b, c, d]: [f64; 4]) 
     product
 }
 
-/// Runs a body with the type of a profile's course.
-macro_rules! with_course {
-    ($profile:expr, $course:ident => $body:expr) => {
-        with_course!(@ $profile, $course => $body;
+/// Evaluates an expression with the radial kernel of a profile as a type.
+macro_rules! with_radial_kernel {
+    ($profile:expr, $kernel:ident => $body:expr) => {
+        with_radial_kernel!(@ $profile, $kernel => $body;
             Gaussian RoundGaussian CubicSpline QuinticSpline WendlandC2 WendlandC4 WendlandC6 LineC2 LineC4 LineC6)
     };
-    (@ $profile:expr, $course:ident => $body:expr; $($name:ident)*) => {
+    (@ $profile:expr, $kernel:ident => $body:expr; $($name:ident)*) => {
         match $profile {
-            $($crate::density::kernel::Profile::$name => {
-                type $course = $crate::density::cpu::course::$name;
+            $($crate::density::profile::Profile::$name => {
+                type $kernel = $crate::density::radial::$name;
                 $body
             })*
         }
     };
 }
-pub(super) use with_course;
+pub(super) use with_radial_kernel;
 
-/// The value of a profile.
-pub(in crate::density) fn course<F: Number>(profile: Profile, square: F) -> F {
-    with_course!(profile, C => C::at::<F, Portable>(square))
+/// The value of a profile for a squared distance.
+pub(super) fn profile_value<F: Number>(profile: Profile, square: F) -> F {
+    with_radial_kernel!(profile, K => K::at::<F, Portable>(square))
 }
 
 #[cfg(test)]
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponentials_are_right_to_rounding() {
+    fn exponentials_are_exact_to_rounding() {
         for i in 0..200_000 {
             let x = -f64::from(i) * 4e-4;
             let (exact, single) = (x.exp(), f64::from(x as f32).exp());

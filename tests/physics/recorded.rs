@@ -1,4 +1,4 @@
-//! All that a run leaves, bit by bit, and runs that use all that a run can have.
+//! Bit-exact records of runs, and tracers that combine all features.
 
 use super::common::*;
 use burntrace::{
@@ -7,32 +7,32 @@ use burntrace::{
     Scheme, Seeds, SinkError, Source, Summary, Tolerance, Tracer, TrackSink,
 };
 
-/// A save: the bits of its numbers.
+/// The bits of a save.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct RecordedSave {
     time: u64,
     position: Vec<u64>,
     velocity: Vec<u64>,
-    /// Statuses, boxes crossed, generations.
+    /// Statuses, images, generations.
     ints: [Vec<i64>; 3],
 }
 
-/// A sink that keeps all that it gets.
+/// A sink that records everything.
 #[derive(Clone, Debug, Default)]
-pub struct Keep {
-    pub saves: Vec<Kept>,
-    pub lives: Vec<ParticleInstance>,
+pub struct RecordingSink {
+    pub saves: Vec<RecordedSave>,
+    pub instances: Vec<ParticleInstance>,
     pub ends: Ends,
     particles: usize,
     has_part: bool,
 }
 
-impl Keep {
-    /// What it had at a mark.
-    pub fn at(&self, mark: DurablePosition) -> Self {
-        Keep {
-            saves: self.saves[..mark.saves as usize].to_vec(),
-            lives: self.lives[..mark.instances as usize].to_vec(),
+impl RecordingSink {
+    /// The record up to a durable position.
+    pub fn at(&self, position: DurablePosition) -> Self {
+        RecordingSink {
+            saves: self.saves[..position.saves as usize].to_vec(),
+            instances: self.instances[..position.instances as usize].to_vec(),
             ends: Ends::default(),
             particles: self.particles,
             has_part: false,
@@ -44,7 +44,7 @@ fn bits(numbers: Vec<f64>) -> Vec<u64> {
     numbers.into_iter().map(f64::to_bits).collect()
 }
 
-impl TrackSink for Keep {
+impl TrackSink for RecordingSink {
     fn on_host(&self) -> bool {
         true
     }
@@ -57,7 +57,7 @@ impl TrackSink for Keep {
     fn save(&mut self, save: Save) -> Result<(), SinkError> {
         let end = save.first + save.position.dims()[0];
         let generation = save.generation.map(integers).unwrap_or_default();
-        let block = Kept {
+        let block = RecordedSave {
             time: save.time.to_bits(),
             position: bits(floats(save.position)),
             velocity: bits(save.velocity.map(floats).unwrap_or_default()),
@@ -68,11 +68,11 @@ impl TrackSink for Keep {
                 assert_eq!((save.first, save.index), (0, self.saves.len()));
                 self.saves.push(block);
             }
-            Some(begun) => {
-                assert_eq!(3 * save.first, begun.position.len());
-                begun.position.extend(block.position);
-                begun.velocity.extend(block.velocity);
-                for (all, more) in begun.ints.iter_mut().zip(block.ints) {
+            Some(partial) => {
+                assert_eq!(3 * save.first, partial.position.len());
+                partial.position.extend(block.position);
+                partial.velocity.extend(block.velocity);
+                for (all, more) in partial.ints.iter_mut().zip(block.ints) {
                     all.extend(more);
                 }
             }
@@ -82,13 +82,16 @@ impl TrackSink for Keep {
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> Result<(), SinkError> {
-        self.lives.extend(instances);
+        self.instances.extend(instances);
         Ok(())
     }
 
     fn sync(&mut self) -> Result<DurablePosition, SinkError> {
         assert!(!self.has_part);
-        Ok(DurablePosition { saves: self.saves.len() as u64, instances: self.lives.len() as u64 })
+        Ok(DurablePosition {
+            saves: self.saves.len() as u64,
+            instances: self.instances.len() as u64,
+        })
     }
 
     fn end(&mut self, ends: &Ends) -> Result<(), SinkError> {
@@ -97,7 +100,7 @@ impl TrackSink for Keep {
     }
 }
 
-/// An observer that keeps all states.
+/// An observer that takes a checkpoint after each segment.
 #[derive(Default)]
 pub struct States(pub Vec<RunState<'static>>);
 
@@ -116,13 +119,12 @@ impl Observer for States {
     }
 }
 
-/// The machines that runs of many launches are tested on: a card that is none takes a minute for
-/// them in double precision.
+/// The machines for runs of many launches: a software GPU takes a minute for them in double precision.
 pub fn some_machines() -> Vec<Machine> {
     machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double()).collect()
 }
 
-/// An observer that asks for no state.
+/// An observer that requests no checkpoints.
 #[derive(Default)]
 pub struct Idle(pub Vec<RunState<'static>>);
 
@@ -137,25 +139,30 @@ impl Observer for Idle {
     }
 }
 
-/// A run from its begin.
-pub fn run(tracer: &Tracer, seeds: &Seeds) -> (Keep, Summary) {
-    let mut keep = Keep::default();
-    let summary = tracer.trace_into(seeds, &mut keep, &mut |_| Control::Continue).unwrap();
-    (keep, summary)
+/// A complete run.
+pub fn run(tracer: &Tracer, seeds: &Seeds) -> (RecordingSink, Summary) {
+    let mut record = RecordingSink::default();
+    let summary = tracer.trace_into(seeds, &mut record, &mut |_| Control::Continue).unwrap();
+    (record, summary)
 }
 
-/// That two runs left the same, to the bit.
+/// Checks that two runs are bit-identical.
 #[track_caller]
-pub fn assert_same(name: &str, one: &(Keep, Summary), other: &(Keep, Summary)) {
+pub fn assert_same(name: &str, one: &(RecordingSink, Summary), other: &(RecordingSink, Summary)) {
     let [a, b] = [&one.0, &other.0];
     assert_eq!(a.saves.len(), b.saves.len(), "{name}");
     for (k, (a, b)) in a.saves.iter().zip(&b.saves).enumerate() {
-        let off = a.position.iter().zip(&b.position).filter(|(a, b)| a != b).count();
-        assert_eq!(off, 0, "{name}, save {k}: {off} coordinates of {}", a.position.len());
+        let deviation = a.position.iter().zip(&b.position).filter(|(a, b)| a != b).count();
+        assert_eq!(
+            deviation,
+            0,
+            "{name}, save {k}: {deviation} of {} coordinates differ",
+            a.position.len()
+        );
         assert!(a == b, "{name}, save {k}");
     }
-    // Text tells all bits apart but those of numbers that are none.
-    assert_eq!(format!("{:?}", a.lives), format!("{:?}", b.lives), "{name}");
+    // As text, which treats NaNs as equal.
+    assert_eq!(format!("{:?}", a.instances), format!("{:?}", b.instances), "{name}");
     assert_eq!(format!("{:?}", a.ends), format!("{:?}", b.ends), "{name}");
     let counts = |s: &Summary| {
         let sums = (s.released, s.dropped, s.steps, s.particle_steps, s.saves, s.tries);
@@ -166,7 +173,7 @@ pub fn assert_same(name: &str, one: &(Keep, Summary), other: &(Keep, Summary)) {
 
 const HIGH: [f64; 3] = [2.0, 1.0, 1.0];
 
-/// Flow along x that swirls, over five frames.
+/// A swirling flow along x, over nine frames.
 pub fn swirl() -> Frames {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 5)];
     let placement = burntrace::Placement::Nodes;
@@ -177,7 +184,7 @@ pub fn swirl() -> Frames {
     })
 }
 
-/// Some of the seeds are released late, one ends at once.
+/// Seeds, some of them released late.
 pub fn seeds(count: usize) -> Seeds {
     let seeds = Seeds::uniform([0.0; 3], HIGH, count, 5).unwrap();
     let times = (0..count).map(|i| if i % 5 == 0 { 0.37 * (i % 11) as f64 } else { 0.0 });
@@ -188,7 +195,7 @@ fn inlet(pattern: Pattern) -> Inlet {
     Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap()
 }
 
-/// A tracer that uses slots again and has a source: what is left ends at faces.
+/// A tracer with re-used slots and a source; other particles end at faces.
 pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
     let source = Source::constant(inlet(Pattern::Uniform), 4.3, 17).unwrap();
     let source = source.between(0.4, 6.0).unwrap();
@@ -204,13 +211,13 @@ pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
         .save_velocity(true)
 }
 
-/// The same on a random walk, and with a source in proportion to what flows in at the begin.
+/// The same with a random walk, and with a source in proportion to the initial inflow.
 pub fn walking<'a>(field: &'a dyn Field, steps: u64) -> Tracer<'a> {
     let source = Source::constant(inlet(Pattern::Flux), 2.1, 9).unwrap();
     busy(field, steps).source(source).random_walk(RandomWalk::isotropic(2e-3, 77))
 }
 
-/// The same with steps by tolerance.
+/// The same with adaptive steps.
 pub fn adapting<'a>(field: &'a dyn Field, steps: u64) -> Tracer<'a> {
     busy(field, steps).scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-5, 1e-6))
 }

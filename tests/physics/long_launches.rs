@@ -1,4 +1,4 @@
-//! Work that is long for a device: many steps in a run, many nodes in a search.
+//! Long device work: many steps in a run, many nodes in a search.
 
 use super::{
     cloud::{Cloud, single},
@@ -6,10 +6,10 @@ use super::{
 };
 use burntrace::{Condition, Engine, Error, Placement, Scheme, Seeds, Tracer, Weighting};
 
-/// A search on axes of 201 nodes takes eight rounds for each axis and stage: a hundred thousand in
-/// a launch of 1024 steps, where a software rasteriser has 65,535.
+/// A search on axes of 201 nodes takes eight iterations for each axis and stage: a hundred thousand in a
+/// launch of 1024 steps, above the limit of 65,535 of a software rasteriser.
 #[test]
-fn a_thousand_steps_of_searches_agree_on_all_devices() {
+fn thousand_steps_on_stretched_axes_agree_on_all_devices() {
     let axes = [(); 3].map(|_| stretched_axis(-1.0, 1.0, 200));
     let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, z], _| [-y, x, 0.1 * z]);
     let points = Dice(71).points([-0.6; 3], [0.6; 3], 20);
@@ -25,10 +25,10 @@ fn a_thousand_steps_of_searches_agree_on_all_devices() {
     }
 }
 
-/// All but one of the nodes are in one cell of the lattice, so that a search looks at all of them.
-/// A device that cannot do that says so.
+/// All nodes but one are in one search cell, so that a search visits all of them. A device that cannot
+/// complete it reports an error.
 #[test]
-fn a_search_that_is_too_long_for_a_device_is_an_error() {
+fn search_beyond_a_device_limit_is_an_error_or_exact() {
     let mut nodes = single(Dice(72).points([0.0; 3], [0.001; 3], 70_000));
     nodes.push([1.0; 3]);
     let cloud = Cloud::new(nodes, &[0.0], Weighting::Nearest, |[x, y, z], _| [y, z, x]);

@@ -1,35 +1,39 @@
-//! The courses of kernels over the square of the distance; the formulas are those of `cpu/course.rs`.
+//! Radial kernels as functions of the squared distance, with the formulas of `density/radial.rs`.
 
 use super::{
-    Form, cubecl,
+    KernelVariant, cubecl,
     tables::{LN_2, LOG2_E, POWER_COUNT, POWERS, TERM_COUNT, TERMS},
 };
-use crate::density::kernel::Profile;
+use crate::density::profile::Profile;
 use burn_cubecl::cubecl::prelude::*;
 
-/// The value of a profile, at a distance at which it does not end.
+/// The value of a profile for a squared distance. Truncation is remaining to the caller.
 #[cube]
-pub(super) fn course<F: Float>(floats: &[F], square: F, #[comptime] form: Form) -> F {
-    if comptime!(form.is_gaussian()) {
+pub(super) fn profile_value<F: Float>(
+    floats: &[F],
+    square: F,
+    #[comptime] variant: KernelVariant,
+) -> F {
+    if comptime!(variant.is_gaussian()) {
         exp::<F>(floats, F::new(-0.5_f32) * square)
     } else {
         let q = square.sqrt();
-        if comptime!(form.profile == Profile::CubicSpline) {
-            F::new(0.25_f32) * power::<F>(left::<F>(2.0_f32, q), 3usize)
-                - power::<F>(left::<F>(1.0_f32, q), 3usize)
-        } else if comptime!(form.profile == Profile::QuinticSpline) {
-            power::<F>(left::<F>(3.0_f32, q), 5usize)
-                - F::new(6.0_f32) * power::<F>(left::<F>(2.0_f32, q), 5usize)
-                + F::new(15.0_f32) * power::<F>(left::<F>(1.0_f32, q), 5usize)
+        if comptime!(variant.profile == Profile::CubicSpline) {
+            F::new(0.25_f32) * power::<F>(remaining::<F>(2.0_f32, q), 3usize)
+                - power::<F>(remaining::<F>(1.0_f32, q), 3usize)
+        } else if comptime!(variant.profile == Profile::QuinticSpline) {
+            power::<F>(remaining::<F>(3.0_f32, q), 5usize)
+                - F::new(6.0_f32) * power::<F>(remaining::<F>(2.0_f32, q), 5usize)
+                + F::new(15.0_f32) * power::<F>(remaining::<F>(1.0_f32, q), 5usize)
         } else {
-            wendland::<F>(q, form)
+            wendland::<F>(q, variant)
         }
     }
 }
 
-/// What is left of a distance up to an end; 0 beyond.
+/// `max(end - q, 0)`.
 #[cube]
-fn left<F: Float>(#[comptime] end: f32, q: F) -> F {
+fn remaining<F: Float>(#[comptime] end: f32, q: F) -> F {
     max(F::new(end) - q, F::new(0.0_f32))
 }
 
@@ -45,16 +49,16 @@ fn power<F: Float>(x: F, #[comptime] exponent: usize) -> F {
 
 /// `(1 - s)^power (1 + b s + c s^2 + d s^3)` with `s = q / 2`.
 #[cube]
-fn wendland<F: Float>(q: F, #[comptime] form: Form) -> F {
-    let (exponent, b, c, d) = comptime!(polynomial(form.profile));
+fn wendland<F: Float>(q: F, #[comptime] variant: KernelVariant) -> F {
+    let (exponent, b, c, d) = comptime!(polynomial(variant.profile));
     let s = F::new(0.5_f32) * q;
-    // Thirds: `c` may be one, and has no digits to lose.
+    // `polynomial` returns `3 c`, which is exact in f32.
     let c = F::new(c) / F::new(3.0_f32);
     let rest = ((F::new(d) * s + c) * s + F::new(b)) * s + F::new(1.0_f32);
-    power::<F>(left::<F>(1.0_f32, s), exponent) * rest
+    power::<F>(remaining::<F>(1.0_f32, s), exponent) * rest
 }
 
-/// The power and the coefficients of Wendland's functions: `b`, `3 c`, `d`.
+/// The exponent and the coefficients `b`, `3 c`, `d` of Wendland's functions.
 fn polynomial(profile: Profile) -> (usize, f32, f32, f32) {
     match profile {
         Profile::WendlandC2 => (4, 4.0, 0.0, 0.0),
@@ -66,8 +70,8 @@ fn polynomial(profile: Profile) -> (usize, f32, f32, f32) {
     }
 }
 
-/// `exp(x)` for `x <= 0`: `2^-k exp(x + k ln 2)`, the latter by Taylor's series. Devices have none in
-/// double precision, and in single precision each its own.
+/// `exp(x)` for `x <= 0`: `2^-k exp(x + k ln 2)`, the latter by its Taylor series. Devices lack `exp` in
+/// double precision, and their results differ in single precision.
 #[cube]
 fn exp<F: Float>(floats: &[F], x: F) -> F {
     let k = i32::cast_from(F::new(0.5_f32) - x * floats[LOG2_E]);
