@@ -1,11 +1,11 @@
-"""Writes what VTK says about its cells: `python tests/peers/cells.py > tests/data/peers/cells.csv`.
+"""Write reference values of VTK's cells: `python tests/peers/cells.py > tests/data/peers/cells.csv`.
 
-Needs the `vtk` package. Each line begins with what it holds and VTK's code of the cell:
+Needs the `vtk` package. Each line starts with the type of the record and VTK's cell type:
 
-    node,code,i,r,s,t          where node i is in parametric coordinates
-    face,code,f,n0,n1,...      the corners of face f (of edge f in two dimensions)
-    shape,code,r,s,t,N0,...    shape functions at random places in and around the cell
-    slope,code,r,s,t,d0,...    their derivatives: all by r, then all by s, then all by t
+    node,code,i,r,s,t          parametric coordinates of node i
+    face,code,f,n0,n1,...      corners of face f (of edge f in two dimensions)
+    shape,code,r,s,t,N0,...    shape functions at random points in and around the cell
+    slope,code,r,s,t,d0,...    their derivatives: with respect to r, then s, then t
     place,code,x0,y0,z0,...,x,y,z,N0,...
                                nodes of a distorted cell, and a position with these weights
 """
@@ -28,7 +28,7 @@ CELLS = [
     (vtk.vtkQuadraticTetra, 10),
     (vtk.vtkQuadraticHexahedron, 20),
 ]
-PLACES = 6
+SAMPLES = 6
 
 
 def line(*values):
@@ -36,7 +36,7 @@ def line(*values):
 
 
 def corners(side):
-    """Nodes of a face or an edge, without those in the middle of edges."""
+    """Corner nodes of a face or an edge, without mid-edge nodes."""
     count = {2: 4, 1: 2}[side.GetCellDimension()]
     if side.GetCellType() in (vtk.VTK_TRIANGLE, vtk.VTK_QUADRATIC_TRIANGLE):
         count = 3
@@ -44,7 +44,7 @@ def corners(side):
 
 
 def distorted(cell, parametric, nodes):
-    """Nodes moved by some 15 %; pixels and voxels remain boxes, for VTK takes them for such."""
+    """Move the nodes by about 15 %; pixels and voxels remain boxes, as VTK assumes."""
     is_box = cell.GetCellType() in (vtk.VTK_PIXEL, vtk.VTK_VOXEL)
     scale = [random.uniform(0.5, 2.0) for _ in range(3)]
     for i in range(nodes):
@@ -79,7 +79,7 @@ def main():
         for f in range(sides):
             side = cell.GetFace(f) if dimension == 3 else cell.GetEdge(f)
             line("face", code, f, *corners(side))
-        for _ in range(PLACES):
+        for _ in range(SAMPLES):
             place = [random.uniform(-0.3, 1.3) for _ in range(dimension)] + [0.0] * (3 - dimension)
             weights = [0.0] * nodes
             cell.InterpolateFunctions(place, weights)
@@ -87,7 +87,7 @@ def main():
             slopes = [0.0] * (dimension * nodes)
             cell.InterpolateDerivs(place, slopes)
             line("slope", code, *place, *slopes)
-        for _ in range(PLACES):
+        for _ in range(SAMPLES):
             distorted(cell, parametric, nodes)
             made = [0.0] * nodes
             cell.InterpolateFunctions(inside(code, dimension), made)
@@ -97,8 +97,8 @@ def main():
             nearest, weights = [0.0] * 3, [0.0] * nodes
             status = cell.EvaluatePosition(place, nearest, number, found, apart, weights)
             assert status == 1, (code, place)
-            # VTK's search finds these weights again, but not to the last digits: it ends with a
-            # step of 0.001, and takes a quadratic triangle for four straight ones.
+            # VTK's search recovers these weights approximately: it stops at a step of 0.001, and treats a
+                        # quadratic triangle as four linear ones.
             off = max(abs(a - b) for a, b in zip(weights, made))
             assert off < 1e-3 or code == vtk.VTK_QUADRATIC_TRIANGLE, (code, off)
             line("place", code, *sum(map(list, points), []), *place, *made)

@@ -1,13 +1,12 @@
-"""What scipy.stats.gaussian_kde says of densities.
+"""Reference densities of scipy.stats.gaussian_kde.
 
-    python tests/peers/density.py [FOLDER]           writes the fixture
-    python tests/peers/density.py --check [FOLDER]   compares it with what it would write
-    python tests/peers/density.py --time             how long scipy takes, for docs/guide/density.md
+    python tests/peers/density.py [FOLDER]           write the fixture
+    python tests/peers/density.py --check [FOLDER]   compare an existing fixture with new values
+    python tests/peers/density.py --time             time SciPy, for docs/guide/density.md
 
-FOLDER is tests/data/density unless given. Needs the `scipy` and `numpy` packages. `scipy.json` has a
-record for each case: positions [n][3], which axes count, weights or none, the factor
-(`scott`, `silverman` or a number), and what scipy makes of them: the covariance matrix of the kernel, and
-the density at points [m][3].
+FOLDER defaults to tests/data/density. Needs the `scipy` and `numpy` packages. `scipy.json` has a record for
+each case: positions [n][3], active axes, optional weights, the factor (`scott`, `silverman` or a number), and
+SciPy's results: the covariance matrix of the kernel, and the density at points [m][3].
 """
 
 import json
@@ -24,7 +23,7 @@ FACTORS = ["scott", "silverman", 0.4]
 
 
 def case(random, axes, factor, weighted):
-    # Coordinates that are the same numbers in single precision.
+    # Coordinates that are exact in single precision.
     skew = np.array([[1.0, 0.4, -0.3], [0.0, 0.5, 0.2], [0.0, 0.0, 2.0]])
     positions = (random.normal(size=(40, 3)) @ skew).astype(np.float32).astype(float)
     points = (random.normal(size=(12, 3)) @ skew).astype(np.float32).astype(float)
@@ -57,9 +56,9 @@ def measure():
         kde = gaussian_kde(random.normal(size=(3, count)))
         axis = np.linspace(-5, 5, side)
         nodes = np.stack(np.meshgrid(axis, axis, axis)).reshape(3, -1)
-        begin = time.perf_counter()
+        start = time.perf_counter()
         kde(nodes)
-        seconds = time.perf_counter() - begin
+        seconds = time.perf_counter() - start
         pairs = count * side**3
         print(f"{count} particles, {side}^3 nodes: {seconds:.2f} s, {pairs / seconds:.3g} pairs/s")
 
@@ -77,7 +76,7 @@ def main(arguments):
             for key in ("covariance", "density"):
                 np.testing.assert_allclose(old[key], new[key], rtol=1e-10)
             assert all(old[key] == new[key] for key in ("axes", "factor", "positions", "points"))
-        return print(f"{len(before)} cases are as scipy {scipy.__version__} has them")
+        return print(f"{len(before)} cases match scipy {scipy.__version__}")
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(record, separators=(",", ":")) + "\n")
 

@@ -1,32 +1,30 @@
-"""What VTK's probe says of velocities on meshes, at random points.
+"""Reference velocities of vtkProbeFilter in meshes, at random points.
 
-    python tests/peers/probe.py [FOLDER] [DATA]      writes the fixtures
+    python tests/peers/probe.py [FOLDER] [DATA]      write the fixtures
     python tests/peers/probe.py --check [FOLDER] [DATA]
-                                                     compares them with what it would write
+                                                     compare existing fixtures with new values
 
-FOLDER is tests/data/peers/probe unless given, DATA (with blood_vessels/ and kitchen.vtk) is
-../shared/data. Needs the `vtk` and `numpy` packages. Of each data set it takes 10,000 points: random
-parametric coordinates from 0.01 to 0.99 in random cells, the position rounded to single precision.
-`NAME.npy` holds a row `x, y, z, u, v, w` of f32 for each; the velocities are those of
-vtkProbeFilter.
+FOLDER defaults to tests/data/peers/probe, DATA (with blood_vessels/ and kitchen.vtk) to ../shared/data. Needs
+the `vtk` and `numpy` packages. Each data set is sampled at 10,000 points: random parametric coordinates from
+0.01 to 0.99 in random cells, with positions rounded to single precision. `NAME.npy` holds a row
+`x, y, z, u, v, w` of f32 for each point; the velocities are those of vtkProbeFilter.
 
     blood    blood_vessels/T0000000500.pvtu: voxels, velocity in the cells
     kitchen  kitchen.vtk: a structured grid, velocity at the points
-    mixed    mixed.vtu, which this script makes: hexahedra, wedges, pyramids and tetrahedra whose
-             faces fit together, their nodes moved, velocity at the points
+    mixed    mixed.vtu, written by this script: hexahedra, wedges, pyramids and tetrahedra with
+                 matching faces and displaced nodes, velocity at the points
 
-VTK's probe is not right everywhere, so each of its velocities is held against one of shares of the
-nodes that give the position back to 1e-13, in the cell that the point was drawn in:
+VTK's probe is not exact everywhere, so each of its velocities is compared with an interpolation whose weights
+reproduce the position to 1e-13, in the cell from which the point was drawn:
 
-* VTK ends Newton's method at a step of 0.001; what that leaves is 5e-9 of the largest speed here.
-* A probe takes a cell for that of a position within a tolerance, by default sqrt(0.001) of the
-  size of the mesh, and extrapolates from there. Here the tolerance is zero.
-* That is not enough for wedges and pyramids, whose nearest point VTK seeks in the cube of their
-  parametric coordinates: a position with r + s > 1 has distance zero from a wedge. And VTK's usual
-  locator (vtkJumpAndWalkCellLocator) does not find some positions: vtkStaticCellLocator does.
+* VTK stops Newton's method at a step of 0.001, which leaves an error of 5e-9 of the maximum speed here.
+* A probe accepts any cell within a tolerance, by default sqrt(0.001) of the size of the mesh, and
+  extrapolates from it. Here the tolerance is zero.
+* That is not sufficient for wedges and pyramids, whose nearest point VTK seeks in the cube of their
+  parametric coordinates: a position with r + s > 1 has distance zero from a wedge. VTK's default locator
+  (vtkJumpAndWalkCellLocator) misses some positions; vtkStaticCellLocator does not.
 
-A point for which the probe takes another cell than its own is drawn again; the script says how
-many there were.
+Points for which the probe takes another cell are replaced; the script prints their number.
 """
 
 import argparse
@@ -38,7 +36,7 @@ import vtk
 from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 COUNT = 10_000
-# Of the largest speed.
+# Relative to the maximum speed.
 BOUND = 1e-5
 EXACT = BOUND / 5
 HERE = pathlib.Path(__file__).resolve().parent
@@ -46,16 +44,16 @@ FIXTURES = HERE.parent / "data" / "peers" / "probe"
 DATA = HERE.parents[1].parent / "shared" / "data"
 
 HEXAHEDRON = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
-# A hexahedron cut along y: two wedges whose triangles lie at its ends in y.
+# A hexahedron cut along y: two wedges with triangles at its ends in y.
 WEDGES = [(0, 1, 4, 3, 2, 7), (1, 5, 4, 2, 6, 7)]
-# Its faces, with a pyramid of each and the centre inside.
+# The faces of a hexahedron; each forms a pyramid with the centre.
 FACES = [(0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (3, 2, 6, 7), (0, 3, 7, 4), (1, 5, 6, 2)]
 COLUMNS = 4
 LAYERS = ["hexahedra", "wedges", "hexahedra", "pyramids", "to tetrahedra", "tetrahedra"]
 
 
 class Mixed:
-    """The mesh of several kinds: a box of COLUMNS x COLUMNS x len(LAYERS) hexahedra, cut up."""
+    """The mixed mesh: a box of COLUMNS x COLUMNS x len(LAYERS) hexahedra, cut into other cells."""
 
     def __init__(self):
         self.random = np.random.default_rng(9)
@@ -66,7 +64,7 @@ class Mixed:
                     self.cut(layer, np.array([i, j, k]))
 
     def node(self, place):
-        """The number of a node by its place in halves of an edge; it moves unless at the border."""
+        """The index of a node by its position in half edges; interior nodes are displaced."""
         key = tuple(int(x) for x in place)
         if key not in self.numbers:
             self.numbers[key] = len(self.points)
@@ -92,7 +90,7 @@ class Mixed:
             if layer == "pyramids" or (layer == "to tetrahedra" and lower):
                 self.cells.append((vtk.VTK_PYRAMID, nodes + [centre]))
                 continue
-            # Cut through the node whose place comes first, so that neighbours agree.
+            # Cut through the node with the lowest position, so that neighbours agree.
             places = [tuple(at + np.array(HEXAHEDRON[k])) for k in face]
             first = places.index(min(places))
             a, b, c, d = nodes[first:] + nodes[:first]
@@ -154,7 +152,7 @@ def nodes_of(cell):
 
 
 def solve(cell, place, target):
-    """Parametric coordinates of a position by Newton's method, to the last digits."""
+    """Parametric coordinates of a position by Newton's method, to rounding."""
     nodes = nodes_of(cell)
     place = np.array(place)
     size = np.ptp(nodes, axis=0).max()
@@ -163,7 +161,7 @@ def solve(cell, place, target):
         if np.abs(off).max() <= 1e-14 * (size + np.abs(target).max()):
             break
         place = place - np.linalg.solve((slopes(cell, place) @ nodes).T, off)
-    # The shares of the nodes give the position back: these coordinates are right.
+    # The weights reproduce the position, so the coordinates are correct.
     assert np.abs(weights(cell, place) @ nodes - target).max() <= 1e-13 * (size + np.abs(target).max())
     return place
 
@@ -171,8 +169,8 @@ def solve(cell, place, target):
 def points_in(grid, seed):
     """Random points in random cells: positions, and the cell and coordinates of each.
 
-    Rounding to single precision moves a point by less than 1e-4 of a cell here. There are a few
-    more than are needed.
+    Rounding to single precision moves a point by less than 1e-4 of a cell here. Returns a few more
+        points than needed.
     """
     random = np.random.default_rng(seed)
     positions, cells, coordinates = [], [], []
@@ -187,7 +185,7 @@ def points_in(grid, seed):
 
 
 def probe(grid, positions):
-    """What vtkProbeFilter says: velocities, and the cell that it takes for each (-1 for none)."""
+    """Results of vtkProbeFilter: velocities, and the cell of each point (-1 for none)."""
     numbers = numpy_to_vtk(np.arange(grid.GetNumberOfCells(), dtype=np.int32), deep=True)
     numbers.SetName("cell")
     grid.GetCellData().AddArray(numbers)
@@ -209,7 +207,7 @@ def probe(grid, positions):
 
 
 def exactly(grid, positions, cells, coordinates):
-    """Velocities in the cells that the points were drawn in, by shape functions, in f64."""
+    """Velocities in the original cells of the points, by shape functions, in f64."""
     at_points = grid.GetPointData().GetArray("velocity")
     if at_points is None:
         return vtk_to_numpy(grid.GetCellData().GetArray("velocity")).astype(float)[cells]
@@ -223,7 +221,7 @@ def exactly(grid, positions, cells, coordinates):
 
 
 def fixture(name, grid, seed):
-    """Points and velocities; says how far VTK is from shape functions."""
+    """Points and velocities; prints the deviation of VTK from the shape functions."""
     positions, cells, coordinates = points_in(grid, seed)
     velocities, found = probe(grid, positions)
     own = np.flatnonzero(found == cells)[:COUNT]
@@ -237,17 +235,17 @@ def fixture(name, grid, seed):
     off = np.abs(velocities - exact).max(axis=1) / largest
     kinds = np.array([grid.GetCellType(int(number)) for number in cells])
     print(
-        f"{name}: {grid.GetNumberOfCells()} cells, {COUNT} points, largest speed {largest:.6g}; "
-        f"{others} points drawn again, of which VTK finds {nowhere} nowhere"
+        f"{name}: {grid.GetNumberOfCells()} cells, {COUNT} points, maximum speed {largest:.6g}; "
+        f"{others} points replaced, of which VTK finds no cell for {nowhere}"
     )
     for code in np.unique(kinds):
         of_kind = off[kinds == code]
         kind = vtk.vtkCellTypeUtilities.GetClassNameFromTypeId(int(code))
         print(
-            f"    {kind}: {len(of_kind)} points, VTK off by {of_kind.max():.2e} of the largest "
-            f"speed at most, median {np.median(of_kind):.1e}"
+            f"    {kind}: {len(of_kind)} points, maximum error of VTK {of_kind.max():.2e} of the "
+            f"maximum speed, median {np.median(of_kind):.1e}"
         )
-    assert off.max() <= EXACT, f"{name}: VTK is off by {off.max():.2e}"
+    assert off.max() <= EXACT, f"{name}: the error of VTK is {off.max():.2e}"
     return np.hstack([positions, velocities]).astype("<f4")
 
 
@@ -281,8 +279,8 @@ def main():
             largest = np.linalg.norm(made[:, 3:], axis=1).max()
             assert np.array_equal(there[:, :3], made[:, :3]), f"{path}: other points"
             off = np.abs(there[:, 3:] - made[:, 3:]).max() / largest
-            assert off <= 1e-7, f"{path}: velocities differ by {off:.2e} of the largest speed"
-            print(f"    {path.name} is what it should be")
+            assert off <= 1e-7, f"{path}: velocities differ by {off:.2e} of the maximum speed"
+            print(f"    {path.name} is up to date")
         else:
             np.save(path, made)
 

@@ -1,9 +1,9 @@
-"""Reads stores of tracks with Zarr and xarray, and compares them with the values that Rust reads.
+"""Read track stores with Zarr and xarray, and compare them with the values that Rust reads.
 
     cargo test --release --workspace --test io -- --ignored store_for_peers
     python tests/peers/tracks.py [folder]    (needs the packages zarr, xarray and numpy)
 
-The test writes the stores and, beside each, the values in it as JSON (`plain.json`), NaN as null.
+The test writes the stores and, beside each, its values as JSON (`plain.json`), with NaN as null.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 import xarray
 import zarr
 
-# Types of the arrays, apart from those in the precision of the run.
+# Types of the arrays, except those in the precision of the run.
 TYPES = {
     "<f8": ["time", "release_time", "end_time", "life_release_time", "life_end_time",
             "life_release_place", "life_end_place"],
@@ -36,7 +36,7 @@ def type_of(name, precision):
 
 
 def check(store, values):
-    """Compares a store with its values, array by array and bit by bit."""
+    """Compare all arrays of a store with their values, bit for bit."""
     group = zarr.open_group(store, mode="r")
     assert group.attrs["complete"] is True
     assert sorted(group.array_keys()) == sorted(values) == sorted(group.attrs["arrays"])
@@ -47,7 +47,7 @@ def check(store, values):
     assert list(data.coords) == ["time"] and data["end_status"].dims == ("particle",)
     for name, numbers in values.items():
         dtype = type_of(name, group.attrs["precision"])
-        # Floats by way of f64, which has null as NaN.
+        # Floats via f64, which converts null to NaN.
         numbers = np.array(numbers, dtype=np.float64) if dtype.kind == "f" else np.array(numbers)
         expected = numbers.astype(dtype)
         for found in [group[name][:], data[name].values]:
@@ -66,7 +66,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
     for name in ["plain", "lives"]:
         check(folder / name, json.loads((folder / f"{name}.json").read_text()))
-    print("zarr", zarr.__version__, "and xarray", xarray.__version__, "read what was written")
+    print("zarr", zarr.__version__, "and xarray", xarray.__version__, "read the stores correctly")
 
 
 main()
