@@ -1,14 +1,14 @@
-//! burntrace follows particles through velocity fields, on the Burn tensor framework.
+//! A Lagrangian particle tracer on the Burn tensor framework.
 //!
 //! Fields, seeds and tracks are [Burn](burn) tensors on a device chosen at run time: the CPU
-//! (`flex`, `ndarray`), any card with Vulkan, and CUDA, Metal or ROCm where the features of the
-//! same names are on. A [`GridField`] is traced by a fused operation, many Runge-Kutta steps a
-//! launch; any other [`Field`], a closure or a neural network among them, by tensor operations
-//! that can be differentiated.
+//! (`flex`, `ndarray`), any Vulkan or wgpu device, and CUDA, Metal or ROCm with the cargo features of
+//! the same names. [`GridField`], [`MeshField`] and [`PointField`] are traced by a fused operation that
+//! takes many Runge-Kutta steps in one launch. Any other [`Field`], such as a closure or a neural
+//! network, is traced by tensor operations, which can be differentiated.
 //!
 //! ```
 //! use burntrace::{
-//!     Analytic, Condition, Flow, GridField, FieldOptions, SaveAt, Seeds, Span, Tracer, device,
+//!     Analytic, Condition, FieldOptions, Flow, GridField, SaveAt, Seeds, Span, Tracer, device,
 //! };
 //!
 //! # fn main() -> Result<(), burntrace::Error> {
@@ -23,14 +23,13 @@
 //!     .span(Span { dt: Some(0.05), ..Span::default() })
 //!     .save(SaveAt::EverySteps(20))
 //!     .trace(&seeds)?;
-//! assert_eq!(tracks.positions().dims(), [11, 1000, 3]);
+//! assert_eq!(tracks.positions().dims(), [11, 1000, 3]); // [saves, particles, 3]
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Fields come from files through [`io::Series`] (grids), [`io::MeshSeries`] and
-//! [`io::PointSeries`]; lengths and times are in
-//! the data's own units.
+//! [`io::Series`] (grids), [`io::MeshSeries`] and [`io::PointSeries`] read fields from files. Lengths
+//! and times are in the units of the data.
 
 pub use burn;
 pub use burntrace_analysis as analysis;
@@ -38,7 +37,23 @@ pub use burntrace_core::*;
 pub use burntrace_io as io;
 pub use burntrace_plot as plot;
 
-/// The README's example, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+/// Compiles the Rust code of Markdown pages as doctests.
+macro_rules! test_pages {
+    ($($name:ident: $page:literal,)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!($page)]
+            struct $name;
+        )*
+    };
+}
+
+test_pages! {
+    Readme: "../README.md",
+    DensityGuide: "../docs/guide/density.md",
+    LibraryGuide: "../docs/guide/library.md",
+    PageGuide: "../docs/guide/page.md",
+    PicturesGuide: "../docs/guide/pictures.md",
+    SourcesGuide: "../docs/guide/sources.md",
+    StatisticsGuide: "../docs/guide/statistics.md",
+}

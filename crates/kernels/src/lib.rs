@@ -35,16 +35,14 @@ pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
-pub use cpu::instructions;
+pub use cpu::{instructions, obstacles::obstacle_passages};
 pub use field::FieldShape;
 pub use functions::{
     FieldTensors, GeometryTensors, Launched, Log, Particles, RECORD, advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
 pub use mesh::{CELL_RECORD, MAX_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
-pub use obstacle::{
-    Allowed, MAX_EVENTS, Obstacle, ObstaclePassage, Shape, Surface, obstacle_passages,
-};
+pub use obstacle::{Allowed, MAX_EVENTS, Obstacle, ObstaclePassage, Shape, Surface};
 pub use ops::TraceBackend;
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use reinjection::{

@@ -1,11 +1,7 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{
-    Boundary, ClosedSurface, Status,
-    cpu::obstacles::{facets::Facets, obstacle_passage},
-};
-use burn::backend::DType;
+use crate::{ClosedSurface, Status, cpu::obstacles::facets::Facets};
 use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
@@ -264,22 +260,6 @@ pub struct ObstaclePassage {
     pub end: Option<(Status, f64)>,
     /// The obstacle at which it ended.
     pub obstacle: Option<usize>,
-}
-
-/// Follows the straight paths `from -> to` among obstacles in the domain box, in single precision
-/// for [`DType::F32`] and in double precision otherwise: sequentially, on the host, with the code
-/// of the fused operation on a CPU.
-pub fn obstacle_passages(
-    obstacles: &[Obstacle],
-    boundary: &Boundary,
-    dtype: DType,
-    from: &[[f64; 3]],
-    to: &[[f64; 3]],
-) -> Vec<ObstaclePassage> {
-    match dtype {
-        DType::F32 => obstacle_passage::<f32>(obstacles, boundary, from, to),
-        _ => obstacle_passage::<f64>(obstacles, boundary, from, to),
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
+use super::decode::{statuses, triples};
 use super::layout::{self, ArraySpec};
-use super::reader::{statuses, triples};
 use crate::{Error, Result};
 use burntrace_core::ParticleInstance;
 use std::path::Path;

@@ -53,6 +53,7 @@
 mod array;
 mod arrays;
 mod chunk_grid;
+mod decode;
 mod density;
 mod instances;
 mod layout;

@@ -1,8 +1,9 @@
 //! Plays a store into a sink, as its run did.
 
+use super::decode::statuses;
 use super::instances::Instances;
 use super::layout::{self, ArraySpec};
-use super::reader::{Tracks, statuses};
+use super::reader::Tracks;
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Element, Int, Tensor, TensorData};
 use burntrace_core::{ParticleInstance, Precision, Save, SavePlan, SinkError, Status, TrackSink};

@@ -1,6 +1,7 @@
 //! Reads a store.
 
 use super::arrays::StoreArrays;
+use super::decode::{statuses, triples};
 use super::instances::Instances;
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
@@ -367,19 +368,4 @@ fn unwrap(position: &mut [f64; 3], image: [i32; 3], periods: [f64; 3]) {
     for d in 0..3 {
         position[d] += f64::from(image[d]) * periods[d];
     }
-}
-
-pub(super) fn triples<T: Number>(numbers: Vec<T>) -> Vec<[T; 3]> {
-    numbers.as_chunks().0.to_vec()
-}
-
-pub(super) fn statuses(folder: &Path, codes: Vec<u8>) -> Result<Vec<Status>> {
-    let status = |code: u8| {
-        Status::from_code(i32::from(code)).ok_or_else(|| Error::Store {
-            path: folder.into(),
-            found: format!("found a particle with the status code {code}"),
-            expected: "the codes that the store lists".into(),
-        })
-    };
-    codes.into_iter().map(status).collect()
 }

@@ -15,6 +15,7 @@ use crate::{
     status::{EXITED, HIT, STUCK},
 };
 use body::Body;
+use burn::backend::DType;
 use line::{Line, dot, minus, plus};
 
 /// The obstacles and the domain box, in the kernel's precision.
@@ -260,8 +261,24 @@ impl<F: Real> StepCursor<'_, F> {
     }
 }
 
+/// Follows the straight paths `from -> to` among obstacles in the domain box, in single precision
+/// for [`DType::F32`] and in double precision otherwise: sequentially, on the host, with the code
+/// of the fused operation on a CPU.
+pub fn obstacle_passages(
+    obstacles: &[Obstacle],
+    boundary: &Boundary,
+    dtype: DType,
+    from: &[[f64; 3]],
+    to: &[[f64; 3]],
+) -> Vec<ObstaclePassage> {
+    match dtype {
+        DType::F32 => obstacle_passage::<f32>(obstacles, boundary, from, to),
+        _ => obstacle_passage::<f64>(obstacles, boundary, from, to),
+    }
+}
+
 /// See [`obstacle_passages`](crate::obstacle_passages).
-pub(crate) fn obstacle_passage<F: Real>(
+fn obstacle_passage<F: Real>(
     obstacles: &[Obstacle],
     boundary: &Boundary,
     from: &[[f64; 3]],

@@ -1,7 +1,7 @@
 //! Selection of the cells of a mesh.
 
+use super::counts::{CellCount, count};
 use super::ghosts::Ghosts;
-use super::info::{CellCount, count};
 use super::refused;
 use crate::Result;
 use crate::listing::{counted, list};

@@ -1,11 +1,13 @@
 //! Velocity fields on meshes.
 
 mod cells;
+mod counts;
 mod ghosts;
 mod info;
 
 pub use cells::OtherCells;
-pub use info::{CellCount, MeshCounts, MeshInfo};
+pub use counts::CellCount;
+pub use info::{MeshCounts, MeshInfo};
 
 pub(super) use cells::MeshCells;
 
