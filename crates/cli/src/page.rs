@@ -32,7 +32,7 @@ pub fn write(
     let SampledTrajectories { trajectories, codes } = sample_trajectories(results, limits)?;
     let page = Page {
         title: results.name(),
-        ways: trajectories,
+        trajectories,
         statuses: Some(Statuses { names: status_names(), codes }),
         slices: slice(results).into_iter().collect(),
         sections: sections(results, &statistics),

@@ -1,4 +1,4 @@
-//! Colours of values.
+//! Colour maps.
 
 mod tables;
 
@@ -8,10 +8,10 @@ use std::str::FromStr;
 /// Red, green and blue (sRGB).
 pub type Rgb = [u8; 3];
 
-/// Colours of values, from a table and between its rows linearly.
+/// A colour map: a table of colours with linear interpolation.
 ///
-/// All are perceptually uniform or nearly so: their lightness goes up from end to end, or, in the
-/// diverging one, from both ends to the middle. They are also what [`str::parse`] makes of their
+/// All of them are perceptually uniform or nearly so: the lightness increases from the low to the
+/// high end or, in the diverging map, from both ends to the middle. [`str::parse`] reads their
 /// names, in lower case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMap {
@@ -26,16 +26,16 @@ pub enum ColorMap {
     Plasma,
     /// From dark blue over grey to yellow; looks alike with and without red-green blindness.
     Cividis,
-    /// From blue over light grey to red, for values on both sides of 0.
+    /// Diverging, from blue over light grey to red, for values on both sides of 0.
     CoolWarm,
 }
 
 impl ColorMap {
-    /// All of them.
+    /// All colour maps.
     pub const ALL: [Self; 6] =
         [Self::Viridis, Self::Magma, Self::Inferno, Self::Plasma, Self::Cividis, Self::CoolWarm];
 
-    /// Its name, which is matplotlib's.
+    /// Its name in matplotlib.
     pub fn name(self) -> &'static str {
         match self {
             Self::Viridis => "viridis",
@@ -47,18 +47,19 @@ impl ColorMap {
         }
     }
 
-    /// Whether it has a middle, which stands for 0.
+    /// Whether it is diverging: its middle marks 0.
     pub fn is_diverging(self) -> bool {
         self == Self::CoolWarm
     }
 
-    /// The colour at a place from 0 (first) to 1 (last); beyond that, that of the end.
-    pub fn at(self, place: f64) -> Rgb {
+    /// The colour at a fraction from 0 (first) to 1 (last); fractions outside are clamped, NaN
+    /// counts as 0.
+    pub fn at(self, fraction: f64) -> Rgb {
         let table = self.table();
         let last = table.len() - 1;
-        let place = if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) * last as f64 };
-        let row = (place as usize).min(last - 1);
-        mix(table[row], table[row + 1], place - row as f64)
+        let position = if fraction.is_nan() { 0.0 } else { fraction.clamp(0.0, 1.0) * last as f64 };
+        let row = (position as usize).min(last - 1);
+        mix(table[row], table[row + 1], position - row as f64)
     }
 
     fn table(self) -> &'static [Rgb] {
@@ -85,11 +86,11 @@ impl FromStr for ColorMap {
     }
 }
 
-/// The colour between two, at `part` of the way from `from` to `to`.
-pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
+/// Linear interpolation between two colours: `from` at a fraction of 0, `to` at 1.
+pub(crate) fn mix(from: Rgb, to: Rgb, fraction: f64) -> Rgb {
     let channel = |i: usize| {
         let (from, to) = (f64::from(from[i]), f64::from(to[i]));
-        (from + (to - from) * part).round() as u8
+        (from + (to - from) * fraction).round() as u8
     };
     [channel(0), channel(1), channel(2)]
 }
@@ -108,38 +109,38 @@ mod tests {
         if y > 216.0 / 24389.0 { 116.0 * y.cbrt() - 16.0 } else { y * 24389.0 / 27.0 }
     }
 
-    /// Lightness at places from `from` to `to`, in the order of the way.
+    /// Lightness at fractions from `from` to `to`.
     fn lightnesses(map: ColorMap, from: f64, to: f64) -> Vec<f64> {
         (0..=32).map(|i| lightness(map.at(from + (to - from) * f64::from(i) / 32.0))).collect()
     }
 
     #[test]
-    fn lightness_rises_to_the_end_or_to_the_middle() {
+    fn lightness_increases_to_the_end_or_to_the_middle() {
         for map in ColorMap::ALL {
-            let ways = if map.is_diverging() {
+            let ramps = if map.is_diverging() {
                 vec![lightnesses(map, 0.0, 0.5), lightnesses(map, 1.0, 0.5)]
             } else {
                 vec![lightnesses(map, 0.0, 1.0)]
             };
-            for way in ways {
-                for (i, pair) in way.windows(2).enumerate() {
+            for ramp in ramps {
+                for (i, pair) in ramp.windows(2).enumerate() {
                     assert!(pair[1] > pair[0], "{}: at {i} {} to {}", map.name(), pair[0], pair[1]);
                 }
-                assert!(way[way.len() - 1] - way[0] > 45.0, "{}: {way:?}", map.name());
+                assert!(ramp[ramp.len() - 1] - ramp[0] > 45.0, "{}: {ramp:?}", map.name());
             }
         }
     }
 
     #[test]
-    fn the_ends_of_a_diverging_map_are_equally_light() {
-        let [low, high] = [0.0, 1.0].map(|place| lightness(ColorMap::CoolWarm.at(place)));
+    fn both_ends_of_a_diverging_map_are_equally_light() {
+        let [low, high] = [0.0, 1.0].map(|end| lightness(ColorMap::CoolWarm.at(end)));
         assert!((low - high).abs() < 2.0, "{low} and {high}");
         let [red, green, blue] = ColorMap::CoolWarm.at(0.5);
-        assert!(red == green && green == blue, "the middle is no grey");
+        assert!(red == green && green == blue, "the middle is not grey");
     }
 
     #[test]
-    fn names_lead_to_their_maps() {
+    fn parsing_a_name_gives_its_map() {
         for map in ColorMap::ALL {
             assert_eq!(map.name().parse::<ColorMap>().unwrap(), map);
         }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn places_beyond_the_ends_have_the_colours_of_the_ends() {
+    fn fractions_out_of_range_are_clamped() {
         assert_eq!(ColorMap::Viridis.at(-3.0), [68, 1, 84]);
         assert_eq!(ColorMap::Viridis.at(f64::INFINITY), [253, 231, 37]);
         assert_eq!(ColorMap::Viridis.at(1.0 / 64.0), mix([68, 1, 84], [71, 13, 96], 0.5));

@@ -1,99 +1,98 @@
-//! What pictures are made of.
+//! The data to plot.
 
-/// Ways of particles, all of a run or some of them.
+/// Trajectories of particles: those of a whole run, or a selection.
 ///
-/// Rows are saves, columns are particles: the value of particle `i` at save `s` is at
+/// Arrays are `[saves, particles]`, row by row: the value of particle `i` at save `s` has the index
 /// `s * particles.len() + i`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectories {
-    /// Times of the saves.
+    /// Times of the saves, in units of `time_unit`: all increasing or all decreasing.
     pub times: Vec<f64>,
     /// Numbers of the particles (their slots in the run's tracks), one for each column.
     pub particles: Vec<u32>,
-    /// Positions; NaN where there is no particle.
+    /// Positions, in units of `length_unit`; NaN where there is no particle.
     pub position: Vec<[f32; 3]>,
-    /// Whether a line leads from the save before to this one: false at the first save, after a jump
-    /// through a periodic face, where another particle has taken the slot, before the release, and
-    /// after the end.
+    /// Whether a line connects the position at the previous save with this one: false at the first
+    /// save, after a jump through a periodic face, where a new particle instance has taken the
+    /// slot, before the release, and after the end.
     pub joined: Vec<bool>,
-    /// Whether the particle is on its way (released, and not ended).
+    /// Whether the particle is active (released and not ended).
     pub active: Vec<bool>,
-    /// By what the ways may be coloured; the first one is what is shown unless another is asked for.
+    /// Attributes to colour the trajectories by; the first is the default.
     pub attributes: Vec<Attribute>,
-    /// The box in which the particles may be: low and high corner. A picture shows all of it.
+    /// The domain box: low and high corner. A picture shows all of it.
     pub domain: [[f64; 3]; 2],
-    /// The unit of length, empty where it is not known.
+    /// The unit of length; empty if unknown.
     pub length_unit: String,
-    /// The unit of time, empty where it is not known.
+    /// The unit of time; empty if unknown.
     pub time_unit: String,
-    /// How many particles the run has, and how many saves; what is not in here was left out.
-    pub of: [usize; 2],
+    /// Number of particles and number of saves of the whole run, of which this may be a selection.
+    pub run_size: [usize; 2],
 }
 
-/// A number for each position of [`Ways`].
+/// A value for each position of [`Trajectories`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attribute {
     /// Its name: `speed`, `age`, `time`, `seed`.
     pub name: String,
-    /// Its unit, empty where it is not known or there is none.
+    /// Its unit; empty if unknown or dimensionless.
     pub unit: String,
-    /// Values, in the order of the positions; NaN where there is none.
+    /// Values, in the order of the positions; NaN where undefined.
     pub values: Vec<f32>,
 }
 
-/// An axis of a picture.
+/// An axis of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// Its name: `x`, `time`.
     pub name: String,
-    /// Its unit, empty where it is not known.
+    /// Its unit; empty if unknown.
     pub unit: String,
-    /// The least and the greatest value on it.
+    /// The minimum and the maximum on it.
     pub range: [f64; 2],
 }
 
-/// A field on a regular lattice in a plane: a slice of a density, an FTLE.
+/// A field on a regular lattice in a plane, e.g. a slice of a density or an FTLE field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Raster {
     /// The horizontal and the vertical axis. Their ranges are those of the *samples*: the first
-    /// sample lies at the low end, the last one at the high end.
+    /// sample is at the low end, the last one at the high end.
     pub axes: [Axis; 2],
-    /// Samples along each axis.
+    /// Number of samples along each axis.
     pub counts: [usize; 2],
-    /// Values, the horizontal axis fastest; NaN where there is none.
+    /// Values, the horizontal axis fastest; NaN where undefined.
     pub values: Vec<f32>,
-    /// What the values are: `density`, `FTLE`.
+    /// The name of the quantity: `density`, `FTLE`.
     pub name: String,
-    /// Their unit, empty where it is not known.
+    /// The unit of the values; empty if unknown.
     pub unit: String,
-    /// What the picture is called, e.g. `density at t = 10, z = 0.5`.
+    /// The title of the plot, e.g. `density at t = 10, z = 0.5`.
     pub title: String,
 }
 
-/// How often which values came about.
+/// A histogram of one or several series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// What is counted, e.g. `residence time`; its range goes from the first edge to the last.
+    /// The binned quantity, e.g. `residence time`; its range goes from the first edge to the last.
     pub axis: Axis,
-    /// Edges of the bins, one more than bins.
+    /// Edges of the bins, increasing: one more than bins.
     pub edges: Vec<f64>,
-    /// Counts with their names, e.g. one for each way to end; stacked.
+    /// The name of each series and its counts, e.g. one series for each cause of ending; stacked.
     pub series: Vec<(String, Vec<u64>)>,
-    /// What the picture is called.
+    /// The title of the plot.
     pub title: String,
 }
 
-/// Numbers over time, or over something else: how many particles are on their way, how far they have
-/// spread.
+/// Line plots of one quantity against another, e.g. the number of active particles over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
-    /// The horizontal and the vertical axis. A range whose ends are equal stands for that of the
-    /// points.
+    /// The horizontal and the vertical axis. Where both ends of a range are equal, the range of the
+    /// points is used.
     pub axes: [Axis; 2],
-    /// Whether each axis is logarithmic; points that are not above 0 on such an axis are left out.
+    /// Whether each axis is logarithmic; points at or below 0 on such an axis are omitted.
     pub log: [bool; 2],
-    /// Points with the name of their curve; a curve has a gap where a number is NaN.
+    /// The name of each curve and its points; a NaN coordinate makes a gap.
     pub series: Vec<(String, Vec<[f64; 2]>)>,
-    /// What the picture is called.
+    /// The title of the plot.
     pub title: String,
 }

@@ -1,93 +1,93 @@
-//! The one error type of the crate.
+//! The error type of pictures and animations.
 
 use std::path::{Path, PathBuf};
 
-/// The result of an operation of this crate.
+/// The result of an operation on a picture or an animation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why there is no picture: what was given, why it cannot be used, and what can.
+/// An invalid input, or a file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The parts of what is to be drawn do not fit together.
-    #[error("the {what} cannot be drawn: {reason}")]
+    /// The parts of the data are inconsistent.
+    #[error("cannot draw the {what}: {reason}")]
     Data {
-        /// What was to be drawn: `tracks`, `raster`.
+        /// The kind of data: `tracks`, `raster`, `histogram`.
         what: &'static str,
-        /// What is wrong with it.
+        /// The inconsistency.
         reason: String,
     },
 
-    /// There is no attribute of this name.
-    #[error("the tracks have no `{given}` to be coloured by; they have {there}")]
+    /// The tracks have no attribute of this name.
+    #[error("unknown attribute `{given}` to colour the tracks by; available: {available}")]
     Attribute {
         /// The name that was given.
         given: String,
-        /// The names that there are.
-        there: String,
+        /// The names of the attributes, separated by commas.
+        available: String,
     },
 
-    /// A name that stands for nothing.
-    #[error("`{given}` is no {what}; write one of {known}")]
+    /// A name that is not known.
+    #[error("unknown {what} `{given}`; use one of {known}")]
     Name {
-        /// What was to be named: `colour map`, `plane`.
+        /// The kind of name: `colour map`, `view`.
         what: &'static str,
         /// The name that was given.
         given: String,
-        /// The names that there are.
+        /// The known names, separated by commas.
         known: String,
     },
 
-    /// A picture of this size cannot be made.
-    #[error("a picture of {} x {} pixels cannot be made; give {least} to {most} for each", size[0], size[1])]
+    /// The width or the height is out of range.
+    #[error("invalid picture size {} x {}: use {min} to {max} pixels for each side", size[0], size[1])]
     Size {
-        /// The size that was given.
+        /// The given width and height, in pixels.
         size: [u32; 2],
-        /// The least width and height.
-        least: u32,
-        /// The greatest width and height.
-        most: u32,
+        /// The minimum width and height.
+        min: u32,
+        /// The maximum width and height.
+        max: u32,
     },
 
-    /// A number in the style of a picture or animation cannot be used.
-    #[error("`{name}` cannot be {given}; give {wanted}")]
+    /// A number in the style, the view or the animation is out of range.
+    #[error("`{name}` is {given}; use {expected}")]
     Option {
         /// The name of the option.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What can be given.
-        wanted: &'static str,
+        /// The allowed values.
+        expected: &'static str,
     },
 
-    /// The operating system refused something.
+    /// A file cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 
-    /// The program that makes MP4 files is not there.
+    /// The program that encodes MP4 files is not installed.
     #[error(
-        "MP4 files are made by ffmpeg, and there is no program `{}`; install ffmpeg \
-         (https://ffmpeg.org), or write a GIF", program.display()
+        "MP4 files need ffmpeg, and there is no program `{}`; install ffmpeg (https://ffmpeg.org), \
+         or write a GIF", program.display()
     )]
     NoFfmpeg {
-        /// The program that was looked for.
+        /// The name or path of the program.
         program: PathBuf,
     },
 
-    /// The program that makes MP4 files failed.
-    #[error("`{}` made no `{}`: {said}", program.display(), path.display())]
+    /// The program that encodes MP4 files failed.
+    #[error("`{}` failed to write `{}`: {message}", program.display(), path.display())]
     Ffmpeg {
         /// The program.
         program: PathBuf,
-        /// The file that was to be made.
+        /// The file to write.
         path: PathBuf,
-        /// What it said, or how it ended.
-        said: String,
+        /// Its error output, or its exit status.
+        message: String,
     },
 }
 
@@ -96,7 +96,7 @@ impl Error {
         Self::Data { what, reason: reason.into() }
     }
 
-    /// Makes the error of a file that cannot be written.
+    /// The error of a file that cannot be written.
     pub(crate) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Write { path, source }

@@ -1,13 +1,13 @@
-//! Pictures of particles and of what is made of them: PNG and SVG, animations, and a page for a
-//! browser.
+//! Plots of particle tracks and of the results computed from them: PNG and SVG pictures,
+//! animations, and an interactive HTML page.
 //!
 //! * [`picture`]: tracks, fields on a plane, histograms and curves.
-//! * [`animation`]: particles that go their ways, as GIF or MP4.
+//! * [`animation`]: moving particles, as GIF or MP4.
 //! * [`color`]: colour maps.
-//! * [`page`]: one HTML file, to turn and to play.
+//! * [`page`]: one HTML file, to rotate, play and query.
 //!
-//! What comes in is plain data ([`Ways`], [`Raster`], [`Histogram`], [`Curves`]), whoever made it.
-//! Nothing here knows tensors or the store of a run, and nothing prints.
+//! The input is plain data ([`Trajectories`], [`Raster`], [`Histogram`], [`Curves`]) from any
+//! source. The crate depends neither on tensors nor on the files of a run, and prints nothing.
 
 pub mod animation;
 pub mod color;

@@ -1,23 +1,23 @@
-//! What a file says about its arrays.
+//! Descriptions of arrays.
 
 use crate::block::Block;
 use crate::scalar::ScalarType;
 use crate::values::Values;
 
-/// What the tuples of an array belong to.
+/// The association of the tuples of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Association {
     /// One tuple for each point.
     Point,
     /// One tuple for each cell.
     Cell,
-    /// Tuples that belong to the data set as a whole.
+    /// Field data of the data set as a whole.
     Field,
-    /// The shape of the data set itself: its points, coordinates and cells.
+    /// Points, coordinates or cells: the geometry and topology of the data set.
     Topology,
 }
 
-/// The part that the file gives an array among those of the points or cells.
+/// The role of an array among the point or cell data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// The scalars.
@@ -30,16 +30,16 @@ pub enum Attribute {
     TextureCoordinates,
     /// The tensors, with 9 components or, if symmetric, 6.
     Tensors,
-    /// Numbers that are unique over all pieces of a data set.
+    /// Identifiers that are unique over all pieces of a data set.
     GlobalIds,
-    /// Numbers that a point or cell keeps when the data set is changed.
+    /// Identifiers that a point or cell keeps through filters.
     PedigreeIds,
-    /// Marks of the edges to be drawn.
+    /// Flags of the edges to draw.
     EdgeFlags,
 }
 
 impl Attribute {
-    /// All attributes with their name in XML files.
+    /// All attributes with their names in XML files.
     pub(crate) const XML: [(&str, Self); 8] = [
         ("Scalars", Self::Scalars),
         ("Vectors", Self::Vectors),
@@ -52,48 +52,47 @@ impl Attribute {
     ];
 }
 
-/// An array of a file as its header describes it. Its numbers are read with
-/// [`VtkFile::read`](crate::VtkFile::read).
+/// The description of an array in a file. [`VtkFile::read`](crate::VtkFile::read) reads its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayInfo {
-    /// Name, decoded; empty if the file gives none.
+    /// Name, decoded; empty if missing in the file.
     pub name: String,
-    /// What its tuples belong to.
+    /// The association of its tuples.
     pub association: Association,
-    /// Numbers in a tuple, at least 1.
+    /// Number of components of a tuple, at least 1.
     pub components: usize,
     /// Number of tuples.
     pub tuples: usize,
-    /// Type of the numbers in the file.
+    /// Type of the values in the file.
     pub scalar: ScalarType,
-    /// Its part among the arrays of the points or cells, if it has one.
+    /// Its role among the point or cell data, if any.
     pub attribute: Option<Attribute>,
-    /// Where its tuples lie, piece by piece.
+    /// Its parts, one for each piece of the data set.
     pub(crate) parts: Vec<Part>,
 }
 
-/// The tuples of an array that belong to one piece of the data set.
+/// The tuples of an array in one piece of the data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Number of the file that it lies in: 0 for the one that was opened, then those it lists.
+    /// Index of its file: 0 is the opened one, followed by the files that it lists.
     pub(crate) file: usize,
     pub(crate) block: Block,
     pub(crate) tuples: usize,
     pub(crate) placement: Placement,
 }
 
-/// Where the tuples of a part go in the whole array.
+/// The placement of the tuples of a part in the joined array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// After those of the piece before, with this number added to each value: 0, but for the
-    /// indices of the cells of later pieces.
+    /// After those of the previous piece, with this offset added to each value: 0, except for the
+    /// cell indices of later pieces.
     Append { index_offset: i64 },
-    /// Into a box of a grid.
+    /// In a box of a grid.
     Box(GridBox),
 }
 
 impl Placement {
-    /// What is added to each value.
+    /// The offset added to each value.
     pub(crate) fn index_offset(self) -> usize {
         match self {
             Self::Append { index_offset } => usize::try_from(index_offset).unwrap_or(0),
@@ -102,23 +101,24 @@ impl Placement {
     }
 }
 
-/// A box inside a larger grid of tuples, in numbers of tuples along x, y and z.
+/// A box inside a larger grid of tuples, in tuples along x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GridBox {
     pub(crate) start: [usize; 3],
     pub(crate) size: [usize; 3],
-    pub(crate) whole: [usize; 3],
+    /// Size of the larger grid.
+    pub(crate) grid_size: [usize; 3],
 }
 
 /// Whether an array of [`Association::Topology`] can be joined over several pieces, by its name
-/// without what tells the kinds of cells apart. Arrays of polyhedra hold several kinds of indices,
-/// which are not told apart here.
+/// without the prefix for the kind of cells. Arrays of polyhedra are excluded: they mix indices of
+/// several kinds.
 pub(crate) fn is_joinable_topology(name: &str) -> bool {
     ["connectivity", "offsets", "types"].contains(&name)
 }
 
 impl ArrayInfo {
-    /// An array of which no data is known yet.
+    /// An array without parts.
     pub(crate) fn new(
         name: impl Into<String>,
         association: Association,
@@ -129,19 +129,19 @@ impl ArrayInfo {
         Self { name, association, components, tuples, scalar, attribute, parts }
     }
 
-    /// The array with all its tuples in one place of the file.
+    /// The array with all its tuples in one block of the file.
     pub(crate) fn in_block(mut self, block: Block) -> Self {
         let placement = Placement::Append { index_offset: 0 };
         self.parts = vec![Part { file: 0, block, tuples: self.tuples, placement }];
         self
     }
 
-    /// Number of numbers: tuples times components; `None` if it is beyond all bounds.
+    /// Number of values: tuples times components; `None` on overflow.
     pub(crate) fn count(&self) -> Option<usize> {
         self.tuples.checked_mul(self.components)
     }
 
-    /// How messages call the array.
+    /// The name of the array in messages.
     pub(crate) fn element(&self) -> String {
         format!("array `{}`", self.name)
     }
@@ -150,10 +150,10 @@ impl ArrayInfo {
 /// A decoded array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
-    /// Name, decoded; empty if the file gives none.
+    /// Name, decoded; empty if missing in the file.
     pub name: String,
-    /// Numbers in a tuple.
+    /// Number of components of a tuple.
     pub components: usize,
-    /// The numbers, tuple by tuple; x runs fastest on a grid.
+    /// The values, tuple by tuple; on a grid, x varies fastest.
     pub values: Values,
 }

@@ -1,15 +1,15 @@
-//! Base64 as VTK writes it: several padded streams one after the other, with whitespace between.
+//! Base64 as written by VTK: several padded streams in sequence, with whitespace between them.
 
 use std::io::{self, BufRead, Read};
 
-/// Decodes base64 text while it is read.
+/// A streaming base64 decoder.
 ///
-/// Padding ends one stream and the next goes on right after it. VTK encodes the sizes before an
-/// array and its data sometimes as one stream and sometimes as two; both give the same bytes here.
+/// Padding ends a stream, and the next one follows. VTK encodes the header of an array and its data
+/// as one stream or as two; both give the same bytes.
 #[derive(Debug)]
 pub(crate) struct Base64Reader<R> {
     text: R,
-    /// Decoded bytes that did not fit into the caller's buffer, last first.
+    /// Decoded bytes that did not fit into the buffer of the caller, in reverse order.
     left: Vec<u8>,
 }
 
@@ -35,9 +35,9 @@ impl<R: BufRead> Base64Reader<R> {
     fn group(&mut self) -> io::Result<bool> {
         let mut bits = 0_u32;
         let mut padding = 0;
-        for place in 0..4 {
+        for position in 0..4 {
             let Some(character) = self.character()? else {
-                return if place == 0 {
+                return if position == 0 {
                     Ok(false)
                 } else {
                     Err(io::ErrorKind::UnexpectedEof.into())
@@ -45,7 +45,7 @@ impl<R: BufRead> Base64Reader<R> {
             };
             let value = match VALUES.get(usize::from(character)) {
                 Some(value) if *value != NO_VALUE && padding == 0 => *value,
-                _ if character == b'=' && place >= 2 => {
+                _ if character == b'=' && position >= 2 => {
                     padding += 1;
                     0
                 }
@@ -84,8 +84,8 @@ impl<R: BufRead> Read for Base64Reader<R> {
     }
 }
 
-/// Decodes groups of four characters without padding or whitespace, as many as there are at the
-/// start of `text` and fit. Gives the number of characters read and of bytes written.
+/// Decodes the leading groups of four characters without padding or whitespace, as many as fit into
+/// `out`. Gives the number of characters read and of bytes written.
 fn decode_plain(text: &[u8], out: &mut [u8]) -> (usize, usize) {
     let (groups, _) = text.as_chunks::<4>();
     let (slots, _) = out.as_chunks_mut::<3>();
@@ -102,10 +102,10 @@ fn decode_plain(text: &[u8], out: &mut [u8]) -> (usize, usize) {
     (4 * done, 3 * done)
 }
 
-/// The value of each character; [`NO_VALUE`] for those that have none.
+/// The value of each character, or [`NO_VALUE`].
 const VALUES: [u8; 256] = values();
 
-/// Not a character of base64. Values have six bits, so this one shows after a bitwise or.
+/// Not a base64 character. Values have six bits, so that this bit survives a bitwise or.
 const NO_VALUE: u8 = 0x80;
 
 const fn values() -> [u8; 256] {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_follow_each_other() {
+    fn consecutive_streams_are_decoded() {
         assert_eq!(decode("aGVsbG8=").unwrap(), b"hello");
         assert_eq!(decode(" aGVs\n bG8=IHdvcmxk ").unwrap(), b"hello world");
         assert_eq!(decode("YQ==Yg==").unwrap(), b"ab");
@@ -143,22 +143,22 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_in_any_portions() {
+    fn reads_of_any_size_give_the_same_bytes() {
         let text = "AAEC\nAwQFBg==BwgJ Cg sM";
         let expected: Vec<u8> = (0..=12).collect();
-        for portion in 1..=14 {
+        for size in 1..=14 {
             let mut reader = Base64Reader::new(io::BufReader::with_capacity(5, text.as_bytes()));
             let mut bytes = Vec::<u8>::new();
-            let mut buffer = vec![0; portion];
+            let mut buffer = vec![0; size];
             while let read @ 1.. = reader.read(&mut buffer).unwrap() {
                 bytes.extend(&buffer[..read]);
             }
-            assert_eq!(bytes, expected, "portions of {portion}");
+            assert_eq!(bytes, expected, "reads of {size} bytes");
         }
     }
 
     #[test]
-    fn damage_is_an_error() {
+    fn invalid_text_is_an_error() {
         for text in ["aGVs=bG8", "aGV", "a===", "aGV!", "aG=s", "====="] {
             assert!(decode(text).is_err(), "{text}");
         }

@@ -1,16 +1,16 @@
-//! Where the numbers of an array lie in the file, and how they are read from there.
+//! The block of bytes in a file that holds the values of an array, and its decoding.
 
+use crate::binary::{BinaryArray, BinaryFormat, read_plain};
 use crate::error::Error;
-use crate::packed::{PackedArray, Packing, read_plain};
 use crate::scalar::{ByteOrder, ScalarType};
-use crate::source::{Spot, quoted};
+use crate::source::{ErrorContext, quoted};
 use crate::text::TextReader;
 use crate::values::{Decoder, Values};
 
-/// A run of numbers in the file: bytes `start..end`.
+/// The block with the values of an array: bytes `start..end` of the file.
 ///
-/// `end` is exact for text and for the bare bytes of legacy files. For appended data it is the end
-/// of the file: there the data itself says how long it is.
+/// `end` is exact for text and for binary legacy files. For appended data it is the end of the
+/// file, as the data starts with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) start: u64,
@@ -18,152 +18,163 @@ pub(crate) struct Block {
     pub(crate) encoding: Encoding,
 }
 
-/// How numbers are written.
+/// The encoding of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// Words of text.
+    /// Text, separated by whitespace.
     Ascii,
-    /// Bare big-endian bytes, in legacy files.
-    Bytes,
-    /// Sizes and bytes, in XML files.
-    Packed(Packing),
+    /// Plain big-endian bytes, in legacy files.
+    BigEndian,
+    /// A header with sizes, then bytes, in XML files.
+    Binary(BinaryFormat),
 }
 
 impl Block {
-    /// Reads `count` numbers: those of the block, neither more nor fewer.
+    /// Decodes the values; there must be exactly `count`.
     pub(crate) fn decode(
         &self,
-        spot: Spot<'_>,
+        context: ErrorContext<'_>,
         scalar: ScalarType,
         count: usize,
     ) -> Result<Values, Error> {
-        let spot = spot.at(self.start);
+        let context = context.at(self.start);
         if count == 0 {
-            // Writers differ in what they leave for an empty array, from nothing to a full header.
+            // For an empty array, writers leave anything from nothing to a full header.
             return Ok(Values::empty(scalar));
         }
         match self.encoding {
-            Encoding::Ascii => self.decode_text(spot, scalar, count),
-            Encoding::Bytes => self.decode_bytes(spot, scalar, count),
-            Encoding::Packed(packing) => self.decode_packed(spot, packing, scalar, count),
+            Encoding::Ascii => self.decode_text(context, scalar, count),
+            Encoding::BigEndian => self.decode_big_endian(context, scalar, count),
+            Encoding::Binary(format) => self.decode_binary(context, format, scalar, count),
         }
     }
 
-    /// Number of numbers in the block, found without decoding it.
-    pub(crate) fn measure(&self, spot: Spot<'_>, scalar: ScalarType) -> Result<usize, Error> {
-        let spot = spot.at(self.start);
+    /// Number of values in the block, without decoding it.
+    pub(crate) fn count_values(
+        &self,
+        context: ErrorContext<'_>,
+        scalar: ScalarType,
+    ) -> Result<usize, Error> {
+        let context = context.at(self.start);
         match self.encoding {
             Encoding::Ascii => self
-                .text(spot)
+                .text(context)
                 .skip_numbers(u64::MAX)
                 .map(|n| n as usize)
-                .map_err(|e| spot.failed(e, "numbers")),
-            Encoding::Bytes => whole_values(spot, scalar, self.end.saturating_sub(self.start)),
-            Encoding::Packed(_) if self.start == self.end => Ok(0),
-            Encoding::Packed(packing) => {
-                let array = PackedArray::open(spot, self.start..self.end, packing)?;
-                whole_values(spot, scalar, array.unpacked_bytes())
+                .map_err(|e| context.failed(e, "numbers")),
+            Encoding::BigEndian => values_in(context, scalar, self.end.saturating_sub(self.start)),
+            Encoding::Binary(_) if self.start == self.end => Ok(0),
+            Encoding::Binary(format) => {
+                let array = BinaryArray::open(context, self.start..self.end, format)?;
+                values_in(context, scalar, array.uncompressed_bytes())
             }
         }
     }
 
-    fn text<'a>(&self, spot: Spot<'a>) -> TextReader<'a> {
-        TextReader::new(spot.source(), self.start..self.end)
+    fn text<'a>(&self, context: ErrorContext<'a>) -> TextReader<'a> {
+        TextReader::new(context.source(), self.start..self.end)
     }
 
     fn decode_text(
         &self,
-        spot: Spot<'_>,
+        context: ErrorContext<'_>,
         scalar: ScalarType,
         count: usize,
     ) -> Result<Values, Error> {
-        // Two bytes a number: a digit and a space, but for the last.
-        let room = self.end.saturating_sub(self.start).saturating_add(1) / 2;
-        if count as u64 > room {
+        // Each value takes at least two bytes, a digit and a space, except for the last one.
+        let max_count = self.end.saturating_sub(self.start).saturating_add(1) / 2;
+        if count as u64 > max_count {
             return Err(
-                spot.truncated(format!("`{count}` numbers where there is room for `{room}`"))
+                context.truncated(format!("`{count}` numbers where at most `{max_count}` fit"))
             );
         }
-        let mut decoder = new_decoder(spot, scalar, ByteOrder::Big, count)?;
-        let mut text = self.text(spot);
+        let mut decoder = new_decoder(context, scalar, ByteOrder::Big, count)?;
+        let mut text = self.text(context);
         loop {
-            text.skip_space().map_err(|e| spot.failed(e, "numbers"))?;
+            text.skip_space().map_err(|e| context.failed(e, "numbers"))?;
             let start = text.position();
-            let Some(word) = text.word().map_err(|e| spot.failed(e, "numbers"))? else {
+            let Some(word) = text.word().map_err(|e| context.failed(e, "numbers"))? else {
                 break;
             };
             let number = std::str::from_utf8(word).ok();
             if decoder.len() == count || number.and_then(|n| decoder.push_text(n)).is_none() {
-                return Err(bad_word(spot.at(start), word, scalar, &decoder, count));
+                return Err(bad_word(context.at(start), word, scalar, &decoder, count));
             }
         }
         if decoder.len() < count {
             return Err(
-                spot.malformed(format!("`{}` numbers", decoder.len()), format!("`{count}`"))
+                context.malformed(format!("`{}` numbers", decoder.len()), format!("`{count}`"))
             );
         }
         Ok(decoder.finish())
     }
 
-    fn decode_bytes(
+    fn decode_big_endian(
         &self,
-        spot: Spot<'_>,
+        context: ErrorContext<'_>,
         scalar: ScalarType,
         count: usize,
     ) -> Result<Values, Error> {
         let bytes = self.end.saturating_sub(self.start);
-        expect_bytes(spot, scalar, count, bytes)?;
-        let mut decoder = new_decoder(spot, scalar, ByteOrder::Big, count)?;
-        let mut reader = spot.source().reader(self.start..self.end);
-        read_plain(&mut reader, bytes, spot, &mut decoder)?;
+        expect_bytes(context, scalar, count, bytes)?;
+        let mut decoder = new_decoder(context, scalar, ByteOrder::Big, count)?;
+        let mut reader = context.source().reader(self.start..self.end);
+        read_plain(&mut reader, bytes, context, &mut decoder)?;
         Ok(decoder.finish())
     }
 
-    fn decode_packed(
+    fn decode_binary(
         &self,
-        spot: Spot<'_>,
-        packing: Packing,
+        context: ErrorContext<'_>,
+        format: BinaryFormat,
         scalar: ScalarType,
         count: usize,
     ) -> Result<Values, Error> {
-        let array = PackedArray::open(spot, self.start..self.end, packing)?;
-        expect_bytes(spot, scalar, count, array.unpacked_bytes())?;
-        let mut decoder = new_decoder(spot, scalar, packing.order, count)?;
+        let array = BinaryArray::open(context, self.start..self.end, format)?;
+        expect_bytes(context, scalar, count, array.uncompressed_bytes())?;
+        let mut decoder = new_decoder(context, scalar, format.order, count)?;
         array.decode(&mut decoder)?;
         Ok(decoder.finish())
     }
 }
 
 fn new_decoder(
-    spot: Spot<'_>,
+    context: ErrorContext<'_>,
     scalar: ScalarType,
     order: ByteOrder,
     count: usize,
 ) -> Result<Decoder, Error> {
-    Decoder::new(scalar, order, count).map_err(|_| spot.out_of_memory(count))
+    Decoder::new(scalar, order, count).map_err(|_| context.out_of_memory(count))
 }
 
-fn expect_bytes(spot: Spot<'_>, scalar: ScalarType, count: usize, found: u64) -> Result<(), Error> {
+fn expect_bytes(
+    context: ErrorContext<'_>,
+    scalar: ScalarType,
+    count: usize,
+    found: u64,
+) -> Result<(), Error> {
     if scalar.bytes_for(count) == Some(found) {
         return Ok(());
     }
-    Err(spot.malformed(
+    Err(context.malformed(
         format!("`{found}` bytes of data"),
         format!("`{count}` numbers of type {scalar}"),
     ))
 }
 
-fn whole_values(spot: Spot<'_>, scalar: ScalarType, bytes: u64) -> Result<usize, Error> {
+/// Number of values in a number of bytes.
+fn values_in(context: ErrorContext<'_>, scalar: ScalarType, bytes: u64) -> Result<usize, Error> {
     scalar.values_in(bytes).ok_or_else(|| {
-        spot.malformed(
+        context.malformed(
             format!("`{bytes}` bytes of data"),
-            format!("whole numbers of type {scalar}"),
+            format!("a multiple of the size of {scalar}"),
         )
     })
 }
 
+/// The error for a word that is not a value, or is one too many.
 fn bad_word(
-    spot: Spot<'_>,
+    context: ErrorContext<'_>,
     word: &[u8],
     scalar: ScalarType,
     decoder: &Decoder,
@@ -171,7 +182,8 @@ fn bad_word(
 ) -> Error {
     let found = quoted(word);
     if decoder.len() == count {
-        return spot.malformed(format!("{found} after `{count}` numbers"), "the end of the array");
+        return context
+            .malformed(format!("{found} after `{count}` numbers"), "the end of the array");
     }
-    spot.malformed(found, format!("a number of type {scalar}"))
+    context.malformed(found, format!("a number of type {scalar}"))
 }

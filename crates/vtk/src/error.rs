@@ -1,34 +1,34 @@
-//! The one error type of the crate.
+//! The error type of the crate.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::geometry::Kind;
 
-/// Why a file could not be opened, or an array of it not read.
+/// A file that cannot be opened, or an array that cannot be read.
 ///
-/// Every message names the file and, where there is one, the place in it, what was found there and
-/// what was expected.
+/// Messages name the file and, if applicable, the location in it, what was found and what was
+/// expected.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused to open the file.
+    /// The file cannot be opened.
     #[error("cannot open `{}`: {source}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The operating system failed while the file was read.
-    #[error("{place}: cannot read: {source}")]
+    /// A read operation failed.
+    #[error("{location}: cannot read: {source}")]
     Read {
-        /// Where in the file.
-        place: Box<Place>,
-        /// What the operating system said.
+        /// The location in the file.
+        location: Box<Location>,
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is neither a legacy nor an XML file of VTK.
+    /// The file is neither a legacy nor an XML VTK file.
     #[error(
         "`{}` starts with `{found}`, expected `# vtk DataFile Version` or `<VTKFile`; \
          pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file", path.display()
@@ -39,60 +39,62 @@ pub enum Error {
         /// Its first bytes.
         found: String,
     },
-    /// The file says something that the format does not allow, or contradicts itself.
-    #[error("{place}: found {found}, expected {expected}")]
+    /// The content violates the format or is inconsistent.
+    #[error("{location}: found {found}, expected {expected}")]
     Malformed {
-        /// Where in the file.
-        place: Box<Place>,
-        /// What stands there.
+        /// The location in the file.
+        location: Box<Location>,
+        /// The content of the file.
         found: String,
-        /// What the format asks for.
+        /// The requirement of the format.
         expected: String,
     },
-    /// The data ends too early.
+    /// The file ends too early.
     #[error(
-        "{place}: the data ends (the file has {file_bytes} bytes), expected {expected}; \
+        "{location}: the data ends (the file has {file_bytes} bytes), expected {expected}; \
          the file was cut off or is still being written"
     )]
     Truncated {
-        /// Where in the file.
-        place: Box<Place>,
+        /// The location in the file.
+        location: Box<Location>,
         /// Length of the file in bytes.
         file_bytes: u64,
-        /// What is missing.
+        /// The missing content.
         expected: String,
     },
-    /// The file uses a part of the format that this crate does not read.
-    #[error("{place}: {what} cannot be read; {remedy}")]
+    /// The file uses a part of the format that this crate does not support.
+    #[error("{location}: {what} cannot be read; {remedy}")]
     Unsupported {
-        /// Where in the file.
-        place: Box<Place>,
-        /// The part of the format.
+        /// The location in the file.
+        location: Box<Location>,
+        /// The unsupported part of the format.
         what: String,
-        /// What to do about it.
+        /// A remedy.
         remedy: &'static str,
     },
     /// An array does not fit into memory.
-    #[error("{place}: no memory for {values} values; read it on a larger machine")]
+    #[error(
+        "{location}: cannot allocate memory for {values} values; use a machine with more memory"
+    )]
     OutOfMemory {
-        /// Where in the file.
-        place: Box<Place>,
-        /// Number of values the array holds.
+        /// The location in the file.
+        location: Box<Location>,
+        /// Number of values of the array.
         values: usize,
     },
-    /// The data set has no such thing, because of its kind or its layout.
-    #[error("`{}` holds {kind} without {what}; {remedy}", path.display())]
+    /// The data set does not have the requested data, because of its kind or its layout.
+    #[error("`{}` ({kind}) has no {what}; {remedy}", path.display())]
     Absent {
         /// The file.
         path: PathBuf,
         /// The kind of its data set.
         kind: Kind,
-        /// What was asked for.
+        /// The requested data.
         what: &'static str,
-        /// What to ask for instead.
+        /// A remedy or an alternative.
         remedy: &'static str,
     },
-    /// The array was not listed by the file that is asked to read it.
+    /// The array is not one of the file.
     #[error("`{}` does not list the array `{array}`; pass an entry of its `arrays()`", path.display())]
     ForeignArray {
         /// The file.
@@ -102,20 +104,20 @@ pub enum Error {
     },
 }
 
-/// A place in a file, for messages.
+/// A location in a file, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub path: PathBuf,
-    /// Bytes before the place.
+    /// Byte offset.
     pub offset: u64,
-    /// Line number from 1, where the file is text up to the place.
+    /// Line number, from 1, if the file is text up to this location.
     pub line: Option<u64>,
     /// The element, keyword or array, e.g. ``array `velocity` ``.
     pub element: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`, ", self.path.display())?;
         match self.line {

@@ -3,56 +3,43 @@
 use std::path::Path;
 
 use crate::array::{Array, ArrayInfo, Association};
-use crate::cells::{self, Cells};
+use crate::cells::{self, CellArray};
 use crate::error::Error;
-use crate::geometry::{Geometry, Kind, dims_of};
+use crate::geometry::{Geometry, Kind, UNIT_DIRECTION, dims_of};
 use crate::pieces::read_values;
-use crate::source::{Source, Sources};
+use crate::source::Source;
+use crate::sources::Sources;
+use crate::structure::Structure;
 use crate::xml::Contents;
 use crate::{legacy, parallel, xml};
 
-/// Names of the field array with the time of the data, in the order of preference.
+/// Names of the field array with the time, in the order of preference.
 const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
 
-/// Start of every legacy file, in lower case.
+/// The first bytes of a legacy file, in lower case.
 const LEGACY_START: &[u8] = b"# vtk datafile version";
 
-/// An axis of an image has at most so many nodes for each byte of the file. The best compressor
-/// (zlib) stores 1032 bytes in one.
+/// Maximum number of nodes along an axis of an image for each byte of the file: the maximum
+/// compression ratio, that of zlib.
 const MAX_NODES_PER_BYTE: u64 = 1032;
 
-/// No rotation: the `direction` of most images.
-pub(crate) const UNIT_DIRECTION: [f64; 9] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-
-/// What is known about a file once its structure has been read.
-#[derive(Debug)]
-pub(crate) struct Structure {
-    pub(crate) geometry: Geometry,
-    pub(crate) encoding: String,
-    pub(crate) arrays: Vec<ArrayInfo>,
-    pub(crate) topology: Vec<ArrayInfo>,
-    /// Node coordinates of a rectilinear grid: three arrays, else none.
-    pub(crate) coordinates: Vec<ArrayInfo>,
-    pub(crate) points: Option<ArrayInfo>,
-}
-
-/// An open VTK file: its structure is known, its arrays are read one by one when asked for.
+/// An open VTK file. Its structure is in memory; arrays are read on demand.
 ///
-/// Reading takes `&self` and may be done from several threads at once.
+/// Reading takes `&self` and is thread-safe.
 #[derive(Debug)]
 pub struct VtkFile {
     sources: Sources,
     structure: Structure,
 }
 
-/// Opens a VTK file, legacy or XML, and reads its structure, but no array.
+/// Opens a VTK file, legacy or XML, and reads its structure, but no arrays.
 ///
-/// The index of a parallel data set (`.pvtu`, `.pvtp`) is opened with the files that it lists, and
-/// stands for all of them together: points, cells and arrays one file after the other.
+/// The index of a parallel data set (`.pvtu`, `.pvtp`) is opened with the files that it lists, as
+/// one data set: points, cells and arrays are concatenated in the order of the files.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is no VTK file, is damaged, or uses a part of the format that is
+/// If the file cannot be read, is not a VTK file, is damaged, or uses a part of the format that is
 /// not supported.
 pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
     let source = Source::open(path.as_ref())?;
@@ -73,7 +60,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
 }
 
 impl VtkFile {
-    /// The path that was opened.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.sources.main().path()
     }
@@ -83,36 +70,36 @@ impl VtkFile {
         self.structure.geometry.kind()
     }
 
-    /// How the file is written, in words, e.g. `legacy, ASCII` or `XML, appended raw, zlib`.
+    /// A description of the encoding, e.g. `legacy, ASCII` or `XML, appended raw, zlib`.
     pub fn encoding(&self) -> String {
         self.structure.encoding.clone()
     }
 
-    /// Size and place of the data set.
+    /// Size and position of the data set.
     pub fn geometry(&self) -> &Geometry {
         &self.structure.geometry
     }
 
-    /// The arrays of the points, the cells and the field data, in the order of the file. Arrays of
-    /// strings are left out; so are those of the cells of poly data in several pieces with cells of
-    /// several kinds, whose order the pieces break up.
+    /// The point, cell and field arrays, in the order of the file. Excluded are arrays of strings,
+    /// and cell arrays of poly data with several pieces and several kinds of cells, since joining
+    /// the pieces changes the order of the cells.
     pub fn arrays(&self) -> &[ArrayInfo] {
         &self.structure.arrays
     }
 
-    /// The arrays that say how cells are made of points.
+    /// The arrays that define the cells by their points.
     ///
-    /// For an unstructured grid these are `connectivity`, `offsets` and `types`. Poly data has them
-    /// for `verts`, `lines`, `strips` and `polys`, e.g. `lines/offsets`. XML files give the end of
-    /// each cell in `offsets`; legacy files since version 5.1 start with a 0 before these; older
-    /// legacy files have `cells` instead, where each cell is its number of points and then the
+    /// For an unstructured grid these are `connectivity`, `offsets` and `types`; for poly data,
+    /// those of `verts`, `lines`, `strips` and `polys`, e.g. `lines/offsets`. In XML files,
+    /// `offsets` contains the end of each cell; in legacy files since version 5.1 it has a leading
+    /// 0. Older legacy files have `cells` instead: for each cell its number of points, then the
     /// points.
     pub fn topology(&self) -> &[ArrayInfo] {
         &self.structure.topology
     }
 
-    /// The time of the data from the field array `TimeValue` or `TIME`, in the units of the file;
-    /// the first value if there are several.
+    /// The time: the first value of the field array `TimeValue` or `TIME`, in the units of the
+    /// file; `None` without such an array.
     ///
     /// # Errors
     ///
@@ -133,7 +120,7 @@ impl VtkFile {
     ///
     /// # Errors
     ///
-    /// If the array is not one of this file, cannot be read or is damaged.
+    /// If the array does not belong to this file, cannot be read or is damaged.
     pub fn read(&self, array: &ArrayInfo) -> Result<Array, Error> {
         if !self.arrays().contains(array) && !self.topology().contains(array) {
             let path = self.path().to_path_buf();
@@ -142,8 +129,8 @@ impl VtkFile {
         self.decode(array)
     }
 
-    /// Node coordinates along x, y and z of image data or a rectilinear grid, in the units of the
-    /// file.
+    /// The node coordinates along x, y and z of image data or a rectilinear grid, in the units of
+    /// the file.
     ///
     /// # Errors
     ///
@@ -163,11 +150,11 @@ impl VtkFile {
                 [x, y, z] => Ok([self.axis(x)?, self.axis(y)?, self.axis(z)?]),
                 _ => Err(self.absent("coordinate arrays", "check how it was written")),
             },
-            _ => Err(self.absent("coordinates along axes", "ask for `points()`")),
+            _ => Err(self.absent("coordinates along axes", "use `points()`")),
         }
     }
 
-    /// The points of a structured grid, an unstructured grid or poly data, three components each,
+    /// The points of a structured grid, an unstructured grid or poly data, with three components,
     /// in the units of the file.
     ///
     /// # Errors
@@ -176,33 +163,33 @@ impl VtkFile {
     pub fn points(&self) -> Result<Array, Error> {
         match &self.structure.points {
             Some(points) => self.decode(points),
-            None => Err(self.absent("explicit points", "ask for `coordinates()`")),
+            None => Err(self.absent("explicit points", "use `coordinates()`")),
         }
     }
 
-    /// Reads the cells of an unstructured grid, or makes those that lie between the nodes of a
-    /// structured grid: hexahedra, or quads where one axis has a single node.
+    /// Reads the cells of an unstructured grid, or computes those of a structured grid: hexahedra,
+    /// or quads if one axis has a single node.
     ///
-    /// The cells of a file in pieces, and those of the files of an index, follow each other, and
-    /// their indices count the points of the pieces before. Of a polyhedron there are the points,
-    /// not the faces. Arrays on the cells are in the same order.
+    /// The cells of several pieces or files are concatenated, with their indices offset by the
+    /// points before. Of a polyhedron, the points are given, not the faces. Cell arrays are in the
+    /// same order.
     ///
     /// # Errors
     ///
-    /// If the data set is of another kind or has lines or a vertex only, there are 2^32 points or more,
-    /// the cells cannot be read, or they are no cells of its points.
-    pub fn cells(&self) -> Result<Cells, Error> {
+    /// If the data set is of another kind or has no 2-D or 3-D cells, if there are 2^32 points or
+    /// more, or if the cells cannot be read or are invalid.
+    pub fn cells(&self) -> Result<CellArray, Error> {
         cells::read(&self.sources, &self.structure)
     }
 
-    /// Reads the polygons of poly data, of type 7, and behind them its triangle strips, of type 6.
-    /// Vertices and lines are passed over.
+    /// Reads the polygons of poly data (type 7), followed by its triangle strips (type 6). Vertices
+    /// and lines are ignored.
     ///
     /// # Errors
     ///
-    /// If the data set is of another kind, there are 2^32 points or more, the polygons cannot be read,
-    /// or they are none of its points.
-    pub fn faces(&self) -> Result<Cells, Error> {
+    /// If the data set is of another kind, if there are 2^32 points or more, or if the polygons
+    /// cannot be read or are invalid.
+    pub fn faces(&self) -> Result<CellArray, Error> {
         cells::read_faces(&self.sources, &self.structure)
     }
 
@@ -215,7 +202,8 @@ impl VtkFile {
         Ok(self.decode(array)?.values.into_f64())
     }
 
-    /// Computes the coordinates, after a check that the file can hold so many nodes at all.
+    /// Computes the coordinates, after checking that the file can hold data for that number of
+    /// nodes.
     fn image_coordinates(
         &self,
         extent: [i64; 6],
@@ -224,10 +212,10 @@ impl VtkFile {
     ) -> Result<[Vec<f64>; 3], Error> {
         let dims = dims_of(extent).unwrap_or_default();
         let source = self.sources.main();
-        let most = source.len().saturating_mul(MAX_NODES_PER_BYTE);
-        if let Some(nodes) = dims.into_iter().find(|nodes| *nodes as u64 > most) {
-            let spot = source.spot(0, "the extent of the image");
-            return Err(spot.truncated(format!("data for an axis of `{nodes}` nodes")));
+        let max_nodes = source.len().saturating_mul(MAX_NODES_PER_BYTE);
+        if let Some(nodes) = dims.into_iter().find(|nodes| *nodes as u64 > max_nodes) {
+            let context = source.context(0, "the extent of the image");
+            return Err(context.truncated(format!("data for an axis of `{nodes}` nodes")));
         }
         let [x, _, y, _, z, _] = extent;
         let axis = |nodes: usize, first: i64, origin: f64, spacing: f64| {

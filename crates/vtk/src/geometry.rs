@@ -1,4 +1,4 @@
-//! The kinds of data sets and their sizes.
+//! Kinds and sizes of data sets.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use std::fmt;
 pub enum Kind {
     /// A grid with constant spacing along its axes; `STRUCTURED_POINTS` in legacy files.
     ImageData,
-    /// A grid with its own node coordinates along each axis.
+    /// A grid with node coordinates along each axis.
     RectilinearGrid,
-    /// A grid of hexahedra with its own place for each node.
+    /// A curvilinear grid with explicit positions of its nodes.
     StructuredGrid,
-    /// Cells of any shape.
+    /// Cells of any type.
     UnstructuredGrid,
     /// Vertices, lines, polygons and triangle strips.
     PolyData,
 }
 
 impl Kind {
-    /// The element of XML files, e.g. `ImageData`.
+    /// The kind with this element name in XML files, e.g. `ImageData`.
     pub(crate) fn from_xml(name: &str) -> Option<Self> {
         match name {
             "ImageData" => Some(Self::ImageData),
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// The word after `DATASET` in legacy files, in lower case.
+    /// The kind with this name after `DATASET` in legacy files, in lower case.
     pub(crate) fn from_legacy(name: &str) -> Option<Self> {
         match name {
             "structured_points" => Some(Self::ImageData),
@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// Writes the kind in plain words, e.g. `image data`.
+/// Writes the kind in words, e.g. `image data`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -56,21 +56,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// First and last node index along x, y and z. One less than the first as the last: no nodes.
+/// First and last node index along x, y and z. An axis whose last index is one less than its first
+/// has no nodes.
 pub(crate) type Extent = [i64; 6];
 
-/// Size and place of a data set, without the coordinates that are stored as arrays.
+/// No rotation: the `direction` of most images.
+pub(crate) const UNIT_DIRECTION: [f64; 9] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+
+/// Size and position of a data set, without the coordinates that are stored as arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Geometry {
     /// Image data.
     Image {
         /// First and last node index along x, y and z.
         extent: [i64; 6],
-        /// Place of the node with the index (0, 0, 0), in the units of the file.
+        /// Position of the node with the index (0, 0, 0), in the units of the file.
         origin: [f64; 3],
         /// Distance between nodes along each axis, in the units of the file.
         spacing: [f64; 3],
-        /// Rotation matrix of the axes, row by row; the unit matrix for most files.
+        /// Rotation matrix of the axes, row by row; the identity for most files.
         direction: [f64; 9],
     },
     /// A rectilinear grid.
@@ -121,7 +125,7 @@ impl Geometry {
         }
     }
 
-    /// Number of nodes along each axis, for the kinds that have axes.
+    /// Number of nodes along each axis; `None` for unstructured grids and poly data.
     pub fn dims(&self) -> Option<[usize; 3]> {
         match self {
             Self::Image { extent, .. } => dims_of(*extent),
@@ -130,8 +134,8 @@ impl Geometry {
         }
     }
 
-    /// Whether there is more than one kind of cells. The arrays of their cells follow the kinds, so
-    /// that those of several data sets are not joined by putting one after the other.
+    /// Whether there is more than one kind of cells. Cell arrays are ordered by kind, so that those
+    /// of several pieces cannot be joined by concatenation.
     pub(crate) fn has_cells_of_several_kinds(&self) -> bool {
         match self {
             Self::PolyData { verts, lines, strips, polys, .. } => {
@@ -149,7 +153,7 @@ impl Geometry {
         }
     }
 
-    /// Number of cells. An axis with a single node counts as one layer of cells, as in VTK.
+    /// Number of cells. As in VTK, an axis with a single node counts as one layer of cells.
     pub fn num_cells(&self) -> usize {
         match self {
             Self::Unstructured { cells, .. } => *cells,
@@ -161,7 +165,7 @@ impl Geometry {
     }
 }
 
-/// Number of nodes along each axis; `None` if the extent runs backwards or is beyond all bounds.
+/// Number of nodes along each axis; `None` if the extent runs backwards or overflows.
 pub(crate) fn dims_of(extent: Extent) -> Option<[usize; 3]> {
     let [x0, x1, y0, y1, z0, z1] = extent;
     let nodes =
@@ -175,7 +179,7 @@ pub(crate) fn cell_dims(dims: [usize; 3]) -> [usize; 3] {
     if dims.contains(&0) { [0; 3] } else { dims.map(|nodes| (nodes - 1).max(1)) }
 }
 
-/// Product of three counts; `None` if it is beyond all bounds.
+/// Product of three counts; `None` if it overflows.
 pub(crate) fn product([x, y, z]: [usize; 3]) -> Option<usize> {
     if x == 0 || y == 0 || z == 0 {
         return Some(0);
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_follow_from_the_extent() {
+    fn extent_gives_the_number_of_nodes() {
         assert_eq!(dims_of([2, 5, 0, 2, -1, 0]), Some([4, 3, 2]));
         assert_eq!(dims_of([0, -1, 0, -1, 0, -1]), Some([0; 3]));
         assert_eq!(dims_of([0, -2, 0, 0, 0, 0]), None);
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_axis_is_one_layer_of_cells() {
+    fn flat_axis_counts_as_one_layer_of_cells() {
         assert_eq!(cell_dims([4, 3, 1]), [3, 2, 1]);
         assert_eq!(cell_dims([4, 0, 1]), [0, 0, 0]);
         let flat = Geometry::Rectilinear { dims: [4, 3, 1], extent: [0, 3, 0, 2, 0, 0] };

@@ -1,11 +1,12 @@
-//! Reads VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, and parallel
+//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, and parallel
 //! `.pvtu` and `.pvtp`.
 //!
 //! [`open`] reads the structure of a file: the kind of data set, its size, and the list of its
-//! arrays. The numbers stay in the file until [`VtkFile::read`] asks for one array, which then
-//! reads that array's bytes only. Files may be damaged or hostile: the result is an [`Error`] that
-//! names the place, never a panic, and no memory is taken on the word of a number in the file.
+//! arrays. [`VtkFile::read`] reads the values of one array, and only the bytes of that array.
 //! [`VtkFile::cells`] reads the cells of a mesh, [`VtkFile::faces`] the polygons of poly data.
+//!
+//! Damaged or malicious files give an [`Error`] with the location in the file, never a panic; sizes
+//! in the file are validated before memory is allocated for them.
 //!
 //! ```no_run
 //! let file = burntrace_vtk::open("flow.vti")?;
@@ -18,24 +19,26 @@
 
 mod array;
 mod base64;
+mod binary;
 mod block;
 mod cells;
 mod error;
 mod file;
 mod geometry;
 mod legacy;
-mod packed;
 mod parallel;
 mod pieces;
 mod scalar;
 mod source;
+mod sources;
+mod structure;
 mod text;
 mod values;
 mod xml;
 
 pub use array::{Array, ArrayInfo, Association, Attribute};
-pub use cells::Cells;
-pub use error::{Error, Place};
+pub use cells::CellArray;
+pub use error::{Error, Location};
 pub use file::{VtkFile, open};
 pub use geometry::{Geometry, Kind};
 pub use scalar::ScalarType;

@@ -1,26 +1,15 @@
-//! Parallel data sets: an index, and the pieces in files of their own.
-
-use std::path::PathBuf;
+//! Parallel data sets: an index with the pieces in separate files.
 
 use crate::array::{ArrayInfo, Association, Part, Placement, is_joinable_topology};
 use crate::error::Error;
-use crate::file::Structure;
 use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
+use crate::structure::{Index, Structure};
 use crate::xml::{Contents, read_contents};
-
-/// What an index says.
-pub(crate) struct Index {
-    /// The kind of the data set in each of its files.
-    pub(crate) kind: Kind,
-    pub(crate) files: Vec<PathBuf>,
-    /// Field data in the index itself.
-    pub(crate) fields: Vec<ArrayInfo>,
-}
 
 /// A file of the data set.
 struct Piece<'a> {
-    /// Its number as [`Part::file`] counts.
+    /// Its index in the sense of [`Part::file`].
     number: usize,
     source: &'a Source,
     structure: Structure,
@@ -34,9 +23,9 @@ pub(crate) fn open(source: &Source, index: Index) -> Result<(Structure, Vec<Sour
     }
     let mut pieces = Vec::new();
     for (i, source) in sources.iter().enumerate() {
-        pieces.push(Piece { number: i + 1, source, structure: structure(source, index.kind)? });
+        pieces.push(Piece { number: i + 1, source, structure: read_piece(source, index.kind)? });
     }
-    // A piece without points need not have the arrays of the others.
+    // Pieces without points are ignored: they may lack the arrays of the others.
     if pieces.iter().any(|piece| piece.num_points() > 0) {
         pieces.retain(|piece| piece.num_points() > 0);
     } else {
@@ -46,23 +35,23 @@ pub(crate) fn open(source: &Source, index: Index) -> Result<(Structure, Vec<Sour
     Ok((structure, sources))
 }
 
-fn structure(source: &Source, kind: Kind) -> Result<Structure, Error> {
-    let spot = source.spot(0, "the elements");
+fn read_piece(source: &Source, kind: Kind) -> Result<Structure, Error> {
+    let context = source.context(0, "the elements");
     match read_contents(source)? {
         Contents::DataSet(structure) if structure.geometry.kind() == kind => Ok(*structure),
         Contents::DataSet(structure) => {
             let found = structure.geometry.kind().to_string();
-            Err(spot.malformed(found, format!("{kind}, as the file says that lists it")))
+            Err(context.malformed(found, format!("{kind}, the kind in the index")))
         }
         Contents::Index(_) => {
-            Err(spot.unsupported("a list of files in a list of files", "list its files instead"))
+            Err(context.unsupported("an index inside an index", "list its files instead"))
         }
     }
 }
 
 fn join(source: &Source, index: Index, pieces: &[Piece<'_>]) -> Result<Structure, Error> {
     let Some(first) = pieces.first() else {
-        return Err(source.spot(0, "the elements").malformed("no piece", "one at least"));
+        return Err(source.context(0, "the elements").malformed("no piece", "at least one"));
     };
     let geometry = joined_geometry(source, index.kind, pieces)?;
     let encoding = format!("{}, in {} files", first.structure.encoding, index.files.len());
@@ -70,7 +59,7 @@ fn join(source: &Source, index: Index, pieces: &[Piece<'_>]) -> Result<Structure
     for array in &first.structure.arrays {
         match array.association {
             Association::Field if arrays.iter().any(|field| field.name == array.name) => {}
-            Association::Field => arrays.push(moved(array, first.number, 0)),
+            Association::Field => arrays.push(with_file(array, first.number, 0)),
             Association::Cell if geometry.has_cells_of_several_kinds() && pieces.len() > 1 => {}
             _ => arrays.push(joined(array, pieces, |piece| named(&piece.arrays, array))?),
         }
@@ -88,7 +77,7 @@ fn join(source: &Source, index: Index, pieces: &[Piece<'_>]) -> Result<Structure
     Ok(Structure { geometry, encoding, arrays, topology, coordinates: Vec::new(), points })
 }
 
-/// The array like one of another piece.
+/// The array with the name and the association of another one.
 fn named<'a>(arrays: &'a [ArrayInfo], like: &ArrayInfo) -> Option<&'a ArrayInfo> {
     arrays.iter().find(|array| array.name == like.name && array.association == like.association)
 }
@@ -104,8 +93,8 @@ fn joined_geometry(source: &Source, kind: Kind, pieces: &[Piece<'_>]) -> Result<
         };
         for (sum, count) in sums.iter_mut().zip(counts) {
             *sum = sum.checked_add(count).ok_or_else(|| {
-                let spot = source.spot(0, "the elements");
-                spot.malformed("sizes that overflow", "a data set that can exist")
+                let context = source.context(0, "the elements");
+                context.malformed("sizes that overflow", "sizes of a valid data set")
             })?;
         }
     }
@@ -116,34 +105,36 @@ fn joined_geometry(source: &Source, kind: Kind, pieces: &[Piece<'_>]) -> Result<
     })
 }
 
-/// An array of the first piece with its parts in all of them; `find` finds it there.
+/// An array of the first piece, with its parts in all pieces; `find` gives the array in a piece.
 fn joined<'a>(
-    wanted: &ArrayInfo,
+    template: &ArrayInfo,
     pieces: &'a [Piece<'_>],
     find: impl Fn(&'a Structure) -> Option<&'a ArrayInfo>,
 ) -> Result<ArrayInfo, Error> {
-    let element = wanted.element();
-    let mut whole = ArrayInfo { tuples: 0, parts: Vec::new(), ..wanted.clone() };
+    let element = template.element();
+    let mut joined = ArrayInfo { tuples: 0, parts: Vec::new(), ..template.clone() };
     let mut index_offset = 0_i64;
     for piece in pieces {
-        let spot = piece.source.spot(0, &element);
+        let context = piece.source.context(0, &element);
         let Some(array) = find(&piece.structure) else {
-            return Err(spot.malformed("a piece without this array", "one like the first piece's"));
+            return Err(
+                context.malformed("a piece without this array", "one like the first piece's")
+            );
         };
-        if (array.scalar, array.components) != (wanted.scalar, wanted.components) {
+        if (array.scalar, array.components) != (template.scalar, template.components) {
             let found = format!("`{}` numbers of type {}", array.components, array.scalar);
-            let expected = format!("`{}` of type {}", wanted.components, wanted.scalar);
-            return Err(spot.malformed(found, format!("{expected}, as in the first piece")));
+            let expected = format!("`{}` of type {}", template.components, template.scalar);
+            return Err(context.malformed(found, format!("{expected}, as in the first piece")));
         }
-        whole.parts.extend(moved(array, piece.number, index_offset).parts);
-        whole.tuples = whole
+        joined.parts.extend(with_file(array, piece.number, index_offset).parts);
+        joined.tuples = joined
             .tuples
             .checked_add(array.tuples)
-            .filter(|tuples| tuples.checked_mul(whole.components).is_some())
-            .ok_or_else(|| spot.out_of_memory(usize::MAX))?;
-        index_offset = index_offset.saturating_add(piece.indices(wanted));
+            .filter(|tuples| tuples.checked_mul(joined.components).is_some())
+            .ok_or_else(|| context.out_of_memory(usize::MAX))?;
+        index_offset = index_offset.saturating_add(piece.next_index_offset(template));
     }
-    Ok(whole)
+    Ok(joined)
 }
 
 impl Piece<'_> {
@@ -151,8 +142,8 @@ impl Piece<'_> {
         self.structure.geometry.num_points()
     }
 
-    /// By how much the piece moves the indices of the next one in an array.
-    fn indices(&self, array: &ArrayInfo) -> i64 {
+    /// The increase of the index offset of an array after this piece.
+    fn next_index_offset(&self, array: &ArrayInfo) -> i64 {
         if array.association != Association::Topology {
             return 0;
         }
@@ -169,17 +160,17 @@ impl Piece<'_> {
     }
 }
 
-/// The kind of cells and the name of an array of topology: `lines/` and `offsets`.
+/// Splits the name of a topology array into kind of cells and name: `lines/` and `offsets`.
 fn split(name: &str) -> (&str, &str) {
     name.rfind('/').map_or(("", name), |slash| name.split_at(slash + 1))
 }
 
-/// An array with its parts in another file, and its indices moved.
-fn moved(array: &ArrayInfo, file: usize, by: i64) -> ArrayInfo {
+/// An array with its parts in a file, and with an index offset added.
+fn with_file(array: &ArrayInfo, file: usize, offset: i64) -> ArrayInfo {
     let part = |part: &Part| {
         let placement = match part.placement {
             Placement::Append { index_offset } => {
-                Placement::Append { index_offset: index_offset.saturating_add(by) }
+                Placement::Append { index_offset: index_offset.saturating_add(offset) }
             }
             Placement::Box(target) => Placement::Box(target),
         };

@@ -1,8 +1,8 @@
-//! The number types of VTK: their names, their bytes and their text.
+//! The scalar types of VTK: names, bytes and text.
 
 use std::fmt;
 
-/// Type of the numbers of an array, as the file declares it.
+/// The type of the values of an array in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScalarType {
     /// One bit, eight to a byte, first value in the highest bit. Read as [`Values::U8`](crate::Values::U8).
@@ -29,7 +29,7 @@ pub enum ScalarType {
     F64,
 }
 
-/// Name in XML files, names in legacy files.
+/// The name of each type in XML files, and its names in legacy files.
 ///
 /// A legacy `vtkIdType` is always written as a 32 bit integer. A `long` is 64 bits wide, as on
 /// every platform but Windows.
@@ -48,18 +48,18 @@ const NAMES: [(ScalarType, &str, &[&str]); 11] = [
 ];
 
 impl ScalarType {
-    /// The type that an XML file calls `name`.
+    /// The type with this name in XML files.
     pub(crate) fn from_xml(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, xml, _)| *xml == name).map(|(scalar, ..)| *scalar)
     }
 
-    /// The type that a legacy file calls `name`, in any case.
+    /// The type with this name in legacy files, case-insensitive.
     pub(crate) fn from_legacy(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         NAMES.iter().find(|(_, _, old)| old.contains(&name.as_str())).map(|(scalar, ..)| *scalar)
     }
 
-    /// Number of bytes that `values` numbers take in a binary file; `None` if it is beyond `u64`.
+    /// Number of bytes of `values` values in a binary file; `None` on overflow.
     pub(crate) fn bytes_for(self, values: usize) -> Option<u64> {
         let values = u64::try_from(values).ok()?;
         match self {
@@ -68,7 +68,7 @@ impl ScalarType {
         }
     }
 
-    /// Number of values in `bytes` bytes; `None` if they are no whole number of values.
+    /// Number of values in `bytes` bytes; `None` if the last value is incomplete.
     pub(crate) fn values_in(self, bytes: u64) -> Option<usize> {
         let values = match self {
             Self::Bit => bytes.checked_mul(8)?,
@@ -97,26 +97,26 @@ impl fmt::Display for ScalarType {
     }
 }
 
-/// Order of the bytes of a number.
+/// Byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
     Little,
     Big,
 }
 
-/// A number that an array can hold.
+/// A type of values in memory.
 pub(crate) trait Scalar: Sized + Copy + Default + fmt::Display {
-    /// Appends the numbers in `bytes`; a last, incomplete one is left out.
+    /// Decodes values and appends them; an incomplete last one is ignored.
     fn extend(out: &mut Vec<Self>, bytes: &[u8], order: ByteOrder);
-    /// Reads a number as an ASCII file writes it.
+    /// Parses a value of an ASCII file.
     fn parse(text: &str) -> Option<Self>;
     /// Rounds to the nearest `f32`.
     fn to_f32(self) -> f32;
     /// Rounds to the nearest `f64`.
     fn to_f64(self) -> f64;
-    /// The number as an index; `None` if it is negative or no integer.
+    /// The value as an index; `None` if it is negative or of a floating point type.
     fn to_index(self) -> Option<usize>;
-    /// Adds an index offset; `None` if it overflows or the number is no integer.
+    /// Adds an index offset; `None` on overflow or for a floating point type.
     fn offset_by(self, by: i64) -> Option<Self>;
 }
 
@@ -172,8 +172,8 @@ macro_rules! implement_floats {
 implement_integers!(i8, u8, i16, u16, i32, u32, i64, u64);
 implement_floats!(f32, f64);
 
-/// Not-a-number and infinity as the C libraries of Windows and others print them: `-1.#IND`,
-/// `1.#QNAN`, `1.#INF00`, `nan(0x8)`.
+/// NaN and infinity as printed by C libraries, e.g. that of Windows: `-1.#IND`, `1.#QNAN`,
+/// `1.#INF00`, `nan(0x8)`.
 fn special_float(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();
     let (sign, rest) = match text.strip_prefix('-') {
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_are_read_as_the_c_libraries_print_them() {
+    fn special_floats_of_c_libraries_are_parsed() {
         assert_eq!(f64::parse("+11047"), Some(11047.0));
         assert_eq!(f32::parse("1e-3"), Some(1e-3));
         assert_eq!(f32::parse("-1.#INF"), Some(f32::NEG_INFINITY));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_stay_in_their_range() {
+    fn integers_out_of_range_are_refused() {
         assert_eq!(i32::parse("+7"), Some(7));
         assert_eq!(u8::parse("256"), None);
         assert_eq!(i32::MAX.offset_by(1), None);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_has_its_names() {
+    fn types_have_xml_and_legacy_names() {
         assert_eq!(ScalarType::from_legacy("Unsigned_Char"), Some(ScalarType::U8));
         assert_eq!(ScalarType::from_legacy("vtkIdType"), Some(ScalarType::I32));
         assert_eq!(ScalarType::from_xml("Float64"), Some(ScalarType::F64));

@@ -1,25 +1,24 @@
-//! Ranged reads of one open file.
+//! Positional reads of an open file, and errors with their location.
 //!
-//! Every read names its own position, so that one handle serves many threads. Nothing is mapped
-//! into memory: a file that is cut off while it is read gives an error, not a signal.
+//! Reads do not use the cursor of the file, so that threads can share one handle. Files are not
+//! memory-mapped: a file that is truncated while it is read gives an error, not a signal.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::array::Part;
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
-/// Places further into the file than this are named by their byte only: to count lines means to
-/// read everything before the place.
-const COUNT_LINES_UP_TO: u64 = 1 << 20;
+/// Locations beyond this offset have no line number, since counting lines requires reading
+/// everything before.
+const MAX_LINE_OFFSET: u64 = 1 << 20;
 
-/// Bytes at the start of a file that are looked at to tell its format.
+/// Number of bytes at the start of a file that identify its format.
 const START_BYTES: u64 = 64;
 
-/// Longest piece of the file that a message repeats, in characters.
-const QUOTED_CHARACTERS: usize = 60;
+/// Maximum length of a quotation from the file in a message, in characters.
+const MAX_QUOTATION: usize = 60;
 
 /// One open file.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens the file and asks for its length.
+    /// Opens the file and gets its length.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_path_buf(), source };
         let file = File::open(path).map_err(failed)?;
@@ -50,22 +49,22 @@ impl Source {
         self.len
     }
 
-    /// The first bytes of the file, enough to tell its format.
+    /// The first bytes of the file, which identify its format.
     pub(crate) fn start_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut start = Vec::new();
         let read = self.reader(0..START_BYTES).read_to_end(&mut start);
-        read.map_err(|e| self.spot(0, "the first line").failed(e, "bytes"))?;
+        read.map_err(|e| self.context(0, "the first line").failed(e, "bytes"))?;
         Ok(start)
     }
 
-    /// Reads bytes `range` and no others, in order.
+    /// A reader of the bytes in `range`.
     pub(crate) fn reader(&self, range: Range<u64>) -> RangeReader<'_> {
         RangeReader { source: self, position: range.start, end: range.end.min(self.len) }
     }
 
-    /// Names a place for messages.
-    pub(crate) fn spot<'a>(&'a self, offset: u64, element: &'a str) -> Spot<'a> {
-        Spot { source: self, offset, element }
+    /// The context of errors at an offset.
+    pub(crate) fn context<'a>(&'a self, offset: u64, element: &'a str) -> ErrorContext<'a> {
+        ErrorContext { source: self, offset, element }
     }
 
     #[cfg(unix)]
@@ -78,9 +77,9 @@ impl Source {
         std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)
     }
 
-    /// Line number of a byte, if everything before it is text and short enough to count.
+    /// Line number of a byte, if everything before it is text and not too long.
     fn line_at(&self, offset: u64) -> Option<u64> {
-        if offset > COUNT_LINES_UP_TO {
+        if offset > MAX_LINE_OFFSET {
             return None;
         }
         let mut before = Vec::new();
@@ -91,31 +90,7 @@ impl Source {
     }
 }
 
-/// The file that was opened and, where it is an index, the files that it lists.
-#[derive(Debug)]
-pub(crate) struct Sources {
-    main: Source,
-    listed: Vec<Source>,
-}
-
-impl Sources {
-    pub(crate) fn new(main: Source, listed: Vec<Source>) -> Self {
-        Self { main, listed }
-    }
-
-    /// The file that was opened.
-    pub(crate) fn main(&self) -> &Source {
-        &self.main
-    }
-
-    /// The file of a part of an array.
-    pub(crate) fn of(&self, part: &Part) -> &Source {
-        let listed = part.file.checked_sub(1).and_then(|number| self.listed.get(number));
-        listed.unwrap_or(&self.main)
-    }
-}
-
-/// Reads a range of a [`Source`] in order.
+/// A reader of a range of a [`Source`].
 #[derive(Debug)]
 pub(crate) struct RangeReader<'a> {
     source: &'a Source,
@@ -134,26 +109,26 @@ impl Read for RangeReader<'_> {
     }
 }
 
-/// A place in a [`Source`] and the element that is being read there; makes the errors.
+/// The context of errors: an offset in a [`Source`], and the element that is read there.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct ErrorContext<'a> {
     source: &'a Source,
     offset: u64,
     element: &'a str,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> ErrorContext<'a> {
     pub(crate) fn source(self) -> &'a Source {
         self.source
     }
 
-    /// The same element, further on in the file.
+    /// The same element at another offset.
     pub(crate) fn at(self, offset: u64) -> Self {
         Self { offset, ..self }
     }
 
-    fn place(self) -> Box<Place> {
-        Box::new(Place {
+    fn location(self) -> Box<Location> {
+        Box::new(Location {
             path: self.source.path.clone(),
             offset: self.offset,
             line: self.source.line_at(self.offset),
@@ -162,43 +137,48 @@ impl<'a> Spot<'a> {
     }
 
     pub(crate) fn malformed(self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        Error::Malformed { place: self.place(), found: found.into(), expected: expected.into() }
+        Error::Malformed {
+            location: self.location(),
+            found: found.into(),
+            expected: expected.into(),
+        }
     }
 
     pub(crate) fn truncated(self, expected: impl Into<String>) -> Error {
         Error::Truncated {
-            place: self.place(),
+            location: self.location(),
             file_bytes: self.source.len,
             expected: expected.into(),
         }
     }
 
     pub(crate) fn unsupported(self, what: impl Into<String>, remedy: &'static str) -> Error {
-        Error::Unsupported { place: self.place(), what: what.into(), remedy }
+        Error::Unsupported { location: self.location(), what: what.into(), remedy }
     }
 
     pub(crate) fn out_of_memory(self, values: usize) -> Error {
-        Error::OutOfMemory { place: self.place(), values }
+        Error::OutOfMemory { location: self.location(), values }
     }
 
-    /// Turns a failed read into an error: the end of the data, bad data, or the system's fault.
+    /// Converts a failed read to an error: truncated, malformed, or an error of the operating
+    /// system.
     pub(crate) fn failed(self, error: io::Error, expected: &str) -> Error {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => self.truncated(expected),
             io::ErrorKind::InvalidData => self.malformed(error.to_string(), expected),
-            _ => Error::Read { place: self.place(), source: error },
+            _ => Error::Read { location: self.location(), source: error },
         }
     }
 }
 
-/// A piece of the file in backticks: printable and short.
+/// A quotation from the file in backticks, printable and shortened.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     format!("`{}`", shortened(bytes))
 }
 
-/// A piece of the file, printable and short.
+/// A quotation from the file, printable and shortened.
 pub(crate) fn shortened(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let shown: String = text.chars().take(QUOTED_CHARACTERS).flat_map(char::escape_debug).collect();
-    if text.chars().nth(QUOTED_CHARACTERS).is_some() { shown + "…" } else { shown }
+    let start: String = text.chars().take(MAX_QUOTATION).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_QUOTATION).is_some() { start + "…" } else { start }
 }

@@ -1,30 +1,30 @@
-//! Words and lines of the text parts of a file.
+//! A reader of words and lines in the text of a file.
 
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 
 use crate::source::{RangeReader, Source};
 
-/// Longest word or line that is kept; the rest of a longer one is passed over.
-const KEPT_BYTES: usize = 4096;
+/// Maximum length of a word or line; the rest of a longer one is skipped.
+const MAX_WORD_BYTES: usize = 4096;
 
-/// Bytes read from the file at once.
+/// Size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Reads a range of a file word by word or line by line and always knows where it stands.
+/// Reads a range of a file by words or lines, and tracks its position.
 #[derive(Debug)]
 pub(crate) struct TextReader<'a> {
     source: &'a Source,
     reader: BufReader<RangeReader<'a>>,
     position: u64,
-    kept: Vec<u8>,
+    word: Vec<u8>,
 }
 
 impl<'a> TextReader<'a> {
     pub(crate) fn new(source: &'a Source, range: Range<u64>) -> Self {
         let position = range.start;
         let reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(range));
-        Self { source, reader, position, kept: Vec::new() }
+        Self { source, reader, position, word: Vec::new() }
     }
 
     /// Position of the next byte in the file.
@@ -32,40 +32,40 @@ impl<'a> TextReader<'a> {
         self.position
     }
 
-    /// Goes on at `position`.
+    /// Continues at `position`.
     pub(crate) fn jump(&mut self, position: u64) {
         *self = Self::new(self.source, position..self.source.len());
     }
 
-    /// Passes over whitespace and gives the byte after it, not yet consumed.
+    /// Skips whitespace and peeks at the byte after it.
     pub(crate) fn skip_space(&mut self) -> io::Result<Option<u8>> {
         self.skip_while(|byte| byte.is_ascii_whitespace())?;
         self.peek()
     }
 
-    /// The next word, without the whitespace around it; `None` at the end.
+    /// The next word, without surrounding whitespace; `None` at the end.
     pub(crate) fn word(&mut self) -> io::Result<Option<&[u8]>> {
         if self.skip_space()?.is_none() {
             return Ok(None);
         }
-        self.keep_while(|byte| !byte.is_ascii_whitespace())?;
-        Ok(Some(&self.kept))
+        self.take_while(|byte| !byte.is_ascii_whitespace())?;
+        Ok(Some(&self.word))
     }
 
-    /// The rest of the line, without its end; `None` at the end.
+    /// The rest of the line, trimmed; `None` at the end.
     pub(crate) fn line(&mut self) -> io::Result<Option<&[u8]>> {
         if self.peek()?.is_none() {
             return Ok(None);
         }
-        self.keep_while(|byte| byte != b'\n')?;
+        self.take_while(|byte| byte != b'\n')?;
         if self.peek()?.is_some() {
             self.consume(1);
         }
-        Ok(Some(self.kept.trim_ascii()))
+        Ok(Some(self.word.trim_ascii()))
     }
 
-    /// Passes over at most `count` words that can be numbers, and gives how many there were. Stops
-    /// before a word that starts with a letter, unless it is `nan` or `inf`.
+    /// Skips up to `count` words that can be numbers, and gives the number skipped. Stops before a
+    /// word that starts with a letter other than that of `nan` or `inf`.
     pub(crate) fn skip_numbers(&mut self, count: u64) -> io::Result<u64> {
         for found in 0..count {
             match self.skip_space()? {
@@ -89,19 +89,19 @@ impl<'a> TextReader<'a> {
     }
 
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) -> io::Result<()> {
-        self.run(belongs, |_, _| ())
+        self.consume_while(belongs, |_, _| ())
     }
 
-    fn keep_while(&mut self, belongs: impl Fn(u8) -> bool) -> io::Result<()> {
-        self.kept.clear();
-        self.run(belongs, |kept, bytes| {
-            let room = KEPT_BYTES - kept.len();
-            kept.extend(bytes.iter().take(room));
+    fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> io::Result<()> {
+        self.word.clear();
+        self.consume_while(belongs, |word, bytes| {
+            let left = MAX_WORD_BYTES - word.len();
+            word.extend(bytes.iter().take(left));
         })
     }
 
-    /// Consumes the bytes up to the first that does not belong, and shows them to `take`.
-    fn run(
+    /// Consumes the bytes up to the first that does not belong, and passes them to `take`.
+    fn consume_while(
         &mut self,
         belongs: impl Fn(u8) -> bool,
         take: impl Fn(&mut Vec<u8>, &[u8]),
@@ -110,7 +110,7 @@ impl<'a> TextReader<'a> {
             let buffer = self.reader.fill_buf()?;
             let end = buffer.iter().position(|byte| !belongs(*byte));
             let bytes = end.unwrap_or(buffer.len());
-            take(&mut self.kept, buffer.get(..bytes).unwrap_or_default());
+            take(&mut self.word, buffer.get(..bytes).unwrap_or_default());
             self.consume(bytes);
             if end.is_some() || bytes == 0 {
                 return Ok(());

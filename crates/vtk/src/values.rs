@@ -1,10 +1,10 @@
-//! The numbers of an array, and how bytes or text become numbers.
+//! The values of an array, and their decoding from bytes or text.
 
 use std::collections::TryReserveError;
 
 use crate::scalar::{ByteOrder, Scalar, ScalarType};
 
-/// The numbers of an array in the type that the file stores, tuple by tuple.
+/// The values of an array in the type of the file, tuple by tuple.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Signed 8 bit integers.
@@ -48,7 +48,7 @@ macro_rules! with_vector {
 }
 
 impl Values {
-    /// An empty vector of the type that `scalar` is read as.
+    /// An empty vector of the type that `scalar` decodes to.
     pub(crate) fn empty(scalar: ScalarType) -> Self {
         match scalar {
             ScalarType::I8 => Self::I8(Vec::new()),
@@ -64,27 +64,27 @@ impl Values {
         }
     }
 
-    /// Number of numbers: tuples times components.
+    /// Number of values: tuples times components.
     pub fn len(&self) -> usize {
         with_vector!(self, v => v.len())
     }
 
-    /// Whether there are no numbers.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The numbers as `f32`, each rounded to the nearest.
+    /// The values as `f32`, rounded to nearest.
     pub fn to_f32(&self) -> Vec<f32> {
         with_vector!(self, v => v.iter().map(|x| x.to_f32()).collect())
     }
 
-    /// The numbers as `f64`, each rounded to the nearest.
+    /// The values as `f64`, rounded to nearest.
     pub fn to_f64(&self) -> Vec<f64> {
         with_vector!(self, v => v.iter().map(|x| x.to_f64()).collect())
     }
 
-    /// The numbers as `f32`, without a copy if they are stored so.
+    /// The values as `f32`, without a copy if they have this type.
     pub fn into_f32(self) -> Vec<f32> {
         match self {
             Self::F32(v) => v,
@@ -92,7 +92,7 @@ impl Values {
         }
     }
 
-    /// The numbers as `f64`, without a copy if they are stored so.
+    /// The values as `f64`, without a copy if they have this type.
     pub fn into_f64(self) -> Vec<f64> {
         match self {
             Self::F64(v) => v,
@@ -100,17 +100,17 @@ impl Values {
         }
     }
 
-    /// Makes room for `more` further numbers.
-    pub(crate) fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
-        with_vector!(self, v => v.try_reserve_exact(more))
+    /// Reserves memory for `additional` values.
+    pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        with_vector!(self, v => v.try_reserve_exact(additional))
     }
 
-    /// Appends zeros up to `len` numbers.
+    /// Appends zeros up to `len` values.
     pub(crate) fn resize(&mut self, len: usize) {
         with_vector!(self, v => v.resize(len, Default::default()));
     }
 
-    /// Adds an index offset to every number; `None` if one overflows or is no integer.
+    /// Adds an index offset to every value; `None` on overflow or for floating point values.
     pub(crate) fn offset_by(&mut self, by: i64) -> Option<()> {
         with_vector!(self, v => v.iter_mut().try_for_each(|x| {
             *x = x.offset_by(by)?;
@@ -118,22 +118,22 @@ impl Values {
         }))
     }
 
-    /// Appends the numbers as `convert` makes them from indices. Where one is no index, or `convert`
-    /// refuses it: how many came before, and the number.
+    /// Converts the values to indices and appends the results of `convert`. The error is the
+    /// position and the value of the first one that is not an index or that `convert` rejects.
     pub(crate) fn append_indices<T>(
         &self,
         out: &mut Vec<T>,
         convert: impl Fn(usize) -> Option<T>,
     ) -> Result<(), (usize, String)> {
-        with_vector!(self, v => for (before, number) in v.iter().enumerate() {
-            let index = number.to_index().and_then(&convert);
-            out.push(index.ok_or_else(|| (before, number.to_string()))?);
+        with_vector!(self, v => for (position, value) in v.iter().enumerate() {
+            let index = value.to_index().and_then(&convert);
+            out.push(index.ok_or_else(|| (position, value.to_string()))?);
         });
         Ok(())
     }
 
-    /// Copies `count` numbers from `from` on in `other` to `to` on here. `None`, with nothing
-    /// copied, if the types differ or one of the ranges lies outside.
+    /// Copies `count` values from the index `from` of `other` to the index `to`. Copies nothing and
+    /// gives `None` if the types differ or a range is out of bounds.
     pub(crate) fn copy_run(
         &mut self,
         to: usize,
@@ -177,19 +177,19 @@ impl Values {
     }
 }
 
-/// Turns bytes or text, as they arrive, into the `count` numbers of an array.
+/// Incremental decoder of bytes or text to the `count` values of an array.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     scalar: ScalarType,
     order: ByteOrder,
     count: usize,
     values: Values,
-    /// First bytes of a number whose other bytes have not arrived yet.
-    carry: Vec<u8>,
+    /// The first bytes of a value that is not complete yet.
+    incomplete: Vec<u8>,
 }
 
 impl Decoder {
-    /// Reserves memory for `count` numbers: the caller has checked it against the file.
+    /// Reserves memory for `count` values. The caller must have validated `count` against the file.
     pub(crate) fn new(
         scalar: ScalarType,
         order: ByteOrder,
@@ -197,28 +197,29 @@ impl Decoder {
     ) -> Result<Self, TryReserveError> {
         let mut values = Values::empty(scalar);
         values.try_reserve(count)?;
-        Ok(Self { scalar, order, count, values, carry: Vec::new() })
+        Ok(Self { scalar, order, count, values, incomplete: Vec::new() })
     }
 
-    /// Takes the next bytes of a binary array; a number may lie across two calls.
+    /// Decodes the next bytes of a binary array; a value may be split across two calls.
     pub(crate) fn push_bytes(&mut self, mut bytes: &[u8]) {
         if self.scalar == ScalarType::Bit {
             return self.push_bits(bytes);
         }
         let size = self.scalar.size();
-        if !self.carry.is_empty() {
-            let (head, rest) = bytes.split_at(bytes.len().min(size - self.carry.len()));
-            self.carry.extend_from_slice(head);
-            if self.carry.len() < size {
+        if !self.incomplete.is_empty() {
+            let missing = size - self.incomplete.len();
+            let (first, rest) = bytes.split_at(bytes.len().min(missing));
+            self.incomplete.extend_from_slice(first);
+            if self.incomplete.len() < size {
                 return;
             }
-            self.values.extend_from_bytes(&self.carry, self.order);
-            self.carry.clear();
+            self.values.extend_from_bytes(&self.incomplete, self.order);
+            self.incomplete.clear();
             bytes = rest;
         }
-        let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % size);
-        self.values.extend_from_bytes(whole, self.order);
-        self.carry.extend_from_slice(rest);
+        let (complete, rest) = bytes.split_at(bytes.len() - bytes.len() % size);
+        self.values.extend_from_bytes(complete, self.order);
+        self.incomplete.extend_from_slice(rest);
     }
 
     fn push_bits(&mut self, bytes: &[u8]) {
@@ -228,12 +229,12 @@ impl Decoder {
         }
     }
 
-    /// Takes the next word of an ASCII array; `None` if it is no number of the array's type.
+    /// Parses the next word of an ASCII array; `None` if it is not a value of the type.
     pub(crate) fn push_text(&mut self, text: &str) -> Option<()> {
         self.values.push_text(text)
     }
 
-    /// Number of numbers taken so far.
+    /// Number of values decoded so far.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }
@@ -248,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_may_lie_across_two_chunks() {
+    fn value_split_across_chunks_is_decoded() {
         let bytes: Vec<u8> = [1_i32, -2, 3].iter().flat_map(|x| x.to_be_bytes()).collect();
         for size in 1..=bytes.len() {
             let mut decoder = Decoder::new(ScalarType::I32, ByteOrder::Big, 3).unwrap();
@@ -258,14 +259,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bit_is_the_highest() {
+    fn bits_are_decoded_from_the_highest() {
         let mut decoder = Decoder::new(ScalarType::Bit, ByteOrder::Big, 10).unwrap();
         decoder.push_bytes(&[0b1010_0000, 0b0111_1111]);
         assert_eq!(decoder.finish(), Values::U8(vec![1, 0, 1, 0, 0, 0, 0, 0, 0, 1]));
     }
 
     #[test]
-    fn runs_outside_are_refused() {
+    fn copy_out_of_bounds_is_refused() {
         let mut to = Values::U8(vec![0; 4]);
         assert_eq!(to.copy_run(3, &Values::U8(vec![1, 2]), 0, 2), None);
         assert_eq!(to.copy_run(0, &Values::I8(vec![1, 2]), 0, 2), None);

@@ -1,12 +1,14 @@
-//! The cells of meshes: every layout and encoding gives the same ones.
+//! Cells of meshes in every layout and encoding.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
 use std::path::Path;
 
-use burntrace_vtk::{Association, Cells, Kind, VtkFile, open};
-use common::mesh::{COMMON, TWO_CELLS, Written, legacy, listed, piece, structured, vtu, words};
+use burntrace_vtk::{Association, CellArray, Kind, VtkFile, open};
+use common::mesh::{
+    TWO_CELLS, TempMesh, VTK_SCALARS, legacy, listed, piece, structured, vtu, words,
+};
 use common::{fixtures, folder, mixed, shared};
 use proptest::prelude::*;
 
@@ -17,13 +19,13 @@ fn fixture(name: &str) -> VtkFile {
     open(folder().join(name)).unwrap()
 }
 
-/// The six hexahedra between the 4 x 3 x 2 nodes of the grids.
+/// The six hexahedra of the grid of 4 x 3 x 2 nodes.
 fn hexahedra() -> Vec<(u8, Vec<u32>)> {
     let corners = |a: u32| vec![a, a + 1, a + 5, a + 4, a + 12, a + 13, a + 17, a + 16];
     [0, 1, 2, 4, 5, 6].map(|first| (HEXAHEDRON, corners(first))).to_vec()
 }
 
-/// The mesh of `make_fixtures.py` with cells of many types.
+/// The cells of the mesh with many types in `make_fixtures.py`.
 fn mixed_cells() -> Vec<(u8, Vec<u32>)> {
     vec![
         (12, vec![0, 1, 5, 4, 12, 13, 17, 16]),
@@ -76,9 +78,9 @@ fn cells_of_many_types_are_the_same_in_all_encodings() {
 }
 
 #[test]
-fn cells_of_pieces_point_to_their_own_points() {
+fn cells_of_pieces_refer_to_the_points_of_their_piece() {
     let whole = common::points(&fixture("raw.vtu"));
-    let places: Vec<_> = hexahedra()
+    let positions: Vec<_> = hexahedra()
         .into_iter()
         .map(|(_, points)| points.into_iter().map(|p| whole[p as usize]).collect::<Vec<_>>())
         .collect();
@@ -90,36 +92,36 @@ fn cells_of_pieces_point_to_their_own_points() {
             .iter()
             .map(|(_, corners)| corners.iter().map(|p| points[*p as usize]).collect::<Vec<_>>())
             .collect();
-        assert_eq!(found, places, "{name}");
+        assert_eq!(found, positions, "{name}");
     }
     assert_eq!(listed(&fixture("hand-quotes.vtu").cells().unwrap()), [(5, vec![0, 1, 2])]);
 }
 
 #[test]
-fn numbers_of_any_whole_type_will_do() {
-    let written = Written::new();
+fn cells_of_any_integer_type_are_read() {
+    let temp = TempMesh::new();
     let expected = [(5, vec![0, 1, 2]), (9, vec![1, 2, 3, 4])];
     for scalar in ["Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64"] {
         for scalars in
             [[scalar, "Int32", "Int64"], ["Int8", scalar, "UInt8"], ["Int64", "Int64", scalar]]
         {
-            let cells = written.cells(vtu(&piece(5, TWO_CELLS, scalars))).unwrap();
+            let cells = temp.cells(vtu(&piece(5, TWO_CELLS, scalars))).unwrap();
             assert_eq!(listed(&cells), expected, "{scalars:?}");
         }
     }
     let signs = ["+5 +9", "+3 +7", "+0 +1 +2 +1 +2 +3 +4"];
-    assert_eq!(listed(&written.cells(vtu(&piece(5, signs, COMMON))).unwrap()), expected);
+    assert_eq!(listed(&temp.cells(vtu(&piece(5, signs, VTK_SCALARS))).unwrap()), expected);
 }
 
 #[test]
-fn more_indices_than_the_type_counts_are_joined() {
-    // The third piece's points start at 200, which no Int8 is.
-    let written = Written::new();
+fn joined_indices_may_exceed_the_stored_type() {
+    // The points of the third piece start at 200, which does not fit into Int8.
+    let temp = TempMesh::new();
     let many = ["1", "1", "99"];
     let scalars = ["UInt8", "Int8", "Int8"];
     let three =
         [piece(100, many, scalars), piece(100, many, scalars), piece(5, TWO_CELLS, scalars)];
-    let cells = written.cells(vtu(&three.concat())).unwrap();
+    let cells = temp.cells(vtu(&three.concat())).unwrap();
     let expected =
         [(1, vec![99]), (1, vec![199]), (5, vec![200, 201, 202]), (9, vec![201, 202, 203, 204])];
     assert_eq!(listed(&cells), expected);
@@ -127,10 +129,10 @@ fn more_indices_than_the_type_counts_are_joined() {
 }
 
 #[test]
-fn pieces_without_cells_have_points_all_the_same() {
-    let none = piece(3, ["", "", ""], COMMON);
-    let two = piece(5, TWO_CELLS, COMMON);
-    let cells = Written::new().cells(vtu(&[&*none, &*two, &*none, &*two].concat())).unwrap();
+fn points_of_pieces_without_cells_are_counted() {
+    let none = piece(3, ["", "", ""], VTK_SCALARS);
+    let two = piece(5, TWO_CELLS, VTK_SCALARS);
+    let cells = TempMesh::new().cells(vtu(&[&*none, &*two, &*none, &*two].concat())).unwrap();
     let expected = [
         (5, vec![3, 4, 5]),
         (9, vec![4, 5, 6, 7]),
@@ -141,37 +143,37 @@ fn pieces_without_cells_have_points_all_the_same() {
 }
 
 #[test]
-fn of_a_polyhedron_there_are_the_points() {
+fn polyhedra_have_their_points() {
     let array = "<DataArray type=\"Int64\" Name=\"face_offsets\" format=\"ascii\">3 6</DataArray>";
-    let text = vtu(&piece(5, ["42 5", "5 8", "0 1 2 3 4 0 1 2"], COMMON));
+    let text = vtu(&piece(5, ["42 5", "5 8", "0 1 2 3 4 0 1 2"], VTK_SCALARS));
     let text = text.replace("</Cells>", &format!("{array}</Cells>"));
     let expected = [(42, vec![0, 1, 2, 3, 4]), (5, vec![0, 1, 2])];
-    assert_eq!(listed(&Written::new().cells(text).unwrap()), expected);
+    assert_eq!(listed(&TempMesh::new().cells(text).unwrap()), expected);
 }
 
 #[test]
 fn empty_meshes_have_no_cells() {
-    let written = Written::new();
+    let temp = TempMesh::new();
     assert!(fixture("hand-empty.vtu").cells().unwrap().is_empty());
-    assert!(written.cells(legacy("3.0", "")).unwrap().is_empty());
-    assert!(written.cells(legacy("5.1", "CELLS 0 0\nCELL_TYPES 0\n")).unwrap().is_empty());
-    assert!(written.cells(structured([2, 0, 2])).unwrap().is_empty());
+    assert!(temp.cells(legacy("3.0", "")).unwrap().is_empty());
+    assert!(temp.cells(legacy("5.1", "CELLS 0 0\nCELL_TYPES 0\n")).unwrap().is_empty());
+    assert!(temp.cells(structured([2, 0, 2])).unwrap().is_empty());
 }
 
 #[test]
-fn structured_grids_imply_their_cells() {
-    let written = Written::new();
+fn cells_of_structured_grids_are_computed() {
+    let temp = TempMesh::new();
     let quads = [vec![0, 1, 4, 3], vec![1, 2, 5, 4], vec![3, 4, 7, 6], vec![4, 5, 8, 7]];
     for dims in [[3, 3, 1], [3, 1, 3], [1, 3, 3]] {
-        let cells = written.cells(structured(dims)).unwrap();
+        let cells = temp.cells(structured(dims)).unwrap();
         assert_eq!(listed(&cells), quads.clone().map(|points| (9, points)), "{dims:?}");
     }
-    let cells = written.cells(structured([3, 3, 3])).unwrap();
+    let cells = temp.cells(structured([3, 3, 3])).unwrap();
     assert_eq!(cells.len(), 8);
     assert_eq!(listed(&cells)[5], (12, vec![10, 11, 14, 13, 19, 20, 23, 22]));
 }
 
-/// Up to twenty cells of any points.
+/// Up to twenty cells with arbitrary points.
 fn any_cells(points: u32) -> impl Strategy<Value = Vec<(u8, Vec<u32>)>> {
     let kinds = vec![(1, 1), (3, 2), (5, 3), (9, 4), (10, 4), (12, 8), (13, 6), (14, 5), (7, 5)];
     let cell = proptest::sample::select(kinds).prop_flat_map(move |(kind, count)| {
@@ -180,7 +182,7 @@ fn any_cells(points: u32) -> impl Strategy<Value = Vec<(u8, Vec<u32>)>> {
     proptest::collection::vec(cell, 1..20)
 }
 
-/// The points of all cells, and where each cell ends among them.
+/// The connectivity of all cells, and the end of each cell in it.
 fn flat(cells: &[(u8, Vec<u32>)]) -> (Vec<u32>, Vec<u32>) {
     let connectivity: Vec<u32> = cells.iter().flat_map(|(_, points)| points.clone()).collect();
     let mut end = 0;
@@ -192,7 +194,7 @@ fn flat(cells: &[(u8, Vec<u32>)]) -> (Vec<u32>, Vec<u32>) {
     (connectivity, ends)
 }
 
-/// A line of text, and numbers after it.
+/// Appends a line of text and binary numbers.
 fn put(file: &mut Vec<u8>, line: &str, scalar: &str, numbers: &[u32]) {
     file.extend(format!("\n{line}\n").bytes());
     for number in numbers {
@@ -203,7 +205,7 @@ fn put(file: &mut Vec<u8>, line: &str, scalar: &str, numbers: &[u32]) {
     }
 }
 
-/// A binary legacy file; in the old layout if there is no type for the indices.
+/// A binary legacy file; in the old layout if no scalar type is given.
 fn binary(cells: &[(u8, Vec<u32>)], scalar: Option<&str>) -> Vec<u8> {
     let version = if scalar.is_some() { "5.1" } else { "4.2" };
     let mut file = format!("# vtk DataFile Version {version}\nt\nBINARY\n").into_bytes();
@@ -226,30 +228,30 @@ fn binary(cells: &[(u8, Vec<u32>)], scalar: Option<&str>) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn any_cells_are_read_from_all_layouts(cells in any_cells(30)) {
-        let written = Written::new();
+    fn arbitrary_cells_are_read_from_all_layouts(cells in any_cells(30)) {
+        let temp = TempMesh::new();
         let types: Vec<u8> = cells.iter().map(|(kind, _)| *kind).collect();
         let (connectivity, ends) = flat(&cells);
-        let xml = piece(30, [&words(&types), &words(&ends), &words(&connectivity)], COMMON);
-        prop_assert_eq!(&listed(&written.cells(vtu(&xml)).unwrap()), &cells);
+        let xml = piece(30, [&words(&types), &words(&ends), &words(&connectivity)], VTK_SCALARS);
+        prop_assert_eq!(&listed(&temp.cells(vtu(&xml)).unwrap()), &cells);
         for scalar in [None, Some("int"), Some("vtktypeint64")] {
-            let found = written.cells(binary(&cells, scalar)).unwrap();
+            let found = temp.cells(binary(&cells, scalar)).unwrap();
             prop_assert_eq!(&listed(&found), &cells, "{:?}", scalar);
         }
     }
 }
 
-/// The cells of a file that only some machines have.
-fn shared_cells(name: &str) -> Option<(VtkFile, Cells)> {
+/// The cells of a large file outside the repository, if it exists.
+fn shared_cells(name: &str) -> Option<(VtkFile, CellArray)> {
     let file = open(shared(name)?).unwrap();
     let cells = file.cells().unwrap();
     assert_eq!(cells.len(), file.geometry().num_cells(), "{name}");
     Some((file, cells))
 }
 
-/// The sums are those of what VTK reads: every index times its place, counted from 1.
+/// The sums are those of VTK: every index times its position, counted from 1.
 #[test]
-fn real_files_have_their_cells() {
+fn cells_of_real_files_match_vtk() {
     for (name, kind, count, sum) in [
         ("can.vtu", HEXAHEDRON, 4_800, 3_026_661_129_680),
         ("kitchen.vtk", HEXAHEDRON, 9_936, 23_704_198_756_704),
@@ -264,14 +266,14 @@ fn real_files_have_their_cells() {
         };
         assert!(cells.types() == vec![kind; count], "{name}");
         assert_eq!(cells.offsets().last(), Some(&(8 * count as u32)), "{name}");
-        let places = cells.connectivity().iter().zip(1_u64..);
-        let found: u64 = places.map(|(point, place)| place * u64::from(*point)).sum();
+        let indexed = cells.connectivity().iter().zip(1_u64..);
+        let found: u64 = indexed.map(|(point, position)| position * u64::from(*point)).sum();
         assert_eq!(found, sum, "{name}");
     }
 }
 
 #[test]
-fn pieces_of_blood_vessels_add_up() {
+fn cells_of_blood_vessels_are_those_of_the_pieces() {
     let Some((_, whole)) = shared_cells("blood_vessels/T0000000500.pvtu") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Whatever is done to a file, it is read or refused: no panic, no hang, no giant allocation.
+//! Damaged files are read or refused, without a panic, a hang or an excessive allocation.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -9,37 +9,37 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use burntrace_vtk::{Cells, Error, VtkFile, open};
+use burntrace_vtk::{CellArray, Error, VtkFile, open};
 use common::{fixtures, mixed};
 use proptest::prelude::*;
 
-/// Remembers the largest allocation.
-struct Watched;
+/// Records the largest allocation.
+struct RecordingAllocator;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
 #[global_allocator]
-static ALLOCATOR: Watched = Watched;
+static ALLOCATOR: RecordingAllocator = RecordingAllocator;
 
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Watched {
+// SAFETY: every call is forwarded to the system allocator.
+unsafe impl GlobalAlloc for RecordingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-/// A fixture has less than 8 kB, and nothing unpacks to more than 1032 times its size; coordinates
-/// of an image are eight bytes each.
+/// A fixture has less than 8 kB, and decompresses to at most 1032 times its size; each coordinate of an
+/// image has eight bytes.
 const MAX_BYTES: usize = 8 * 1032 * 8192;
 
-/// The small files, and those with cells of many types.
+/// All fixtures, and those with cells of many types.
 fn all() -> Vec<PathBuf> {
     fixtures().into_iter().chain(mixed()).collect()
 }
@@ -56,8 +56,8 @@ fn read_everything(file: &VtkFile) -> Result<(), Error> {
     file.time_value().map(|_| ())
 }
 
-/// Checks that cells are what their documentation says, so that who uses them need not.
-fn check(cells: &Cells, points: usize) {
+/// Checks the guarantees that the documentation gives for cells.
+fn check(cells: &CellArray, points: usize) {
     let (offsets, len) = (cells.offsets(), cells.connectivity().len());
     assert!(cells.connectivity().iter().all(|point| (*point as usize) < points));
     assert_eq!((offsets.len(), offsets[0]), (cells.len() + 1, 0));
@@ -65,7 +65,7 @@ fn check(cells: &Cells, points: usize) {
     assert!(offsets.is_sorted());
 }
 
-/// Overwrites a file in place. To empty it first makes some file systems wait for the disk.
+/// Overwrites a file in place: truncating it first makes some file systems wait for the disk.
 fn write(path: &Path, bytes: &[u8]) {
     let options = File::options().write(true).create(true).truncate(false).open(path);
     let mut file = options.unwrap();
@@ -74,7 +74,7 @@ fn write(path: &Path, bytes: &[u8]) {
 }
 
 /// Writes the bytes to a file and reads all of it.
-fn survives(path: &Path, bytes: &[u8]) {
+fn read_damaged(path: &Path, bytes: &[u8]) {
     write(path, bytes);
     let _ = open(path).and_then(|file| read_everything(&file));
     let largest = LARGEST.load(Ordering::Relaxed);
@@ -82,7 +82,7 @@ fn survives(path: &Path, bytes: &[u8]) {
 }
 
 #[test]
-fn files_that_end_anywhere() {
+fn truncated_files_are_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut");
     for fixture in all() {
@@ -90,13 +90,13 @@ fn files_that_end_anywhere() {
         let is_dense = fixture.to_str().unwrap().contains("hand-");
         let step = if is_dense { 1 } else { 97 };
         for end in (0..bytes.len()).step_by(step) {
-            survives(&path, &bytes[..end]);
+            read_damaged(&path, &bytes[..end]);
         }
     }
 }
 
 #[test]
-fn files_with_one_changed_byte() {
+fn files_with_one_changed_byte_are_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flipped");
     for (index, fixture) in all().into_iter().enumerate() {
@@ -104,7 +104,7 @@ fn files_with_one_changed_byte() {
         for position in (index % 97..bytes.len()).step_by(97) {
             for mask in [0x01, 0x80, 0xff] {
                 bytes[position] ^= mask;
-                survives(&path, &bytes);
+                read_damaged(&path, &bytes);
                 bytes[position] ^= mask;
             }
         }
@@ -115,7 +115,7 @@ fn files_with_one_changed_byte() {
 enum Damage {
     Cut,
     Flip(u8),
-    /// Digits in the middle of the text: sizes become absurd.
+    /// Inserts digits, so that sizes become huge, or other text.
     Insert(&'static [u8]),
     Remove(usize),
 }
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn files_with_several_damages(
+    fn files_with_multiple_damages_are_refused_or_read(
         file in any::<proptest::sample::Index>(),
         damages in proptest::collection::vec((damage(), any::<proptest::sample::Index>()), 1..4),
     ) {
@@ -156,13 +156,13 @@ proptest! {
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        survives(&folder.path().join("damaged"), &bytes);
+        read_damaged(&folder.path().join("damaged"), &bytes);
     }
 }
 
-/// The first digit of each number near the start of the file becomes a very large number.
+/// Replaces the first digit of each number near the start of the file by a huge number.
 #[test]
-fn files_with_absurd_sizes() {
+fn files_with_huge_sizes_are_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("absurd");
     for fixture in all() {
@@ -174,7 +174,7 @@ fn files_with_absurd_sizes() {
             for number in [&b"4000000000"[..], b"9223372036854775807", b"18446744073709551615"] {
                 let mut changed = bytes.clone();
                 changed.splice(position..=position, number.iter().copied());
-                survives(&path, &changed);
+                read_damaged(&path, &changed);
             }
         }
     }

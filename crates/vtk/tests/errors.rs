@@ -1,4 +1,4 @@
-//! What is wrong is said: the file, the place, what was found and what was expected.
+//! Error messages: file, location, what was found and what was expected.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use burntrace_vtk::{Error, open};
 use common::folder;
 
-/// Opens a file with this text and reads all arrays; gives the first error.
+/// The first error of opening a file with this text and reading all its arrays.
 fn error_of(text: impl AsRef<[u8]>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.vtk");
@@ -28,7 +28,7 @@ fn fixture(name: &str) -> String {
 }
 
 #[test]
-fn other_files_are_refused() {
+fn files_of_other_formats_are_refused() {
     assert_eq!(
         error_of("solid cube\n"),
         "`FILE` starts with `solid cube\\n`, expected `# vtk DataFile Version` or `<VTKFile`; \
@@ -59,7 +59,7 @@ fn legacy_errors_name_line_and_array() {
     );
     assert_eq!(
         legacy("DIMENSIONS 2 x 1\n"),
-        "`FILE`, line 5 (byte 74), keyword `DIMENSIONS`: found `x`, expected a number in its range"
+        "`FILE`, line 5 (byte 74), keyword `DIMENSIONS`: found `x`, expected a valid number"
     );
     assert!(
         legacy("DIMENSIONS 2 1 1\nSCALARS p float\n")
@@ -106,7 +106,7 @@ fn xml_errors_name_the_element() {
 }
 
 #[test]
-fn broken_data_is_named() {
+fn broken_data_is_located() {
     let swapped = fixture("base64-zlib.vti").replace("=eJx", "=eJz");
     assert!(error_of(swapped).contains("found a broken zlib block (number 0"));
     let sign = fixture("base64.vti").replacen("AAAA", "AA*A", 1);
@@ -119,7 +119,7 @@ fn broken_data_is_named() {
 }
 
 #[test]
-fn pieces_must_fit_together() {
+fn mismatched_pieces_are_refused() {
     let gap = fixture("two-pieces.vti").replace("Extent=\"1 3 0 2 0 1\"", "Extent=\"3 5 0 2 0 1\"");
     let gap = error_of(gap);
     assert!(

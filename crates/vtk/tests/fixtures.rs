@@ -1,4 +1,4 @@
-//! Every generated fixture holds the fields of the formulas.
+//! Every generated fixture has the values of the formulas.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -10,7 +10,7 @@ const X: [f64; 4] = [0.0, 0.5, 1.5, 4.0];
 const Y: [f64; 3] = [-1.0, 0.25, 2.0];
 const Z: [f64; 2] = [3.0, 3.5];
 
-/// All but the unstructured grid in two pieces, which holds the shared points twice.
+/// All generated files but the unstructured grid in two pieces, which contains shared points twice.
 fn generated() -> Vec<VtkFile> {
     let is_generated = |name: &str| !name.starts_with("hand-") && name != "two-pieces.vtu";
     let files = fixtures().into_iter();
@@ -21,7 +21,7 @@ fn generated() -> Vec<VtkFile> {
 }
 
 #[test]
-fn fields_have_the_values_of_the_formulas() {
+fn arrays_have_the_values_of_the_formulas() {
     for file in generated() {
         let name = file.path().display();
         let points = points(&file);
@@ -44,7 +44,7 @@ fn fields_have_the_values_of_the_formulas() {
 }
 
 #[test]
-fn points_are_where_they_were_written() {
+fn points_are_at_their_positions() {
     for file in generated() {
         let name = file.path().display().to_string();
         let layers = if file.kind() == Kind::PolyData { 1 } else { 2 };
@@ -65,7 +65,7 @@ fn points_are_where_they_were_written() {
 }
 
 #[test]
-fn arrays_are_described() {
+fn arrays_have_type_association_and_attribute() {
     for file in generated() {
         let name = file.path().display();
         let velocity = array(&file, "velocity");
@@ -85,7 +85,7 @@ fn arrays_are_described() {
 }
 
 #[test]
-fn every_kind_has_its_geometry() {
+fn geometry_is_read_for_every_kind() {
     let open = |name: &str| open(folder().join(name)).unwrap();
     for name in ["raw.vti", "image-binary-42.vtk", "two-pieces.vti"] {
         let file = open(name);
@@ -119,7 +119,7 @@ fn every_kind_has_its_geometry() {
 }
 
 #[test]
-fn encodings_are_named() {
+fn encodings_are_described() {
     let encoding = |name: &str| open(folder().join(name)).unwrap().encoding();
     assert_eq!(encoding("image-ascii-42.vtk"), "legacy, ASCII");
     assert_eq!(encoding("image-binary-51.vtk"), "legacy, binary");
@@ -136,7 +136,7 @@ fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
     file.read(array).unwrap().values.into_f64()
 }
 
-/// The corners of the six hexahedra.
+/// The connectivity of the six hexahedra.
 fn hexahedra() -> Vec<f64> {
     let first = [0, 1, 2, 4, 5, 6];
     let corners = |a: i32| [a, a + 1, a + 5, a + 4, a + 12, a + 13, a + 17, a + 16];
@@ -162,7 +162,7 @@ fn cells_of_unstructured_grids_are_read() {
 }
 
 #[test]
-fn cells_of_later_pieces_point_to_their_own_points() {
+fn cells_of_later_pieces_have_offset_indices() {
     let file = open(folder().join("two-pieces.vtu")).unwrap();
     assert_eq!(*file.geometry(), Geometry::Unstructured { points: 32, cells: 6 });
     assert_eq!(topology(&file, "types"), [12.0; 6]);
@@ -191,7 +191,7 @@ fn cells_of_poly_data_are_read() {
 }
 
 #[test]
-fn an_array_of_another_file_is_refused() {
+fn array_of_another_file_is_refused() {
     let (one, other) =
         (open(folder().join("raw.vti")).unwrap(), open(folder().join("ascii.vti")).unwrap());
     let error = one.read(array(&other, "velocity")).unwrap_err().to_string();
@@ -202,7 +202,7 @@ fn an_array_of_another_file_is_refused() {
 }
 
 #[test]
-fn one_file_serves_many_threads() {
+fn threads_share_a_file() {
     let file = open(folder().join("raw-zlib.vti")).unwrap();
     let expected = values(&file, "p");
     std::thread::scope(|scope| {

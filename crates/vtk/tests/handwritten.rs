@@ -1,4 +1,4 @@
-//! Files written by hand: what real files contain and readers trip over.
+//! Handwritten files with unusual content of real files.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -11,7 +11,7 @@ fn hand(name: &str) -> VtkFile {
 }
 
 #[test]
-fn an_old_file_with_blank_lines_and_odd_numbers() {
+fn old_file_with_blank_lines_and_special_numbers_is_read() {
     let file = hand("hand-old.vtk");
     let Geometry::Image { extent, origin, spacing, .. } = *file.geometry() else { panic!() };
     assert_eq!((extent, origin), ([0, 2, 0, 1, 0, 0], [0.0, 1.0, -1.0]));
@@ -28,7 +28,7 @@ fn an_old_file_with_blank_lines_and_odd_numbers() {
 }
 
 #[test]
-fn every_legacy_section() {
+fn all_legacy_keywords_for_arrays_are_read() {
     let file = hand("hand-sections.vtk");
     assert_eq!(file.time_value().unwrap(), Some(12.0));
     assert_eq!(file.coordinates().unwrap(), [vec![0.0, 1.0], vec![0.0, 2.0], vec![5.0]]);
@@ -67,8 +67,8 @@ fn every_legacy_section() {
     assert_eq!(attribute("short"), None);
 }
 
-/// A binary file with what only binary files have: packed bits, strings with their lengths,
-/// colours as bytes.
+/// A binary file with the encodings specific to binary files: packed bits, strings with their
+/// lengths, colours as bytes.
 fn binary_sections() -> Vec<u8> {
     let mut file =
         b"# vtk DataFile Version 3.0\ntitle\nBINARY\nDATASET STRUCTURED_POINTS\n".to_vec();
@@ -87,7 +87,7 @@ fn binary_sections() -> Vec<u8> {
 }
 
 #[test]
-fn every_binary_legacy_section() {
+fn all_binary_legacy_encodings_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("binary.vtk");
     std::fs::write(&path, binary_sections()).unwrap();
@@ -101,7 +101,7 @@ fn every_binary_legacy_section() {
 }
 
 #[test]
-fn quotes_entities_and_keys_inside_arrays() {
+fn quotes_entities_and_information_keys_are_read() {
     let file = hand("hand-quotes.vtu");
     assert_eq!(*file.geometry(), Geometry::Unstructured { points: 3, cells: 1 });
     assert_eq!(file.time_value().unwrap(), Some(3.5));
@@ -116,7 +116,7 @@ fn quotes_entities_and_keys_inside_arrays() {
 }
 
 #[test]
-fn a_part_of_an_image_knows_its_place() {
+fn piece_of_an_image_has_its_own_coordinates() {
     let file = hand("hand-part.vti");
     assert_eq!(file.geometry().dims(), Some([3, 2, 1]));
     assert_eq!(file.coordinates().unwrap(), [vec![2.0, 2.5, 3.0], vec![6.0, 6.5], vec![3.0]]);
@@ -125,13 +125,13 @@ fn a_part_of_an_image_knows_its_place() {
 }
 
 #[test]
-fn a_rotated_image_has_no_axes() {
+fn rotated_image_has_no_coordinates_along_axes() {
     let error = hand("hand-rotated.vti").coordinates().unwrap_err();
     assert!(matches!(error, Error::Absent { .. }), "{error}");
 }
 
 #[test]
-fn an_empty_data_set_is_read() {
+fn empty_data_set_is_read() {
     let file = hand("hand-empty.vtu");
     assert_eq!((file.geometry().num_points(), file.geometry().num_cells()), (0, 0));
     assert_eq!(values(&file, "p"), []);

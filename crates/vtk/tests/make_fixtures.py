@@ -57,7 +57,7 @@ def add_array(data, name, values, dtype):
 
 
 def fill(data):
-    """Adds the arrays to a data set whose points are in place."""
+    """Adds the arrays to a data set with points."""
     points = np.array([data.GetPoint(i) for i in range(data.GetNumberOfPoints())])
     x, y, z = points.T
     u, v, w = 1 + 2 * x + 3 * y + 4 * z, -2 + x - y + 0.5 * z, 0.25 + 0.25 * x + 2 * y - z
@@ -159,7 +159,7 @@ def write_legacy(data, name, folder):
 
 
 def halves(data, suffix):
-    """The parts of a grid left and right of the node i = 1, which both hold."""
+    """The parts of a grid left and right of the node i = 1, which both contain."""
     if suffix == "vtu":
         for cells in ([0, 1, 2], [3, 4, 5]):
             extract = vtk.vtkExtractCells()
@@ -179,7 +179,7 @@ def halves(data, suffix):
 
 
 def write_pieces(data, suffix, folder):
-    """One file with the data in two pieces: the second one is put into the file of the first."""
+    """One file with two pieces: inserts the second piece into the file of the first."""
     texts = []
     for half in halves(data, suffix):
         writer = WRITERS[suffix]()
@@ -207,7 +207,7 @@ MIXED = [
 
 
 def write_mixed(folder):
-    """Cells of many types, with marks of ghosts."""
+    """Cells of many types, with ghost flags."""
     data = vtk.vtkUnstructuredGrid()
     data.SetPoints(sheared_points(Z))
     for kind, corners in MIXED:
@@ -220,7 +220,7 @@ def write_mixed(folder):
 
 
 def write_parallel(data, folder):
-    """An index with two pieces in files of their own, written in two ways."""
+    """An index with two pieces in separate files, in two encodings."""
     folder.mkdir(parents=True, exist_ok=True)
     writer = vtk.vtkXMLPUnstructuredGridWriter()
     writer.SetInputData(data)
@@ -228,7 +228,7 @@ def write_parallel(data, folder):
     writer.SetNumberOfPieces(2)
     writer.SetEndPiece(1)
     writer.Write()
-    for number, half in enumerate(halves(data, "vtu")):  # in place of twice the whole
+    for number, half in enumerate(halves(data, "vtu")):  # instead of the complete data twice
         writer = vtk.vtkXMLUnstructuredGridWriter()
         writer.SetInputData(half)
         writer.SetFileName(str(folder / f"mesh_{number}.vtu"))

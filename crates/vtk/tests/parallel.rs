@@ -1,4 +1,4 @@
-//! Parallel data sets, whose pieces are files of their own.
+//! Parallel data sets, whose pieces are separate files.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -8,13 +8,13 @@ use std::path::Path;
 use burntrace_vtk::{Geometry, VtkFile, open};
 use common::{folder, p, points, shared, values, velocity};
 
-/// The numbers of an array of topology.
+/// The values of a topology array.
 fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
     let array = file.topology().iter().find(|array| array.name == name).unwrap();
     file.read(array).unwrap().values.into_f64()
 }
 
-/// Poly data: triangles on `3 n` points from `x` on, and a vertex on the first point if asked for.
+/// Poly data: `n` triangles on `3 n` points from `x` on, and optionally a vertex on the first point.
 fn triangles(n: usize, x: usize, vertex: bool) -> String {
     let list =
         |numbers: Vec<usize>| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
@@ -60,19 +60,19 @@ fn write(folder: &Path, name: &str, text: &str) {
 }
 
 #[test]
-fn an_index_stands_for_its_files_together() {
+fn index_joins_its_files() {
     let file = open(folder().join("../parallel/mesh.pvtu")).unwrap();
     assert_eq!(*file.geometry(), Geometry::Unstructured { points: 32, cells: 6 });
     assert_eq!(file.encoding(), "XML, base64, zlib, in 2 files");
     assert_eq!(file.time_value().unwrap(), Some(0.75));
     let times = file.arrays().iter().filter(|array| array.name == "TimeValue").count();
-    assert_eq!(times, 1, "that of the index, and not that of its files too");
+    assert_eq!(times, 1, "that of the index, without those of its files");
     let expected: Vec<f64> = points(&file).into_iter().flat_map(velocity).collect();
     assert_eq!(values(&file, "velocity"), expected);
     let expected: Vec<f64> = points(&file).into_iter().map(p).collect();
     assert_eq!(values(&file, "p"), expected);
     assert_eq!(values(&file, "density"), [100.0, 101.0, 102.0, 103.0, 104.0, 105.0]);
-    // The same cells as those of the whole.
+    // The cells match those of the complete mesh.
     let whole = open(folder().join("raw.vtu")).unwrap();
     let corners = |file: &VtkFile| {
         let points = points(file);
@@ -108,7 +108,7 @@ fn poly_data_in_several_pieces_is_joined() {
 }
 
 #[test]
-fn cell_arrays_whose_order_pieces_break_up_are_left_out() {
+fn cell_arrays_of_several_kinds_and_pieces_are_excluded() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();
     let (one, two) = (triangles(1, 10, true), triangles(2, 20, false));
@@ -124,7 +124,7 @@ fn cell_arrays_whose_order_pieces_break_up_are_left_out() {
 }
 
 #[test]
-fn files_that_do_not_belong_together_are_refused() {
+fn mismatched_files_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();
     let one = triangles(1, 0, false);
@@ -145,7 +145,7 @@ fn files_that_do_not_belong_together_are_refused() {
     let kind = error("PUnstructuredGrid", &["one.vtp"]);
     assert!(kind.contains("found poly data, expected unstructured grid"), "{kind}");
     let nested = error("PPolyData", &["nested.pvtp"]);
-    assert!(nested.contains("a list of files in a list of files"), "{nested}");
+    assert!(nested.contains("an index inside an index"), "{nested}");
     let empty = error("PPolyData", &[]);
     assert!(empty.contains("no element `Piece`"), "{empty}");
     let grid = error("PImageData", &["one.vtp"]);
@@ -153,7 +153,7 @@ fn files_that_do_not_belong_together_are_refused() {
 }
 
 #[test]
-fn blood_vessels_are_whole() {
+fn blood_vessels_are_joined() {
     let Some(path) = shared("blood_vessels/T0000000500.pvtu") else {
         return;
     };

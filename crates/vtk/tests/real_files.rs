@@ -1,5 +1,5 @@
-//! Files of other programs, checked against what VTK reads from them. They are large and not part
-//! of the repository: without them the tests do nothing.
+//! Files of other programs, compared with the values that VTK reads. The files are large and not part of
+//! the repository; without them the tests are skipped.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -11,7 +11,7 @@ fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-6 * expected.abs().max(1e-9)
 }
 
-/// Checks number, first, middle, last and sum.
+/// Checks the count, the first, middle and last value, and the sum.
 fn check(numbers: &[f64], expected: (usize, [f64; 3], f64), what: &str) {
     let (len, samples, sum) = expected;
     assert_eq!(numbers.len(), len, "{what}");
@@ -31,7 +31,7 @@ fn check_array(file: &VtkFile, name: &str, expected: (usize, [f64; 3], f64)) {
 }
 
 #[test]
-fn carotid_is_a_binary_image() {
+fn carotid_matches_vtk() {
     let Some(path) = shared("carotid.vtk") else {
         return;
     };
@@ -49,7 +49,7 @@ fn carotid_is_a_binary_image() {
 }
 
 #[test]
-fn kitchen_is_a_structured_grid_in_text() {
+fn kitchen_matches_vtk() {
     let Some(path) = shared("kitchen.vtk") else {
         return;
     };
@@ -72,7 +72,7 @@ fn kitchen_is_a_structured_grid_in_text() {
 }
 
 #[test]
-fn can_has_keys_inside_its_arrays() {
+fn can_matches_vtk() {
     let Some(path) = shared("can.vtu") else {
         return;
     };
@@ -99,12 +99,12 @@ fn can_has_keys_inside_its_arrays() {
     assert_eq!((connectivity.len(), connectivity.iter().sum::<f64>()), (38_400, 123_690_053.0));
     assert!(
         file.arrays().iter().all(|array| array.name != "Title"),
-        "an array of strings is left out"
+        "arrays of strings are excluded"
     );
 }
 
 #[test]
-fn blood_vessels_have_signs_before_their_sizes() {
+fn blood_vessels_match_vtk() {
     let expected = [
         (11_047, 8_892, 390_809_452.0, 3_809.959_655_672_312, -584.018_643_895_824_9),
         (14_341, 11_579, 662_748_172.0, 4_027.848_785_668_611_5, -740.407_308_224_112_1),

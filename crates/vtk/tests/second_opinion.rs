@@ -1,5 +1,5 @@
-//! The crate `vtkio` reads the same numbers from every fixture that it can read, and writes files
-//! that are read back.
+//! Comparison with the crate `vtkio`: it reads the same values from the fixtures that it supports, and
+//! the files that it writes are read back.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -11,16 +11,17 @@ use burntrace_vtk::{Association, open};
 use common::{fixtures, folder};
 use vtkio::model::{Attribute, Attributes, DataSet, Piece, Vtk};
 
-/// What `vtkio` 0.7.0-rc2 does not read, by the start of the names or by their end, and why.
+/// The fixtures that `vtkio` 0.7.0-rc2 does not support, by prefix and suffix of their names, with
+/// the reason.
 const NOT_READ: [(&str, &str, &str); 8] = [
-    ("raw", "", "it knows no appended data but base64"),
-    ("base64-zlib", "", "it loses the last block of an array of whole blocks, or panics"),
+    ("raw", "", "of appended data it supports only base64"),
+    ("base64-zlib", "", "it loses the last block of an array of full blocks, or panics"),
     ("base64-lz4", "", "as for zlib"),
     ("appended64-zlib", "", "as for zlib"),
-    ("", ".vtk", "it knows no FIELD in a data set, where VTK writes the time"),
-    ("two-pieces", "", "it leaves the joining to the caller"),
-    ("hand-", ".vtu", "no signs before sizes, no empty arrays"),
-    ("hand-part", ".vti", "it does not list the array on cells"),
+    ("", ".vtk", "it does not support FIELD in a data set, where VTK writes the time"),
+    ("two-pieces", "", "it does not join pieces"),
+    ("hand-", ".vtu", "it does not support signed sizes and empty arrays"),
+    ("hand-part", ".vti", "it does not list the cell array"),
 ];
 
 /// The arrays of points and cells by name.
@@ -64,7 +65,7 @@ fn other_arrays(vtk: &Vtk) -> Arrays {
     }
 }
 
-/// Removes the arrays on cells: `vtkio` writes `CELL_DATA 0` before them into legacy files of grids.
+/// Removes the cell arrays: `vtkio` writes `CELL_DATA 0` before them in legacy files of grids.
 fn without_cell_arrays(mut vtk: Vtk) -> Vtk {
     macro_rules! clear {
         ($pieces:expr) => {
@@ -91,7 +92,7 @@ fn own_arrays(path: &Path) -> Arrays {
 }
 
 #[test]
-fn both_readers_agree() {
+fn values_match_those_of_vtkio() {
     let mut compared = 0;
     for path in fixtures() {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -105,7 +106,7 @@ fn both_readers_agree() {
 }
 
 #[test]
-fn files_of_the_other_crate_are_read() {
+fn files_written_by_vtkio_are_read() {
     let temporary = tempfile::tempdir().unwrap();
     for suffix in ["vti", "vtr", "vts", "vtu", "vtp"] {
         let vtk = Vtk::import(folder().join(format!("base64.{suffix}"))).unwrap();

@@ -93,7 +93,7 @@ fn add_tracks(
         let style = options.style.style();
         let made = picture::tracks(&trajectories, view, &style).map_err(Misuse::of)?;
         figures.add(&name, &made)?;
-        let (shown, all) = (trajectories.particles.len(), trajectories.of[0]);
+        let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
         captions.push(format!("Tracks of {shown} of {all} particles."));
     }
     Ok(captions)

@@ -174,7 +174,7 @@ impl Rows {
             domain: results.domain,
             length_unit: units.length.clone(),
             time_unit: units.time.clone(),
-            of: [results.tracks.num_particles(), results.tracks.num_saves()],
+            run_size: [results.tracks.num_particles(), results.tracks.num_saves()],
         }
     }
 }

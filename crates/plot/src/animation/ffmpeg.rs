@@ -1,58 +1,61 @@
-//! MP4 files, by the program ffmpeg.
+//! MP4 files, encoded by the program ffmpeg.
 
-use super::Animation;
-use super::film::FrameRenderer;
+use super::frame_renderer::FrameRenderer;
+use super::settings::Animation;
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Writes frames at times, all of them shown for as long.
+/// Writes frames at times, all of the same duration.
 pub(super) fn write(
     path: &Path,
-    film: &FrameRenderer,
+    renderer: &FrameRenderer,
     times: &[f64],
     animation: &Animation,
 ) -> Result<()> {
-    let [width, height] = film.size().map(even);
+    let [width, height] = renderer.size().map(even);
     let mut program = start(path, [width, height], animation)?;
-    let said = program.stderr.take().map(|mut stderr| {
+    let message = program.stderr.take().map(|mut stderr| {
         std::thread::spawn(move || {
-            let mut said = String::new();
-            // What cannot be read is not said.
-            let _ = stderr.read_to_string(&mut said);
-            said
+            let mut message = String::new();
+            // An unreadable message is omitted.
+            let _ = stderr.read_to_string(&mut message);
+            message
         })
     });
     let mut input = program.stdin.take();
     for &time in times {
-        let rgb = film.draw(time);
-        let rows = rgb.chunks(3 * film.size()[0]).take(height);
+        let rgb = renderer.draw(time);
+        let rows = rgb.chunks(3 * renderer.size()[0]).take(height);
         let frame: Vec<u8> = rows.flat_map(|row| &row[..3 * width]).copied().collect();
-        // A program that has ended early says why.
+        // If the program ends early, its message gives the reason.
         if input.as_mut().is_none_or(|input| input.write_all(&frame).is_err()) {
             break;
         }
     }
     drop(input);
-    let ended = program.wait().map_err(Error::write(path))?;
-    let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
-    if ended.success() {
+    let status = program.wait().map_err(Error::write(path))?;
+    let message = message.and_then(|message| message.join().ok()).unwrap_or_default();
+    if status.success() {
         return Ok(());
     }
-    let said = if said.trim().is_empty() { ended.to_string() } else { said.trim().to_string() };
-    Err(Error::Ffmpeg { program: animation.ffmpeg.clone(), path: path.into(), said })
+    let message = match message.trim() {
+        "" => status.to_string(),
+        message => message.to_string(),
+    };
+    Err(Error::Ffmpeg { program: animation.ffmpeg.clone(), path: path.into(), message })
 }
 
-/// The side without its last pixel if it is odd.
+/// The largest even number of pixels up to `side`.
 fn even(side: usize) -> usize {
     side - side % 2
 }
 
 /// Starts the program, which reads red, green and blue from its standard input.
 fn start(path: &Path, [width, height]: [usize; 2], animation: &Animation) -> Result<Child> {
-    // So that the name of the file is not taken for an option or for an address.
+    // The prefix keeps the file name from being read as an option or as a URL.
     let mut file = OsString::from("file:");
     file.push(path);
     let started = Command::new(&animation.ffmpeg)
@@ -72,7 +75,7 @@ fn start(path: &Path, [width, height]: [usize; 2], animation: &Animation) -> Res
         _ => Error::Ffmpeg {
             program: animation.ffmpeg.clone(),
             path: path.into(),
-            said: source.to_string(),
+            message: source.to_string(),
         },
     })
 }

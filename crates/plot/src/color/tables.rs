@@ -1,10 +1,10 @@
-//! The tables of the colour maps: 33 colours (sRGB) each, evenly from the first to the last.
+//! The tables of the colour maps: 33 evenly spaced colours (sRGB) each.
 //!
-//! They were read by interpolation from matplotlib's tables of 256. viridis, magma, inferno and
+//! They are interpolated from matplotlib's tables of 256 colours. viridis, magma, inferno and
 //! plasma are by Stéfan van der Walt, Nathaniel Smith and Eric Firing (2015), in the public domain
 //! (CC0); cividis is by Jamie R. Nuñez, Christopher R. Anderton and Ryan S. Renslow (2018), in
-//! matplotlib under its licence. coolwarm is Kenneth Moreland's "cool to warm" ("Diverging color maps
-//! for scientific visualization", 2009), computed by the formula there between [59, 76, 192] and
+//! matplotlib under its licence. coolwarm is Kenneth Moreland's "cool to warm" ("Diverging color
+//! maps for scientific visualization", 2009), computed by its formula between [59, 76, 192] and
 //! [180, 4, 38].
 
 pub(super) static VIRIDIS: [[u8; 3]; 33] = [

@@ -1,56 +1,56 @@
-//! What is wrong with a page.
+//! The error type of pages.
 
 use std::path::PathBuf;
 
 /// The result of an operation on a page.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a page cannot be made.
+/// Invalid content of a page, or a file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two parts of what is shown have different lengths.
-    #[error("{what} has {given} {of}, and must have {wanted}: {reason}")]
-    Parts {
-        /// What it is, e.g. ``the attribute `speed` ``.
+    /// A list has the wrong length.
+    #[error("{what} has {given} {of}, and must have {expected}: {reason}")]
+    Length {
+        /// The list, e.g. ``the attribute `speed` ``.
         what: String,
-        /// How many it has.
+        /// The given length.
         given: usize,
-        /// Of what: `values`.
+        /// The kind of entries: `values`.
         of: &'static str,
-        /// How many it should have.
-        wanted: usize,
-        /// Why: `one for each position`.
+        /// The required length.
+        expected: usize,
+        /// The rule: `one for each position`.
         reason: &'static str,
     },
 
-    /// Times of saves are not in order.
+    /// The times of the saves are not ordered.
     #[error(
         "save {save} is at the time {time}, the one before at {before}: times must be finite, and all \
          increase or all decrease"
     )]
     Times {
-        /// Number of the save.
+        /// The index of the save.
         save: usize,
         /// Its time.
         time: f64,
-        /// The time of the save before; NaN if there is none.
+        /// The time of the previous save; NaN if there is none.
         before: f64,
     },
 
-    /// A number cannot be used.
-    #[error("{what} is {given}; it must be {wanted}")]
+    /// A number is out of range or not finite.
+    #[error("{what} is {given}; it must be {expected}")]
     Number {
-        /// What it is: `the low x corner of the domain`.
+        /// The number: `the low x corner of the domain`.
         what: String,
         /// Its value.
         given: f64,
-        /// What would be right: `finite`.
-        wanted: &'static str,
+        /// The allowed values: `finite`.
+        expected: &'static str,
     },
 
-    /// What is shown cannot be put into words for the browser.
-    #[error("the page cannot be put together: {0}")]
+    /// The content cannot be serialized as JSON.
+    #[error("cannot write the content of the page as JSON: {0}")]
     Json(#[from] serde_json::Error),
 
     /// The file cannot be written.
@@ -58,7 +58,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

@@ -1,59 +1,62 @@
-//! Leaving out particles.
+//! Thinning out particles to limit the size of a page.
 
-use super::encode::base64_len;
-use super::{Page, Result, Statuses, html, valid};
+use super::content::{Page, Statuses};
+use super::error::Result;
+use super::quantize::base64_len;
+use super::{html, validate};
 use crate::{Attribute, Trajectories};
 
-/// Room for the program of the page, its numbers and its charts, where these are not known.
-const ITSELF: usize = 200_000;
-/// Room for a time of a save.
-const TIME: usize = 25;
+/// Bytes reserved for program, tables and charts, if their size is not known.
+const OVERHEAD_BYTES: usize = 200_000;
+/// Bytes reserved for the time of a save.
+const TIME_BYTES: usize = 25;
 
-/// Which particles of a run stay on a page of at most `max_bytes`: every `stride`-th, from the
-/// first. 1 if all of them fit, at most the number of particles.
+/// The stride `k` that limits a page to `max_bytes`: it keeps every `k`-th particle, from the
+/// first. 1 if all particles fit, at most the number of particles.
 ///
-/// `attributes` is how many attributes the ways have. Slices are not counted, and 200 kB are left
-/// for all that is no particle.
+/// `attributes` is the number of attributes of the trajectories. Slices are not counted; 200 kB are
+/// reserved for everything but the particles.
 pub fn stride(particles: usize, saves: usize, attributes: usize, max_bytes: usize) -> usize {
-    let rest = saves.saturating_mul(TIME).saturating_add(ITSELF);
-    stride_beside(rest, particles, saves, attributes, max_bytes)
+    let overhead = saves.saturating_mul(TIME_BYTES).saturating_add(OVERHEAD_BYTES);
+    stride_with_overhead(overhead, particles, saves, attributes, max_bytes)
 }
 
-/// The same, where the rest takes so many bytes.
-fn stride_beside(
-    rest: usize,
+/// The same with a known size of everything but the particles.
+fn stride_with_overhead(
+    overhead: usize,
     particles: usize,
     saves: usize,
     attributes: usize,
     max_bytes: usize,
 ) -> usize {
-    let one = base64_len(saves.saturating_mul(8 + 2 * attributes).saturating_add(4));
-    let most = (max_bytes.saturating_sub(rest) / one).max(1);
-    particles.div_ceil(most).max(1)
+    let particle_bytes = base64_len(saves.saturating_mul(8 + 2 * attributes).saturating_add(4));
+    let max_particles = (max_bytes.saturating_sub(overhead) / particle_bytes).max(1);
+    particles.div_ceil(max_particles).max(1)
 }
 
 pub(super) fn fit(page: Page, max_bytes: usize) -> Result<Page> {
-    valid::check(&page)?;
-    let ways = &page.ways;
-    let (particles, attributes) = (ways.particles.len(), ways.attributes.len());
-    // All but the particles, and digits of scales that others make longer.
-    let rest = html::html(&thinned(&page, usize::MAX))?.len() + 64 * (4 + attributes);
-    match stride_beside(rest, particles, ways.times.len(), attributes, max_bytes) {
+    validate::check(&page)?;
+    let trajectories = &page.trajectories;
+    let (particles, attributes) = (trajectories.particles.len(), trajectories.attributes.len());
+    // The page without particles, with a reserve for longer numbers in the quantizers.
+    let overhead = html::html(&thinned(&page, usize::MAX))?.len() + 64 * (4 + attributes);
+    match stride_with_overhead(overhead, particles, trajectories.times.len(), attributes, max_bytes)
+    {
         1 => Ok(page),
-        every => Ok(thinned(&page, every)),
+        stride => Ok(thinned(&page, stride)),
     }
 }
 
-/// Every so many-th particle, from the first.
-fn thinned(page: &Page, every: usize) -> Page {
-    let columns = page.ways.particles.len();
+/// The page with every `stride`-th particle, from the first.
+fn thinned(page: &Page, stride: usize) -> Page {
+    let columns = page.trajectories.particles.len();
     let statuses = page.statuses.as_ref().map(|statuses| Statuses {
         names: statuses.names.clone(),
-        codes: every_column(&statuses.codes, columns, every),
+        codes: strided(&statuses.codes, columns, stride),
     });
     Page {
         title: page.title.clone(),
-        ways: thinned_ways(&page.ways, every),
+        trajectories: thinned_trajectories(&page.trajectories, stride),
         statuses,
         slices: page.slices.clone(),
         sections: page.sections.clone(),
@@ -61,29 +64,29 @@ fn thinned(page: &Page, every: usize) -> Page {
     }
 }
 
-fn thinned_ways(ways: &Trajectories, every: usize) -> Trajectories {
-    let columns = ways.particles.len();
+fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajectories {
+    let columns = trajectories.particles.len();
     let attribute = |attribute: &Attribute| Attribute {
         name: attribute.name.clone(),
         unit: attribute.unit.clone(),
-        values: every_column(&attribute.values, columns, every),
+        values: strided(&attribute.values, columns, stride),
     };
     Trajectories {
-        times: ways.times.clone(),
-        particles: every_column(&ways.particles, columns, every),
-        position: every_column(&ways.position, columns, every),
-        joined: every_column(&ways.joined, columns, every),
-        active: every_column(&ways.active, columns, every),
-        attributes: ways.attributes.iter().map(attribute).collect(),
-        domain: ways.domain,
-        length_unit: ways.length_unit.clone(),
-        time_unit: ways.time_unit.clone(),
-        of: ways.of,
+        times: trajectories.times.clone(),
+        particles: strided(&trajectories.particles, columns, stride),
+        position: strided(&trajectories.position, columns, stride),
+        joined: strided(&trajectories.joined, columns, stride),
+        active: strided(&trajectories.active, columns, stride),
+        attributes: trajectories.attributes.iter().map(attribute).collect(),
+        domain: trajectories.domain,
+        length_unit: trajectories.length_unit.clone(),
+        time_unit: trajectories.time_unit.clone(),
+        run_size: trajectories.run_size,
     }
 }
 
-/// Every so many-th column of rows.
-fn every_column<T: Copy>(values: &[T], columns: usize, every: usize) -> Vec<T> {
+/// Every `stride`-th column.
+fn strided<T: Copy>(values: &[T], columns: usize, stride: usize) -> Vec<T> {
     let rows = values.chunks_exact(columns.max(1));
-    rows.flat_map(|row| row.iter().copied().step_by(every)).collect()
+    rows.flat_map(|row| row.iter().copied().step_by(stride)).collect()
 }

@@ -1,12 +1,12 @@
-//! What the program of the page reads first: all but the long lists of numbers.
+//! The header of a page: everything but the arrays, as JSON.
 
-use super::encode::Scale;
-use super::{Page, Section, Slice};
+use super::content::{Page, Section, Slice};
+use super::quantize::Quantizer;
 use crate::color::{ColorMap, Rgb};
 use crate::{Attribute, Axis, Histogram, Trajectories};
 use serde::Serialize;
 
-/// All of it, as JSON.
+/// The header.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
     particles: usize,
@@ -14,67 +14,67 @@ pub(super) struct Header<'a> {
     domain: [[f64; 3]; 2],
     length_unit: &'a str,
     time_unit: &'a str,
-    /// How the codes of x, y and z become coordinates.
-    position: [Scale; 3],
-    attributes: Vec<AttributeHead<'a>>,
+    /// The quantization of x, y and z.
+    position: [Quantizer; 3],
+    attributes: Vec<AttributeHeader<'a>>,
     statuses: Option<&'a [String]>,
-    slices: Vec<SliceHead<'a>>,
-    sections: Vec<SectionHead<'a>>,
-    histograms: Vec<HistogramHead<'a>>,
+    slices: Vec<SliceHeader<'a>>,
+    sections: Vec<SectionHeader<'a>>,
+    histograms: Vec<HistogramHeader<'a>>,
     maps: Vec<(&'static str, Vec<Rgb>)>,
 }
 
 #[derive(Serialize)]
-struct AttributeHead<'a> {
+struct AttributeHeader<'a> {
     name: &'a str,
     unit: &'a str,
-    scale: Scale,
+    scale: Quantizer,
 }
 
 #[derive(Serialize)]
-struct AxisHead<'a> {
+struct AxisHeader<'a> {
     name: &'a str,
     unit: &'a str,
     range: [f64; 2],
 }
 
 #[derive(Serialize)]
-struct SliceHead<'a> {
+struct SliceHeader<'a> {
     title: &'a str,
     name: &'a str,
     unit: &'a str,
-    scale: Scale,
+    scale: Quantizer,
     counts: [usize; 2],
-    axes: [AxisHead<'a>; 2],
+    axes: [AxisHeader<'a>; 2],
     normal_axis: usize,
     position: f64,
 }
 
 #[derive(Serialize)]
-struct SectionHead<'a> {
+struct SectionHeader<'a> {
     title: &'a str,
     rows: &'a [(String, String)],
 }
 
 #[derive(Serialize)]
-struct HistogramHead<'a> {
+struct HistogramHeader<'a> {
     title: &'a str,
-    axis: AxisHead<'a>,
+    axis: AxisHeader<'a>,
     edges: &'a [f64],
     series: &'a [(String, Vec<u64>)],
 }
 
 impl<'a> Header<'a> {
     pub(super) fn of(page: &'a Page) -> Header<'a> {
-        let ways = &page.ways;
+        let trajectories = &page.trajectories;
         Header {
-            particles: ways.particles.len(),
-            times: &ways.times,
-            domain: ways.domain,
-            length_unit: &ways.length_unit,
-            time_unit: &ways.time_unit,
-            position: position_scales(ways),
-            attributes: attributes(ways),
+            particles: trajectories.particles.len(),
+            times: &trajectories.times,
+            domain: trajectories.domain,
+            length_unit: &trajectories.length_unit,
+            time_unit: &trajectories.time_unit,
+            position: position_quantizers(trajectories),
+            attributes: attributes(trajectories),
             statuses: page.statuses.as_ref().map(|statuses| &statuses.names[..]),
             slices: page.slices.iter().map(slice).collect(),
             sections: page.sections.iter().map(section).collect(),
@@ -84,36 +84,37 @@ impl<'a> Header<'a> {
     }
 }
 
-/// How coordinates are kept.
-pub(super) fn position_scales(ways: &Trajectories) -> [Scale; 3] {
-    [0, 1, 2].map(|axis| Scale::of(ways.position.iter().map(|position| position[axis])))
+/// The quantization of x, y and z.
+pub(super) fn position_quantizers(trajectories: &Trajectories) -> [Quantizer; 3] {
+    let positions = &trajectories.position;
+    [0, 1, 2].map(|axis| Quantizer::of(positions.iter().map(|position| position[axis])))
 }
 
-/// How the values of an attribute are kept.
-pub(super) fn values_scale(values: &[f32]) -> Scale {
-    Scale::of(values.iter().copied())
+/// The quantization of the values of an attribute or a slice.
+pub(super) fn values_quantizer(values: &[f32]) -> Quantizer {
+    Quantizer::of(values.iter().copied())
 }
 
-fn attributes<'a>(ways: &'a Trajectories) -> Vec<AttributeHead<'a>> {
-    let head = |attribute: &'a Attribute| AttributeHead {
+fn attributes<'a>(trajectories: &'a Trajectories) -> Vec<AttributeHeader<'a>> {
+    let header = |attribute: &'a Attribute| AttributeHeader {
         name: &attribute.name,
         unit: &attribute.unit,
-        scale: values_scale(&attribute.values),
+        scale: values_quantizer(&attribute.values),
     };
-    ways.attributes.iter().map(head).collect()
+    trajectories.attributes.iter().map(header).collect()
 }
 
-fn axis(axis: &Axis) -> AxisHead<'_> {
-    AxisHead { name: &axis.name, unit: &axis.unit, range: axis.range }
+fn axis(axis: &Axis) -> AxisHeader<'_> {
+    AxisHeader { name: &axis.name, unit: &axis.unit, range: axis.range }
 }
 
-fn slice(slice: &Slice) -> SliceHead<'_> {
+fn slice(slice: &Slice) -> SliceHeader<'_> {
     let raster = &slice.raster;
-    SliceHead {
+    SliceHeader {
         title: &raster.title,
         name: &raster.name,
         unit: &raster.unit,
-        scale: values_scale(&raster.values),
+        scale: values_quantizer(&raster.values),
         counts: raster.counts,
         axes: [axis(&raster.axes[0]), axis(&raster.axes[1])],
         normal_axis: slice.normal_axis,
@@ -121,12 +122,12 @@ fn slice(slice: &Slice) -> SliceHead<'_> {
     }
 }
 
-fn section(section: &Section) -> SectionHead<'_> {
-    SectionHead { title: &section.title, rows: &section.rows }
+fn section(section: &Section) -> SectionHeader<'_> {
+    SectionHeader { title: &section.title, rows: &section.rows }
 }
 
-fn histogram(histogram: &Histogram) -> HistogramHead<'_> {
-    HistogramHead {
+fn histogram(histogram: &Histogram) -> HistogramHeader<'_> {
+    HistogramHeader {
         title: &histogram.title,
         axis: axis(&histogram.axis),
         edges: &histogram.edges,
@@ -134,14 +135,13 @@ fn histogram(histogram: &Histogram) -> HistogramHead<'_> {
     }
 }
 
-/// Names of the colour maps, and [`STOPS`] colours of each, evenly spaced. The first one is what is
-/// shown first. The page shortens and turns maps round for the sake of contrast, which a diverging
-/// one would not survive.
+/// The colour maps: names and [`STOPS`] evenly spaced colours of each. The first one is the
+/// default. Diverging maps are excluded, since the page truncates and reverses maps for contrast.
 fn maps() -> Vec<(&'static str, Vec<Rgb>)> {
     let stops = |map: ColorMap| (0..STOPS).map(move |i| map.at(i as f64 / (STOPS - 1) as f64));
     let maps = ColorMap::ALL.into_iter().filter(|map| !map.is_diverging());
     maps.map(|map| (map.name(), stops(map).collect())).collect()
 }
 
-/// Colours of a map that the page is given; between them it is linear.
+/// The number of colours of a map; the page interpolates linearly between them.
 const STOPS: usize = 33;

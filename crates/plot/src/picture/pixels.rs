@@ -1,10 +1,10 @@
-//! Shapes as pixels.
+//! Rasterization of shapes, with antialiasing.
 
-use super::canvas::{Dot, Place, Segment, Shape};
+use super::canvas::{Dot, Point, Segment, Shape};
 use super::font;
 use crate::color::Rgb;
 
-/// Red, green and blue of the pixels of a picture, rows from the top to the bottom.
+/// The pixels of a picture as red, green and blue, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pixels {
     pub size: [usize; 2],
@@ -12,9 +12,9 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    pub(crate) fn new(size: [u32; 2], paper: Rgb) -> Self {
+    pub(crate) fn new(size: [u32; 2], background: Rgb) -> Self {
         let size = size.map(|side| side as usize);
-        Self { size, rgb: paper.repeat(size[0] * size[1]) }
+        Self { size, rgb: background.repeat(size[0] * size[1]) }
     }
 
     pub(crate) fn draw(&mut self, shape: &Shape) {
@@ -23,25 +23,25 @@ impl Pixels {
                 let stroke = Stroke { half: *width as f32 / 2.0, opacity: *opacity as f32 };
                 segments.iter().for_each(|segment| self.segment(segment, stroke));
             }
-            Shape::Dots { dots, radius, rim } => {
-                dots.iter().for_each(|dot| self.dot(dot, *radius as f32, *rim as f32));
+            Shape::Dots { dots, radius, edge_width } => {
+                dots.iter().for_each(|dot| self.dot(dot, *radius as f32, *edge_width as f32));
             }
             Shape::Polygon { points, color } => self.polygon(points, *color),
             Shape::Image { corners, counts, pixels } => self.image(corners, *counts, pixels),
-            Shape::Text(text) => font::draw(text, |x, y, cover| {
+            Shape::Text(text) => font::draw(text, |x, y, coverage| {
                 if x >= 0 && y >= 0 {
-                    self.blend(x as usize, y as usize, text.color, cover);
+                    self.blend(x as usize, y as usize, text.color, coverage);
                 }
             }),
         }
     }
 
-    /// Covers a part of a pixel, if it is one of the picture.
-    fn blend(&mut self, x: usize, y: usize, color: Rgb, cover: f32) {
+    /// Blends a colour into a pixel, if it is inside the picture.
+    fn blend(&mut self, x: usize, y: usize, color: Rgb, coverage: f32) {
         if y < self.size[1]
             && let Some(pixel) = self.row(y).get_mut(x)
         {
-            mix_in(pixel, color.map(f32::from), cover);
+            mix_in(pixel, color.map(f32::from), coverage);
         }
     }
 
@@ -51,60 +51,60 @@ impl Pixels {
         self.rgb[y * width..(y + 1) * width].as_chunks_mut().0
     }
 
-    /// The whole pixels from `low` to `high` along an axis.
+    /// The pixels that `low` to `high` touches along an axis, clipped to the picture.
     fn span(&self, axis: usize, low: f32, high: f32) -> std::ops::Range<usize> {
-        // Conversion rounds down, and to 0 what is below it.
+        // Conversion to `usize` truncates, and saturates at 0.
         low as usize..(high as usize + usize::from(high > 0.0)).min(self.size[axis])
     }
 
-    /// Lines that let nothing through have round ends, so that they join. Others end straight: round
-    /// ends would cover the joints twice.
+    /// Draws a line. Opaque lines have round caps, so that they join. Others have butt caps: round
+    /// ones would be blended twice at the joints.
     fn segment(&mut self, segment: &Segment, stroke: Stroke) {
         let (line, color) = (Line::new(segment), segment.color.map(f32::from));
         let reach = stroke.half + 0.5;
         let ([ax, ay], [bx, by]) = (segment.from, segment.to);
         for y in self.span(1, ay.min(by) - reach, ay.max(by) + reach) {
-            let down = y as f32 + 0.5 - ay;
+            let dy = y as f32 + 0.5 - ay;
             let (mut low, mut high) = (ax.min(bx) - reach, ax.max(bx) + reach);
-            if line.along[1].abs() > 1e-4 {
-                let middle = ax + down * line.along[0] / line.along[1];
-                let wide = reach / line.along[1].abs();
-                (low, high) = (low.max(middle - wide), high.min(middle + wide));
+            if line.direction[1].abs() > 1e-4 {
+                let middle = ax + dy * line.direction[0] / line.direction[1];
+                let half = reach / line.direction[1].abs();
+                (low, high) = (low.max(middle - half), high.min(middle + half));
             }
-            if line.along[0].abs() > 1e-4 {
-                // Beyond the ends, seen along the row.
+            if line.direction[0].abs() > 1e-4 {
+                // The ends of the line, extended by the reach, along the row.
                 let ends = [-reach, line.length + reach]
-                    .map(|end| ax + (end - down * line.along[1]) / line.along[0]);
+                    .map(|end| ax + (end - dy * line.direction[1]) / line.direction[0]);
                 (low, high) = (low.max(ends[0].min(ends[1])), high.min(ends[0].max(ends[1])));
             }
             let span = self.span(0, low, high);
             let Some(pixels) = self.row(y).get_mut(span.clone()) else { continue };
             for (x, pixel) in span.zip(pixels) {
-                let cover = stroke.cover(&line, [x as f32 + 0.5 - ax, down]);
-                mix_in(pixel, color, cover);
+                let coverage = stroke.coverage(&line, [x as f32 + 0.5 - ax, dy]);
+                mix_in(pixel, color, coverage);
             }
         }
     }
 
-    fn dot(&mut self, dot: &Dot, radius: f32, rim: f32) {
-        let [cx, cy] = dot.at;
+    fn dot(&mut self, dot: &Dot, radius: f32, edge_width: f32) {
+        let [cx, cy] = dot.center;
         for y in self.span(1, cy - radius - 0.5, cy + radius + 0.5) {
             for x in self.span(0, cx - radius - 0.5, cx + radius + 0.5) {
-                let [right, down] = [x as f32 + 0.5 - cx, y as f32 + 0.5 - cy];
-                let far = (right * right + down * down).sqrt();
-                let cover = |radius: f32| (radius + 0.5 - far).clamp(0.0, 1.0);
-                self.blend(x, y, dot.rim, cover(radius));
-                self.blend(x, y, dot.fill, cover(radius - rim));
+                let [dx, dy] = [x as f32 + 0.5 - cx, y as f32 + 0.5 - cy];
+                let distance = (dx * dx + dy * dy).sqrt();
+                let coverage = |radius: f32| (radius + 0.5 - distance).clamp(0.0, 1.0);
+                self.blend(x, y, dot.edge, coverage(radius));
+                self.blend(x, y, dot.fill, coverage(radius - edge_width));
             }
         }
     }
 
-    /// Fills a convex polygon; the pixels at its rim by how far it goes into them.
-    fn polygon(&mut self, points: &[Place], color: Rgb) {
-        let points: Vec<_> = points.iter().map(|at| at.map(|along| along as f32)).collect();
+    /// Fills a convex polygon, antialiased at its sides.
+    fn polygon(&mut self, points: &[Point], color: Rgb) {
+        let points: Vec<_> = points.iter().map(|point| point.map(|x| x as f32)).collect();
         let ends = |axis: usize| {
-            let along = points.iter().map(|at| at[axis]);
-            along.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], v| {
+            let values = points.iter().map(|point| point[axis]);
+            values.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], v| {
                 [low.min(v), high.max(v)]
             })
         };
@@ -112,46 +112,46 @@ impl Pixels {
         let sides: Vec<_> = (0..points.len()).map(|i| Side::new(&points, i)).collect();
         for y in self.span(1, top, bottom) {
             for x in self.span(0, left, right) {
-                let at = [x as f32 + 0.5, y as f32 + 0.5];
-                let cover = sides.iter().map(|side| side.cover(at)).product();
-                self.blend(x, y, color, cover);
+                let center = [x as f32 + 0.5, y as f32 + 0.5];
+                let coverage = sides.iter().map(|side| side.coverage(center)).product();
+                self.blend(x, y, color, coverage);
             }
         }
     }
 
-    /// Each pixel has the colour of the sample in whose cell its middle lies.
-    fn image(&mut self, [low, high]: &[Place; 2], counts: [usize; 2], pixels: &[Rgb]) {
+    /// Draws an image by nearest-neighbour sampling.
+    fn image(&mut self, [low, high]: &[Point; 2], counts: [usize; 2], pixels: &[Rgb]) {
         if pixels.is_empty() {
             return;
         }
         let ends = |i: usize| low[i].round() as usize..(high[i].round() as usize).min(self.size[i]);
         let spans = [ends(0), ends(1)];
-        let sample = |axis: usize, at: usize| {
-            let part = (at as f64 + 0.5 - low[axis]) / (high[axis] - low[axis]);
-            ((part * counts[axis] as f64).max(0.0) as usize).min(counts[axis] - 1)
+        let sample = |axis: usize, pixel: usize| {
+            let fraction = (pixel as f64 + 0.5 - low[axis]) / (high[axis] - low[axis]);
+            ((fraction * counts[axis] as f64).max(0.0) as usize).min(counts[axis] - 1)
         };
         let columns: Vec<_> = spans[0].clone().map(|x| sample(0, x)).collect();
         for y in spans[1].clone() {
             let row = &pixels[sample(1, y) * counts[0]..][..counts[0]];
-            let at = 3 * (y * self.size[0] + spans[0].start);
-            for (pixel, &column) in self.rgb[at..].chunks_exact_mut(3).zip(&columns) {
+            let start = 3 * (y * self.size[0] + spans[0].start);
+            for (pixel, &column) in self.rgb[start..].chunks_exact_mut(3).zip(&columns) {
                 pixel.copy_from_slice(&row[column]);
             }
         }
     }
 }
 
-/// Covers a part of a pixel.
-fn mix_in(pixel: &mut [u8; 3], color: [f32; 3], cover: f32) {
+/// Blends a colour into a pixel.
+fn mix_in(pixel: &mut [u8; 3], color: [f32; 3], coverage: f32) {
     for (old, to) in pixel.iter_mut().zip(color) {
         let from = f32::from(*old);
-        *old = (from + (to - from) * cover + 0.5) as u8;
+        *old = (from + (to - from) * coverage + 0.5) as u8;
     }
 }
 
-/// A line from its start.
+/// A line relative to its start: unit direction and length.
 struct Line {
-    along: [f32; 2],
+    direction: [f32; 2],
     length: f32,
 }
 
@@ -159,40 +159,42 @@ impl Line {
     fn new(segment: &Segment) -> Self {
         let [x, y] = [0, 1].map(|i| segment.to[i] - segment.from[i]);
         let length = (x * x + y * y).sqrt();
-        let along = if length > 0.0 { [x / length, y / length] } else { [1.0, 0.0] };
-        Self { along, length }
+        let direction = if length > 0.0 { [x / length, y / length] } else { [1.0, 0.0] };
+        Self { direction, length }
     }
 }
 
 #[derive(Clone, Copy)]
 struct Stroke {
+    /// Half of the width, in pixels.
     half: f32,
     opacity: f32,
 }
 
 impl Stroke {
-    /// How much of the pixel at a place from the line's start is covered, in the colour's opacity.
-    fn cover(self, line: &Line, [x, y]: [f32; 2]) -> f32 {
-        let t = x * line.along[0] + y * line.along[1];
-        let across = y * line.along[0] - x * line.along[1];
+    /// The coverage, times the opacity, of the pixel at a position relative to the start of the
+    /// line.
+    fn coverage(self, line: &Line, [x, y]: [f32; 2]) -> f32 {
+        let t = x * line.direction[0] + y * line.direction[1];
+        let across = y * line.direction[0] - x * line.direction[1];
         if self.opacity < 1.0 {
-            let part = overlap(across, -self.half, self.half) * overlap(t, 0.0, line.length);
-            return part * self.opacity;
+            let coverage = overlap(across, -self.half, self.half) * overlap(t, 0.0, line.length);
+            return coverage * self.opacity;
         }
         let beyond = t - t.clamp(0.0, line.length);
-        let far = (beyond * beyond + across * across).sqrt();
-        overlap(far, -self.half, self.half)
+        let distance = (beyond * beyond + across * across).sqrt();
+        overlap(distance, -self.half, self.half)
     }
 }
 
-/// How much of the pixel around `at` lies between `low` and `high`.
-fn overlap(at: f32, low: f32, high: f32) -> f32 {
-    ((at + 0.5).min(high) - (at - 0.5).max(low)).clamp(0.0, 1.0)
+/// The part of the unit interval around `center` that is between `low` and `high`.
+fn overlap(center: f32, low: f32, high: f32) -> f32 {
+    ((center + 0.5).min(high) - (center - 0.5).max(low)).clamp(0.0, 1.0)
 }
 
-/// A side of a polygon: the half plane in which the polygon lies.
+/// A side of a polygon: the half plane that contains the polygon.
 struct Side {
-    inwards: [f32; 2],
+    inward: [f32; 2],
     offset: f32,
 }
 
@@ -203,11 +205,12 @@ impl Side {
         let length = (b[0] - a[0]).hypot(b[1] - a[1]).max(f32::MIN_POSITIVE);
         let normal = [(a[1] - b[1]) / length, (b[0] - a[0]) / length];
         let depth = normal[0] * (c[0] - a[0]) + normal[1] * (c[1] - a[1]);
-        let inwards = if depth < 0.0 { normal.map(|n| -n) } else { normal };
-        Self { inwards, offset: inwards[0] * a[0] + inwards[1] * a[1] }
+        let inward = if depth < 0.0 { normal.map(|n| -n) } else { normal };
+        Self { inward, offset: inward[0] * a[0] + inward[1] * a[1] }
     }
 
-    fn cover(&self, [x, y]: [f32; 2]) -> f32 {
-        (self.inwards[0] * x + self.inwards[1] * y - self.offset + 0.5).clamp(0.0, 1.0)
+    /// The coverage of the pixel centred at a point.
+    fn coverage(&self, [x, y]: [f32; 2]) -> f32 {
+        (self.inward[0] * x + self.inward[1] * y - self.offset + 0.5).clamp(0.0, 1.0)
     }
 }

@@ -1,8 +1,8 @@
-//! Pixels as a PNG file.
+//! PNG files.
 
 use std::io;
 
-/// The bytes of a PNG file of red, green and blue, rows from the top to the bottom.
+/// Encodes red, green and blue, row by row from the top, as a PNG file.
 pub(crate) fn encode(size: [u32; 2], rgb: &[u8]) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, size[0], size[1]);

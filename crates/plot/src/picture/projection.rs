@@ -1,16 +1,17 @@
-//! From positions to places in a picture.
+//! The projection of positions to points of a picture.
 
-use super::canvas::Place;
+use super::canvas::Point;
 
-/// An affine map from positions to places and depths.
+/// An affine map from positions to points and depths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Projection {
-    /// Pixels to the right, pixels down, and how near it is: factors of x, y and z, and a constant.
+    /// Pixels to the right, pixels down, and nearness to the viewer: factors of x, y and z, and a
+    /// constant.
     rows: [[f64; 4]; 3],
 }
 
 impl Projection {
-    /// Along the axis that is not among `axes`, such that `domain` goes over `sides` (left and right,
+    /// Along the axis that is not among `axes`, such that `ranges` fill `sides` (left and right,
     /// top and bottom).
     pub(crate) fn plane(axes: [usize; 2], ranges: [[f64; 2]; 2], sides: [[f64; 2]; 2]) -> Self {
         let mut rows = [[0.0; 4]; 3];
@@ -23,7 +24,7 @@ impl Projection {
         Self { rows }
     }
 
-    /// Without perspective, from a direction; see [`View::Space`](super::View::Space). Each axis is
+    /// Orthographic, from a direction; see [`View::Space`](super::View::Space). Each axis is
     /// stretched by its factor, and the middle of `domain` is at 0.
     pub(crate) fn space(
         [azimuth, elevation]: [f64; 2],
@@ -44,8 +45,8 @@ impl Projection {
         Self { rows }
     }
 
-    /// The same in another measure, with what was at 0 at `middle`.
-    pub(crate) fn moved(mut self, scale: f64, middle: Place) -> Self {
+    /// The projection scaled, with its origin moved to `middle`.
+    pub(crate) fn moved(mut self, scale: f64, middle: Point) -> Self {
         for (i, row) in self.rows.iter_mut().enumerate() {
             row.iter_mut().for_each(|factor| *factor *= scale);
             row[3] += middle.get(i).copied().unwrap_or(0.0);
@@ -53,23 +54,24 @@ impl Projection {
         self
     }
 
-    /// To the right, down, and towards the viewer.
-    pub(crate) fn at(&self, position: [f64; 3]) -> [f64; 3] {
+    /// The point of a position and, as the third coordinate, its nearness to the viewer.
+    pub(crate) fn with_depth(&self, position: [f64; 3]) -> [f64; 3] {
         let [x, y, z] = position;
         self.rows.map(|[a, b, c, d]| a * x + b * y + c * z + d)
     }
 
-    pub(crate) fn place(&self, position: [f64; 3]) -> Place {
-        let [x, y, _] = self.at(position);
+    /// The point of a position.
+    pub(crate) fn point(&self, position: [f64; 3]) -> Point {
+        let [x, y, _] = self.with_depth(position);
         [x, y]
     }
 
-    /// How near the end of an axis is to the viewer, compared to its start: above 0 if it is nearer.
-    pub(crate) fn towards(&self, axis: usize) -> f64 {
+    /// The component of an axis towards the viewer: above 0 if its high end is nearer.
+    pub(crate) fn towards_viewer(&self, axis: usize) -> f64 {
         self.rows[2][axis]
     }
 
-    /// Whether some points are nearer than others.
+    /// Whether the depth of positions differs.
     pub(crate) fn has_depth(&self) -> bool {
         self.rows[2][..3].iter().any(|&factor| factor != 0.0)
     }
@@ -83,8 +85,8 @@ mod tests {
     fn planes_have_their_low_corner_at_the_bottom_left() {
         let plane =
             Projection::plane([0, 2], [[1.0, 3.0], [-1.0, 0.0]], [[100.0, 300.0], [50.0, 150.0]]);
-        assert_eq!(plane.place([1.0, 77.0, -1.0]), [100.0, 150.0]);
-        assert_eq!(plane.place([3.0, -5.0, 0.0]), [300.0, 50.0]);
+        assert_eq!(plane.point([1.0, 77.0, -1.0]), [100.0, 150.0]);
+        assert_eq!(plane.point([3.0, -5.0, 0.0]), [300.0, 50.0]);
         assert!(!plane.has_depth());
     }
 
@@ -93,14 +95,14 @@ mod tests {
         let close = |a: [f64; 3], b: [f64; 3]| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-12);
         // From the x axis: y to the right, z up, x towards the viewer.
         let front = Projection::space([0.0, 0.0], [[0.0; 3]; 2], [1.0; 3]);
-        assert!(close(front.at([0.0, 1.0, 0.0]), [1.0, 0.0, 0.0]));
-        assert!(close(front.at([0.0, 0.0, 1.0]), [0.0, -1.0, 0.0]));
-        assert!(close(front.at([1.0, 0.0, 0.0]), [0.0, 0.0, 1.0]));
+        assert!(close(front.with_depth([0.0, 1.0, 0.0]), [1.0, 0.0, 0.0]));
+        assert!(close(front.with_depth([0.0, 0.0, 1.0]), [0.0, -1.0, 0.0]));
+        assert!(close(front.with_depth([1.0, 0.0, 0.0]), [0.0, 0.0, 1.0]));
         // From above, at -90 degrees: x to the right, y up.
         let above = Projection::space([-90.0, 90.0], [[0.0; 3]; 2], [1.0; 3]);
-        assert!(close(above.at([1.0, 0.0, 0.0]), [1.0, 0.0, 0.0]));
-        assert!(close(above.at([0.0, 1.0, 0.0]), [0.0, -1.0, 0.0]));
+        assert!(close(above.with_depth([1.0, 0.0, 0.0]), [1.0, 0.0, 0.0]));
+        assert!(close(above.with_depth([0.0, 1.0, 0.0]), [0.0, -1.0, 0.0]));
         let middle = Projection::space([30.0, 20.0], [[0.0, 2.0, 4.0], [2.0, 4.0, 8.0]], [1.0; 3]);
-        assert!(close(middle.at([1.0, 3.0, 6.0]), [0.0; 3]));
+        assert!(close(middle.with_depth([1.0, 3.0, 6.0]), [0.0; 3]));
     }
 }

@@ -1,31 +1,31 @@
-//! How pictures look.
+//! The appearance of pictures.
 
 use crate::color::ColorMap;
 use crate::error::{Error, Result};
 
-/// How a picture looks. [`Style::default`] suits most.
+/// The appearance of a picture. [`Style::default`] suits most cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Style {
-    /// Width and height in pixels: 160 to 16,384 each. The text grows with the picture.
+    /// Width and height in pixels: 160 to 16,384 each. The font size grows with the picture.
     pub size: [u32; 2],
     /// Light or dark.
     pub background: Background,
-    /// The attribute by which tracks and particles are coloured (`speed`, `age`, ...); the first one
-    /// of the ways if there is none here.
+    /// The attribute that colours tracks and particles (`speed`, `age`, ...); by default the first
+    /// one of the trajectories.
     pub color_by: Option<String>,
-    /// The colours of the values.
+    /// The colour map of the values.
     pub colors: ColorMap,
     /// The values of the first and of the last colour.
     pub range: Range,
-    /// Whether the colours go linearly or logarithmically over the range.
+    /// Whether colours are spaced linearly or logarithmically over the range.
     pub scale: Scale,
-    /// The title; if there is none here, one that says what is shown.
+    /// The title; by default a description of the content.
     pub title: Option<String>,
-    /// Width of the tracks in pixels; if there is none here, the thinner the more there are.
+    /// Line width of the tracks in pixels; by default it decreases with their number.
     pub line_width: Option<f64>,
-    /// Opacity of the tracks, over 0 to 1; if there is none here, the less the more there are.
+    /// Opacity of the tracks, above 0 and up to 1; by default it decreases with their number.
     pub opacity: Option<f64>,
-    /// Whether tracks have dots where they start and where they end, if there are 1000 at most.
+    /// Whether to draw dots at the start and the end of the tracks, for at most 1000 tracks.
     pub dots: bool,
 }
 
@@ -46,25 +46,25 @@ impl Default for Style {
     }
 }
 
-/// The side in pixels that a picture has at least and at most.
-pub(crate) const SIDES: [u32; 2] = [160, 16_384];
+/// Minimum and maximum of the width and the height, in pixels.
+pub(crate) const SIZE_RANGE: [u32; 2] = [160, 16_384];
 
 impl Style {
-    /// Says what is wrong with the numbers.
+    /// Checks that the numbers are in range.
     pub(crate) fn check(&self) -> Result<()> {
-        let [least, most] = SIDES;
-        if self.size.iter().any(|side| !(least..=most).contains(side)) {
-            return Err(Error::Size { size: self.size, least, most });
+        let [min, max] = SIZE_RANGE;
+        if self.size.iter().any(|side| !(min..=max).contains(side)) {
+            return Err(Error::Size { size: self.size, min, max });
         }
-        let wrong = |name, given: f64, wanted| {
-            Err(Error::Option { name, given: given.to_string(), wanted })
+        let invalid = |name, given: f64, expected| {
+            Err(Error::Option { name, given: given.to_string(), expected })
         };
         match (self.line_width, self.opacity, self.range) {
             (Some(width), _, _) if !(width > 0.0 && width <= 1000.0) => {
-                wrong("line_width", width, "a number of pixels over 0, up to 1000")
+                invalid("line_width", width, "a number of pixels above 0 and up to 1000")
             }
             (_, Some(opacity), _) if !(opacity > 0.0 && opacity <= 1.0) => {
-                wrong("opacity", opacity, "a number over 0, up to 1")
+                invalid("opacity", opacity, "a number above 0 and up to 1")
             }
             (_, _, Range::Given(range)) => self.check_range(range),
             _ => Ok(()),
@@ -72,21 +72,21 @@ impl Style {
     }
 
     fn check_range(&self, [low, high]: [f64; 2]) -> Result<()> {
-        let wanted = match self.scale {
+        let expected = match self.scale {
             Scale::Linear => "two finite numbers, the lower one first",
             Scale::Log => {
-                "two finite numbers over 0, the lower one first, as the scale is logarithmic"
+                "two finite numbers above 0, the lower one first, for a logarithmic scale"
             }
         };
-        let fits = low < high && low.is_finite() && high.is_finite();
-        if fits && (self.scale == Scale::Linear || low > 0.0) {
+        let is_valid = low < high && low.is_finite() && high.is_finite();
+        if is_valid && (self.scale == Scale::Linear || low > 0.0) {
             return Ok(());
         }
-        Err(Error::Option { name: "range", given: format!("{low} to {high}"), wanted })
+        Err(Error::Option { name: "range", given: format!("{low} to {high}"), expected })
     }
 }
 
-/// What is behind a picture.
+/// The background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
     /// White, with dark text.
@@ -98,27 +98,27 @@ pub enum Background {
 
 /// The values of the first and of the last colour.
 ///
-/// With a diverging [`ColorMap`] the range is symmetric about 0, unless it is given or the scale is
-/// logarithmic.
+/// With a diverging [`ColorMap`] the range is symmetric about 0, unless it is given explicitly or
+/// the scale is logarithmic.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {
-    /// From the 2 % to the 98 % quantile if that is less than two thirds of all (of its logarithm, if
-    /// the scale is logarithmic), so that a few far values do not take all the colours; otherwise
-    /// [`Range::Full`].
+    /// The 2 % to 98 % quantiles if these are closer than two thirds of the full range (on a
+    /// logarithmic scale, of its logarithm), so that a few outliers do not use up the colours;
+    /// otherwise [`Range::Full`].
     #[default]
     Robust,
-    /// From the least to the greatest value.
+    /// From the minimum to the maximum.
     Full,
-    /// From the first to the second. Values beyond have the colour of the end.
+    /// From the first to the second number. Values outside have the colour of the nearer end.
     Given([f64; 2]),
 }
 
-/// How something goes over its range.
+/// The spacing of values on a colour scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By its logarithm. Values that are not above 0 are as if there was none.
+    /// Logarithmic. Values at or below 0 count as missing.
     Log,
 }

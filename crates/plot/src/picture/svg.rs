@@ -1,23 +1,23 @@
-//! Shapes as SVG.
+//! SVG files.
 
-use super::canvas::{Align, Dot, Place, Segment, Shape, Text};
+use super::canvas::{Align, Dot, Point, Segment, Shape, Text};
 use super::png;
 use crate::color::Rgb;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// So many lines keep their order, those that follow each other in one colour as one element. More
-/// than that are one element for each colour, since viewers get slow.
-const IN_ORDER: usize = 20_000;
+/// Up to this number of lines keep their order; consecutive lines of one colour share an element.
+/// Beyond it, all lines of one colour share an element, since viewers become slow otherwise.
+const MAX_ORDERED: usize = 20_000;
 
-/// The text of a file.
-pub(crate) fn document(size: [u32; 2], paper: Rgb, shapes: &[Shape]) -> String {
+/// The text of an SVG file.
+pub(crate) fn document(size: [u32; 2], background: Rgb, shapes: &[Shape]) -> String {
     let [width, height] = size;
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
          width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-        hex(paper)
+        hex(background)
     );
     shapes.iter().for_each(|shape| element(&mut out, shape));
     out.push_str("</svg>\n");
@@ -27,7 +27,7 @@ pub(crate) fn document(size: [u32; 2], paper: Rgb, shapes: &[Shape]) -> String {
 fn element(out: &mut String, shape: &Shape) {
     match shape {
         Shape::Segments { segments, width, opacity } => lines(out, segments, *width, *opacity),
-        Shape::Dots { dots, radius, rim } => discs(out, dots, *radius, *rim),
+        Shape::Dots { dots, radius, edge_width } => discs(out, dots, *radius, *edge_width),
         Shape::Polygon { points, color } => polygon(out, points, *color),
         Shape::Image { corners, counts, pixels } => image(out, corners, *counts, pixels),
         Shape::Text(line) => text(out, line),
@@ -47,7 +47,7 @@ fn lines(out: &mut String, segments: &[Segment], width: f64, opacity: f64) {
     let stroke = |out: &mut String, color, path: &str| {
         push(out, format_args!("<path stroke=\"{}\" d=\"{path}\"/>\n", hex(color)));
     };
-    if segments.len() > IN_ORDER {
+    if segments.len() > MAX_ORDERED {
         let mut colors: BTreeMap<Rgb, Vec<Segment>> = BTreeMap::new();
         segments.iter().for_each(|segment| colors.entry(segment.color).or_default().push(*segment));
         colors.iter().for_each(|(&color, segments)| stroke(out, color, &path(segments)));
@@ -58,7 +58,8 @@ fn lines(out: &mut String, segments: &[Segment], width: f64, opacity: f64) {
     out.push_str("</g>\n");
 }
 
-/// The commands of lines, which go on where one begins at the end of the one before.
+/// The path commands of lines; a line that starts at the end of the previous one continues its
+/// path.
 fn path(segments: &[Segment]) -> String {
     let (mut path, mut pen) = (String::new(), None);
     for segment in segments {
@@ -71,34 +72,34 @@ fn path(segments: &[Segment]) -> String {
     path
 }
 
-fn discs(out: &mut String, dots: &[Dot], radius: f64, rim: f64) {
-    // A stroke lies on both sides of the circle.
-    push(out, format_args!("<g stroke-width=\"{}\">\n", number(rim)));
-    let radius = number(radius - rim / 2.0);
+fn discs(out: &mut String, dots: &[Dot], radius: f64, edge_width: f64) {
+    // A stroke extends to both sides of the circle.
+    push(out, format_args!("<g stroke-width=\"{}\">\n", number(edge_width)));
+    let radius = number(radius - edge_width / 2.0);
     for dot in dots {
-        let [x, y] = dot.at.map(|along| number(f64::from(along)));
-        let (fill, rim) = (hex(dot.fill), hex(dot.rim));
+        let [x, y] = dot.center.map(|x| number(f64::from(x)));
+        let (fill, edge) = (hex(dot.fill), hex(dot.edge));
         push(
             out,
             format_args!(
-                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{rim}\"/>\n"
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{edge}\"/>\n"
             ),
         );
     }
     out.push_str("</g>\n");
 }
 
-fn polygon(out: &mut String, points: &[Place], color: Rgb) {
-    let points: Vec<_> = points.iter().map(|at| pair(at.map(|along| along as f32))).collect();
+fn polygon(out: &mut String, points: &[Point], color: Rgb) {
+    let points: Vec<_> = points.iter().map(|point| pair(point.map(|x| x as f32))).collect();
     push(out, format_args!("<polygon points=\"{}\" fill=\"{}\"/>\n", points.join(" "), hex(color)));
 }
 
-fn image(out: &mut String, [low, high]: &[Place; 2], counts: [usize; 2], pixels: &[Rgb]) {
+fn image(out: &mut String, [low, high]: &[Point; 2], counts: [usize; 2], pixels: &[Rgb]) {
     let Ok(file) = png::encode(counts.map(|count| count as u32), pixels.as_flattened()) else {
         return;
     };
     let [[x, y], [width, height]] =
-        [*low, [high[0] - low[0], high[1] - low[1]]].map(|at| at.map(number));
+        [*low, [high[0] - low[0], high[1] - low[1]]].map(|pair| pair.map(number));
     push(
         out,
         format_args!(
@@ -111,42 +112,42 @@ fn image(out: &mut String, [low, high]: &[Place; 2], counts: [usize; 2], pixels:
 }
 
 fn text(out: &mut String, text: &Text) {
-    let [x, y] = text.at.map(number);
+    let [x, y] = text.anchor.map(number);
     let anchor = match text.align {
         Align::Start => "start",
         Align::Middle => "middle",
         Align::End => "end",
     };
-    let turn =
-        if text.upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+    let rotation =
+        if text.vertical { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
     let (size, color, text) = (number(text.size), hex(text.color), escaped(&text.text));
     push(
         out,
         format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
-         fill=\"{color}\"{turn}>{text}</text>\n"
+         fill=\"{color}\"{rotation}>{text}</text>\n"
         ),
     );
 }
 
-/// Adds to a text, which cannot fail.
+/// Appends to a string, which cannot fail.
 fn push(out: &mut String, text: std::fmt::Arguments) {
     let _ = out.write_fmt(text);
 }
 
-/// A number with two decimals at most.
+/// A number with at most two decimals.
 fn number(value: f64) -> String {
     trimmed(format!("{value:.2}"))
 }
 
-/// A number without zeros at its end.
+/// A number without trailing zeros.
 fn trimmed(number: String) -> String {
     number.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// The two numbers of a place. A tenth of a pixel is not seen.
+/// The coordinates of a point, rounded to a tenth of a pixel.
 fn pair([x, y]: [f32; 2]) -> String {
-    let [x, y] = [x, y].map(|along| trimmed(format!("{along:.1}")));
+    let [x, y] = [x, y].map(|value| trimmed(format!("{value:.1}")));
     format!("{x},{y}")
 }
 
@@ -154,7 +155,7 @@ fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text as XML has it, without the control characters that XML does not have.
+/// Text escaped for XML, without control characters, which XML does not allow.
 fn escaped(text: &str) -> String {
     let kept = text.chars().filter(|letter| !letter.is_control());
     kept.fold(String::new(), |mut out, letter| {
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_rfc_4648() {
+    fn base64_matches_the_test_vectors_of_rfc_4648() {
         for (bytes, text) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_have_at_most_two_decimals() {
         assert_eq!(pair([100.0, 0.04]), "100,0");
         assert_eq!([1.0, 0.25, -3.101, 1e3].map(number), ["1", "0.25", "-3.1", "1000"]);
     }

@@ -1,35 +1,35 @@
-//! Round numbers along an axis.
+//! Ticks of an axis, and numbers as text.
 
-/// Numbers along an axis, and what they are called.
+/// The ticks of an axis with their labels.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticks {
-    /// Where they are, and their labels: (number - `offset`) / 10^`exponent`.
+    /// Each number with its label, which shows (number - `offset`) / 10^`exponent`.
     pub at: Vec<(f64, String)>,
-    /// A power of 10 in all of the numbers; 0 for none.
+    /// The common power of 10; 0 for none.
     pub exponent: i32,
-    /// What all of the numbers have in common; 0 for nothing.
+    /// The common offset; 0 for none.
     pub offset: f64,
 }
 
-/// The least step that is 1, 2, 2.5 or 5 times a power of 10 and not below `least`, and the power of
-/// 10 of its last digit.
-fn round_step(least: f64) -> (f64, i32) {
-    let power = least.log10().floor() as i32;
+/// The smallest step that is 1, 2, 2.5 or 5 times a power of 10 and at least `min`, and the power
+/// of 10 of its last digit.
+fn round_step(min: f64) -> (f64, i32) {
+    let power = min.log10().floor() as i32;
     let steps = [(1.0, power), (2.0, power), (2.5, power - 1), (5.0, power), (10.0, power + 1)];
     let (step, digit) = steps
         .into_iter()
-        .find(|&(step, _)| scaled(step, power) >= least * (1.0 - 1e-9))
+        .find(|&(step, _)| scaled(step, power) >= min * (1.0 - 1e-9))
         .unwrap_or((20.0, power + 1));
     (scaled(step, power), digit)
 }
 
-/// `value` x 10^`power`, as exact as it can be: powers below 0 divide.
+/// `value` x 10^`power`. Negative powers divide, for the smaller rounding error.
 fn scaled(value: f64, power: i32) -> f64 {
     if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
 }
 
-/// The place of a value in a range, 0 at the low end and 1 at the high one.
-pub(crate) fn place(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
+/// The relative position of a value in a range: 0 at the low end, 1 at the high one.
+pub(crate) fn fraction(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
     if log {
         (value.ln() - low.ln()) / (high.ln() - low.ln())
     } else {
@@ -37,8 +37,8 @@ pub(crate) fn place(value: f64, [low, high]: [f64; 2], log: bool) -> f64 {
     }
 }
 
-/// A range that has a width: one without is widened, so that its value is in the middle; one without
-/// numbers is 0 to 1.
+/// A range that is not empty: a single value is widened around its middle, and a range that is not
+/// finite becomes 0 to 1.
 pub(crate) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -47,40 +47,40 @@ pub(crate) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
     if high - low > 1e-12 * size && high - low > f64::MIN_POSITIVE * 1e6 {
         return [low, high];
     }
-    let more = if size > f64::MIN_POSITIVE * 1e9 { 0.05 * size } else { 0.5 };
-    [low - more, high + more]
+    let margin = if size > f64::MIN_POSITIVE * 1e9 { 0.05 * size } else { 0.5 };
+    [low - margin, high + margin]
 }
 
-/// Ticks on a linear axis: at most `most` + 1, at least one where `most` is 2 or more. With `whole`,
-/// whole numbers only.
-pub(crate) fn linear([low, high]: [f64; 2], most: usize, whole: bool) -> Ticks {
-    let (mut step, mut last_digit) = round_step((high - low) / most as f64);
-    if whole && step < 1.0 {
+/// Ticks on a linear axis: at most `max_steps` + 1, and at least one if `max_steps` is 2 or more.
+/// With `integers`, integers only.
+pub(crate) fn linear([low, high]: [f64; 2], max_steps: usize, integers: bool) -> Ticks {
+    let (mut step, mut last_digit) = round_step((high - low) / max_steps as f64);
+    if integers && step < 1.0 {
         (step, last_digit) = (1.0, 0);
-    } else if whole && step == 2.5 {
+    } else if integers && step == 2.5 {
         (step, last_digit) = (5.0, 0);
     }
     let slack = 1e-9 * (high - low);
     let first = ((low - slack) / step).ceil();
     let count = ((high + slack) / step).floor() - first;
-    let numbers: Vec<f64> = (0..=count.clamp(0.0, most as f64) as usize)
+    let numbers: Vec<f64> = (0..=count.clamp(0.0, max_steps as f64) as usize)
         .map(|i| multiple(first + i as f64, step))
         .filter(|number| (low - slack..=high + slack).contains(number))
         .collect();
-    named(numbers, [low, high], last_digit)
+    label_ticks(numbers, [low, high], last_digit)
 }
 
-/// A multiple of a step. One over a step below 1 is a whole number, so that division rounds once.
+/// A multiple of a step. The inverse of a step below 1 is an integer, so that division rounds once.
 fn multiple(count: f64, step: f64) -> f64 {
     if step < 1.0 { count / (1.0 / step).round() } else { count * step }
 }
 
-/// Gives numbers their labels, the last digit of which stands for 10^`last_digit`.
-fn named(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
+/// Labels numbers whose last digit is that of 10^`last_digit`.
+fn label_ticks(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
     let offset = offset([low, high]);
     let size = (low - offset).abs().max((high - offset).abs());
     let power = size.log10().floor() as i32;
-    // 2 digits more than four zeros are no longer easy to read.
+    // Numbers from 0.001 to 99999 are written without a power of 10.
     let exponent = if (-3..5).contains(&power) { 0 } else { power };
     let decimals = (exponent - last_digit).max(0) as usize;
     let label = |number: f64| signed(scaled(number - offset, -exponent), decimals);
@@ -88,7 +88,7 @@ fn named(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
     Ticks { at, exponent, offset }
 }
 
-/// What the numbers of a range have in common, if it is narrow and far from 0.
+/// The common offset of the numbers in a range that is narrow and far from 0; otherwise 0.
 fn offset([low, high]: [f64; 2]) -> f64 {
     let size = low.abs().max(high.abs());
     if low * high <= 0.0 || high - low > 1e-4 * size {
@@ -100,7 +100,7 @@ fn offset([low, high]: [f64; 2]) -> f64 {
     if power < 0 { middle / 10f64.powi(-power) } else { middle * unit }
 }
 
-/// A number with a real minus sign, and none before 0.
+/// A number with a typographic minus sign, and none before 0.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -110,42 +110,43 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Ticks on a logarithmic axis over a range above 0: powers of 10, with 2 and 5 times them where
-/// there are few, and those of a linear axis where there is hardly any.
-pub(crate) fn logarithmic([low, high]: [f64; 2], most: usize) -> Ticks {
-    // Beyond this, powers of 10 are no longer exact.
+/// Ticks on a logarithmic axis over a positive range: powers of 10, with 2 and 5 times these if
+/// there are few, or linear ticks if the range is less than a decade.
+pub(crate) fn logarithmic([low, high]: [f64; 2], max_steps: usize) -> Ticks {
+    // Outside this range, powers of 10 are inexact.
     let (low, high) = (low.max(1e-300), high.min(1e300));
     if low >= high {
-        return powers(Vec::new());
+        return label_powers(Vec::new());
     }
     let decades = high.log10() - low.log10();
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let within = |number: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(number);
-    let of = |steps: &[f64], stride: i32| -> Vec<(f64, f64, i32)> {
+    let is_inside = |number: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(number);
+    let ticks_of = |steps: &[f64], stride: i32| -> Vec<(f64, f64, i32)> {
         let powers = (first..=last).filter(|power| power.rem_euclid(stride) == 0);
         let all = powers.flat_map(|power| {
             steps.iter().map(move |&step| (scaled(step, power), step, power)).collect::<Vec<_>>()
         });
-        all.filter(|(number, ..)| within(number)).collect()
+        all.filter(|(number, ..)| is_inside(number)).collect()
     };
     for steps in [[1.0, 2.0, 5.0].as_slice(), [1.0, 3.0].as_slice()] {
-        let ticks = of(steps, 1);
-        if ticks.len() >= 3 && ticks.len() <= most.max(3) {
-            return powers(ticks);
+        let ticks = ticks_of(steps, 1);
+        if ticks.len() >= 3 && ticks.len() <= max_steps.max(3) {
+            return label_powers(ticks);
         }
     }
     if decades < 1.0 {
-        return linear([low, high], most, false);
+        return linear([low, high], max_steps, false);
     }
     let strides = [1, 2, 3, 5, 10, 20, 50, 100];
-    let stride = strides.into_iter().find(|&stride| of(&[1.0], stride).len() <= most.max(2));
-    powers(of(&[1.0], stride.unwrap_or(200)))
+    let fits = |stride: &i32| ticks_of(&[1.0], *stride).len() <= max_steps.max(2);
+    let stride = strides.into_iter().find(fits);
+    label_powers(ticks_of(&[1.0], stride.unwrap_or(200)))
 }
 
-/// Labels of steps times powers of 10: written out if all of them are short.
-fn powers(ticks: Vec<(f64, f64, i32)>) -> Ticks {
-    let short = ticks.iter().all(|(.., power)| (-3..=4).contains(power));
-    let label = |(number, step, power): (f64, f64, i32)| match short {
+/// Labels steps times powers of 10: as decimals if all of them are short, otherwise as powers.
+fn label_powers(ticks: Vec<(f64, f64, i32)>) -> Ticks {
+    let are_short = ticks.iter().all(|(.., power)| (-3..=4).contains(power));
+    let label = |(number, step, power): (f64, f64, i32)| match are_short {
         true => (number, format!("{number}")),
         false if step == 1.0 => (number, format!("10{}", superscript(power))),
         false => (number, format!("{step}×10{}", superscript(power))),
@@ -153,7 +154,7 @@ fn powers(ticks: Vec<(f64, f64, i32)>) -> Ticks {
     Ticks { at: ticks.into_iter().map(label).collect(), exponent: 0, offset: 0.0 }
 }
 
-/// A whole number in raised digits.
+/// An integer in superscript digits.
 fn superscript(number: i32) -> String {
     let raised = |letter: char| match letter {
         '-' => '⁻',
@@ -166,14 +167,18 @@ fn superscript(number: i32) -> String {
 }
 
 impl Ticks {
-    /// The name of the axis with what all of the labels leave out, and with the unit:
-    /// `x − 4000 (10⁻³ m)`.
+    /// The title of the axis: its name, the offset and the power of 10 that the labels omit, and
+    /// the unit: `x − 4000 (10⁻³ m)`.
     pub(crate) fn title(&self, name: &str, unit: &str) -> String {
         let offset = match self.offset {
             0.0 => String::new(),
             offset => {
                 let sign = if offset < 0.0 { '+' } else { '−' };
-                format!("{}{sign} {}", if name.is_empty() { "" } else { " " }, plain(offset.abs()))
+                format!(
+                    "{}{sign} {}",
+                    if name.is_empty() { "" } else { " " },
+                    shortest(offset.abs())
+                )
             }
         };
         let factor = match self.exponent {
@@ -188,8 +193,8 @@ impl Ticks {
     }
 }
 
-/// A count with commas between thousands.
-pub(crate) fn counted(count: usize) -> String {
+/// A count with commas as thousands separators.
+pub(crate) fn format_count(count: usize) -> String {
     let digits = count.to_string();
     let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
     digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
@@ -201,14 +206,14 @@ pub(crate) fn counted(count: usize) -> String {
     })
 }
 
-/// A number as it is said in a sentence: up to six digits.
-pub(crate) fn said(number: f64) -> String {
+/// A number for running text, with up to six digits.
+pub(crate) fn format_number(number: f64) -> String {
     let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
-    plain(rounded).replace('-', "−")
+    shortest(rounded).replace('-', "−")
 }
 
-/// A number, as short as it is read back, with a power of 10 if it is long.
-fn plain(number: f64) -> String {
+/// The shortest text that parses to the number, with a power of 10 if it is long.
+fn shortest(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 || !size.is_finite() || (1e-4..1e7).contains(&size) {
         return number.to_string();
@@ -232,22 +237,21 @@ mod tests {
 
     #[test]
     fn steps_are_1_2_2_5_or_5_times_a_power_of_10() {
-        for (least, step) in
-            [(0.7, 1.0), (1.0, 1.0), (1.1, 2.0), (2.1, 2.5), (3.0, 5.0), (6.0, 10.0)]
+        for (min, step) in [(0.7, 1.0), (1.0, 1.0), (1.1, 2.0), (2.1, 2.5), (3.0, 5.0), (6.0, 10.0)]
         {
             for power in -12..=12 {
-                let (found, _) = round_step(scaled(least, power));
-                let wanted = scaled(step, power);
+                let (found, _) = round_step(scaled(min, power));
+                let expected = scaled(step, power);
                 assert!(
-                    (found / wanted - 1.0).abs() < 1e-12,
-                    "{least}e{power}: {found}, not {wanted}"
+                    (found / expected - 1.0).abs() < 1e-12,
+                    "{min}e{power}: {found}, not {expected}"
                 );
             }
         }
     }
 
     #[test]
-    fn labels_of_common_ranges() {
+    fn common_ranges_have_short_labels() {
         let of = |low, high, most| linear([low, high], most, false);
         assert_eq!(labels(&of(0.0, 2.0, 4)), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
         assert_eq!(labels(&of(0.0, 1.0, 4)), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_range_far_from_0_has_an_offset() {
+    fn narrow_range_far_from_0_has_an_offset() {
         let ticks = linear([1e7, 1e7 + 2.0], 4, false);
         assert_eq!(ticks.title("x", "m"), "x − 1×10⁷ (m)");
         assert_eq!(labels(&ticks), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
@@ -279,14 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_tick_in_any_range() {
+    fn any_range_has_a_tick() {
         for power in -300..300 {
             for (low, high) in [(0.1, 0.4), (-0.3, -0.1), (3.3, 9.9), (-1.0, 1.0), (99.9, 101.0)] {
                 let range = [low, high].map(|end| scaled(end, power));
-                for most in 2..12 {
-                    let ticks = linear(range, most, false);
+                for max_steps in 2..12 {
+                    let ticks = linear(range, max_steps, false);
                     let count = ticks.at.len();
-                    assert!((1..=most + 1).contains(&count), "{range:?}, {most}: {ticks:?}");
+                    assert!(
+                        (1..=max_steps + 1).contains(&count),
+                        "{range:?}, {max_steps}: {ticks:?}"
+                    );
                     for (at, _) in ticks.at {
                         let slack = 1e-8 * (range[1] - range[0]);
                         assert!(at >= range[0] - slack && at <= range[1] + slack);
@@ -309,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks() {
+    fn logarithmic_ticks_are_multiples_of_powers_of_10() {
         let of = |low, high, most| logarithmic([low, high], most);
         assert_eq!(labels(&of(0.01, 100.0, 6)), ["0.01", "0.1", "1", "10", "100"]);
         assert_eq!(labels(&of(1.0, 50.0, 8)), ["1", "2", "5", "10", "20", "50"]);
@@ -322,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_without_width_is_widened() {
+    fn empty_range_is_widened() {
         assert_eq!(widened([0.0, 0.0]), [-0.5, 0.5]);
         assert_eq!(widened([f64::INFINITY, f64::NEG_INFINITY]), [0.0, 1.0]);
         assert_eq!(widened([2.0, 2.0]), [1.9, 2.1]);
@@ -330,12 +337,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_sentences() {
-        assert_eq!([0, 999, 1000, 12_345_678].map(counted), ["0", "999", "1,000", "12,345,678"]);
+    fn numbers_and_counts_as_text() {
         assert_eq!(
-            [0.0, 2.5, -3.0, 1e-9, 12345678.0].map(said),
+            [0, 999, 1000, 12_345_678].map(format_count),
+            ["0", "999", "1,000", "12,345,678"]
+        );
+        assert_eq!(
+            [0.0, 2.5, -3.0, 1e-9, 12345678.0].map(format_number),
             ["0", "2.5", "−3", "1×10⁻⁹", "1.23457×10⁷"]
         );
-        assert_eq!(said(0.1f64 + 0.2), "0.3");
+        assert_eq!(format_number(0.1f64 + 0.2), "0.3");
     }
 }

@@ -1,26 +1,26 @@
-//! From where particles are looked at.
+//! The direction of view.
 
 use crate::error::{Error, Result};
 use std::str::FromStr;
 
-/// From where particles are looked at.
+/// The direction of view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum View {
-    /// Straight at a plane, along the axis that is missing; both axes have the same scale.
+    /// Along the normal of a coordinate plane; both axes have the same scale.
     Plane(Plane),
-    /// At the box from outside, without perspective. Angles are in degrees and those of matplotlib's
-    /// `view_init`: `z` is up, the viewer is at `azimuth` from the `x` axis towards the `y` axis, and
-    /// at `elevation` above the `xy` plane.
+    /// Orthographic view of the box from outside. Angles are in degrees and follow matplotlib's
+    /// `view_init`: `z` is up, the viewer is at `azimuth` from the `x` axis towards the `y` axis,
+    /// and at `elevation` above the `xy` plane.
     Space {
-        /// Around the `z` axis.
+        /// Angle around the `z` axis, in degrees.
         azimuth: f64,
-        /// Above the `xy` plane, -90 to 90.
+        /// Angle above the `xy` plane, -90 to 90 degrees.
         elevation: f64,
     },
 }
 
 impl View {
-    /// The view of a box from above and from the side.
+    /// The default 3-D view: from above and from the side.
     pub const SPACE: Self = Self::Space { azimuth: -60.0, elevation: 25.0 };
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -28,13 +28,13 @@ impl View {
             Self::Space { azimuth, .. } if !azimuth.is_finite() => Err(Error::Option {
                 name: "azimuth",
                 given: azimuth.to_string(),
-                wanted: "a number of degrees",
+                expected: "a finite number of degrees",
             }),
             Self::Space { elevation, .. } if !(-90.0..=90.0).contains(&elevation) => {
                 Err(Error::Option {
                     name: "elevation",
                     given: elevation.to_string(),
-                    wanted: "degrees from -90 to 90",
+                    expected: "degrees from -90 to 90",
                 })
             }
             _ => Ok(()),
@@ -48,7 +48,7 @@ impl Default for View {
     }
 }
 
-/// A plane of two axes, the first one to the right, the second one up.
+/// A coordinate plane: the first axis points to the right, the second one up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plane {
     /// `x` and `y`.
@@ -61,7 +61,7 @@ pub enum Plane {
 }
 
 impl Plane {
-    /// The numbers of its axes, 0 for `x`.
+    /// The indices of its axes, 0 for `x`.
     pub fn axes(self) -> [usize; 2] {
         match self {
             Self::Xy => [0, 1],
@@ -71,7 +71,7 @@ impl Plane {
     }
 }
 
-/// `xy`, `xz`, `yz` and `3d`, the last one for [`View::SPACE`].
+/// Reads `xy`, `xz`, `yz` or `3d`; the last one gives [`View::SPACE`].
 impl FromStr for View {
     type Err = Error;
 

@@ -1,4 +1,4 @@
-//! Chromium without a window, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>) by
+//! Headless Chromium, controlled over WebDriver (<https://www.w3.org/TR/webdriver2/>) by
 //! `chromedriver`.
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Without the network, with WebGL in software, and with a profile of its own.
+/// Without network access, with WebGL in software.
 const FLAGS: [&str; 13] = [
     "--headless=new",
     "--no-sandbox",
@@ -25,10 +25,10 @@ const FLAGS: [&str; 13] = [
     "--disable-dev-shm-usage",
 ];
 
-/// What an element is called in answers.
+/// The key of an element identifier in responses.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with one window; it goes away with this.
+/// A browser with one window, closed on drop.
 pub struct Browser {
     driver: Child,
     port: u16,
@@ -36,7 +36,7 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
-/// What is on the screen.
+/// A screenshot.
 pub struct Shot {
     pub width: usize,
     pub height: usize,
@@ -44,7 +44,7 @@ pub struct Shot {
     pub pixels: Vec<[u8; 3]>,
 }
 
-/// A rectangle of the page, in its pixels.
+/// A rectangle of the page, in CSS pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
     pub x: f64,
@@ -53,7 +53,7 @@ pub struct Area {
     pub height: f64,
 }
 
-/// Starts what drives the browser, if it is there.
+/// Starts `chromedriver`, if it is installed.
 fn driver() -> Option<Child> {
     let mut command = Command::new("chromedriver");
     let started = command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -72,12 +72,12 @@ fn driver() -> Option<Child> {
 }
 
 impl Browser {
-    /// A window of 1280 x 800 pixels; none where there is no browser and none is required.
+    /// A window of 1280 x 800 pixels; `None` if there is no browser and none is required.
     pub fn new() -> Option<Browser> {
         Browser::with(&[])
     }
 
-    /// With more flags.
+    /// A browser with additional flags.
     pub fn with(more: &[&str]) -> Option<Browser> {
         let mut driver = driver()?;
         let port = port(&mut driver);
@@ -98,20 +98,20 @@ impl Browser {
         Some(browser)
     }
 
-    /// Makes the window this large, with one pixel of the screen for one of the page.
+    /// Sets the size of the window, at one device pixel per CSS pixel.
     pub fn size(&self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// What the system prefers: `light` or `dark`.
+    /// Sets the preferred colour scheme: `light` or `dark`.
     pub fn prefer(&self, theme: &str) {
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         self.devtools("Emulation.setEmulatedMedia", media);
     }
 
-    /// A command of the DevTools protocol.
+    /// Sends a command of the DevTools protocol.
     pub fn devtools(&self, command: &str, given: Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": given}))
     }
@@ -122,17 +122,17 @@ impl Browser {
         self.settle();
     }
 
-    /// Runs a script in the page; what it returns.
+    /// Runs a script in the page and gives its return value.
     pub fn script(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Runs a script that calls its last argument when it is done.
+    /// Runs a script that calls its last argument with the result.
     pub fn script_async(&self, script: &str) -> Value {
         self.call("POST", "/execute/async", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until the page has drawn what it was asked to.
+    /// Waits until the page has drawn all pending frames.
     pub fn settle(&self) {
         self.script_async(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => \
@@ -140,7 +140,7 @@ impl Browser {
         );
     }
 
-    /// The text of an element, or the value of one that has one.
+    /// The value of an element, or its text.
     pub fn text(&self, selector: &str) -> String {
         let script = format!(
             "const e = document.querySelector({}); return e.value ?? e.innerText",
@@ -149,20 +149,20 @@ impl Browser {
         self.script(&script).as_str().unwrap().to_string()
     }
 
-    /// Clicks an element as a user does.
+    /// Clicks an element with the mouse.
     pub fn click(&self, selector: &str) {
         let element = self.find(selector);
         self.call("POST", &format!("/element/{element}/click"), &json!({}));
         self.settle();
     }
 
-    /// Types into what has the focus; [`keys`] has those that are no letters.
+    /// Types a key into the focused element; [`keys`] has special keys.
     pub fn press(&self, key: &str) {
         let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.actions(json!([{"type": "key", "id": "keys", "actions": actions}]));
     }
 
-    /// Writes into a field in place of what is there, and goes on to the next one.
+    /// Replaces the content of a field, and moves the focus to the next one.
     pub fn enter(&self, selector: &str, text: &str) {
         self.script(&format!("document.querySelector({}).select()", json!(selector)));
         for key in text.chars() {
@@ -171,7 +171,7 @@ impl Browser {
         self.press(keys::TAB);
     }
 
-    /// Chooses in a menu by what is written there.
+    /// Chooses an option of a menu by its text.
     pub fn choose(&self, selector: &str, text: &str) {
         let found = self.script(&format!(
             "const menu = document.querySelector({}); \
@@ -196,7 +196,7 @@ impl Browser {
         self.settle();
     }
 
-    /// Presses the mouse at one place, and lets it go at another one, in pixels of the page.
+    /// Drags the mouse between two points, in CSS pixels.
     pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
         let moves = |(x, y): (f64, f64)| json!({"type": "pointerMove", "duration": 50, "x": x.round(), "y": y.round()});
         self.actions(json!([{"type": "pointer", "id": "mouse", "actions": [
@@ -207,7 +207,7 @@ impl Browser {
         ]}]));
     }
 
-    /// Puts two fingers on the screen and moves them apart, along x from a place.
+    /// Moves two fingers apart along x, from a distance to another, around a point.
     pub fn pinch(&self, (x, y): (f64, f64), from: f64, to: f64) {
         let finger = |id: &str, side: f64| {
             let moves = |far: f64| json!({"type": "pointerMove", "duration": 50, "x": (x + side * far) as i64, "y": y as i64});
@@ -221,14 +221,14 @@ impl Browser {
         self.actions(json!([finger("thumb", -1.0), finger("index", 1.0)]));
     }
 
-    /// Turns the wheel at a place.
+    /// Turns the mouse wheel at a point.
     pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
         self.actions(json!([{"type": "wheel", "id": "wheel", "actions": [
             {"type": "scroll", "x": x as i64, "y": y as i64, "deltaX": 0, "deltaY": by, "duration": 0},
         ]}]));
     }
 
-    /// Where an element is.
+    /// The bounding box of an element.
     pub fn area(&self, selector: &str) -> Area {
         let answer = self.script(&format!(
             "const r = document.querySelector({}).getBoundingClientRect(); \
@@ -239,33 +239,33 @@ impl Browser {
         Area { x, y, width, height }
     }
 
-    /// The window as PNG.
+    /// A screenshot of the window as PNG.
     pub fn png(&self) -> Vec<u8> {
         self.settle();
         let text = self.call("GET", "/screenshot", &Value::Null);
         decode_base64(text.as_str().unwrap())
     }
 
-    /// The pixels of an element.
+    /// A screenshot of an element.
     pub fn shot(&self, selector: &str) -> Shot {
         let area = self.area(selector);
-        let whole = decode_png(&self.png());
+        let window = decode_png(&self.png());
         let [x, y] = [area.x, area.y].map(|side| side.round() as usize);
         let [width, height] = [area.width, area.height].map(|side| side.round() as usize);
-        let rows = whole.pixels.chunks(whole.width).skip(y).take(height);
+        let rows = window.pixels.chunks(window.width).skip(y).take(height);
         let pixels = rows.flat_map(|row| row[x..x + width].to_vec()).collect();
         Shot { width, height, pixels }
     }
 
-    /// What the console says that is an error or a warning, since this was asked last.
-    pub fn complaints(&self) -> Vec<String> {
+    /// Errors and warnings of the console since the last call.
+    pub fn console_messages(&self) -> Vec<String> {
         let log = self.call("POST", "/se/log", &json!({"type": "browser"}));
         let entries = log.as_array().unwrap().iter();
         let bad = entries.filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
         bad.map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// The addresses that were asked for since this was asked last.
+    /// The URLs requested since the last call.
     pub fn requests(&self) -> Vec<String> {
         let log = self.call("POST", "/se/log", &json!({"type": "performance"}));
         let messages = log.as_array().unwrap().iter().map(|entry| {
@@ -291,7 +291,7 @@ impl Browser {
         self.request(method, &format!("/session/{}{path}", self.session), body)
     }
 
-    /// The value of the answer; panics with the error in it.
+    /// The value of the response; panics if it contains an error.
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
         let mut answer = self.send(method, path, body).unwrap();
         assert!(answer["value"]["error"].is_null(), "{method} {path} {body}: {}", answer["value"]);
@@ -315,8 +315,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Where a test fails, too: else the browser would outlive its driver. What goes wrong here
-        // must not hide why the test has failed.
+        // This also runs after a failed test; otherwise the browser would outlive its driver. Errors
+        // are ignored, so that they do not hide the cause of the failure.
         if !self.session.is_empty() {
             let _ = self.send("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
@@ -325,7 +325,7 @@ impl Drop for Browser {
     }
 }
 
-/// Keys that are no letters.
+/// Special keys.
 pub mod keys {
     pub const TAB: &str = "\u{e004}";
     pub const LEFT: &str = "\u{e012}";
@@ -334,7 +334,7 @@ pub mod keys {
     pub const END: &str = "\u{e010}";
 }
 
-/// On which port the driver listens.
+/// The port of the driver, from its output.
 fn port(driver: &mut Child) -> u16 {
     let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let line = lines
@@ -344,7 +344,7 @@ fn port(driver: &mut Child) -> u16 {
     line.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// The body of an answer; its header says how long it is.
+/// Reads the body of a response, whose length is in its header.
 fn answer_of(stream: TcpStream) -> std::io::Result<Value> {
     let mut stream = BufReader::new(stream);
     let mut length = 0;
@@ -398,7 +398,7 @@ fn decode_png(bytes: &[u8]) -> Shot {
 }
 
 impl Shot {
-    /// How many colours there are.
+    /// The number of different colours.
     pub fn colors(&self) -> usize {
         let mut colors = self.pixels.clone();
         colors.sort_unstable();
@@ -406,31 +406,32 @@ impl Shot {
         colors.len()
     }
 
-    /// How many pixels differ clearly from those of another picture of the same size.
+    /// The number of pixels that differ clearly from those of a screenshot of the same size.
     pub fn differs(&self, other: &Shot) -> usize {
         assert_eq!((self.width, self.height), (other.width, other.height));
         let pairs = self.pixels.iter().zip(&other.pixels);
-        pairs.filter(|(a, b)| apart(**a, **b) > 24).count()
+        pairs.filter(|(a, b)| color_distance(**a, **b) > 24).count()
     }
 
-    /// How many pixels have nearly this colour.
+    /// The number of pixels with approximately this colour.
     pub fn count(&self, color: [u8; 3]) -> usize {
-        self.pixels.iter().filter(|&&pixel| apart(pixel, color) <= 24).count()
+        self.pixels.iter().filter(|&&pixel| color_distance(pixel, color) <= 24).count()
     }
 
-    /// The middle of the pixels of nearly this colour.
+    /// The mean position of the pixels with approximately this colour.
     pub fn middle_of(&self, color: [u8; 3]) -> (f64, f64) {
-        let found: Vec<usize> =
-            (0..self.pixels.len()).filter(|&at| apart(self.pixels[at], color) <= 24).collect();
+        let found: Vec<usize> = (0..self.pixels.len())
+            .filter(|&at| color_distance(self.pixels[at], color) <= 24)
+            .collect();
         assert!(!found.is_empty(), "no pixel of the colour {color:?}");
-        let sum = |place: &dyn Fn(usize) -> usize| {
-            found.iter().map(|&at| place(at) as f64 + 0.5).sum::<f64>() / found.len() as f64
+        let mean = |coordinate: &dyn Fn(usize) -> usize| {
+            found.iter().map(|&at| coordinate(at) as f64 + 0.5).sum::<f64>() / found.len() as f64
         };
-        (sum(&|at| at % self.width), sum(&|at| at / self.width))
+        (mean(&|at| at % self.width), mean(&|at| at / self.width))
     }
 }
 
-/// The greatest difference of two colours in a channel.
-pub fn apart(a: [u8; 3], b: [u8; 3]) -> u8 {
+/// The maximum difference of two colours over the channels.
+pub fn color_distance(a: [u8; 3], b: [u8; 3]) -> u8 {
     [0, 1, 2].map(|k| a[k].abs_diff(b[k])).into_iter().max().unwrap()
 }

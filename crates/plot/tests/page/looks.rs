@@ -1,4 +1,4 @@
-//! Pictures of pages for people to look at, and how fast a large page is.
+//! Screenshots of pages for review, and the speed of a large page.
 //!
 //!     cargo test --release -p burntrace-plot --test page -- --ignored --nocapture
 
@@ -7,10 +7,10 @@ use super::{runs, written};
 use burntrace_plot::page::{BUDGET, Page};
 use std::time::Instant;
 
-/// They lie in the folder `burntrace-page` among temporary files.
+/// Writes them to the folder `burntrace-page` of the temporary directory.
 #[test]
-#[ignore = "writes pictures to look at"]
-fn pictures() {
+#[ignore = "writes screenshots for review"]
+fn screenshots() {
     let folder = std::env::temp_dir().join("burntrace-page");
     std::fs::create_dir_all(&folder).unwrap();
     let Some(browser) = Browser::new() else { return };
@@ -63,26 +63,26 @@ fn pictures() {
 }
 
 #[test]
-#[ignore = "takes a minute, and measures"]
+#[ignore = "a benchmark that takes a minute"]
 fn speed_of_a_large_page() {
     let folder = std::env::temp_dir().join("burntrace-page");
     std::fs::create_dir_all(&folder).unwrap();
-    let begin = Instant::now();
+    let start = Instant::now();
     let page = runs::helices(100_000, 100);
-    println!("made in {:.1?}", begin.elapsed());
-    let begin = Instant::now();
+    println!("made in {:.1?}", start.elapsed());
+    let start = Instant::now();
     let page = page.fit(BUDGET).unwrap();
     let path = written(&folder, &page);
     let bytes = path.metadata().unwrap().len();
     println!(
         "{} particles, {bytes} bytes, written in {:.1?}",
-        page.ways.particles.len(),
-        begin.elapsed()
+        page.trajectories.particles.len(),
+        start.elapsed()
     );
     let Some(browser) = Browser::new() else { return };
-    let begin = Instant::now();
+    let start = Instant::now();
     browser.open(&path);
-    println!("opened and drawn in {:.1?}", begin.elapsed());
+    println!("opened and drawn in {:.1?}", start.elapsed());
     std::fs::write(folder.join("large.png"), browser.png()).unwrap();
     for trail in [35, 70, 100] {
         browser.slide("#trail", f64::from(trail));
@@ -95,11 +95,11 @@ fn speed_of_a_large_page() {
          for (const kind of ['pointerdown', 'pointerup']) scene.dispatchEvent(new PointerEvent(kind, \
          {clientX: 60, clientY: 100, pointerId: 1, bubbles: true})); return performance.now() - at",
     );
-    println!("a click beside everything takes {picked} ms");
-    println!("complaints: {:?}", browser.complaints());
+    println!("a click without a hit takes {picked} ms");
+    println!("console messages: {:?}", browser.console_messages());
 }
 
-/// Frames in a second while it plays, over some seconds, and what of each the program takes.
+/// Frames per second during playback, and the script time per frame.
 fn frames(browser: &Browser) -> String {
     let script = "
         const done = arguments[0];
@@ -111,12 +111,12 @@ fn frames(browser: &Browser) -> String {
         repeat.checked = true;
         play.click();
         let frames = 0;
-        const begin = performance.now();
+        const start = performance.now();
         const count = () => {
             frames += 1;
-            if (performance.now() - begin < 4000) return requestAnimationFrame(count);
+            if (performance.now() - start < 4000) return requestAnimationFrame(count);
             rewind();
-            done([1000 * frames / (performance.now() - begin), frames]);
+            done([1000 * frames / (performance.now() - start), frames]);
         };
         requestAnimationFrame(count);";
     browser.devtools("Performance.enable", serde_json::json!({}));
@@ -126,7 +126,7 @@ fn frames(browser: &Browser) -> String {
         move |k| answer[k].as_f64().unwrap()
     });
     let each = 1e3 * (script_seconds(browser) - before) / frames;
-    format!("{rate:.1} frames per second, of each {each:.2} ms in the program")
+    format!("{rate:.1} frames per second, {each:.2} ms of script per frame")
 }
 
 fn script_seconds(browser: &Browser) -> f64 {

@@ -1,7 +1,7 @@
-//! The page in a browser: what is clicked, and what becomes of it.
+//! Tests of the page in a browser.
 //!
-//! Without Chromium and its driver these tests are skipped, unless `BURNTRACE_BROWSER=required`, as
-//! for `.ci/run`: then they fail.
+//! Without Chromium and its driver these tests are skipped. With `BURNTRACE_BROWSER=required`, as in
+//! `.ci/run`, they fail instead.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
@@ -9,15 +9,15 @@ mod browser;
 mod looks;
 mod runs;
 
-use browser::{Browser, Shot, apart, keys};
+use browser::{Browser, Shot, color_distance, keys};
 use burntrace_plot::Raster;
 use burntrace_plot::page::{BUDGET, Error, Page, stride};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Ends of the maps on a light ground, where a tenth is cut off at the light end.
+/// The ends of the colour map on a light background, where a tenth is cut off at the light end.
 const VIRIDIS: [[u8; 3]; 2] = [[68, 1, 84], [187, 223, 39]];
-/// The first colour of statuses and charts, and the second one.
+/// The first two colours of statuses and charts.
 const BLUE: [u8; 3] = [0, 114, 178];
 const ORANGE: [u8; 3] = [230, 159, 0];
 const SCENE: &str = "#scene";
@@ -28,7 +28,7 @@ fn written(folder: &Path, page: &Page) -> PathBuf {
     path
 }
 
-/// A browser that shows a page; none where there is no browser and none is required.
+/// A browser that shows a page; `None` if there is no browser and none is required.
 fn shown(page: &Page) -> Option<Browser> {
     let browser = Browser::new()?;
     browser.prefer("light");
@@ -37,30 +37,30 @@ fn shown(page: &Page) -> Option<Browser> {
     Some(browser)
 }
 
-/// Nothing was complained of, and nothing but the file was asked for.
-fn is_content(browser: &Browser) {
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    let asked = browser.requests();
-    let others: Vec<_> = asked
+/// Checks that the console has no messages, and that only the file was requested.
+fn assert_clean(browser: &Browser) {
+    assert_eq!(browser.console_messages(), Vec::<String>::new());
+    let requests = browser.requests();
+    let others: Vec<_> = requests
         .iter()
         .filter(|url| !(url.starts_with("file://") && url.ends_with("/page.html")))
         .collect();
-    assert!(others.is_empty() && !asked.is_empty(), "{asked:?}");
+    assert!(others.is_empty() && !requests.is_empty(), "{requests:?}");
     assert!(!browser.script("return document.querySelector('#message').hidden").is_null());
 }
 
-/// The time that the page says it is.
+/// The time that the page shows.
 fn time(browser: &Browser) -> f64 {
     let text = browser.text("#clock");
     let number = text.strip_prefix("t = ").and_then(|rest| rest.split_once(' ')).unwrap().0;
     number.replace('−', "-").parse().unwrap()
 }
 
-/// Waits for something that takes a time; not for ever.
+/// Waits for a condition, for at most a minute.
 fn until(mut done: impl FnMut() -> bool) {
-    let begin = Instant::now();
+    let start = Instant::now();
     while !done() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it does not come about");
+        assert!(start.elapsed() < Duration::from_secs(60), "the condition was not met");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -85,11 +85,11 @@ fn tracks_are_drawn_in_their_colors() {
     let none = browser.shot(SCENE);
     assert!(points.differs(&none) > 300, "{}", points.differs(&none));
     assert!(none.colors() < points.colors() && VIRIDIS.iter().all(|&color| none.count(color) == 0));
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn it_plays_and_pauses() {
+fn playback_starts_pauses_and_stops_at_the_end() {
     let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     assert_eq!(browser.text("#clock"), "t = 10.00 s · save 41 of 41");
     let end = browser.shot(SCENE);
@@ -103,17 +103,17 @@ fn it_plays_and_pauses() {
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(time(&browser), paused);
     assert!(end.differs(&browser.shot(SCENE)) > 1000);
-    // At five times the speed it comes to its end, and stays there.
+    // At five times the speed it reaches the end and stops.
     browser.choose("#speed", "5×");
     browser.click("#play");
     until(|| browser.script("return play.getAttribute('aria-label')") == "Play");
     assert_eq!(time(&browser), 10.0);
     assert_eq!(end.differs(&browser.shot(SCENE)), 0);
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn keys_and_the_slider_go_through_the_saves() {
+fn keys_and_slider_change_the_time() {
     let Some(browser) = shown(&runs::helices(20, 41)) else { return };
     let end = browser.shot(SCENE);
     browser.press(keys::LEFT);
@@ -132,19 +132,19 @@ fn keys_and_the_slider_go_through_the_saves() {
     browser.drag(at(0.3), at(0.5));
     assert!((time(&browser) - 5.0).abs() < 0.15, "{}", time(&browser));
     assert!(end.differs(&browser.shot(SCENE)) > 300);
-    // The slider takes the arrows as the picture does.
+    // Arrow keys work the same with the slider focused.
     let before = browser.text("#clock");
     browser.press(keys::END);
     assert_ne!(browser.text("#clock"), before);
     browser.press(keys::LEFT);
     assert_eq!(browser.text("#clock"), "t = 9.75 s · save 40 of 41");
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn times_may_be_uneven_and_go_backwards() {
+fn uneven_and_decreasing_times_are_shown() {
     let mut page = runs::helices(20, 4);
-    page.ways.times = vec![10.0, 9.0, 8.5, -2.0];
+    page.trajectories.times = vec![10.0, 9.0, 8.5, -2.0];
     let Some(browser) = shown(&page) else { return };
     assert_eq!(browser.text("#clock"), "t = −2.00 s · save 4 of 4");
     browser.press(keys::LEFT);
@@ -153,7 +153,7 @@ fn times_may_be_uneven_and_go_backwards() {
     assert_eq!(browser.text("#clock"), "t = 4.00 s · save 3 of 4");
     browser.press(keys::HOME);
     assert_eq!(browser.text("#clock"), "t = 10.00 s · save 1 of 4");
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn colors_follow_the_attribute_the_map_and_the_range() {
     browser.choose("#attribute", "age (s)");
     assert!(plasma.differs(&browser.shot(SCENE)) > 2000);
     assert!(browser.text("#bars").contains("age (s)") && browser.text("#bars").contains("10"));
-    // What is older than 1 is at the end of the map.
+    // Ages above 1 have the last colour of the map.
     browser.enter("#high", "1");
     browser.choose("#map", "viridis");
     let (old, fast) = (browser.shot(SCENE).count(VIRIDIS[1]), speed.count(VIRIDIS[1]));
@@ -181,28 +181,28 @@ fn colors_follow_the_attribute_the_map_and_the_range() {
     browser.choose("#attribute", "one colour");
     let one = browser.shot(SCENE);
     assert!(one.count(BLUE) > 1000 && one.count(ORANGE) == 0);
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn it_is_light_and_dark() {
+fn theme_follows_the_button_and_the_system() {
     let Some(browser) = shown(&runs::helices(60, 41)) else { return };
-    let ground = |shot: &Shot| shot.pixels[5 * shot.width + 5];
+    let background = |shot: &Shot| shot.pixels[5 * shot.width + 5];
     let light = browser.shot(SCENE);
-    assert_eq!(ground(&light), [255, 255, 255]);
+    assert_eq!(background(&light), [255, 255, 255]);
     browser.click("#theme");
     let dark = browser.shot(SCENE);
-    assert!(apart(ground(&dark), [0, 0, 0]) < 40, "{:?}", ground(&dark));
+    assert!(color_distance(background(&dark), [0, 0, 0]) < 40, "{:?}", background(&dark));
     browser.click("#theme");
     assert_eq!(browser.shot(SCENE).differs(&light), 0);
     let Some(other) = shown(&runs::one()) else { return };
     other.prefer("dark");
-    assert!(apart(ground(&other.shot(SCENE)), [0, 0, 0]) < 40);
-    is_content(&browser);
+    assert!(color_distance(background(&other.shot(SCENE)), [0, 0, 0]) < 40);
+    assert_clean(&browser);
 }
 
 #[test]
-fn it_turns_moves_and_zooms() {
+fn camera_rotates_pans_and_zooms() {
     let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     let (x, y) = middle(&browser);
     let first = browser.shot(SCENE);
@@ -215,7 +215,10 @@ fn it_turns_moves_and_zooms() {
     browser.click("#reset");
     browser.pinch((x, y), 40.0, 120.0);
     assert!(first.differs(&browser.shot(SCENE)) > 5000);
-    assert!(browser.text("#particle").contains("Click a particle"), "fingers have picked one");
+    assert!(
+        browser.text("#particle").contains("Click a particle"),
+        "two fingers must not select a particle"
+    );
     browser.click("#reset");
     assert_eq!(first.differs(&browser.shot(SCENE)), 0);
     browser.click("#equal");
@@ -227,11 +230,11 @@ fn it_turns_moves_and_zooms() {
         browser.drag((x, y), (x + 60.0, y));
         assert!(flat.differs(&browser.shot(SCENE)) > 1000, "{plane}");
     }
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn slices_are_shown_on_demand() {
+fn slices_can_be_switched_on_and_off() {
     let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     browser.click("label:has(input[value=xy])");
     let without = browser.shot(SCENE);
@@ -239,37 +242,37 @@ fn slices_are_shown_on_demand() {
     let with = browser.shot(SCENE);
     assert!(without.differs(&with) > 50_000, "{}", without.differs(&with));
     assert!(browser.text("#bars").contains("density at z = 0.5 m (1/m³)"));
-    // The peak is in the middle of the box: dark on a light ground.
+    // The peak is in the centre of the box: dark on a light background.
     let (x, y) = middle(&browser);
     let area = browser.area(SCENE);
-    // The margins move the middle of the plot against that of the canvas.
+    // The margins shift the centre of the plot area from that of the canvas.
     let (x, y) = ((x - area.x + 31.0) as usize, (y - area.y - 9.0) as usize);
-    assert!(apart(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
+    assert!(color_distance(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
     browser.click("#slice-on-0");
     assert_eq!(without.differs(&browser.shot(SCENE)), 0);
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn a_click_picks_a_particle() {
+fn click_selects_a_particle() {
     let mut page = runs::helices(9, 41);
-    page.ways.particles = (100..109).collect();
+    page.trajectories.particles = (100..109).collect();
     let Some(browser) = shown(&page) else { return };
     browser.click("label:has(input[value=xy])");
     browser.choose("#attribute", "status");
     browser.click("#lines");
     let plain = browser.shot(SCENE);
-    // Points of the ways, in the box of 2 x 2 m.
+    // The last position of a particle in the box of 2 x 2 m.
     let (left, top, side) = plane_of(&browser, 2.0);
-    let last = page.ways.particles.len() * 40 + 4;
-    let [x, y, _] = page.ways.position[last].map(f64::from);
+    let last = page.trajectories.particles.len() * 40 + 4;
+    let [x, y, _] = page.trajectories.position[last].map(f64::from);
     let at = (left + (x + 1.0) * side, top + (1.0 - y) * side);
     browser.drag(at, at);
     let facts = browser.text("#particle");
     assert!(facts.contains("104") && facts.contains("active"), "{facts}");
-    let speed = f64::from(page.ways.attributes[0].values[last]);
+    let speed = f64::from(page.trajectories.attributes[0].values[last]);
     assert!(facts.contains(&format!("{speed:.2}")[..3]), "{facts} {speed}");
-    assert!(plain.differs(&browser.shot(SCENE)) > 200, "the track is not marked");
+    assert!(plain.differs(&browser.shot(SCENE)) > 200, "the track is not highlighted");
     browser.enter("#number", "100");
     assert!(browser.text("#particle").contains("exited x-high"));
     browser.click("#drop");
@@ -279,14 +282,14 @@ fn a_click_picks_a_particle() {
     assert!(browser.text("#particle").contains("Particle 7 is not on this page"));
     browser.drag(at, at);
     assert!(browser.text("#particle").contains("104"));
-    // Where no particle is, none is picked.
+    // A click without a hit clears the selection.
     browser.drag((left - 20.0, top + 20.0), (left - 20.0, top + 20.0));
     assert!(browser.text("#particle").contains("Click a particle"));
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
-/// Where the low x and the high y end of a box of this height are in the picture of a plane, and
-/// how long a unit is.
+/// The left and top side of a box of this height in a plane view, and the length of a unit, in
+/// pixels.
 fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
     let area = browser.area(SCENE);
     let [left, right, top, bottom] = [80.0, 18.0, 28.0, 46.0];
@@ -297,8 +300,8 @@ fn plane_of(browser: &Browser, height: f64) -> (f64, f64, f64) {
 }
 
 #[test]
-fn a_line_is_where_the_particle_was() {
-    // At 0.05 to 0.95 of the box, at half its height.
+fn line_is_at_the_positions_of_the_particle() {
+    // The line goes from 0.05 to 0.95 of the box, at half its height.
     let Some(browser) = shown(&runs::one()) else { return };
     browser.click("label:has(input[value=xy])");
     browser.choose("#attribute", "one colour");
@@ -307,38 +310,38 @@ fn a_line_is_where_the_particle_was() {
     let (left, top, side) = plane_of(&browser, 1.0);
     let area = browser.area(SCENE);
     let (x, y) = browser.shot(SCENE).middle_of(BLUE);
-    let wanted = (left + 0.5 * side - area.x, top + 0.5 * side - area.y);
-    assert!((x - wanted.0).abs() < 1.5 && (y - wanted.1).abs() < 1.5, "{x} {y} {wanted:?}");
-    // Halfway between two saves, half of the way between their places.
+    let expected = (left + 0.5 * side - area.x, top + 0.5 * side - area.y);
+    assert!((x - expected.0).abs() < 1.5 && (y - expected.1).abs() < 1.5, "{x} {y} {expected:?}");
+    // Halfway between two saves, the particle is halfway between their positions.
     browser.slide("#time", 0.05);
     browser.click("#lines");
     browser.click("#points");
     let (x, _) = browser.shot(SCENE).middle_of(BLUE);
-    let wanted = left + 0.095 * side - area.x;
-    assert!((x - wanted).abs() < 1.5, "{x} {wanted}");
-    is_content(&browser);
+    let expected = left + 0.095 * side - area.x;
+    assert!((x - expected).abs() < 1.5, "{x} {expected}");
+    assert_clean(&browser);
 }
 
 #[test]
 fn jumps_are_not_joined() {
     let mut page = runs::one();
-    page.ways.joined[5] = false;
+    page.trajectories.joined[5] = false;
     let gap = |page: &Page| {
         let browser = shown(page)?;
         browser.click("label:has(input[value=xy])");
         browser.choose("#attribute", "one colour");
         browser.slide("#width", 4.0);
         browser.click("#points");
-        is_content(&browser);
+        assert_clean(&browser);
         Some(browser.shot(SCENE).count(BLUE))
     };
     let (Some(whole), Some(broken)) = (gap(&runs::one()), gap(&page)) else { return };
     let part = broken as f64 / whole as f64;
-    assert!((part - 0.9).abs() < 0.02, "{part} of the line is left, and 9 of 10 parts should be");
+    assert!((part - 0.9).abs() < 0.02, "{part} of the line is drawn, expected 0.9");
 }
 
 #[test]
-fn numbers_and_charts_stand_beside_it() {
+fn tables_and_charts_are_shown() {
     let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let summary = browser.text("#summary");
     for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "stuck"] {
@@ -352,13 +355,13 @@ fn numbers_and_charts_stand_beside_it() {
 }
 
 #[test]
-fn text_of_a_run_is_only_text() {
+fn text_of_a_run_is_escaped() {
     let evil =
         "</script><script>window.evil = 1</script>{{numbers}}<img src=x onerror='evil = 2'>\"'&";
     let mut page = runs::helices(5, 5);
     page.title = evil.into();
-    page.ways.length_unit = evil.into();
-    page.ways.attributes[0].name = evil.into();
+    page.trajectories.length_unit = evil.into();
+    page.trajectories.attributes[0].name = evil.into();
     page.sections[0].title = evil.into();
     page.sections[0].rows[0] = (evil.into(), evil.into());
     page.slices[0].raster.title = evil.into();
@@ -370,13 +373,13 @@ fn text_of_a_run_is_only_text() {
     assert_eq!(browser.script("return document.title"), evil);
     assert!(browser.script("return window.evil ?? null").is_null());
     assert!(browser.shot(SCENE).colors() > 100);
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn the_network_is_forbidden() {
+fn network_access_is_blocked() {
     let Some(browser) = shown(&runs::one()) else { return };
-    is_content(&browser);
+    assert_clean(&browser);
     for (tries, directive) in [
         ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect-src"),
         ("new Image().src = 'http://127.0.0.1:9/a.png'", "img-src"),
@@ -395,39 +398,43 @@ fn the_network_is_forbidden() {
 }
 
 #[test]
-fn runs_with_little_in_them_are_shown() {
+fn empty_and_small_runs_are_shown() {
     let none = Page { title: "Nothing".into(), ..Page::default() };
     let Some(browser) = shown(&none) else { return };
     assert_eq!(browser.text("#message"), "There are no particles to show.");
     assert_eq!(browser.text("#shown"), "No particles, no saves");
-    is_content(&browser);
+    assert_clean(&browser);
     let Some(browser) = shown(&runs::helices(30, 1)) else { return };
     assert_eq!(browser.text("#clock"), "t = 0.000 s · save 1 of 1");
     assert!(browser.script("return play.disabled").as_bool().unwrap());
     assert!(browser.shot(SCENE).count(VIRIDIS[1]) > 10);
-    is_content(&browser);
-    // A plane is looked at from above.
+    assert_clean(&browser);
+    // A flat box is viewed along its normal.
     let Some(browser) = shown(&runs::flat(50, 21)) else { return };
     assert!(
         browser.script("return document.querySelector('[value=xy]').checked").as_bool().unwrap()
     );
     assert!(browser.shot(SCENE).colors() > 100);
-    is_content(&browser);
+    assert_clean(&browser);
     let mut missing = runs::one();
-    missing.ways.position.fill([f32::NAN; 3]);
-    missing.ways.attributes[0].values.fill(f32::NAN);
+    missing.trajectories.position.fill([f32::NAN; 3]);
+    missing.trajectories.attributes[0].values.fill(f32::NAN);
     let Some(browser) = shown(&missing) else { return };
     browser.enter("#number", "0");
-    assert!(browser.text("#particle").contains("not there"), "{}", browser.text("#particle"));
-    is_content(&browser);
+    assert!(browser.text("#particle").contains("does not exist"), "{}", browser.text("#particle"));
+    assert_clean(&browser);
 }
 
 #[test]
-fn without_webgl_it_says_so_and_shows_the_numbers() {
+fn without_webgl_a_message_and_the_tables_are_shown() {
     let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::with(&["--disable-3d-apis"]) else { return };
     browser.open(&written(folder.path(), &runs::helices(10, 11)));
-    assert!(browser.text("#message").contains("no WebGL 2"), "{}", browser.text("#message"));
+    assert!(
+        browser.text("#message").contains("WebGL 2 is not available"),
+        "{}",
+        browser.text("#message")
+    );
     assert!(browser.text("#summary").contains("Residence times"));
     browser.click("#play");
     browser.choose("#attribute", "status");
@@ -435,7 +442,7 @@ fn without_webgl_it_says_so_and_shows_the_numbers() {
 }
 
 #[test]
-fn it_comes_back_when_the_card_does() {
+fn picture_is_restored_after_a_lost_context() {
     let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     browser.click("#slice-on-0");
     browser.enter("#number", "3");
@@ -443,7 +450,7 @@ fn it_comes_back_when_the_card_does() {
     browser.script(
         "window.card = scene.getContext('webgl2').getExtension('WEBGL_lose_context'); card.loseContext()",
     );
-    until(|| browser.text("#message").contains("dropped"));
+    until(|| browser.text("#message").contains("was lost"));
     browser.slide("#time", 0.5);
     browser.slide("#time", 1.0);
     browser.script("card.restoreContext()");
@@ -452,7 +459,7 @@ fn it_comes_back_when_the_card_does() {
 }
 
 #[test]
-fn only_statuses_that_come_about_have_colors() {
+fn only_statuses_that_occur_have_colors() {
     let mut page = runs::helices(30, 21);
     let statuses = page.statuses.as_mut().unwrap();
     statuses.names = (0..14).map(|code| format!("status {code}")).collect();
@@ -470,11 +477,11 @@ fn only_statuses_that_come_about_have_colors() {
     assert!(shot.count(BLUE) > 300 && shot.count(ORANGE) > 10, "{}", shot.count(ORANGE));
     browser.enter("#number", "0");
     assert!(browser.text("#particle").contains("status 12"));
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn it_fits_a_phone() {
+fn layout_fits_a_phone() {
     let Some(browser) = shown(&runs::helices(60, 41)) else { return };
     browser.size(390, 844);
     browser.settle();
@@ -489,19 +496,19 @@ fn it_fits_a_phone() {
          && a.top < b.bottom - 1 && b.top < a.bottom - 1))",
     );
     assert!(!overlap.as_bool().unwrap());
-    is_content(&browser);
+    assert_clean(&browser);
 }
 
 #[test]
-fn what_needs_a_name_has_one() {
+fn controls_have_accessible_names() {
     let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let tree = browser.devtools("Accessibility.getFullAXTree", serde_json::json!({}));
     let nodes = tree["nodes"].as_array().unwrap();
     let roles = ["button", "slider", "checkbox", "radio", "combobox", "spinbutton", "image"];
-    let of_note = |node: &&serde_json::Value| {
+    let has_role = |node: &&serde_json::Value| {
         roles.iter().any(|role| node["role"]["value"] == *role) && node["ignored"] == false
     };
-    let found: Vec<_> = nodes.iter().filter(of_note).collect();
+    let found: Vec<_> = nodes.iter().filter(has_role).collect();
     assert!(found.len() > 20, "{}", found.len());
     for node in found {
         assert_ne!(node["name"]["value"].as_str().unwrap_or(""), "", "{node}");
@@ -509,7 +516,7 @@ fn what_needs_a_name_has_one() {
 }
 
 #[test]
-fn a_page_is_made_to_fit() {
+fn fit_thins_out_particles_to_the_budget() {
     let page = runs::helices(2000, 50);
     let whole = page.html().unwrap().len();
     let budget = whole / 3;
@@ -517,44 +524,47 @@ fn a_page_is_made_to_fit() {
     let html = part.html().unwrap();
     assert!(html.len() <= budget && html.len() > budget / 2, "{} of {budget}", html.len());
     let every = stride(2000, 50, 2, budget);
-    let kept: Vec<u32> = (0..2000).step_by(part.ways.particles[1] as usize).collect();
-    assert_eq!(part.ways.particles, kept);
-    assert!(part.ways.particles[1] as usize <= every && every < 8);
-    assert_eq!(part.ways.of, [2000, 50]);
+    let kept: Vec<u32> = (0..2000).step_by(part.trajectories.particles[1] as usize).collect();
+    assert_eq!(part.trajectories.particles, kept);
+    assert!(part.trajectories.particles[1] as usize <= every && every < 8);
+    assert_eq!(part.trajectories.run_size, [2000, 50]);
     assert!(html.contains(&format!("{} of 2,000 particles, all 50 saves", kept.len())));
-    // Each particle keeps what is its own.
+    // Each particle keeps its own values.
     for (column, &number) in kept.iter().enumerate() {
         let (new, old) = (49 * kept.len() + column, 49 * 2000 + number as usize);
-        assert_eq!(part.ways.position[new], page.ways.position[old]);
-        assert_eq!(part.ways.attributes[0].values[new], page.ways.attributes[0].values[old]);
-        assert_eq!(part.ways.active[new], page.ways.active[old]);
+        assert_eq!(part.trajectories.position[new], page.trajectories.position[old]);
+        assert_eq!(
+            part.trajectories.attributes[0].values[new],
+            page.trajectories.attributes[0].values[old]
+        );
+        assert_eq!(part.trajectories.active[new], page.trajectories.active[old]);
         let codes = |page: &Page, at| page.statuses.as_ref().unwrap().codes[at];
         assert_eq!(codes(&part, new), codes(&page, old));
     }
     assert_eq!(page.clone().fit(BUDGET).unwrap(), page);
-    assert_eq!(page.fit(0).unwrap().ways.particles, [0]);
+    assert_eq!(page.fit(0).unwrap().trajectories.particles, [0]);
     assert_eq!(stride(100, 10, 1, BUDGET), 1);
     assert_eq!(stride(0, 0, 0, 0), 1);
     assert_eq!(stride(7, usize::MAX, 3, BUDGET), 7);
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn inconsistent_pages_are_refused() {
     let refused = |change: &dyn Fn(&mut Page)| {
         let mut page = runs::helices(4, 3);
         change(&mut page);
         page.html().unwrap_err()
     };
     let error = refused(&|page| {
-        page.ways.attributes[0].values.pop();
+        page.trajectories.attributes[0].values.pop();
     });
     assert_eq!(
         error.to_string(),
         "the attribute `speed` has 11 values, and must have 12: one for each save and particle"
     );
-    let error = refused(&|page| page.ways.times[2] = 1.0);
+    let error = refused(&|page| page.trajectories.times[2] = 1.0);
     assert!(matches!(error, Error::Times { save: 2, .. }), "{error}");
-    let error = refused(&|page| page.ways.domain[1][2] = -1.0);
+    let error = refused(&|page| page.trajectories.domain[1][2] = -1.0);
     assert!(matches!(error, Error::Number { .. }), "{error}");
     let error = refused(&|page| page.slices[0].normal_axis = 3);
     assert!(error.to_string().contains("must be 0, 1 or 2"), "{error}");
@@ -563,7 +573,7 @@ fn what_does_not_fit_together_is_refused() {
     let error = refused(&|page| page.statuses.as_mut().unwrap().codes[0] = 9);
     assert!(error.to_string().contains("10: one for each code"), "{error}");
     let error = refused(&|page| page.histograms[0].edges.truncate(3));
-    assert!(matches!(error, Error::Parts { .. }), "{error}");
+    assert!(matches!(error, Error::Length { .. }), "{error}");
     let error = runs::one().write("/no/such/folder/page.html").unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error}");
 }

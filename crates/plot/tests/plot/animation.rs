@@ -1,4 +1,4 @@
-//! Animations, read again.
+//! Animations, decoded and checked.
 
 use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_mp4};
@@ -18,7 +18,7 @@ fn small() -> Animation {
     }
 }
 
-/// Delays of the frames of a GIF, in hundredths of a second, and its pixels after each of them.
+/// Size of a GIF, delays of its frames in hundredths of a second, and the pixels after each frame.
 fn read_gif(path: &Path) -> ([u16; 2], Vec<u16>, Vec<Vec<u8>>) {
     let mut options = gif::DecodeOptions::new();
     options.set_color_output(gif::ColorOutput::RGBA);
@@ -40,26 +40,26 @@ fn read_gif(path: &Path) -> ([u16; 2], Vec<u16>, Vec<Vec<u8>>) {
     ([width, height], delays, screens)
 }
 
-/// A particle that goes evenly from the left to the right, with saves at unequal times.
+/// A particle that moves from left to right at constant speed, with saves at unequal intervals.
 fn runner() -> Trajectories {
     let times = [0.0, 1.0, 1.5, 4.0, 10.0];
-    let mut ways =
-        samples::ways(1, &times, [[0.0; 3], [10.0, 5.0, 0.0]], |_, time| [time, 2.5, 0.0]);
-    ways.attributes.clear();
-    ways
+    let mut trajectories =
+        samples::trajectories(1, &times, [[0.0; 3], [10.0, 5.0, 0.0]], |_, time| [time, 2.5, 0.0]);
+    trajectories.attributes.clear();
+    trajectories
 }
 
-/// The column in which the middle of the blue pixels is.
+/// The mean column of the blue pixels.
 fn middle(rgb: &[u8], width: usize) -> f64 {
     let blue =
         rgb.chunks(3).enumerate().filter(|(_, p)| p[2] > 120 && p[0] < 60 && p[2] > p[0] + 90);
     let columns: Vec<_> = blue.map(|(i, _)| (i % width) as f64).collect();
-    assert!(!columns.is_empty(), "no particle is seen");
+    assert!(!columns.is_empty(), "no particle is visible");
     columns.iter().sum::<f64>() / columns.len() as f64
 }
 
 #[test]
-fn delays_of_a_gif_are_those_of_the_saves_and_particles_are_where_they_were() {
+fn gif_without_interpolation_shows_each_save_for_its_interval() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runner.gif");
     let held = Animation { interpolate: false, trail: 0.0, seconds: 5.0, ..small() };
@@ -68,15 +68,15 @@ fn delays_of_a_gif_are_those_of_the_saves_and_particles_are_where_they_were() {
     assert_eq!(size, [241, 161]);
     assert_eq!(delays, [50, 25, 125, 300, 100]);
     let columns: Vec<_> = screens.iter().map(|rgb| middle(rgb, 241)).collect();
-    let pace = (columns[4] - columns[0]) / 10.0;
-    assert!(pace > 15.0, "{columns:?}");
+    let speed = (columns[4] - columns[0]) / 10.0;
+    assert!(speed > 15.0, "{columns:?}");
     for (column, time) in columns.iter().zip([0.0, 1.0, 1.5, 4.0, 10.0]) {
-        assert!((column - (columns[0] + pace * time)).abs() < 1.0, "{columns:?} at {time}");
+        assert!((column - (columns[0] + speed * time)).abs() < 1.0, "{columns:?} at {time}");
     }
 }
 
 #[test]
-fn between_saves_particles_go_evenly() {
+fn interpolated_particles_move_at_constant_speed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runner.gif");
     write_gif(&path, &runner(), &XY, &Animation { trail: 0.0, ..small() }).unwrap();
@@ -84,24 +84,24 @@ fn between_saves_particles_go_evenly() {
     assert_eq!(delays.iter().map(|delay| u32::from(*delay)).sum::<u32>(), 200 + 100);
     assert!(delays.len() > 30, "{delays:?}");
     let columns: Vec<_> = screens.iter().map(|rgb| middle(rgb, 241)).collect();
-    let pace = (columns[columns.len() - 1] - columns[0]) / 200.0;
+    let speed = (columns[columns.len() - 1] - columns[0]) / 200.0;
     let mut at = 0.0;
     for (column, delay) in columns.iter().zip(&delays) {
-        assert!((column - (columns[0] + pace * at)).abs() < 1.5, "{column} at {at}: {columns:?}");
+        assert!((column - (columns[0] + speed * at)).abs() < 1.5, "{column} at {at}: {columns:?}");
         at += f64::from(*delay);
     }
 }
 
 #[test]
-fn runs_back_in_time_have_the_same_frames() {
+fn backward_runs_have_the_same_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("runner.gif");
-    let mut ways = runner();
+    let mut trajectories = runner();
     let animation = Animation { trail: 0.3, ..small() };
-    write_gif(&path, &ways, &XY, &animation).unwrap();
+    write_gif(&path, &trajectories, &XY, &animation).unwrap();
     let forward = read_gif(&path);
-    ways.times.iter_mut().for_each(|time| *time = 10.0 - *time);
-    write_gif(&path, &ways, &XY, &animation).unwrap();
+    trajectories.times.iter_mut().for_each(|time| *time = 10.0 - *time);
+    write_gif(&path, &trajectories, &XY, &animation).unwrap();
     let back = read_gif(&path);
     assert_eq!(forward.1, back.1);
     for (a, b) in forward.2.iter().zip(&back.2) {
@@ -110,43 +110,43 @@ fn runs_back_in_time_have_the_same_frames() {
 }
 
 #[test]
-fn ended_particles_and_empty_ways_have_frames() {
+fn ended_particles_and_empty_trajectories_have_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.gif");
     let mut ended = samples::gyres(3, 4);
     ended.active[6..].fill(false);
     ended.joined[6..].fill(false);
-    for (ways, frames) in [
+    for (trajectories, frames) in [
         (Trajectories::default(), 1),
         (samples::gyres(2, 1), 1),
         (samples::gyres(0, 3), 51),
         (ended, 49),
     ] {
         for view in [XY, View::SPACE] {
-            write_gif(&path, &ways, &view, &small()).unwrap();
+            write_gif(&path, &trajectories, &view, &small()).unwrap();
             assert_eq!(read_gif(&path).1.len(), frames);
         }
     }
 }
 
 #[test]
-fn numbers_that_cannot_be_used_are_refused() {
-    let ways = samples::gyres(2, 3);
+fn settings_out_of_range_are_refused() {
+    let trajectories = samples::gyres(2, 3);
     for animation in [
         Animation { seconds: 0.0, ..small() },
         Animation { seconds: f64::NAN, ..small() },
         Animation { frames_per_second: 60.0, ..small() },
         Animation { trail: 1.5, ..small() },
     ] {
-        let error = write_gif("/nowhere/no.gif", &ways, &XY, &animation).unwrap_err();
+        let error = write_gif("/nowhere/no.gif", &trajectories, &XY, &animation).unwrap_err();
         assert!(matches!(error, Error::Option { .. }), "{error}");
     }
-    let error = write_gif("/nowhere/no.gif", &ways, &XY, &small()).unwrap_err();
+    let error = write_gif("/nowhere/no.gif", &trajectories, &XY, &small()).unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error}");
 }
 
 #[test]
-fn without_ffmpeg_an_error_says_so() {
+fn missing_ffmpeg_is_an_error() {
     let animation = Animation { ffmpeg: "no-such-program".into(), ..small() };
     let error = write_mp4("no.mp4", &runner(), &XY, &animation).unwrap_err();
     assert!(matches!(error, Error::NoFfmpeg { .. }), "{error}");
@@ -154,7 +154,7 @@ fn without_ffmpeg_an_error_says_so() {
 }
 
 #[test]
-fn an_mp4_has_even_sides_and_lasts_as_long_as_wanted() {
+fn mp4_has_even_sides_and_the_given_duration() {
     if Command::new("ffmpeg").arg("-version").output().is_err() {
         return println!("skipped: no ffmpeg");
     }
@@ -170,13 +170,13 @@ fn an_mp4_has_even_sides_and_lasts_as_long_as_wanted() {
     assert_eq!(String::from_utf8(probe.stdout).unwrap().trim(), "h264,240,160,yuv420p,51");
     let error = write_mp4(folder.path().join("no/such.mp4"), &runner(), &XY, &small()).unwrap_err();
     assert!(
-        matches!(&error, Error::Ffmpeg { said, .. } if said.contains("No such file")),
+        matches!(&error, Error::Ffmpeg { message, .. } if message.contains("No such file")),
         "{error}"
     );
 }
 
 #[test]
-#[ignore = "writes animations into the folder BURNTRACE_PICTURES, to be looked at"]
+#[ignore = "writes animations into the folder BURNTRACE_PICTURES, for review"]
 fn gallery() {
     let folder = std::path::PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
     let dark = Style {
@@ -185,7 +185,7 @@ fn gallery() {
         ..Animation::default().style
     };
     let dark = Animation { style: dark, ..Animation::default() };
-    for (name, ways, view, animation) in [
+    for (name, trajectories, view, animation) in [
         ("gyres", samples::gyres(200, 101), XY, Animation::default()),
         ("screws", samples::screws(1000, 101), View::SPACE, dark),
     ] {
@@ -193,8 +193,8 @@ fn gallery() {
             let path = folder.join(format!("{name}.{ending}"));
             let start = std::time::Instant::now();
             match ending {
-                "gif" => write_gif(&path, &ways, &view, &animation).unwrap(),
-                _ => write_mp4(&path, &ways, &view, &animation).unwrap(),
+                "gif" => write_gif(&path, &trajectories, &view, &animation).unwrap(),
+                _ => write_mp4(&path, &trajectories, &view, &animation).unwrap(),
             }
             let bytes = std::fs::metadata(&path).unwrap().len();
             println!("{}: {:.2} s, {bytes} bytes", path.display(), start.elapsed().as_secs_f64());

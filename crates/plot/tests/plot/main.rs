@@ -1,4 +1,4 @@
-//! Pictures and animations of made-up particles and fields.
+//! Pictures and animations of synthetic particles and fields.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 

@@ -1,7 +1,7 @@
-//! Pictures against those that were looked at and found good, and pictures of what is hard to draw.
+//! Pictures compared with reviewed reference pictures, and pictures of difficult data.
 //!
-//! `BURNTRACE_GOLDEN=write cargo test -p burntrace-plot --test plot` writes the pictures anew
-//! instead of comparing them; look at each of them before it is committed.
+//! `BURNTRACE_GOLDEN=write cargo test -p burntrace-plot --test plot` writes the reference pictures
+//! instead of comparing with them; review each of them before committing it.
 
 use crate::samples;
 use burntrace_plot::color::ColorMap;
@@ -23,42 +23,44 @@ fn golden(name: &str) -> PathBuf {
 
 /// Size, red, green and blue of a PNG file.
 fn read_png(path: &Path) -> ([u32; 2], Vec<u8>) {
-    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the picture is there"));
+    let file =
+        std::io::BufReader::new(std::fs::File::open(path).expect("the reference picture exists"));
     let mut reader = png::Decoder::new(file).read_info().unwrap();
     let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut rgb).unwrap();
     ([info.width, info.height], rgb)
 }
 
-/// Compares a picture with the one in `golden`. Rounding differs between machines by one step of a
-/// colour, at the rims of letters and lines by a few.
+/// Compares a picture with the one in `golden`. Rounding differs between machines by one level of a
+/// colour, and by a few at the edges of letters and lines.
 fn compare(name: &str, picture: &Picture) {
     let path = golden(name);
-    if std::env::var("BURNTRACE_GOLDEN").is_ok_and(|what| what == "write") {
+    if std::env::var("BURNTRACE_GOLDEN").is_ok_and(|value| value == "write") {
         return picture.write_png(&path).unwrap();
     }
-    let (size, wanted) = read_png(&path);
+    let (size, expected) = read_png(&path);
     assert_eq!(size, picture.size());
     let rgb = picture.rgb();
-    let far = rgb.iter().zip(&wanted).filter(|(a, b)| a.abs_diff(**b) > 8).count();
-    assert!(far <= 30, "{name}: {far} of {} colours differ from {}", rgb.len(), path.display());
+    let differing = rgb.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+    let (count, path) = (rgb.len(), path.display());
+    assert!(differing <= 30, "{name}: {differing} of {count} colours differ from {path}");
 }
 
 #[test]
-fn tracks_in_a_plane() {
+fn tracks_in_a_plane_match_the_reference() {
     let picture = picture::tracks(&samples::gyres(40, 101), &XY, &small()).unwrap();
     compare("tracks_xy", &picture);
 }
 
 #[test]
-fn tracks_in_space_on_dark() {
+fn tracks_in_space_on_dark_match_the_reference() {
     let style = Style { background: Background::Dark, color_by: Some("age".into()), ..small() };
     let style = Style { colors: ColorMap::Plasma, ..style };
     compare("tracks_3d", &picture::tracks(&samples::screws(30, 81), &View::SPACE, &style).unwrap());
 }
 
 #[test]
-fn a_field_with_particles_and_a_diverging_map() {
+fn field_with_particles_and_diverging_map_matches_the_reference() {
     let style = Style { colors: ColorMap::CoolWarm, ..small() };
     let particles = (0..60).map(|i| f64::from(i) / 60.0);
     let particles: Vec<_> =
@@ -67,28 +69,30 @@ fn a_field_with_particles_and_a_diverging_map() {
 }
 
 #[test]
-fn a_stacked_histogram() {
+fn stacked_histogram_matches_the_reference() {
     compare("histogram", &picture::histogram(&samples::residence(), &small()).unwrap());
 }
 
 #[test]
-fn curves_on_logarithmic_axes() {
+fn curves_on_logarithmic_axes_match_the_reference() {
     compare("curves", &picture::curves(&samples::spread(), &small()).unwrap());
 }
 
 #[test]
-fn no_particles_at_all() {
+fn picture_without_particles_shows_a_message() {
     compare("nothing", &picture::tracks(&samples::gyres(0, 2), &XY, &small()).unwrap());
 }
 
-/// Pictures of what is hard to draw, with their names.
-fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
+/// Pictures of difficult data, with their names.
+fn difficult(size: [u32; 2]) -> Vec<(String, Picture)> {
     let style = Style { size, ..Style::default() };
     let mut pictures = Vec::new();
-    for (name, ways) in hard_ways() {
+    for (name, trajectories) in difficult_trajectories() {
         for (plane, view) in [("xy", XY), ("xz", View::Plane(Plane::Xz)), ("3d", View::SPACE)] {
-            pictures
-                .push((format!("{name}_{plane}"), picture::tracks(&ways, &view, &style).unwrap()));
+            pictures.push((
+                format!("{name}_{plane}"),
+                picture::tracks(&trajectories, &view, &style).unwrap(),
+            ));
         }
     }
     for (azimuth, elevation) in
@@ -98,7 +102,7 @@ fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
         let picture = picture::tracks(&samples::screws(30, 81), &view, &style).unwrap();
         pictures.push((format!("angles_{azimuth}_{elevation}"), picture));
     }
-    for (name, raster) in hard_rasters() {
+    for (name, raster) in difficult_rasters() {
         for scale in [Scale::Linear, Scale::Log] {
             let style = Style { scale, ..style.clone() };
             let picture = picture::raster(&raster, &[], &style).unwrap();
@@ -108,10 +112,10 @@ fn hard(size: [u32; 2]) -> Vec<(String, Picture)> {
     pictures
 }
 
-fn hard_ways() -> Vec<(&'static str, Trajectories)> {
+fn difficult_trajectories() -> Vec<(&'static str, Trajectories)> {
     let box_of = |low: f64, high: f64| samples::across(20, [low; 3], [high; 3]);
-    let mut nowhere = samples::gyres(5, 4);
-    nowhere.position.fill([f32::NAN; 3]);
+    let mut no_position = samples::gyres(5, 4);
+    no_position.position.fill([f32::NAN; 3]);
     let mut missing = samples::gyres(5, 40);
     missing.attributes[0].values.fill(f32::NAN);
     let mut plain = samples::gyres(5, 40);
@@ -119,9 +123,9 @@ fn hard_ways() -> Vec<(&'static str, Trajectories)> {
     plain.length_unit.clear();
     let mut long = samples::gyres(5, 40);
     long.attributes[0].name =
-        "mean speed of the particle relative to the surrounding fluid over its way".into();
+        "mean speed of the particle relative to the surrounding fluid over its path".into();
     long.length_unit = "hectometres of the old survey".into();
-    long.of = [12_345_678, 1_000_001];
+    long.run_size = [12_345_678, 1_000_001];
     let mut still = samples::gyres(3, 4);
     still.position.fill([1.0, 0.5, 0.0]);
     vec![
@@ -136,7 +140,7 @@ fn hard_ways() -> Vec<(&'static str, Trajectories)> {
         ("one_save", samples::gyres(50, 1)),
         ("no_particle", samples::gyres(0, 5)),
         ("no_save", samples::gyres(3, 0)),
-        ("nowhere", nowhere),
+        ("no_position", no_position),
         ("no_speed", missing),
         ("plain", plain),
         ("long", long),
@@ -145,7 +149,7 @@ fn hard_ways() -> Vec<(&'static str, Trajectories)> {
     ]
 }
 
-fn hard_rasters() -> Vec<(&'static str, Raster)> {
+fn difficult_rasters() -> Vec<(&'static str, Raster)> {
     let change = |change: &dyn Fn(&mut Raster)| {
         let mut raster = samples::hills(60, 30);
         change(&mut raster);
@@ -204,26 +208,26 @@ fn read_svg(svg: &str) -> (Vec<Tag>, Vec<String>) {
 }
 
 #[test]
-fn svg_files_are_well_formed_and_have_the_texts_and_lines_of_the_picture() {
-    let mut ways = samples::gyres(3, 21);
-    ways.attributes[0].name = "speed <&>".into();
-    let svg = picture::tracks(&ways, &XY, &small()).unwrap().svg();
+fn svg_files_are_well_formed_and_contain_all_texts_and_lines() {
+    let mut trajectories = samples::gyres(3, 21);
+    trajectories.attributes[0].name = "speed <&>".into();
+    let svg = picture::tracks(&trajectories, &XY, &small()).unwrap().svg();
     let (tags, texts) = read_svg(&svg);
     let text = texts.concat();
-    for wanted in
+    for expected in
         ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "speed &lt;&amp;&gt; (m/s)", "start"]
     {
-        assert!(text.contains(wanted), "no {wanted} in {text}");
+        assert!(text.contains(expected), "no {expected} in {text}");
     }
     let lines = |tag: &Tag| tag.1.get("d").map_or(0, |d| d.matches('L').count());
     let count: usize = tags.iter().map(lines).sum();
-    // 3 tracks of 20 lines, and some 50 of the axes and their grid.
+    // 3 tracks of 20 lines, and about 50 lines of the axes and their grid.
     assert!((3 * 20 + 20..3 * 20 + 70).contains(&count), "{count} lines");
     assert_eq!(tags.iter().filter(|(name, _)| name == "circle").count(), 2 * 3 + 2);
 }
 
 #[test]
-fn many_lines_of_an_svg_file_are_one_element_for_each_colour() {
+fn many_lines_of_an_svg_file_are_grouped_by_colour() {
     let svg = picture::tracks(&samples::gyres(1000, 101), &XY, &small()).unwrap().svg();
     let (tags, _) = read_svg(&svg);
     let paths = tags.iter().filter(|(name, _)| name == "path").count();
@@ -231,9 +235,9 @@ fn many_lines_of_an_svg_file_are_one_element_for_each_colour() {
 }
 
 #[test]
-fn hard_cases_have_pictures_within_which_all_text_is() {
+fn text_of_difficult_pictures_is_inside_the_picture() {
     for size in [[1200, 800], [600, 400]] {
-        for (name, picture) in hard(size) {
+        for (name, picture) in difficult(size) {
             let (tags, _) = read_svg(&picture.svg());
             let number =
                 |of: &HashMap<String, String>, name: &str| of[name].parse::<f64>().unwrap();
@@ -247,7 +251,7 @@ fn hard_cases_have_pictures_within_which_all_text_is() {
     }
 }
 
-/// Whether the outermost pixels have the colour of the paper: nothing is cut off.
+/// Whether the outermost pixels have the background colour, so that nothing is cut off.
 fn edges_are_empty(picture: &Picture) -> bool {
     let rgb = picture.rgb();
     let [width, height] = picture.size().map(|side| side as usize);
@@ -258,22 +262,23 @@ fn edges_are_empty(picture: &Picture) -> bool {
 }
 
 #[test]
-fn numbers_from_all_over_are_drawn_or_refused() {
-    let far = [f64::MAX, f64::MIN, f64::MIN_POSITIVE, 1e300, -1e-300, 0.0, f64::NAN, f64::INFINITY];
+fn extreme_numbers_are_drawn_or_refused() {
+    let extremes =
+        [f64::MAX, f64::MIN, f64::MIN_POSITIVE, 1e300, -1e-300, 0.0, f64::NAN, f64::INFINITY];
     let style = |i: usize| Style {
         size: [[160, 160], [2000, 160], [160, 2000]][i % 3],
         scale: if i.is_multiple_of(2) { Scale::Linear } else { Scale::Log },
         colors: ColorMap::ALL[i % 6],
         ..Style::default()
     };
-    for (i, &a) in far.iter().enumerate() {
-        for (j, &b) in far.iter().enumerate() {
-            let mut ways = samples::gyres(3, 4);
-            ways.domain = [[a, 0.0, b], [b, 1.0, a]];
-            ways.position[0] = [a as f32, b as f32, 0.0];
-            ways.attributes[0].values[..2].copy_from_slice(&[a as f32, b as f32]);
+    for (i, &a) in extremes.iter().enumerate() {
+        for (j, &b) in extremes.iter().enumerate() {
+            let mut trajectories = samples::gyres(3, 4);
+            trajectories.domain = [[a, 0.0, b], [b, 1.0, a]];
+            trajectories.position[0] = [a as f32, b as f32, 0.0];
+            trajectories.attributes[0].values[..2].copy_from_slice(&[a as f32, b as f32]);
             for view in [XY, View::Plane(Plane::Yz), View::SPACE] {
-                let picture = picture::tracks(&ways, &view, &style(i + j)).unwrap();
+                let picture = picture::tracks(&trajectories, &view, &style(i + j)).unwrap();
                 assert!(!picture.rgb().is_empty() && !picture.svg().is_empty());
             }
             let mut field = samples::hills(4, 3);
@@ -290,17 +295,17 @@ fn numbers_from_all_over_are_drawn_or_refused() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn invalid_data_and_styles_are_refused() {
     let style = Style::default();
-    let mut ways = samples::gyres(3, 4);
+    let mut trajectories = samples::gyres(3, 4);
     let unknown = Style { color_by: Some("spead".into()), ..style.clone() };
-    let error = picture::tracks(&ways, &XY, &unknown).unwrap_err().to_string();
+    let error = picture::tracks(&trajectories, &XY, &unknown).unwrap_err().to_string();
     assert!(error.contains("`spead`") && error.contains("speed, age, seed"), "{error}");
-    ways.times[1] = 100.0;
-    let error = picture::tracks(&ways, &XY, &style).unwrap_err().to_string();
-    assert!(error.contains("times of the saves are not in order"), "{error}");
-    ways.joined.pop();
-    let error = picture::tracks(&ways, &XY, &style).unwrap_err().to_string();
+    trajectories.times[1] = 100.0;
+    let error = picture::tracks(&trajectories, &XY, &style).unwrap_err().to_string();
+    assert!(error.contains("times of the saves must be finite"), "{error}");
+    trajectories.joined.pop();
+    let error = picture::tracks(&trajectories, &XY, &style).unwrap_err().to_string();
     assert!(
         error.contains("4 saves of 3 particles have 12 positions, but there are 11"),
         "{error}"
@@ -308,10 +313,10 @@ fn what_cannot_be_drawn_is_said() {
     let mut field = samples::hills(4, 3);
     field.values.pop();
     let error = picture::raster(&field, &[], &style).unwrap_err().to_string();
-    assert!(error.contains("4 x 3 samples are not 11 values"), "{error}");
-    let mut times = samples::residence();
-    times.edges.pop();
-    let error = picture::histogram(&times, &style).unwrap_err().to_string();
+    assert!(error.contains("4 x 3 samples do not match 11 values"), "{error}");
+    let mut histogram = samples::residence();
+    histogram.edges.pop();
+    let error = picture::histogram(&histogram, &style).unwrap_err().to_string();
     assert!(error.contains("40 edges bound 39 bins") && error.contains("outlet"), "{error}");
     for style in [
         Style { size: [100, 400], ..style.clone() },
@@ -324,11 +329,11 @@ fn what_cannot_be_drawn_is_said() {
         assert!(matches!(error, Error::Size { .. } | Error::Option { .. }), "{error}");
     }
     let error = "zx".parse::<View>().unwrap_err().to_string();
-    assert!(error.contains("`zx` is no view; write one of xy, xz, yz, 3d"), "{error}");
+    assert!(error.contains("unknown view `zx`; use one of xy, xz, yz, 3d"), "{error}");
 }
 
 #[test]
-fn files_hold_what_the_picture_is() {
+fn files_contain_the_pixels_and_the_svg_text() {
     let folder = tempfile::tempdir().unwrap();
     let picture = picture::tracks(&samples::gyres(3, 21), &XY, &small()).unwrap();
     let path = folder.path().join("tracks.png");
@@ -341,19 +346,19 @@ fn files_hold_what_the_picture_is() {
 }
 
 #[test]
-#[ignore = "writes pictures into the folder BURNTRACE_PICTURES, to be looked at"]
+#[ignore = "writes pictures into the folder BURNTRACE_PICTURES, for review"]
 fn gallery() {
     let folder = PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
     for size in [[1200, 800], [600, 400]] {
-        for (name, picture) in hard(size) {
+        for (name, picture) in difficult(size) {
             picture.write_png(folder.join(format!("{}_{name}.png", size[0]))).unwrap();
         }
     }
     for particles in [10, 100, 1000, 10_000] {
         let (gyres, screws) = (samples::gyres(particles, 101), samples::screws(particles, 101));
-        for (name, ways, view) in [("gyres", gyres, XY), ("screws", screws, View::SPACE)] {
+        for (name, trajectories, view) in [("gyres", gyres, XY), ("screws", screws, View::SPACE)] {
             let start = std::time::Instant::now();
-            let picture = picture::tracks(&ways, &view, &Style::default()).unwrap();
+            let picture = picture::tracks(&trajectories, &view, &Style::default()).unwrap();
             picture.write_png(folder.join(format!("{name}_{particles}.png"))).unwrap();
             println!("{name} of {particles}: {:.3} s", start.elapsed().as_secs_f64());
             picture.write_svg(folder.join(format!("{name}_{particles}.svg"))).unwrap();

@@ -1,21 +1,21 @@
-//! What the tests draw.
+//! Sample data of the tests.
 
 use burntrace_plot::{Attribute, Axis, Curves, Histogram, Raster, Trajectories};
 
-/// Ways through `position(seed, time)` over `times`, coloured by speed, age and seed.
-pub fn ways(
+/// Trajectories `position(seed, time)` at `times`, with the attributes speed, age and seed.
+pub fn trajectories(
     particles: usize,
     times: &[f64],
     domain: [[f64; 3]; 2],
     position: impl Fn(f64, f64) -> [f64; 3],
 ) -> Trajectories {
-    let mut ways = Trajectories {
+    let mut trajectories = Trajectories {
         times: times.to_vec(),
         particles: (0..particles as u32).collect(),
         domain,
         length_unit: "m".into(),
         time_unit: "s".into(),
-        of: [particles, times.len()],
+        run_size: [particles, times.len()],
         ..Trajectories::default()
     };
     let [mut speed, mut age, mut seed] = [const { Vec::new() }; 3];
@@ -23,38 +23,38 @@ pub fn ways(
         for particle in 0..particles {
             let part = (particle as f64 + 0.5) / particles as f64;
             let (at, next) = (position(part, time), position(part, time + 1e-4));
-            let far: f64 = (0..3).map(|i| (next[i] - at[i]).powi(2)).sum();
-            ways.position.push(at.map(|along| along as f32));
-            ways.joined.push(save > 0);
-            ways.active.push(true);
-            speed.push((far.sqrt() / 1e-4) as f32);
+            let squared: f64 = (0..3).map(|i| (next[i] - at[i]).powi(2)).sum();
+            trajectories.position.push(at.map(|x| x as f32));
+            trajectories.joined.push(save > 0);
+            trajectories.active.push(true);
+            speed.push((squared.sqrt() / 1e-4) as f32);
             age.push((time - times[0]) as f32);
             seed.push((4 * particle / particles) as f32);
         }
     }
     let attribute =
         |name: &str, unit: &str, values| Attribute { name: name.into(), unit: unit.into(), values };
-    ways.attributes = vec![
+    trajectories.attributes = vec![
         attribute("speed", "m/s", speed),
         attribute("age", "s", age),
         attribute("seed", "", seed),
     ];
-    ways
+    trajectories
 }
 
-/// Saves at `count` times from 0 to `end`.
+/// `count` evenly spaced times from 0 to `end`.
 pub fn times(count: usize, end: f64) -> Vec<f64> {
     (0..count).map(|i| end * i as f64 / (count - 1).max(1) as f64).collect()
 }
 
-/// A number of 0 to 1 that looks random.
+/// A pseudo-random number from 0 to 1.
 pub fn scatter(part: f64, salt: f64) -> f64 {
     ((part * 12.9898 + salt * 78.233).sin() * 43758.5453).rem_euclid(1.0)
 }
 
-/// Particles that go around in two eddies of a box of 2 x 1.
+/// Particles in two eddies of a box of 2 x 1.
 pub fn gyres(particles: usize, saves: usize) -> Trajectories {
-    ways(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 0.0]], |part, time| {
+    trajectories(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 0.0]], |part, time| {
         let side = if scatter(part, 1.0) < 0.5 { 0.0 } else { 1.0 };
         let radius = 0.05 + 0.4 * scatter(part, 2.0);
         let turn = scatter(part, 3.0) * 6.3 + (1.0 - 2.0 * side) * time * (0.9 - radius);
@@ -62,9 +62,9 @@ pub fn gyres(particles: usize, saves: usize) -> Trajectories {
     })
 }
 
-/// Particles that rise in screws in a box of 2 x 1 x 1.5.
+/// Particles on rising helices in a box of 2 x 1 x 1.5.
 pub fn screws(particles: usize, saves: usize) -> Trajectories {
-    ways(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 1.5]], |part, time| {
+    trajectories(particles, &times(saves, 10.0), [[0.0; 3], [2.0, 1.0, 1.5]], |part, time| {
         let radius = 0.1 + 0.35 * scatter(part, 2.0);
         let turn = scatter(part, 3.0) * 6.3 + time * (0.8 - radius);
         let z = 1.5 * (0.05 + 0.09 * time * (0.4 + 0.6 * scatter(part, 4.0)));
@@ -72,16 +72,16 @@ pub fn screws(particles: usize, saves: usize) -> Trajectories {
     })
 }
 
-/// Particles in a box from `low` to `high`, which cross it from corner to corner in waves.
+/// Particles that cross a box from `low` to `high` on wavy paths.
 pub fn across(particles: usize, low: [f64; 3], high: [f64; 3]) -> Trajectories {
-    ways(particles, &times(41, 1.0), [low, high], |part, time| {
+    trajectories(particles, &times(41, 1.0), [low, high], |part, time| {
         let y = (0.1 + 0.8 * part) * (1.0 - 0.1 * (12.0 * time).sin());
         let parts = [time.clamp(0.0, 1.0), y, 0.5 + 0.3 * (9.0 * time + part).sin()];
         [0, 1, 2].map(|i| low[i] + (high[i] - low[i]) * parts[i])
     })
 }
 
-/// A field with hills, holes and a corner without values.
+/// A field with maxima, minima and a corner of missing values.
 pub fn hills(columns: usize, rows: usize) -> Raster {
     let value = |i: usize, j: usize| {
         let (x, y) = (i as f64 / (columns - 1) as f64, j as f64 / (rows - 1) as f64);
@@ -104,7 +104,7 @@ pub fn hills(columns: usize, rows: usize) -> Raster {
     }
 }
 
-/// Residence times of three fates.
+/// Residence times, with three causes of ending.
 pub fn residence() -> Histogram {
     let edges: Vec<f64> = (0..=40).map(|i| f64::from(i) * 0.25).collect();
     let counts = |middle: f64, width: f64, most: f64| -> Vec<u64> {

@@ -1,23 +1,23 @@
 //! The polygons and triangle strips of poly data.
 
+use super::cell_array::{CellArray, check_count};
+use super::explicit::{read_connectivity, read_offsets, read_size_prefixed};
 use super::indices::IndexArray;
-use super::listed::{read_ends, read_numbered, read_points};
-use super::{Cells, check_count};
 use crate::error::Error;
-use crate::file::Structure;
-use crate::source::Sources;
+use crate::sources::Sources;
+use crate::structure::Structure;
 
-/// The types of polygons and of triangle strips.
+/// The VTK types of polygons and of triangle strips.
 const POLYGON: u8 = 7;
 const STRIP: u8 = 6;
 
-/// Reads the polygons, then the strips: how many there are of each is known.
+/// Reads the given numbers of polygons and of strips.
 pub(super) fn read(
     sources: &Sources,
     structure: &Structure,
     [polys, strips]: [usize; 2],
-) -> Result<Cells, Error> {
-    let mut all = Cells::none();
+) -> Result<CellArray, Error> {
+    let mut all = CellArray::empty();
     for (kind, section, count) in [(POLYGON, "polys", polys), (STRIP, "strips", strips)] {
         let cells = read_section(sources, structure, (section, count))?;
         let before = all.connectivity.len();
@@ -34,9 +34,9 @@ fn read_section(
     sources: &Sources,
     structure: &Structure,
     (section, count): (&str, usize),
-) -> Result<Cells, Error> {
+) -> Result<CellArray, Error> {
     let points = structure.geometry.num_points();
-    let mut cells = Cells::none();
+    let mut cells = CellArray::empty();
     if count == 0 {
         return Ok(cells);
     }
@@ -47,23 +47,23 @@ fn read_section(
     if let Some(info) = find("cells") {
         let array = IndexArray::new(sources, info)?;
         check_count(sources.main(), info.tuples, "corners of cells")?;
-        read_numbered(&mut cells, count, &array, points)?;
+        read_size_prefixed(&mut cells, count, &array, points)?;
         return Ok(cells);
     }
     let (Some(offsets), Some(connectivity)) = (find("offsets"), find("connectivity")) else {
-        let found = format!("`{count}` cells without the arrays of `{section}`");
-        return Err(sources.main().spot(0, "the cells").malformed(found, "two"));
+        let found = format!("`{count}` cells without `offsets` or `connectivity` of `{section}`");
+        return Err(sources.main().context(0, "the cells").malformed(found, "both arrays"));
     };
     check_count(sources.main(), offsets.tuples.max(connectivity.tuples), "corners of cells")?;
     let offsets = IndexArray::new(sources, offsets)?;
     let connectivity = IndexArray::new(sources, connectivity)?;
-    // Legacy files begin with the start of the first cell, XML files with its end.
-    let starts = usize::from(offsets.len() > count);
-    offsets.expect_numbers(count + starts)?;
+    // In legacy files, the first offset is the start of the first cell; in XML files, its end.
+    let leading = usize::from(offsets.len() > count);
+    offsets.expect_count(count + leading)?;
     for piece in 0..offsets.pieces() {
         let next = connectivity.index_offset(piece + 1).unwrap_or(points);
-        read_points(&connectivity, piece, next, &mut cells)?;
-        read_ends(&offsets, piece, starts, &mut cells)?;
+        read_connectivity(&connectivity, piece, next, &mut cells)?;
+        read_offsets(&offsets, piece, leading, &mut cells)?;
     }
     Ok(cells)
 }

@@ -1,4 +1,4 @@
-//! The keywords that give arrays on points and cells, and field data.
+//! The keywords for point arrays, cell arrays and field data.
 
 use super::lexer::Lexer;
 use crate::array::{ArrayInfo, Association, Attribute};
@@ -6,18 +6,18 @@ use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::scalar::ScalarType;
 
-/// Numbers in a colour of a lookup table.
+/// Number of components of a colour in a lookup table.
 const COLOUR_COMPONENTS: usize = 4;
 
-/// Stands in a `FIELD` for an array that the writer did not have.
+/// The name of a missing array in a `FIELD`.
 const NO_ARRAY: &str = "NULL_ARRAY";
 
-/// The arrays read so far, and what the next ones belong to.
+/// The arrays read so far, and the section of the next ones.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) arrays: Vec<ArrayInfo>,
     section: Option<Section>,
-    /// The counts after `POINT_DATA` and `CELL_DATA`, to be checked when the shape is known.
+    /// The counts of `POINT_DATA` and `CELL_DATA`, checked when the geometry is known.
     sections: Vec<Section>,
 }
 
@@ -25,12 +25,13 @@ pub(super) struct Attributes {
 struct Section {
     association: Association,
     tuples: usize,
-    /// Place of `tuples` in the file.
+    /// Position of the count in the file.
     offset: u64,
 }
 
 impl Attributes {
-    /// Reads what follows `keyword` (in lower case); `false` if it is no keyword for arrays.
+    /// Reads the arguments and values of `keyword` (in lower case); `false` if it is not one for
+    /// arrays.
     pub(super) fn read(&mut self, lexer: &mut Lexer<'_>, keyword: &str) -> Result<bool, Error> {
         match keyword {
             "point_data" => self.start_section(lexer, Association::Point)?,
@@ -52,8 +53,8 @@ impl Attributes {
         Ok(true)
     }
 
-    /// Checks the counts after `POINT_DATA` and `CELL_DATA`. Some writers end a file with
-    /// `CELL_DATA 0`, so a section without arrays may have any.
+    /// Checks the counts of `POINT_DATA` and `CELL_DATA`. A section without arrays may have any
+    /// count, as some writers end a file with `CELL_DATA 0`.
     pub(super) fn check(&self, lexer: &Lexer<'_>, geometry: &Geometry) -> Result<(), Error> {
         for Section { association, tuples, offset } in &self.sections {
             let (keyword, expected, what) = match association {
@@ -64,7 +65,7 @@ impl Attributes {
             if is_used && *tuples != expected {
                 let expected = format!("`{expected}`, the number of {what}");
                 return Err(lexer
-                    .spot(keyword)
+                    .context(keyword)
                     .at(*offset)
                     .malformed(format!("data for `{tuples}` {what}"), expected));
             }
@@ -85,7 +86,7 @@ impl Attributes {
     }
 
     fn read_scalars(&mut self, lexer: &mut Lexer<'_>) -> Result<(), Error> {
-        let mut array = self.begin(lexer)?;
+        let mut array = self.new_array(lexer)?;
         let element = array.element();
         array.attribute = Some(Attribute::Scalars);
         array.scalar = lexer.scalar_type(&element)?;
@@ -93,7 +94,7 @@ impl Attributes {
         if let Some(word) = rest.split_whitespace().next() {
             array.components = word.parse().map_err(|_| {
                 lexer
-                    .spot(&element)
+                    .context(&element)
                     .malformed(format!("`{word}` after its type"), "a number of components")
             })?;
         }
@@ -102,46 +103,47 @@ impl Attributes {
             lexer.word(&element)?;
             lexer.rest_of_line(&element)?;
         }
-        self.keep(lexer.array_here(array)?);
+        self.push(lexer.array_here(array)?);
         Ok(())
     }
 
-    /// Reads an attribute whose number of components is given by its keyword.
+    /// Reads an attribute whose keyword implies the number of components.
     fn read_fixed(
         &mut self,
         lexer: &mut Lexer<'_>,
         components: usize,
         attribute: Attribute,
     ) -> Result<(), Error> {
-        let mut array = self.begin(lexer)?;
+        let mut array = self.new_array(lexer)?;
         array.attribute = Some(attribute);
         array.components = components;
         array.scalar = lexer.scalar_type(&array.element())?;
-        self.keep(lexer.array(array)?);
+        self.push(lexer.array(array)?);
         Ok(())
     }
 
     fn read_texture_coordinates(&mut self, lexer: &mut Lexer<'_>) -> Result<(), Error> {
-        let mut array = self.begin(lexer)?;
+        let mut array = self.new_array(lexer)?;
         array.attribute = Some(Attribute::TextureCoordinates);
         array.components = lexer.number(&array.element())?;
         array.scalar = lexer.scalar_type(&array.element())?;
-        self.keep(lexer.array(array)?);
+        self.push(lexer.array(array)?);
         Ok(())
     }
 
-    /// `COLOR_SCALARS` have no type: bytes in binary files, numbers from 0 to 1 in text.
+    /// Reads `COLOR_SCALARS`, which have no type: bytes in binary files, numbers from 0 to 1 in
+    /// text.
     fn read_color_scalars(&mut self, lexer: &mut Lexer<'_>) -> Result<(), Error> {
-        let mut array = self.begin(lexer)?;
+        let mut array = self.new_array(lexer)?;
         array.attribute = Some(Attribute::Scalars);
         array.components = lexer.number(&array.element())?;
         array.scalar = colour_type(lexer);
-        self.keep(lexer.array(array)?);
+        self.push(lexer.array(array)?);
         Ok(())
     }
 
-    /// Reads the name of an array of the section.
-    fn begin(&self, lexer: &mut Lexer<'_>) -> Result<ArrayInfo, Error> {
+    /// Reads the name of an array of the current section.
+    fn new_array(&self, lexer: &mut Lexer<'_>) -> Result<ArrayInfo, Error> {
         let Some(Section { association, tuples, .. }) = self.section else {
             return Err(lexer.unexpected("the data set", "`POINT_DATA` or `CELL_DATA` before it"));
         };
@@ -149,8 +151,8 @@ impl Attributes {
         Ok(ArrayInfo::new(name, association, [tuples, 1], ScalarType::F32))
     }
 
-    /// Lists the array, unless it is one that cannot hold anything.
-    fn keep(&mut self, array: ArrayInfo) {
+    /// Adds an array, unless it has no components.
+    fn push(&mut self, array: ArrayInfo) {
         if array.components > 0 {
             self.arrays.push(array);
         }
@@ -173,7 +175,7 @@ impl Attributes {
         let components = lexer.number(&element)?;
         let tuples = lexer.number(&element)?;
         if let Some(section) = self.section.filter(|section| section.tuples != tuples) {
-            let expected = format!("`{}`, as many as its section", section.tuples);
+            let expected = format!("`{}`, the number of its section", section.tuples);
             return Err(lexer.unexpected(&element, &expected));
         }
         let word = lexer.word(&element)?;
@@ -182,17 +184,17 @@ impl Attributes {
         }
         let scalar = lexer.known_type(&element, &word)?;
         let association = self.section.map_or(Association::Field, |section| section.association);
-        self.keep(lexer.array(ArrayInfo::new(name, association, [tuples, components], scalar))?);
+        self.push(lexer.array(ArrayInfo::new(name, association, [tuples, components], scalar))?);
         Ok(())
     }
 }
 
-/// Type of the numbers of colours: bytes in binary files, numbers from 0 to 1 in text.
+/// Type of colour components: bytes in binary files, numbers from 0 to 1 in text.
 fn colour_type(lexer: &Lexer<'_>) -> ScalarType {
     if lexer.is_binary() { ScalarType::U8 } else { ScalarType::F32 }
 }
 
-/// Passes over the colours of a lookup table.
+/// Skips the colours of a lookup table.
 fn skip_lookup_table(lexer: &mut Lexer<'_>) -> Result<(), Error> {
     let name = lexer.word("keyword `LOOKUP_TABLE`")?;
     let colours = lexer.number("keyword `LOOKUP_TABLE`")?;
@@ -201,7 +203,7 @@ fn skip_lookup_table(lexer: &mut Lexer<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Undoes the encoding of spaces and other bytes in names, e.g. `%20`.
+/// Decodes percent-encoded bytes in names, e.g. `%20`.
 fn decode_name(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -226,7 +228,7 @@ mod tests {
     use super::decode_name;
 
     #[test]
-    fn names_are_decoded() {
+    fn percent_encoded_names_are_decoded() {
         assert_eq!(decode_name("wall%20shear"), "wall shear");
         assert_eq!(decode_name("%C3%A9t%C3%A9"), "été");
         assert_eq!(decode_name("100%"), "100%");

@@ -1,12 +1,18 @@
-//! The keywords that give the shape of a data set.
+//! The keywords for geometry and topology.
 
-use super::Shape;
 use super::lexer::Lexer;
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
-use crate::file::UNIT_DIRECTION;
-use crate::geometry::{Extent, Geometry, Kind, dims_of};
+use crate::geometry::{Extent, Geometry, Kind, UNIT_DIRECTION, dims_of};
 use crate::scalar::ScalarType;
+
+/// The arrays that define the geometry and topology of a data set.
+#[derive(Debug, Default)]
+pub(super) struct GeometryArrays {
+    pub(super) points: Option<ArrayInfo>,
+    pub(super) coordinates: Vec<ArrayInfo>,
+    pub(super) topology: Vec<ArrayInfo>,
+}
 
 /// A data set whose keywords are being read.
 pub(super) struct Dataset {
@@ -16,7 +22,7 @@ pub(super) struct Dataset {
     spacing: [f64; 3],
     /// Number of cells of `CELLS`, or of `VERTICES`, `LINES`, `TRIANGLE_STRIPS` and `POLYGONS`.
     cells: CellCounts,
-    shape: Shape,
+    arrays: GeometryArrays,
 }
 
 #[derive(Default)]
@@ -36,11 +42,11 @@ impl Dataset {
             origin: [0.0; 3],
             spacing: [1.0; 3],
             cells: CellCounts::default(),
-            shape: Shape::default(),
+            arrays: GeometryArrays::default(),
         }
     }
 
-    /// Reads what follows `keyword` (in lower case).
+    /// Reads the arguments and values of `keyword` (in lower case).
     pub(super) fn read(&mut self, lexer: &mut Lexer<'_>, keyword: &str) -> Result<(), Error> {
         let element = format!("keyword `{}`", keyword.to_ascii_uppercase());
         match keyword {
@@ -48,11 +54,11 @@ impl Dataset {
             "extent" => self.extent = Some(read_extent(lexer, &element)?),
             "origin" => self.origin = lexer.three(&element)?,
             "spacing" | "aspect_ratio" => self.spacing = lexer.three(&element)?,
-            "points" => self.shape.points = Some(read_typed(lexer, "Points", 3, &element)?),
+            "points" => self.arrays.points = Some(read_typed(lexer, "Points", 3, &element)?),
             "x_coordinates" | "y_coordinates" | "z_coordinates" => {
-                self.shape.coordinates.push(read_typed(lexer, keyword, 1, &element)?);
+                self.arrays.coordinates.push(read_typed(lexer, keyword, 1, &element)?);
             }
-            // Marks of hidden points, which old structured grids may have.
+            // Flags of hidden points in old structured grids, which are ignored.
             "blanking" => drop(read_typed(lexer, keyword, 1, &element)?),
             "cell_types" => {
                 let count = lexer.number(&element)?;
@@ -68,7 +74,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Reads the points of cells and gives the number of cells.
+    /// Reads the connectivity of cells and gives the number of cells.
     fn read_cells(
         &mut self,
         lexer: &mut Lexer<'_>,
@@ -101,14 +107,15 @@ impl Dataset {
         scalar: ScalarType,
     ) -> Result<(), Error> {
         let array = ArrayInfo::new(name, Association::Topology, [count, 1], scalar);
-        self.shape.topology.push(lexer.array(array)?);
+        self.arrays.topology.push(lexer.array(array)?);
         Ok(())
     }
 
-    /// Checks that nothing is missing, once the whole file has been read.
-    pub(super) fn finish(self, lexer: &Lexer<'_>) -> Result<(Geometry, Shape), Error> {
-        let points = self.shape.points.as_ref().map(|points| points.tuples);
-        let need_points = || points.ok_or_else(|| lexer.spot("the data set").truncated("`POINTS`"));
+    /// Checks at the end of the file that nothing is missing.
+    pub(super) fn finish(self, lexer: &Lexer<'_>) -> Result<(Geometry, GeometryArrays), Error> {
+        let points = self.arrays.points.as_ref().map(|points| points.tuples);
+        let need_points =
+            || points.ok_or_else(|| lexer.context("the data set").truncated("`POINTS`"));
         let geometry = match self.kind {
             Kind::ImageData => Geometry::Image {
                 extent: self.extent(lexer)?.0,
@@ -118,7 +125,7 @@ impl Dataset {
             },
             Kind::RectilinearGrid => {
                 let (extent, dims) = self.extent(lexer)?;
-                check_coordinates(lexer, &self.shape.coordinates, dims)?;
+                check_coordinates(lexer, &self.arrays.coordinates, dims)?;
                 Geometry::Rectilinear { dims, extent }
             }
             Kind::StructuredGrid => {
@@ -134,17 +141,18 @@ impl Dataset {
             }
         };
         if self.kind == Kind::StructuredGrid && need_points()? != geometry.num_points() {
-            let expected = format!("`{}`, as many as `DIMENSIONS` asks for", geometry.num_points());
+            let expected =
+                format!("`{}`, the number of nodes in `DIMENSIONS`", geometry.num_points());
             return Err(lexer
-                .spot("keyword `POINTS`")
+                .context("keyword `POINTS`")
                 .malformed(format!("`{}` points", need_points()?), expected));
         }
-        Ok((geometry, self.shape))
+        Ok((geometry, self.arrays))
     }
 
     fn extent(&self, lexer: &Lexer<'_>) -> Result<(Extent, [usize; 3]), Error> {
         let extent =
-            self.extent.ok_or_else(|| lexer.spot("the data set").truncated("`DIMENSIONS`"))?;
+            self.extent.ok_or_else(|| lexer.context("the data set").truncated("`DIMENSIONS`"))?;
         Ok((extent, dims_of(extent).unwrap_or_default()))
     }
 }
@@ -166,12 +174,12 @@ fn checked_extent(lexer: &Lexer<'_>, element: &str, extent: Extent) -> Result<Ex
     match dims_of(extent) {
         Some(_) => Ok(extent),
         None => Err(lexer
-            .spot(element)
-            .malformed(format!("the extent `{extent:?}`"), "a grid that can exist")),
+            .context(element)
+            .malformed(format!("the extent `{extent:?}`"), "a valid extent")),
     }
 }
 
-/// Reads an array whose number of tuples and type stand after its keyword.
+/// Reads an array whose number of tuples and type follow its keyword.
 fn read_typed(
     lexer: &mut Lexer<'_>,
     name: &str,
@@ -193,7 +201,5 @@ fn check_coordinates(
         return Ok(());
     }
     let found = format!("coordinates for `{found:?}` nodes");
-    Err(lexer
-        .spot("the data set")
-        .malformed(found, format!("`{dims:?}`, as `DIMENSIONS` asks for")))
+    Err(lexer.context("the data set").malformed(found, format!("`{dims:?}`, as in `DIMENSIONS`")))
 }

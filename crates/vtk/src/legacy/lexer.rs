@@ -1,4 +1,4 @@
-//! Words, numbers and blocks of data of a legacy file.
+//! The lexer of legacy files: words, numbers and blocks of values.
 
 use std::io::{BufReader, Read};
 use std::str::FromStr;
@@ -7,29 +7,29 @@ use crate::array::ArrayInfo;
 use crate::block::{Block, Encoding};
 use crate::error::Error;
 use crate::scalar::ScalarType;
-use crate::source::{Source, Spot, quoted};
+use crate::source::{ErrorContext, Source, quoted};
 use crate::text::TextReader;
 
-/// Reads a legacy file front to back.
+/// Reads a legacy file sequentially.
 pub(super) struct Lexer<'a> {
     source: &'a Source,
     text: TextReader<'a>,
     binary: bool,
     major_version: u32,
-    /// Start of the word read last, for messages.
+    /// Start of the last word, for messages.
     word_start: u64,
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads the three lines at the start: the version, a title and the encoding.
+    /// Reads the header: version, title and encoding.
     pub(super) fn open(source: &'a Source) -> Result<Self, Error> {
         let text = TextReader::new(source, 0..source.len());
         let mut lexer = Self { source, text, binary: false, major_version: 0, word_start: 0 };
         let first = lexer.rest_of_line("the first line")?;
         lexer.major_version = major_version(&first).ok_or_else(|| {
             lexer
-                .spot("the first line")
-                .malformed(quoted(first.as_bytes()), "`# vtk DataFile Version 3.0` or the like")
+                .context("the first line")
+                .malformed(quoted(first.as_bytes()), "a version, e.g. `# vtk DataFile Version 3.0`")
         })?;
         lexer.rest_of_line("the title")?;
         let encoding = lexer.word("the encoding")?;
@@ -53,24 +53,24 @@ impl<'a> Lexer<'a> {
         self.major_version
     }
 
-    /// The place of the word read last.
-    pub(super) fn spot<'b>(&'b self, element: &'b str) -> Spot<'b> {
-        self.source.spot(self.word_start, element)
+    /// The error context of the last word.
+    pub(super) fn context<'b>(&'b self, element: &'b str) -> ErrorContext<'b> {
+        self.source.context(self.word_start, element)
     }
 
-    /// Start of the word read last.
+    /// Start of the last word.
     pub(super) fn word_start(&self) -> u64 {
         self.word_start
     }
 
-    /// The error for the word read last.
+    /// The error for an unexpected last word.
     pub(super) fn unexpected(&self, element: &str, expected: &str) -> Error {
         let mut word = TextReader::new(self.source, self.word_start..self.source.len());
         let found = match word.word() {
             Ok(Some(word)) => quoted(word),
             _ => "the end of the file".to_owned(),
         };
-        self.spot(element).malformed(found, expected)
+        self.context(element).malformed(found, expected)
     }
 
     /// The next keyword in lower case; `None` at the end of the file.
@@ -82,10 +82,10 @@ impl<'a> Lexer<'a> {
     pub(super) fn field_name(&mut self) -> Result<String, Error> {
         let element = "keyword `FIELD`";
         self.word_after_metadata()?
-            .ok_or_else(|| self.spot(element).truncated("the name of an array"))
+            .ok_or_else(|| self.context(element).truncated("the name of an array"))
     }
 
-    /// The next word. Passes over `METADATA`, which may stand after any array, up to a blank line.
+    /// The next word. Skips `METADATA`, which may follow any array, up to a blank line.
     fn word_after_metadata(&mut self) -> Result<Option<String>, Error> {
         loop {
             let word = self.next_word("the file")?;
@@ -101,22 +101,22 @@ impl<'a> Lexer<'a> {
     pub(super) fn word(&mut self, element: &str) -> Result<String, Error> {
         match self.next_word(element)? {
             Some(word) => Ok(word),
-            None => Err(self.spot(element).truncated("a word")),
+            None => Err(self.context(element).truncated("a word")),
         }
     }
 
     fn next_word(&mut self, element: &str) -> Result<Option<String>, Error> {
-        let spot = self.source.spot(self.word_start, element);
-        self.text.skip_space().map_err(|e| spot.failed(e, "a word"))?;
+        let context = self.source.context(self.word_start, element);
+        self.text.skip_space().map_err(|e| context.failed(e, "a word"))?;
         self.word_start = self.text.position();
-        let word = self.text.word().map_err(|e| spot.failed(e, "a word"))?;
+        let word = self.text.word().map_err(|e| context.failed(e, "a word"))?;
         Ok(word.map(|word| String::from_utf8_lossy(word).into_owned()))
     }
 
     /// The next word as a number.
     pub(super) fn number<T: FromStr>(&mut self, element: &str) -> Result<T, Error> {
         let word = self.word(element)?;
-        word.parse().map_err(|_| self.unexpected(element, "a number in its range"))
+        word.parse().map_err(|_| self.unexpected(element, "a valid number"))
     }
 
     /// The next three words as numbers.
@@ -124,24 +124,24 @@ impl<'a> Lexer<'a> {
         Ok([self.number(element)?, self.number(element)?, self.number(element)?])
     }
 
-    /// The next word as a type of numbers.
+    /// The next word as a scalar type.
     pub(super) fn scalar_type(&mut self, element: &str) -> Result<ScalarType, Error> {
         let word = self.word(element)?;
         self.known_type(element, &word)
     }
 
-    /// The type of numbers that the word read last names.
+    /// The scalar type with the name of the last word.
     pub(super) fn known_type(&self, element: &str, word: &str) -> Result<ScalarType, Error> {
         ScalarType::from_legacy(word).ok_or_else(|| {
-            self.spot(element)
+            self.context(element)
                 .unsupported(format!("the type `{word}`"), "write the array as `float` or `double`")
         })
     }
 
     /// The rest of the line; empty at the end of the file.
     pub(super) fn rest_of_line(&mut self, element: &str) -> Result<String, Error> {
-        let spot = self.source.spot(self.text.position(), element);
-        let line = self.text.line().map_err(|e| spot.failed(e, "a line"))?;
+        let context = self.source.context(self.text.position(), element);
+        let line = self.text.line().map_err(|e| context.failed(e, "a line"))?;
         Ok(line.map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default())
     }
 
@@ -155,8 +155,8 @@ impl<'a> Lexer<'a> {
             && start.trim_ascii_start().to_ascii_lowercase().starts_with(keyword.as_bytes())
     }
 
-    /// Passes over the numbers of an array that come after the words of its keyword: in a binary
-    /// file on the next line, else right away.
+    /// Skips the values of an array after the arguments of its keyword: in a binary file they start
+    /// on the next line, in a text file directly.
     pub(super) fn array(&mut self, array: ArrayInfo) -> Result<ArrayInfo, Error> {
         if self.binary {
             self.rest_of_line(&array.element())?;
@@ -164,68 +164,68 @@ impl<'a> Lexer<'a> {
         self.array_here(array)
     }
 
-    /// Passes over the numbers of an array that start here.
+    /// Skips the values of an array that start at the current position.
     pub(super) fn array_here(&mut self, array: ArrayInfo) -> Result<ArrayInfo, Error> {
         let element = array.element();
         let start = self.text.position();
-        let spot = self.source.spot(start, &element);
-        let count = array.count().ok_or_else(|| spot.out_of_memory(usize::MAX))?;
+        let context = self.source.context(start, &element);
+        let count = array.count().ok_or_else(|| context.out_of_memory(usize::MAX))?;
         let encoding = if self.binary {
             let end = array.scalar.bytes_for(count).and_then(|bytes| start.checked_add(bytes));
             let end = end.filter(|end| *end <= self.source.len());
             self.text.jump(end.ok_or_else(|| {
-                spot.truncated(format!("`{count}` numbers of type {}", array.scalar))
+                context.truncated(format!("`{count}` numbers of type {}", array.scalar))
             })?);
-            Encoding::Bytes
+            Encoding::BigEndian
         } else {
-            self.skip_numbers(spot, count)?;
+            self.skip_numbers(context, count)?;
             Encoding::Ascii
         };
         Ok(array.in_block(Block { start, end: self.text.position(), encoding }))
     }
 
-    fn skip_numbers(&mut self, spot: Spot<'_>, count: usize) -> Result<(), Error> {
-        let failed = |e| spot.failed(e, "numbers");
+    fn skip_numbers(&mut self, context: ErrorContext<'_>, count: usize) -> Result<(), Error> {
+        let failed = |e| context.failed(e, "numbers");
         let found = self.text.skip_numbers(count as u64).map_err(failed)?;
         if found == count as u64 {
             return Ok(());
         }
         match self.text.skip_space().map_err(failed)? {
-            None => Err(spot.truncated(format!("`{count}` numbers, found `{found}`"))),
-            Some(_) => Err(spot.malformed(format!("`{found}` numbers"), format!("`{count}`"))),
+            None => Err(context.truncated(format!("`{count}` numbers, found `{found}`"))),
+            Some(_) => Err(context.malformed(format!("`{found}` numbers"), format!("`{count}`"))),
         }
     }
 
-    /// Passes over `count` strings: a line each, or in a binary file their length and their bytes.
+    /// Skips `count` strings: one per line, or in a binary file their length and their bytes.
     pub(super) fn skip_strings(&mut self, element: &str, count: usize) -> Result<(), Error> {
         self.rest_of_line(element)?;
         if self.binary {
             return self.skip_binary_strings(element, count);
         }
         for _ in 0..count {
-            let spot = self.source.spot(self.text.position(), element);
-            let line = self.text.line().map_err(|e| spot.failed(e, "a line"))?;
-            line.ok_or_else(|| spot.truncated(format!("`{count}` strings")))?;
+            let context = self.source.context(self.text.position(), element);
+            let line = self.text.line().map_err(|e| context.failed(e, "a line"))?;
+            line.ok_or_else(|| context.truncated(format!("`{count}` strings")))?;
         }
         Ok(())
     }
 
     fn skip_binary_strings(&mut self, element: &str, count: usize) -> Result<(), Error> {
         let mut position = self.text.position();
-        let spot = self.source.spot(position, element);
+        let context = self.source.context(position, element);
         let mut reader = BufReader::new(self.source.reader(position..self.source.len()));
         for _ in 0..count {
-            let passed = skip_binary_string(&mut reader)
-                .map_err(|e| spot.failed(e, &format!("`{count}` strings")))?;
-            position = position.saturating_add(passed);
+            let skipped = skip_binary_string(&mut reader)
+                .map_err(|e| context.failed(e, &format!("`{count}` strings")))?;
+            position = position.saturating_add(skipped);
         }
         self.text.jump(position);
         Ok(())
     }
 }
 
-/// Passes over a string and gives the number of bytes. The two highest bits of the first byte say
-/// how many bytes the length takes, from 3 for one byte to 0 for eight.
+/// Skips a string and gives the number of bytes. The two highest bits of the first byte encode the
+/// size of the length: 3 for one byte, 2 for two, 1 for four and 0 for eight.
 fn skip_binary_string(reader: &mut dyn Read) -> std::io::Result<u64> {
     let mut first = [0];
     reader.read_exact(&mut first)?;
@@ -240,15 +240,15 @@ fn skip_binary_string(reader: &mut dyn Read) -> std::io::Result<u64> {
     reader.read_exact(more)?;
     let length =
         more.iter().fold(u64::from(first & 0x3f), |length, byte| (length << 8) | u64::from(*byte));
-    let head = 1 + more.len() as u64;
-    let passed = std::io::copy(&mut reader.take(length), &mut std::io::sink())?;
-    if passed < length {
+    let header = 1 + more.len() as u64;
+    let skipped = std::io::copy(&mut reader.take(length), &mut std::io::sink())?;
+    if skipped < length {
         return Err(std::io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(head + length)
+    Ok(header + length)
 }
 
-/// The `3` of `# vtk DataFile Version 3.0`.
+/// The major version, e.g. 3 for `# vtk DataFile Version 3.0`.
 fn major_version(line: &str) -> Option<u32> {
     let number = line.split_whitespace().nth(4)?;
     number.split('.').next()?.parse().ok()

@@ -1,19 +1,18 @@
-//! Legacy files: a header of three lines, then keywords, each followed by its numbers.
+//! Legacy files: a header of three lines, then keywords, each followed by its values.
 
 mod attributes;
 mod dataset;
 mod lexer;
 
-use crate::array::ArrayInfo;
 use crate::error::Error;
-use crate::file::Structure;
 use crate::geometry::Kind;
 use crate::source::Source;
+use crate::structure::Structure;
 use attributes::Attributes;
 use dataset::Dataset;
 use lexer::Lexer;
 
-/// Reads the keywords of a legacy file and passes over its numbers.
+/// Reads the keywords of a legacy file and skips its values.
 pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
     let mut lexer = Lexer::open(source)?;
     let mut attributes = Attributes::default();
@@ -22,39 +21,31 @@ pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
         if keyword == "dataset" {
             dataset = Some(Dataset::new(read_kind(&mut lexer)?));
         } else if attributes.read(&mut lexer, &keyword)? {
-            // It was one of the arrays.
+            // The keyword was that of an array.
         } else if let Some(dataset) = &mut dataset {
             dataset.read(&mut lexer, &keyword)?;
         } else {
             return Err(lexer.unexpected("the file", "`DATASET` or `FIELD`"));
         }
     }
-    let dataset = dataset.ok_or_else(|| lexer.spot("the file").truncated("`DATASET`"))?;
-    let (geometry, shape) = dataset.finish(&lexer)?;
+    let dataset = dataset.ok_or_else(|| lexer.context("the file").truncated("`DATASET`"))?;
+    let (geometry, arrays) = dataset.finish(&lexer)?;
     attributes.check(&lexer, &geometry)?;
     Ok(Structure {
         geometry,
         encoding: lexer.encoding(),
         arrays: attributes.arrays,
-        topology: shape.topology,
-        coordinates: shape.coordinates,
-        points: shape.points,
+        topology: arrays.topology,
+        coordinates: arrays.coordinates,
+        points: arrays.points,
     })
-}
-
-/// Arrays that make up the shape of a data set.
-#[derive(Debug, Default)]
-struct Shape {
-    points: Option<ArrayInfo>,
-    coordinates: Vec<ArrayInfo>,
-    topology: Vec<ArrayInfo>,
 }
 
 fn read_kind(lexer: &mut Lexer<'_>) -> Result<Kind, Error> {
     let name = lexer.word("keyword `DATASET`")?;
     Kind::from_legacy(&name.to_ascii_lowercase()).ok_or_else(|| {
         let what = format!("the data set `{name}`");
-        lexer.spot("keyword `DATASET`").unsupported(
+        lexer.context("keyword `DATASET`").unsupported(
             what,
             "convert it to STRUCTURED_POINTS, RECTILINEAR_GRID, STRUCTURED_GRID, UNSTRUCTURED_GRID or POLYDATA",
         )

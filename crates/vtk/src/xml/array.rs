@@ -1,18 +1,18 @@
-//! One `DataArray`: its type, its size, and where its numbers lie.
+//! The element `DataArray`: type, size and block of values.
 
 use super::document::{Appended, RawArray};
 use super::tag::Tag;
+use crate::binary::{BinaryFormat, Compressor, HeaderType};
 use crate::block::{Block, Encoding};
 use crate::error::Error;
-use crate::packed::{Compressor, Packing, SizeWord};
 use crate::scalar::{ByteOrder, ScalarType};
 use crate::source::Source;
 
-/// How all arrays of a file are written.
+/// The format of the arrays of a file.
 pub(super) struct Format {
-    packing: Packing,
+    binary: BinaryFormat,
     appended: Option<Appended>,
-    /// End of the appended data at the latest.
+    /// The end of the file, which bounds the appended data.
     file_end: u64,
 }
 
@@ -30,18 +30,19 @@ impl Format {
                 return Err(file.bad_value("byte_order", other, "`LittleEndian` or `BigEndian`"));
             }
         };
-        let word = match file.text("header_type") {
-            Some("UInt32") | None => SizeWord::U32,
-            Some("UInt64") => SizeWord::U64,
+        let header_type = match file.text("header_type") {
+            Some("UInt32") | None => HeaderType::U32,
+            Some("UInt64") => HeaderType::U64,
             Some(other) => {
                 return Err(file.bad_value("header_type", other, "`UInt32` or `UInt64`"));
             }
         };
-        let packing = Packing { base64: true, order, word, compressor: read_compressor(file)? };
-        Ok(Self { packing, appended, file_end: source.len() })
+        let compressor = read_compressor(file)?;
+        let binary = BinaryFormat { base64: true, order, header_type, compressor };
+        Ok(Self { binary, appended, file_end: source.len() })
     }
 
-    /// Where the numbers of an array lie.
+    /// The block with the values of an array.
     pub(super) fn block(&self, array: &RawArray<'_>) -> Result<Block, Error> {
         let tag = &array.tag;
         let inline = |encoding| {
@@ -51,30 +52,30 @@ impl Format {
         let default = if tag.text("offset").is_some() { "appended" } else { "ascii" };
         match tag.text("format").unwrap_or(default) {
             "ascii" => Ok(inline(Encoding::Ascii)),
-            "binary" => Ok(inline(Encoding::Packed(self.packing))),
+            "binary" => Ok(inline(Encoding::Binary(self.binary))),
             "appended" => self.appended_block(tag),
             other => Err(tag.bad_value("format", other, "`ascii`, `binary` or `appended`")),
         }
     }
 
     fn appended_block(&self, tag: &Tag<'_>) -> Result<Block, Error> {
-        let missing = || tag.spot().truncated("the element `AppendedData` after it");
+        let missing = || tag.context().truncated("the element `AppendedData` after it");
         let Appended { start, base64 } = self.appended.ok_or_else(missing)?;
         let offset: u64 = tag.required("offset", tag.number("offset")?)?;
         let start = start.saturating_add(offset);
-        let encoding = Encoding::Packed(Packing { base64, ..self.packing });
+        let encoding = Encoding::Binary(BinaryFormat { base64, ..self.binary });
         Ok(Block { start, end: self.file_end.max(start), encoding })
     }
 
-    /// How an array is written, in words.
+    /// A description of the encoding of an array.
     pub(super) fn describe(&self, array: &RawArray<'_>) -> Result<String, Error> {
-        let Encoding::Packed(packing) = self.block(array)?.encoding else {
+        let Encoding::Binary(format) = self.block(array)?.encoding else {
             return Ok("ASCII".to_owned());
         };
         let appended = array.tag.text("format") != Some("binary");
         let mut words = String::from(if appended { "appended " } else { "" });
-        words += if packing.base64 { "base64" } else { "raw" };
-        if let Some(compressor) = packing.compressor {
+        words += if format.base64 { "base64" } else { "raw" };
+        if let Some(compressor) = format.compressor {
             words = words + ", " + compressor.name();
         }
         Ok(words)
@@ -86,30 +87,30 @@ fn read_compressor(file: &Tag<'_>) -> Result<Option<Compressor>, Error> {
         None | Some("") => Ok(None),
         Some("vtkZLibDataCompressor") => Ok(Some(Compressor::ZLib)),
         Some("vtkLZ4DataCompressor") => Ok(Some(Compressor::Lz4)),
-        Some(other) => Err(file.spot().unsupported(
+        Some(other) => Err(file.context().unsupported(
             format!("data compressed by `{other}`"),
             "write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor or no compressor",
         )),
     }
 }
 
-/// Type of the numbers; `None` for strings, which are not read.
+/// Type of the values; `None` for strings, which are not supported.
 pub(super) fn scalar_type(tag: &Tag<'_>) -> Result<Option<ScalarType>, Error> {
     match tag.required("type", tag.text("type"))? {
         "String" => Ok(None),
         name => match ScalarType::from_xml(name) {
             Some(scalar) => Ok(Some(scalar)),
-            None => Err(tag.bad_value("type", name, "a type of VTK, e.g. `Float32`")),
+            None => Err(tag.bad_value("type", name, "a VTK type, e.g. `Float32`")),
         },
     }
 }
 
-/// Numbers in a tuple.
+/// Number of components of a tuple.
 pub(super) fn components(tag: &Tag<'_>) -> Result<usize, Error> {
     Ok(tag.number("NumberOfComponents")?.unwrap_or(1))
 }
 
-/// Number of tuples as the element gives it, or else as the data does.
+/// Number of tuples: that of the element or, if missing, that of the data.
 pub(super) fn tuples(
     array: &RawArray<'_>,
     block: &Block,
@@ -119,10 +120,10 @@ pub(super) fn tuples(
     if let Some(tuples) = array.tag.number("NumberOfTuples")? {
         return Ok(tuples);
     }
-    let values = block.measure(array.tag.spot(), scalar)?;
+    let values = block.count_values(array.tag.context(), scalar)?;
     if values.is_multiple_of(components) {
         return Ok(values / components);
     }
-    let expected = format!("whole tuples of `{components}`");
-    Err(array.tag.spot().malformed(format!("`{values}` numbers"), expected))
+    let expected = format!("a multiple of `{components}`, the number of components");
+    Err(array.tag.context().malformed(format!("`{values}` numbers"), expected))
 }

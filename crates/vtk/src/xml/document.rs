@@ -1,4 +1,4 @@
-//! The elements that matter, in the order of the file.
+//! The relevant elements of a file, in their order.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use crate::error::Error;
 use crate::geometry::Kind;
 use crate::source::Source;
 
-/// What the elements of a file say.
+/// The elements of a file.
 pub(super) struct Document<'a> {
     /// The element `VTKFile`.
     pub(super) file: Tag<'a>,
     pub(super) kind: Kind,
-    /// Whether it only lists the files of its pieces, as e.g. `PUnstructuredGrid` does.
+    /// Whether it only lists the files of its pieces, e.g. `PUnstructuredGrid`.
     pub(super) is_index: bool,
     /// The element of the data set, e.g. `ImageData`.
     pub(super) dataset: Tag<'a>,
@@ -22,15 +22,15 @@ pub(super) struct Document<'a> {
     pub(super) appended: Option<Appended>,
 }
 
-/// A part of the data set.
+/// A piece of the data set.
 pub(super) struct Piece<'a> {
     pub(super) tag: Tag<'a>,
-    /// The sections as they begin, e.g. `PointData Scalars="p"`.
+    /// The start tags of its sections, e.g. `PointData Scalars="p"`.
     pub(super) sections: Vec<(Section, Tag<'a>)>,
     pub(super) arrays: Vec<RawArray<'a>>,
 }
 
-/// Where an array stands in a piece.
+/// A section of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     FieldData,
@@ -46,11 +46,11 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// The sections that say how cells are made of points.
+    /// The sections that define cells.
     pub(super) const OF_CELLS: [Self; 5] =
         [Self::Cells, Self::Verts, Self::Lines, Self::Strips, Self::Polys];
 
-    /// What comes before the names of its arrays, so that they are unique.
+    /// The prefix that makes the names of its arrays unique.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Verts => "verts/",
@@ -82,12 +82,12 @@ impl Section {
 pub(super) struct RawArray<'a> {
     pub(super) section: Section,
     pub(super) tag: Tag<'a>,
-    /// Place of its numbers, if they are inside the element.
+    /// The range of its values, if they are inside the element.
     pub(super) text: Option<Range<u64>>,
 }
 
 impl RawArray<'_> {
-    /// The name; empty if there is none.
+    /// The name; empty if missing.
     pub(super) fn name(&self) -> &str {
         self.tag.text("Name").unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl RawArray<'_> {
 /// The appended data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Appended {
-    /// Place of the byte with the offset 0.
+    /// Position of the byte with offset 0.
     pub(super) start: u64,
     pub(super) base64: bool,
 }
@@ -139,7 +139,7 @@ struct Builder<'a> {
     appended: Option<Appended>,
     section: Option<Section>,
     array: Option<RawArray<'a>>,
-    /// Number of open elements inside the array: `InformationKey` and the like.
+    /// Number of open elements inside the array, e.g. `InformationKey`.
     inside_array: usize,
 }
 
@@ -166,7 +166,9 @@ impl<'a> Builder<'a> {
 
     fn open_file(&mut self, tag: Tag<'a>) -> Result<(), Error> {
         if tag.name != "VTKFile" {
-            return Err(tag.spot().malformed(format!("the element `{}`", tag.name), "`VTKFile`"));
+            return Err(tag
+                .context()
+                .malformed(format!("the element `{}`", tag.name), "`VTKFile`"));
         }
         self.file = Some(tag);
         Ok(())
@@ -184,8 +186,8 @@ impl<'a> Builder<'a> {
                 self.is_index = true;
                 return Ok(());
             }
-            Some(_) => tag.spot().unsupported(what, "it only lists other files: open those in its `Source` attributes"),
-            None => tag.spot().unsupported(
+            Some(_) => tag.context().unsupported(what, "it only lists other files: open those of its `Source` attributes"),
+            None => tag.context().unsupported(
                 what,
                 "convert it to ImageData, RectilinearGrid, StructuredGrid, UnstructuredGrid or PolyData",
             ),
@@ -205,13 +207,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes the text of an array. Text elsewhere means nothing.
+    /// Records the text of an array. Other text is ignored.
     fn text(&mut self, range: Range<u64>) -> Result<(), Error> {
         match &mut self.array {
             Some(array) if self.inside_array == 0 => match array.text.replace(range) {
                 None => Ok(()),
                 Some(_) => {
-                    Err(array.tag.spot().malformed("numbers in two places", "all numbers together"))
+                    Err(array.tag.context().malformed("two blocks of numbers", "a single block"))
                 }
             },
             _ => Ok(()),
@@ -219,12 +221,12 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(self, source: &'a Source) -> Result<Document<'a>, Error> {
-        let spot = source.spot(source.len(), "the elements");
-        let file = self.file.ok_or_else(|| spot.truncated("the element `VTKFile`"))?;
+        let context = source.context(source.len(), "the elements");
+        let file = self.file.ok_or_else(|| context.truncated("the element `VTKFile`"))?;
         let (kind, dataset) =
-            self.dataset.ok_or_else(|| spot.truncated("the element of the data set"))?;
+            self.dataset.ok_or_else(|| context.truncated("the element of the data set"))?;
         if self.pieces.is_empty() {
-            return Err(dataset.spot().malformed("no element `Piece`", "one at least"));
+            return Err(dataset.context().malformed("no element `Piece`", "at least one"));
         }
         let Self { is_index, pieces, fields, appended, .. } = self;
         Ok(Document { file, kind, is_index, dataset, pieces, fields, appended })

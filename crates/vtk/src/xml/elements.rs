@@ -1,4 +1,4 @@
-//! The elements of an XML file one by one, without the text between them.
+//! A streaming reader of XML elements that skips text.
 
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
@@ -10,25 +10,25 @@ use super::tag::Tag;
 use crate::error::Error;
 use crate::source::{RangeReader, Source, quoted};
 
-/// Bytes read from the file at once.
+/// Size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// What comes next in the file.
+/// The next item of the file.
 pub(super) enum Item<'a> {
     Open(Tag<'a>),
     Close(String),
-    /// Text that is not blank: from its first byte that is no whitespace to the next element.
+    /// Text that is not blank: from its first byte that is not whitespace to the next element.
     Text(Range<u64>),
     End,
 }
 
-/// Reads an XML file front to back. Text is passed over without being kept: it may be an array of
-/// many gigabytes.
+/// Reads an XML file sequentially. Text is skipped, not stored: it may be an array of many
+/// gigabytes.
 pub(super) struct Elements<'a> {
     source: &'a Source,
     reader: Reader<BufReader<RangeReader<'a>>>,
     buffer: Vec<u8>,
-    /// The end of an element that is written as one tag, e.g. `<Points/>`.
+    /// The pending end of an empty element, e.g. `<Points/>`.
     pending_close: Option<String>,
 }
 
@@ -66,9 +66,9 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Passes over the `_` before the appended data and gives the place after it.
+    /// Skips the `_` before the appended data and gives the position after it.
     pub(super) fn start_of_appended_data(&mut self, tag: &Tag<'_>) -> Result<u64, Error> {
-        let failed = |e| tag.spot().failed(e, "`_` before the data");
+        let failed = |e| tag.context().failed(e, "`_` before the data");
         loop {
             let mut stream = self.reader.stream();
             let byte = stream.fill_buf().map_err(failed)?.first().copied();
@@ -77,9 +77,9 @@ impl<'a> Elements<'a> {
                 Some(b'_') => return Ok(self.reader.buffer_position()),
                 Some(byte) if byte.is_ascii_whitespace() => {}
                 Some(byte) => {
-                    return Err(tag.spot().malformed(quoted(&[byte]), "`_` before the data"));
+                    return Err(tag.context().malformed(quoted(&[byte]), "`_` before the data"));
                 }
-                None => return Err(tag.spot().truncated("`_` before the data")),
+                None => return Err(tag.context().truncated("`_` before the data")),
             }
         }
     }
@@ -105,7 +105,9 @@ impl<'a> Elements<'a> {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        self.source.spot(self.reader.buffer_position(), "the elements").failed(error, "an element")
+        self.source
+            .context(self.reader.buffer_position(), "the elements")
+            .failed(error, "an element")
     }
 }
 
@@ -123,6 +125,6 @@ fn read_tag<'a>(source: &'a Source, offset: u64, start: &BytesStart<'_>) -> Resu
 
 fn not_xml(source: &Source, offset: u64, error: &dyn std::fmt::Display) -> Error {
     source
-        .spot(offset, "the elements")
-        .malformed(format!("broken XML ({error})"), "a whole XML file")
+        .context(offset, "the elements")
+        .malformed(format!("broken XML ({error})"), "well-formed XML")
 }

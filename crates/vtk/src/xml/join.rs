@@ -1,4 +1,4 @@
-//! The arrays of all pieces together.
+//! Joins the arrays of all pieces.
 
 use super::array::{Format, components, scalar_type, tuples};
 use super::document::{RawArray, Section};
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::geometry::{Extent, Geometry, cell_dims, dims_of, product};
 use crate::scalar::ScalarType;
 
-/// Sections whose arrays belong together by their order, not by their names.
+/// Sections whose arrays are matched by their order, not by their names.
 const BY_ORDER: [Section; 2] = [Section::Points, Section::Coordinates];
 
 /// Lists the arrays of a data set, each with its parts in all pieces.
@@ -21,10 +21,10 @@ pub(super) struct Joiner<'a, 'd> {
     pub(super) geometry: &'d Geometry,
 }
 
-/// An array of the first piece, to be found again in the others.
-struct Wanted<'a, 'd> {
+/// An array of the first piece, to be matched in the others.
+struct Template<'a, 'd> {
     array: &'d RawArray<'a>,
-    /// Its number among the arrays of its section.
+    /// Its index among the arrays of its section.
     order: usize,
     scalar: ScalarType,
     components: usize,
@@ -43,7 +43,7 @@ impl<'a, 'd> Joiner<'a, 'd> {
                 first.iter().take(index).filter(|other| other.section == array.section).count();
             let components = components(&array.tag)?;
             if let Some(scalar) = scalar_type(&array.tag)?.filter(|_| components > 0) {
-                arrays.push(self.array(&Wanted { array, order, scalar, components })?);
+                arrays.push(self.array(&Template { array, order, scalar, components })?);
             }
         }
         Ok(arrays)
@@ -60,8 +60,8 @@ impl<'a, 'd> Joiner<'a, 'd> {
             }
     }
 
-    fn array(&self, wanted: &Wanted<'a, 'd>) -> Result<ArrayInfo, Error> {
-        let Wanted { array, scalar, components, .. } = *wanted;
+    fn array(&self, template: &Template<'a, 'd>) -> Result<ArrayInfo, Error> {
+        let Template { array, scalar, components, .. } = *template;
         let association = match array.section {
             Section::PointData => Association::Point,
             Section::CellData => Association::Cell,
@@ -70,14 +70,14 @@ impl<'a, 'd> Joiner<'a, 'd> {
         let name = array.section.prefix().to_owned() + array.name();
         let mut info = ArrayInfo::new(name, association, [0, components], scalar);
         info.attribute = self.attribute(array);
-        info.parts = self.parts(wanted)?;
+        info.parts = self.parts(template)?;
         let sum = info.parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.tuples));
         info.tuples = match info.parts.first().map(|part| part.placement) {
-            Some(Placement::Box(target)) => product(target.whole),
+            Some(Placement::Box(target)) => product(target.grid_size),
             _ => sum,
         }
-        .ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
-        info.count().ok_or_else(|| array.tag.spot().out_of_memory(usize::MAX))?;
+        .ok_or_else(|| array.tag.context().out_of_memory(usize::MAX))?;
+        info.count().ok_or_else(|| array.tag.context().out_of_memory(usize::MAX))?;
         Ok(info)
     }
 
@@ -91,34 +91,34 @@ impl<'a, 'd> Joiner<'a, 'd> {
         named.map(|(_, attribute)| *attribute)
     }
 
-    fn parts(&self, wanted: &Wanted<'a, 'd>) -> Result<Vec<Part>, Error> {
+    fn parts(&self, template: &Template<'a, 'd>) -> Result<Vec<Part>, Error> {
         let mut parts = Vec::new();
         let mut index_offset = 0_usize;
         for piece in self.pieces {
-            let array = find(piece, wanted)?;
+            let array = find(piece, template)?;
             let block = self.format.block(array)?;
-            let tuples = part_tuples(piece, wanted, array, &block)?;
-            let placement = match self.grid_box(piece, wanted) {
+            let tuples = part_tuples(piece, template, array, &block)?;
+            let placement = match self.grid_box(piece, template) {
                 Some(target) => Placement::Box(target),
                 None => Placement::Append { index_offset: index_offset as i64 },
             };
             parts.push(Part { file: 0, block, tuples, placement });
-            index_offset = index_offset.saturating_add(self.indices_in(piece, wanted)?);
+            index_offset = index_offset.saturating_add(self.next_index_offset(piece, template)?);
         }
         Ok(parts)
     }
 
-    /// By how much a piece moves the indices of the next one: nothing but in arrays of indices.
-    fn indices_in(
+    /// The increase of the index offset after a piece: 0 except for arrays of indices.
+    fn next_index_offset(
         &self,
         piece: &SizedPiece<'a, 'd>,
-        wanted: &Wanted<'a, 'd>,
+        template: &Template<'a, 'd>,
     ) -> Result<usize, Error> {
-        let section = wanted.array.section;
+        let section = template.array.section;
         if self.pieces.len() == 1 || !Section::OF_CELLS.contains(&section) {
             return Ok(0);
         }
-        match wanted.array.name() {
+        match template.array.name() {
             "connectivity" => Ok(piece.points),
             "offsets" => {
                 let mut arrays = piece.piece.arrays.iter();
@@ -130,14 +130,15 @@ impl<'a, 'd> Joiner<'a, 'd> {
                 let Some(scalar) = scalar_type(&array.tag)? else {
                     return Ok(0);
                 };
-                self.format.block(array)?.measure(array.tag.spot(), scalar)
+                self.format.block(array)?.count_values(array.tag.context(), scalar)
             }
             _ => Ok(0),
         }
     }
 
-    /// Where the tuples of a piece go, if there are several pieces of a grid.
-    fn grid_box(&self, piece: &SizedPiece<'a, 'd>, wanted: &Wanted<'a, 'd>) -> Option<GridBox> {
+    /// The box of the tuples of a piece in the grid; `None` for a single piece or if there is no
+    /// grid.
+    fn grid_box(&self, piece: &SizedPiece<'a, 'd>, template: &Template<'a, 'd>) -> Option<GridBox> {
         let whole = match self.geometry {
             Geometry::Image { extent, .. }
             | Geometry::Rectilinear { extent, .. }
@@ -148,65 +149,67 @@ impl<'a, 'd> Joiner<'a, 'd> {
             return None;
         }
         let (start, size, all) = (start_in(whole, piece.extent)?, piece.dims(), dims_of(whole)?);
-        match wanted.array.section {
+        match template.array.section {
             Section::CellData => {
-                Some(GridBox { start, size: cell_dims(size), whole: cell_dims(all) })
+                Some(GridBox { start, size: cell_dims(size), grid_size: cell_dims(all) })
             }
             Section::Coordinates => {
                 let along = |values: [usize; 3], rest| {
-                    values.get(wanted.order).map(|value| [*value, rest, rest])
+                    values.get(template.order).map(|value| [*value, rest, rest])
                 };
                 Some(GridBox {
                     start: along(start, 0)?,
                     size: along(size, 1)?,
-                    whole: along(all, 1)?,
+                    grid_size: along(all, 1)?,
                 })
             }
-            _ => Some(GridBox { start, size, whole: all }),
+            _ => Some(GridBox { start, size, grid_size: all }),
         }
     }
 }
 
-/// The array of a piece that belongs to one of the first piece.
+/// The array of a piece that matches one of the first piece.
 fn find<'a, 'd>(
     piece: &SizedPiece<'a, 'd>,
-    wanted: &Wanted<'a, 'd>,
+    template: &Template<'a, 'd>,
 ) -> Result<&'d RawArray<'a>, Error> {
-    let section = wanted.array.section;
+    let section = template.array.section;
     let mut arrays = piece.piece.arrays.iter().filter(|array| array.section == section);
     let found = if BY_ORDER.contains(&section) {
-        arrays.nth(wanted.order)
+        arrays.nth(template.order)
     } else {
-        arrays.find(|array| array.name() == wanted.array.name())
+        arrays.find(|array| array.name() == template.array.name())
     };
-    let expected = || format!("one like that of the first piece: `{}`", wanted.array.name());
-    let array = found
-        .ok_or_else(|| piece.piece.tag.spot().malformed("a piece without an array", expected()))?;
-    let same = scalar_type(&array.tag)? == Some(wanted.scalar)
-        && components(&array.tag)? == wanted.components;
+    let expected = || format!("one like that of the first piece: `{}`", template.array.name());
+    let array = found.ok_or_else(|| {
+        piece.piece.tag.context().malformed("a piece without an array", expected())
+    })?;
+    let same = scalar_type(&array.tag)? == Some(template.scalar)
+        && components(&array.tag)? == template.components;
     if same {
         Ok(array)
     } else {
-        Err(array.tag.spot().malformed("an array of another type", expected()))
+        Err(array.tag.context().malformed("an array of another type", expected()))
     }
 }
 
 /// Number of tuples of an array in one piece.
 fn part_tuples(
     piece: &SizedPiece<'_, '_>,
-    wanted: &Wanted<'_, '_>,
+    template: &Template<'_, '_>,
     array: &RawArray<'_>,
     block: &Block,
 ) -> Result<usize, Error> {
     match (array.section, array.name()) {
         (Section::PointData | Section::Points, _) => Ok(piece.points),
         (Section::CellData, _) => Ok(piece.cells),
-        (Section::Coordinates, _) => Ok(piece.dims().get(wanted.order).copied().unwrap_or(0)),
+        (Section::Coordinates, _) => Ok(piece.dims().get(template.order).copied().unwrap_or(0)),
         (section, "offsets" | "types") => Ok(piece.cells_of(section)),
-        _ => tuples(array, block, wanted.scalar, wanted.components),
+        _ => tuples(array, block, template.scalar, template.components),
     }
 }
 
+/// The index of the first node of a piece in the whole grid.
 fn start_in(whole: Extent, piece: Extent) -> Option<[usize; 3]> {
     let [x, _, y, _, z, _] = whole;
     let [piece_x, _, piece_y, _, piece_z, _] = piece;

@@ -1,4 +1,4 @@
-//! XML files: elements that describe the data set, with the numbers inside or appended.
+//! XML files: elements that describe the data set, with the values inside or appended.
 
 mod array;
 mod document;
@@ -9,17 +9,16 @@ mod structure;
 mod tag;
 
 use crate::error::Error;
-use crate::file::Structure;
-use crate::parallel::Index;
 use crate::source::Source;
+use crate::structure::{Index, Structure};
 
-/// What an XML file holds.
+/// The contents of an XML file.
 pub(crate) enum Contents {
     DataSet(Box<Structure>),
     Index(Index),
 }
 
-/// Reads the elements of an XML file, up to the appended data if there are any.
+/// Reads the elements of an XML file, up to the appended data if any.
 pub(crate) fn read_contents(source: &Source) -> Result<Contents, Error> {
     let document = document::read(source)?;
     if document.is_index {

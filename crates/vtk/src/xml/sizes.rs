@@ -2,10 +2,9 @@
 
 use super::document::{Document, Piece, Section};
 use crate::error::Error;
-use crate::file::UNIT_DIRECTION;
-use crate::geometry::{Extent, Geometry, Kind, cell_dims, dims_of, product};
+use crate::geometry::{Extent, Geometry, Kind, UNIT_DIRECTION, cell_dims, dims_of, product};
 
-/// A piece and its sizes.
+/// A piece with its sizes.
 pub(super) struct SizedPiece<'a, 'd> {
     pub(super) piece: &'d Piece<'a>,
     pub(super) points: usize,
@@ -34,7 +33,7 @@ impl SizedPiece<'_, '_> {
     }
 }
 
-/// The pieces that hold anything; the first one if none does.
+/// The pieces with points; the first piece if none has any.
 pub(super) fn sized_pieces<'a, 'd>(
     document: &'d Document<'a>,
 ) -> Result<Vec<SizedPiece<'a, 'd>>, Error> {
@@ -75,7 +74,7 @@ fn sized_piece<'a, 'd>(
             sized.extent = tag.required("Extent", tag.numbers("Extent")?.or(whole))?;
             let Some(dims) = dims_of(sized.extent) else {
                 let found = format!("the extent `{:?}`", sized.extent);
-                return Err(tag.spot().malformed(found, "a grid that can exist"));
+                return Err(tag.context().malformed(found, "a valid extent"));
             };
             sized.points = product(dims).unwrap_or(0);
             sized.cells = product(cell_dims(dims)).unwrap_or(0);
@@ -84,10 +83,10 @@ fn sized_piece<'a, 'd>(
     Ok(sized)
 }
 
-/// The data set that the pieces make up together.
+/// The geometry of the data set.
 ///
-/// A grid is taken to be as large as its pieces, not as `WholeExtent`: in a file that is itself a
-/// part of a larger grid they differ.
+/// The extent of a grid is that of its pieces, not `WholeExtent`: the two differ in a file that is
+/// itself a piece of a larger grid.
 pub(super) fn whole_geometry(
     document: &Document<'_>,
     pieces: &[SizedPiece<'_, '_>],
@@ -95,7 +94,7 @@ pub(super) fn whole_geometry(
     let sum = |count: fn(&SizedPiece<'_, '_>) -> usize| {
         let total = pieces.iter().try_fold(0_usize, |total, piece| total.checked_add(count(piece)));
         total.ok_or_else(|| {
-            document.dataset.spot().malformed("sizes that overflow", "a data set that can exist")
+            document.dataset.context().malformed("sizes that overflow", "sizes of a valid data set")
         })
     };
     match document.kind {
@@ -124,34 +123,34 @@ pub(super) fn whole_geometry(
     }
 }
 
-/// The extent around all pieces, and its number of nodes along each axis.
+/// The bounding extent of all pieces, and its number of nodes along each axis.
 fn whole_grid(
     document: &Document<'_>,
     pieces: &[SizedPiece<'_, '_>],
 ) -> Result<(Extent, [usize; 3]), Error> {
-    let whole = pieces.iter().map(|piece| piece.extent).reduce(around).unwrap_or_default();
-    let impossible =
-        |found: String, expected: &str| document.dataset.spot().malformed(found, expected);
-    let dims = dims_of(whole).ok_or_else(|| {
-        impossible(format!("pieces in the extent `{whole:?}`"), "a grid that can exist")
-    })?;
+    let whole = pieces.iter().map(|piece| piece.extent).reduce(union).unwrap_or_default();
+    let malformed =
+        |found: String, expected: &str| document.dataset.context().malformed(found, expected);
+    let dims = dims_of(whole)
+        .ok_or_else(|| malformed(format!("pieces in the extent `{whole:?}`"), "a valid extent"))?;
     let is_flat = |piece: &SizedPiece<'_, '_>| {
         piece.dims().iter().zip(dims).any(|(own, all)| *own == 1 && all > 1)
     };
     if pieces.iter().any(is_flat) {
-        return Err(impossible(
-            "a piece of one layer of nodes".to_owned(),
-            "two at least, so that it has cells",
+        return Err(malformed(
+            "a piece with a single layer of nodes".to_owned(),
+            "at least two layers, so that it has cells",
         ));
     }
-    let held = pieces.iter().fold(0_usize, |held, piece| held.saturating_add(piece.points));
-    if Some(held) < product(dims) {
-        let found = format!("pieces with `{held}` nodes for the extent `{whole:?}`");
-        return Err(impossible(found, "pieces that cover it"));
+    let nodes = pieces.iter().fold(0_usize, |nodes, piece| nodes.saturating_add(piece.points));
+    if Some(nodes) < product(dims) {
+        let found = format!("pieces with `{nodes}` nodes for the extent `{whole:?}`");
+        return Err(malformed(found, "pieces that cover it"));
     }
     Ok((whole, dims))
 }
 
-fn around([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> Extent {
+/// The smallest extent that contains two extents.
+fn union([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> Extent {
     [a0.min(p0), a1.max(p1), b0.min(q0), b1.max(q1), c0.min(r0), c1.max(r1)]
 }

@@ -1,4 +1,4 @@
-//! From elements to the structure of a data set.
+//! Builds the structure of a data set from the elements.
 
 use super::array::{Format, components, scalar_type, tuples};
 use super::document::{Document, RawArray, Section};
@@ -6,13 +6,12 @@ use super::join::Joiner;
 use super::sizes::{sized_pieces, whole_geometry};
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
-use crate::file::Structure;
 use crate::geometry::{Geometry, Kind};
-use crate::parallel::Index;
 use crate::source::Source;
+use crate::structure::{Index, Structure};
 use std::path::Path;
 
-/// Puts the structure together.
+/// Builds the structure of a data set.
 pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structure, Error> {
     let format = Format::read(source, &document.file, document.appended)?;
     let pieces = sized_pieces(document)?;
@@ -23,12 +22,12 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let coordinates = joiner.arrays(&[Section::Coordinates])?;
     let points = joiner.arrays(&[Section::Points])?.into_iter().next();
     let topology = joiner.arrays(&Section::OF_CELLS)?;
-    check_shape(document, &geometry, points.as_ref(), &coordinates)?;
+    check_geometry(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
     Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
 }
 
-/// The files that an index lists; their names start at its folder.
+/// Builds the index of a parallel data set. File names are relative to its folder.
 pub(super) fn index(source: &Source, document: &Document<'_>) -> Result<Index, Error> {
     let format = Format::read(source, &document.file, document.appended)?;
     let folder = source.path().parent().unwrap_or(Path::new(""));
@@ -54,8 +53,8 @@ fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInf
     Ok(arrays)
 }
 
-/// Checks that the arrays that make up the shape are there.
-fn check_shape(
+/// Checks that the arrays that define the geometry exist.
+fn check_geometry(
     document: &Document<'_>,
     geometry: &Geometry,
     points: Option<&ArrayInfo>,
@@ -75,18 +74,18 @@ fn check_shape(
         Kind::RectilinearGrid => "an element `Coordinates` with three arrays of one component",
         _ => "an element `Points` with an array of three components",
     };
-    Err(document.dataset.spot().malformed("a data set without its shape", expected))
+    Err(document.dataset.context().malformed("a data set without its geometry", expected))
 }
 
-/// How the file is written, in words: every way that occurs in it.
+/// A description of all encodings in the file.
 fn encoding(format: &Format, document: &Document<'_>) -> Result<String, Error> {
-    let mut ways: Vec<String> = Vec::new();
+    let mut encodings: Vec<String> = Vec::new();
     let in_pieces = document.pieces.iter().flat_map(|piece| &piece.arrays);
     for array in document.fields.iter().chain(in_pieces) {
-        let way = format.describe(array)?;
-        if !ways.contains(&way) {
-            ways.push(way);
+        let encoding = format.describe(array)?;
+        if !encodings.contains(&encoding) {
+            encodings.push(encoding);
         }
     }
-    Ok(format!("XML, {}", ways.join(" and ")))
+    Ok(format!("XML, {}", encodings.join(" and ")))
 }

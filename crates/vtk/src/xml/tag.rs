@@ -1,18 +1,18 @@
-//! The start of an element and its attributes.
+//! The start tag of an element.
 
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::source::{Source, Spot};
+use crate::source::{ErrorContext, Source};
 
-/// The start of an element.
+/// The start tag of an element.
 #[derive(Debug, Clone)]
 pub(super) struct Tag<'a> {
     pub(super) name: String,
     source: &'a Source,
     offset: u64,
     attributes: Vec<(String, String)>,
-    /// The element as messages call it.
+    /// The name of the element in messages.
     element: String,
 }
 
@@ -31,8 +31,8 @@ impl<'a> Tag<'a> {
         tag
     }
 
-    pub(super) fn spot(&self) -> Spot<'_> {
-        self.source.spot(self.offset, &self.element)
+    pub(super) fn context(&self) -> ErrorContext<'_> {
+        self.source.context(self.offset, &self.element)
     }
 
     pub(super) fn offset(&self) -> u64 {
@@ -52,7 +52,7 @@ impl<'a> Tag<'a> {
         };
         match text.trim().parse() {
             Ok(number) => Ok(Some(number)),
-            Err(_) => Err(self.bad_value(attribute, text, "a number in its range")),
+            Err(_) => Err(self.bad_value(attribute, text, "a valid number")),
         }
     }
 
@@ -72,14 +72,14 @@ impl<'a> Tag<'a> {
         }
     }
 
-    /// Asks that an attribute is there.
+    /// The value of a required attribute.
     pub(super) fn required<T>(&self, attribute: &str, value: Option<T>) -> Result<T, Error> {
         let found = || format!("no attribute `{attribute}`");
-        value.ok_or_else(|| self.spot().malformed(found(), "one"))
+        value.ok_or_else(|| self.context().malformed(found(), "this attribute"))
     }
 
     pub(super) fn bad_value(&self, attribute: &str, text: &str, expected: &str) -> Error {
         let found = crate::source::shortened(text.as_bytes());
-        self.spot().malformed(format!("`{attribute}=\"{found}\"`"), expected)
+        self.context().malformed(format!("`{attribute}=\"{found}\"`"), expected)
     }
 }

@@ -1,20 +1,20 @@
-//! Small meshes as text, for the tests of cells.
+//! Small meshes as text, for tests of cells.
 
 use std::path::PathBuf;
 
-use burntrace_vtk::{Cells, Error, open};
+use burntrace_vtk::{CellArray, Error, open};
 
-/// The cells as their types and points.
-pub fn listed(cells: &Cells) -> Vec<(u8, Vec<u32>)> {
+/// The type and the points of each cell.
+pub fn listed(cells: &CellArray) -> Vec<(u8, Vec<u32>)> {
     cells.iter().map(|(kind, points)| (kind, points.to_vec())).collect()
 }
 
-/// A temporary folder for files to be read.
-pub struct Written {
+/// A temporary folder for mesh files.
+pub struct TempMesh {
     folder: tempfile::TempDir,
 }
 
-impl Written {
+impl TempMesh {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -24,44 +24,45 @@ impl Written {
         self.folder.path().join(name)
     }
 
-    /// Reads the cells of a file with these bytes.
-    pub fn cells(&self, bytes: impl AsRef<[u8]>) -> Result<Cells, Error> {
+    /// Writes a file with these bytes and reads its cells.
+    pub fn cells(&self, bytes: impl AsRef<[u8]>) -> Result<CellArray, Error> {
         std::fs::write(self.path("mesh"), bytes).unwrap();
         open(self.path("mesh"))?.cells()
     }
 
-    /// What reading the cells ends with, without the name of the file.
+    /// The error message of reading the cells, without the file name.
     pub fn error(&self, bytes: impl AsRef<[u8]>) -> String {
         let message = self.cells(bytes).unwrap_err().to_string();
         message.replace(self.path("mesh").to_str().unwrap(), "FILE")
     }
 }
 
-/// Numbers with spaces between them.
+/// Numbers separated by spaces.
 pub fn words<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Types of numbers for types, offsets and connectivity in XML files.
+/// The scalar types of `types`, `offsets` and `connectivity` in XML files.
 pub type Scalars = [&'static str; 3];
 
-/// Those that VTK writes.
-pub const COMMON: Scalars = ["UInt8", "Int64", "Int64"];
+/// The scalar types written by VTK.
+pub const VTK_SCALARS: Scalars = ["UInt8", "Int64", "Int64"];
 
-/// A triangle and a quad on five points: their types, ends and points.
+/// A triangle and a quad on five points: types, offsets and connectivity.
 pub const TWO_CELLS: [&str; 3] = ["5 9", "3 7", "0 1 2 1 2 3 4"];
 
-/// A piece of an XML file with points along a line, and the types, ends and points of its cells.
+/// A piece of an XML file with points along a line, and the types, offsets and connectivity of its
+/// cells.
 pub fn piece(points: usize, [types, offsets, connectivity]: [&str; 3], scalars: Scalars) -> String {
     let array = |name: &str, scalar: &str, numbers: &str| {
         format!(
             "<DataArray type=\"{scalar}\" Name=\"{name}\" format=\"ascii\">{numbers}</DataArray>"
         )
     };
-    let places = words(&(0..points).flat_map(|x| [x, 0, 0]).collect::<Vec<_>>());
+    let positions = words(&(0..points).flat_map(|x| [x, 0, 0]).collect::<Vec<_>>());
     format!(
         "<Piece NumberOfPoints=\"+{points}\" NumberOfCells=\"+{}\"><Points><DataArray \
-         type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">{places}</DataArray></Points>\
+         type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">{positions}</DataArray></Points>\
          <Cells>{}{}{}</Cells></Piece>",
         types.split_whitespace().count(),
         array("connectivity", scalars[2], connectivity),
@@ -77,7 +78,7 @@ pub fn vtu(pieces: &str) -> String {
     )
 }
 
-/// A legacy file with four points and what comes after them.
+/// A legacy file with four points, followed by `cells`.
 pub fn legacy(version: &str, cells: &str) -> String {
     format!(
         "# vtk DataFile Version {version}\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n\
@@ -85,7 +86,7 @@ pub fn legacy(version: &str, cells: &str) -> String {
     )
 }
 
-/// A structured grid in text.
+/// A structured grid as text.
 pub fn structured(dims: [usize; 3]) -> String {
     let count = dims.iter().product::<usize>();
     format!(

@@ -1,4 +1,4 @@
-//! Shared by the tests: the fixtures and the formulas that check them (see `make_fixtures.py`).
+//! Shared by the tests: the fixtures and the formulas of their values (see `make_fixtures.py`).
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stderr)]
 
 pub mod mesh;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 
-/// Folder of the small files.
+/// The folder of the fixtures.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/vtk")
 }
 
-/// All small files, sorted.
+/// All fixtures, sorted.
 pub fn fixtures() -> Vec<PathBuf> {
     let files = files(&folder());
     assert!(files.len() > 80, "fixtures are missing");
     files
 }
 
-/// The small files of one mesh with cells of many types, sorted.
+/// The fixtures of one mesh with cells of many types, sorted.
 pub fn mixed() -> Vec<PathBuf> {
     let files = files(&folder().join("../cells"));
     assert_eq!(files.len(), 15);
@@ -34,7 +34,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A large file that only some machines have.
+/// A large file outside the repository, if it exists.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if path.exists() {
@@ -44,18 +44,18 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The array with a name.
+/// The array with this name.
 pub fn array<'a>(file: &'a VtkFile, name: &str) -> &'a ArrayInfo {
     let found = file.arrays().iter().find(|array| array.name == name);
     found.unwrap_or_else(|| panic!("{}: no array `{name}`", file.path().display()))
 }
 
-/// The numbers of the array with a name.
+/// The values of the array with this name.
 pub fn values(file: &VtkFile, name: &str) -> Vec<f64> {
     file.read(array(file, name)).unwrap().values.into_f64()
 }
 
-/// All points, from coordinates or explicit.
+/// All points, explicit or from coordinates.
 pub fn points(file: &VtkFile) -> Vec<[f64; 3]> {
     if matches!(file.kind(), Kind::ImageData | Kind::RectilinearGrid) {
         let [x, y, z] = file.coordinates().unwrap();

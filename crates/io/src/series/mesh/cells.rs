@@ -26,7 +26,7 @@ pub enum OtherCells {
 /// All cells of a file.
 #[derive(Debug)]
 pub(super) struct FileCells {
-    cells: burntrace_vtk::Cells,
+    cells: burntrace_vtk::CellArray,
     ghosts: Ghosts,
     /// The kind of each VTK type.
     kinds: [Option<CellKind>; 256],

@@ -1,11 +1,11 @@
-// The box, its scales and their names.
+// The box, its axes and their labels.
 
 const AXES = ['x', 'y', 'z'];
 
-// Round numbers from low to high, about as many as wanted.
-function ticks(low, high, wanted) {
+// Round numbers from low to high, about `count` of them.
+function ticks(low, high, count) {
   if (!(high > low)) return [];
-  const raw = (high - low) / Math.max(wanted, 1);
+  const raw = (high - low) / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((digit) => digit * power >= raw * 0.999) * power;
   const list = [];
@@ -13,12 +13,12 @@ function ticks(low, high, wanted) {
   for (let k = from; k <= high / step + 1e-9 && list.length < 50; k += 1) list.push(k * step);
   return list.map((value) => ({ value, text: tickText(value, step) }));
 }
-// With as many digits as tell it from the next one.
+// A number with enough digits to distinguish it from the next tick.
 function tickText(value, step) {
   const size = Math.max(Math.abs(value), step);
   if (size >= 1e9 || step < 1e-5) {
     const digits = Math.ceil(Math.log10(size / step) + 1e-9) + 1;
-    return said(Math.abs(value) < step / 2 ? 0 : value, Math.min(digits, 15));
+    return formatNumber(Math.abs(value) < step / 2 ? 0 : value, Math.min(digits, 15));
   }
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
@@ -26,7 +26,7 @@ function tickText(value, step) {
 
 const bit = (bits, axis) => (bits >> axis) & 1;
 
-// The faces of the box behind what is in it: for each axis its low (0) or high (1) end.
+// The back faces of the box: for each axis its low (0) or high (1) end.
 function farFaces(view) {
   return [0, 1, 2].map((axis) => {
     const toEye = view.perspective ? view.eye[axis] : view.back[axis];
@@ -34,7 +34,7 @@ function farFaces(view) {
   });
 }
 
-// The edges of the box, and lines at round numbers on the faces behind.
+// The edges of the box, and the grid lines on the back faces.
 function gridLines(view) {
   const list = [];
   const line = (from, to) => list.push(...toScene(from), 0, 0, ...toScene(to), 0, 0);
@@ -50,11 +50,11 @@ function gridLines(view) {
       const across = 3 - normal - along;
       for (const { value } of ticks(head.domain[0][across], head.domain[1][across], 5)) {
         const ends = [0, 1].map((end) => {
-          const place = [0, 0, 0];
-          place[normal] = head.domain[far[normal]][normal];
-          place[across] = value;
-          place[along] = head.domain[end][along];
-          return place;
+          const position = [0, 0, 0];
+          position[normal] = head.domain[far[normal]][normal];
+          position[across] = value;
+          position[along] = head.domain[end][along];
+          return position;
         });
         line(...ends);
       }
@@ -63,7 +63,7 @@ function gridLines(view) {
   return list;
 }
 
-// The canvas of the labels, cleared.
+// Clears the canvas of the labels and gives its context.
 function labelCanvas() {
   const canvas = $('labels');
   const scale = ratio();
@@ -85,7 +85,7 @@ function drawLabels(view) {
   markPicked(view, pen, colors);
 }
 
-// Scales at the left and lower border of the drawing.
+// The axes of a plane view, at the left and lower side of the plot area.
 function planeScales(view, pen) {
   const { left, top, width, height } = view.area;
   const [across, up] = FLAT[camera.view];
@@ -119,18 +119,18 @@ function stroke(pen, x0, y0, x1, y1) {
   pen.stroke();
 }
 
-// Scales at edges of the box, where they do not cover what is in it.
+// The axes of the box, at edges where labels do not cover the content.
 function boxScales(view, pen) {
   const middle = project(view, [0, 0, 0]);
-  const taken = [];
+  const occupied = [];
   for (let axis = 0; axis < 3; axis += 1) {
     const edge = scaleEdge(view, axis);
-    if (edge) edgeScale(view, pen, axis, edge, middle, taken);
+    if (edge) edgeScale(view, pen, axis, edge, middle, occupied);
   }
 }
 
-// Of the edges along an axis, one between a face that is seen from outside and one that is seen
-// from inside: the lowest on the screen, of an upright one the leftmost.
+// The edge that carries the labels of an axis: of the two silhouette edges along it, the lower one
+// on the screen, or for the z axis the left one.
 function scaleEdge(view, axis) {
   if (!halves[axis]) return null;
   const far = farFaces(view);
@@ -145,53 +145,53 @@ function scaleEdge(view, axis) {
   return Number.isFinite(best.rank) ? best : null;
 }
 
-function edgeScale(view, pen, axis, { bits, ends }, middle, taken) {
+function edgeScale(view, pen, axis, { bits, ends }, middle, occupied) {
   const [a, b] = ends;
   const long = Math.hypot(b.x - a.x, b.y - a.y);
   if (long < 24) return;
-  // Away from the box, across the edge.
+  // The direction away from the box, perpendicular to the edge.
   let out = [-(b.y - a.y) / long, (b.x - a.x) / long];
   const [mx, my] = [(a.x + b.x) / 2, (a.y + b.y) / 2];
   if (out[0] * (mx - middle.x) + out[1] * (my - middle.y) < 0) out = out.map((value) => -value);
   const range = [head.domain[0][axis], head.domain[1][axis]];
   let wide = 0;
   for (const { value, text } of ticks(...range, Math.min(long / 48, 6))) {
-    const place = cornerOf(bits);
-    place[axis] = value;
-    const { x, y } = project(view, toScene(place));
+    const position = cornerOf(bits);
+    position[axis] = value;
+    const { x, y } = project(view, toScene(position));
     stroke(pen, x, y, x + 5 * out[0], y + 5 * out[1]);
     const size = pen.measureText(text).width;
-    if (label(pen, text, x, y, out, 8, size, taken)) wide = Math.max(wide, size);
+    if (label(pen, text, x, y, out, 8, size, occupied)) wide = Math.max(wide, size);
   }
   pen.save();
   pen.font = '600 12px system-ui, sans-serif';
   const name = named(AXES[axis], head.length_unit);
   const away = 16 + Math.abs(out[0]) * wide + Math.abs(out[1]) * 14;
-  label(pen, name, mx, my, out, away, pen.measureText(name).width, taken);
+  label(pen, name, mx, my, out, away, pen.measureText(name).width, occupied);
   pen.restore();
 }
 
-// Writes a text so far away from a place that it does not reach back to it; not where another one is.
-function label(pen, text, x, y, out, away, wide, taken) {
+// Draws a label at a distance from a point, unless it would overlap another label.
+function label(pen, text, x, y, out, away, wide, occupied) {
   const far = away + (Math.abs(out[0]) * wide) / 2 + Math.abs(out[1]) * 6;
-  // All of it is on the canvas.
+  // Keep the label on the canvas.
   const within = (at, half, end) => Math.min(Math.max(at, half + 4), end - half - 4);
   const cx = within(x + far * out[0], wide / 2, scene.clientWidth);
   const cy = within(y + far * out[1], 6, scene.clientHeight);
   const meets = (other) => Math.abs(other.cx - cx) < (other.wide + wide) / 2 + 4 && Math.abs(other.cy - cy) < 13;
-  if (taken.some(meets)) return false;
-  taken.push({ cx, cy, wide });
+  if (occupied.some(meets)) return false;
+  occupied.push({ cx, cy, wide });
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
   pen.fillText(text, cx, cy);
   return true;
 }
 
-// A ring around the particle that is picked.
+// Draws a ring around the selected particle.
 function markPicked(view, pen, colors) {
   if (state.picked < 0) return;
-  const { x: cx, y: cy, z: cz, flags } = place(state.picked, saveAt(state.now));
-  if (!(flags & HERE)) return;
+  const { x: cx, y: cy, z: cz, flags } = positionAt(state.picked, saveAt(state.now));
+  if (!(flags & EXISTS)) return;
   const { low, step } = codeScale();
   const { x, y } = project(view, [cx, cy, cz].map((code, axis) => low[axis] + step[axis] * code));
   const { left, top, width, height } = view.area;

@@ -1,8 +1,8 @@
-// From the box to the screen.
+// The camera: projection from the box to the screen.
 
 const FLAT = { xy: [0, 1, 2], xz: [0, 2, 1], yz: [1, 2, 0] };
 const VIEW_ANGLE = Math.PI / 6;
-// A picture of a plane has its scales in these margins: left, right, top, bottom.
+// Margins of the plot area, which hold the axes in a plane view: left, right, top, bottom.
 const MARGIN = { flat: [80, 18, 28, 46], '3d': [0, 0, 0, 0] };
 const ZOOM = [0.2, 200];
 
@@ -15,17 +15,17 @@ const camera = { view: '3d', azimuth: -0.9, elevation: 0.45, zoom: 1, target: [0
 const center = [0, 1, 2].map((axis) => (head.domain[0][axis] + head.domain[1][axis]) / 2);
 const halves = [0, 1, 2].map((axis) => (head.domain[1][axis] - head.domain[0][axis]) / 2);
 
-// Units of the drawing for a unit of length, along each axis: the longest side of the box becomes 2,
-// and all of them where scales need not be equal.
+// Scale from coordinates to scene units along each axis: the longest side of the box becomes 2, or
+// every side if scales need not be equal.
 function stretch() {
   const longest = Math.max(...halves) || 1;
   return halves.map((half) => 1 / ((!camera.equal && half) || longest));
 }
-const toScene = (place) => {
+const toScene = (position) => {
   const scale = stretch();
-  return place.map((value, axis) => (value - center[axis]) * scale[axis]);
+  return position.map((value, axis) => (value - center[axis]) * scale[axis]);
 };
-// How codes become places of the drawing.
+// Conversion of codes to scene coordinates.
 function codeScale() {
   const scale = stretch();
   return {
@@ -34,7 +34,7 @@ function codeScale() {
   };
 }
 
-// The part of the canvas that is drawn on, in pixels of the page.
+// The plot area of the canvas, in CSS pixels.
 function plotArea() {
   const { clientWidth, clientHeight } = $('scene');
   const [left, right, top, bottom] = MARGIN[camera.view === '3d' ? '3d' : 'flat'];
@@ -42,7 +42,7 @@ function plotArea() {
   return { left, top, width: Math.max(width, 1), height: Math.max(height, 1), bottom };
 }
 
-// Right, up and back of the one who looks.
+// The axes of the camera: right, up and back.
 function frame() {
   if (camera.view !== '3d') {
     const unit = (axis, sign = 1) => [0, 1, 2].map((k) => (k === axis ? sign : 0));
@@ -56,7 +56,7 @@ function frame() {
   return { right, up: cross(back, right), back };
 }
 
-// Half the height of what is seen at the target, in units of the drawing.
+// Half of the visible height at the target, in scene units.
 function halfHeight(area) {
   const half = halves.map((value, axis) => value * stretch()[axis]);
   if (camera.view === '3d') {
@@ -68,8 +68,8 @@ function halfHeight(area) {
   return (fits * 1.04) / camera.zoom;
 }
 
-// All that is needed to draw: the matrix by columns, and what a pixel is at the target.
-function look() {
+// The current view: the matrix in column-major order, and the size of a pixel at the target.
+function currentView() {
   const area = plotArea();
   const { right, up, back } = frame();
   const height = halfHeight(area);
@@ -82,7 +82,7 @@ function look() {
   const near = perspective ? Math.max(distance - reach, distance / 500) : -reach;
   const far = distance + reach;
   const w = perspective ? rows[2].map((value) => -value / distance) : [0, 0, 0, 1];
-  // From -1 at the near plane to 1 at the far one, in front of w.
+  // Depth from -1 at the near plane to 1 at the far one, times w.
   const [a, b] = perspective
     ? [-(far + near) / (far - near) / distance, (-2 * far * near) / (far - near) / distance]
     : [-2 / (far - near), -(far + near) / (far - near)];
@@ -92,7 +92,7 @@ function look() {
   return { area, right, up, back, eye, perspective, matrix, all, pixel: (2 * height) / area.height };
 }
 
-// How far from the middle of the box anything is.
+// The maximum distance of the content from the centre of the box.
 function sceneRadius() {
   const { low, step } = codeScale();
   const corner = toScene(head.domain[1]);
@@ -100,25 +100,25 @@ function sceneRadius() {
   return 1.05 * (Math.hypot(...reach) || 1);
 }
 
-// A place of the drawing in pixels of the page; depth grows with the distance, NaN behind the eye.
-function project(view, place) {
-  const [x, y, z, w] = view.all.map((row) => dot(row, place) + row[3]);
+// Projects scene coordinates to CSS pixels; depth increases with the distance. NaN behind the camera.
+function project(view, position) {
+  const [x, y, z, w] = view.all.map((row) => dot(row, position) + row[3]);
   if (w <= 0) return { x: NaN, y: NaN, depth: NaN };
   const { left, top, width, height } = view.area;
   return { x: left + ((x / w + 1) / 2) * width, y: top + ((1 - y / w) / 2) * height, depth: z / w };
 }
 
-// Changes what is seen. Places on the screen are in pixels from the middle of the drawing, y up.
-function turn(dx, dy) {
-  if (camera.view !== '3d') return move(dx, dy);
+// Changes of the camera. Screen coordinates are in pixels from the centre of the plot area, y up.
+function rotate(dx, dy) {
+  if (camera.view !== '3d') return pan(dx, dy);
   camera.moved = true;
   camera.azimuth -= dx * 0.008;
   const limit = Math.PI / 2 - 0.001;
   camera.elevation = Math.min(Math.max(camera.elevation - dy * 0.008, -limit), limit);
   return undefined;
 }
-function move(dx, dy) {
-  const { right, up, pixel } = look();
+function pan(dx, dy) {
+  const { right, up, pixel } = currentView();
   camera.moved = true;
   camera.target = plus(plus(camera.target, right, -dx * pixel), up, -dy * pixel);
 }
@@ -126,32 +126,32 @@ function zoomBy(factor, x = 0, y = 0) {
   camera.moved = true;
   const before = camera.zoom;
   camera.zoom = Math.min(Math.max(before * factor, ZOOM[0]), ZOOM[1]);
-  const kept = 1 - before / camera.zoom;
-  const { right, up, pixel } = look();
+  const shift = 1 - before / camera.zoom;
+  const { right, up, pixel } = currentView();
   const grown = (pixel * camera.zoom) / before;
-  camera.target = plus(plus(camera.target, right, x * grown * kept), up, y * grown * kept);
+  camera.target = plus(plus(camera.target, right, x * grown * shift), up, y * grown * shift);
 }
 function resetCamera() {
   Object.assign(camera, { zoom: 1, target: [0, 0, 0], azimuth: -0.9, elevation: 0.45 });
-  // Near corners look larger than far ones, so that the middle has to be found step by step.
+  // With perspective the fit needs a few iterations.
   if (camera.view === '3d') for (let round = 0; round < 6; round += 1) fitBox();
   camera.moved = false;
 }
 
-// Brings the box into the middle of the drawing, as large as leaves room for its scales.
+// Centres the box in the plot area, as large as possible with its axes.
 function fitBox() {
-  const view = look();
+  const view = currentView();
   const { left, top, width, height } = view.area;
   const corners = Array.from({ length: 8 }, (_, bits) => project(view, toScene(cornerOf(bits))));
-  const [xs, ys] = ['x', 'y'].map((side) => corners.map((place) => place[side]));
+  const [xs, ys] = ['x', 'y'].map((side) => corners.map((position) => position[side]));
   const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   const [wide, high] = [Math.max(width - 130, width / 2), Math.max(height - 90, height / 2)];
   const factor = Math.min(wide / (x1 - x0 || 1), high / (y1 - y0 || 1), 3);
   if (!Number.isFinite(factor) || Math.max(...halves) === 0) return;
-  // The scales are to the left and below.
-  move(left + width / 2 + 15 - (x0 + x1) / 2, (y0 + y1) / 2 - (top + height / 2 - 15));
+  // The axes are to the left and below.
+  pan(left + width / 2 + 15 - (x0 + x1) / 2, (y0 + y1) / 2 - (top + height / 2 - 15));
   zoomBy(factor);
 }
 
-// A corner of the box: bit k is set at its high end along axis k.
+// A corner of the box: bit k is set at the high end of axis k.
 const cornerOf = (bits) => [0, 1, 2].map((axis) => head.domain[(bits >> axis) & 1][axis]);

@@ -1,9 +1,10 @@
-// Colours of values.
+// Colour maps and palettes.
 
-// Dark colours vanish on a dark ground, and light ones on a light one: a tenth is left out.
+// The tenth of a map that has too little contrast to the background is cut off.
 const CUT = { light: [0, 0.9], dark: [0.1, 1] };
-// For statuses and charts: of Okabe and Ito (2008, https://jfly.uni-koeln.de/color/) without black
-// and yellow, then of Tol's muted ones (2021, https://sronpersonalpages.nl/~pault/).
+// Qualitative colours for statuses and charts: those of Okabe and Ito (2008,
+// https://jfly.uni-koeln.de/color/) without black and yellow, then some of Tol's muted scheme
+// (2021, https://sronpersonalpages.nl/~pault/).
 const PALETTE = [
   [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233],
   [153, 153, 51], [136, 34, 85], [17, 119, 51], [170, 68, 153], [51, 34, 136],
@@ -15,7 +16,7 @@ const isDark = () => {
   return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 };
 
-// A colour of a map; t from 0 to 1.
+// The colour of a map at t from 0 to 1.
 function colorOf(map, t) {
   const [low, high] = CUT[isDark() ? 'dark' : 'light'];
   return stopColor(head.maps[map][1], low + (high - low) * t);
@@ -26,7 +27,7 @@ function stopColor(stops, t) {
   return stops[from].map((value, k) => value + (at - from) * (stops[from + 1][k] - value));
 }
 
-// 256 colours as RGBA.
+// A table of 256 RGBA colours.
 function tableOf(color) {
   const table = new Uint8Array(4 * 256);
   for (let k = 0; k < 256; k += 1) table.set([...color(k).map(Math.round), 255], 4 * k);
@@ -36,13 +37,13 @@ const mapTable = (map) => tableOf((k) => colorOf(map, k / 255));
 const paletteTable = () => tableOf((k) => PALETTE[k % PALETTE.length]);
 const oneColor = (color) => tableOf(() => color);
 
-// Where a slice has least, it is like the ground: the map begins at its other end on a light one.
+// The minimum of a slice has a colour close to the background: on a light one, the map is reversed.
 function sliceTable(map) {
   const stops = head.maps[map][1];
   return tableOf((k) => stopColor(stops, isDark() ? k / 255 : 1 - k / 255));
 }
 
-// The picture of a slice: its values as RGBA, none of it where there is no value.
+// The image of a slice in RGBA, transparent where values are missing.
 function sliceImage(slice, map) {
   const table = sliceTable(map);
   const image = new Uint8Array(4 * slice.codes.length);
@@ -54,13 +55,13 @@ function sliceImage(slice, map) {
   return image;
 }
 
-// Red, green and blue from 0 to 255 of a colour as the browser says it, e.g. `rgb(1, 2, 3)`.
+// Red, green and blue from 0 to 255 of a CSS colour, e.g. `rgb(1, 2, 3)`.
 const channels = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number);
-// The colours that the style sheet has for what is drawn.
+// The colours of the theme, from the style sheet.
 function themeColors() {
   const [scene, labels] = [$('scene'), $('labels')].map((canvas) => getComputedStyle(canvas));
   return {
-    ground: scene.backgroundColor,
+    background: scene.backgroundColor,
     text: labels.color,
     grid: labels.borderTopColor,
     picked: labels.caretColor,

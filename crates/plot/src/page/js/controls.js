@@ -1,12 +1,12 @@
-// Buttons, sliders, pointers and keys.
+// Buttons, sliders, pointers and keyboard.
 
-let wanted = false;
-// Asks for a picture; several requests make one.
+let isRequested = false;
+// Requests a redraw; requests within one frame are merged.
 function refresh() {
-  if (wanted || !gl) return;
-  wanted = true;
+  if (isRequested || !gl) return;
+  isRequested = true;
   requestAnimationFrame(() => {
-    wanted = false;
+    isRequested = false;
     draw();
   });
 }
@@ -49,9 +49,9 @@ function setPlaying(playing) {
   $('play').title = state.playing ? 'Pause (space)' : 'Play (space)';
   $('play-icon').setAttribute('d', state.playing ? 'M4 2h3v12H4zM9 2h3v12H9z' : 'M4 2l10 6-10 6z');
   before = performance.now();
-  if (state.playing) requestAnimationFrame(playOn);
+  if (state.playing) requestAnimationFrame(advance);
 }
-function playOn(time) {
+function advance(time) {
   if (!state.playing) return;
   const part = (Math.max(time - before, 0) / 1000 / RUN_SECONDS) * Number($('speed').value);
   before = Math.max(time, before);
@@ -62,7 +62,7 @@ function playOn(time) {
     setTime(1);
     setPlaying(false);
   }
-  requestAnimationFrame(playOn);
+  requestAnimationFrame(advance);
 }
 
 function connectTime() {
@@ -111,7 +111,7 @@ function showRange(numeric) {
   $('low').value = numeric ? Number(state.range[0].toPrecision(5)) : '';
   $('high').value = numeric ? Number(state.range[1].toPrecision(5)) : '';
 }
-// An empty field is the least or the greatest value again.
+// An empty field resets the end of the range to the minimum or maximum.
 function setRangeEnd(end, text) {
   const value = text === '' ? NaN : Number(text);
   state.range[end] = Number.isFinite(value) ? value : attributes[state.attribute].range[end];
@@ -130,10 +130,10 @@ function setTheme(theme) {
 
 const SLIDERS = {
   trail: (value) => {
-    // Short trails are told apart more finely.
+    // A quadratic scale gives short trails a finer resolution.
     state.trail = (value / 100) ** 2;
     if (value >= 100) return 'all';
-    return withUnit(said(Math.abs(span) * state.trail, 3), head.time_unit);
+    return withUnit(formatNumber(Math.abs(span) * state.trail, 3), head.time_unit);
   },
   opacity: (value) => {
     state.opacity = value / 100;
@@ -149,8 +149,8 @@ const SLIDERS = {
   },
 };
 
-// What can be made out of so many lines and points.
-function firstLook() {
+// Defaults for the number of lines and points.
+function setDefaults() {
   const joins = Math.max(SAVES - 1, 0) * COUNT;
   $('trail').value = joins <= 200000 ? 100 : joins <= 1000000 ? 35 : 25;
   $('opacity').value = joins <= 20000 ? 100 : joins <= 200000 ? 40 : 25;
@@ -159,8 +159,8 @@ function firstLook() {
 }
 
 function connectTracks() {
-  firstLook();
-  $('width').disabled = SAVES * COUNT > MANY;
+  setDefaults();
+  $('width').disabled = SAVES * COUNT > MAX_WIDE_POSITIONS;
   for (const [id, set] of Object.entries(SLIDERS)) {
     const show = () => {
       $(`${id}-value`).value = set(Number($(id).value));
@@ -183,7 +183,7 @@ function connectSlices() {
     const row = element('div', '', { class: 'slice' });
     const label = element('label', '', { class: 'inline' });
     const box = element('input', '', { type: 'checkbox', id: `slice-on-${k}` });
-    const where = withUnit(`${AXES[slice.normal_axis]} = ${said(slice.position)}`, head.length_unit);
+    const where = withUnit(`${AXES[slice.normal_axis]} = ${formatNumber(slice.position)}`, head.length_unit);
     label.append(box, ` ${slice.title || `${slice.name}, ${where}`}`);
     const clear = element('input', '', { type: 'range', min: 5, max: 100, value: 80, 'aria-label': `Opacity of slice ${k + 1}` });
     const range = element('span', '', { class: 'range' });
@@ -228,7 +228,7 @@ function connectView() {
     camera.equal = $('equal').checked;
     setView(camera.view);
   });
-  // A box without height is looked at from where it can be seen.
+  // A flat box is viewed along its normal.
   const flat = Math.max(...halves) ? halves.findIndex((half) => !half) : -1;
   setView(['yz', 'xz', 'xy'][flat] || '3d');
   $('theme').addEventListener('click', () => setTheme(isDark() ? 'light' : 'dark'));
@@ -245,16 +245,16 @@ function setPicked(i) {
   showParticle();
   refresh();
 }
-let shownFacts = '';
+let shownProperties = '';
 function showParticle() {
-  const facts = state.picked < 0 ? [] : factsOf(state.picked);
-  const text = JSON.stringify(facts);
-  if (text === shownFacts) return;
-  shownFacts = text;
-  // What changes while time goes on is not read aloud.
+  const properties = state.picked < 0 ? [] : propertiesOf(state.picked);
+  const text = JSON.stringify(properties);
+  if (text === shownProperties) return;
+  shownProperties = text;
+  // Screen readers do not announce changes during playback.
   $('particle').setAttribute('aria-live', state.playing ? 'off' : 'polite');
   const hint = element('p', 'Click a particle or its line, or type a number.', { class: 'hint' });
-  $('particle').replaceChildren(facts.length ? tableOfRows(facts) : hint);
+  $('particle').replaceChildren(properties.length ? tableOfRows(properties) : hint);
 }
 function pickNumber() {
   const text = $('number').value;
@@ -263,7 +263,7 @@ function pickNumber() {
   if (i >= 0 || text === '') return;
   $('number').value = text;
   $('particle').replaceChildren(element('p', `Particle ${text} is not on this page.`, { class: 'hint' }));
-  shownFacts = '';
+  shownProperties = '';
 }
 
 function connectParticle() {
@@ -271,7 +271,7 @@ function connectParticle() {
   $('drop').addEventListener('click', () => setPicked(-1));
 }
 
-// Pointers on the picture: fingers and mice that are down, by their numbers.
+// Pressed pointers (mouse or fingers) on the picture, by their identifiers.
 
 const down = new Map();
 let travelled = 0;
@@ -280,12 +280,12 @@ function spread() {
   const [a, b] = [...down.values()];
   return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, far: Math.hypot(a.x - b.x, a.y - b.y) || 1 };
 }
-// A place of an event, in pixels from the middle of the drawing, y up.
-function fromMiddle({ x, y }) {
+// The position of an event in pixels from the centre of the plot area, y up.
+function fromCenter({ x, y }) {
   const { left, top, width, height } = plotArea();
   return [x - left - width / 2, top + height / 2 - y];
 }
-const placeOf = (event) => {
+const eventPosition = (event) => {
   const corner = scene.getBoundingClientRect();
   return { x: event.clientX - corner.left, y: event.clientY - corner.top };
 };
@@ -293,17 +293,17 @@ const placeOf = (event) => {
 function pointerMoves(event) {
   const last = down.get(event.pointerId);
   if (!last) return;
-  const now = placeOf(event);
+  const now = eventPosition(event);
   const old = down.size === 2 ? spread() : null;
   down.set(event.pointerId, { ...now, moves: last.moves });
   travelled += Math.hypot(now.x - last.x, now.y - last.y);
   if (travelled < 4) return;
   if (down.size === 2) {
     const both = spread();
-    move(both.x - old.x, old.y - both.y);
-    zoomBy(both.far / old.far, ...fromMiddle(both));
-  } else if (last.moves) move(now.x - last.x, last.y - now.y);
-  else turn(now.x - last.x, last.y - now.y);
+    pan(both.x - old.x, old.y - both.y);
+    zoomBy(both.far / old.far, ...fromCenter(both));
+  } else if (last.moves) pan(now.x - last.x, last.y - now.y);
+  else rotate(now.x - last.x, last.y - now.y);
   refresh();
 }
 
@@ -311,26 +311,26 @@ function connectPointers() {
   scene.addEventListener('pointerdown', (event) => {
     if (!down.size) travelled = 0;
     const moves = event.shiftKey || event.button === 2 || event.button === 1;
-    down.set(event.pointerId, { ...placeOf(event), moves });
+    down.set(event.pointerId, { ...eventPosition(event), moves });
     scene.setPointerCapture(event.pointerId);
   });
   scene.addEventListener('pointermove', pointerMoves);
   scene.addEventListener('pointerup', (event) => {
     const clicked = down.size === 1 && travelled < 4 && event.button === 0;
     down.delete(event.pointerId);
-    const { x, y } = placeOf(event);
-    if (clicked && gl) setPicked(pickAt(look(), x, y));
+    const { x, y } = eventPosition(event);
+    if (clicked && gl) setPicked(pickAt(currentView(), x, y));
   });
   scene.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
   scene.addEventListener('contextmenu', (event) => event.preventDefault());
   scene.addEventListener('wheel', (event) => {
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    zoom(Math.exp(-event.deltaY * lines * 0.0015), ...fromMiddle(placeOf(event)));
+    zoom(Math.exp(-event.deltaY * lines * 0.0015), ...fromCenter(eventPosition(event)));
   }, { passive: false });
 }
 
-// Keys, wherever they are not meant for what has the focus.
+// Keyboard shortcuts, unless the focused element handles the key.
 
 const KEYS = {
   ' ': () => setPlaying(!state.playing),
@@ -344,9 +344,9 @@ const KEYS = {
   0: () => setView(camera.view),
   Escape: () => setPicked(-1),
 };
-const TURNS = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] };
+const ROTATIONS = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] };
 
-function isMeantForOther({ target, key }) {
+function isHandledElsewhere({ target, key }) {
   if (target === scene || target === $('time') || target === document.body) return false;
   if (target.matches('input[type="number"], select')) return true;
   const arrows = key.startsWith('Arrow') || key === 'Home' || key === 'End';
@@ -356,9 +356,9 @@ function isMeantForOther({ target, key }) {
 
 function connectKeys() {
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isMeantForOther(event)) return;
-    if (event.shiftKey && TURNS[event.key]) {
-      turn(...TURNS[event.key]);
+    if (event.ctrlKey || event.metaKey || event.altKey || isHandledElsewhere(event)) return;
+    if (event.shiftKey && ROTATIONS[event.key]) {
+      rotate(...ROTATIONS[event.key]);
       refresh();
     } else if (KEYS[event.key]) KEYS[event.key]();
     else return;

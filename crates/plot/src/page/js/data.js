@@ -1,14 +1,14 @@
-// What the page was given.
+// The data of the page.
 
 const $ = (id) => document.getElementById(id);
 const head = JSON.parse($('header').textContent);
 const SAVES = head.times.length;
 const COUNT = head.particles;
-// What stands for no value, and the greatest code of one.
+// The code of a missing value, and the maximum code of a value.
 const NONE = 65535;
 const TOP = NONE - 1;
 
-// The bytes of a list; its text is dropped.
+// Decodes an array from base64, and removes its element to free the text.
 function bytes(id) {
   const element = $(id);
   const text = element.textContent;
@@ -22,11 +22,11 @@ function bytes(id) {
 const words = (id) => new Uint16Array(bytes(id).buffer);
 
 const numbers = new Uint32Array(bytes('particles').buffer);
-// x, y, z and flags of particle i at save s begin at 4 (s COUNT + i).
+// x, y, z and flags of particle i at save s start at 4 (s COUNT + i).
 const codes = words('positions');
 const JOINED = 1;
 const ACTIVE = 2;
-const HERE = 4;
+const EXISTS = 4;
 
 const valueOf = (scale, code) => scale.low + scale.step * code;
 const attributes = head.attributes.map((attribute, k) => ({
@@ -34,13 +34,13 @@ const attributes = head.attributes.map((attribute, k) => ({
   codes: words(`attribute-${k}`),
   range: [attribute.scale.low, valueOf(attribute.scale, TOP)],
 }));
-// Only statuses that come about have colours, in the order of their codes.
+// Only statuses that occur get colours, in the order of their codes.
 if (head.statuses) {
   const all = Uint16Array.from({ length: SAVES * COUNT }, (_, at) => codes[4 * at + 3] >> 8);
-  const there = head.statuses.map(() => false);
-  all.forEach((code) => { there[code] = true; });
-  const names = head.statuses.filter((_, code) => there[code]);
-  const ranks = head.statuses.map((_, code) => there.slice(0, code).filter(Boolean).length);
+  const occurs = head.statuses.map(() => false);
+  all.forEach((code) => { occurs[code] = true; });
+  const names = head.statuses.filter((_, code) => occurs[code]);
+  const ranks = head.statuses.map((_, code) => occurs.slice(0, code).filter(Boolean).length);
   const scale = { low: 0, step: 1 };
   attributes.push({ name: 'status', unit: '', scale, names, codes: all.map((code) => ranks[code]), range: [0, 255] });
 }
@@ -52,8 +52,8 @@ const slices = head.slices.map((slice, k) => ({
   opacity: 0.8,
 }));
 
-// The save before a time, and how much of the way to the next one has passed. Times of a run that
-// goes backwards decrease.
+// Conversion between a fraction of the time range, a time, and a save with a fraction of the
+// interval to the next one. In a backward run, times decrease.
 const span = SAVES > 1 ? head.times[SAVES - 1] - head.times[0] : 0;
 const timeAt = (part) => (SAVES ? head.times[0] + span * part : 0);
 const partOf = (save) => (span ? (head.times[save] - head.times[0]) / span : 0);
@@ -69,8 +69,8 @@ function saveAt(part) {
   return low + Math.min(Math.max(fraction, 0), 1);
 }
 
-// Where particle i is at a save with fraction, as codes, and what is known of it there.
-function place(i, save) {
+// The interpolated position of particle i at a save with fraction, as codes, and its flags.
+function positionAt(i, save) {
   const from = Math.min(Math.floor(save), SAVES - 1);
   const at = 4 * (from * COUNT + i);
   const next = at + 4 * COUNT;
@@ -80,8 +80,8 @@ function place(i, save) {
   return { x: mix(0), y: mix(1), z: mix(2), flags: codes[at + 3], at: at / 4, part };
 }
 
-// A number for people.
-function said(value, digits = 4) {
+// A number as text.
+function formatNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) {

@@ -1,12 +1,12 @@
-// Puts it all together.
+// Start of the page.
 
 function draw() {
-  const view = look();
+  const view = currentView();
   drawScene(view);
   drawLabels(view);
 }
 
-function say(message) {
+function showMessage(message) {
   $('message').textContent = message;
   $('message').hidden = !message;
   scene.style.visibility = gl ? '' : 'hidden';
@@ -16,21 +16,21 @@ function start() {
   let message = COUNT && SAVES ? '' : 'There are no particles to show.';
   try {
     if (!startDrawing()) {
-      message = 'The tracks cannot be drawn: this browser has no WebGL 2, or it is switched off. The numbers of the run are all here.';
+      message = 'Cannot draw the tracks: WebGL 2 is not available or is disabled in this browser. Tables and charts are still shown.';
     }
   } catch (error) {
     gl = null;
-    message = `The tracks cannot be drawn: ${error.message}`;
+    message = `Cannot draw the tracks: ${error.message}`;
   }
-  say(message);
+  showMessage(message);
 }
 
-// The graphics card may be taken away, and come back with nothing in it.
+// The WebGL context may be lost, and restored without its contents.
 function connectCard() {
   scene.addEventListener('webglcontextlost', (event) => {
     event.preventDefault();
     gl = null;
-    say('The graphics card has dropped the picture. It will be drawn again as soon as it can be.');
+    showMessage('The graphics context was lost. The picture will be drawn again once it is restored.');
   });
   scene.addEventListener('webglcontextrestored', () => {
     start();
@@ -54,7 +54,7 @@ setAttribute(attributes.length ? 0 : -1);
 $('attribute').value = state.attribute;
 setTheme();
 setTime(1);
-// What nobody has moved stays in the middle.
+// A camera that was not moved stays fitted to the box.
 new ResizeObserver(() => {
   if (!camera.moved) resetCamera();
   refresh();

@@ -1,9 +1,9 @@
-// Which particle is meant, and what is known of it.
+// Selection of a particle by a click, and its values.
 
-// How far from a particle, and from a line, a click may be, in pixels.
+// Maximum distance of a click from a particle and from a line, in pixels.
 const REACH = { point: 12, line: 7 };
 
-// Places of codes on the screen, without making objects: this is done for very many of them.
+// Projects codes to the screen without allocating objects, as it is called for every position.
 function screenOf(view) {
   const { low, step } = codeScale();
   const { left, top, width, height } = view.area;
@@ -20,7 +20,7 @@ function screenOf(view) {
   };
 }
 
-// The particle nearest to a place on the screen; -1 if none is near.
+// The particle nearest to a point on the screen; -1 if none is within reach.
 function pickAt(view, x, y) {
   const { left, top, width, height } = view.area;
   if (x < left || x > left + width || y < top || y > top + height || !SAVES) return -1;
@@ -32,21 +32,21 @@ function pickAt(view, x, y) {
 function nearestPoint(screen, x, y) {
   const save = saveAt(state.now);
   const at = [0, 0];
-  let [best, least] = [-1, REACH.point];
+  let [best, nearest] = [-1, REACH.point];
   for (let i = 0; i < COUNT; i += 1) {
-    const here = place(i, save);
-    if (!(here.flags & HERE) || !(state.ended || here.flags & ACTIVE)) continue;
+    const here = positionAt(i, save);
+    if (!(here.flags & EXISTS) || !(state.ended || here.flags & ACTIVE)) continue;
     screen(here.x, here.y, here.z, at);
     const away = Math.hypot(at[0] - x, at[1] - y);
-    if (away < least) [best, least] = [i, away];
+    if (away < nearest) [best, nearest] = [i, away];
   }
   return best;
 }
 
 function nearestLine(screen, x, y) {
-  const [tail, now] = [trailBegin(), saveAt(state.now)];
+  const [tail, now] = [trailStart(), saveAt(state.now)];
   const [a, b] = [[0, 0], [0, 0]];
-  let [best, least] = [-1, REACH.line];
+  let [best, nearest] = [-1, REACH.line];
   for (let s = Math.floor(tail); s < Math.min(Math.ceil(now), SAVES - 1); s += 1) {
     for (let i = 0; i < COUNT; i += 1) {
       const from = 4 * (s * COUNT + i);
@@ -56,19 +56,19 @@ function nearestLine(screen, x, y) {
       endOf(screen, from, to, Math.max(tail - s, 0), a);
       endOf(screen, from, to, Math.min(now - s, 1), b);
       const away = distance(x, y, a, b);
-      if (away < least) [best, least] = [i, away];
+      if (away < nearest) [best, nearest] = [i, away];
     }
   }
   return best;
 }
 
-// A place on the way from one position to another.
+// An interpolated point between two positions.
 function endOf(screen, from, to, part, into) {
   const mix = (k) => codes[from + k] + part * (codes[to + k] - codes[from + k]);
   screen(mix(0), mix(1), mix(2), into);
 }
 
-// From a place to a line between two others.
+// The distance from a point to a line segment.
 function distance(x, y, a, b) {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const long = dx * dx + dy * dy;
@@ -76,24 +76,24 @@ function distance(x, y, a, b) {
   return Math.hypot(x - a[0] - part * dx, y - a[1] - part * dy);
 }
 
-// Names and values of what is known of a particle now.
-function factsOf(i) {
-  const here = place(i, saveAt(state.now));
-  if (!(here.flags & HERE)) return [['Number', String(numbers[i])], ['Status', 'not there at this time']];
-  const coordinates = [here.x, here.y, here.z].map((code, axis) => said(valueOf(head.position[axis], code), 5));
+// Names and values of a particle at the current time.
+function propertiesOf(i) {
+  const here = positionAt(i, saveAt(state.now));
+  if (!(here.flags & EXISTS)) return [['Number', String(numbers[i])], ['Status', 'does not exist at this time']];
+  const coordinates = [here.x, here.y, here.z].map((code, axis) => formatNumber(valueOf(head.position[axis], code), 5));
   const active = here.flags & ACTIVE ? 'active' : 'inactive';
-  const facts = [
+  const properties = [
     ['Number', String(numbers[i])],
     ['Status', head.statuses ? head.statuses[here.flags >> 8] : active],
     [named('Position', head.length_unit), coordinates.join(', ')],
   ];
   for (const attribute of attributes.filter(({ names }) => !names)) {
-    facts.push([attribute.name, withUnit(said(valueAt(attribute, here)), attribute.unit)]);
+    properties.push([attribute.name, withUnit(formatNumber(valueAt(attribute, here)), attribute.unit)]);
   }
-  return facts;
+  return properties;
 }
 
-// The value of an attribute, between saves as between their colours.
+// The value of an attribute, linearly interpolated between saves.
 function valueAt({ codes: list, scale }, { at, part }) {
   const [from, to] = [list[at], part ? list[at + COUNT] : 0];
   if (from === NONE || to === NONE) return NaN;

@@ -1,4 +1,4 @@
-// Numbers and charts beside the picture.
+// Tables and charts beside the picture.
 
 function element(name, content = '', attributesOf = {}) {
   const made = document.createElement(name);
@@ -39,7 +39,7 @@ function shape(name, numbersOf, content = '') {
   return made;
 }
 
-// A histogram; counts of its series stand upon each other.
+// A histogram with stacked series.
 function chart({ title, axis, edges, series }) {
   const { width, height, left, right, top, bottom } = CHART;
   const sums = edges.slice(1).map((_, bin) => series.reduce((sum, [, counts]) => sum + counts[bin], 0));
@@ -48,7 +48,7 @@ function chart({ title, axis, edges, series }) {
   const [low, high] = [edges[0], edges[edges.length - 1]];
   const x = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
   const y = (count) => height - bottom - (count / most) * (height - top - bottom);
-  const label = `Histogram of ${axis.name || title}: ${total} values from ${said(low)} to ${said(high)}`;
+  const label = `Histogram of ${axis.name || title}: ${total} values from ${formatNumber(low)} to ${formatNumber(high)}`;
   const picture = shape('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   for (const { value, text } of ticks(0, most, 3).filter((tick) => Number.isInteger(tick.value))) {
     picture.append(shape('line', { x1: left, x2: width - right, y1: y(value), y2: y(value) }));
@@ -70,7 +70,7 @@ function chart({ title, axis, edges, series }) {
   return picture;
 }
 
-// What the colours of a chart mean.
+// The legend of a chart.
 function keys({ series }) {
   return keyList(series.length > 1 ? series.map(([name]) => name) : []);
 }
@@ -84,7 +84,7 @@ function keyList(names) {
   return list;
 }
 
-// A bar for what the tracks are coloured by, and one for each slice that is shown.
+// A colour bar for the attribute of the tracks, and one for each visible slice.
 function buildBars() {
   const bars = [];
   const attribute = attributes[state.attribute];
@@ -106,12 +106,12 @@ function bar(name, [low, high], table) {
   const canvas = element('canvas', '', { width: 256, height: 1, 'aria-hidden': 'true' });
   const pen = canvas.getContext('2d');
   const image = pen.createImageData(256, 1);
-  // All values are in the middle of the map where they are the same.
+  // A constant has the colour in the middle of the map.
   image.data.set(low === high ? oneColor([...table.subarray(512, 515)]) : table);
   pen.putImageData(image, 0, 0);
   const ends = element('div', '', { class: 'ends' });
   const shown = low === high ? [low] : [low, (low + high) / 2, high];
-  ends.append(...shown.map((value) => element('span', said(value))));
+  ends.append(...shown.map((value) => element('span', formatNumber(value))));
   made.append(element('div', name, { class: 'name' }), canvas, ends);
   return made;
 }

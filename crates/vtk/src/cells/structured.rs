@@ -1,30 +1,30 @@
-//! The cells that lie between the nodes of a structured grid.
+//! The implicit cells of a structured grid.
 
-use super::{Cells, check_count};
+use super::cell_array::{CellArray, check_count};
 use crate::error::Error;
-use crate::file::Structure;
 use crate::geometry::{cell_dims, product};
-use crate::source::Sources;
+use crate::sources::Sources;
+use crate::structure::Structure;
 
-/// The type of a cell with four corners in a plane.
+/// The VTK type of a quad.
 const QUAD: u8 = 9;
 
-/// The type of a cell with eight corners.
+/// The VTK type of a hexahedron.
 const HEXAHEDRON: u8 = 12;
 
-/// Makes the cells: hexahedra, or quads where one axis has a single node. The first index runs
-/// fastest, as in arrays on the cells.
+/// Computes the cells: hexahedra, or quads if one axis has a single node. The first index varies
+/// fastest, as in cell arrays.
 pub(super) fn read(
     sources: &Sources,
     structure: &Structure,
     dims: [usize; 3],
-) -> Result<Cells, Error> {
+) -> Result<CellArray, Error> {
     if dims.contains(&0) {
-        return Ok(Cells::none());
+        return Ok(CellArray::empty());
     }
     let absent = |what| {
         let path = sources.main().path().to_path_buf();
-        let remedy = "two of its axes at least need more";
+        let remedy = "use a grid with more nodes along at least two axes";
         Err(Error::Absent { path, kind: structure.geometry.kind(), what, remedy })
     };
     let [x, y, _] = dims;
@@ -37,18 +37,18 @@ pub(super) fn read(
     let cells = match *along {
         [a, b, c] => between(dims, HEXAHEDRON, [0, a, a + b, b, c, a + c, a + b + c, b + c]),
         [a, b] => between(dims, QUAD, [0, a, a + b, b]),
-        [_] => return absent("cells but lines, as only one of its axes has more than one node"),
-        _ => return absent("cells but a vertex, as its axes have one node each"),
+        [_] => return absent("2-D or 3-D cells: only one axis has more than one node"),
+        _ => return absent("2-D or 3-D cells: each axis has a single node"),
     };
-    cells.ok_or_else(|| sources.main().spot(0, "the cells").out_of_memory(count))
+    cells.ok_or_else(|| sources.main().context(0, "the cells").out_of_memory(count))
 }
 
-/// Cells of one type between nodes: the corners of the first, moved to the others. `None` if there
-/// is no memory for them.
-fn between<const N: usize>(dims: [usize; 3], kind: u8, corners: [usize; N]) -> Option<Cells> {
+/// The cells of one type between the nodes, from the corners of the first cell. `None` if there is
+/// not enough memory.
+fn between<const N: usize>(dims: [usize; 3], kind: u8, corners: [usize; N]) -> Option<CellArray> {
     let layers = cell_dims(dims);
     let count = product(layers)?;
-    let mut cells = Cells::none();
+    let mut cells = CellArray::empty();
     cells.types.try_reserve_exact(count).ok()?;
     cells.types.resize(count, kind);
     cells.offsets.try_reserve_exact(count).ok()?;
@@ -63,18 +63,18 @@ fn between<const N: usize>(dims: [usize; 3], kind: u8, corners: [usize; N]) -> O
     Some(cells)
 }
 
-/// Checks that the file holds the nodes, before memory is taken for what lies between them.
+/// Checks that the file contains the nodes, before memory for their cells is allocated.
 fn check_file(sources: &Sources, structure: &Structure) -> Result<(), Error> {
     let Some(points) = &structure.points else {
         return Ok(());
     };
     let element = points.element();
     for part in &points.parts {
-        let spot = sources.of(part).spot(part.block.start, &element);
-        let found = part.block.measure(spot, points.scalar)?;
+        let context = sources.of(part).context(part.block.start, &element);
+        let found = part.block.count_values(context, points.scalar)?;
         let expected = part.tuples.saturating_mul(points.components);
         if found < expected {
-            return Err(spot.malformed(format!("`{found}` numbers"), format!("`{expected}`")));
+            return Err(context.malformed(format!("`{found}` numbers"), format!("`{expected}`")));
         }
     }
     Ok(())
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn corners_are_in_the_order_of_vtk() {
+    fn corners_are_in_vtk_order() {
         let cells = between([3, 3, 3], HEXAHEDRON, [0, 1, 4, 3, 9, 10, 13, 12]).unwrap();
         assert_eq!(cells.len(), 8);
         assert_eq!(cells.iter().nth(2), Some((12, &[3, 4, 7, 6, 12, 13, 16, 15][..])));

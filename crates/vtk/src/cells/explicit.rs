@@ -1,16 +1,17 @@
-//! The cells that an unstructured grid lists, in the layouts of XML files and of legacy files.
+//! The explicit cells of an unstructured grid, in the layouts of XML and legacy files.
 
+use super::cell_array::{CellArray, check_count};
 use super::indices::IndexArray;
-use super::{Cells, check_count};
 use crate::error::Error;
-use crate::file::Structure;
-use crate::source::{Sources, Spot};
+use crate::source::ErrorContext;
+use crate::sources::Sources;
+use crate::structure::Structure;
 
-/// The type of a polyhedron.
+/// The VTK type of a polyhedron.
 const POLYHEDRON: u8 = 42;
 
-/// The number of points of cells of a type, where the type fixes it.
-fn points_of(kind: u8) -> Option<usize> {
+/// The number of points of a cell of a VTK type, if it is fixed.
+fn points_per_cell(kind: u8) -> Option<usize> {
     Some(match kind {
         1 => 1,       // vertex
         3 => 2,       // line
@@ -42,12 +43,12 @@ fn points_of(kind: u8) -> Option<usize> {
 }
 
 /// Reads the cells.
-pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<Cells, Error> {
+pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<CellArray, Error> {
     let (points, count) = (structure.geometry.num_points(), structure.geometry.num_cells());
     let find = |name: &str| structure.topology.iter().find(|array| array.name == name);
     if count == 0 && find("types").is_none_or(|types| types.tuples == 0) {
-        // Writers differ in what they leave of the other arrays.
-        return Ok(Cells::none());
+        // Writers differ in the other arrays of an empty data set.
+        return Ok(CellArray::empty());
     }
     let array = |name: &str| match find(name) {
         Some(info) => {
@@ -56,168 +57,171 @@ pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<Cells, Er
         }
         None => {
             let found = format!("`{count}` cells without the array `{name}`");
-            Err(sources.main().spot(0, "the cells").malformed(found, "one"))
+            Err(sources.main().context(0, "the cells").malformed(found, "one"))
         }
     };
     let types = array("types")?;
-    types.expect_numbers(count)?;
+    types.expect_count(count)?;
     if find("cells").is_some() {
-        return read_counted(&types, &array("cells")?, points);
+        return read_legacy_cells(&types, &array("cells")?, points);
     }
     let offsets = array("offsets")?;
-    // Legacy files begin with the start of the first cell, XML files with its end.
+    // In legacy files, the first offset is the start of the first cell; in XML files, its end.
     let is_legacy = offsets.len() > count;
-    offsets.expect_numbers(count + usize::from(is_legacy))?;
+    offsets.expect_count(count + usize::from(is_legacy))?;
     read_pieces(&types, &offsets, &array("connectivity")?, points, usize::from(is_legacy))
 }
 
-/// Reads cells piece by piece: their arrays are cut at the same cells. There are `points`, and the
-/// offsets have `starts` numbers before the first end.
+/// Reads cells piece by piece. The data set has `points` points; the offsets have `leading` zeros
+/// before the end of the first cell.
 fn read_pieces(
     types: &IndexArray<'_>,
     offsets: &IndexArray<'_>,
     connectivity: &IndexArray<'_>,
     points: usize,
-    starts: usize,
-) -> Result<Cells, Error> {
-    let mut cells = Cells::none();
+    leading: usize,
+) -> Result<CellArray, Error> {
+    let mut cells = CellArray::empty();
     for piece in 0..types.pieces() {
         let first = cells.types.len();
         read_types(types, piece, &mut cells)?;
-        if starts > 0 {
+        if leading > 0 {
             refuse_polyhedra(types, &cells)?;
         }
         let next = connectivity.index_offset(piece + 1).unwrap_or(points);
-        read_points(connectivity, piece, next, &mut cells)?;
-        read_ends(offsets, piece, starts, &mut cells)?;
-        check_sizes(offsets.spot(piece), &cells, first)?;
+        read_connectivity(connectivity, piece, next, &mut cells)?;
+        read_offsets(offsets, piece, leading, &mut cells)?;
+        check_sizes(offsets.context(piece), &cells, first)?;
     }
     Ok(cells)
 }
 
-/// Reads cells that are each their number of points, then the points, in legacy files.
-fn read_counted(
+/// Reads the size-prefixed cells of old legacy files.
+fn read_legacy_cells(
     types: &IndexArray<'_>,
     array: &IndexArray<'_>,
     points: usize,
-) -> Result<Cells, Error> {
-    let mut cells = Cells::none();
+) -> Result<CellArray, Error> {
+    let mut cells = CellArray::empty();
     read_types(types, 0, &mut cells)?;
     refuse_polyhedra(types, &cells)?;
     let count = cells.len();
-    read_numbered(&mut cells, count, array, points)?;
-    check_sizes(array.spot(0), &cells, 0)?;
+    read_size_prefixed(&mut cells, count, array, points)?;
+    check_sizes(array.context(0), &cells, 0)?;
     Ok(cells)
 }
 
-/// Reads the points of so many cells, each its number of points, then the points.
-pub(super) fn read_numbered(
-    cells: &mut Cells,
+/// Reads the connectivity of `count` cells, each given by its number of points, then the points.
+pub(super) fn read_size_prefixed(
+    cells: &mut CellArray,
     count: usize,
     array: &IndexArray<'_>,
     points: usize,
 ) -> Result<(), Error> {
     let mut numbers = Vec::new();
     array.read(0, &mut numbers, |number| u32::try_from(number).ok(), "a size or an index")?;
-    let spot = array.spot(0);
-    cells.reserve(numbers.len(), spot)?;
+    let context = array.context(0);
+    cells.reserve(numbers.len(), context)?;
     let mut rest = numbers.as_slice();
     for cell in 0..count {
         let split = rest.split_first().and_then(|(n, rest)| rest.split_at_checked(*n as usize));
         let Some((corners, after)) = split else {
             let found = format!("`{}` numbers from cell `{cell}` on", rest.len());
-            return Err(spot.malformed(found, "the number of its points, then the points"));
+            return Err(context.malformed(found, "the number of its points, then the points"));
         };
         if let Some(point) = corners.iter().find(|point| **point as usize >= points) {
             let found = format!("point `{point}` in cell `{cell}`");
-            return Err(spot.malformed(found, one_of(points)));
+            return Err(context.malformed(found, valid_indices(points)));
         }
         cells.connectivity.extend_from_slice(corners);
         cells.offsets.push(cells.connectivity.len() as u32);
         rest = after;
     }
     if !rest.is_empty() {
-        return Err(spot.malformed(format!("`{}` numbers after the last cell", rest.len()), "none"));
+        return Err(
+            context.malformed(format!("`{}` numbers after the last cell", rest.len()), "none")
+        );
     }
     Ok(())
 }
 
-fn read_types(array: &IndexArray<'_>, piece: usize, cells: &mut Cells) -> Result<(), Error> {
-    array.read(piece, &mut cells.types, |kind| u8::try_from(kind).ok(), "a type of cells")
+fn read_types(array: &IndexArray<'_>, piece: usize, cells: &mut CellArray) -> Result<(), Error> {
+    array.read(piece, &mut cells.types, |kind| u8::try_from(kind).ok(), "a cell type")
 }
 
-/// Reads the points of cells; those of the next piece begin at `next`.
-pub(super) fn read_points(
+/// Reads the connectivity of a piece; the points of the next piece start at `next`.
+pub(super) fn read_connectivity(
     array: &IndexArray<'_>,
     piece: usize,
     next: usize,
-    cells: &mut Cells,
+    cells: &mut CellArray,
 ) -> Result<(), Error> {
     let before = array.index_offset(piece).unwrap_or(0);
     let own = next.saturating_sub(before);
     let index = |point| if point < own { u32::try_from(before + point).ok() } else { None };
-    array.read(piece, &mut cells.connectivity, index, &one_of(own))
+    array.read(piece, &mut cells.connectivity, index, &valid_indices(own))
 }
 
-/// Reads the ends of the cells whose points were read last, after `starts` zeros.
-pub(super) fn read_ends(
+/// Reads the offsets of the cells whose connectivity was read last, after `leading` zeros.
+pub(super) fn read_offsets(
     array: &IndexArray<'_>,
     piece: usize,
-    starts: usize,
-    cells: &mut Cells,
+    leading: usize,
+    cells: &mut CellArray,
 ) -> Result<(), Error> {
     let known = cells.offsets.len();
     let before = cells.offsets.last().copied().unwrap_or(0);
     let end = |end| u32::try_from(end).ok()?.checked_add(before);
     array.read(piece, &mut cells.offsets, end, "the end of a cell")?;
-    let spot = array.spot(piece);
-    let zeros = known..(known + starts).min(cells.offsets.len());
+    let context = array.context(piece);
+    let zeros = known..(known + leading).min(cells.offsets.len());
     if let Some(start) = cells.offsets.drain(zeros).find(|start| *start != 0) {
-        return Err(spot.malformed(format!("a first cell that starts at `{start}`"), "`0`"));
+        return Err(context.malformed(format!("a first cell that starts at `{start}`"), "`0`"));
     }
     let mut bounds = cells.offsets.get(known - 1..).unwrap_or_default().array_windows().enumerate();
     if let Some((cell, [start, end])) = bounds.find(|(_, [start, end])| end < start) {
         let found = format!("an end of cell `{cell}` at `{}`", end - before);
-        return Err(spot.malformed(found, format!("`{}` or more, its start", start - before)));
+        return Err(context.malformed(found, format!("`{}` or more, its start", start - before)));
     }
     let (end, len) = (cells.offsets.last().copied().unwrap_or(0), cells.connectivity.len() as u32);
     if end != len {
         let found = format!("an end of the last cell at `{}`", end - before);
-        return Err(spot.malformed(found, format!("`{}`, the end of the points", len - before)));
+        let expected = format!("`{}`, the length of the connectivity", len - before);
+        return Err(context.malformed(found, expected));
     }
     Ok(())
 }
 
-/// In legacy files the points of a polyhedron are mixed with the sizes of its faces.
-fn refuse_polyhedra(types: &IndexArray<'_>, cells: &Cells) -> Result<(), Error> {
+/// Refuses polyhedra in legacy files, where their points are mixed with the sizes of their faces.
+fn refuse_polyhedra(types: &IndexArray<'_>, cells: &CellArray) -> Result<(), Error> {
     match cells.types.iter().position(|kind| *kind == POLYHEDRON) {
         None => Ok(()),
-        Some(cell) => Err(types.spot(0).unsupported(
+        Some(cell) => Err(types.context(0).unsupported(
             format!("cell `{cell}`, a polyhedron in a legacy file,"),
             "write the data set as .vtu",
         )),
     }
 }
 
-/// Checks the number of points of the cells from `first` on, where the type fixes it. Messages
-/// count them from there, as their piece does.
-fn check_sizes(spot: Spot<'_>, cells: &Cells, first: usize) -> Result<(), Error> {
+/// Checks the number of points of the cells from `first` on, if their type fixes it. Messages count
+/// cells from there, as the piece does.
+fn check_sizes(context: ErrorContext<'_>, cells: &CellArray, first: usize) -> Result<(), Error> {
     let types = cells.types.get(first..).unwrap_or_default();
     let bounds = cells.offsets.get(first..).unwrap_or_default().array_windows();
     for (cell, (kind, [start, end])) in types.iter().zip(bounds).enumerate() {
         let points = (end - start) as usize;
-        if let Some(expected) = points_of(*kind).filter(|expected| *expected != points) {
+        if let Some(expected) = points_per_cell(*kind).filter(|expected| *expected != points) {
             let found = format!("cell `{cell}` of type `{kind}` with `{points}` points");
-            return Err(spot.malformed(found, format!("`{expected}`, as its type has")));
+            return Err(context.malformed(found, format!("`{expected}` for this type")));
         }
     }
     Ok(())
 }
 
-/// What a message expects of the index of a point.
-fn one_of(points: usize) -> String {
+/// The valid point indices, for messages.
+fn valid_indices(points: usize) -> String {
     match points.checked_sub(1) {
         Some(last) => format!("a point from `0` to `{last}`"),
-        None => "no point, as there are none".to_owned(),
+        None => "no index, as there are no points".to_owned(),
     }
 }

@@ -1,0 +1,52 @@
+//! The content of a page.
+
+use crate::{Histogram, Raster, Trajectories};
+
+/// The content of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The title of the run; any text.
+    pub title: String,
+    /// The tracks. The page shows how many of the particles and saves of the run they contain
+    /// ([`Trajectories::run_size`]).
+    pub trajectories: Trajectories,
+    /// The statuses of the particles, if known in more detail than [`Trajectories::active`].
+    pub statuses: Option<Statuses>,
+    /// Slices through the box, which can be switched on.
+    pub slices: Vec<Slice>,
+    /// Tables beside the picture.
+    pub sections: Vec<Section>,
+    /// Charts below the tables.
+    pub histograms: Vec<Histogram>,
+}
+
+/// The status of each particle at each save.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statuses {
+    /// The names of the codes: code `c` is `names[c]`, e.g. `active`, `exited x-low`; at most 256.
+    pub names: Vec<String>,
+    /// A code for each position, in the order of [`Trajectories::position`].
+    pub codes: Vec<u8>,
+}
+
+/// A raster in a plane across the box.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slice {
+    /// The values. Its axes are those of the box other than the normal one, in their order: x and y
+    /// of a plane across z, x and z of one across y, y and z of one across x; in the length unit of
+    /// the trajectories.
+    pub raster: Raster,
+    /// The axis across the plane: 0, 1 or 2 for x, y or z.
+    pub normal_axis: usize,
+    /// The position of the plane on that axis.
+    pub position: f64,
+}
+
+/// A table with a heading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// Names and values, as text.
+    pub rows: Vec<(String, String)>,
+}

@@ -1,0 +1,93 @@
+//! Quantization to 16 bits, and base64.
+
+/// The code of a missing value.
+pub(super) const MISSING: u16 = u16::MAX;
+
+/// Linear quantization: `value = low + step * code`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub(super) struct Quantizer {
+    pub(super) low: f64,
+    pub(super) step: f64,
+}
+
+impl Quantizer {
+    /// The quantizer for the range of the finite values; codes go from 0 to 65,534.
+    pub(super) fn of(values: impl Iterator<Item = f32>) -> Quantizer {
+        let ends = values
+            .filter(|value| value.is_finite())
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        let (low, high) = if ends.0 <= ends.1 { ends } else { (0.0, 0.0) };
+        let step = (f64::from(high) - f64::from(low)) / f64::from(MISSING - 1);
+        Quantizer { low: low.into(), step }
+    }
+
+    /// The nearest code; [`MISSING`] for a value that is not finite.
+    pub(super) fn code(self, value: f32) -> u16 {
+        if !value.is_finite() {
+            return MISSING;
+        }
+        if self.step == 0.0 {
+            return 0;
+        }
+        ((f64::from(value) - self.low) / self.step).round().clamp(0.0, f64::from(MISSING - 1))
+            as u16
+    }
+}
+
+/// Codes as little-endian bytes in base64.
+pub(super) fn base64_codes(codes: impl Iterator<Item = u16>) -> String {
+    base64(&codes.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+}
+
+/// The number of base64 characters for a number of bytes.
+pub(super) fn base64_len(bytes: usize) -> usize {
+    bytes.div_ceil(3).saturating_mul(4)
+}
+
+/// Bytes in base64, with padding (RFC 4648, section 4).
+pub(super) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(base64_len(bytes.len()));
+    for group in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(group.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (bits >> (18 - 6 * digit) & 63) as usize;
+            text.push(if digit <= group.len() { DIGITS[value] as char } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_matches_the_test_vectors_of_rfc_4648() {
+        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        for (text, expected) in texts.iter().zip(expected) {
+            assert_eq!(base64(text.as_bytes()), expected);
+            assert_eq!(base64_len(text.len()), expected.len());
+        }
+    }
+
+    #[test]
+    fn quantization_error_is_at_most_half_a_step() {
+        let values: Vec<f32> = (0..1000).map(|i| (i as f32 * 0.37).sin() * 3.0 + 7.0).collect();
+        let quantizer = Quantizer::of(values.iter().copied().chain([f32::NAN, f32::INFINITY]));
+        for &value in &values {
+            let back = quantizer.low + quantizer.step * f64::from(quantizer.code(value));
+            assert!(
+                (back - f64::from(value)).abs() <= quantizer.step * 0.500_001,
+                "{value} {back}"
+            );
+        }
+        assert_eq!(quantizer.code(f32::NAN), MISSING);
+        assert_eq!(Quantizer::of([2.0, 2.0].into_iter()).code(2.0), 0);
+        assert_eq!(Quantizer::of([f32::NAN].into_iter()), Quantizer { low: 0.0, step: 0.0 });
+    }
+}

@@ -1,0 +1,107 @@
+//! One axis: its range, its ticks and its labels.
+
+use super::canvas::{Align, Canvas, Shape, Text};
+use super::font;
+use super::ticks::{self, Ticks};
+
+/// The quantity along an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct AxisSpec<'a> {
+    pub name: &'a str,
+    pub unit: &'a str,
+    /// Not empty; above 0 on a logarithmic axis.
+    pub range: [f64; 2],
+    pub log: bool,
+    /// Whether all values are integers.
+    pub integers: bool,
+}
+
+impl<'a> AxisSpec<'a> {
+    pub(crate) fn new(name: &'a str, unit: &'a str, range: [f64; 2]) -> Self {
+        Self { name, unit, range: ticks::widened(range), log: false, integers: false }
+    }
+
+    /// Ticks with at most `max_steps` steps between them.
+    pub(crate) fn ticks(&self, max_steps: usize) -> Ticks {
+        match self.log {
+            true => ticks::logarithmic(self.range, max_steps),
+            false => ticks::linear(self.range, max_steps, self.integers),
+        }
+    }
+
+    /// The ticks of a horizontal axis of a length in pixels.
+    pub(crate) fn horizontal_ticks(&self, length: f64, em: f64) -> Ticks {
+        fitting_ticks(
+            |value| length * self.fraction(value),
+            |label| font::width(label, em) + 1.2 * em,
+            |max_steps| self.ticks(max_steps),
+        )
+    }
+
+    /// The ticks of a vertical axis of a length in pixels.
+    pub(crate) fn vertical_ticks(&self, length: f64, em: f64) -> Ticks {
+        fitting_ticks(
+            |value| length * self.fraction(value),
+            |_| 2.0 * em,
+            |max_steps| self.ticks(max_steps),
+        )
+    }
+
+    /// The relative position of a value: 0 at the low end, 1 at the high one.
+    pub(crate) fn fraction(&self, value: f64) -> f64 {
+        ticks::fraction(value, self.range, self.log)
+    }
+}
+
+/// The largest number of ticks whose labels do not overlap. `position` gives the position of a value
+/// along the axis and `size` the extent of a label, both in pixels; `ticks` gives the ticks for a
+/// maximum number of steps.
+pub(crate) fn fitting_ticks(
+    position: impl Fn(f64) -> f64,
+    size: impl Fn(&str) -> f64,
+    ticks: impl Fn(usize) -> Ticks,
+) -> Ticks {
+    let are_apart = |(a, one): &(f64, String), (b, other): &(f64, String)| {
+        (position(*b) - position(*a)).abs() >= (size(one) + size(other)) / 2.0
+    };
+    let fits = |ticks: &Ticks| ticks.at.windows(2).all(|pair| are_apart(&pair[0], &pair[1]));
+    let mut fewest = ticks(2);
+    for max_steps in (3..=10).rev() {
+        let more = ticks(max_steps);
+        if fits(&more) {
+            return more;
+        }
+    }
+    if !fits(&fewest) {
+        // Keep the first and the last one, which are farthest apart.
+        fewest.at.drain(1..fewest.at.len() - 1);
+    }
+    if !fits(&fewest) {
+        fewest.at.truncate(1);
+    }
+    fewest
+}
+
+/// The width of the widest label.
+pub(crate) fn max_label_width(ticks: &Ticks, em: f64) -> f64 {
+    ticks.at.iter().map(|(_, label)| font::width(label, em)).fold(0.0, f64::max)
+}
+
+/// Draws the title of a vertical axis at `x`, centred between `top` and `bottom` where it fits.
+pub(crate) fn draw_vertical_title(
+    canvas: &mut Canvas,
+    title: &str,
+    x: f64,
+    [top, bottom]: [f64; 2],
+) {
+    let em = canvas.em;
+    let (text, size) = font::fit(title, em, canvas.size[1] - 2.0 * em);
+    let half = font::width(&text, size) / 2.0 + 0.5 * em;
+    let x = x.min(canvas.size[0] - 0.4 * em).max(0.9 * em);
+    let y = ((top + bottom) / 2.0).min(canvas.size[1] - half).max(half);
+    let (align, color) = (Align::Middle, canvas.palette.foreground);
+    if !text.is_empty() {
+        let text = Text { text, anchor: [x, y], size, align, vertical: true, color };
+        canvas.shapes.push(Shape::Text(text));
+    }
+}

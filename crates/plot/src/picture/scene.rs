@@ -1,0 +1,272 @@
+//! The scene of particles: axes or box axes, projection, colour scale.
+
+use super::axes::{Layout, UNEQUAL_SCALES};
+use super::axis::AxisSpec;
+use super::box_axes::{self, BoxAxes};
+use super::canvas::{Align, Canvas, SERIES, Shape};
+use super::color_scale::ColorScale;
+use super::colorbar::Colorbar;
+use super::font;
+use super::heading::{Heading, LegendEntry, Marker};
+use super::projection::Projection;
+use super::style::Style;
+use super::view::View;
+use crate::color::Rgb;
+use crate::data::{Attribute, Trajectories};
+use crate::error::{Error, Result};
+
+/// A picture of particles without the particles.
+pub(crate) struct Scene<'a> {
+    pub canvas: Canvas,
+    pub projection: Projection,
+    /// The shapes in front of the particles.
+    pub foreground: Vec<Shape>,
+    scale: Option<ColorScale>,
+    attribute: Option<&'a Attribute>,
+}
+
+/// Colour of tracks without an attribute.
+const DEFAULT_COLOR: Rgb = SERIES[0];
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(
+        trajectories: &'a Trajectories,
+        view: &View,
+        style: &Style,
+        mut heading: Heading,
+    ) -> Result<Self> {
+        style.check()?;
+        view.check()?;
+        check(trajectories)?;
+        let attribute = selected_attribute(trajectories, style)?;
+        let scale = attribute
+            .map(|attribute| ColorScale::new(drawn_values(trajectories, attribute), style));
+        let mut canvas = Canvas::new(style);
+        if let (Some(scale), Some(attribute)) = (&scale, attribute)
+            && scale.has_missing
+        {
+            heading.legend.push(LegendEntry::new(
+                Marker::Square(canvas.palette.missing),
+                format!("no {}", attribute.name),
+            ));
+        }
+        let colorbar = scale
+            .as_ref()
+            .zip(attribute)
+            .and_then(|(scale, of)| Colorbar::new(scale, &of.name, &of.unit));
+        let bounds = bounds(trajectories);
+        let (projection, foreground) = match *view {
+            View::Plane(plane) => {
+                draw_plane(&mut canvas, trajectories, bounds, plane.axes(), colorbar, heading)
+            }
+            View::Space { azimuth, elevation } => {
+                let angles = [azimuth, elevation];
+                draw_box(&mut canvas, trajectories, bounds, angles, colorbar, heading)
+            }
+        };
+        Ok(Self { canvas, projection, foreground, scale, attribute })
+    }
+
+    /// Evenly spaced samples of the colour map.
+    pub(crate) fn colors(&self) -> Vec<Rgb> {
+        let sample =
+            |scale: &ColorScale| (0..32).map(|i| scale.colors.at(f64::from(i) / 31.0)).collect();
+        self.scale.as_ref().map_or(vec![DEFAULT_COLOR], sample)
+    }
+
+    /// The colour of the position with an index.
+    pub(crate) fn color(&self, index: usize) -> Rgb {
+        match (&self.scale, self.attribute) {
+            (Some(scale), Some(attribute)) => {
+                scale.color(attribute.values[index], self.canvas.palette.missing)
+            }
+            _ => DEFAULT_COLOR,
+        }
+    }
+
+    /// The colour of the line between two positions: that of the mean of their values, or of the one
+    /// that is defined.
+    pub(crate) fn color_between(&self, a: usize, b: usize) -> Rgb {
+        match (&self.scale, self.attribute) {
+            (Some(scale), Some(attribute)) => {
+                let [a, b] = [attribute.values[a], attribute.values[b]];
+                let mean = if a.is_nan() { b } else { a.midpoint(if b.is_nan() { a } else { b }) };
+                scale.color(mean, self.canvas.palette.missing)
+            }
+            _ => DEFAULT_COLOR,
+        }
+    }
+}
+
+const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// Draws the axes of a plane; gives its projection and the shapes in front of the particles.
+fn draw_plane(
+    canvas: &mut Canvas,
+    trajectories: &Trajectories,
+    bounds: [[f64; 3]; 2],
+    plane: [usize; 2],
+    colorbar: Option<Colorbar>,
+    heading: Heading,
+) -> (Projection, Vec<Shape>) {
+    let widths = plane.map(|i| bounds[1][i] - bounds[0][i]);
+    let range = |i: usize, other: f64| {
+        let [low, high] = [bounds[0][plane[i]], bounds[1][plane[i]]];
+        // A flat box gets a small height.
+        let is_flat = high - low <= 1e-12 * low.abs().max(high.abs()) && other > 0.0;
+        if is_flat { [low - 0.02 * other, high + 0.02 * other] } else { [low, high] }
+    };
+    let spec = |i: usize| {
+        let range = range(i, widths[1 - i]);
+        AxisSpec::new(AXIS_NAMES[plane[i]], &trajectories.length_unit, range)
+    };
+    let layout = Layout { specs: [spec(0), spec(1)], equal_scales: true, colorbar, heading };
+    let axes = layout.place(canvas);
+    axes.draw_grid(canvas);
+    let domain = trajectories.domain.map(|corner| axes.at(plane.map(|axis| corner[axis])));
+    let is_finite = domain.as_flattened().iter().all(|x| x.is_finite());
+    if is_finite && trajectories.domain != bounds {
+        canvas.outline(domain, canvas.palette.muted);
+    }
+    axes.draw(canvas);
+    let ranges = [0, 1].map(|i| axes.specs[i].range);
+    draw_empty_message(canvas, trajectories, &axes.sides);
+    (Projection::plane(plane, ranges, axes.sides), Vec::new())
+}
+
+/// Draws the back of the box; gives its projection and its front edges.
+fn draw_box(
+    canvas: &mut Canvas,
+    trajectories: &Trajectories,
+    bounds: [[f64; 3]; 2],
+    angles: [f64; 2],
+    colorbar: Option<Colorbar>,
+    mut heading: Heading,
+) -> (Projection, Vec<Shape>) {
+    let em = canvas.em;
+    if box_axes::stretch(bounds) != [1.0; 3] {
+        heading.add_to_subtitle(UNEQUAL_SCALES);
+    }
+    let (top, bottom) = (heading.height(canvas), canvas.size[1] - 0.5 * em);
+    let bar_sides = [top + 0.15 * (bottom - top), bottom - 0.15 * (bottom - top)];
+    let right = colorbar.as_ref().map_or(em, |bar| bar.width(canvas, bar_sides[1] - bar_sides[0]));
+    let area = [[em, canvas.size[0] - right], [top, bottom]];
+    let unit = &trajectories.length_unit;
+    let specs = [0, 1, 2].map(|i| AxisSpec::new(AXIS_NAMES[i], unit, [bounds[0][i], bounds[1][i]]));
+    let axes = BoxAxes::new(specs, bounds, angles, area, em);
+    heading.draw(canvas, [2.0 * em, 0.0]);
+    if let Some(bar) = &colorbar {
+        bar.draw(canvas, area[0][1], bar_sides);
+    }
+    axes.draw_back(canvas);
+    let background = std::mem::take(&mut canvas.shapes);
+    axes.draw_front(canvas);
+    let foreground = std::mem::replace(&mut canvas.shapes, background);
+    draw_empty_message(canvas, trajectories, &area);
+    (axes.projection, foreground)
+}
+
+/// Draws a message in the middle if there are no particles to draw.
+fn draw_empty_message(canvas: &mut Canvas, trajectories: &Trajectories, sides: &[[f64; 2]; 2]) {
+    let text = match trajectories.particles.len() {
+        0 => "no particles",
+        _ if trajectories.position.iter().all(|x| !is_finite(*x)) => "no particle has a position",
+        _ => return,
+    };
+    draw_message(canvas, text, sides);
+}
+
+/// Draws a message in the middle between the sides.
+pub(crate) fn draw_message(canvas: &mut Canvas, text: &str, sides: &[[f64; 2]; 2]) {
+    let [x, y] = sides.map(|[low, high]| (low + high) / 2.0);
+    let (text, size) = font::fit(text, 1.2 * canvas.em, sides[0][1] - sides[0][0]);
+    let em = canvas.em;
+    canvas.text(&text, [x, y + 0.4 * em], size / em, Align::Middle, canvas.palette.muted);
+}
+
+/// Whether all coordinates of a position are finite.
+pub(crate) fn is_finite(position: [f32; 3]) -> bool {
+    position.iter().all(|x| x.is_finite())
+}
+
+/// The bounding box of the domain and of the positions. Corners of an unbounded domain are ignored.
+fn bounds(trajectories: &Trajectories) -> [[f64; 3]; 2] {
+    let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+    // The width of a larger box would overflow.
+    let corners =
+        trajectories.domain.iter().filter(|corner| corner.iter().all(|x| x.abs() < 1e300));
+    let positions =
+        trajectories.position.iter().filter(|x| is_finite(**x)).map(|x| x.map(f64::from));
+    for position in positions.chain(corners.copied()) {
+        for (i, x) in position.into_iter().enumerate() {
+            bounds[0][i] = bounds[0][i].min(x);
+            bounds[1][i] = bounds[1][i].max(x);
+        }
+    }
+    let has_points = bounds[0][0] <= bounds[1][0];
+    let bounds = if has_points { bounds } else { [[0.0; 3], [1.0; 3]] };
+    // A single point is in the middle of a unit cube.
+    if bounds[0] == bounds[1] {
+        [bounds[0].map(|low| low - 0.5), bounds[1].map(|high| high + 0.5)]
+    } else {
+        bounds
+    }
+}
+
+/// The attribute to colour the trajectories by, if they have any.
+fn selected_attribute<'a>(
+    trajectories: &'a Trajectories,
+    style: &Style,
+) -> Result<Option<&'a Attribute>> {
+    let attributes = &trajectories.attributes;
+    let Some(name) = &style.color_by else { return Ok(attributes.first()) };
+    let found = attributes.iter().find(|attribute| attribute.name == *name);
+    let available = || match attributes.len() {
+        0 => "none".into(),
+        _ => attributes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    found.map(Some).ok_or_else(|| Error::Attribute { given: name.clone(), available: available() })
+}
+
+/// The values at the positions that are drawn: finite ones, of an active particle or at the end of a
+/// line.
+fn drawn_values<'a>(
+    trajectories: &'a Trajectories,
+    attribute: &'a Attribute,
+) -> impl Iterator<Item = f32> + Clone + 'a {
+    let is_drawn = |i: usize| {
+        (trajectories.active[i] || trajectories.joined[i]) && is_finite(trajectories.position[i])
+    };
+    attribute.values.iter().enumerate().filter(move |(i, _)| is_drawn(*i)).map(|(_, value)| *value)
+}
+
+/// Checks the lengths of the arrays and the order of the times.
+fn check(trajectories: &Trajectories) -> Result<()> {
+    let (saves, particles) = (trajectories.times.len(), trajectories.particles.len());
+    let expected = saves * particles;
+    let lengths = [
+        ("position", trajectories.position.len()),
+        ("joined", trajectories.joined.len()),
+        ("active", trajectories.active.len()),
+    ];
+    let attributes = trajectories.attributes.iter().map(|a| (a.name.as_str(), a.values.len()));
+    for (name, length) in lengths.into_iter().chain(attributes) {
+        if length != expected {
+            let reason = format!(
+                "{saves} saves of {particles} particles have {expected} positions, but there are \
+                 {length} values of `{name}`"
+            );
+            return Err(Error::data("tracks", reason));
+        }
+    }
+    // Times decrease in a backward run.
+    let times = &trajectories.times;
+    let is_ordered = times.is_sorted() || times.is_sorted_by(|a, b| a >= b);
+    if !is_ordered || !times.iter().all(|time| time.is_finite()) {
+        return Err(Error::data(
+            "tracks",
+            "the times of the saves must be finite, and all increase or all decrease",
+        ));
+    }
+    Ok(())
+}

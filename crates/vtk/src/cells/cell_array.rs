@@ -1,0 +1,92 @@
+//! The cells of a mesh in memory.
+
+use crate::error::Error;
+use crate::source::{ErrorContext, Source};
+
+/// The cells of a mesh: types, offsets and connectivity, as in VTK.
+///
+/// The cells are validated on reading: every index is that of a point, cells are contiguous in the
+/// connectivity, and a cell has the number of points of its type, where that is fixed. There are
+/// fewer than 2^32 entries in the connectivity.
+///
+/// ```no_run
+/// let cells = burntrace_vtk::open("mesh.vtu")?.cells()?;
+/// let tetrahedra = cells.iter().filter(|(kind, _)| *kind == 10).count();
+/// # Ok::<(), burntrace_vtk::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellArray {
+    pub(super) types: Vec<u8>,
+    pub(super) offsets: Vec<u32>,
+    pub(super) connectivity: Vec<u32>,
+}
+
+impl CellArray {
+    /// No cells.
+    pub(super) fn empty() -> Self {
+        Self { types: Vec::new(), offsets: vec![0], connectivity: Vec::new() }
+    }
+
+    /// Reserves memory for `points` entries of connectivity, and for the offsets of the cells whose
+    /// types are known.
+    pub(super) fn reserve(
+        &mut self,
+        points: usize,
+        context: ErrorContext<'_>,
+    ) -> Result<(), Error> {
+        let cells = self.types.len();
+        let reserved = self.offsets.try_reserve_exact(cells);
+        let reserved = reserved.and_then(|()| self.connectivity.try_reserve_exact(points));
+        reserved.map_err(|_| context.out_of_memory(points.saturating_add(cells)))
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// The VTK type of each cell: 5 is a triangle, 9 a quad, 10 a tetrahedron, 12 a hexahedron, 13 a
+    /// wedge, 14 a pyramid.
+    pub fn types(&self) -> &[u8] {
+        &self.types
+    }
+
+    /// The start of each cell in the [`connectivity`](Self::connectivity), followed by the end of the
+    /// last cell: one entry more than cells, the first is 0.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The point indices of the cells, in VTK's order for each type.
+    pub fn connectivity(&self) -> &[u32] {
+        &self.connectivity
+    }
+
+    /// Iterates over the cells: type and point indices.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u8, &[u32])> {
+        let bounds = self.offsets.array_windows();
+        self.types.iter().zip(bounds).map(|(kind, &[start, end])| {
+            (*kind, self.connectivity.get(start as usize..end as usize).unwrap_or_default())
+        })
+    }
+
+    /// The [`types`](Self::types), the [`offsets`](Self::offsets) and the
+    /// [`connectivity`](Self::connectivity), without a copy.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u32>, Vec<u32>) {
+        (self.types, self.offsets, self.connectivity)
+    }
+}
+
+/// Checks that a count fits into 32 bits, the size of the indices.
+pub(super) fn check_count(source: &Source, count: usize, what: &str) -> Result<(), Error> {
+    if u32::try_from(count).is_ok() {
+        return Ok(());
+    }
+    let context = source.context(0, "the cells");
+    Err(context.unsupported(format!("a mesh of `{count}` {what}"), "split it into smaller meshes"))
+}
