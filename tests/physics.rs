@@ -3,6 +3,9 @@
 //! Devices: Flex, NdArray and the first Vulkan device. A missing device is skipped with a message, or an
 //! error if it is listed in `BURNTRACE_REQUIRE=flex,ndarray,vulkan`.
 
+#[path = "support/requirements.rs"]
+mod requirements;
+
 mod physics {
     mod cloud;
     mod common;

@@ -1,5 +1,6 @@
 //! Shared helpers: devices, grids from formulas, and runs on the host.
 
+use crate::requirements::OTHER_THAN_DEVICES;
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
     Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, OutsideTime,
@@ -70,8 +71,8 @@ pub fn double_machines() -> Vec<Machine> {
 
 fn find_machines() -> Vec<Machine> {
     let required = std::env::var("BURNTRACE_REQUIRE").unwrap_or_default();
-    let required: Vec<&str> =
-        required.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+    let is_device = |name: &&str| !name.is_empty() && !OTHER_THAN_DEVICES.contains(name);
+    let required: Vec<&str> = required.split(',').map(str::trim).filter(is_device).collect();
     let mut names = vec!["flex", "ndarray", "vulkan:0"];
     let kind = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     for name in &required {

@@ -70,11 +70,8 @@ fn check(name: &str, file: &Path, on_gpus: bool) {
 
 /// The same for a file of the shared data, if present.
 fn check_shared(name: &str, file: &str, on_gpus: bool) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(file);
-    if path.exists() {
+    if let Some(path) = crate::requirements::flow_data(file) {
         check(name, &path, on_gpus);
-    } else {
-        eprintln!("skipped: {} does not exist", path.display());
     }
 }
 

@@ -31,6 +31,10 @@ pub mod status;
 mod surface;
 mod walk;
 
+#[cfg(test)]
+#[path = "../../../tests/support/requirements.rs"]
+mod requirements;
+
 pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};

@@ -9,6 +9,8 @@ mod obstacles;
 mod points;
 mod program;
 mod real_data;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
 mod results;
 mod resume;
 mod sources;

@@ -2,10 +2,11 @@
 
 use super::program::{assert_refused, burntrace, fixture, text};
 use super::real_data::rk4;
+use super::requirements::flow_data;
 use burntrace::{Face, MeshFace, Status, io::Tracks};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 const TETRA: u8 = 10;
@@ -418,15 +419,6 @@ fn pieces_of_a_parallel_file_form_one_mesh() {
     assert_eq!((&field["nodes"], &field["merged_points"]), (&24.into(), &8.into()));
 }
 
-/// A file of the shared data beside the repository, if available.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-    }
-    path.canonicalize().ok()
-}
-
 /// The velocity in each unit cube of the blood vessels, by its low corner.
 fn voxels(path: &Path) -> HashMap<[i64; 3], [f64; 3]> {
     let file = burntrace_vtk::open(path).unwrap();
@@ -445,7 +437,7 @@ fn voxels(path: &Path) -> HashMap<[i64; 3], [f64; 3]> {
 #[test]
 fn blood_vessels_agree_with_a_voxel_walk() {
     const STEPS: usize = 100;
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
+    let Some(path) = flow_data("blood_vessels/T0000000500.pvtu") else { return };
     let field = format!("files = {path:?}\ninterpolation = \"mesh\"");
     let seeds = "kind = \"uniform\"\ncount = 10000\noutside = \"not-located\"";
     let trace = format!("scheme = \"euler\"\nt0 = 0.0\ndt = 0.5\nsteps = {STEPS}");
@@ -482,7 +474,7 @@ fn blood_vessels_agree_with_a_voxel_walk() {
 
 #[test]
 fn mesh_walls_contain_blood() {
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
+    let Some(path) = flow_data("blood_vessels/T0000000500.pvtu") else { return };
     let voxels = voxels(&path);
     let folder = tempfile::tempdir().unwrap();
     let seeds = "kind = \"uniform\"\ncount = 4000\noutside = \"not-located\"";
@@ -514,7 +506,7 @@ fn mesh_walls_contain_blood() {
 
 #[test]
 fn several_vector_arrays_need_a_velocity_name() {
-    let Some(path) = shared("can.vtu") else { return };
+    let Some(path) = flow_data("can.vtu") else { return };
     let folder = tempfile::tempdir().unwrap();
     let field = format!("files = {path:?}\ninterpolation = \"mesh\"");
     let seeds = "kind = \"uniform\"\ncount = 2000\noutside = \"not-located\"";

@@ -2,6 +2,7 @@
 
 use super::program::{assert_refused, burntrace, fixture, text};
 use super::real_data::rk4;
+use super::requirements::flow_data;
 use burntrace::{Status, io::Tracks};
 use std::path::Path;
 use std::process::Output;
@@ -244,11 +245,7 @@ fn info_lists_the_interpolations_of_a_file() {
 
 #[test]
 fn kitchen_agrees_with_brute_force() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/kitchen.vtk");
-    let Ok(path) = path.canonicalize() else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
+    let Some(path) = flow_data("kitchen.vtk") else { return };
     let file = burntrace_vtk::open(&path).unwrap();
     let info = file.arrays().iter().find(|info| info.name == "velocity").unwrap();
     let velocities = file.read(info).unwrap().values.into_f64();

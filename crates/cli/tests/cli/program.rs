@@ -1,5 +1,6 @@
 //! Output, files and exit codes of the program.
 
+use super::requirements::skip;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -180,8 +181,7 @@ fn f64_formula_is_refused_on_vulkan() {
     let folder = folder_with_case();
     let devices = text(&burntrace(folder.path(), &["devices"]).stdout);
     if !devices.lines().any(|line| line.starts_with("vulkan:0")) {
-        eprintln!("skipped: there is no Vulkan device");
-        return;
+        return skip("vulkan", "there is no Vulkan device");
     }
     let case = "[field]\nflow = \"double-gyre\"\n[seeds]\nkind = \"uniform\"\ncount = 5\n\
                 [trace]\nt1 = 0.1\nsteps = 2\n[run]\nprecision = \"f64\"\n";

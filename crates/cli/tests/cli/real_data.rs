@@ -2,6 +2,7 @@
 //! double precision.
 
 use super::program::{burntrace, text};
+use super::requirements::flow_data;
 use burntrace::{Status, io::Tracks};
 use std::path::{Path, PathBuf};
 
@@ -93,11 +94,7 @@ const STEPS: usize = 200;
 
 /// Traces a grid of seeds from the command line, and compares with the oracle.
 fn check(name: &str, array: &str, dt: f64, precision: &str, interpolation: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    let Ok(path) = path.canonicalize() else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
+    let Some(path) = flow_data(name) else { return };
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &path, dt, precision, interpolation);
     let tracks = Tracks::open(folder.path().join("results/run/tracks")).unwrap();

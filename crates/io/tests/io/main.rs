@@ -9,6 +9,8 @@ mod killed;
 mod mesh;
 mod play;
 mod points;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
 mod series;
 mod speed;
 mod store;

@@ -1,4 +1,5 @@
-use crate::support::{ArrayText, CellText, data, folder, frame, shared, unstructured};
+use crate::requirements::flow_data;
+use crate::support::{ArrayText, CellText, data, folder, frame, unstructured};
 use burntrace_core::mesh::Mesh;
 use burntrace_core::{CellKind, Floats, FrameData, FrameSource, MeshSource, Placement};
 use burntrace_io::series::Association;
@@ -365,7 +366,7 @@ fn other_cells_is_read_as_in_a_case_file() {
 
 #[test]
 fn blood_vessels_are_a_mesh_in_pieces() {
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
+    let Some(path) = flow_data("blood_vessels/T0000000500.pvtu") else { return };
     let series = MeshSeries::open(path.as_path(), &SeriesOptions::default()).unwrap();
     assert_eq!((series.placement(), series.points().len()), (Placement::Cells, 48_823));
     assert_eq!(series.cells().len(), series.info().cells);
@@ -377,7 +378,7 @@ fn blood_vessels_are_a_mesh_in_pieces() {
 
 #[test]
 fn can_and_kitchen_are_meshes() {
-    let Some(path) = shared("can.vtu") else { return };
+    let Some(path) = flow_data("can.vtu") else { return };
     let options =
         SeriesOptions { velocity: VelocityName::Array("VEL".into()), ..Default::default() };
     let can = MeshSeries::open(path.as_path(), &options).unwrap();
@@ -386,7 +387,7 @@ fn can_and_kitchen_are_meshes() {
     assert_eq!(made(&can).dimension(), 3);
     let info = inspect(path.as_path(), &options).unwrap();
     assert_eq!(info.interpolations, ["mesh", "nearest", "inverse-distance"]);
-    let Some(path) = shared("kitchen.vtk") else { return };
+    let Some(path) = flow_data("kitchen.vtk") else { return };
     let kitchen = MeshSeries::open(path.as_path(), &SeriesOptions::default()).unwrap();
     assert_eq!(kitchen.cells().kinds.len(), 27 * 23 * 16);
     assert_eq!(kitchen.read_frame(0).unwrap().velocity.len(), 3 * 28 * 24 * 17);

@@ -1,4 +1,5 @@
-use crate::support::{data, folder, shared};
+use crate::requirements::flow_data;
+use crate::support::{data, folder};
 use burntrace_core::{Floats, FrameData, FrameSource, PointSource};
 use burntrace_io::series::Association;
 use burntrace_io::{
@@ -189,7 +190,7 @@ fn inspection_lists_suitable_interpolations() {
 
 #[test]
 fn a_can_has_several_vectors() {
-    let Some(path) = shared("can.vtu") else { return };
+    let Some(path) = flow_data("can.vtu") else { return };
     let message = error(path.as_path(), &SeriesOptions::default());
     assert!(message.contains("several vectors"), "{message}");
     for name in ["DISPL", "VEL", "ACCL"] {
@@ -203,7 +204,7 @@ fn a_can_has_several_vectors() {
 
 #[test]
 fn blood_vessels_have_their_velocity_in_the_cells() {
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else { return };
+    let Some(path) = flow_data("blood_vessels/T0000000500.pvtu") else { return };
     let message = error(path.as_path(), &SeriesOptions::default());
     assert!(message.contains("its velocity `velocity` is in the cells"), "{message}");
     let info = inspect(path.as_path(), &SeriesOptions::default()).unwrap();
@@ -217,7 +218,7 @@ fn blood_vessels_have_their_velocity_in_the_cells() {
 
 #[test]
 fn a_kitchen_has_points() {
-    let Some(path) = shared("kitchen.vtk") else { return };
+    let Some(path) = flow_data("kitchen.vtk") else { return };
     let series = PointSeries::open(path, &SeriesOptions::default()).unwrap();
     assert_eq!(series.positions().len(), 28 * 24 * 17);
     let [x, yz] = ["0.05", "0.0099999988"].map(|text| f64::from(text.parse::<f32>().unwrap()));

@@ -1,4 +1,5 @@
-use crate::support::{data, folder, frame, image, shared};
+use crate::requirements::flow_data;
+use crate::support::{data, folder, frame, image};
 use burntrace_core::{Floats, FrameData, FrameSource, GridSource, Placement};
 use burntrace_io::series::Association;
 use burntrace_io::{
@@ -354,7 +355,7 @@ fn options_are_read_as_in_a_case_file() {
 
 #[test]
 fn a_kitchen_on_a_curvilinear_grid_has_axes() {
-    let Some(path) = shared("kitchen.vtk") else { return };
+    let Some(path) = flow_data("kitchen.vtk") else { return };
     let series = Series::open(path, &SeriesOptions::default()).unwrap();
     assert_eq!(series.info().kind, "structured grid");
     assert_eq!(series.info().dims, Some([28, 24, 17]));
@@ -364,7 +365,7 @@ fn a_kitchen_on_a_curvilinear_grid_has_axes() {
 
 #[test]
 fn a_carotid_artery_is_read() {
-    let Some(path) = shared("carotid.vtk") else { return };
+    let Some(path) = flow_data("carotid.vtk") else { return };
     let series = Series::open(path, &SeriesOptions::default()).unwrap();
     assert_eq!(series.info().axes[0].low, 100.0);
     let values = single(series.read_frame(0).unwrap());

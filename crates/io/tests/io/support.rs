@@ -11,15 +11,6 @@ pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
 }
 
-/// A file of the data collection beside the repository, if it exists.
-pub fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        println!("skipped: `{}` does not exist", path.display());
-    }
-    path.exists().then_some(path)
-}
-
 /// An array for [`image`]: `point` or `cell`, type, name, components, values.
 pub type ArrayText<'a> = (&'a str, &'a str, &'a str, usize, Vec<f64>);
 

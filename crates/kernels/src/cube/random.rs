@@ -249,8 +249,7 @@ mod tests {
     #[test]
     fn device_matches_cpu_random_numbers() {
         let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-            eprintln!("skipped: no Vulkan device");
-            return;
+            return crate::requirements::skip("vulkan", "no Vulkan device");
         };
         let single = compare::<f32>(&device, f32::elem_type_native(), 24);
         assert!(single <= MAX_DIFFERENCE, "{single}");

@@ -1,5 +1,6 @@
 //! Animations, decoded and checked.
 
+use super::requirements::skip;
 use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_mp4};
 use burntrace_plot::color::ColorMap;
@@ -156,7 +157,7 @@ fn missing_ffmpeg_is_an_error() {
 #[test]
 fn mp4_has_even_sides_and_the_given_duration() {
     if Command::new("ffmpeg").arg("-version").output().is_err() {
-        return println!("skipped: no ffmpeg");
+        return skip("ffmpeg", "no program `ffmpeg`");
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("- runner.mp4");

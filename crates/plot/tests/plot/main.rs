@@ -4,4 +4,6 @@
 
 mod animation;
 mod pictures;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
 mod samples;

@@ -221,8 +221,7 @@ fn compare<F: cpu::Real>(
 #[test]
 fn device_matches_cpu_on_analytic_obstacles() {
     let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-        eprintln!("skipped: no Vulkan device");
-        return;
+        return crate::requirements::skip("vulkan", "no Vulkan device");
     };
     let single = (f32::elem_type_native(), DType::F32);
     let normal_part = compare::<f32>(&device, single, 1e-3, case);
@@ -237,8 +236,7 @@ fn device_matches_cpu_on_analytic_obstacles() {
 #[test]
 fn device_matches_cpu_on_triangulated_surfaces() {
     let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
-        eprintln!("skipped: no Vulkan device");
-        return;
+        return crate::requirements::skip("vulkan", "no Vulkan device");
     };
     let surfaces = random::surfaces(&mut Rng::with_seed(12));
     let among = |rng: &mut Rng| random::among(rng, &surfaces);

@@ -1,10 +1,5 @@
-//! Handwritten files with unusual content of real files.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use super::common::{array, folder, points, values};
 use burntrace_vtk::{Association, Attribute, Error, Geometry, ScalarType, Values, VtkFile, open};
-use common::{array, folder, points, values};
 
 fn hand(name: &str) -> VtkFile {
     open(folder().join(name)).unwrap()

@@ -1,10 +1,5 @@
-//! Every generated fixture has the values of the formulas.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use super::common::{array, fixtures, folder, p, points, values, velocity};
 use burntrace_vtk::{Association, Attribute, Geometry, Kind, ScalarType, Values, VtkFile, open};
-use common::{array, fixtures, folder, p, points, values, velocity};
 
 const X: [f64; 4] = [0.0, 0.5, 1.5, 4.0];
 const Y: [f64; 3] = [-1.0, 0.25, 2.0];

@@ -1,15 +1,11 @@
-//! Cells of meshes in every layout and encoding.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::path::Path;
 
-use burntrace_vtk::{Association, CellArray, Kind, VtkFile, open};
-use common::mesh::{
+use super::common::mesh::{
     TWO_CELLS, TempMesh, VTK_SCALARS, legacy, listed, piece, structured, vtu, words,
 };
-use common::{fixtures, folder, mixed, shared};
+use super::common::{fixtures, folder, mixed};
+use super::requirements::flow_data;
+use burntrace_vtk::{Association, CellArray, Kind, VtkFile, open};
 use proptest::prelude::*;
 
 const VOXEL: u8 = 11;
@@ -79,14 +75,14 @@ fn cells_of_many_types_are_the_same_in_all_encodings() {
 
 #[test]
 fn cells_of_pieces_refer_to_the_points_of_their_piece() {
-    let whole = common::points(&fixture("raw.vtu"));
+    let whole = super::common::points(&fixture("raw.vtu"));
     let positions: Vec<_> = hexahedra()
         .into_iter()
         .map(|(_, points)| points.into_iter().map(|p| whole[p as usize]).collect::<Vec<_>>())
         .collect();
     for name in ["two-pieces.vtu", "../parallel/mesh.pvtu"] {
         let file = fixture(name);
-        let (cells, points) = (file.cells().unwrap(), common::points(&file));
+        let (cells, points) = (file.cells().unwrap(), super::common::points(&file));
         assert_eq!(cells.types(), [HEXAHEDRON; 6], "{name}");
         let found: Vec<_> = cells
             .iter()
@@ -243,7 +239,7 @@ proptest! {
 
 /// The cells of a large file outside the repository, if it exists.
 fn shared_cells(name: &str) -> Option<(VtkFile, CellArray)> {
-    let file = open(shared(name)?).unwrap();
+    let file = open(flow_data(name)?).unwrap();
     let cells = file.cells().unwrap();
     assert_eq!(cells.len(), file.geometry().num_cells(), "{name}");
     Some((file, cells))

@@ -1,6 +1,3 @@
-//! Shared by the tests: the fixtures and the formulas of their values (see `make_fixtures.py`).
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stderr)]
-
 pub mod mesh;
 
 use std::path::{Path, PathBuf};
@@ -32,16 +29,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files.retain(|path| path.extension().is_some_and(|extension| extension != "md"));
     files.sort();
     files
-}
-
-/// A large file outside the repository, if it exists.
-pub fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: no file `{}`", path.display());
-    None
 }
 
 /// The array with this name.

@@ -1,10 +1,5 @@
-//! Error messages: file, location, what was found and what was expected.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use super::common::folder;
 use burntrace_vtk::{Error, open};
-use common::folder;
 
 /// The first error of opening a file with this text and reading all its arrays.
 fn error_of(text: impl AsRef<[u8]>) -> String {

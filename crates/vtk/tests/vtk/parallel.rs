@@ -1,12 +1,8 @@
-//! Parallel data sets, whose pieces are separate files.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::path::Path;
 
+use super::common::{folder, p, points, values, velocity};
+use super::requirements::flow_data;
 use burntrace_vtk::{Geometry, VtkFile, open};
-use common::{folder, p, points, shared, values, velocity};
 
 /// The values of a topology array.
 fn topology(file: &VtkFile, name: &str) -> Vec<f64> {
@@ -154,7 +150,7 @@ fn mismatched_files_are_refused() {
 
 #[test]
 fn blood_vessels_are_joined() {
-    let Some(path) = shared("blood_vessels/T0000000500.pvtu") else {
+    let Some(path) = flow_data("blood_vessels/T0000000500.pvtu") else {
         return;
     };
     let file = open(path).unwrap();

@@ -1,16 +1,11 @@
-//! Damaged files are read or refused, without a panic, a hang or an excessive allocation.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::common::{fixtures, mixed};
 use burntrace_vtk::{CellArray, Error, VtkFile, open};
-use common::{fixtures, mixed};
 use proptest::prelude::*;
 
 /// Records the largest allocation.

@@ -1,11 +1,7 @@
 //! Files of other programs, compared with the values that VTK reads. The files are large and not part of
-//! the repository; without them the tests are skipped.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use super::common::{array, values};
+use super::requirements::flow_data;
 use burntrace_vtk::{Geometry, ScalarType, VtkFile, open};
-use common::{array, shared, values};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-6 * expected.abs().max(1e-9)
@@ -32,7 +28,7 @@ fn check_array(file: &VtkFile, name: &str, expected: (usize, [f64; 3], f64)) {
 
 #[test]
 fn carotid_matches_vtk() {
-    let Some(path) = shared("carotid.vtk") else {
+    let Some(path) = flow_data("carotid.vtk") else {
         return;
     };
     let file = open(path).unwrap();
@@ -50,7 +46,7 @@ fn carotid_matches_vtk() {
 
 #[test]
 fn kitchen_matches_vtk() {
-    let Some(path) = shared("kitchen.vtk") else {
+    let Some(path) = flow_data("kitchen.vtk") else {
         return;
     };
     let file = open(path).unwrap();
@@ -73,7 +69,7 @@ fn kitchen_matches_vtk() {
 
 #[test]
 fn can_matches_vtk() {
-    let Some(path) = shared("can.vtu") else {
+    let Some(path) = flow_data("can.vtu") else {
         return;
     };
     let file = open(path).unwrap();
@@ -112,7 +108,7 @@ fn blood_vessels_match_vtk() {
         (9_184, 7_125, 258_501_244.0, 1_801.162_185_072_898_9, -1_223.127_640_116_486_9),
     ];
     for (index, (points, cells, indices, density, velocity)) in expected.into_iter().enumerate() {
-        let Some(path) = shared(&format!("blood_vessels/T0000000500/00{index}.vtu")) else {
+        let Some(path) = flow_data(&format!("blood_vessels/T0000000500/00{index}.vtu")) else {
             return;
         };
         let file = open(path).unwrap();

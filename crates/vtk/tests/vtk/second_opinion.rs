@@ -1,14 +1,9 @@
 //! Comparison with the crate `vtkio`: it reads the same values from the fixtures that it supports, and
-//! the files that it writes are read back.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::common::{fixtures, folder};
 use burntrace_vtk::{Association, open};
-use common::{fixtures, folder};
 use vtkio::model::{Attribute, Attributes, DataSet, Piece, Vtk};
 
 /// The fixtures that `vtkio` 0.7.0-rc2 does not support, by prefix and suffix of their names, with

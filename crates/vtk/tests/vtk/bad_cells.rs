@@ -1,11 +1,8 @@
-//! Error messages for invalid cells.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
+use super::common::folder;
+use super::common::mesh::{
+    TWO_CELLS, TempMesh, VTK_SCALARS, legacy, listed, piece, structured, vtu,
+};
 use burntrace_vtk::{Error, open};
-use common::folder;
-use common::mesh::{TWO_CELLS, TempMesh, VTK_SCALARS, legacy, listed, piece, structured, vtu};
 
 fn assert_ends_with(message: &str, end: &str) {
     assert!(message.ends_with(end), "{message}");

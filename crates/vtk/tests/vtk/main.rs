@@ -1,0 +1,16 @@
+//! Tests of the VTK reader on generated, damaged, handwritten and real files.
+
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
+
+mod bad_cells;
+mod cells;
+mod common;
+mod damaged;
+mod errors;
+mod fixtures;
+mod handwritten;
+mod parallel;
+mod real_files;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
+mod second_opinion;

@@ -1,0 +1,42 @@
+//! What tests may not skip. `BURNTRACE_REQUIRE` lists devices (`flex`, `ndarray`, `vulkan`, ...) and
+//! other requirements: `data`, the folder of measured and simulated flows beside the repository, and
+//! `ffmpeg`. A test without a requirement is skipped with a note, or fails where it is listed.
+//!
+//! Included by path into the tests of several crates.
+#![allow(dead_code)] // Each of them uses a part.
+
+use std::path::{Path, PathBuf};
+
+/// Entries of `BURNTRACE_REQUIRE` that are not devices.
+pub const OTHER_THAN_DEVICES: [&str; 2] = ["data", "ffmpeg"];
+
+/// Whether `BURNTRACE_REQUIRE` lists a name.
+pub fn is_required(name: &str) -> bool {
+    let required = std::env::var("BURNTRACE_REQUIRE").unwrap_or_default();
+    required.split(',').any(|listed| listed.trim() == name)
+}
+
+/// Notes that a test is skipped for a reason.
+///
+/// # Panics
+///
+/// If the requirement that is missing is listed in `BURNTRACE_REQUIRE`.
+pub fn skip(requirement: &str, reason: &str) {
+    assert!(!is_required(requirement), "`{requirement}` is required: {reason}");
+    eprintln!("skipped: {reason}");
+}
+
+/// A file of the flows beside the repository (`../shared/data`), if it exists.
+///
+/// # Panics
+///
+/// If it does not exist and `data` is required.
+pub fn flow_data(name: &str) -> Option<PathBuf> {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = folders.find(|folder| folder.join("Cargo.lock").exists())?;
+    let path = root.join("../shared/data").join(name);
+    if !path.exists() {
+        skip("data", &format!("{} does not exist", path.display()));
+    }
+    path.canonicalize().ok()
+}
