@@ -163,7 +163,7 @@ fn conflicting_walks_and_tolerances_are_refused() {
     refused(&[PLUG, pairs, tolerance, MANY, number], &["[walk] does not go with"]);
     let none = tolerance.replace("1e-6", "0.0");
     refused(&[PLUG, pairs, &none, MANY], &["0 (relative) and 0 (absolute)"]);
-    refused(&[PLUG, pairs, tolerance, "max_step = 0.0\n", MANY], &["between 0 and 0"]);
+    refused(&[PLUG, pairs, tolerance, "max_step = 0.0\n", MANY], &["step limits are 0 and 0"]);
 }
 
 #[test]

@@ -89,53 +89,60 @@ pub(super) fn steps_of(
     stepper: &Stepper,
     control: &Adaptive,
     mut state: State,
-    who: &Tensor<2, Bool>,
+    mask: &Tensor<2, Bool>,
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
 ) -> State {
     if start >= 1.0 {
         // A release at the end of the step: nothing is left to integrate.
-        let (here, nobody) = (state.position.clone(), who.clone().bool_and(who.clone().bool_not()));
-        return arrive(stepper, state, who, (index, 1.0, 1.0), (here, nobody));
+        let (here, no_particle) =
+            (state.position.clone(), mask.clone().bool_and(mask.clone().bool_not()));
+        return arrive(stepper, state, mask, (index, 1.0, 1.0), (here, no_particle));
     }
     let whole = end - t;
     let is_released = start > 0.0;
-    let mut pace = if is_released { f64::INFINITY } else { stepper.pace.get() };
-    let mut begun = start;
-    let mut who = who.clone();
-    while begun < 1.0 {
-        let left = (1.0 - begun) * whole;
-        let size = pace.min(control.max_step).min(left.abs());
+    let mut next_dt = if is_released { f64::INFINITY } else { stepper.next_dt.get() };
+    let mut start_fraction = start;
+    let mut mask = mask.clone();
+    while start_fraction < 1.0 {
+        let left = (1.0 - start_fraction) * whole;
+        let size = next_dt.min(control.max_step).min(left.abs());
         let size = if size * 1.001 >= left.abs() { left.abs() } else { size };
         let h = size * whole.signum();
-        let until = if size == left.abs() { 1.0 } else { begun + h / whole };
+        let until = if size == left.abs() { 1.0 } else { start_fraction + h / whole };
         let from = state.position.clone();
-        let leap = rk_step(stepper, &from, t + begun * whole, h);
-        let norm = norm(control, &who, [&from, &leap.to, &leap.error]);
+        let step_result = rk_step(stepper, &from, t + start_fraction * whole, h);
+        let norm = norm(control, &mask, [&from, &step_result.to, &step_result.error]);
         let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
         let factor = factor.clamp(Adaptive::SHRINK, Adaptive::GROW);
         let next = size * factor;
         let rounding = Adaptive::ROUNDINGS * f64::EPSILON * whole.abs();
         let is_accepted = norm <= 1.0 || size <= control.min_step || size <= rounding;
         // A step shortened by the end of the segment says little about the next step size.
-        let is_cut = until == 1.0 && pace > next && pace.is_finite();
-        pace = if is_accepted && is_cut { pace } else { next };
-        let counted = who.clone().int().cast(state.tries.dtype());
+        let is_cut = until == 1.0 && next_dt > next && next_dt.is_finite();
+        next_dt = if is_accepted && is_cut { next_dt } else { next };
+        let counted = mask.clone().int().cast(state.tries.dtype());
         state.count(is_accepted, counted);
         if is_accepted {
-            state = arrive(stepper, state, &who, (index, begun, until), (leap.to, leap.slow));
-            who = who.bool_and(state.is(Status::Active));
-            begun = until;
+            state = arrive(
+                stepper,
+                state,
+                &mask,
+                (index, start_fraction, until),
+                (step_result.to, step_result.slow),
+            );
+            mask = mask.bool_and(state.is(Status::Active));
+            start_fraction = until;
         }
     }
-    stepper.pace.set(if is_released { pace.min(stepper.pace.get()) } else { pace });
+    stepper.next_dt.set(if is_released { next_dt.min(stepper.next_dt.get()) } else { next_dt });
     state
 }
 
 /// The largest ratio of error to tolerance among the selected particles.
-fn norm(control: &Adaptive, who: &Tensor<2, Bool>, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
+fn norm(control: &Adaptive, mask: &Tensor<2, Bool>, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
     let is_counted: Vec<i32> =
-        who.clone().int().try_into_data().map(|d| d.iter::<i32>().collect()).unwrap_or_default();
+        mask.clone().int().try_into_data().map(|d| d.iter::<i32>().collect()).unwrap_or_default();
     let rows = to_host(&from.clone().detach()).into_iter().zip(to_host(&to.clone().detach()));
     let rows = rows.zip(to_host(&error.clone().detach())).zip(is_counted);
     let mut norm: f64 = 0.0;

@@ -22,16 +22,16 @@ pub(super) struct Edge {
 /// The positions at which the stages of steps from `begins` sample the field: for a stage outside
 /// the mesh, the last point in the mesh on the straight line to it.
 pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Tensor<2> {
-    let places = to_host(&stage);
-    let kept = begins.iter().zip(&places).flat_map(|(begin, place)| {
-        if mesh.locate(*place).is_some() || mesh.locate(*begin).is_none() {
-            return *place;
+    let positions = to_host(&stage);
+    let clipped = begins.iter().zip(&positions).flat_map(|(begin, position)| {
+        if mesh.locate(*position).is_some() || mesh.locate(*begin).is_none() {
+            return *position;
         }
-        let way = Way { mesh, from: *begin, to: *place };
-        way.at(way.reach()[0])
+        let path = Path { mesh, from: *begin, to: *position };
+        path.at(path.reach()[0])
     });
-    let kept = constant(kept.collect(), &stage);
-    kept + (stage.clone() - stage.detach())
+    let clipped = constant(clipped.collect(), &stage);
+    clipped + (stage.clone() - stage.detach())
 }
 
 /// Applies the mesh boundary to paths `from -> to`, where `to` is in the domain box.
@@ -40,7 +40,7 @@ pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tens
     let mut edge = Edge { position: to.clone(), fraction: Vec::new(), cell: Vec::new() };
     let mut positions = Vec::with_capacity(3 * ends.len());
     for (begin, end) in begins.iter().zip(&ends) {
-        let passed = Way { mesh, from: *begin, to: *end }.follow(boundary);
+        let passed = Path { mesh, from: *begin, to: *end }.follow(boundary);
         positions.extend(passed.position);
         edge.fraction.push(passed.left.unwrap_or(2.0));
         edge.cell.push(passed.cell);
@@ -50,42 +50,46 @@ pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tens
 }
 
 /// A straight path in a mesh.
-struct Way<'a> {
+struct Path<'a> {
     mesh: &'a Mesh,
     from: [f64; 3],
     to: [f64; 3],
 }
 
 /// The end of a path.
-struct Passed {
+struct Landed {
     position: [f64; 3],
     /// The fraction of the path at which it left the mesh.
     left: Option<f64>,
     cell: i32,
 }
 
-impl Way<'_> {
+impl Path<'_> {
     /// The point at a fraction of the path, rounded to the precision of the tensors.
     fn at(&self, part: f64) -> [f64; 3] {
         let precision = self.mesh.locator().precision;
         [0, 1, 2].map(|d| precision.round(self.from[d] + part * (self.to[d] - self.from[d])))
     }
 
-    fn follow(mut self, boundary: &Boundary) -> Passed {
-        let mut begun = 0.0;
+    fn follow(mut self, boundary: &Boundary) -> Landed {
+        let mut start_fraction = 0.0;
         let mut cell = self.mesh.locate(self.from).map_or(0, |begin| begin.cell);
         for _ in 0..=MAX_BOUNCES {
             if let Some(there) = self.mesh.locate(self.at(1.0)) {
-                return Passed { position: self.at(1.0), left: None, cell: there.cell as i32 + 1 };
+                return Landed { position: self.at(1.0), left: None, cell: there.cell as i32 + 1 };
             }
             let [reached, beyond] = self.reach();
             cell = self.mesh.locate(self.at(reached)).map_or(cell, |last| last.cell);
             let (at_wall, face, inward) = self.mesh.edge(cell, self.at(beyond));
-            begun += reached * (1.0 - begun);
+            start_fraction += reached * (1.0 - start_fraction);
             let position = self.at(reached);
             let wall = boundary.wall_at(position);
             if wall == Wall::Leave {
-                return Passed { position, left: Some(begun), cell: (8 * at_wall + face) as i32 };
+                return Landed {
+                    position,
+                    left: Some(start_fraction),
+                    cell: (8 * at_wall + face) as i32,
+                };
             }
             let rest = [0, 1, 2].map(|d| self.to[d] - position[d]);
             let rest = turned(rest, inward, wall);
@@ -93,7 +97,7 @@ impl Way<'_> {
             // Not exactly on the wall, where rounding would count it as outside again.
             self.from = [0, 1, 2].map(|d| position[d] + inward[d]);
         }
-        Passed { position: self.from, left: None, cell: cell as i32 + 1 }
+        Landed { position: self.from, left: None, cell: cell as i32 + 1 }
     }
 
     /// The fractions of the last point in the mesh and of the next one outside.

@@ -1,6 +1,6 @@
 //! The final status of each particle, and the counts that go with it.
 
-use super::{lives, rows::Rows, start::Releases};
+use super::{rows::Rows, slots, start::Releases};
 use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
     floats::Floats,
@@ -11,7 +11,7 @@ use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 /// How particle instances started: those of the seeds and those in re-used slots.
 pub(super) struct Slots<'a> {
     pub releases: &'a Releases,
-    pub again: Option<&'a lives::Slots>,
+    pub again: Option<&'a slots::Slots>,
     /// Patches of the mesh boundary.
     pub patches: &'a [MeshPatch],
     /// Whether the run has obstacles.
@@ -22,7 +22,7 @@ pub(super) struct Slots<'a> {
 pub(super) struct Account {
     pub ends: Ends,
     /// The last instance of each re-used slot.
-    pub lives: Vec<ParticleInstance>,
+    pub instances: Vec<ParticleInstance>,
     pub counts: Vec<(Status, usize)>,
     /// How many particles left the mesh through each of its patches.
     pub patches: Vec<usize>,
@@ -109,7 +109,7 @@ impl Account {
             let (_, _, generation, release_position) = again.present(slot);
             self.ends.generation.push(generation);
             if *status != Status::Waiting {
-                self.lives.push(ParticleInstance {
+                self.instances.push(ParticleInstance {
                     slot,
                     generation,
                     status: *status,

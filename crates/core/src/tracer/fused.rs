@@ -1,7 +1,7 @@
 //! The fused engine: one launch per chunk of steps.
 
 use super::{
-    lives::{End, Reinjection},
+    slots::{End, Reinjection},
     stepper::Stepper,
 };
 use crate::{Error, Result, Sampled, field::FrameWindow, schedule::Chunk};
@@ -23,14 +23,14 @@ pub(super) fn advance(
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {
         let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &tensors, &stepper.places, segment);
+            burntrace_kernels::advance(particles, &tensors, &stepper.geometry, segment);
         return Ok((particles, Vec::new()));
     };
     segment.reinjection = Some(following.reinjection.clone());
     let mut ends = Vec::new();
     loop {
-        let places = &stepper.places;
-        let launched = burntrace_kernels::advance(particles, &tensors, places, segment.clone());
+        let geometry = &stepper.geometry;
+        let launched = burntrace_kernels::advance(particles, &tensors, geometry, segment.clone());
         particles = launched.particles;
         let had_room = read(launched.log, &mut ends)?;
         if had_room {
@@ -55,25 +55,25 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     if taken.is_empty() {
         return Ok(true);
     }
-    let (mut index, mut place) = (log.index, log.position);
+    let (mut index, mut position) = (log.index, log.position);
     if taken.len() < rows {
         let count = taken.len();
         let taken = TensorData::new(taken, [count]);
         let taken = Tensor::<1, Int>::from_data(taken, (&index.device(), DType::I32));
         index = index.select(0, taken.clone());
-        place = place.select(0, taken);
+        position = position.select(0, taken);
     }
     let index = ints(index.try_into_data())?;
-    let place = place.try_into_data().map_err(failed)?.convert::<f64>();
-    let place = place.try_into_vec::<f64>().map_err(failed)?;
-    let rows = index.chunks_exact(LOG_INDEX).zip(place.chunks_exact(LOG_POSITION));
-    ends.extend(rows.map(|(index, place)| End {
+    let position = position.try_into_data().map_err(failed)?.convert::<f64>();
+    let position = position.try_into_vec::<f64>().map_err(failed)?;
+    let rows = index.chunks_exact(LOG_INDEX).zip(position.chunks_exact(LOG_POSITION));
+    ends.extend(rows.map(|(index, position)| End {
         slot: index[0] as u32,
         generation: index[1] as u32,
         status: index[2],
         step: index[3],
-        fraction: place[0],
-        place: [place[1], place[2], place[3]],
+        fraction: position[0],
+        position: [position[1], position[2], position[3]],
     }));
     Ok(counts.iter().all(|count| *count as usize <= size))
 }

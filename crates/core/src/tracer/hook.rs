@@ -1,9 +1,8 @@
 //! A user-defined operation after each step: swimming, a force, a learned correction.
 
 use super::{
-    Tracer, fused,
-    lives::{End, Reinjection},
-    reinjection,
+    Tracer, fused, reinjection,
+    slots::{End, Reinjection},
     stepper::Stepper,
     tensor::{State, arrive, finite},
     walls::column,
@@ -117,11 +116,11 @@ pub(super) fn advance(
             particles = before.clone().pack();
         }
         let times = [part.times[0], part.end()];
-        let under = HookContext { before, following, index: part.first_step, times };
+        let context = HookContext { before, following, index: part.first_step, times };
         let launch = (first_slot, particles);
         let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following)?;
         let state = State::unpack(first_slot, moved);
-        particles = after_step(stepper, &under, state, &mut ends, 0)?.pack();
+        particles = after_step(stepper, &context, state, &mut ends, 0)?.pack();
         all.append(&mut ends);
     }
     Ok((particles, all))
@@ -131,13 +130,13 @@ pub(super) fn advance(
 /// within that step.
 pub(super) fn after_step(
     stepper: &Stepper,
-    under: &HookContext,
+    context: &HookContext,
     mut state: State,
     ends: &mut Vec<End>,
     first: usize,
 ) -> Result<State> {
     let Some(hook) = &stepper.hook else { return Ok(state) };
-    let step = handed_over(stepper, under, &state, &ends[first..])?;
+    let step = handed_over(stepper, context, &state, &ends[first..])?;
     let (after, active) = (step.after.clone(), step.active.clone());
     let to = checked((hook.operation)(step), &after)?;
     let to = hook.without_flat(to, &after);
@@ -146,10 +145,10 @@ pub(super) fn after_step(
     let stays = active.clone().bool_and(equal(&to, &after));
     state.position = after.mask_where(stays.clone().expand(to.dims()), to.clone());
     let moves = active.bool_and(stays.bool_not());
-    let nobody = moves.clone().bool_and(moves.clone().bool_not());
-    let state = arrive(stepper, state, &moves, (under.index, 1.0, 1.0), (to, nobody));
-    match under.following {
-        Some(following) => reinjection::follow_at_end(state, following, under.index, ends),
+    let no_particle = moves.clone().bool_and(moves.clone().bool_not());
+    let state = arrive(stepper, state, &moves, (context.index, 1.0, 1.0), (to, no_particle));
+    match context.following {
+        Some(following) => reinjection::follow_at_end(state, following, context.index, ends),
         None => Ok(state),
     }
 }
@@ -157,40 +156,40 @@ pub(super) fn after_step(
 /// The arguments of the operation.
 fn handed_over(
     stepper: &Stepper,
-    under: &HookContext,
+    context: &HookContext,
     state: &State,
     ends: &[End],
 ) -> Result<Step> {
     let active = state.is(Status::Active);
-    let mut before = under.before.position.clone();
-    if under.following.is_some() {
-        let is_new = state.generation.clone().not_equal(under.before.generation.clone());
+    let mut before = context.before.position.clone();
+    if context.following.is_some() {
+        let is_new = state.generation.clone().not_equal(context.before.generation.clone());
         before = before.mask_where(is_new.expand(state.position.dims()), state.position.clone());
     }
-    let dt = lengths(stepper, under, &state.position, ends)?;
+    let dt = lengths(stepper, context, &state.position, ends)?;
     Ok(Step {
         before,
         after: state.position.clone(),
         dt: dt.mask_fill(active.clone().bool_not(), 0.0),
         active,
-        times: under.times,
-        index: under.index,
+        times: context.times,
+        index: context.index,
     })
 }
 
 /// Time that particles at `position` were advanced in a step, where they were active `[n, 1]`.
 fn lengths(
     stepper: &Stepper,
-    under: &HookContext,
+    context: &HookContext,
     position: &Tensor<2>,
     ends: &[End],
 ) -> Result<Tensor<2>> {
-    let whole = under.times[1] - under.times[0];
-    let has_release = stepper.releases.iter().any(|release| release.step == under.index);
-    if under.following.is_none() && !has_release {
+    let whole = context.times[1] - context.times[0];
+    let has_release = stepper.releases.iter().any(|release| release.step == context.index);
+    if context.following.is_none() && !has_release {
         return Ok(column(position, 0).detach().zeros_like().add_scalar(whole));
     }
-    let starts = starts(under, ends)?;
+    let starts = starts(context, ends)?;
     let count = starts.len();
     let lengths: Vec<f64> = starts.into_iter().map(|start| (1.0 - start) * whole).collect();
     let lengths = TensorData::new(lengths, [count, 1]);
@@ -198,21 +197,21 @@ fn lengths(
 }
 
 /// The fractions of the step at which instances were released in it; 0 for the others `[n]`.
-fn starts(under: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
-    let mut starts = reinjection::floats(&under.before.fraction)?;
-    let status = reinjection::ints(&under.before.status)?;
-    let step = reinjection::ints(&under.before.step)?;
+fn starts(context: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
+    let mut starts = reinjection::floats(&context.before.fraction)?;
+    let status = reinjection::ints(&context.before.status)?;
+    let step = reinjection::ints(&context.before.step)?;
     for (slot, start) in starts.iter_mut().enumerate() {
-        if status[slot] != WAITING || step[slot] != under.index as i32 {
+        if status[slot] != WAITING || step[slot] != context.index as i32 {
             *start = 0.0;
         }
     }
     let mut ends = ends.to_vec();
     ends.sort_unstable_by_key(|end| end.generation);
     for end in ends {
-        let next = under.following.and_then(|following| following.release_after(&end));
+        let next = context.following.and_then(|following| following.release_after(&end));
         if let Some((_, fraction)) = next {
-            starts[(end.slot - under.before.first_slot) as usize] = fraction;
+            starts[(end.slot - context.before.first_slot) as usize] = fraction;
         }
     }
     Ok(starts)

@@ -8,9 +8,9 @@ use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 /// The re-injection rules of a run, and the positions of its inlets.
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
-    pub lives: SlotRules,
+    pub rules: SlotRules,
     /// Positions of all inlets, one after another, rounded to the field's precision.
-    pub places: Vec<[f64; 3]>,
+    pub positions: Vec<[f64; 3]>,
 }
 
 impl Inflow {
@@ -24,20 +24,20 @@ impl Inflow {
         let own = if of_sources == 0 { seeds.positions() } else { &[] };
         for (status, inlet) in &tracer.outlets {
             let rows = inflow.open(tracer, inlet, (own, slots), begin)?;
-            inflow.lives.after[status.code() as usize] = Some(rows);
+            inflow.rules.after[status.code() as usize] = Some(rows);
         }
-        inflow.lives.patches = patches::boxes(tracer);
+        inflow.rules.patches = patches::boxes(tracer);
         for patch in &tracer.patches {
             let open = |inlet| inflow.open(tracer, inlet, (own, slots), begin);
             let rows = patch.inlet().map(open).transpose()?;
-            inflow.lives.after_patch.push(rows);
+            inflow.rules.after_patch.push(rows);
         }
         let mut first = seeds.len();
         for source in &tracer.sources {
             let slots = source.capacity();
             let inlet = inflow.open(tracer, source.inlet(), (&[], slots), begin)?;
             let slots = slots as u32;
-            inflow.lives.sources.push(SourceSlots { first: first as u32, slots, inlet });
+            inflow.rules.sources.push(SourceSlots { first: first as u32, slots, inlet });
             first += source.capacity();
         }
         Ok(inflow)
@@ -51,21 +51,21 @@ impl Inflow {
         (seeds, slots): (&[[f64; 3]], usize),
         begin: f64,
     ) -> Result<usize> {
-        let mut velocity = |places: &[[f64; 3]]| velocity(tracer, places, begin);
+        let mut velocity = |positions: &[[f64; 3]]| velocity(tracer, positions, begin);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
-        let places =
+        let positions =
             inlet.positions(&mut inlet::InletRequest { domain, seeds, slots, velocity })?;
-        let places = allowed(tracer, inlet, places, slots)?;
+        let positions = allowed(tracer, inlet, positions, slots)?;
         let precision = tracer.field.precision();
-        self.lives.inlets.push(InletRows {
-            first: self.places.len() as u32,
-            count: places.positions.len() as u32,
-            scatter: places.scatter,
-            stride: places.stride,
+        self.rules.inlets.push(InletRows {
+            first: self.positions.len() as u32,
+            count: positions.positions.len() as u32,
+            scatter: positions.scatter,
+            stride: positions.stride,
         });
-        self.places.extend(places.positions.iter().map(|p| p.map(|x| precision.round(x))));
-        check_slots(self.places.len())?;
-        Ok(self.lives.inlets.len() - 1)
+        self.positions.extend(positions.positions.iter().map(|p| p.map(|x| precision.round(x))));
+        check_slots(self.positions.len())?;
+        Ok(self.rules.inlets.len() - 1)
     }
 }
 
@@ -87,10 +87,10 @@ fn check_slots(count: usize) -> Result<()> {
 }
 
 /// Velocities at positions.
-fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64; 3]>> {
+fn velocity(tracer: &Tracer, positions: &[[f64; 3]], time: f64) -> Result<Vec<[f64; 3]>> {
     let field = tracer.field;
-    let numbers = places.as_flattened().iter().copied();
-    let data = field.precision().data(numbers, [places.len(), 3]);
+    let numbers = positions.as_flattened().iter().copied();
+    let data = field.precision().data(numbers, [positions.len(), 3]);
     let position = Tensor::<2>::from_data(data, (&field.device(), field.precision().dtype()));
     let velocity = to_host(&field.velocity(position, time));
     field.sampled().map_or(Ok(()), Sampled::failure)?;
@@ -102,28 +102,28 @@ fn velocity(tracer: &Tracer, places: &[[f64; 3]], time: f64) -> Result<Vec<[f64;
 fn allowed(
     tracer: &Tracer,
     inlet: &Inlet,
-    places: inlet::InletPositions,
+    positions: inlet::InletPositions,
     slots: usize,
 ) -> Result<inlet::InletPositions> {
     let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
-        let seeds = Seeds::list(places.positions.clone())?;
+        let seeds = Seeds::list(positions.positions.clone())?;
         let found = start::cells(&seeds, &tracer.domain, tracer.field)?;
         (found.iter().map(Option::is_some).collect(), "mesh")
     } else {
-        let found = places.positions.iter().map(obstacles::allowed(tracer)?);
+        let found = positions.positions.iter().map(obstacles::allowed(tracer)?);
         (found.collect(), "allowed side of the obstacles")
     };
-    let Some(first) = found.iter().position(|found| !found) else { return Ok(places) };
+    let Some(first) = found.iter().position(|found| !found) else { return Ok(positions) };
     let outside = found.iter().filter(|found| !**found).count();
-    let is_drawn = places.stride != 0 && inlet.pattern() != Pattern::Lattice;
+    let is_drawn = positions.stride != 0 && inlet.pattern() != Pattern::Lattice;
     if !is_drawn || outside == found.len() {
         return Err(Error::Inlet(format!(
             "{outside} of its {} positions are outside the {what}, the first at {:?}; move the inlet \
              into the {what}, or draw random positions (`uniform`, `flux`) from a shape that \
              overlaps it",
             found.len(),
-            places.positions[first]
+            positions.positions[first]
         )));
     }
-    Ok(places.retain(|i| found[i], slots))
+    Ok(positions.retain(|i| found[i], slots))
 }

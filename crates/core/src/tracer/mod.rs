@@ -10,7 +10,6 @@ mod hook;
 mod inflow;
 #[cfg(test)]
 mod lacking;
-mod lives;
 mod obstacles;
 mod particle_store;
 mod patches;
@@ -21,6 +20,7 @@ mod reinjection;
 mod rows;
 mod run;
 mod saving;
+mod slots;
 mod snapshot;
 mod start;
 mod state;
@@ -40,9 +40,9 @@ use boundary::{boundary, periods};
 use burn::tensor::TensorData;
 pub(crate) use ends::EVENTS;
 pub use hook::Step;
-use lives::Slots;
 pub use patches::{MAX_PATCHES, Patch};
 pub use prepared::Prepared;
+use slots::Slots;
 use start::Release;
 pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
@@ -260,7 +260,7 @@ impl<'a> Tracer<'a> {
         let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = self.uses_slots_again().then(lives::nothing_follows);
+        let slots = self.uses_slots_again().then(slots::nothing_follows);
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
@@ -286,11 +286,11 @@ impl<'a> Tracer<'a> {
             engine,
             scheme: self.scheme,
             boundary: boundary(self)?,
-            places: obstacles::places(self.field, inlets, &obstacles),
+            geometry: obstacles::geometry(self.field, inlets, &obstacles),
             obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
-            pace: Cell::new(f64::INFINITY),
+            next_dt: Cell::new(f64::INFINITY),
             drift: walk::drift(self),
             walk: walk::walk(self)?,
             hook: hook::hook(self),

@@ -68,7 +68,7 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
 }
 
 /// The buffers of inlets and obstacles on the field's device. CPU backends read surfaces directly.
-pub(super) fn places(
+pub(super) fn geometry(
     field: &dyn Field,
     inlets: &[[f64; 3]],
     obstacles: &[Obstacle],
@@ -117,7 +117,9 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
 pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + use<>> {
     let obstacles = checked(tracer)?;
     let slack = SLACK * tracer.field.precision().epsilon();
-    Ok(move |place: &[f64; 3]| obstacles.iter().all(|obstacle| obstacle.allows(*place, slack)))
+    Ok(move |position: &[f64; 3]| {
+        obstacles.iter().all(|obstacle| obstacle.allows(*position, slack))
+    })
 }
 
 /// Applies obstacles and domain faces to paths `from -> to` and updates `landing`, which held the

@@ -15,7 +15,7 @@ pub const MAX_PATCHES: usize = 16;
 /// largest coordinate, units of rounding of its extent, and a fraction of its extent. The sum
 /// exceeds the distance from a face at which kernels and host still count a position as on it
 /// (`SLACK`).
-const OF_PLACES: f64 = 16.0;
+const OF_COORDINATES: f64 = 16.0;
 const OF_EXTENT: f64 = 128.0;
 const LEAST: f64 = 1e-9;
 
@@ -141,12 +141,12 @@ pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
 fn margin(mesh: &Mesh, precision: Precision) -> f64 {
     let mut bounds = Bounds::EMPTY;
     mesh.points().iter().for_each(|point| bounds.add(*point));
-    let (mut greatest, mut extent) = (0.0_f64, 0.0_f64);
+    let (mut largest, mut extent) = (0.0_f64, 0.0_f64);
     for (low, high) in bounds.low.into_iter().zip(bounds.high) {
-        greatest = greatest.max(low.abs()).max(high.abs());
+        largest = largest.max(low.abs()).max(high.abs());
         extent = extent.max(high - low);
     }
-    let rounding = OF_PLACES * greatest + OF_EXTENT * extent;
+    let rounding = OF_COORDINATES * largest + OF_EXTENT * extent;
     (rounding * precision.epsilon()).max(LEAST * extent)
 }
 

@@ -4,9 +4,9 @@ use super::{
     Tracer,
     batches::Batches,
     boundary::periods,
-    lives::Slots,
     particle_store::ParticleStore,
     run::Run,
+    slots::Slots,
     start::{self, Releases},
     state::{Counts, RunState},
     stepper::{self, Stepper},
@@ -217,7 +217,8 @@ impl<'a> Prepared<'a> {
         };
         if let Some(state) = self.state {
             run.go_on_from(state)?;
-            run.given = DurablePosition { saves: run.counts.saves, instances: run.counts.lives };
+            run.given =
+                DurablePosition { saves: run.counts.saves, instances: run.counts.instances };
         }
         if !is_split {
             run.go_to_device(seeds)?;

@@ -2,7 +2,7 @@
 //! operation.
 
 use super::{
-    lives::{End, Reinjection},
+    slots::{End, Reinjection},
     stepper::Stepper,
     tensor::{State, step_of},
 };
@@ -34,14 +34,14 @@ pub(super) fn follow(
     ends: &mut Vec<End>,
 ) -> Result<State> {
     let [slots, _] = state.status.dims();
-    let mut lives = vec![0; slots];
+    let mut counts = vec![0; slots];
     loop {
         let mut rows = Rows::read(&state)?;
-        for (row, lives) in lives.iter_mut().enumerate() {
+        for (row, counts) in counts.iter_mut().enumerate() {
             let Some(end) = rows.succeed(row, following) else { continue };
             ends.push(end);
-            *lives += 1;
-            if *lives > MAX_INSTANCES_PER_STEP {
+            *counts += 1;
+            if *counts > MAX_INSTANCES_PER_STEP {
                 rows.put_off(row, step);
             }
         }
@@ -51,8 +51,8 @@ pub(super) fn follow(
             break;
         }
         for start in starts {
-            let who = state.released(step, start, 0.0);
-            state = step_of(stepper, state, &who, (step, start), times);
+            let mask = state.released(step, start, 0.0);
+            state = step_of(stepper, state, &mask, (step, start), times);
         }
     }
     Ok(state)
@@ -112,11 +112,11 @@ impl Rows {
         }
         let [n, _] = state.position.dims();
         let device = state.status.device();
-        let who: Vec<i32> = self.is_new.iter().map(|is_new| i32::from(*is_new)).collect();
+        let mask: Vec<i32> = self.is_new.iter().map(|is_new| i32::from(*is_new)).collect();
         let column = |numbers: Vec<i32>| {
             Tensor::<2, Int>::from_data(TensorData::new(numbers, [n, 1]), (&device, DType::I32))
         };
-        let who: Tensor<2, Bool> = column(who).equal_elem(1);
+        let mask: Tensor<2, Bool> = column(mask).equal_elem(1);
         let beside = (&state.position.device(), state.position.dtype());
         let position = TensorData::new(self.position.into_flattened(), [n, 3]);
         let position = Tensor::<2>::from_data(position, beside);
@@ -124,17 +124,17 @@ impl Rows {
             TensorData::new(self.fraction, [n, 1]),
             (&state.fraction.device(), state.fraction.dtype()),
         );
-        let all = who.clone().expand([n, 3]);
+        let all = mask.clone().expand([n, 3]);
         State {
             first_slot: state.first_slot,
             position: state.position.mask_where(all.clone(), position),
-            status: state.status.mask_where(who.clone(), column(self.status)),
-            step: state.step.mask_where(who.clone(), column(self.step)),
+            status: state.status.mask_where(mask.clone(), column(self.status)),
+            step: state.step.mask_where(mask.clone(), column(self.step)),
             tries: state.tries,
-            generation: state.generation.mask_where(who.clone(), column(self.generation)),
+            generation: state.generation.mask_where(mask.clone(), column(self.generation)),
             image: state.image.mask_fill(all, 0),
-            cell: state.cell.mask_fill(who.clone(), 0),
-            fraction: state.fraction.mask_where(who, fraction),
+            cell: state.cell.mask_fill(mask.clone(), 0),
+            fraction: state.fraction.mask_where(mask, fraction),
         }
     }
 
@@ -145,10 +145,10 @@ impl Rows {
 
     /// As `ReinjectionTable::succeed` of the fused operation.
     fn succeed(&mut self, row: usize, following: &Reinjection) -> Option<End> {
-        let lives = &following.reinjection.slots;
-        let (slot, status, place) = (self.slot(row), self.status[row], self.position[row]);
-        let inlet = lives.inlet_after(status, place);
-        if status <= ACTIVE || inlet.or_else(|| lives.source(slot)).is_none() {
+        let rules = &following.reinjection.slots;
+        let (slot, status, position) = (self.slot(row), self.status[row], self.position[row]);
+        let inlet = rules.inlet_after(status, position);
+        if status <= ACTIVE || inlet.or_else(|| rules.source(slot)).is_none() {
             return None;
         }
         let end = End {
@@ -157,7 +157,7 @@ impl Rows {
             status,
             step: self.step[row],
             fraction: self.fraction[row],
-            place,
+            position,
         };
         self.is_new[row] = true;
         self.status[row] = WAITING;
@@ -184,8 +184,8 @@ impl Rows {
 
     fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Reinjection) {
         let inlet = following.reinjection.slots.inlets[inlet];
-        let place = inlet.row(number, self.generation[row] as u32);
-        self.position[row] = following.places[place as usize];
+        let index = inlet.row(number, self.generation[row] as u32);
+        self.position[row] = following.positions[index as usize];
     }
 
     /// A second release in the same step is moved to the next step.

@@ -3,9 +3,9 @@
 use super::{
     Tracer,
     batches::Batches,
-    lives::{End, Reinjection, Slots},
     particle_store::ParticleStore,
     reading::Reading,
+    slots::{End, Reinjection, Slots},
     snapshot::Snapshot,
     start::Releases,
     state::Counts,
@@ -203,14 +203,14 @@ impl Run<'_> {
     fn absorb(&mut self, ends: Vec<End>, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(slots) = self.slots.as_mut().filter(|_| !ends.is_empty()) else { return Ok(()) };
         let begin = Instant::now();
-        let lives = slots.absorb(ends, segment)?;
+        let instances = slots.absorb(ends, segment)?;
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         // After a roll-back, some of them have been passed on already.
-        let known = self.given.instances.saturating_sub(self.counts.lives) as usize;
-        self.counts.lives += lives.len() as u64;
-        self.given.instances = self.given.instances.max(self.counts.lives);
-        if let Some(fresh) = lives.get(known..).filter(|fresh| !fresh.is_empty()) {
+        let known = self.given.instances.saturating_sub(self.counts.instances) as usize;
+        self.counts.instances += instances.len() as u64;
+        self.given.instances = self.given.instances.max(self.counts.instances);
+        if let Some(fresh) = instances.get(known..).filter(|fresh| !fresh.is_empty()) {
             sunk(sink.instances(fresh))?;
         }
         self.counts.save_seconds += begin.elapsed().as_secs_f64();

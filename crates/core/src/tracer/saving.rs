@@ -95,7 +95,7 @@ impl Run<'_> {
         self.counts.trace_seconds += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         if self.slots.is_some() {
-            sunk(sink.instances(&account.lives))?;
+            sunk(sink.instances(&account.instances))?;
         }
         sunk(sink.end(&account.ends))?;
         self.counts.save_seconds += begin.elapsed().as_secs_f64();

@@ -1,6 +1,6 @@
 //! The start of a run: its particles on the device, and when each is released.
 
-use super::{lives::Slots, rows::Rows};
+use super::{rows::Rows, slots::Slots};
 use crate::{
     Domain, Error, Field, Result, Seeds, Status,
     floats::Floats,

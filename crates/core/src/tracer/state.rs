@@ -1,6 +1,6 @@
 //! The state of a run between two segments, as plain data.
 
-use super::{lives::Books, particle_store::ParticleStore, rows::Rows, run::Run};
+use super::{particle_store::ParticleStore, rows::Rows, run::Run, slots::SlotCounters};
 use crate::{DurablePosition, Engine, Error, Floats, Precision, Result};
 use burntrace_kernels::RECORD;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,10 @@ pub struct RunNumbers {
     pub(super) cursor: Cursor,
     pub(super) counts: Counts,
     /// The next step size of the tensor engine.
-    #[serde(with = "bits")]
-    pub(super) pace: f64,
-    pub(super) books: Option<Books>,
+    #[serde(with = "bits", rename = "pace")]
+    pub(super) next_dt: f64,
+    #[serde(rename = "books")]
+    pub(super) counters: Option<SlotCounters>,
     pub(super) mark: DurablePosition,
 }
 
@@ -64,7 +65,8 @@ pub(super) struct Counts {
     /// Complete saves.
     pub saves: u64,
     /// Ended instances that were followed by another one.
-    pub lives: u64,
+    #[serde(rename = "lives")]
+    pub instances: u64,
     #[serde(with = "bits")]
     pub trace_seconds: f64,
     #[serde(with = "bits")]
@@ -155,17 +157,17 @@ impl Run<'_> {
                 arrays.extend(names(parts.map(Cow::Owned)));
             }
         }
-        let books = self.slots.as_ref().map(|slots| {
-            let (books, columns) = slots.books();
+        let counters = self.slots.as_ref().map(|slots| {
+            let (counters, columns) = slots.counters();
             arrays.extend(columns.map(|(name, bytes)| (name.to_string(), Cow::Owned(bytes))));
-            books
+            counters
         });
         let numbers = RunNumbers {
             run: self.identity(),
             cursor: self.segments.cursor(),
             counts: self.counts,
-            pace: self.stepper.pace.get(),
-            books,
+            next_dt: self.stepper.next_dt.get(),
+            counters,
             mark,
         };
         Ok(RunState { numbers, arrays })
@@ -184,14 +186,14 @@ impl Run<'_> {
         }
         let rows = state.rows(self.store.count(), self.tracer.field.precision())?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
-        match (&mut self.slots, &numbers.books) {
-            (Some(slots), Some(books)) => slots.restore(books, state)?,
+        match (&mut self.slots, &numbers.counters) {
+            (Some(slots), Some(counters)) => slots.restore(counters, state)?,
             (None, None) => {}
             _ => return Err(Error::State("only one of the two runs re-uses slots".into())),
         }
         self.segments.go_to(numbers.cursor);
         self.counts = numbers.counts;
-        self.stepper.pace.set(numbers.pace);
+        self.stepper.next_dt.set(numbers.next_dt);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     fused,
     hook::{self, Hook},
-    lives::{End, Reinjection},
+    slots::{End, Reinjection},
     start::Release,
     tensor,
 };
@@ -31,11 +31,11 @@ pub(super) struct Stepper<'a> {
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
     /// Buffers of inlets and obstacles.
-    pub places: GeometryTensors,
+    pub geometry: GeometryTensors,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// The next step size of the tensor engine in adaptive runs.
-    pub pace: Cell<f64>,
+    pub next_dt: Cell<f64>,
     /// A velocity added to the field's.
     pub drift: [f64; 3],
     pub walk: Option<Walk>,

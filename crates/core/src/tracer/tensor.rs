@@ -5,8 +5,8 @@
 use super::{
     adapt, edge,
     hook::{self, HookContext},
-    lives::{End, Reinjection},
     obstacles, reinjection,
+    slots::{End, Reinjection},
     stepper::Stepper,
     walk,
     walls::{self, column},
@@ -36,15 +36,15 @@ pub(super) fn advance(
         let mut moves = vec![(active, 0.0)];
         let here = stepper.releases.iter().filter(|release| release.step == step);
         moves.extend(here.map(|r| (state.released(step, r.fraction, 1e-6), r.fraction)));
-        for (who, start) in moves {
-            state = step_of(stepper, state, &who, (step, start), times);
+        for (mask, start) in moves {
+            state = step_of(stepper, state, &mask, (step, start), times);
         }
         if let Some(following) = following {
             state = reinjection::follow(stepper, state, following, (step, times), &mut ends)?;
         }
         if let Some(before) = before {
-            let under = HookContext { before, following, index: step, times };
-            state = hook::after_step(stepper, &under, state, &mut ends, first)?;
+            let context = HookContext { before, following, index: step, times };
+            state = hook::after_step(stepper, &context, state, &mut ends, first)?;
         }
     }
     Ok((state.pack(), ends))
@@ -95,9 +95,9 @@ impl State {
     }
 
     /// Counts a step of the selected particles `[n, 1]` as accepted or rejected.
-    pub fn count(&mut self, is_accepted: bool, who: Tensor<2, Int>) {
-        let none = who.zeros_like();
-        let columns = if is_accepted { vec![who, none] } else { vec![none, who] };
+    pub fn count(&mut self, is_accepted: bool, mask: Tensor<2, Int>) {
+        let none = mask.zeros_like();
+        let columns = if is_accepted { vec![mask, none] } else { vec![none, mask] };
         self.tries = self.tries.clone() + Tensor::cat(columns, 1);
     }
 
@@ -119,12 +119,12 @@ impl State {
 pub(super) fn step_of(
     stepper: &Stepper,
     state: State,
-    who: &Tensor<2, Bool>,
+    mask: &Tensor<2, Bool>,
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
 ) -> State {
     if let Some(control) = &stepper.adaptive {
-        return adapt::steps_of(stepper, control, state, who, (index, start), [t, end]);
+        return adapt::steps_of(stepper, control, state, mask, (index, start), [t, end]);
     }
     let from = state.position.clone();
     let whole = end - t;
@@ -132,14 +132,14 @@ pub(super) fn step_of(
     let StepResult { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
         // Without re-injection all generations are 0 and are not read.
-        let lives = match stepper.has_lives {
+        let generations = match stepper.has_lives {
             true => walk::generations(&state.generation),
             false => Vec::new(),
         };
-        let who = (state.first_slot, lives.as_slice());
-        to = walk::stray(walk, stepper.field, (&from, to), (time, h), (who, index));
+        let slots = (state.first_slot, generations.as_slice());
+        to = walk::diffuse(walk, stepper.field, (&from, to), (time, h), (slots, index));
     }
-    arrive(stepper, state, who, (index, start, 1.0), (to, slow))
+    arrive(stepper, state, mask, (index, start, 1.0), (to, slow))
 }
 
 /// Applies boundaries to displacements to `to`, from the fraction `start` of a step to the fraction
@@ -147,7 +147,7 @@ pub(super) fn step_of(
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
-    who: &Tensor<2, Bool>,
+    mask: &Tensor<2, Bool>,
     (index, start, until): (u64, f64, f64),
     (to, slow): (Tensor<2>, Tensor<2, Bool>),
 ) -> State {
@@ -160,10 +160,10 @@ pub(super) fn arrive(
     let mut landing = walls::land(&stepper.boundary, &from, &to);
     let leaving = Leaving::new(stepper, [&from, &to], &mut landing);
     let stays = lost.clone().bool_or(slow.clone());
-    let moves = who.clone().bool_and(stays.bool_not());
+    let moves = mask.clone().bool_and(stays.bool_not());
     let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
-    let leaves = moves.clone().bool_and(leaving.who);
-    let ended = who.clone().bool_and(lost.clone().bool_or(slow.clone())).bool_or(exits.clone());
+    let leaves = moves.clone().bool_and(leaving.mask);
+    let ended = mask.clone().bool_and(lost.clone().bool_or(slow.clone())).bool_or(exits.clone());
 
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
     let status = face.mask_fill(leaves.clone(), Status::LeftMesh.code());
@@ -176,9 +176,9 @@ pub(super) fn arrive(
         image: state.image.mask_where(spread(&moves), image),
         status: state
             .status
-            .mask_fill(who.clone(), Status::Active.code())
-            .mask_fill(who.clone().bool_and(slow), Status::Stagnant.code())
-            .mask_fill(who.clone().bool_and(lost), Status::NonFinite.code())
+            .mask_fill(mask.clone(), Status::Active.code())
+            .mask_fill(mask.clone().bool_and(slow), Status::Stagnant.code())
+            .mask_fill(mask.clone().bool_and(lost), Status::NonFinite.code())
             .mask_where(exits.clone(), status),
         cell: state.cell.mask_where(moves.clone(), leaving.cell),
         generation: state.generation,
@@ -191,7 +191,7 @@ pub(super) fn arrive(
 /// Particles that leave the mesh, if the field has one, or meet obstacles.
 struct Leaving {
     /// `[n, 1]`
-    who: Tensor<2, Bool>,
+    mask: Tensor<2, Bool>,
     /// The cell or obstacle numbers for the records `[n, 1]`.
     cell: Tensor<2, Int>,
 }
@@ -202,12 +202,12 @@ impl Leaving {
     fn new(stepper: &Stepper, [from, to]: [&Tensor<2>; 2], landing: &mut walls::Landing) -> Self {
         let [n, _] = from.dims();
         let Some(mesh) = stepper.field.mesh() else {
-            let who = landing.fraction.clone().lower_elem(0.0);
+            let mask = landing.fraction.clone().lower_elem(0.0);
             let cell = match stepper.obstacles.is_empty() {
-                true => who.clone().int().cast(DType::I32),
+                true => mask.clone().int().cast(DType::I32),
                 false => obstacles::pass(stepper, [from, to], landing),
             };
-            return Leaving { cell, who };
+            return Leaving { cell, mask };
         };
         let part = landing.fraction.clone().clamp(0.0, 1.0);
         // The start position, shifted by the periodic faces crossed.
@@ -218,11 +218,11 @@ impl Leaving {
         let edge = edge::pass(mesh, &stepper.boundary, &begin, &landing.position);
         let fraction = TensorData::new(edge.fraction, [n, 1]);
         let fraction = Tensor::<2>::from_data(fraction, (&part.device(), part.dtype()));
-        let who = fraction.clone().lower_equal_elem(1.0);
+        let mask = fraction.clone().lower_equal_elem(1.0);
         landing.position = edge.position;
-        landing.fraction = landing.fraction.clone().mask_where(who.clone(), fraction * part);
+        landing.fraction = landing.fraction.clone().mask_where(mask.clone(), fraction * part);
         let cell = TensorData::new(edge.cell, [n, 1]);
-        Leaving { cell: Tensor::from_data(cell, (&who.device(), DType::I32)), who }
+        Leaving { cell: Tensor::from_data(cell, (&mask.device(), DType::I32)), mask }
     }
 }
 

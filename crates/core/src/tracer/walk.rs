@@ -117,7 +117,7 @@ pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
 
 /// Applies the random walk to steps from `from` that advection took to `to`, of length `h` from
 /// time `t` on; `generation` is that of each slot from `first` on.
-pub(super) fn stray(
+pub(super) fn diffuse(
     walk: &Walk,
     field: &dyn Field,
     (from, to): (&Tensor<2>, Tensor<2>),

@@ -104,8 +104,8 @@ fn exit(
         }
     };
     // Without an exit the length may be zero: dividing by it would make the gradient NaN.
-    let part = |way: Tensor<2>, goes_out: &Tensor<2, Bool>| {
-        way / length.clone().mask_fill(goes_out.clone().bool_not(), 1.0)
+    let part = |distance: Tensor<2>, goes_out: &Tensor<2, Bool>| {
+        distance / length.clone().mask_fill(goes_out.clone().bool_not(), 1.0)
     };
     let (reach, goes_out) = beyond(side);
     let mut fraction = never.mask_where(goes_out.clone(), part(reach, &goes_out));

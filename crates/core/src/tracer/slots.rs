@@ -20,14 +20,14 @@ pub(super) struct End {
     /// The number of the step in the run, and the fraction within it.
     pub step: i32,
     pub fraction: f64,
-    pub place: [f64; 3],
+    pub position: [f64; 3],
 }
 
 /// The re-injection rules of a launch.
 #[derive(Clone)]
 pub(super) struct Reinjection {
     /// Positions of inlets.
-    pub places: Arc<Vec<[f64; 3]>>,
+    pub positions: Arc<Vec<[f64; 3]>>,
     pub reinjection: ReinjectionRules,
 }
 
@@ -35,13 +35,13 @@ impl Reinjection {
     /// Step and fraction of the release that follows an end within the same launch, if there is
     /// one.
     pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
-        let ReinjectionRules { slots: lives, releases, .. } = &self.reinjection;
+        let ReinjectionRules { slots: rules, releases, .. } = &self.reinjection;
         let now = (end.step, end.fraction);
-        if lives.inlet_after(end.status, end.place).is_some() {
+        if rules.inlet_after(end.status, end.position).is_some() {
             return Some(now);
         }
-        let number = lives.source(end.slot)?;
-        releases[number].next(&lives.sources[number], end.slot, Some(now))
+        let number = rules.source(end.slot)?;
+        releases[number].next(&rules.sources[number], end.slot, Some(now))
     }
 
     /// The rules for a part of the chunk.
@@ -81,7 +81,7 @@ pub(super) struct Slots {
     span: TimeSpan,
     precision: Precision,
     seeds: Vec<[f64; 3]>,
-    begun: Vec<InstanceStart>,
+    current: Vec<InstanceStart>,
     /// Number of ended instances that were followed by another one, by status.
     ended: Vec<(Status, usize)>,
     /// How many of them left the mesh through each of its patches.
@@ -94,7 +94,7 @@ pub(super) struct Slots {
 
 /// Ends per slot for which a launch's log has room, on devices that need a fixed size; smaller for
 /// many slots. If a slot has more ends, its remaining steps take another launch.
-fn room(slots: usize) -> usize {
+fn log_rows(slots: usize) -> usize {
     ((1 << 21) / slots.max(1)).clamp(1, 64)
 }
 
@@ -104,13 +104,13 @@ pub(super) fn nothing_follows() -> Reinjection {
 }
 
 fn following(inflow: Inflow, slots: usize) -> Reinjection {
-    let Inflow { lives, places } = inflow;
+    let Inflow { rules, positions } = inflow;
     Reinjection {
-        places: Arc::new(places),
+        positions: Arc::new(positions),
         reinjection: ReinjectionRules {
-            slots: Arc::new(lives),
+            slots: Arc::new(rules),
             releases: Vec::new(),
-            log_rows: room(slots),
+            log_rows: log_rows(slots),
             resumes: false,
         },
     }
@@ -120,40 +120,40 @@ impl Slots {
     pub fn new(tracer: &Tracer, seeds: &Seeds, schedule: &Schedule) -> Result<Self> {
         let span = schedule.span;
         let inflow = Inflow::new(tracer, seeds, span.t0)?;
-        let sources = inflow.lives.sources.clone();
+        let sources = inflow.rules.sources.clone();
         let precision = tracer.field.precision();
-        let mut begun = vec![InstanceStart::seed(span.t0); seeds.len()];
+        let mut current = vec![InstanceStart::seed(span.t0); seeds.len()];
         for source in &sources {
             let inlet = Some(source.inlet as u16);
             let empty = InstanceStart { inlet, is_empty: true, ..InstanceStart::seed(f64::NAN) };
-            begun.extend(vec![empty; source.slots as usize]);
+            current.extend(vec![empty; source.slots as usize]);
         }
         Ok(Slots {
-            left_through: vec![0; inflow.lives.patches.len()],
-            following: following(inflow, begun.len()),
+            left_through: vec![0; inflow.rules.patches.len()],
+            following: following(inflow, current.len()),
             timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
             span,
             precision,
             seeds: seeds.positions().iter().map(|p| p.map(|x| precision.round(x))).collect(),
-            begun,
+            current,
             ended: Status::ALL.map(|status| (status, 0)).to_vec(),
             particle_steps: 0,
             from_sources: 0,
         })
     }
 
-    fn lives(&self) -> &SlotRules {
+    fn rules(&self) -> &SlotRules {
         &self.following.reinjection.slots
     }
 
     /// Positions of inlets for the whole run.
     pub fn inlets(&self) -> &[[f64; 3]] {
-        &self.following.places
+        &self.following.positions
     }
 
     /// Number of slots.
     pub fn count(&self) -> usize {
-        self.begun.len()
+        self.current.len()
     }
 
     /// The positions of the first releases in the slots of sources.
@@ -163,8 +163,8 @@ impl Slots {
 
     /// Sets the release times of the seeds.
     pub fn seeds_begin(&mut self, each: &[(f64, u64)]) {
-        for (begun, release) in self.begun.iter_mut().zip(each) {
-            (begun.time, begun.step) = *release;
+        for (current, release) in self.current.iter_mut().zip(each) {
+            (current.time, current.step) = *release;
         }
     }
 
@@ -173,14 +173,14 @@ impl Slots {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
         self.following.reinjection.releases = releases.collect();
-        let lives = self.following.reinjection.slots.clone();
-        for (source, releases) in lives.sources.iter().zip(&self.following.reinjection.releases) {
+        let rules = self.following.reinjection.slots.clone();
+        for (source, releases) in rules.sources.iter().zip(&self.following.reinjection.releases) {
             for (k, event) in releases.events.iter().enumerate() {
                 let number = releases.first + k as u64;
                 let slot = source.first + (number % u64::from(source.slots)) as u32;
-                let begun = &mut self.begun[slot as usize];
-                if begun.is_empty {
-                    begun.release(*event, chunk);
+                let current = &mut self.current[slot as usize];
+                if current.is_empty {
+                    current.release(*event, chunk);
                     self.from_sources += 1;
                 }
             }
@@ -197,48 +197,48 @@ impl Slots {
     fn end(&mut self, end: &End, chunk: &Chunk) -> Result<ParticleInstance> {
         let slot = end.slot as usize;
         let status = Status::from_code(end.status);
-        let is_known = slot < self.count() && self.begun[slot].generation == end.generation;
+        let is_known = slot < self.count() && self.current[slot].generation == end.generation;
         let (Some(status), true) = (status, is_known) else {
             return Err(Error::Execution(format!(
                 "it logged an end of an unknown instance: {end:?}"
             )));
         };
-        let life = ParticleInstance {
+        let instance = ParticleInstance {
             slot,
             generation: end.generation,
             status,
-            release_time: self.begun[slot].time,
+            release_time: self.current[slot].time,
             release_position: self.release_place(slot),
             end_time: time_of((end.step, end.fraction), chunk),
-            end_position: end.place,
+            end_position: end.position,
         };
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
-        let patch = MeshPatch::at(&self.lives().patches, end.place);
+        let patch = MeshPatch::at(&self.rules().patches, end.position);
         if let Some(patch) = patch.filter(|_| status == Status::LeftMesh) {
             self.left_through[patch] += 1;
         }
-        self.particle_steps += (end.step as u64 + 1).saturating_sub(self.begun[slot].step);
+        self.particle_steps += (end.step as u64 + 1).saturating_sub(self.current[slot].step);
         self.follow(end, chunk);
-        Ok(life)
+        Ok(instance)
     }
 
     /// Starts the instance that follows an end.
     fn follow(&mut self, end: &End, chunk: &Chunk) {
         let reinjection = &self.following.reinjection;
-        let begun = &mut self.begun[end.slot as usize];
-        begun.generation += 1;
+        let current = &mut self.current[end.slot as usize];
+        current.generation += 1;
         let now = (end.step, end.fraction);
-        if let Some(inlet) = reinjection.slots.inlet_after(end.status, end.place) {
-            begun.inlet = Some(inlet as u16);
-            begun.release(now, chunk);
+        if let Some(inlet) = reinjection.slots.inlet_after(end.status, end.position) {
+            current.inlet = Some(inlet as u16);
+            current.release(now, chunk);
         } else if let Some(number) = reinjection.slots.source(end.slot) {
             let source = &reinjection.slots.sources[number];
-            begun.inlet = Some(source.inlet as u16);
-            begun.is_empty = true;
+            current.inlet = Some(source.inlet as u16);
+            current.is_empty = true;
             if let Some(next) = reinjection.releases[number].next(source, end.slot, Some(now)) {
-                begun.release(next, chunk);
+                current.release(next, chunk);
                 self.from_sources += 1;
             }
         }
@@ -246,16 +246,16 @@ impl Slots {
 
     /// The release position of the current instance of a slot.
     fn release_place(&self, slot: usize) -> [f64; 3] {
-        let begun = &self.begun[slot];
-        let Some(inlet) = begun.inlet else { return self.seeds[slot] };
-        let lives = self.lives();
-        let after_end = lives.is_reinjection_inlet(inlet.into());
-        let number = match lives.source(slot as u32) {
-            Some(source) if !after_end => lives.sources[source].local(slot as u32).unwrap_or(0),
+        let current = &self.current[slot];
+        let Some(inlet) = current.inlet else { return self.seeds[slot] };
+        let rules = self.rules();
+        let after_end = rules.is_reinjection_inlet(inlet.into());
+        let number = match rules.source(slot as u32) {
+            Some(source) if !after_end => rules.sources[source].local(slot as u32).unwrap_or(0),
             _ => slot as u32,
         };
-        let row = lives.inlets[usize::from(inlet)].row(number, begun.generation);
-        self.following.places[row as usize]
+        let row = rules.inlets[usize::from(inlet)].row(number, current.generation);
+        self.following.positions[row as usize]
     }
 
     /// Number of ended instances that were followed by another one, by status.
@@ -280,7 +280,7 @@ impl Slots {
 
     /// Release time and step, generation and release position of the current instance of a slot.
     pub fn present(&self, slot: usize) -> (f64, u64, u32, [f64; 3]) {
-        let InstanceStart { time, step, generation, .. } = self.begun[slot];
+        let InstanceStart { time, step, generation, .. } = self.current[slot];
         (time, step, generation, self.release_place(slot))
     }
 
@@ -302,7 +302,7 @@ impl Slots {
 
 /// The counters of a run's slots, in serialisable form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Books {
+pub(super) struct SlotCounters {
     /// In the order of [`Status::ALL`].
     ended: Vec<u64>,
     left_through: Vec<u64>,
@@ -317,8 +317,8 @@ const NO_INLET: u16 = u16::MAX;
 
 impl Slots {
     /// The mutable state: counters, and columns with one number for each slot.
-    pub fn books(&self) -> (Books, [(&'static str, Vec<u8>); 5]) {
-        let books = Books {
+    pub fn counters(&self) -> (SlotCounters, [(&'static str, Vec<u8>); 5]) {
+        let counters = SlotCounters {
             ended: self.ended.iter().map(|(_, count)| *count as u64).collect(),
             left_through: self.left_through.iter().map(|count| *count as u64).collect(),
             particle_steps: self.particle_steps,
@@ -326,23 +326,23 @@ impl Slots {
             due: self.timetables.iter().map(Timetable::due).collect(),
         };
         let columns = [
-            ("release_time", self.column(|begun| begun.time)),
-            ("release_step", self.column(|begun| begun.step)),
-            ("generation", self.column(|begun| begun.generation)),
-            ("inlet", self.column(|begun| begun.inlet.unwrap_or(NO_INLET))),
-            ("is_empty", self.column(|begun| u8::from(begun.is_empty))),
+            ("release_time", self.column(|current| current.time)),
+            ("release_step", self.column(|current| current.step)),
+            ("generation", self.column(|current| current.generation)),
+            ("inlet", self.column(|current| current.inlet.unwrap_or(NO_INLET))),
+            ("is_empty", self.column(|current| u8::from(current.is_empty))),
         ];
-        (books, columns)
+        (counters, columns)
     }
 
     fn column<T: bytemuck::Pod>(&self, number: impl Fn(&InstanceStart) -> T) -> Vec<u8> {
-        let numbers: Vec<T> = self.begun.iter().map(number).collect();
+        let numbers: Vec<T> = self.current.iter().map(number).collect();
         bytemuck::cast_slice(&numbers).to_vec()
     }
 
     /// Restores the state of a run of the same tracer.
-    pub fn restore(&mut self, books: &Books, state: &RunState) -> Result<()> {
-        let lengths = [books.ended.len(), books.left_through.len(), books.due.len()];
+    pub fn restore(&mut self, counters: &SlotCounters, state: &RunState) -> Result<()> {
+        let lengths = [counters.ended.len(), counters.left_through.len(), counters.due.len()];
         if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {
             return Err(Error::State("it has other statuses, patches or sources".into()));
         }
@@ -352,8 +352,8 @@ impl Slots {
         let generations = state.array::<u32>("generation", count)?;
         let inlets = state.array::<u16>("inlet", count)?;
         let empty = state.array::<u8>("is_empty", count)?;
-        for (slot, begun) in self.begun.iter_mut().enumerate() {
-            *begun = InstanceStart {
+        for (slot, current) in self.current.iter_mut().enumerate() {
+            *current = InstanceStart {
                 time: times[slot],
                 step: steps[slot],
                 generation: generations[slot],
@@ -361,13 +361,13 @@ impl Slots {
                 is_empty: empty[slot] != 0,
             };
         }
-        for (entry, count) in self.ended.iter_mut().zip(&books.ended) {
+        for (entry, count) in self.ended.iter_mut().zip(&counters.ended) {
             entry.1 = *count as usize;
         }
-        self.left_through = books.left_through.iter().map(|count| *count as usize).collect();
-        self.particle_steps = books.particle_steps;
-        self.from_sources = books.from_sources;
-        for (timetable, due) in self.timetables.iter_mut().zip(&books.due) {
+        self.left_through = counters.left_through.iter().map(|count| *count as usize).collect();
+        self.particle_steps = counters.particle_steps;
+        self.from_sources = counters.from_sources;
+        for (timetable, due) in self.timetables.iter_mut().zip(&counters.due) {
             timetable.go_to(*due);
         }
         Ok(())
