@@ -1,8 +1,8 @@
-//! Density estimation in particles a second (`items/s` below): `cargo bench --bench density`.
+//! Density estimation in particles per second (`items/s` below): `cargo bench --bench density`.
 //!
-//! Times are those of whole calls, from positions on the device to values on the host. The particles are
-//! normally distributed with variance 1. Grids extend five standard deviations from the centre, boxes one
-//! and a half. `tests/peers/density.py --time` times SciPy.
+//! Times are for whole calls, from positions on the device to values on the host. The particles are
+//! normally distributed with variance 1. Grids extend five standard deviations from the centre, boxes
+//! 1.5. `tests/peers/density.py --time` times SciPy.
 
 use burntrace::{
     analysis::density::{Axes, Bandwidth, Density, Edge, Factor, Kernel, Lattice, Plane},

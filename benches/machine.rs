@@ -1,5 +1,5 @@
 //! Limits of the machine, for comparison with the speed of a step: `cargo bench --bench machine`. One
-//! benchmark for each resource that a step uses, on all threads together.
+//! benchmark per resource of a step, on all threads together.
 
 use divan::{Bencher, black_box, counter::BytesCount, counter::ItemsCount};
 
@@ -21,7 +21,7 @@ fn on_all_threads(work: impl Fn(usize) + Sync) -> usize {
 
 const ROUNDS: usize = 20_000_000;
 
-/// Dependent additions, one a cycle: the clock of one thread.
+/// Dependent additions, one per cycle: the clock of one thread.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn clock(bencher: Bencher) {
     bencher.counter(ItemsCount::new(8 * ROUNDS)).bench_local(|| {
@@ -43,7 +43,7 @@ fn black_box_free(mut x: u64) -> u64 {
     x
 }
 
-/// Single-precision operations a second: fused multiply-adds of eight lanes, two operations a lane.
+/// Single-precision operations per second: fused multiply-adds of eight lanes, two operations per lane.
 #[cfg(target_arch = "x86_64")]
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn operations(bencher: Bencher) {
@@ -67,7 +67,7 @@ fn operations(bencher: Bencher) {
     });
 }
 
-/// Sequential reads in bytes a second from a cache or memory, 32 bytes at a time.
+/// Sequential reads in bytes per second from a cache or memory, 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 #[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
 fn reads(bencher: Bencher, bytes: usize) {
@@ -100,7 +100,7 @@ fn reads(bencher: Bencher, bytes: usize) {
     });
 }
 
-/// Independent reads a second of cache lines of 64 bytes at random addresses.
+/// Independent reads per second of cache lines of 64 bytes at random addresses.
 #[divan::bench(args = [16 << 10, 512 << 10, 8 << 20, 256 << 20], sample_count = 5, sample_size = 1)]
 fn random_lines(bencher: Bencher, bytes: usize) {
     let lines = vec![[1_u64; 8]; bytes / 64];

@@ -1,7 +1,7 @@
-//! Tracing speed in particle-steps a second (`items/s` below): `cargo bench`.
+//! Tracing speed in particle-steps per second (`items/s` below): `cargo bench`.
 //!
-//! Times are those of whole calls of [`Tracer::trace`], and of reading the positions back, so that the device
-//! has finished. The harness is divan, which adds no feature to a dependency of Burn, so benchmarks do not
+//! Times include whole calls of [`Tracer::trace`] and reading the positions back, so that the device has
+//! finished. The harness is divan, which adds no feature to a dependency of Burn, so benchmarks do not
 //! rebuild Burn. `burntrace bench` compares devices and checks the results.
 
 use burntrace::{
@@ -205,7 +205,7 @@ fn kernel(bencher: Bencher, kernel: &Kernel) {
     measure(bencher, &tracer.all_faces(condition(kernel.faces)), PARTICLES, EVERYWHERE);
 }
 
-/// Cost of domain faces: none within reach, and those of the unit box, which few particles reach.
+/// Cost of domain faces: none within reach, or the faces of the unit box, which few particles reach.
 #[divan::bench(args = FACES, sample_count = 9, sample_size = 1)]
 fn faces(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
@@ -271,7 +271,7 @@ fn closed() -> ClosedSurface {
     ClosedSurface::new(&points, &triangles).expect("a closed surface")
 }
 
-/// Building the search structure of a surface, once a run.
+/// Building the search structure of a surface, once per run.
 #[divan::bench(sample_count = 3, sample_size = 1)]
 fn surface_made(bencher: Bencher) {
     bencher.bench(closed);
@@ -352,7 +352,7 @@ fn saves(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
-/// A user operation after each step: a launch for each step, and tensor operations.
+/// A user operation after each step: one launch per step, and tensor operations.
 #[divan::bench(args = ["none", "identity", "displacement"], sample_count = 5, sample_size = 1)]
 fn each_step(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());

@@ -1,4 +1,4 @@
-//! A steady flow given by functions of position, as a source of frames on a grid.
+//! A steady flow defined by functions of position, as a source of frames on a grid.
 
 use burntrace::{Floats, FrameData, FrameSource, GridSource, Placement, SourceError};
 
@@ -25,14 +25,14 @@ impl Formula {
     }
 }
 
-/// The single frame of such a flow.
+/// A steady flow as a single frame.
 pub struct Frames {
     formula: Formula,
     axes: [Vec<f64>; 3],
 }
 
 impl Frames {
-    /// Places of the nodes, x varying fastest.
+    /// Positions of the nodes, x varying fastest.
     fn node_positions(&self) -> impl Iterator<Item = [f64; 3]> {
         let [x, y, z] = &self.axes;
         let row = move |y, z| x.iter().map(move |x| [*x, y, z]);

@@ -20,8 +20,8 @@ reproduce the position to 1e-13, in the cell from which the point was drawn:
 * VTK stops Newton's method at a step of 0.001, which leaves an error of 5e-9 of the maximum speed here.
 * A probe accepts any cell within a tolerance, by default sqrt(0.001) of the size of the mesh, and
   extrapolates from it. Here the tolerance is zero.
-* That is not sufficient for wedges and pyramids, whose nearest point VTK seeks in the cube of their
-  parametric coordinates: a position with r + s > 1 has distance zero from a wedge. VTK's default locator
+* That is not sufficient for wedges and pyramids: VTK seeks their nearest point in the cube of parametric
+  coordinates, so a position with r + s > 1 has distance zero from a wedge. VTK's default locator
   (vtkJumpAndWalkCellLocator) misses some positions; vtkStaticCellLocator does not.
 
 Points for which the probe takes another cell are replaced; the script prints their number.

@@ -1,4 +1,4 @@
-//! Flows with exact solutions, with the tensor engine: the errors must be those of the method.
+//! Flows with exact solutions, with the tensor engine: the errors must match the method.
 //!
 //! The quoted errors were computed in float64 by an independent program. The error of a run must be at
 //! most 1.05 times the quoted one (which is rounded), and at least half of it: a smaller error would

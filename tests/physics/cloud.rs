@@ -18,7 +18,7 @@ pub struct Cloud {
     /// `u, v, w` of each node, one vector for each frame.
     pub values: Vec<Vec<f64>>,
     pub weighting: Weighting,
-    /// The box of the particles, which may be larger than that of the nodes.
+    /// The box of the particles, which may be larger than the box of the nodes.
     pub corners: [Point; 2],
 }
 

@@ -219,7 +219,7 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
         count.loaded += 1;
         let max = frames.values.iter().flatten().fold(0.0, |max, x| f64::max(max, x.abs()));
         let mesh =
-            format!("{:.1e} extents a run, {:?}", max / extent(&made), field.mesh().counts());
+            format!("{:.1e} extents per run, {:?}", max / extent(&made), field.mesh().counts());
         let Ok(seeds) = Seeds::list(seeds(&mut Dice(rest), &field)) else { continue };
         // The tensor engine is slower, so it runs for some meshes only.
         let engines = if number.is_multiple_of(20) { machine.engines() } else { &[Engine::Fused] };

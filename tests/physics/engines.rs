@@ -159,7 +159,7 @@ fn tensor_engine_agrees_with_the_fused_engine_on_every_device() {
     let machines = machines();
     for (number, (name, case)) in chosen.into_iter().enumerate() {
         for machine in &machines {
-            // A software GPU takes half a second a step.
+            // A software GPU takes half a second per step.
             if !machine.is_cpu() && (machine.is_double() || number != 3) {
                 continue;
             }

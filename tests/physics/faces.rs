@@ -151,7 +151,7 @@ fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3
     let mut axes = [0, 1, 2];
     axes.sort_by(|a, b| reach(*a).total_cmp(&reach(*b)));
     let [d, ..] = axes;
-    // The error of a time is that of a position over the velocity.
+    // The error of a time is the error of a position over the velocity.
     let bound_of_time = bound / velocity[d].abs();
     let found = run.last()[i];
     if reach(d) > 1.0 + bound_of_time {
@@ -170,8 +170,8 @@ fn check_exit(what: &str, run: &Run, i: usize, from: [f64; 3], velocity: [f64; 3
     }
 }
 
-/// Through an edge of the box both faces are reached at once: the status names one, and the position is on
-/// both.
+/// A path through an edge of the box reaches both faces at the same time: the status names one, and the position
+/// is on both.
 #[test]
 fn exit_through_an_edge_is_on_both_faces() {
     for machine in machines() {
@@ -185,7 +185,7 @@ fn exit_through_an_edge_is_on_both_faces() {
     }
 }
 
-/// A seed on an inflow face is active; a seed on an outflow face exits at once.
+/// A seed on an inflow face is active; a seed on an outflow face exits immediately.
 #[test]
 fn seeds_on_a_face_are_inside_the_box() {
     for machine in machines() {

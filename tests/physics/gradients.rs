@@ -181,8 +181,8 @@ fn gradient_of_a_field_parameter_matches_a_central_difference() {
     }
 }
 
-/// A reflected trajectory has the mirrored gradient, an exit that of the exit point, and a clamped
-/// coordinate none.
+/// A reflected trajectory has the mirrored gradient, an exit the gradient of the exit point, and a
+/// clamped coordinate none.
 #[test]
 fn gradients_at_faces_match_their_conditions() {
     for machine in exact_machines() {

@@ -204,8 +204,7 @@ fn stream(is_calm: bool) -> Frames {
     })
 }
 
-/// Four particles, of which the one in a slot of the group reaches a plane in the middle of a step, far from
-/// the others.
+/// Four particles: the one in `slot` reaches a plane in the middle of a step, the others are far from it.
 fn four(plane: f64, step: u64, slot: usize) -> Seeds {
     let mut points = Dice(step).points([0.1, 0.2, 0.2], [1.5, 0.8, 0.8], 4);
     points[slot][0] = plane - (step as f64 + 0.5) * STEP;

@@ -291,7 +291,7 @@ fn reinjection_by_an_operation_is_at_the_end_of_a_step() {
 }
 
 #[test]
-fn operation_is_called_once_a_step_with_its_times_and_positions() {
+fn operation_is_called_once_per_step_with_its_times_and_positions() {
     let machine = &machines()[0];
     let field = uniform(machine, [0.3, 0.1, -0.2]);
     let seeds = late_seeds(9, 1.0);
@@ -370,9 +370,9 @@ fn gradients_flow_through_the_operation() {
             by_start.push([0.0, dy, 0.0]);
         }
         let found = rows(velocity.grad(&gradients).unwrap());
-        assert_below("by the speed", (found[0][1] - by_speed).abs(), 1e-14);
+        assert_below("gradient by the speed", (found[0][1] - by_speed).abs(), 1e-14);
         let found = rows(start.grad(&gradients).unwrap());
-        assert_below("by the start", distance(&found, &by_start), 1e-14);
+        assert_below("gradient by the start", distance(&found, &by_start), 1e-14);
     }
 }
 

@@ -44,7 +44,7 @@ fn recirculate(field: &MeshField, engine: Engine) -> Tracks {
         .mesh_wall(Wall::Slide)
         .mesh_patch(at_x("end", LENGTH, f64::INFINITY).outlet(inlet()))
         .span(steps(0.0, 25.0, 180))
-        // Few steps a launch: sliding needs long searches, and software rasterisers abort long loops.
+        // Few steps per launch: sliding needs long searches, and software rasterisers abort long loops.
         .save(SaveAt::EverySteps(3))
         .engine(engine);
     tracer.trace(&seeds(30)).unwrap()

@@ -346,7 +346,7 @@ impl TrackSink for Outside {
     }
 }
 
-/// A number of steps in a periodic stream.
+/// A tracer of `n` steps in a periodic stream.
 fn stream_of(field: &GridField, n: u64) -> Tracer<'_> {
     Tracer::new(field)
         .all_faces(Condition::Reflect)

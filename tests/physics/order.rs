@@ -76,7 +76,7 @@ fn repeated_and_split_runs_give_bit_identical_tracks() {
     }
 }
 
-/// The number of steps a launch depends on the saves.
+/// The number of steps per launch depends on the saves.
 #[test]
 fn save_interval_gives_bit_identical_tracks() {
     let points = points();

@@ -205,7 +205,7 @@ fn runs_a_billion_periods_apart_are_bit_identical() {
 }
 
 /// 80,000 steps over ten thousand periods with zero mean velocity leave only round-off: positions stay below
-/// 2, so the bound is five times a random walk of half an ulp of 2 a step.
+/// 2, so the bound is five times a random walk of half an ulp of 2 per step.
 #[test]
 fn round_off_over_ten_thousand_periods_is_a_random_walk() {
     let frames = wave(&[0.0, 1.0, 2.0, 3.0, 4.0], &[0.0, 1.0, 0.0, -1.0, 0.0]);

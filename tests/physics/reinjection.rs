@@ -55,12 +55,12 @@ fn residence_tolerance(machine: &Machine) -> f64 {
     if machine.is_double() { 1e-10 } else { 1e-5 }
 }
 
-/// Stores the last save, and compares residence times with those of plug flow.
+/// Stores the last save, and compares residence times with plug flow.
 struct ResidenceCheck {
     /// The seeds.
     starts: Vec<[f64; 3]>,
-    /// Number of ended particle instances, and the maximum error of their residence times relative to that of
-    /// the whole box.
+    /// Number of ended particle instances, and the maximum error of their residence times relative to the
+    /// residence time in the whole box.
     ended: usize,
     error: f64,
     last: Option<Save>,
@@ -381,7 +381,7 @@ fn releases_beyond_the_capacity_are_dropped() {
             let tracer = Tracer::new(&field).source(source).span(span(0.0, 10.0, 0.11));
             tracer.trace(&Seeds::none()).unwrap()
         };
-        // A particle stays for 6.67, in which the source emits 333; slot s has releases at s / 50 and every 2
+        // A residence time is 6.67, in which the source emits 333; slot s has releases at s / 50 and every 2
         // thereafter.
         let tracks = run(100);
         let summary = tracks.summary().unwrap();

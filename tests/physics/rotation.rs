@@ -114,7 +114,7 @@ fn tracks_match_the_exact_discrete_solution() {
     }
 }
 
-/// Independently computed end points: 24 steps a turn, from (50, 30).
+/// Independently computed end points: 24 steps per turn, from (50, 30).
 #[test]
 fn end_points_of_a_turn_match_the_reference() {
     let numbers = [

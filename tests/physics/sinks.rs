@@ -153,7 +153,7 @@ impl TrackSink for Recorder<'_> {
     }
 }
 
-/// A GPU has already launched the next steps when it passes a save; a CPU saves at once.
+/// A GPU has already launched the next steps when it passes a save; a CPU saves immediately.
 #[test]
 fn saves_arrive_in_order_and_on_the_host() {
     for machine in machines() {

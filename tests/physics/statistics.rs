@@ -19,7 +19,7 @@ fn run(tracer: &Tracer, seeds: &Seeds, statistics: Statistics) -> (TrackStatisti
     (found, summary)
 }
 
-/// Checks that counts add up and match those of the run.
+/// Checks that counts add up and match the summary of the run.
 fn check(found: &TrackStatistics, summary: &Summary) {
     let counts = |of: Status| summary.counts.iter().find(|(s, _)| *s == of).map_or(0, |(_, n)| *n);
     assert_eq!(found.times.len(), summary.saves);
@@ -238,7 +238,7 @@ fn residence_time_in_plug_flow_is_length_over_speed() {
             near(&format!("{machine}"), quantile.time, exact, bound * exact);
         }
         assert_eq!([&found.groups[0], &found.groups[1]].map(|group| group.ended), [30, 90]);
-        // All particles end together, once every residence time.
+        // All particles end together, once per residence time.
         let at: Vec<usize> =
             (0..end.over_time.counts.len()).filter(|bin| end.over_time.counts[*bin] > 0).collect();
         let bins = [1.0, 2.0, 3.0].map(|n| found.times.iter().filter(|t| **t < n * exact).count());

@@ -63,7 +63,7 @@ fn closed_swirl() -> Frames {
     frames
 }
 
-/// Many steps a frame, and many frames a step, forward and backward.
+/// Many steps per frame, and many frames per step, forward and backward.
 fn spans() -> [burntrace::Span; 4] {
     [steps(0.1, 7.9, 65), steps(0.0, 8.0, 3), steps(7.9, 0.3, 65), steps(8.0, 0.0, 16)]
 }

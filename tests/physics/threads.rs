@@ -23,7 +23,7 @@ fn pools() -> Vec<ThreadPool> {
 }
 
 /// Random velocities with a mean along x.
-fn stirred(machine: &Machine) -> impl Field + Sync + use<> {
+fn stirred(machine: &Machine) -> impl Field + use<> {
     let axes = [even_axis(0.0, 2.0, 9), even_axis(0.0, 1.0, 5), even_axis(0.0, 1.0, 4)];
     let mut dice = Dice(51);
     let velocity = |_, _| [1.0, 0.0, 0.0].map(|mean: f64| mean + dice.between(-0.8, 0.8));

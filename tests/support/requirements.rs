@@ -1,9 +1,9 @@
-//! What tests may not skip. `BURNTRACE_REQUIRE` lists devices (`flex`, `ndarray`, `vulkan`, ...) and
+//! Requirements of tests. `BURNTRACE_REQUIRE` lists devices (`flex`, `ndarray`, `vulkan`, ...) and
 //! other requirements: `data`, the folder of measured and simulated flows beside the repository, and
-//! `ffmpeg`. A test without a requirement is skipped with a note, or fails where it is listed.
+//! `ffmpeg`. A test whose requirement is missing is skipped with a note, or fails if it is listed.
 //!
 //! Included by path into the tests of several crates.
-#![allow(dead_code)] // Each of them uses a part.
+#![allow(dead_code, clippy::print_stderr)] // Each crate uses only some functions.
 
 use std::path::{Path, PathBuf};
 

@@ -70,7 +70,7 @@ impl Machine {
         self.device.split(':').next().unwrap_or_default()
     }
 
-    /// A difference from the machine that started the run that can change the bits of its results.
+    /// Describes a difference from the machine at the start of the run that can change result bits.
     fn change(&self, before: &Machine) -> Option<String> {
         let on_cpu = ["flex", "ndarray"].contains(&self.kind());
         let (what, before, now) = if self.kind() != before.kind() {
@@ -194,7 +194,7 @@ fn missing(folder: &Folder) -> anyhow::Error {
     ))
 }
 
-/// How to start the run again.
+/// The command that starts the run again.
 fn restart_hint(folder: &Folder) -> String {
     let (case, out) = (folder.path("case.toml"), folder.root.display());
     format!("start again with `burntrace run {} --out {out} --overwrite`", case.display())

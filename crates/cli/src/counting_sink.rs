@@ -1,4 +1,4 @@
-//! The track sink of a run: writes tracks and counts what was written.
+//! The track sink of a run: writes tracks and counts the bytes.
 
 use crate::{residence::ResidenceTimes, shared::Shared};
 use burntrace::{

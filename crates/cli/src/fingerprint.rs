@@ -98,7 +98,7 @@ impl FileFingerprint {
     fn change(&self, before: &FileFingerprint) -> String {
         let path = self.path.display();
         if self.path != before.path {
-            return format!("`{path}` is in the position of `{}`", before.path.display());
+            return format!("`{path}` takes the place of `{}`", before.path.display());
         }
         match self.bytes == before.bytes {
             true => format!("the content of `{path}` changed"),

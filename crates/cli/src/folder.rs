@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 /// Name of the checkpoint in the folder.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
-/// Subfolders of a run and of what other commands make of it.
+/// Subfolders of a run, and of the commands that evaluate it.
 const FOLDERS: [&str; 5] = ["tracks", "clouds", "pictures", "density", "ftle"];
 
-/// Files of a run and of what other commands make of it.
+/// Files of a run, and of the commands that evaluate it.
 const FILES: [&str; 10] = [
     "case.toml",
     "summary.json",

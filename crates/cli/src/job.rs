@@ -1,4 +1,4 @@
-//! From a case to the library: the field, the seeds and the settings of the tracer.
+//! The field, the seeds and the tracer of a case.
 
 mod description;
 mod field;
@@ -26,7 +26,7 @@ pub fn check(case: &Case) -> Result<()> {
     motion::check(case)
 }
 
-/// The domain of a case: the corners that it gives, else those of the field.
+/// The domain of a case: its corners, by default those of the field.
 pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     let low = case.domain.low.unwrap_or(field.low);
     let high = case.domain.high.unwrap_or(field.high);

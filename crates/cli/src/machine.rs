@@ -42,8 +42,8 @@ fn line_of(file: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Resets the peak memory of this process. Without support by the system, the peak is that since
-/// the start of the program, as the guide says.
+/// Resets the peak memory of this process. Where the system does not support this, the
+/// peak counts from the start of the program.
 pub fn reset_peak_memory() {
     std::fs::write("/proc/self/clear_refs", "5").ok();
 }

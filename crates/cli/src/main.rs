@@ -77,8 +77,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Keeps graphics drivers that look for a desktop from printing a complaint on standard error each
-/// time they find none.
+/// Sets `XDG_RUNTIME_DIR` if it is unset; graphics drivers would otherwise print an error on a
+/// machine without a desktop.
 fn silence_wayland() {
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread runs yet that could read the environment.

@@ -17,7 +17,7 @@ pub struct Display {
 enum Form {
     /// No output.
     Quiet,
-    /// A bar that is redrawn in place.
+    /// A redrawn progress bar.
     Bar(ProgressBar),
     /// One line per tenth of the run.
     Lines { next: f64 },

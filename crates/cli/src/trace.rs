@@ -28,7 +28,7 @@ use burntrace::{
 use std::path::Path;
 use std::time::Instant;
 
-/// Bytes of saved positions from which `save.report = "auto"` makes no report.
+/// Bytes of saved positions from which on `save.report = "auto"` makes no report.
 const MAX_AUTO_REPORT_BYTES: usize = 256 << 20;
 
 /// How a run starts.

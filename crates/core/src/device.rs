@@ -76,7 +76,7 @@ impl Kind {
             Kind::Wgpu => wgpu()?,
         };
         if devices.is_empty() {
-            return Err(format!("no driver offers a {} device", self.name()));
+            return Err(format!("no driver provides a {} device", self.name()));
         }
         Ok(devices)
     }

@@ -116,8 +116,8 @@ pub enum Error {
 
     /// A run leaves the time range of the field.
     #[error(
-        "the run goes from t = {t0} to t = {t1}, and the field from {first} to {last}; shorten the \
-         run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)"
+        "the run extends from t = {t0} to t = {t1}, but the field from {first} to {last}; shorten \
+         the run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)"
     )]
     OutsideTime {
         /// Start of the run.

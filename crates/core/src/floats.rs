@@ -52,7 +52,7 @@ impl Floats {
         }
     }
 
-    /// The numbers of a tensor, without a copy where the tensor has no other owner.
+    /// The numbers of a tensor, without a copy if the tensor has no other owner.
     pub(crate) fn from_tensor<const D: usize>(tensor: Tensor<D>) -> Result<Self> {
         let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
         let data = tensor.try_into_data().map_err(|error| failed(&error))?;
@@ -134,7 +134,7 @@ impl Floats {
         }
     }
 
-    /// Overwrites the elements from `at` on with those of an array of the same precision.
+    /// Overwrites the elements from `at` on with an array of the same precision.
     pub(crate) fn put(&mut self, at: usize, numbers: &Floats) {
         match (self, numbers) {
             (Floats::F32(all), Floats::F32(part)) => {

@@ -14,7 +14,7 @@ pub struct Progress {
     pub particle_steps: u64,
 }
 
-/// What a run does after a call of its observer.
+/// Whether a run continues after a call of its observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Continue.
@@ -55,7 +55,7 @@ impl<F: FnMut(Progress) -> Control> Observer for F {
     }
 }
 
-/// The interval of checkpoints: a number of segments or of seconds, whichever is over first.
+/// The interval of checkpoints: a number of segments or of seconds, whichever ends first.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointEvery {
     seconds: f64,

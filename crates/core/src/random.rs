@@ -32,7 +32,7 @@ pub(crate) fn uniform(seed: u64, slot: u64, generation: u32, draw: u32) -> f64 {
 
 /// Two independent standard normal numbers (Box and Muller 1958).
 ///
-/// The random bits are the same on all platforms. The logarithm and the cosine are those of the
+/// The random bits are the same on all platforms. The logarithm and the cosine depend on the
 /// platform, so the last digit may differ.
 pub(crate) fn normals(seed: u64, slot: u64, generation: u32, draw: u32) -> [f64; 2] {
     let [a, b, c, d] = bits(seed, slot, generation, draw);

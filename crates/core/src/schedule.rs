@@ -20,7 +20,7 @@ pub struct Span {
     pub steps: Option<u64>,
 }
 
-/// A time span with steps of `dt` from `t0`, of which the last is shortened to end at `t1`.
+/// A time span with steps of `dt` from `t0`; the last step is shortened to end at `t1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeSpan {
     /// Start time.
@@ -163,7 +163,7 @@ impl Chunk {
     }
 
     /// Start times and lengths of the steps.
-    pub fn moments(&self) -> Vec<(f64, f64)> {
+    pub fn step_spans(&self) -> Vec<(f64, f64)> {
         self.times.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
     }
 

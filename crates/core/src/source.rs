@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn misuse_says_what_was_given() {
+    fn errors_name_the_given_values() {
         let message = |result: Result<Source>| result.unwrap_err().to_string();
         assert!(message(Source::constant(inlet(), 0.0, 1)).contains("its rate is 0"));
         assert!(message(Source::constant(inlet(), 1.0, 0)).contains("capacity is 0"));

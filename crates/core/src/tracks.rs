@@ -31,7 +31,7 @@ pub struct Save {
 /// The plan of all saves, which a sink receives before the first save.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavePlan {
-    /// Number of slots: one for each seed, and those of sources.
+    /// Number of slots: one for each seed, and the slots of sources.
     pub particles: usize,
     /// Whether slots are re-used, by one particle instance after another.
     pub reuses_slots: bool,
@@ -205,7 +205,7 @@ impl Tracks {
     ///
     /// # Panics
     ///
-    /// If there is no save, which is never so after a run.
+    /// If there is no save yet.
     pub fn positions(&self) -> Tensor<3> {
         let positions = self.saves.iter().map(|save| save.position.clone());
         Tensor::stack(positions.collect(), 0)
@@ -234,7 +234,7 @@ impl Tracks {
         &self.saves
     }
 
-    /// All particle instances if slots are re-used, those of a slot in order.
+    /// All particle instances if slots are re-used; instances in the same slot are in order.
     pub fn instances(&self) -> &[ParticleInstance] {
         &self.instances
     }
@@ -326,7 +326,7 @@ pub struct Summary {
     pub device: String,
     /// Precision of the arithmetic.
     pub precision: Precision,
-    /// Slots: one for each seed, and those of sources.
+    /// Slots: one for each seed, and the slots of sources.
     pub particles: usize,
     /// Number of particles released, over all slots.
     pub released: usize,

@@ -1,19 +1,19 @@
-//! A file from which a stopped run is resumed: metadata of the caller, and named arrays of numbers.
+//! Checkpoint files for resuming a stopped run: metadata of the caller, and named arrays.
 //!
-//! The file is written under a temporary name, synced to the disk and renamed, so that a previous
-//! checkpoint is kept until the new one is complete. Reading verifies the checksum.
+//! The file is written under a temporary name, synced to the disk and renamed: a previous checkpoint
+//! remains usable until the new one is complete. Reading verifies the checksum.
 //!
 //! All numbers are little-endian:
 //!
 //! | bytes | content |
 //! | --- | --- |
 //! | 8 | `BURNTRCP` |
-//! | 4 | version of the format, 1 |
-//! | 4 | 0 |
-//! | 8 | length of the file |
-//! | 8 | length of the header |
-//! | | header, JSON: `meta`, the metadata; `arrays`, `name`, `type` and `length` of each array |
-//! | | the numbers of the arrays, one array after the other |
+//! | 4 | format version, 1 |
+//! | 4 | reserved, 0 |
+//! | 8 | length of the file in bytes |
+//! | 8 | length of the header in bytes |
+//! | | JSON header: `meta`, the metadata; `arrays`, a list of `name`, `type` and `length` |
+//! | | values of the arrays, one array after the other |
 //! | 4 | CRC-32 (as in zlib) of all preceding bytes |
 //!
 //! ```
@@ -74,8 +74,8 @@ pub struct CheckpointWriter<'a> {
 }
 
 impl<'a> CheckpointWriter<'a> {
-    /// Creates a checkpoint with metadata, which are stored as JSON. Store numbers that may not be
-    /// finite in an array instead.
+    /// Creates a checkpoint with metadata, stored as JSON. JSON has no NaN or infinity: store such
+    /// numbers in an array.
     ///
     /// # Errors
     ///
@@ -96,12 +96,12 @@ impl<'a> CheckpointWriter<'a> {
         self
     }
 
-    /// Writes the file, and returns its length in bytes once it is on the disk under its name. A
-    /// previous file is kept until then.
+    /// Writes the file, and returns its length in bytes once it is durable under its name. Until then
+    /// a previous file is unchanged.
     ///
     /// # Errors
     ///
-    /// If an operation of the file system fails; a previous file is then unchanged.
+    /// If a file system operation fails; a previous file is then unchanged.
     pub fn write(&self, path: &Path) -> Result<u64> {
         let header = serde_json::to_vec(&self.header)
             .map_err(|e| Error::Checkpoint { path: path.into(), reason: e.to_string() })?;
@@ -116,7 +116,7 @@ impl<'a> CheckpointWriter<'a> {
             let mut sum = crc32fast::Hasher::new();
             let parts = [start.as_slice(), &header].into_iter();
             for part in parts.chain(self.arrays.iter().map(|bytes| bytes.as_ref())) {
-                // In blocks, which are still in the cache when they are written.
+                // In blocks, so that the checksum and the write share the CPU cache.
                 for block in part.chunks(1 << 18) {
                     sum.update(block);
                     file.write_all(block)?;
@@ -144,8 +144,8 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not a checkpoint, has another version, or was truncated or
-    /// changed.
+    /// If the file cannot be read, is not a checkpoint, has another format version, or was truncated
+    /// or changed.
     pub fn read(path: impl Into<PathBuf>) -> Result<Checkpoint> {
         let path = path.into();
         let bytes = std::fs::read(&path).map_err(Error::system("read", &path))?;
@@ -159,10 +159,10 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// If they do not have the expected form.
+    /// If they do not deserialize to `T`.
     pub fn meta<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(&self.header.meta)
-            .map_err(|e| self.error(format!("its metadata are not those of this program: {e}")))
+            .map_err(|e| self.error(format!("its metadata have an unexpected form: {e}")))
     }
 
     /// Names of the arrays.
@@ -170,7 +170,7 @@ impl Checkpoint {
         self.header.arrays.iter().map(|array| array.name.as_str())
     }
 
-    /// The numbers of an array.
+    /// The values of an array.
     ///
     /// # Errors
     ///
@@ -205,10 +205,10 @@ impl Checkpoint {
     }
 }
 
-/// The header of a file and the offset of its arrays, or what is wrong with the file.
+/// Parses the header. Returns it with the offset of the array values; the error is the reason.
 fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
     if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
-        return Err("it is not a checkpoint of burntrace".into());
+        return Err("it is not a burntrace checkpoint".into());
     }
     let Some((start, rest)) = bytes.split_first_chunk::<START>() else {
         return Err(truncated(bytes.len(), format!("at least {}", START + END)));
@@ -220,7 +220,9 @@ fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
     };
     let version = int(8);
     if version != u64::from(VERSION) {
-        return Err(format!("its format has version {version}, and this program reads {VERSION}"));
+        return Err(format!(
+            "it has format version {version}; this program reads version {VERSION}"
+        ));
     }
     let (length, found) = (int(16), bytes.len() as u64);
     if found < length {
@@ -237,7 +239,7 @@ fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
              bytes with the checksum {expected:08x}"
         ));
     }
-    // The checksum is right: the following errors were written.
+    // The checksum matches: the following errors are those of the program that wrote the file.
     let header = usize::try_from(int(24)).ok().and_then(|length| body.get(..length));
     let Some(text) = header else { return Err("its header is longer than the file".into()) };
     let header: Header =
@@ -247,7 +249,7 @@ fn parse(bytes: &[u8]) -> std::result::Result<(Header, usize), String> {
     let numbers = sizes.and_then(|sizes| sizes.into_iter().try_fold(0_usize, usize::checked_add));
     match numbers == Some(body.len() - text.len()) {
         true => Ok((header, START + text.len())),
-        false => Err("its header lists other arrays than it has".into()),
+        false => Err("the arrays in its header do not match its length".into()),
     }
 }
 
@@ -303,7 +305,7 @@ mod tests {
         let none = read.array::<f64>("velocity").unwrap_err().to_string();
         assert!(none.contains("it has no array `velocity`; it has position, none, rng"), "{none}");
         let meta = read.meta::<Vec<f64>>().unwrap_err().to_string();
-        assert!(meta.contains("its metadata are not those of this program"), "{meta}");
+        assert!(meta.contains("its metadata have an unexpected form"), "{meta}");
     }
 
     #[test]
@@ -336,11 +338,11 @@ mod tests {
         let mut newer = complete.clone();
         newer[8] = 2;
         let message = parse(&newer).unwrap_err();
-        assert!(message.contains("version 2, and this program reads 1"), "{message}");
+        assert!(message.contains("version 2; this program reads version 1"), "{message}");
         let mut changed = complete.clone();
         changed[START + 5] ^= 4;
         assert!(parse(&changed).unwrap_err().contains(" bytes with the checksum "));
-        assert!(parse(b"PK").unwrap_err().contains("not a checkpoint of burntrace"));
+        assert!(parse(b"PK").unwrap_err().contains("not a burntrace checkpoint"));
         assert!(error(&folder.path().join("none")).starts_with("cannot read `"));
     }
 
@@ -368,7 +370,7 @@ mod tests {
         for (kind, length) in [("float64", "2"), ("float64", "4611686018427387904"), ("f16", "4")] {
             let header = arrays(kind, length);
             let message = parse(&file(&header, header.len() as u64)).unwrap_err();
-            assert!(message.contains("lists other arrays"), "{message}");
+            assert!(message.contains("do not match its length"), "{message}");
         }
         assert!(parse(&file("{", 1)).unwrap_err().contains("its header is not valid"));
     }

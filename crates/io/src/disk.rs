@@ -1,4 +1,4 @@
-//! Atomic and durable writes, and errors of full disks.
+//! Atomic and durable writes, and disk-full errors.
 
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 /// Number of threads that sync files.
 const SYNC_THREADS: usize = 16;
 
-/// The name of a file while it is written.
+/// The temporary name of a file that is being written.
 pub(crate) fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     name.into()
 }
 
-/// Writes a file under a temporary name, syncs it to the disk and renames it. An existing file of
-/// that name is kept until then. `bytes` is the size of the file if it is known.
+/// Writes a file under a temporary name, syncs it to the disk and renames it. Until then an
+/// existing file of that name is unchanged. `bytes` is the size of the file, if known, for messages.
 pub(crate) fn write_atomic(
     path: &Path,
     bytes: Option<u64>,
@@ -32,7 +32,7 @@ pub(crate) fn write_atomic(
 }
 
 /// Writes a short file under a temporary name and renames it, without syncing: the file may not
-/// survive a crash of the machine.
+/// survive a system crash.
 pub(crate) fn write_unsynced(path: &Path, text: &str) -> Result<()> {
     let (part, wanted) = (partial(path), Some(text.len() as u64));
     std::fs::write(&part, text).map_err(refused("write", &part, wanted))?;
@@ -90,7 +90,7 @@ fn ignore_missing(path: &Path, removed: std::io::Result<()>) -> Result<()> {
     }
 }
 
-/// The error of a failed operation on a file; for a full disk, with the wanted and available bytes.
+/// The error of a failed file operation; for a full disk, with the required and available bytes.
 pub(crate) fn refused(
     doing: &'static str,
     path: &Path,
@@ -111,14 +111,14 @@ fn available_bytes(folder: &Path) -> Option<u64> {
     use std::os::unix::ffi::OsStrExt;
     let name = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
     let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: the name ends in 0, and `found` has the right type, of which zeros are a valid value.
+    // SAFETY: `name` ends in NUL, and all zeros are a valid `statvfs`.
     let found = unsafe {
         match libc::statvfs(name.as_ptr(), found.as_mut_ptr()) {
             0 => found.assume_init(),
             _ => return None,
         }
     };
-    #[allow(clippy::useless_conversion)] // The types depend on the system.
+    #[allow(clippy::useless_conversion)] // The types of the fields depend on the platform.
     u64::from(found.f_bavail).checked_mul(u64::from(found.f_frsize))
 }
 

@@ -1,4 +1,4 @@
-//! The one error type of the crate.
+//! The error type of the crate.
 
 use burntrace_vtk::Kind;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of a file: what was given, why it cannot be used, and what to give instead.
+/// A file error. Messages say what was given, why it cannot be used, and what to give instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,8 +27,8 @@ pub enum Error {
 
     /// The disk or the user's quota is full.
     #[error(
-        "cannot {doing} `{}`: no space left{}; earlier checkpoints are kept: free some space and \
-         resume the run ({source})",
+        "cannot {doing} `{}`: no space left{}; earlier checkpoints are intact: free some \
+         space and resume the run ({source})",
         path.display(), space(*wanted, *left)
     )]
     DiskFull {
@@ -60,7 +60,7 @@ pub enum Error {
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 
@@ -75,11 +75,11 @@ pub enum Error {
         path: PathBuf,
         /// The line or entry.
         location: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 
-    /// Several files whose times are unknown.
+    /// The times of several files are unknown.
     #[error(
         "there are {files} files (`{}` and so on) without known times; give `file_dt` (time = \
          number in the file name x file_dt), `times` (a list, or start and step), a .pvd file, or \
@@ -114,20 +114,20 @@ pub enum Error {
     #[error("no frames are selected: {0}")]
     Frames(String),
 
-    /// The array of the velocity or of the diffusivity is missing or ambiguous.
+    /// The velocity or diffusivity array is missing or ambiguous.
     #[error("`{}`: {problem}; its arrays: {arrays}", path.display())]
     Velocity {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// The arrays of the file with association, number of components and type.
+        /// The arrays of the file, with their association, number of components and type.
         arrays: String,
     },
 
     /// The data set is not on a grid with axes.
     #[error(
-        "`{}` holds {kind}{detail}, which is not a grid with axes; set `field.interpolation = \
+        "`{}` is not a grid with axes ({kind}{detail}); set `field.interpolation = \
          \"nearest\"` or `\"inverse-distance\"` to use its points{}, or resample it to image data or \
          a rectilinear grid", path.display(), or_cells(*kind)
     )]
@@ -147,7 +147,7 @@ pub enum Error {
         path: PathBuf,
         /// The axis: x, y or z.
         axis: char,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 
@@ -156,11 +156,11 @@ pub enum Error {
     Mesh {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to give instead.
+        /// The problem, and what to give instead.
         reason: String,
     },
 
-    /// A frame has another grid, mesh or points than the first one.
+    /// The grid, mesh or points of a frame differ from the first frame.
     #[error(
         "frame {frame} (`{}`) is not on the {on} of the first one (`{}`): {difference}; a series \
          needs the same {on} for all frames",
@@ -180,7 +180,7 @@ pub enum Error {
     },
 
     /// An index is out of range.
-    #[error("there is no {what} {index}: they are numbered from 0, and there are {count}")]
+    #[error("there is no {what} {index}; there are {count}, numbered from 0")]
     Index {
         /// `frame`, `save` or `particle`.
         what: &'static str,
@@ -190,14 +190,14 @@ pub enum Error {
         count: usize,
     },
 
-    /// A file of points has an entry that is not a point.
+    /// An entry of a seed file is not a point.
     #[error("`{}`, {location}: {reason}", path.display())]
     Points {
         /// The file.
         path: PathBuf,
         /// The line, point or array.
         location: String,
-        /// What is wrong, and what to give instead.
+        /// The problem, and what to give instead.
         reason: String,
     },
 
@@ -206,7 +206,7 @@ pub enum Error {
     Surface {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to give instead.
+        /// The problem, and what to give instead.
         reason: String,
     },
 
@@ -225,9 +225,9 @@ pub enum Error {
     Store {
         /// The folder or file.
         path: PathBuf,
-        /// What was found.
+        /// The content found.
         found: String,
-        /// What is expected.
+        /// The expected content.
         expected: String,
     },
 
@@ -236,7 +236,7 @@ pub enum Error {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 
@@ -245,9 +245,9 @@ pub enum Error {
     NotStored {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// The missing data.
         what: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 
@@ -258,7 +258,7 @@ pub enum Error {
         path: PathBuf,
         /// Index of the save.
         save: usize,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 
@@ -271,8 +271,8 @@ pub enum Error {
         reason: String,
     },
 
-    /// The sink that a store is played into failed.
-    #[error("the sink of the tracks failed")]
+    /// The sink failed while a store was played into it.
+    #[error("the track sink failed")]
     Sink(#[source] burntrace_core::SinkError),
 
     /// A VTK file cannot be written.
@@ -280,7 +280,7 @@ pub enum Error {
     WriteVtk {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
 }
@@ -293,7 +293,7 @@ impl Error {
     }
 }
 
-/// The wanted and available bytes of a file system, as a part of a message.
+/// The required and available bytes, as part of a message.
 fn space(wanted: Option<u64>, left: Option<u64>) -> String {
     let wanted = wanted.map_or(String::new(), |bytes| format!(" for {bytes} bytes"));
     let left = left

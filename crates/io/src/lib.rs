@@ -1,6 +1,6 @@
 //! Input and output files.
 //!
-//! * [`checkpoint`]: a file from which a stopped run is resumed.
+//! * [`checkpoint`]: checkpoint files for resuming a stopped run.
 //! * [`series`]: a velocity field in one or several VTK files, on a grid, a mesh or scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
@@ -10,7 +10,7 @@
 //!   demand.
 //! * [`vtp`]: tracks as lines and point clouds for ParaView and VTK.
 //!
-//! Nothing here prints. A problem with a file is an [`Error`] that names it.
+//! The crate prints nothing. An [`Error`] names the file and the problem.
 
 pub mod checkpoint;
 mod disk;

@@ -13,7 +13,7 @@ use std::path::Path;
 pub struct SeedPoints {
     /// Positions.
     pub position: Vec<[f64; 3]>,
-    /// Release times, one for each position, if the file has them.
+    /// Release times, one per position, if the file has them.
     pub time: Option<Vec<f64>>,
 }
 

@@ -89,8 +89,8 @@ fn read_stl(path: &Path) -> Result<Triangles> {
     } else {
         return Err(wrong(
             path,
-            "it is not an STL file: it neither starts with `solid` nor has the length of its number \
-             of triangles",
+            "it is not an STL file: it neither starts with `solid` nor has the length of a binary \
+             STL file",
         ));
     };
     let mut cursor = Cursor::new(bytes);

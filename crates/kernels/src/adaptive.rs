@@ -1,12 +1,11 @@
 //! Adaptive step-size control.
 
-/// Tolerances and limits of adaptive steps. Each particle has steps of its own within a step of the
-/// segment, and reaches the end of each of those exactly.
+/// Tolerances and limits of adaptive steps. Each particle divides a step of the segment into steps
+/// of its own, and reaches the end of the segment's step exactly.
 ///
 /// A step is accepted if the largest component of `|error| / (absolute + relative max(|x|, |x'|))`
-/// is at most 1. The length of the next one is `0.9 norm^(-1/5)` times that of the last, limited to
-/// between one fifth and five times (Hairer, Norsett & Wanner, *Solving Ordinary Differential
-/// Equations I*, II.4).
+/// is at most 1. The next step is `0.9 norm^(-1/5)` times as long, a factor limited to the range
+/// from 1/5 to 5 (Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, II.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptive {
     /// Tolerance relative to the coordinates.
@@ -26,6 +25,6 @@ impl Adaptive {
     pub const SHRINK: f64 = 0.2;
     /// Maximum ratio of a step to the previous one.
     pub const GROW: f64 = 5.0;
-    /// A step is not divided below this many roundings of the segment's step.
+    /// Minimum length of an adaptive step, in units of rounding of the segment's step.
     pub const ROUNDINGS: f64 = 64.0;
 }

@@ -44,14 +44,14 @@ impl std::fmt::Display for Face {
     }
 }
 
-/// What happens to a particle that reaches a domain face.
+/// Boundary condition at a domain face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Condition {
     /// It re-enters through the opposite face; the crossing is counted in its periodic image.
     Periodic,
     /// It is reflected, as often as needed.
     Reflect,
-    /// It stays on the face and moves on along it.
+    /// It stays on the face and may slide along it.
     Clamp,
     /// It ends on the face, at the time of the crossing.
     #[default]

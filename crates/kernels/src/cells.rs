@@ -142,7 +142,7 @@ impl CellKind {
         if self == CellKind::Pyramid { [0.5, 0.5, centre[2]] } else { centre }
     }
 
-    /// Among the faces accepted by `counts`, the one that a point is farthest beyond.
+    /// The face that a point is farthest beyond, among the faces accepted by `counts`.
     pub fn beyond(self, at: [f64; 3], counts: impl Fn(usize) -> bool) -> Option<usize> {
         let sides = self.table().sides.iter().filter(|side| counts(side.face));
         let beyond =
@@ -243,7 +243,7 @@ const fn lagrange(nodes: &[[f64; 3]], exponents: &[[u8; 3]]) -> Coefficients {
 type Coefficients = [[f64; MAX_CELL_NODES]; MAX_CELL_NODES];
 type Rows = [[f64; 2 * MAX_CELL_NODES]; MAX_CELL_NODES];
 
-/// Reduces one column to that of the unit matrix, with partial pivoting.
+/// Reduces one column to a column of the unit matrix, with partial pivoting.
 const fn eliminate(mut rows: Rows, n: usize, column: usize) -> Rows {
     let (mut lead, mut i) = (column, column);
     while i < n {

@@ -6,7 +6,7 @@
 /// The value of a field before its first and after its last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Outside {
-    /// That of the nearest frame.
+    /// The value of the nearest frame.
     #[default]
     Hold,
     /// Zero velocity.
@@ -21,7 +21,7 @@ pub enum TimeInterpolation {
     /// Linear.
     #[default]
     Linear,
-    /// That of the nearer frame; at equal distance, of the later one.
+    /// The value of the nearer frame; at equal distance, of the later one.
     Nearest,
 }
 

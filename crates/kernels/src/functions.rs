@@ -35,7 +35,8 @@ pub struct Particles {
     /// * three periodic images: the number of boxes crossed along each axis (position + image x
     ///   width is the unwrapped position);
     /// * in a mesh, one more than the number of a cell near it, or 0; if it left the mesh, eight
-    ///   times the number of its last cell plus the local number of the face;
+    ///   times the number of its last cell plus the local number of the face; among obstacles, the
+    ///   index of the obstacle at which it ended;
     /// * its generation: the number of earlier particle instances in its slot;
     /// * the numbers of accepted and rejected steps, with adaptive steps.
     pub record: Tensor<2, Int>,

@@ -11,7 +11,7 @@ pub enum MeshForm {
     General,
 }
 
-/// What happens to a particle at the mesh boundary.
+/// Condition at the mesh boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Wall {
     /// It ends there, at the time of the crossing.
@@ -66,16 +66,16 @@ impl MeshPatch {
     }
 }
 
-/// Maximum number of wall contacts in one step. After that, as in a narrow wedge, a particle stays
+/// Maximum number of wall contacts in one step. A particle with more, as in a narrow wedge, stays
 /// at the last one until the next step.
 pub const MAX_BOUNCES: usize = 16;
 
 /// Shape of a mesh: the metadata that a kernel needs beside the tensors.
 ///
 /// Each cell has a record of 16 numbers in the field's coordinate tensor. The first three are its
-/// origin. The fourth is the negative of its tolerance: how far, in parametric coordinates, a
-/// position may be from a face and count as on it. Three vectors of four numbers follow, one per
-/// axis. The sum of their products with the position relative to the origin is
+/// origin. The fourth is the negative of its tolerance: the maximum distance from a face, in
+/// parametric coordinates, at which a position counts as on the face. Three vectors of four numbers
+/// follow, one per axis. The sum of their products with the position relative to the origin is
 ///
 /// * in a simplex, the barycentric weights of its nodes, minus one at the first node, which is the
 ///   origin;

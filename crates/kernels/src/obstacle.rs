@@ -176,7 +176,7 @@ impl Allowed {
     }
 }
 
-/// What happens to a particle that hits an obstacle.
+/// Condition at the surface of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Surface {
     /// It is reflected, by surfaces and domain faces together up to [`MAX_EVENTS`] times in a step.
@@ -212,8 +212,8 @@ impl Surface {
     }
 }
 
-/// Maximum number of contacts with obstacles and domain faces in one step. After that, as in a
-/// narrow wedge, a particle stays at the last one until the next step.
+/// Maximum number of contacts with obstacles and domain faces in one step. A particle with more, as
+/// in a narrow wedge, stays at the last one until the next step.
 pub const MAX_EVENTS: usize = 64;
 
 /// An obstacle in the domain box.
@@ -223,22 +223,22 @@ pub const MAX_EVENTS: usize = 64;
 /// respected, too. A particle released on the surface or on the forbidden side is moved to the
 /// nearest point of the surface in its first step.
 ///
-/// Obstacles are not repeated periodically: give one that crosses a periodic face twice. If a
-/// periodic face leads directly into an obstacle, particles meet that obstacle's surface at the
-/// face where they would leave.
+/// Obstacles are not repeated periodically: if one crosses a periodic face, add it twice, the
+/// second time shifted by the period. If a periodic face leads directly into an obstacle, particles
+/// meet that obstacle's surface at the face where they would leave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// Its shape.
     pub shape: Shape,
     /// The side on which particles move.
     pub allowed: Allowed,
-    /// What happens at its surface.
+    /// Condition at its surface.
     pub surface: Surface,
 }
 
 impl Obstacle {
-    /// Whether a point is on the allowed side, or within `slack` times the size of the shape's
-    /// coordinates of the surface.
+    /// Whether a point is on the allowed side, or at most `slack` times the size of the shape's
+    /// coordinates away from the surface.
     pub fn allows(&self, position: [f64; 3], slack: f64) -> bool {
         let [.., size] = self.shape.numbers();
         let distance = self.shape.distance(position);
@@ -256,9 +256,9 @@ pub struct ObstaclePassage {
     pub position: [f64; 3],
     /// Boxes crossed through periodic faces, per axis.
     pub image: [i32; 3],
-    /// The status with which the particle ended, and the fraction of the path at which it did.
+    /// Final status, and the fraction of the path at the end, if the particle ended.
     pub end: Option<(Status, f64)>,
-    /// The obstacle at which it ended.
+    /// Index of the obstacle at which it ended, if any.
     pub obstacle: Option<usize>,
 }
 

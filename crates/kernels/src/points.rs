@@ -3,7 +3,7 @@
 /// Interpolation of the velocity at a position from nearby nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weighting {
-    /// That of the nearest node; at equal distance, of the first one in the tensors.
+    /// The velocity of the nearest node; at equal distance, of the first one in the tensors.
     Nearest,
     /// The mean of the nearest nodes, weighted by `1 / distance^power` (Shepard 1968).
     InverseDistance {

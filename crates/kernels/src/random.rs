@@ -5,7 +5,7 @@
 //! Results therefore do not depend on the order of evaluation or on the number of threads, batches
 //! or devices, particle records hold no generator, and a resumed run draws the same numbers.
 //!
-//! An address within a kernel is, besides the seed of the run,
+//! In kernels, an address consists of the seed of the run and
 //!
 //! * `slot`: the particle's slot;
 //! * `generation`: the particle instance in that slot;
@@ -19,7 +19,7 @@
 //! `cpu::random` and `cube::random` compute the same formula from the constants below; the square
 //! root is the only platform function used: G. E. P. Box, M. E. Muller: *A note on the generation
 //! of random normal deviates*, Ann. Math. Stat. 29 (1958), 610. A 32-bit word `w` represents `u =
-//! (w + 1/2) / 2^32`, which is neither 0 nor 1; no variate exceeds `sqrt(66 ln 2) = 6.77` in
+//! (w + 1/2) / 2^32`, which is neither 0 nor 1; no variate exceeds `sqrt(66 ln 2) < 6.77` in
 //! magnitude.
 //!
 //! Radius `sqrt(-2 ln u)`: `u = 2^-k (1 + t)` with `1 + t` between `sqrt(1/2)` and `sqrt(2)`; `k`

@@ -1,9 +1,9 @@
 //! Re-use of slots: re-injection through inlets and releases from sources.
 //!
-//! A slot is a row of the particle tensors; a particle instance is what it holds between a release
+//! A slot is a row of the particle tensors; a particle instance is its content between a release
 //! and an end. By default a slot has one instance. An instance that ends with certain statuses is
-//! followed at once by another, injected through an inlet. Slots of a source have releases of their
-//! own, however the previous instance ended.
+//! followed immediately by another, injected through an inlet. Slots of a source have scheduled
+//! releases, however the previous instance ended.
 //!
 //! Slots are independent: a release position is a function of slot and generation, a release time a
 //! function of slot and the time at which the slot became free.
@@ -133,7 +133,7 @@ pub struct ReinjectionRules {
     pub slots: Arc<SlotRules>,
     /// The releases of each source.
     pub releases: Vec<Releases>,
-    /// Rows of the log per slot, on devices that need it beforehand. A slot with more ends stops at
+    /// Rows of the log per slot, on devices that need a fixed size. A slot with more ends stops at
     /// the last of them, until a launch that resumes.
     pub log_rows: usize,
     /// Whether this launch continues the slots that the previous one stopped for lack of room in

@@ -1,6 +1,6 @@
 //! Explicit Runge-Kutta schemes as Butcher tableaux.
 
-/// Time integration scheme. All are explicit.
+/// Explicit time integration scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Scheme {
     /// Explicit Euler, order 1, one sample per step.
@@ -146,7 +146,7 @@ const DORMAND_PRINCE: Tableau = tableau(
     ]),
 );
 
-/// Weights of the solution of order 5, which is also the last stage.
+/// Weights of the solution of order 5, and the coefficients of the last stage.
 const FIFTH: [Ratio; 6] =
     [Ratio(35, 384), O, Ratio(500, 1113), Ratio(125, 192), Ratio(-2187, 6784), Ratio(11, 84)];
 
@@ -192,8 +192,8 @@ impl Scheme {
 mod tests {
     use super::*;
 
-    /// The conditions of order 1 to 4 for quadratures of the stage times, sum b c^k = 1 / (k + 1),
-    /// hold for both solutions, and that of order 5 for one of them.
+    /// Conditions for quadratures of the stage times, sum b c^k = 1 / (k + 1): both solutions
+    /// satisfy orders 1 to 4, and one of them order 5.
     #[test]
     fn dormand_prince_solutions_have_orders_5_and_4() {
         let t = Scheme::DormandPrince.tableau();

@@ -10,7 +10,7 @@ pub struct Segment {
     pub steps: Vec<Step>,
     /// Number of the first step within the run; release and end events refer to it.
     pub first_step: i32,
-    /// Number within the run of the slot in the first row of this launch. Random numbers, inlet
+    /// Slot number, within the run, of the first row of this launch. Random numbers, inlet
     /// positions, sources and the log use it.
     pub first_slot: u32,
     /// Time integration scheme.

@@ -1,4 +1,4 @@
-//! Motion beside the field: a random walk.
+//! Diffusion in addition to advection: a random walk.
 
 use crate::{
     cpu::random::normals,

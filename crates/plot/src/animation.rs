@@ -16,12 +16,12 @@ use crate::picture::View;
 use frame_renderer::FrameRenderer;
 use std::path::Path;
 
-/// Writes an animated GIF that loops. Each save has a frame, unless saves are closer than frames can
-/// be; with `interpolate` there are also frames between saves.
+/// Writes an animated GIF that loops. Each save has a frame, unless saves are closer than the minimum
+/// delay; with `interpolate` there are also frames between saves.
 ///
 /// # Errors
 ///
-/// Those of [`tracks`](crate::picture::tracks); [`Error::Option`] if a setting is out of range;
+/// As [`tracks`](crate::picture::tracks); [`Error::Option`] if a setting is out of range;
 /// [`Error::Write`] if the file cannot be written.
 pub fn write_gif(
     path: impl AsRef<Path>,
@@ -42,7 +42,7 @@ pub fn write_gif(
 ///
 /// # Errors
 ///
-/// Those of [`write_gif`]; [`Error::NoFfmpeg`] if the program is not found; [`Error::Ffmpeg`] if it
+/// As [`write_gif`]; [`Error::NoFfmpeg`] if the program is not found; [`Error::Ffmpeg`] if it
 /// fails.
 pub fn write_mp4(
     path: impl AsRef<Path>,

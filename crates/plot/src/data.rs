@@ -1,6 +1,6 @@
 //! The data to plot.
 
-/// Trajectories of particles: those of a whole run, or a selection.
+/// Trajectories of the particles of a run, or of a selection.
 ///
 /// Arrays are `[saves, particles]`, row by row: the value of particle `i` at save `s` has the index
 /// `s * particles.len() + i`.
@@ -8,7 +8,7 @@
 pub struct Trajectories {
     /// Times of the saves, in units of `time_unit`: all increasing or all decreasing.
     pub times: Vec<f64>,
-    /// Numbers of the particles (their slots in the run's tracks), one for each column.
+    /// Numbers of the particles (their slots in the run's tracks), one per column.
     pub particles: Vec<u32>,
     /// Positions, in units of `length_unit`; NaN where there is no particle.
     pub position: Vec<[f32; 3]>,
@@ -48,15 +48,15 @@ pub struct Axis {
     pub name: String,
     /// Its unit; empty if unknown.
     pub unit: String,
-    /// The minimum and the maximum on it.
+    /// The minimum and the maximum of the axis.
     pub range: [f64; 2],
 }
 
 /// A field on a regular lattice in a plane, e.g. a slice of a density or an FTLE field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Raster {
-    /// The horizontal and the vertical axis. Their ranges are those of the *samples*: the first
-    /// sample is at the low end, the last one at the high end.
+    /// The horizontal and the vertical axis. Ranges extend from the first *sample*, at the low end,
+    /// to the last one, at the high end.
     pub axes: [Axis; 2],
     /// Number of samples along each axis.
     pub counts: [usize; 2],
@@ -73,7 +73,7 @@ pub struct Raster {
 /// A histogram of one or several series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// The binned quantity, e.g. `residence time`; its range goes from the first edge to the last.
+    /// The binned quantity, e.g. `residence time`; its range is from the first edge to the last.
     pub axis: Axis,
     /// Edges of the bins, increasing: one more than bins.
     pub edges: Vec<f64>,
@@ -89,7 +89,7 @@ pub struct Curves {
     /// The horizontal and the vertical axis. Where both ends of a range are equal, the range of the
     /// points is used.
     pub axes: [Axis; 2],
-    /// Whether each axis is logarithmic; points at or below 0 on such an axis are omitted.
+    /// Whether each axis is logarithmic; points at or below 0 on a logarithmic axis are omitted.
     pub log: [bool; 2],
     /// The name of each curve and its points; a NaN coordinate makes a gap.
     pub series: Vec<(String, Vec<[f64; 2]>)>,

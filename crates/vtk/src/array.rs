@@ -67,7 +67,7 @@ pub struct ArrayInfo {
     pub scalar: ScalarType,
     /// Its role among the point or cell data, if any.
     pub attribute: Option<Attribute>,
-    /// Its parts, one for each piece of the data set.
+    /// Its parts, one per piece of the data set.
     pub(crate) parts: Vec<Part>,
 }
 

@@ -39,7 +39,7 @@ impl Block {
     ) -> Result<Values, Error> {
         let context = context.at(self.start);
         if count == 0 {
-            // For an empty array, writers leave anything from nothing to a full header.
+            // For an empty array, some writers write nothing, others a part or all of the header.
             return Ok(Values::empty(scalar));
         }
         match self.encoding {

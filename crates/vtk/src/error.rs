@@ -94,7 +94,7 @@ pub enum Error {
         /// A remedy or an alternative.
         remedy: &'static str,
     },
-    /// The array is not one of the file.
+    /// The array does not belong to the file.
     #[error("`{}` does not list the array `{array}`; pass an entry of its `arrays()`", path.display())]
     ForeignArray {
         /// The file.

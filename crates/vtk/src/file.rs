@@ -19,8 +19,8 @@ const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
 /// The first bytes of a legacy file, in lower case.
 const LEGACY_START: &[u8] = b"# vtk datafile version";
 
-/// Maximum number of nodes along an axis of an image for each byte of the file: the maximum
-/// compression ratio, that of zlib.
+/// Maximum number of nodes along an axis of an image per byte of the file: the maximum compression
+/// ratio of zlib.
 const MAX_NODES_PER_BYTE: u64 = 1032;
 
 /// An open VTK file. Its structure is in memory; arrays are read on demand.
@@ -89,8 +89,8 @@ impl VtkFile {
 
     /// The arrays that define the cells by their points.
     ///
-    /// For an unstructured grid these are `connectivity`, `offsets` and `types`; for poly data,
-    /// those of `verts`, `lines`, `strips` and `polys`, e.g. `lines/offsets`. In XML files,
+    /// For an unstructured grid these are `connectivity`, `offsets` and `types`; for poly data, the
+    /// arrays of `verts`, `lines`, `strips` and `polys`, e.g. `lines/offsets`. In XML files,
     /// `offsets` contains the end of each cell; in legacy files since version 5.1 it has a leading
     /// 0. Older legacy files have `cells` instead: for each cell its number of points, then the
     /// points.
@@ -167,12 +167,12 @@ impl VtkFile {
         }
     }
 
-    /// Reads the cells of an unstructured grid, or computes those of a structured grid: hexahedra,
-    /// or quads if one axis has a single node.
+    /// Reads the cells of an unstructured grid, or computes the cells of a structured grid:
+    /// hexahedra, or quads if one axis has a single node.
     ///
-    /// The cells of several pieces or files are concatenated, with their indices offset by the
-    /// points before. Of a polyhedron, the points are given, not the faces. Cell arrays are in the
-    /// same order.
+    /// The cells of several pieces or files are concatenated, with their point indices offset
+    /// accordingly. A polyhedron has its points, but not its faces. Cell arrays are in the same
+    /// order.
     ///
     /// # Errors
     ///

@@ -134,8 +134,8 @@ impl Geometry {
         }
     }
 
-    /// Whether there is more than one kind of cells. Cell arrays are ordered by kind, so that those
-    /// of several pieces cannot be joined by concatenation.
+    /// Whether there is more than one kind of cells. Cell arrays are ordered by kind, so the
+    /// arrays of several pieces cannot be joined by concatenation.
     pub(crate) fn has_cells_of_several_kinds(&self) -> bool {
         match self {
             Self::PolyData { verts, lines, strips, polys, .. } => {

@@ -9,7 +9,7 @@ use crate::xml::{Contents, read_contents};
 
 /// A file of the data set.
 struct Piece<'a> {
-    /// Its index in the sense of [`Part::file`].
+    /// Its index, as in [`Part::file`].
     number: usize,
     source: &'a Source,
     structure: Structure,

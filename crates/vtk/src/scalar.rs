@@ -172,7 +172,7 @@ macro_rules! implement_floats {
 implement_integers!(i8, u8, i16, u16, i32, u32, i64, u64);
 implement_floats!(f32, f64);
 
-/// NaN and infinity as printed by C libraries, e.g. that of Windows: `-1.#IND`, `1.#QNAN`,
+/// NaN and infinity as printed by various C libraries: `-1.#IND`, `1.#QNAN`,
 /// `1.#INF00`, `nan(0x8)`.
 fn special_float(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();

@@ -65,7 +65,7 @@ impl<'a> TextReader<'a> {
     }
 
     /// Skips up to `count` words that can be numbers, and gives the number skipped. Stops before a
-    /// word that starts with a letter other than that of `nan` or `inf`.
+    /// word that starts with a letter other than `n` or `i` (`nan`, `inf`).
     pub(crate) fn skip_numbers(&mut self, count: u64) -> io::Result<u64> {
         for found in 0..count {
             match self.skip_space()? {

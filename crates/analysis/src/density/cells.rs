@@ -131,7 +131,7 @@ fn search_box(
     [low, high]
 }
 
-/// All particles and images in a box, with a parity only those of that mirror parity.
+/// All particles and images in a box; with a parity, only images of that mirror parity.
 fn with_images(
     sample: &Sample,
     domain: &DensityDomain,

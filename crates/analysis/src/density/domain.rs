@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// The effect of a face of the box on kernels that reach beyond it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// No face: mass beyond it is lost from the box.
+    /// No effect: mass beyond the face is lost from the box.
     #[default]
     Open,
     /// The part of a kernel beyond the face is mirrored back into the box, so that the mass is

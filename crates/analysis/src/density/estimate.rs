@@ -6,8 +6,8 @@ use burntrace_core::Placement;
 
 /// A density at nodes or points, with the parameters of the estimate.
 ///
-/// The unit is that of the weights (particles if there are no weights, 1 for a probability) per unit of
-/// length, area or volume for 1, 2 or 3 active axes.
+/// The unit is the unit of the weights (particles if there are no weights, 1 for a probability) per unit
+/// of length, area or volume for 1, 2 or 3 active axes.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// The density at each node, bin or point `[m]`, on the device of the positions and in their
@@ -19,7 +19,7 @@ pub struct Estimate {
     /// Whether values belong to nodes (or points) or to cells: the bins of a histogram.
     pub placement: Placement,
     /// The integral over the lattice, summed in double precision: by the trapezoidal rule over the axes
-    /// with more than one node, or for bins the sum times their volume. If the lattice covers the whole
+    /// with more than one node, or for bins the sum times the bin volume. If the lattice covers the whole
     /// box, or everything within the kernels' reach, it is 1 for a probability and the sum of the weights
     /// for a number density. `None` for points and planes.
     pub integral: Option<f64>,
@@ -34,6 +34,6 @@ pub struct Estimate {
     pub left_out: usize,
     /// The sum of the weights of the particles in the estimate.
     pub total: f64,
-    /// The part of a kernel's integral beyond its truncation; 0 for kernels with compact support.
+    /// The fraction of a kernel's integral beyond its truncation; 0 for kernels with compact support.
     pub neglected: f64,
 }

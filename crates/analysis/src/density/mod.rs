@@ -31,7 +31,7 @@
 //! images beyond the faces, by the cells of a search lattice, all in double precision. A fused operation
 //! on the device of the positions, in their precision, then sums the kernels. On CPUs each particle is
 //! spread over the nodes within reach, and points search the cells for particles; on other devices one
-//! thread for each node or point does the search. No matrix of particles by nodes is formed. Histograms
+//! thread per node or point does the search. No matrix of particles by nodes is formed. Histograms
 //! and cloud-in-cell densities are computed on the host, in less time than reading the positions takes.
 
 mod backends;
@@ -120,15 +120,17 @@ impl Density {
         Density::new(Method::Sph(kernel, h), Normalization::Number)
     }
 
-    /// A histogram: the particles in each bin of a grid over its volume, by default a number density.
+    /// A histogram: the sum of the weights in each bin of a grid, divided by the bin volume; by default a
+    /// number density.
     /// Bins are half-open `[low, high)`, and the last one is closed, as in `numpy.histogramdd`.
     pub fn histogram() -> Self {
         Density::new(Method::Histogram, Normalization::Number)
     }
 
-    /// Cloud in cell: each particle is distributed trilinearly to the corner nodes of its cell, over the
-    /// volume of a node, by default a number density. Nodes at the ends of a non-periodic axis have half
-    /// the volume. See R. W. Hockney and J. W. Eastwood, Computer Simulation Using Particles, 1988.
+    /// Cloud in cell: each particle is distributed trilinearly to the corner nodes of its cell, and sums
+    /// are divided by the volume of a node; by default a number density. Nodes at the ends of a
+    /// non-periodic axis have half the volume. See R. W. Hockney and J. W. Eastwood, Computer Simulation Using
+    /// Particles, 1988.
     pub fn cloud_in_cell() -> Self {
         Density::new(Method::CloudInCell, Normalization::Number)
     }
@@ -147,13 +149,13 @@ impl Density {
         self
     }
 
-    /// Sets a weight for each particle `[n]`, 0 or more, for example its mass. 1 by default.
+    /// Sets the weights `[n]` of the particles, 0 or more, for example masses; 1 by default.
     pub fn weights(mut self, weights: impl Into<Vec<f64>>) -> Self {
         self.weights = Some(weights.into());
         self
     }
 
-    /// Selects particles by a flag for each `[n]`; all by default. Particles with NaN positions are
+    /// Selects particles by flags `[n]`; all by default. Particles with NaN positions are
     /// always omitted.
     pub fn select(mut self, flags: impl Into<Vec<bool>>) -> Self {
         self.selected = Some(flags.into());

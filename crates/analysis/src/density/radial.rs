@@ -55,7 +55,7 @@ pub(super) trait RadialKernel {
     const IS_BOX: bool = false;
     /// Whether the kernel is nonzero at the distance of its truncation.
     const IS_CUT: bool = false;
-    /// Value for a squared distance; 0 beyond a compact support. A truncation is left to the caller.
+    /// Value for a squared distance; 0 beyond a compact support. The caller truncates.
     fn at<F: Number, L: Lanes<F>>(square: F) -> F;
 }
 

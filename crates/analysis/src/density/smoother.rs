@@ -45,7 +45,7 @@ impl Smoother {
             profile,
             whitening: matrix,
             cutoff: truncation,
-            // The extent along an axis of the ellipsoid `x^T C^-1 x = t^2`; that of the box is the same.
+            // The half-width of the ellipsoid `x^T C^-1 x = t^2` along an axis; the box has the same.
             reach: [0, 1, 2].map(|d| truncation * covariance[d][d].sqrt()),
             scale: profile.norm(dimension) / root_determinant,
             neglected,

@@ -118,7 +118,7 @@ impl FlowMap {
         })
     }
 
-    /// The columns of the gradient `[nodes, 3]`, one for each axis, and the mask of nodes without a
+    /// The columns of the gradient `[nodes, 3]`, one per axis, and the mask of nodes without a
     /// gradient `[nodes]`.
     fn differences_of_neighbours(&self) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
         let ([nx, ny, nz], nodes) = (self.lattice.counts(), self.lattice.len());

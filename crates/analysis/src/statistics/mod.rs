@@ -39,7 +39,7 @@ use recording::Recording;
 /// * Each particle instance is measured separately. Instances between two saves count in ends and
 ///   residence times only.
 /// * A slot with a waiting particle, or without one, counts as waiting and in no mean.
-/// * A pair counts while both particles do, and only the first instance in each slot.
+/// * A pair counts while both of its particles count; only the first instances in its slots do.
 ///
 /// The results are bit-identical for any block size of the saves and any number of threads.
 ///
@@ -170,8 +170,8 @@ impl Options {
     fn check(&self, slots: usize) -> Result<()> {
         if let Some(groups) = self.groups.as_ref().filter(|groups| groups.slots() != slots) {
             return Err(Error::Statistics(format!(
-                "groups are given for {} slots; the run has {slots} (its seeds and those of its \
-                 sources): give each a group",
+                "groups are given for {} slots; the run has {slots} (its seeds and the slots of \
+                 its sources): give each a group",
                 groups.slots()
             )));
         }

@@ -6,10 +6,10 @@
 use super::{Counted, Groups, SaveStatistics, trajectory::SlotTrajectory};
 use burntrace_core::Status;
 
-/// Slots, or pairs of slots, of a chunk.
+/// Number of slots, or pairs of slots, in a chunk.
 pub(super) const CHUNK: usize = 4096;
 
-/// Slots, or pairs, whose sums are in memory at a time: in the worst case one sum for each.
+/// Number of slots, or pairs, with partial sums in memory at a time: in the worst case one sum for each.
 pub(super) const BATCH: usize = 64 * CHUNK;
 
 /// Sums that can be merged.

@@ -17,9 +17,8 @@ pub struct TrackStatistics {
     /// Whether slots are re-used by successive particle instances.
     #[serde(rename = "lives")]
     pub reuses_slots: bool,
-    /// Whether the run has reported how its particles ended. If not (a stopped run), counts are those of
-    /// the last save and of the particle instances that had ended, and only the latter have residence
-    /// times.
+    /// Whether the run has reported how its particles ended. If not (a stopped run), counts refer to
+    /// the last save and to the particle instances that had ended; only the latter have residence times.
     pub complete: bool,
     /// The source of speeds.
     pub speed_from: SpeedFrom,
@@ -40,8 +39,8 @@ pub struct TrackStatistics {
 pub enum SpeedFrom {
     /// The velocities at the saves.
     Velocities,
-    /// Displacements between saves, divided by the time between them. The speed at a save is that of the
-    /// preceding interval.
+    /// Displacements between saves, divided by the time between them. The speed at a save is the mean
+    /// over the preceding interval.
     Displacements,
 }
 

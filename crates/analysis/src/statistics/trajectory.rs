@@ -11,13 +11,13 @@ pub(super) struct Observation {
     pub generation: u32,
 }
 
-/// What is known about the particle in a slot.
+/// The stage of the particle in a slot, as far as saves have shown it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Stage {
-    /// Nothing.
+    /// No save has shown it.
     #[default]
     Unknown,
-    /// Its release position: a save found it waiting there.
+    /// A save found it waiting at its release position.
     Placed,
     /// A save found it released.
     Released,
@@ -116,7 +116,7 @@ impl SlotTrajectory {
         }
     }
 
-    /// Adds the speed of an active particle: from its velocity if saved, otherwise that of the last leg.
+    /// Adds the speed of an active particle: from its velocity if saved, otherwise over the last leg.
     fn add_speed(&mut self, observed: &Observation, of_leg: Option<f64>) -> Option<f64> {
         let speed = observed.velocity.map(length).or(of_leg);
         let speed = speed.filter(|v| observed.status == Status::Active && v.is_finite())?;

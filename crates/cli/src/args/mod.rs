@@ -44,7 +44,7 @@ pub enum Command {
     Render(RenderArgs),
     /// Write report.md and report.json of a run: statistics, pictures and timings
     Report(ReportArgs),
-    /// List usable devices, and why others cannot be used
+    /// List usable devices, and the reasons why others are not usable
     Devices(DevicesArgs),
     /// Benchmark devices, and check their results against a reference
     Bench(BenchArgs),
@@ -73,7 +73,7 @@ pub struct InfoArgs {
     /// Time between files without a time; multiplies the numbers in their names
     #[arg(long)]
     pub file_dt: Option<f64>,
-    /// What to do with cells that a mesh cannot contain: fail, or leave them out
+    /// Unsupported cells of a mesh: refuse the file, or ignore the cells
     #[arg(long, default_value = "error", value_parser = ["error", "skip"])]
     pub other_cells: String,
     /// Print JSON
@@ -141,7 +141,7 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-/// Options for what a run prints.
+/// Output options of a run.
 #[derive(Args, Clone, Copy)]
 pub struct OutputArgs {
     /// Print only errors

@@ -115,8 +115,8 @@ pub struct DensityArgs {
     /// Kernel for sph; default: cubic-spline
     #[arg(long, value_enum)]
     pub kernel: Option<SphKernel>,
-    /// Axes of the density, such as xy; it is summed over the others. Default: the axes of the
-    /// domain
+    /// Axes of the density, such as xy; particles are projected along the others. Default: the axes
+    /// of the domain
     #[arg(long)]
     pub axes: Option<String>,
     /// Number of nodes along each axis, such as 128 or 128,64,64
@@ -177,7 +177,7 @@ pub enum DensityMethod {
 
 /// SPH kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // The names are those of the library.
 pub enum SphKernel {
     CubicSpline,
     QuinticSpline,
@@ -206,9 +206,9 @@ impl From<SphKernel> for Kernel {
 /// Treatment of the domain faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DensityEdges {
-    /// Periodic faces of the run wrap, others mirror
+    /// Periodic as in the run, otherwise reflecting
     Run,
-    /// Density leaves through all faces
+    /// Open: kernels extend beyond all faces
     Open,
 }
 

@@ -18,7 +18,7 @@ pub struct Bins<'a> {
     entries: Vec<u32>,
 }
 
-/// Average number of tetrahedra per bin: those of one cube.
+/// Average number of tetrahedra per bin: the six of one cube.
 const PER_BIN: f64 = 6.0;
 
 /// The nodes of a tetrahedron and their barycentric weights at a point.

@@ -43,7 +43,7 @@ fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
     }
 }
 
-/// The numbers of steps after which a run is compared. The last one is its own.
+/// The numbers of steps after which a run is compared. The last one is the full run.
 fn stops(kind: WorkloadKind, steps: u64) -> Vec<u64> {
     if kind.is_long() && steps > EARLY { vec![EARLY, steps] } else { vec![steps] }
 }

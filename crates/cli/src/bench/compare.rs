@@ -98,7 +98,7 @@ impl OldRecord {
     }
 }
 
-/// Compares two records in one line, and says whether the second is worse.
+/// Compares two records in one line, and returns whether the second is worse.
 fn verdict(old: &OldRecord, new: &Record) -> (String, bool) {
     let was_right = old.outcome == Outcome::Right;
     match (&old.speed, &new.speed) {
@@ -109,13 +109,13 @@ fn verdict(old: &OldRecord, new: &Record) -> (String, bool) {
                 with_prefix(old.per_second),
                 with_prefix(new.per_second),
                 new.per_second / old.per_second,
-                if has_fallen { ", a fall by more than the spread" } else { "" }
+                if has_fallen { ", slower by more than the spread" } else { "" }
             );
             (line, has_fallen)
         }
-        (_, None) if was_right => ("right before, not right now".into(), true),
-        (_, None) => ("not right before or now".into(), false),
-        (None, Some(_)) => ("not right before, right now".into(), false),
+        (_, None) if was_right => ("was right, now wrong or failed".into(), true),
+        (_, None) => ("wrong or failed in both".into(), false),
+        (None, Some(_)) => ("was wrong or failed, now right".into(), false),
     }
 }
 

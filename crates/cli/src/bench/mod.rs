@@ -102,11 +102,11 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Fails if a result is not right, or if a speed fell since the earlier measurement.
+/// Fails if a result is wrong or missing, or if a speed fell since the earlier measurement.
 fn judge(report: &BenchReport, comparison: Option<&compare::Comparison>) -> Result<()> {
     let not_right = report.not_right();
     if not_right > 0 {
-        bail!("{not_right} of {} results are not right", report.results.len());
+        bail!("{not_right} of {} results are wrong or missing", report.results.len());
     }
     match comparison {
         Some(comparison) if comparison.compared == 0 => {

@@ -1,6 +1,6 @@
 //! NumPy arrays of four-byte numbers.
 //!
-//! Unlike the arrays of the track store, these are read at once and may have any valid header.
+//! Unlike the arrays of the track store, these are read as a whole and may have any valid header.
 
 use crate::case::Misuse;
 use anyhow::{Result, anyhow};

@@ -74,14 +74,14 @@ pub struct Record {
     pub batch: usize,
     pub batches_tried: Vec<Tried>,
     pub outcome: Outcome,
-    /// What is wrong, apart from the errors.
+    /// The reason for a wrong or missing result, apart from `errors`.
     pub message: Option<String>,
     /// The largest errors of all runs, for each number of steps that is compared. The last entry is
     /// the timed run.
     pub errors: Vec<Errors>,
-    /// `None` where the result is not right.
+    /// `None` for a wrong or missing result.
     pub seconds: Option<Seconds>,
-    /// `None` where the result is not right.
+    /// `None` for a wrong or missing result.
     pub speed: Option<Speed>,
     /// Speed relative to the first device.
     pub ratio_to_first_device: Option<f64>,

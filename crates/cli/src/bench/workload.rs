@@ -1,4 +1,4 @@
-//! Fields and seeds of the workloads, which other programs trace, too.
+//! Fields and seeds of the workloads, which other programs trace as well.
 
 use super::{
     data, flow,
@@ -10,7 +10,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Interval of the seeds along each axis.
+/// Range of the seeds along each axis, in the unit cube.
 const SEED_INTERVAL: [f64; 2] = [0.02, 0.98];
 /// Seed of the random numbers for nodes.
 const NODES_SEED: u64 = 1;

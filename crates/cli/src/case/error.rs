@@ -1,25 +1,25 @@
-//! Errors about keys of the case file, in the words of its user.
+//! Errors about keys of the case file.
 
 use serde::de::{Expected, Unexpected};
 use toml::Value;
 
-/// A key that is unknown, misplaced or missing, or a value that it cannot have.
+/// An unknown, misplaced or missing key, or an invalid value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyError {
-    /// From the case down to the section or the value.
+    /// From the case to the section or the value.
     pub path: Vec<Step>,
-    /// The value given, in short.
+    /// The given value, abbreviated.
     given: Option<String>,
-    problem: Problem,
+    problem: Box<Problem>,
 }
 
-/// A step down from a section.
+/// One step of the path to a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Key(String),
     /// An item of a list, counted from 0.
     Item(usize),
-    /// A section of several with the same name: its number from 0, and their count.
+    /// One of several sections with the same name: its number from 0, and their count.
     Section(usize, usize),
 }
 
@@ -34,27 +34,27 @@ impl Step {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Problem {
-    /// A key that the section does not have, with hints and the keys that it has.
+    /// An unknown key of the section, with a hint and the known keys.
     Unknown { key: String, with: String, hint: String, allowed: Vec<&'static str> },
-    /// A key that the section needs, and what to give.
+    /// A missing key of the section, with a hint about its value.
     Missing { key: &'static str, with: String, hint: String },
-    /// A value of the wrong kind or size, with the kind to give.
+    /// An invalid value, with the valid ones.
     Value(String),
-    /// Keys that exclude each other, or of which one is needed.
+    /// Mutually exclusive keys, or none of several alternatives.
     Keys(String),
 }
 
 impl KeyError {
     fn new(problem: Problem) -> Self {
-        KeyError { path: Vec::new(), given: None, problem }
+        KeyError { path: Vec::new(), given: None, problem: Box::new(problem) }
     }
 
-    /// A value that a key cannot have; `give` says what it can have.
+    /// An invalid value; `give` describes the valid ones.
     pub fn value(give: impl Into<String>) -> Self {
         KeyError::new(Problem::Value(give.into()))
     }
 
-    /// Keys that do not belong together; the text continues the name of the section.
+    /// An invalid combination of keys; the text follows the name of the section.
     pub fn keys(text: impl Into<String>) -> Self {
         KeyError::new(Problem::Keys(text.into()))
     }
@@ -63,16 +63,16 @@ impl KeyError {
         KeyError::new(Problem::Missing { key, with: String::new(), hint: hint.into() })
     }
 
-    /// A key that a section does not have. `with` names the kind of the section, and `goes_with` the
-    /// kinds that have the key.
+    /// An unknown key of a section. `with` names the kind of the section, `belongs_to` the kinds that
+    /// have the key.
     pub fn unknown(
         key: &str,
         with: &str,
-        goes_with: Option<String>,
+        belongs_to: Option<String>,
         allowed: &[&'static str],
     ) -> Self {
-        let hint = match (goes_with, nearest(key, allowed.iter().copied())) {
-            (Some(kinds), _) => format!("; it goes with {kinds}."),
+        let hint = match (belongs_to, nearest(key, allowed.iter().copied())) {
+            (Some(kinds), _) => format!("; it belongs to {kinds}."),
             (None, Some(name)) => format!("; did you mean `{name}`?"),
             (None, None) => ".".into(),
         };
@@ -80,7 +80,7 @@ impl KeyError {
         KeyError::new(Problem::Unknown { key, with, hint, allowed })
     }
 
-    /// A name that is none of those that a key can have.
+    /// An unknown name, with the known ones.
     pub fn choice(given: &str, names: &[&'static str]) -> Self {
         let meant = nearest(given, names.iter().copied());
         let names = choices(names);
@@ -90,7 +90,7 @@ impl KeyError {
         })
     }
 
-    /// The same error, seen from one step further up; `value` is what the step leads to.
+    /// The same error with a path extended by `step` at its start; `value` is the value there.
     pub fn under(mut self, step: Step, value: &Value) -> Self {
         if self.path.is_empty() {
             self.given.get_or_insert_with(|| in_short(value));
@@ -99,17 +99,17 @@ impl KeyError {
         self
     }
 
-    /// The same error, of a section whose kind is known.
+    /// The same error with the kind of the section.
     pub fn with(mut self, kind: &str) -> Self {
-        if let (Problem::Missing { with, .. }, true) = (&mut self.problem, self.path.is_empty()) {
+        if let (Problem::Missing { with, .. }, true) = (&mut *self.problem, self.path.is_empty()) {
             *with = kind.into();
         }
         self
     }
 
-    /// The same error, with what to give for a key that is missing.
+    /// The same error with a hint about the value of a missing key.
     pub fn hint(mut self, text: &str) -> Self {
-        if let (Problem::Missing { hint, .. }, true) = (&mut self.problem, self.path.is_empty()) {
+        if let (Problem::Missing { hint, .. }, true) = (&mut *self.problem, self.path.is_empty()) {
             *hint = text.into();
         }
         self
@@ -117,7 +117,7 @@ impl KeyError {
 
     /// The names that lead from the case to the line with the error.
     pub fn location(&self) -> Vec<Step> {
-        let key = match &self.problem {
+        let key = match &*self.problem {
             Problem::Unknown { key, .. } => Some(Step::Key(key.clone())),
             _ => None,
         };
@@ -167,7 +167,7 @@ impl std::fmt::Display for KeyError {
             true => section.clone(),
             false => format!("{section} {with}"),
         };
-        match &self.problem {
+        match &*self.problem {
             Problem::Unknown { key, hint, allowed, .. } if self.path.is_empty() => {
                 let all = allowed.join(", ");
                 write!(f, "`{key}` is not a section of the case{hint} Sections: {all}")
@@ -222,7 +222,7 @@ impl serde::de::Error for KeyError {
     }
 }
 
-/// What a value should be.
+/// The expected type of a value, in plain words.
 fn in_words(expected: &dyn Expected) -> String {
     let text = expected.to_string();
     match text.as_str() {
@@ -241,7 +241,7 @@ fn in_words(expected: &dyn Expected) -> String {
     }
 }
 
-/// A value, cut where it is long.
+/// A value, abbreviated if it is long.
 fn in_short(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();
@@ -267,7 +267,7 @@ pub fn one_of<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// The name that was probably meant.
+/// The most similar known name, if any is similar.
 fn nearest(given: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let near = |name: &&str| strsim::jaro_winkler(given, name);
     let best = names.max_by(|a, b| near(a).total_cmp(&near(b)))?;

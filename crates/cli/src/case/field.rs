@@ -158,7 +158,7 @@ impl Section for Field {
 
 fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyError> {
     if keys.has("sample") {
-        keys.notes.push("`field.sample` has no effect: it goes with `field.flow`".into());
+        keys.notes.push("`field.sample` has no effect: it belongs to `field.flow`".into());
     }
     Ok(FileField {
         files: keys.get("files")?,
@@ -176,14 +176,14 @@ fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyErro
 fn flow_field(interpolation: &str, keys: &mut Keys) -> Result<FlowField, KeyError> {
     if interpolation != "grid" {
         return Err(KeyError::keys(format!(
-            "has `flow` and interpolation = {interpolation:?}, which goes with `files`; omit the \
+            "has `flow` and interpolation = {interpolation:?}, which needs `files`; omit the \
              interpolation, or give `files` instead of `flow`"
         )));
     }
     for key in READING {
         let is_default = key == "ignore_file_times" && !keys.or_default::<bool>(key)?;
         if keys.has(key) && !is_default {
-            let note = format!("`field.{key}` has no effect: it goes with `field.files`");
+            let note = format!("`field.{key}` has no effect: it belongs to `field.files`");
             keys.notes.push(note);
         }
     }

@@ -1,4 +1,4 @@
-//! Particles that enter during a run: where and how many.
+//! Inlets and sources of particles.
 
 use super::KeyError;
 use super::keys::{Keys, Kinds, Section};
@@ -49,7 +49,7 @@ kinds! {
 }
 
 kinds! {
-    /// How positions on an inlet are chosen.
+    /// Patterns of release positions on an inlet.
     Pattern by "pattern" or "lattice" {
         "lattice" => Lattice {},
         "uniform" => Uniform {},
@@ -58,7 +58,7 @@ kinds! {
     }
 }
 
-/// Particles released during a run, and where.
+/// A source of particles during a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
     #[serde(flatten)]
@@ -66,12 +66,12 @@ pub struct Source {
     pub inlet: Inlet,
 }
 
-/// How many particles a source releases, and when. `capacity` is the maximum number of its particles
+/// Release rate of a source. `capacity` is the maximum number of its particles
 /// at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SourceRate {
-    /// Particles per time, from `begin` to `end`, or to the ends of the run.
+    /// Particles per time, from `begin` to `end`, by default during the whole run.
     Constant {
         rate: f64,
         capacity: usize,
@@ -92,7 +92,7 @@ pub enum SourceRate {
 const RATES: [(&str, &[&str]); 3] =
     [("rate", &["capacity", "begin", "end"]), ("table", &["capacity"]), ("burst", &[])];
 
-/// What to give as the capacity of a source.
+/// Hint about the capacity of a source.
 const CAPACITY: &str = "give the maximum number of its particles at a time, the rate times the \
                         longest residence time and a little more";
 

@@ -12,7 +12,7 @@ pub trait Section: Sized {
     fn read(keys: &mut Keys) -> Result<Self, KeyError>;
 }
 
-/// Kinds that differ in their keys; [`kinds!`] implements it.
+/// Kinds with different keys; implemented by [`kinds!`].
 pub trait Kinds: Sized {
     /// The key that names the kind.
     const TAG: &'static str;
@@ -23,7 +23,7 @@ pub trait Kinds: Sized {
     fn read(kind: &str, keys: &Keys) -> Result<Self, KeyError>;
 }
 
-/// The keys of a section. First say which ones it can have (`kind`, `one_of`, `allow`, `ignore`), then
+/// The keys of a section. First declare the allowed ones (`kind`, `one_of`, `allow`, `ignore`), then
 /// `check` them, then `get` their values.
 pub struct Keys<'a> {
     table: &'a Table,
@@ -43,7 +43,7 @@ pub struct Choice {
     /// The key that names the kind; empty if the presence of a key does.
     pub tag: &'static str,
     pub name: &'static str,
-    /// The keys that go with it.
+    /// The keys that belong to it.
     pub keys: &'static [&'static str],
 }
 
@@ -69,7 +69,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Adds keys to those that the section can have.
+    /// Adds keys to the allowed ones.
     pub fn allow(&mut self, keys: &[&'static str]) {
         self.allowed.extend(keys);
     }
@@ -102,7 +102,8 @@ impl<'a> Keys<'a> {
         Ok(kind)
     }
 
-    /// The one key of several that the section has; adds it, and the keys that go with it.
+    /// The one of several alternative keys that the section has; allows it, and the keys that belong
+    /// to it.
     pub fn one_of(
         &mut self,
         kinds: &[(&'static str, &'static [&'static str])],
@@ -141,7 +142,7 @@ impl<'a> Keys<'a> {
         self.table.contains_key(key)
     }
 
-    /// Refuses keys that the section cannot have.
+    /// Refuses unknown keys.
     pub fn check(&self) -> Result<(), KeyError> {
         let is_known = |key: &str| self.allowed.contains(&key) || self.ignored.contains(&key);
         let Some(key) = self.table.keys().find(|key| !is_known(key)) else { return Ok(()) };
@@ -153,12 +154,12 @@ impl<'a> Keys<'a> {
         let names = |quote: char| -> Vec<String> {
             kinds.iter().map(|kind| format!("{quote}{}{quote}", kind.name)).collect()
         };
-        let goes_with = tag.map(|tag| match tag {
+        let belongs_to = tag.map(|tag| match tag {
             "" => one_of(&names('`')),
             tag => format!("{tag} = {}", one_of(&names('"'))),
         });
         let with = instead.map(Choice::text).unwrap_or_default();
-        Err(KeyError::unknown(key, &with, goes_with, &self.allowed))
+        Err(KeyError::unknown(key, &with, belongs_to, &self.allowed))
     }
 
     /// The value of a key; `None` for an omitted option.

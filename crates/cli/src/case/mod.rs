@@ -72,7 +72,7 @@ const SECTIONS: [&str; 13] = [
 ];
 
 impl Case {
-    /// Reads a case from its sections, with the present names of keys.
+    /// Reads a case from its sections, with the current names of keys.
     fn of(table: &Table) -> Result<Self, KeyError> {
         let mut keys = Keys::of(table);
         keys.allow(&SECTIONS);
@@ -117,7 +117,7 @@ impl Case {
         self
     }
 
-    /// Files of points: those of seeds and inlets.
+    /// Files of points: seeds and inlets.
     pub fn point_files(self) -> impl Iterator<Item = PathBuf> {
         let of_seeds = self.seeds.and_then(|seeds| match seeds.shape {
             SeedShape::File { path } => Some(path),
@@ -147,7 +147,7 @@ names!(Scheme -> burntrace::Scheme {
     Heun => burntrace::Scheme::Heun,
     DormandPrince => burntrace::Scheme::DormandPrince,
 });
-// An outlet is an exit that re-injects particles at the inlet; so is that of a mesh.
+// An outlet is an exit (or, on a mesh, a `leave`) that re-injects particles at the inlet.
 names!(Condition -> burntrace::Condition {
     Exit => burntrace::Condition::Exit,
     Reflect => burntrace::Condition::Reflect,
@@ -243,7 +243,7 @@ pub struct Save {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reporting {
-    /// Where it takes little time compared with the run.
+    /// If it takes little time compared with the run.
     #[default]
     Auto,
     Always,

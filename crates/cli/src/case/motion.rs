@@ -19,7 +19,7 @@ pub struct Tolerance {
     pub max_step: Option<f64>,
 }
 
-/// A random walk: with a given diffusivity, or with that of the files times factors.
+/// A random walk with a given diffusivity, or with the diffusivity of the files times factors.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {

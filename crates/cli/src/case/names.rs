@@ -23,7 +23,7 @@ macro_rules! names {
 }
 
 /// An enumeration of kinds, each with keys of its own, that the key after `by` names. It serialises
-/// to that key and those of the kind, side by side.
+/// to that key and the keys of the kind, side by side.
 macro_rules! kinds {
     (
         $(#[$meta:meta])*

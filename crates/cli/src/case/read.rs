@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// A case or a command line that cannot be used; the program ends with code 2.
+/// An invalid case or command line; the program exits with code 2.
 #[derive(Debug)]
 pub struct Misuse(String);
 
@@ -17,7 +17,7 @@ impl Misuse {
         anyhow::Error::new(Misuse(text.into()))
     }
 
-    /// An error of the library that the case causes.
+    /// A library error caused by the case.
     pub fn of(error: impl std::error::Error) -> anyhow::Error {
         let mut text = error.to_string();
         let mut source = error.source();
@@ -92,8 +92,8 @@ fn renamed(section: &str, old: &str, new: &str) -> String {
     format!("`{section}.{old}` has been renamed; write `{section}.{new}`")
 }
 
-/// The present name of a key, and a note if its name is an old one.
-fn present_name(name: &str) -> (String, Option<String>) {
+/// The current name of a key, and a note if the given name is an old one.
+fn current_name(name: &str) -> (String, Option<String>) {
     let (section, key) = name.rsplit_once('.').unwrap_or_default();
     match RENAMED.iter().find(|(of, old, _)| (*of, *old) == (section, key)) {
         Some((_, old, new)) => (format!("{section}.{new}"), Some(renamed(section, old, new))),
@@ -111,7 +111,7 @@ fn assign(table: &mut Table, assignment: &str) -> Result<Option<String>, String>
         .ok()
         .and_then(|mut parsed| parsed.remove("value"))
         .unwrap_or_else(|| toml::Value::String(value.trim().into()));
-    let (key, note) = present_name(key.trim());
+    let (key, note) = current_name(key.trim());
     let mut names: Vec<&str> = key.split('.').collect();
     let last = names.pop().unwrap_or_default();
     let mut section = table;
@@ -130,7 +130,7 @@ fn position(text: &str, set: &[String], error: &KeyError) -> String {
     let steps = error.location();
     let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
     let is_at = |assignment: &&String| {
-        let (name, _) = present_name(assignment.split('=').next().unwrap_or_default().trim());
+        let (name, _) = current_name(assignment.split('=').next().unwrap_or_default().trim());
         !keys.is_empty() && name.split('.').zip(&keys).all(|(name, key)| name == *key)
     };
     match (set.iter().rfind(is_at), line_of(text, &steps)) {
@@ -154,7 +154,7 @@ fn line_of(text: &str, steps: &[Step]) -> Option<usize> {
                 entry.map(|(key, value)| (key.span().start, value.get_ref()))
             }
             (Step::Item(item) | Step::Section(item, _), DeValue::Array(items)) => {
-                let item = items.iter().nth(*item);
+                let item = items.get(*item);
                 item.map(|item| (item.span().start, item.get_ref()))
             }
             _ => None,
@@ -169,7 +169,7 @@ fn line_at(text: &str, start: usize) -> usize {
     text[..start].matches('\n').count() + 1
 }
 
-/// The text of an error in the form of a file.
+/// The message of a TOML syntax error.
 fn syntax(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let number = line_at(text, start);
@@ -179,13 +179,13 @@ fn syntax(text: &str, error: &toml::de::Error) -> String {
     let what = if is("duplicate key") {
         "this name is used twice; keep one of them".into()
     } else if is("must be quoted") {
-        "give a number, true, false, a list, or text in quotes, as \"rk4\"".into()
+        "give a number, true, false, a list, or text in quotes, such as \"rk4\"".into()
     } else if is("unclosed") {
         format!("{message} to close it").replace(", expected", "; add")
     } else if is("with no value") {
-        "give the key a value, as `dt = 0.01`".into()
+        "give the key a value, such as `dt = 0.01`".into()
     } else if is("integer") {
-        "the number is not a whole number in the range of 64 bits".into()
+        "write an integer that fits into 64 bits".into()
     } else if is("float") || is("fraction") || is("mantissa") || is("exponent") {
         "write numbers as 0.5, 5.0 or 1e-3".into()
     } else if is("basic string") || is("literal string") {
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn misplaced_keys_are_reported_with_line_section_and_kind() {
         let message = error_of("[seeds]\nkind = \"grid\"\ncounts = [1, 1, 1]\nradius = 1.0\n");
-        let expected = "line 6: `radius` is not a key of [seeds] kind = \"grid\"; it goes with kind = \
+        let expected = "line 6: `radius` is not a key of [seeds] kind = \"grid\"; it belongs to kind = \
                         \"disc\", \"sphere\" or \"ball\". Keys: kind, counts, placement, auxiliary, \
                         low, high, release, outside";
         assert_eq!(message, expected);
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(neither, "[field] needs one of its keys `files` or `flow`");
         // Keys of files are accepted with a flow, and have no effect.
         let case = from_text("[field]\nflow = \"abc\"\nfile_dt = 0.1\n", &[]).unwrap();
-        assert_eq!(case.notes, ["`field.file_dt` has no effect: it goes with `field.files`"]);
+        assert_eq!(case.notes, ["`field.file_dt` has no effect: it belongs to `field.files`"]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ names!(Strategy -> Option<burntrace::Strategy> {
 pub struct Bytes(pub u64);
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "give a number of bytes, or a text such as \"3GiB\"")]
+#[serde(untagged, expecting = "give a number of bytes, or text such as \"3GiB\"")]
 enum Given {
     Number(u64),
     Text(String),

@@ -1,4 +1,4 @@
-//! Where and when particles start.
+//! Seeds: positions and release times.
 
 use super::keys::{Keys, Kinds, Section};
 use super::{KeyError, Placement};
@@ -34,13 +34,13 @@ impl Section for Seeds {
 }
 
 kinds! {
-    /// Where seeds are. `low` and `high` default to the corners of the domain, `seed` to 1.
+    /// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to 1.
     SeedShape by "kind" {
         "grid" => Grid {
             counts: [usize; 3],
             placement: Option<Placement>,
-            /// The distance of two seeds on each axis on both sides of a grid position, in place of
-            /// one seed there.
+            /// If given, each grid position has two seeds along each axis, at this distance on either
+            /// side, instead of one at the position.
             auxiliary: Option<f64>,
             low: Option<[f64; 3]>,
             high: Option<[f64; 3]>,
@@ -74,7 +74,7 @@ kinds! {
 }
 
 impl SeedShape {
-    /// The number of seeds; 0 for those of a file, which is not read here.
+    /// The number of seeds; 0 for a file, which is not read here.
     pub fn count(&self) -> usize {
         use SeedShape::*;
         let product = |counts: &[usize]| counts.iter().fold(1, |n: usize, m| n.saturating_mul(*m));

@@ -21,7 +21,7 @@ impl Units {
         }
     }
 
-    /// The unit of a number density in 1, 2 or 3 dimensions; empty if that of lengths is unknown.
+    /// The unit of a number density in 1, 2 or 3 dimensions; empty if the unit of length is unknown.
     pub fn per_space(&self, dimensions: usize) -> String {
         match (self.length.as_str(), dimensions) {
             ("", _) => String::new(),
@@ -31,7 +31,7 @@ impl Units {
         }
     }
 
-    /// The unit of rates; empty if that of times is unknown.
+    /// The unit of rates; empty if the unit of time is unknown.
     pub fn rate(&self) -> String {
         if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
     }

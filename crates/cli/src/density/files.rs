@@ -11,8 +11,8 @@ use burntrace::{Placement, io};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a density: image data for grids and planes, which also goes into the track store, or a
-/// table for points.
+/// Writes a density: a table for points; otherwise image data, which is also added to the track
+/// store.
 pub fn write(
     results: &Results,
     request: &DensityRequest,

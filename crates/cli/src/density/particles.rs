@@ -13,7 +13,7 @@ pub struct SavedParticles {
 }
 
 impl SavedParticles {
-    /// Reads the active particles of a save, and with `with_ended` also those that have ended.
+    /// Reads the active particles of a save, and with `with_ended` also the ended ones.
     pub fn read(results: &Results, save: usize, with_ended: bool) -> Result<SavedParticles> {
         let states = SavedStates::read(&results.tracks, save)?;
         let slots = (0..results.tracks.num_particles()).map(|slot| states.state(slot));

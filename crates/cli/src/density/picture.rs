@@ -17,7 +17,7 @@ use burntrace::analysis::density::{Lattice, Plane};
 use burntrace_plot::{Axis, Curves, Raster, picture};
 
 /// Writes a picture of a density along a line, on a plane, or on the middle layer of a 3D grid.
-/// Returns whether the density has such a picture.
+/// Returns whether the density can be drawn.
 pub fn add(
     results: &Results,
     request: &DensityRequest,

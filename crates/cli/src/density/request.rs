@@ -1,4 +1,4 @@
-//! Which density to estimate, from the command line and the run.
+//! The density request of a command line and a run.
 
 use super::particles::SavedParticles;
 use crate::{
@@ -90,7 +90,7 @@ fn axes(given: Option<&str>, results: &Results) -> Result<Axes> {
     name.parse().map_err(Misuse::of)
 }
 
-/// Periodic faces wrap and others mirror, so that the integral over the domain counts all
+/// Periodic faces are periodic, all others reflect, so that the integral over the domain counts all
 /// particles.
 fn edges(results: &Results) -> [[Edge; 2]; 3] {
     let [low, high] = results.domain;

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
 
-/// What a field is made from, and its size.
+/// The origin and the size of a field.
 #[derive(Clone, Debug)]
 pub struct FieldDescription {
     pub origin: FieldOrigin,
     pub counts: FieldCounts,
 }
 
-/// What a field is made from.
+/// The origin of a field.
 #[derive(Clone, Debug)]
 pub enum FieldOrigin {
     /// Files.
@@ -25,15 +25,15 @@ pub enum FieldOrigin {
         /// Only for velocities in the cells of a mesh.
         cell_velocity: Option<CellVelocity>,
     },
-    /// A formula, evaluated as it is or sampled onto a grid.
+    /// A formula, evaluated directly or sampled onto a grid.
     Flow { name: String, sampled: bool },
 }
 
-/// Numbers of nodes and the like of a loaded field.
+/// Numbers of nodes and cells, and bytes, of a loaded field.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum FieldCounts {
-    /// A formula that is evaluated as it is.
+    /// A formula, evaluated directly.
     Formula,
     Grid {
         nodes: [usize; 3],

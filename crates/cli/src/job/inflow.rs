@@ -43,7 +43,7 @@ fn is_mesh_outlet(case: &Case) -> bool {
     case.boundary.mesh == case::Wall::Outlet
 }
 
-/// Adds the outlets and the sources of a case to a tracer. `span` is that of the run.
+/// Adds the outlets and the sources of a case to a tracer. `span` returns the time span of the run.
 pub fn open<'a>(
     case: &Case,
     base: &Path,
@@ -132,7 +132,7 @@ fn source(
     }
 }
 
-/// Limits a source to the times given, or to those of the run.
+/// Limits a source to the given times, by default those of the run.
 fn between(
     source: Source,
     (begin, end): (Option<f64>, Option<f64>),

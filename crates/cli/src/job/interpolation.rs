@@ -15,7 +15,7 @@ pub fn check(case: &Case) -> Result<()> {
     let has_wall = case.boundary.mesh != case::Wall::default();
     for (key, is_given) in [("boundary.mesh", has_wall), ("[[patch]]", !case.patch.is_empty())] {
         if is_given && !case.is_on_mesh() {
-            let text = format!("{key} goes with field.interpolation = \"mesh\"");
+            let text = format!("{key} needs field.interpolation = \"mesh\"");
             return Err(Misuse::error(text));
         }
     }

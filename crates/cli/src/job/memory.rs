@@ -18,7 +18,7 @@ pub fn check(case: &Case) -> Result<()> {
     match run.checkpoint_segments {
         Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
         Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
-            "run.checkpoint_segments does not go with run.checkpoint = 0, which turns checkpoints \
+            "run.checkpoint_segments cannot be combined with run.checkpoint = 0, which turns checkpoints \
              off; give seconds, or omit run.checkpoint_segments",
         )),
         _ => Ok(()),

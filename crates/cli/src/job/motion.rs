@@ -14,7 +14,7 @@ pub fn check(case: &Case) -> Result<()> {
         Some(walk) => check_walk(walk, is_varying)?,
         None if is_varying => {
             return Err(Misuse::error(
-                "field.diffusivity goes with [walk], which uses it; add [walk]",
+                "field.diffusivity needs a [walk], which uses it; add [walk]",
             ));
         }
         None => {}
@@ -22,14 +22,14 @@ pub fn check(case: &Case) -> Result<()> {
     let has_tolerance = case.trace.tolerance.is_some();
     if has_tolerance && case.trace.scheme != case::Scheme::DormandPrince {
         return Err(Misuse::error(
-            "[trace.tolerance] goes with trace.scheme = \"dormand-prince\", which estimates its \
+            "[trace.tolerance] needs trace.scheme = \"dormand-prince\", which estimates its \
              error; change the scheme, or omit the tolerance",
         ));
     }
     if has_tolerance && case.walk.is_some() {
         return Err(Misuse::error(
-            "[walk] does not go with [trace.tolerance]: a random walk needs steps of fixed length; \
-             omit the tolerance and give trace.dt or trace.steps",
+            "[walk] cannot be combined with [trace.tolerance]: a random walk needs steps of fixed \
+             length; omit the tolerance and give trace.dt or trace.steps",
         ));
     }
     Ok(())
@@ -45,8 +45,8 @@ fn check_walk(walk: &case::Walk, is_varying: bool) -> Result<()> {
              files as field.diffusivity",
         )),
         (Some(_), false) if walk.factors.is_some() => Err(Misuse::error(
-            "walk.factors goes with field.diffusivity, which it multiplies; give walk.diffusivity \
-             as [kx, ky, kz] instead",
+            "walk.factors needs field.diffusivity, which it multiplies; give walk.diffusivity as \
+             [kx, ky, kz] instead",
         )),
         _ => Ok(()),
     }
@@ -62,8 +62,8 @@ pub fn check_cells(field: &FileField, placement: Placement) -> Result<()> {
     );
     if field.diffusivity.is_some() && is_averaged && placement == Placement::Cells {
         return Err(Misuse::error(
-            "field.diffusivity does not go with field.cell_velocity = \"averaged\": diffusivities \
-             are not averaged; use \"constant\", or convert both to the points (in ParaView: Cell \
+            "field.diffusivity cannot be combined with field.cell_velocity = \"averaged\": \
+             diffusivities are not averaged; use \"constant\", or convert both to the points (in ParaView: Cell \
              Data to Point Data)",
         ));
     }

@@ -34,7 +34,7 @@ impl Tally {
     }
 }
 
-/// A source that counts what is read from it.
+/// A source that counts the bytes read and the time spent.
 pub struct Timed<S: ?Sized> {
     pub tally: Arc<Tally>,
     pub source: Box<S>,

@@ -71,7 +71,7 @@ pub fn make(
     Ok((made.map(|(path, caption)| Figure { path, caption }).collect(), missing))
 }
 
-/// Writes the tracks in each view: `tracks` for the first, `tracks-xz` and the like for others.
+/// Writes the tracks in each view: `tracks` for the first, `tracks-xz` etc. for others.
 /// Returns their captions.
 fn add_tracks(
     results: &Results,

@@ -41,7 +41,7 @@ impl Results {
         }
         let tracks = io::Tracks::open(store).map_err(Misuse::of)?;
         let summary = summary(&folder)?;
-        // Pictures need no case, and this version may not read that of an earlier one.
+        // Pictures need no case, and the case of an earlier version may be unreadable.
         let case = case::read(&folder.path("case.toml"), &[]).ok();
         let domain = match domain_of_summary(&summary).or_else(|| domain_of_case(case.as_ref())) {
             Some(domain) => domain,
@@ -61,7 +61,7 @@ impl Results {
         })
     }
 
-    /// The name of the run: that of its folder.
+    /// The name of the run: its folder name.
     pub fn name(&self) -> String {
         let path = std::path::absolute(&self.folder.root).ok();
         let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));

@@ -15,7 +15,7 @@ pub struct SampleLimits {
 /// Trajectories with the statuses of their particles.
 pub struct SampledTrajectories {
     pub trajectories: Trajectories,
-    /// Status codes, one for each position.
+    /// Status codes, one per position.
     pub codes: Vec<u8>,
 }
 
@@ -138,8 +138,8 @@ impl Rows {
         self.column = 0;
     }
 
-    /// Without saved velocities the first point of a trajectory has no speed; it takes that of the
-    /// first segment.
+    /// Without saved velocities the first point of a trajectory has no speed; it takes the speed of
+    /// the first segment.
     fn fill_first_speeds(&mut self) {
         let columns = self.before.len();
         for i in (columns..self.speed.len()).rev() {

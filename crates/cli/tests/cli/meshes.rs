@@ -288,7 +288,7 @@ fn patch_outlet_reinjects_particles() {
     refused(&patch("low = [3.0, 0.0, 0.0]\nwall = \"leave\""), &["`end`", "no boundary face"]);
     refused(&patch("hihg = [0.0, 0.0, 0.0]\nwall = \"leave\""), &["did you mean `high`"]);
     let grid = Case { field: "flow = \"abc\"", boundary: &patch(shut), trace, seeds };
-    assert_refused(&grid.run(folder.path(), &[]), 2, &["[[patch]] goes with", "\"mesh\""]);
+    assert_refused(&grid.run(folder.path(), &[]), 2, &["[[patch]] needs", "\"mesh\""]);
 }
 
 #[test]
@@ -360,17 +360,17 @@ fn misplaced_field_keys_are_refused() {
             let field =
                 format!("files = \"u.vtk\"\ninterpolation = {interpolation:?}\n{key} = {value:?}");
             let name = format!("`{key}` is not a key of [field] interpolation = {interpolation:?}");
-            refused(&field, "", &[&name, "it goes with interpolation = \"mesh\""]);
+            refused(&field, "", &[&name, "it belongs to interpolation = \"mesh\""]);
         }
     }
-    let wall = "boundary.mesh goes with field.interpolation = \"mesh\"";
+    let wall = "boundary.mesh needs field.interpolation = \"mesh\"";
     refused("flow = \"abc\"", "mesh = \"slide\"", &[wall]);
-    refused("flow = \"abc\"\ninterpolation = \"mesh\"", "", &["goes with `files`"]);
+    refused("flow = \"abc\"\ninterpolation = \"mesh\"", "", &["needs `files`"]);
     refused(MESH, "mesh = \"reflct\"", &["reflct", "did you mean `reflect`"]);
     refused(&format!("{MESH}\ncell_velocity = \"mean\""), "", &["mean", "averaged"]);
     refused(&format!("{MESH}\nneighbours = 3"), "", &["\"inverse-distance\""]);
     refused("files = \"u.vtk\"", "", &["not a grid with axes", "\"mesh\"` to use its cells"]);
-    refused(MESH, "", &["u.vtk", "beside 3 cells", "line (type 3)", "other_cells = \"skip\""]);
+    refused(MESH, "", &["u.vtk", "besides 3 cells", "line (type 3)", "other_cells = \"skip\""]);
 }
 
 #[test]

@@ -149,18 +149,18 @@ fn conflicting_walks_and_tolerances_are_refused() {
     refused(&[PLUG, MANY, "[walk]\ndiffusivity = [1.0]\n"], &["a number, or [kx, ky, kz]"]);
     refused(&[PLUG, MANY, number, "factors = [1, 1, 1]\n"], &["walk.factors", "field.diffusivity"]);
     refused(&[PLUG, MANY, number, "sceme = \"milstein\"\n"], &["did you mean `scheme`?"]);
-    refused(&[FILE, MANY], &["field.diffusivity goes with [walk]"]);
+    refused(&[FILE, MANY], &["field.diffusivity needs a [walk]"]);
     refused(&[FILE, MANY, number], &["both walk.diffusivity and field.diffusivity"]);
     refused(&[&FILE.replace("\"K\"", "\"k\""), MANY, walk], &["u.vti", "`k`", "`K` (point"]);
     refused(&[&FILE.replace("\"K\"", "\"U\""), MANY, walk], &["`U` has 3 components"]);
     let of_flow = PLUG.replace("[field]\n", "[field]\ndiffusivity = \"K\"\n");
     refused(
         &[&of_flow, MANY, walk],
-        &["`diffusivity`", "[field] with `flow`", "goes with `files`"],
+        &["`diffusivity`", "[field] with `flow`", "belongs to `files`"],
     );
     refused(&[PLUG, tolerance, MANY], &["[trace.tolerance]", "trace.scheme", "dormand-prince"]);
     let pairs = "scheme = \"dormand-prince\"\n";
-    refused(&[PLUG, pairs, tolerance, MANY, number], &["[walk] does not go with"]);
+    refused(&[PLUG, pairs, tolerance, MANY, number], &["[walk] cannot be combined with"]);
     let none = tolerance.replace("1e-6", "0.0");
     refused(&[PLUG, pairs, &none, MANY], &["0 (relative) and 0 (absolute)"]);
     refused(&[PLUG, pairs, tolerance, "max_step = 0.0\n", MANY], &["step limits are 0 and 0"]);

@@ -205,10 +205,10 @@ fn invalid_interpolations_are_refused() {
     }
     for keys in ["neighbours = 4", "power = 3.0"] {
         let output = with(&format!("interpolation = \"nearest\"\n{keys}"));
-        assert_refused(&output, 2, &["it goes with interpolation = \"inverse-distance\""]);
+        assert_refused(&output, 2, &["it belongs to interpolation = \"inverse-distance\""]);
     }
     let flow = run("flow = \"abc\"\ninterpolation = \"nearest\"");
-    assert_refused(&flow, 2, &["interpolation = \"nearest\", which goes with `files`"]);
+    assert_refused(&flow, 2, &["interpolation = \"nearest\", which needs `files`"]);
     let cells = format!(
         "files = {:?}\nvelocity = \"slow\"\ninterpolation = \"nearest\"",
         fixture("series/u_2.vti")

@@ -62,9 +62,9 @@ fn outlet_reinjects_particles_at_the_inlet() {
         assert_eq!(summary["active"], 40);
         assert_eq!(summary["status"]["exited x-high"], ended);
         assert_eq!(summary["dropped"], 0);
-        let stays = &summary["residence_time"]["exited x-high"];
-        assert_eq!(stays["count"], ended);
-        assert!((stays["max"].as_f64().unwrap() - 4.0).abs() < 1e-9, "{stays}");
+        let residence = &summary["residence_time"]["exited x-high"];
+        assert_eq!(residence["count"], ended);
+        assert!((residence["max"].as_f64().unwrap() - 4.0).abs() < 1e-9, "{residence}");
         let sum = format!("released   {} = 40 active + {ended} exited x-high\n", 40 + ended);
         assert!(printed.contains(&sum), "{printed}");
         assert!(printed.contains("residence time"), "{printed}");
@@ -162,13 +162,13 @@ fn conflicting_outlets_and_inlets_are_refused() {
     inlet("kind = \"face\"\nface = \"x-lo\"", &["x-lo", "did you mean `x-low`"]);
     inlet(
         "kind = \"face\"\nface = \"x-low\"\nradius = 1.0",
-        &["`radius`", "[inlet] kind = \"face\"", "goes with kind = \"disc\"", "Keys: kind, face"],
+        &["`radius`", "[inlet] kind = \"face\"", "belongs to kind = \"disc\"", "Keys: kind, face"],
     );
     let face = "kind = \"face\"\nface = \"x-low\"";
     inlet(&format!("{face}\npattern = \"gaussian\""), &["inlet.deviation", "needs"]);
     inlet(
         &format!("{face}\ndeviation = 0.1"),
-        &["`deviation`", "goes with pattern = \"gaussian\""],
+        &["`deviation`", "belongs to pattern = \"gaussian\""],
     );
     inlet("kind = \"face\"\nface = \"x-high\"\npattern = \"flux\"", &["inlet"]);
     inlet("kind = \"points\"\npoints = [[9.0, 0.5, 0.5]]", &["point 0", "outside the domain"]);
@@ -189,7 +189,7 @@ fn invalid_sources_are_refused() {
         &["both `rate` and `table`", "keep one"],
     );
     refused("burst = { time = 1.0, count = 5 }\ncapacity = 5", &["`capacity`", "with `burst`"]);
-    refused("burst = { time = 1.0, count = 5 }\nend = 2.0", &["`end`", "it goes with `rate`"]);
+    refused("burst = { time = 1.0, count = 5 }\nend = 2.0", &["`end`", "it belongs to `rate`"]);
     refused("rate = 1.0\ncapacity = 5\nbegin = 4.0\nend = 2.0", &["from 4 to 2", "direction"]);
     refused("rate = 1.0\ncapacity = 5\nbegin = 11.0", &["from 11 to 10", "run goes from 0 to 10"]);
     refused("rate = 1.0\ncapacity = 5\nhow_many = 2", &["how_many"]);

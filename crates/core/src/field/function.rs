@@ -4,7 +4,7 @@ use super::{domain::Domain, interface::Field};
 use crate::Precision;
 use burn::tensor::{Device, Tensor};
 
-/// A field given by a closure from positions `[n, 3]` and a time to velocities `[n, 3]`.
+/// A field defined by a closure: velocities `[n, 3]` at positions `[n, 3]` and a time.
 ///
 /// ```
 /// use burntrace_core::{Domain, Field, FieldFn, Precision};

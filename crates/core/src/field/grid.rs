@@ -133,7 +133,7 @@ impl GridField {
         let shape = &self.shape;
         let last = (shape.nodes[axis] - 1) as f64;
         let g = x.sub_scalar(shape.origin[axis]).mul_scalar(1.0 / shape.pitch[axis]);
-        // NaN goes to the low end, as in the kernels.
+        // NaN becomes the low end, as in the kernels.
         let g = g.clone().mask_fill(g.is_nan(), 0.0).clamp(0.0, last);
         let cell = g.clone().detach().floor().clamp(0.0, last - 1.0);
         (cell.clone().int().cast(DType::I32), g - cell)

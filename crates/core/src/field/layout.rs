@@ -131,8 +131,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends padded velocities, with zero in place of those that are not finite, of which it
-    /// returns the lowest index in the source and the number.
+    /// Appends padded velocities, with non-finite ones replaced by zero. Returns the lowest source
+    /// index and the number of the replaced ones.
     fn pack<T: Copy + Default>(
         &self,
         number: impl Fn(usize) -> f64,

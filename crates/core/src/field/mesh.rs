@@ -43,7 +43,7 @@ pub enum CellVelocity {
 /// inside. A stage of a step outside the mesh uses the velocity at the last position inside, on the
 /// straight line from the start of the step.
 ///
-/// The tensor engine locates cells on the host in f64. Its gradients are those of the shape
+/// The tensor engine locates cells on the host in f64. Its gradients follow from the shape
 /// functions; velocities that are constant in each cell have zero gradients.
 #[derive(Clone, Debug)]
 pub struct MeshField {

@@ -144,7 +144,7 @@ impl PointField {
             return square.zeros_like().add_scalar(1.0);
         };
         let nearest = square.clone().detach().min_dim(1);
-        // A node at the position gets all of the weight, and no division by zero happens.
+        // A node at the position gets all the weight, which avoids a division by zero.
         let is_here = square.clone().detach().equal_elem(0.0);
         let ratio = nearest / square.mask_fill(is_here.clone(), 1.0);
         let weight = ratio.powf_scalar(0.5 * power).mask_fill(is_here, 1.0);

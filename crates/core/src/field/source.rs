@@ -21,7 +21,7 @@ pub struct FrameData {
     /// Velocity: `u, v, w` of each node or cell, in length per time.
     pub velocity: Floats,
     /// Diffusivity of a [random walk](crate::RandomWalk), one number for each node or cell, in
-    /// length squared per time. `None` where the source has none, and then in all frames.
+    /// length squared per time. `None` in all frames if the source has none.
     pub diffusivity: Option<Floats>,
 }
 

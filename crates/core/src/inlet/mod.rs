@@ -56,7 +56,7 @@ pub enum Pattern {
     /// polygons, with no position on the boundary; a sunflower spiral on discs (H. Vogel, 1979).
     Lattice,
     /// Uniform over the area, by a Sobol sequence of at least 65,536 positions. Each release from a
-    /// slot uses the next position. On points, the sequence is that of the points.
+    /// slot uses the next position. On points, the points are the sequence.
     Uniform,
     /// Normally distributed about the centroid and truncated at the boundary, with as many
     /// positions as [`Uniform`](Pattern::Uniform).

@@ -35,8 +35,8 @@ pub(super) enum Outline {
 }
 
 impl Patch {
-    /// A face of a domain: a rectangle, or a segment or point in a flat domain. On a flat axis it
-    /// has the domain's coordinate, or that of `flat` if the domain's is not finite.
+    /// A face of a domain: a rectangle, or a segment or point in a flat domain. On a flat axis its
+    /// coordinate is the domain's, or the coordinate of `flat` if the former is not finite.
     pub(super) fn face(face: Face, domain: &Domain, flat: [f64; 3]) -> Result<Self> {
         let (axis, mut origin) = (face_axis(face), domain.low);
         origin[axis] = face_coordinate(face, domain)?;
@@ -49,7 +49,7 @@ impl Patch {
         let size = domain.size();
         if let Some(d) = across.iter().copied().find(|d| !size[*d].is_finite()) {
             return Err(Error::Inlet(format!(
-                "the face {face} is unbounded along {}: it goes from {} to {}; bound the domain \
+                "the face {face} is unbounded along {}: it extends from {} to {}; bound the domain \
                  there, or give the inlet as a rectangle",
                 AXES[d], domain.low[d], domain.high[d]
             )));

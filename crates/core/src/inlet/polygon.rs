@@ -189,7 +189,7 @@ mod tests {
             _ => panic!("accepted"),
         };
         let bow = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]];
-        assert!(refused(&bow).contains("from corner 1 to 2 touches the one from corner 3 to 0"));
+        assert!(refused(&bow).contains("from corner 1 to 2 touches the side from corner 3 to 0"));
         // A side that runs back, a repeated corner, a corner on another side.
         refused(&[[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
         refused(&[[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);

@@ -28,7 +28,7 @@ impl InletPositions {
     }
 }
 
-/// Positions of which each slot keeps one.
+/// One fixed position for each slot.
 pub(super) fn per_slot(positions: Vec<[f64; 3]>) -> InletPositions {
     InletPositions { positions, scatter: 1, stride: 0 }
 }

@@ -219,7 +219,7 @@ fn inlets_outside_the_domain_are_refused() {
         let far = refused(Face::XHigh, pattern, [0.0; 3], [infinite, 1.0, 1.0]);
         assert!(far.contains("x-high is at x = inf"), "{far}");
         let long = refused(Face::XLow, pattern, [0.0; 3], [1.0, infinite, 1.0]);
-        assert!(long.contains("x-low is unbounded along y: it goes from 0 to inf"), "{long}");
+        assert!(long.contains("x-low is unbounded along y: it extends from 0 to inf"), "{long}");
     }
     let disc = InletShape::Disc { centre: [0.5; 3], normal: [1.0, 0.0, 0.0], radius: 0.6 };
     let inlet = inlet(disc, Pattern::Uniform);

@@ -15,8 +15,8 @@ pub struct Cells {
     pub connectivity: Vec<u32>,
 }
 
-/// Maximum number of cells and of points: indices of faces and entries of bins, of which a cell may
-/// have eight, are `i32` on a device.
+/// Maximum number of cells and of points: on a device, indices of faces and entries of bins are
+/// `i32`, and a cell may have eight of them.
 const MAX_COUNT: usize = i32::MAX as usize / 8;
 
 impl Cells {

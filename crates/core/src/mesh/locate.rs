@@ -39,8 +39,8 @@ impl Mesh {
     }
 
     /// Locates a position by a walk from cell to cell, starting at `from`. If the walk leaves the
-    /// mesh or does not arrive, the locator is used. The result is that of [`Mesh::locate`], except
-    /// that a position on a face can be in any of the adjacent cells.
+    /// mesh or does not arrive, the locator is used. The result is the same as with
+    /// [`Mesh::locate`], except that a position on a face can be in any of the adjacent cells.
     pub fn walk(&self, from: usize, point: [f64; 3]) -> Option<Location> {
         let mut cell = from;
         for _ in 0..MAX_CELLS {

@@ -88,7 +88,7 @@ impl Locator {
             let extent = all.high[d] - all.low[d];
             let count = (extent / edge).clamp(1.0, MAX_BINS).floor();
             let per_length = count / extent;
-            // One bin on axes without extent, and where a float cannot divide the axis.
+            // One bin on axes without extent, and if a float cannot represent the bins of the axis.
             let is_usable = count > 1.0 && self.can_represent(per_length);
             self.bins[d] = if is_usable { count as usize } else { 1 };
             self.per_length[d] = if is_usable { per_length } else { 0.0 };

@@ -12,11 +12,11 @@ pub(super) struct Merged {
     pub first: Vec<u32>,
 }
 
-/// Merging distance as a fraction of the median edge length,
+/// Merging distance as a fraction of the median edge length.
 const OF_MEDIAN: f64 = 1e-5;
-/// limited to this fraction of the shortest edge,
+/// Maximum merging distance as a fraction of the shortest edge.
 const OF_SHORTEST: f64 = 0.1;
-/// without edges below this fraction of the median.
+/// Edges shorter than this fraction of the median do not count as the shortest.
 const NEGLIGIBLE: f64 = 1e-9;
 /// Number of cells that are sampled for the median.
 const SAMPLE: usize = 1 << 14;

@@ -22,7 +22,7 @@ const BITS: u32 = 16;
 impl Mesh {
     /// Creates a mesh with its cells sorted along a Morton curve, and its points in the order of
     /// their first use; unused points are dropped. Positions are rounded to `precision`, which sets
-    /// the tolerance of [`Mesh::locate`]. Indices in errors are those of the input.
+    /// the tolerance of [`Mesh::locate`]. Errors give indices of the input.
     ///
     /// # Errors
     ///

@@ -16,11 +16,11 @@ pub struct MeshCounts {
     pub merged: usize,
     /// Cells without area or volume, which contain no position.
     pub degenerate: usize,
-    /// Cells with the opposite orientation of most cells of their kind. They are valid: no
-    /// orientation is right for plane cells, and files differ in that of wedges.
+    /// Cells with the opposite orientation of most cells of their kind. They are valid: plane cells
+    /// have no correct orientation, and files differ in the orientation of wedges.
     pub inverted: usize,
     /// Cells with both orientations, for example a quadrilateral with crossed sides or a notch. A
-    /// position can have two locations in such a cell, of which one is found.
+    /// position can have two locations in such a cell; one of them is found.
     pub folded: usize,
     /// Faces with a cell on one side only.
     pub open_faces: usize,

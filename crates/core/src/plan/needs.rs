@@ -32,7 +32,7 @@ pub struct PlanItem {
 /// The size of a run, without its field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunSize {
-    /// Number of slots: seeds, and those of sources.
+    /// Number of slots: one for each seed, and the slots of sources.
     pub particles: usize,
     /// Precision of the arithmetic.
     pub precision: Precision,

@@ -73,7 +73,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory available to this process now: what it uses already, and nine tenths of the free
+    /// The memory available to this process now: its resident memory, and nine tenths of the free
     /// memory of the machine or of the process's control group. The free memory of a graphics card
     /// is unknown.
     pub fn of(device: &Device) -> Self {

@@ -65,7 +65,8 @@ pub(super) fn check_box(low: [f64; 3], high: [f64; 3]) -> Result<()> {
         // The extent of a box can overflow.
         if low[d] > high[d] || !(high[d] - low[d]).is_finite() {
             return Err(Error::Seeds(format!(
-                "the box goes from {} to {} along {}; give finite coordinates, the lower one first",
+                "the box extends from {} to {} along {}; give finite coordinates, the lower one \
+                 first",
                 low[d], high[d], AXES[d]
             )));
         }

@@ -18,7 +18,7 @@ use burn::tensor::{Device, Tensor};
 /// coordinate: a box with `low == high`, a deviation of 0, or a disc with its normal along that
 /// axis.
 ///
-/// Random seeds take a seed for their random numbers. Each position depends only on that and on its
+/// Random seeds take a seed of random numbers. Each position depends only on that seed and on its
 /// index: the first thousand of a million seeds are the same as a thousand.
 ///
 /// ```
@@ -62,7 +62,7 @@ impl Seeds {
     /// Positions `[n, 3]` on a device, of any float type. Tracks can be differentiated with respect
     /// to them.
     ///
-    /// The tensor is kept, and its values are read once.
+    /// The tensor is stored; its values are read once.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Seeds {
     ///
     /// # Errors
     ///
-    /// [`Error::Seeds`] if the number of times differs from that of the seeds, or if one is not
+    /// [`Error::Seeds`] if the number of times differs from the number of seeds, or if one is not
     /// finite.
     pub fn with_release(mut self, times: Vec<f64>) -> Result<Self> {
         if times.len() != self.len() {
@@ -121,7 +121,7 @@ impl Seeds {
         self.position.len()
     }
 
-    /// Whether there are no seeds, which only [`none`](Seeds::none) gives.
+    /// Whether there are no seeds, as after [`none`](Seeds::none).
     pub fn is_empty(&self) -> bool {
         self.position.is_empty()
     }
@@ -136,7 +136,7 @@ impl Seeds {
         self.release.as_deref()
     }
 
-    /// The positions `[n, 3]` on a device. A given tensor stays in its graph.
+    /// The positions `[n, 3]` on a device. A given tensor stays in its autodiff graph.
     pub(crate) fn tensor(&self, device: &Device, precision: Precision) -> Tensor<2> {
         match &self.tensor {
             // A move is recorded in the graph, even to the same device.

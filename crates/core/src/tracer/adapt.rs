@@ -11,9 +11,9 @@ use burntrace_kernels::Adaptive;
 
 /// Tolerances for adaptive steps with [`Scheme::DormandPrince`].
 ///
-/// Each particle takes steps of its own size. The largest component of a step's error estimate is
-/// kept below `absolute + relative |x|`; errors of successive steps add up. No step extends beyond
-/// the end of a step of the run's [`Span`](crate::Span) or beyond a save, both of which are met
+/// Each particle takes steps of its own size. The largest component of a step's error estimate
+/// stays below `absolute + relative |x|`; errors of successive steps add up. No step extends beyond
+/// the end of a step of the run's [`Span`](crate::Span) or beyond a save, and particles reach both
 /// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
 /// is a hundredth of the run.
 ///
@@ -22,20 +22,20 @@ use burntrace_kernels::Adaptive;
 pub struct Tolerance {
     relative: f64,
     absolute: f64,
-    least: f64,
-    most: f64,
+    min_step: f64,
+    max_step: f64,
 }
 
 impl Tolerance {
     /// Tolerances: relative to the coordinates, and absolute in the data's unit of length.
     pub fn new(relative: f64, absolute: f64) -> Self {
-        Tolerance { relative, absolute, least: 0.0, most: f64::INFINITY }
+        Tolerance { relative, absolute, min_step: 0.0, max_step: f64::INFINITY }
     }
 
-    /// Limits of the step size, in the data's unit of time: a step of `least` or shorter is
-    /// accepted whatever its error, and no step is longer than `most`.
-    pub fn steps_between(mut self, least: f64, most: f64) -> Self {
-        (self.least, self.most) = (least, most);
+    /// Limits of the step size, in the data's unit of time. A step of `min_step` or shorter is
+    /// accepted whatever its error; no step is longer than `max_step`.
+    pub fn steps_between(mut self, min_step: f64, max_step: f64) -> Self {
+        (self.min_step, self.max_step) = (min_step, max_step);
         self
     }
 }
@@ -53,7 +53,7 @@ pub(super) const PARTS: u64 = 100;
 
 /// The step-size control of a tracer, validated.
 pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
-    let Some(Tolerance { relative, absolute, least, most }) = tracer.tolerance else {
+    let Some(Tolerance { relative, absolute, min_step, max_step }) = tracer.tolerance else {
         return Ok(None);
     };
     let fail = |reason: String| Err(Error::Tolerance(reason));
@@ -73,14 +73,14 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
              negative, and at least one positive"
         ));
     }
-    if !is_length(least) || most.is_nan() || most <= 0.0 || least > most {
+    if !is_length(min_step) || max_step.is_nan() || max_step <= 0.0 || min_step > max_step {
         return fail(format!(
-            "the step limits are {least} and {most}; give a minimum of 0 or more and a larger \
-             maximum"
+            "the step limits are {min_step} and {max_step}; give a minimum of 0 or more and a \
+             larger maximum"
         ));
     }
     // Finite in single precision too.
-    Ok(Some(Adaptive { relative, absolute, min_step: least, max_step: most.min(1e30) }))
+    Ok(Some(Adaptive { relative, absolute, min_step, max_step: max_step.min(1e30) }))
 }
 
 /// Advances the selected particles from the fraction `start` of a step to its end, with common step

@@ -1,10 +1,10 @@
-//! How many particles are on the device at a time.
+//! Number of particles on the device at a time.
 
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The smallest batch that is still halved.
-const LEAST: usize = 64;
+/// Minimum batch size after halving.
+const MIN_BATCH: usize = 64;
 
 /// Batches that must fit before the batch size grows again; doubled after each failure.
 const PATIENCE: u32 = 16;
@@ -13,20 +13,20 @@ const PATIENCE: u32 = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
     /// The maximum size.
-    most: usize,
+    max: usize,
     /// The current size.
     now: usize,
-    /// How many batches have fitted since the size last changed.
+    /// Number of batches that have fitted since the size last changed.
     fitted: u32,
     patience: u32,
     summary: BatchSummary,
 }
 
 impl Batches {
-    /// Batches of at most `most` particles.
-    pub fn new(most: usize) -> Self {
+    /// Batches of at most `max` particles.
+    pub fn new(max: usize) -> Self {
         let summary = BatchSummary::default();
-        Batches { most, now: most, fitted: 0, patience: PATIENCE, summary }
+        Batches { max, now: max, fitted: 0, patience: PATIENCE, summary }
     }
 
     /// The batch that starts with particle `first` of `count`.
@@ -38,8 +38,8 @@ impl Batches {
     pub fn fitted(&mut self, size: usize) {
         self.summary.add(size);
         self.fitted += 1;
-        if self.now < self.most && self.fitted >= self.patience {
-            self.now = self.most.min(2 * self.now);
+        if self.now < self.max && self.fitted >= self.patience {
+            self.now = self.max.min(2 * self.now);
             self.fitted = 0;
         }
     }
@@ -48,16 +48,16 @@ impl Batches {
     ///
     /// # Errors
     ///
-    /// `error` itself, where it is not a lack of memory or the batch is already minimal.
+    /// `error` itself, if it is not a lack of memory or the batch is already minimal.
     pub fn halve(&mut self, size: usize, error: Error) -> Result<()> {
-        if !is_out_of_memory(&error) || size < 2 * LEAST {
+        if !is_out_of_memory(&error) || size < 2 * MIN_BATCH {
             return Err(error);
         }
         if self.summary.retries == 0 {
             tracing::warn!(%error, size, "the device is out of memory; batches are halved");
         }
         self.now = size.div_ceil(2);
-        self.most = self.most.max(self.now);
+        self.max = self.max.max(self.now);
         self.fitted = 0;
         self.patience = self.patience.saturating_mul(2);
         self.summary.retries += 1;
@@ -98,8 +98,8 @@ pub struct BatchSummary {
 
 impl BatchSummary {
     fn add(&mut self, size: usize) {
-        let [least, most] = self.sizes;
-        self.sizes = [if self.count == 0 { size } else { least.min(size) }, most.max(size)];
+        let [smallest, largest] = self.sizes;
+        self.sizes = [if self.count == 0 { size } else { smallest.min(size) }, largest.max(size)];
         self.count += 1;
     }
 }
@@ -112,19 +112,19 @@ pub(super) mod failing {
 
     /// Where the simulated failure occurs.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub enum Place {
+    pub enum FailurePoint {
         Upload,
         Launch,
         ReadBack,
     }
 
     thread_local! {
-        static LIMIT: RefCell<Option<(Place, usize, u32)>> = const { RefCell::new(None) };
+        static LIMIT: RefCell<Option<(FailurePoint, usize, u32)>> = const { RefCell::new(None) };
     }
 
-    /// From the `after`-th pass on, batches of more than `most` particles fail at `place`.
-    pub fn arm(place: Place, most: usize, after: u32) {
-        LIMIT.set(Some((place, most, after)));
+    /// From the `after`-th pass on, batches of more than `max` particles fail at `place`.
+    pub fn arm(place: FailurePoint, max: usize, after: u32) {
+        LIMIT.set(Some((place, max, after)));
     }
 
     pub fn disarm() {
@@ -136,9 +136,9 @@ pub(super) mod failing {
     }
 
     /// Passes a possible point of failure with a batch of `size` particles.
-    pub fn pass(place: Place, size: usize) -> Result<()> {
+    pub fn pass(place: FailurePoint, size: usize) -> Result<()> {
         LIMIT.with_borrow_mut(|limit| match limit {
-            Some((at, most, after)) if *at == place && size > *most => {
+            Some((at, max, after)) if *at == place && size > *max => {
                 *after = after.saturating_sub(1);
                 let text = "IoError: out of device memory allocating 1 bytes";
                 if *after == 0 { Err(Error::Execution(text.into())) } else { Ok(()) }
@@ -177,11 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn only_lack_of_memory_makes_batches_smaller() {
+    fn only_out_of_memory_errors_halve_batches() {
         let mut batches = Batches::new(1000);
         let other = || Error::Execution("the kernel has a mistake".into());
         assert!(batches.halve(1000, other()).is_err());
-        assert!(batches.halve(2 * LEAST - 1, lack()).is_err());
+        assert!(batches.halve(2 * MIN_BATCH - 1, lack()).is_err());
         assert_eq!(batches.summary().retries, 0);
     }
 }

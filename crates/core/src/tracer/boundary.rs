@@ -55,7 +55,8 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
         return fail(
             face(side),
             format!(
-                "it is periodic, its partner {} is `{other}`; make both periodic, or neither",
+                "it is periodic, but the opposite face {} is `{other}`; make both periodic, or \
+                 neither",
                 face(1 - side)
             ),
         );
@@ -67,7 +68,7 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
     Ok(())
 }
 
-/// Validates outlets, and the faces in which inlets lie.
+/// Validates outlets and the faces of inlets.
 fn check_inflows(tracer: &Tracer) -> Result<()> {
     for (status, inlet) in &tracer.outlets {
         match status {

@@ -13,21 +13,21 @@ use burntrace_kernels::{Boundary, MAX_BOUNCES, Wall};
 pub(super) struct Edge {
     /// The new positions `[n, 3]`.
     pub position: Tensor<2>,
-    /// The fraction of the path at which it left the mesh `[n, 1]`; 2 where it did not.
+    /// Fraction of the path at which the particle left the mesh `[n, 1]`; 2 if it did not.
     pub fraction: Vec<f64>,
-    /// Eight times the last cell plus the face, where it left the mesh `[n]`; else its cell plus 1.
+    /// Eight times the last cell plus the face, if it left the mesh `[n]`; else its cell plus 1.
     pub cell: Vec<i32>,
 }
 
-/// The positions at which the stages of steps from `begins` sample the field: for a stage outside
+/// The positions at which the stages of steps from `starts` sample the field: for a stage outside
 /// the mesh, the last point in the mesh on the straight line to it.
-pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Tensor<2> {
+pub(super) fn clip_to_mesh(mesh: &Mesh, starts: &[[f64; 3]], stage: Tensor<2>) -> Tensor<2> {
     let positions = to_host(&stage);
-    let clipped = begins.iter().zip(&positions).flat_map(|(begin, position)| {
-        if mesh.locate(*position).is_some() || mesh.locate(*begin).is_none() {
+    let clipped = starts.iter().zip(&positions).flat_map(|(start, position)| {
+        if mesh.locate(*position).is_some() || mesh.locate(*start).is_none() {
             return *position;
         }
-        let path = Path { mesh, from: *begin, to: *position };
+        let path = Path { mesh, from: *start, to: *position };
         path.at(path.reach()[0])
     });
     let clipped = constant(clipped.collect(), &stage);
@@ -36,11 +36,11 @@ pub(super) fn keep_in(mesh: &Mesh, begins: &[[f64; 3]], stage: Tensor<2>) -> Ten
 
 /// Applies the mesh boundary to paths `from -> to`, where `to` is in the domain box.
 pub(super) fn pass(mesh: &Mesh, boundary: &Boundary, from: &Tensor<2>, to: &Tensor<2>) -> Edge {
-    let (begins, ends) = (to_host(from), to_host(to));
+    let (starts, ends) = (to_host(from), to_host(to));
     let mut edge = Edge { position: to.clone(), fraction: Vec::new(), cell: Vec::new() };
     let mut positions = Vec::with_capacity(3 * ends.len());
-    for (begin, end) in begins.iter().zip(&ends) {
-        let passed = Path { mesh, from: *begin, to: *end }.follow(boundary);
+    for (start, end) in starts.iter().zip(&ends) {
+        let passed = Path { mesh, from: *start, to: *end }.follow(boundary);
         positions.extend(passed.position);
         edge.fraction.push(passed.left.unwrap_or(2.0));
         edge.cell.push(passed.cell);
@@ -59,7 +59,7 @@ struct Path<'a> {
 /// The end of a path.
 struct Landed {
     position: [f64; 3],
-    /// The fraction of the path at which it left the mesh.
+    /// Fraction of the path at which it left the mesh, if it did.
     left: Option<f64>,
     cell: i32,
 }
@@ -73,7 +73,7 @@ impl Path<'_> {
 
     fn follow(mut self, boundary: &Boundary) -> Landed {
         let mut start_fraction = 0.0;
-        let mut cell = self.mesh.locate(self.from).map_or(0, |begin| begin.cell);
+        let mut cell = self.mesh.locate(self.from).map_or(0, |location| location.cell);
         for _ in 0..=MAX_BOUNCES {
             if let Some(there) = self.mesh.locate(self.at(1.0)) {
                 return Landed { position: self.at(1.0), left: None, cell: there.cell as i32 + 1 };

@@ -1,4 +1,4 @@
-//! The final status of each particle, and the counts that go with it.
+//! Final statuses of the particles, and the counts derived from them.
 
 use super::{rows::Rows, slots, start::Releases};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
 
-/// How particle instances started: those of the seeds and those in re-used slots.
+/// Releases of all particle instances: of the seeds, and in re-used slots.
 pub(super) struct Slots<'a> {
     pub releases: &'a Releases,
     pub again: Option<&'a slots::Slots>,
@@ -24,7 +24,7 @@ pub(super) struct Account {
     /// The last instance of each re-used slot.
     pub instances: Vec<ParticleInstance>,
     pub counts: Vec<(Status, usize)>,
-    /// How many particles left the mesh through each of its patches.
+    /// Number of particles that left the mesh, by patch.
     pub patches: Vec<usize>,
     pub released: usize,
     pub dropped: usize,
@@ -33,7 +33,7 @@ pub(super) struct Account {
     pub tries: [u64; 2],
 }
 
-/// Events whose times are looked up in one pass over all steps; a smaller number needs more passes.
+/// Maximum number of events whose times are computed in one pass over all steps.
 pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Counts particles by their final status.
@@ -87,7 +87,7 @@ pub(super) fn account(
             account.ends.end_time[i] = account.ends.release_time[i];
         }
     }
-    account.add_lives(slots, &rows.position, &mut counts);
+    account.add_instances(slots, &rows.position, &mut counts);
     account.patches = slots.left_through(&account.ends.status, &rows.position);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
@@ -97,7 +97,7 @@ pub(super) fn account(
 impl Account {
     /// Adds the instances before the last one of each slot to the counts, and the last ones as
     /// rows.
-    fn add_lives(&mut self, slots: &Slots, positions: &Floats, counts: &mut [(Status, usize)]) {
+    fn add_instances(&mut self, slots: &Slots, positions: &Floats, counts: &mut [(Status, usize)]) {
         let Some(again) = slots.again else { return };
         for (status, ended) in again.ended() {
             if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
@@ -140,11 +140,11 @@ impl Account {
 
 impl Slots<'_> {
     /// Whether final positions are needed.
-    pub fn ask_for_positions(&self) -> bool {
+    pub fn need_positions(&self) -> bool {
         self.again.is_some() || !self.patches.is_empty()
     }
 
-    /// How many particles left the mesh through each of its patches, over all instances.
+    /// Number of particles that left the mesh, by patch, over all instances.
     fn left_through(&self, status: &[Status], positions: &Floats) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
@@ -175,10 +175,10 @@ impl Slots<'_> {
 }
 
 /// The mesh face through which a particle left, decoded from its record.
-fn mesh_face(status: Status, kept: usize, field: &dyn Field) -> Option<MeshFace> {
-    // Other statuses keep no face in this column.
+fn mesh_face(status: Status, code: usize, field: &dyn Field) -> Option<MeshFace> {
+    // For other statuses, the column contains no face.
     (status == Status::LeftMesh)
-        .then(|| MeshFace { cell: field.source_cell(kept / 8), face: kept % 8 })
+        .then(|| MeshFace { cell: field.source_cell(code / 8), face: code % 8 })
 }
 
 fn no_status(particle: usize, code: i32) -> Error {

@@ -9,7 +9,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Clock, LOG_INDEX, LOG_POSITION, Launched, Log, Particles, Segment, Step};
 use std::sync::Arc;
 
-/// Advances particles by a chunk of steps. Returns also the ends that are followed by a
+/// Advances particles by a chunk of steps. Also returns the ends that are followed by a
 /// re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
@@ -18,7 +18,7 @@ pub(super) fn advance(
     chunk: &Chunk,
     following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
-    let FrameWindow { tensors, clock, steps } = field.during(&chunk.moments())?;
+    let FrameWindow { tensors, clock, steps } = field.during(&chunk.step_spans())?;
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     let Some(following) = following else {

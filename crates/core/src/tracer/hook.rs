@@ -54,19 +54,19 @@ impl<'a> Tracer<'a> {
     /// # }
     /// ```
     ///
-    /// The displacement that it adds is treated like that of a step: domain faces, obstacles and
-    /// mesh boundaries apply to it, outlets re-inject, and positions do not move along flat axes.
-    /// It takes no time: a particle that ends in it ends at the end of the step. A particle
-    /// returned unchanged keeps its exact bits; one whose new position is not finite ends as
-    /// [`NonFinite`](Status::NonFinite) where it was. Rows of inactive particles are ignored.
+    /// The added displacement is treated like that of a step: domain faces, obstacles and mesh
+    /// boundaries apply to it, outlets re-inject, and positions do not move along flat axes. It
+    /// takes no time: a particle that ends in it ends at the end of the step. A particle returned
+    /// unchanged keeps its exact bits; a particle with a non-finite new position ends as
+    /// [`NonFinite`](Status::NonFinite) at its old one. Rows of inactive particles are ignored.
     ///
-    /// The function is called once per step of the run's [`Span`](crate::Span) (twice where a save
-    /// splits one), after advection, drift, random walk, all adaptive steps within it and
+    /// The function is called once per step of the run's [`Span`](crate::Span) (twice if a save
+    /// splits the step), after advection, drift, random walk, all adaptive steps within it and
     /// re-injections. On the fused engine each launch then takes one step, followed by tensor
     /// operations. [`warm_up`](Tracer::warm_up) calls it once without active particles.
     ///
-    /// Gradients flow through it where the field's device tracks them; its result must then be on
-    /// that device, too.
+    /// Gradients flow through the function if the field's device tracks them; its result must then
+    /// be on that device, too.
     ///
     /// A result of another shape, precision or device ends the run with [`Error::EachStep`].
     pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
@@ -97,7 +97,7 @@ pub(super) struct HookContext<'a> {
 }
 
 /// Advances particles by a chunk on the fused engine, one step per launch, with the operation after
-/// each. Returns also the ends that are followed by a re-injection.
+/// each. Also returns the ends that are followed by a re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
@@ -136,12 +136,12 @@ pub(super) fn after_step(
     first: usize,
 ) -> Result<State> {
     let Some(hook) = &stepper.hook else { return Ok(state) };
-    let step = handed_over(stepper, context, &state, &ends[first..])?;
+    let step = arguments(stepper, context, &state, &ends[first..])?;
     let (after, active) = (step.after.clone(), step.active.clone());
     let to = checked((hook.operation)(step), &after)?;
     let to = hook.without_flat(to, &after);
-    // An unchanged position has no displacement, which boundaries would round; its gradient is
-    // kept.
+    // Unchanged positions skip the boundaries, which would round them; their gradients are
+    // preserved.
     let stays = active.clone().bool_and(equal(&to, &after));
     state.position = after.mask_where(stays.clone().expand(to.dims()), to.clone());
     let moves = active.bool_and(stays.bool_not());
@@ -154,7 +154,7 @@ pub(super) fn after_step(
 }
 
 /// The arguments of the operation.
-fn handed_over(
+fn arguments(
     stepper: &Stepper,
     context: &HookContext,
     state: &State,
@@ -177,7 +177,7 @@ fn handed_over(
     })
 }
 
-/// Time that particles at `position` were advanced in a step, where they were active `[n, 1]`.
+/// Time by which active particles at `position` were advanced in a step `[n, 1]`.
 fn lengths(
     stepper: &Stepper,
     context: &HookContext,

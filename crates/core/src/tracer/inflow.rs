@@ -1,4 +1,4 @@
-//! Positions of inlets, and which slots draw from which.
+//! Positions of inlets, and their assignment to slots.
 
 use super::{Tracer, obstacles, patches, start};
 use crate::{Error, Inlet, Pattern, Result, Sampled, Seeds, field::to_host, inlet};
@@ -14,28 +14,28 @@ pub(super) struct Inflow {
 }
 
 impl Inflow {
-    /// The inflow of a run that starts at time `begin`.
-    pub fn new(tracer: &Tracer, seeds: &Seeds, begin: f64) -> Result<Self> {
+    /// The inflow of a run that starts at time `t0`.
+    pub fn new(tracer: &Tracer, seeds: &Seeds, t0: f64) -> Result<Self> {
         let mut inflow = Inflow::default();
         let of_sources: usize = tracer.sources.iter().map(|source| source.capacity()).sum();
         let slots = seeds.len() + of_sources;
         check_slots(slots)?;
-        // Slots of sources have no seeds whose positions could be kept.
+        // Slots of sources have no seed positions to keep.
         let own = if of_sources == 0 { seeds.positions() } else { &[] };
         for (status, inlet) in &tracer.outlets {
-            let rows = inflow.open(tracer, inlet, (own, slots), begin)?;
+            let rows = inflow.open(tracer, inlet, (own, slots), t0)?;
             inflow.rules.after[status.code() as usize] = Some(rows);
         }
         inflow.rules.patches = patches::boxes(tracer);
         for patch in &tracer.patches {
-            let open = |inlet| inflow.open(tracer, inlet, (own, slots), begin);
+            let open = |inlet| inflow.open(tracer, inlet, (own, slots), t0);
             let rows = patch.inlet().map(open).transpose()?;
             inflow.rules.after_patch.push(rows);
         }
         let mut first = seeds.len();
         for source in &tracer.sources {
             let slots = source.capacity();
-            let inlet = inflow.open(tracer, source.inlet(), (&[], slots), begin)?;
+            let inlet = inflow.open(tracer, source.inlet(), (&[], slots), t0)?;
             let slots = slots as u32;
             inflow.rules.sources.push(SourceSlots { first: first as u32, slots, inlet });
             first += source.capacity();
@@ -49,9 +49,9 @@ impl Inflow {
         tracer: &Tracer,
         inlet: &Inlet,
         (seeds, slots): (&[[f64; 3]], usize),
-        begin: f64,
+        t0: f64,
     ) -> Result<usize> {
-        let mut velocity = |positions: &[[f64; 3]]| velocity(tracer, positions, begin);
+        let mut velocity = |positions: &[[f64; 3]]| velocity(tracer, positions, t0);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
         let positions =
             inlet.positions(&mut inlet::InletRequest { domain, seeds, slots, velocity })?;

@@ -8,9 +8,9 @@ mod ends;
 mod fused;
 mod hook;
 mod inflow;
-#[cfg(test)]
-mod lacking;
 mod obstacles;
+#[cfg(test)]
+mod out_of_memory;
 mod particle_store;
 mod patches;
 mod planning;
@@ -56,7 +56,7 @@ pub enum SeedsOutside {
     /// Refuse the run and report their number.
     #[default]
     Error,
-    /// End them at once with the status `not located`.
+    /// End them immediately with the status `not located`.
     NotLocated,
 }
 
@@ -91,7 +91,7 @@ pub struct Tracer<'a> {
     engine: Option<Engine>,
     wall: Wall,
     patches: Vec<Patch>,
-    /// The inlet at which particles re-enter, by the status with which they ended.
+    /// The inlet at which particles re-enter, by their final status.
     outlets: Vec<(Status, Inlet)>,
     sources: Vec<Source>,
     obstacles: Vec<Obstacle>,
@@ -154,8 +154,8 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Makes a face an outlet: a particle that crosses it ends there, and another one is released
-    /// at the inlet at the same time and in the same slot, which takes the rest of the step.
+    /// Makes a face an outlet: a particle that crosses it ends there. At the same time another one
+    /// is released at the inlet, in the same slot, and takes the rest of the step.
     ///
     /// The condition of the inlet's own face applies to particles that flow back out through it.
     pub fn outlet(mut self, face: Face, inlet: Inlet) -> Self {
@@ -164,13 +164,13 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Adds a source; its slots follow those of the seeds.
+    /// Adds a source; its slots follow the slots of the seeds.
     pub fn source(mut self, source: Source) -> Self {
         self.sources.push(source);
         self
     }
 
-    /// Sets the domain box whose faces have conditions; by default the field's domain.
+    /// Sets the domain box to which the face conditions apply; by default the field's domain.
     pub fn domain(mut self, domain: Domain) -> Self {
         self.domain = domain;
         self
@@ -194,7 +194,7 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Requires an engine. The default is the fused one where it is available.
+    /// Requires an engine. The default is the fused one if it is available.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = Some(engine);
         self
@@ -220,7 +220,7 @@ impl<'a> Tracer<'a> {
 
     /// The re-used slots, if there are any.
     fn slots(&self, seeds: &Seeds, schedule: &Schedule) -> Result<Option<Slots>> {
-        if !self.uses_slots_again() {
+        if !self.reuses_slots() {
             return match seeds.is_empty() {
                 true => Err(Error::Seeds("there are no seeds and no source; give either".into())),
                 false => Ok(None),
@@ -230,7 +230,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Whether an instance can be followed by another one in its slot.
-    fn uses_slots_again(&self) -> bool {
+    fn reuses_slots(&self) -> bool {
         let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);
         has_outlet || !self.sources.is_empty()
     }
@@ -249,18 +249,18 @@ impl<'a> Tracer<'a> {
         Ok(cells)
     }
 
-    /// Compiles the kernels of a run on its device and returns the seconds that this took. A run of
-    /// up to `particles` particles then compiles nothing.
+    /// Compiles the kernels of a run on its device and returns the seconds spent. A later run of up
+    /// to `particles` particles compiles nothing.
     ///
     /// # Errors
     ///
     /// As [`prepare`](Tracer::prepare), except for errors of the seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
-        let begin = Instant::now();
+        let start = Instant::now();
         let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
         let span = self.schedule()?.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
-        let slots = self.uses_slots_again().then(slots::nothing_follows);
+        let slots = self.reuses_slots().then(slots::nothing_follows);
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self.field);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
@@ -270,7 +270,7 @@ impl<'a> Tracer<'a> {
         done(idle.position.clone().try_into_data())?;
         done(idle.image().try_into_data())?;
         done(idle.status().try_into_data())?;
-        Ok(begin.elapsed().as_secs_f64())
+        Ok(start.elapsed().as_secs_f64())
     }
 
     /// Builds the stepper for the given later releases and positions of inlets.
@@ -295,7 +295,7 @@ impl<'a> Tracer<'a> {
             walk: walk::walk(self)?,
             hook: hook::hook(self),
             releases,
-            has_lives: self.uses_slots_again(),
+            reuses_slots: self.reuses_slots(),
         })
     }
 

@@ -130,9 +130,9 @@ pub(super) fn pass(
     landing: &mut Landing,
 ) -> Tensor<2, Int> {
     let [n, _] = to.dims();
-    let (begins, ends) = (to_host(from), to_host(to));
+    let (starts, ends) = (to_host(from), to_host(to));
     let (obstacles, boundary) = (&stepper.obstacles, &stepper.boundary);
-    let passages = obstacle_passages(obstacles, boundary, to.dtype(), &begins, &ends);
+    let passages = obstacle_passages(obstacles, boundary, to.dtype(), &starts, &ends);
     let (mut position, mut image) = (Vec::with_capacity(3 * n), Vec::with_capacity(3 * n));
     let (mut face, mut fraction, mut which) = (Vec::new(), Vec::new(), Vec::new());
     for passage in passages {

@@ -62,7 +62,7 @@ impl ParticleStore {
         }
     }
 
-    /// All particles on the host; positions only where `with_positions` is set.
+    /// All particles on the host; positions only if `with_positions` is set.
     pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
         match self {
             ParticleStore::OnDevice { particles, .. } => {

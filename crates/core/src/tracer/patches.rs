@@ -17,13 +17,13 @@ pub const MAX_PATCHES: usize = 16;
 /// (`SLACK`).
 const OF_COORDINATES: f64 = 16.0;
 const OF_EXTENT: f64 = 128.0;
-const LEAST: f64 = 1e-9;
+const MIN_MARGIN: f64 = 1e-9;
 
 /// A named part of the mesh boundary with its own wall condition: all boundary crossings inside a
 /// box.
 ///
-/// The position of the crossing counts and not the face, so a patch may end in the middle of a
-/// face. The box may be flat: it is enlarged by some units of rounding.
+/// The position of the crossing decides, not the face: a patch may end in the middle of a face. The
+/// box may be flat: it is enlarged by some units of rounding.
 #[derive(Clone, Debug)]
 pub struct Patch {
     name: String,
@@ -147,7 +147,7 @@ fn margin(mesh: &Mesh, precision: Precision) -> f64 {
         extent = extent.max(high - low);
     }
     let rounding = OF_COORDINATES * largest + OF_EXTENT * extent;
-    (rounding * precision.epsilon()).max(LEAST * extent)
+    (rounding * precision.epsilon()).max(MIN_MARGIN * extent)
 }
 
 /// Checks that the patches of a run are parts of the mesh boundary.
@@ -166,11 +166,11 @@ pub(super) fn check(tracer: &Tracer) -> Result<()> {
             return patch.fail(format!("there are {count} patches; the maximum is {MAX_PATCHES}"));
         }
     }
-    check_places(tracer, mesh)
+    check_boxes(tracer, mesh)
 }
 
 /// Checks that each patch contains boundary faces.
-fn check_places(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
+fn check_boxes(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
     let boxes = boxes(tracer);
     let mut has_face = vec![false; boxes.len()];
     let mut all = Bounds::EMPTY;

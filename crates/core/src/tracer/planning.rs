@@ -10,8 +10,8 @@ use crate::{
 const SMALL: u64 = 64 << 20;
 
 impl Tracer<'_> {
-    /// Limits the memory of the run in bytes: of the whole process where the device is the CPU,
-    /// else on the device. The default is the memory that is free.
+    /// Limits the memory of the run in bytes: of the whole process if the device is the CPU, else
+    /// on the device. The default is the free memory.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
@@ -26,49 +26,49 @@ impl Tracer<'_> {
 
     /// Limits the number of particles on the device at a time; the others stay on the host. Tracks
     /// do not depend on it.
-    pub fn batch(mut self, most: usize) -> Self {
-        self.asked.batch = Some(most);
+    pub fn batch(mut self, max: usize) -> Self {
+        self.asked.batch = Some(max);
         self
     }
 
-    /// Estimates the memory of a run of these seeds and its layout, without locating them. Saves
-    /// are counted as for a sink that passes them on; those that stay in memory, as in
-    /// [`Tracks`](crate::Tracks), come on top.
+    /// Plans the memory of a run with these seeds, without locating them. Saves count as passed on
+    /// by the sink; saves that stay in memory, as in [`Tracks`](crate::Tracks), need more.
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`](crate::Error::Memory) where the run cannot fit, and
-    /// [`Error::Plan`](crate::Error::Plan) where the requested strategy or batch contradicts itself
-    /// or the field.
+    /// [`Error::Memory`](crate::Error::Memory) if the run cannot fit, and
+    /// [`Error::Plan`](crate::Error::Plan) if the requested strategy or batch contradicts itself or
+    /// the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let engine = self.choose_engine(seeds.is_tracked())?;
         self.plan_of(seeds, engine, true)
     }
 
-    /// As [`plan`](Tracer::plan), but with `is_exact` false small runs are not checked against free
-    /// memory.
+    /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against
+    /// free memory.
     pub(super) fn plan_of(&self, seeds: &Seeds, engine: Engine, is_exact: bool) -> Result<Plan> {
         let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
-        let mut load = self.load(seeds, engine);
-        let asked = self.asked_of(engine, seeds);
-        let plan = Plan::choose(&load, &field, memory, &asked)?;
+        let mut size = self.run_size(seeds, engine);
+        let request = self.memory_request(engine, seeds);
+        let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
         }
         if is_exact || self.memory.is_some() {
-            load.program = crate::plan::resident().saturating_sub(self.there(&plan, &field));
+            size.program =
+                crate::plan::resident().saturating_sub(self.bytes_before_run(&plan, &field));
         }
         memory = Memory::of(&device);
         if let Some(bytes) = self.memory {
             memory = memory.within(bytes);
         }
-        Plan::choose(&load, &field, memory, &asked)
+        Plan::choose(&size, &field, memory, &request)
     }
 
     /// Bytes on the host before the run: seeds and frames.
-    fn there(&self, plan: &Plan, field: &FieldSize) -> u64 {
+    fn bytes_before_run(&self, plan: &Plan, field: &FieldSize) -> u64 {
         let item = |name: &str| plan.items().iter().find(|item| item.name == name);
         let seeds = item("seeds").map_or(0, |item| item.host);
         let frames = match plan.frames() {
@@ -79,7 +79,7 @@ impl Tracer<'_> {
         seeds + if plan.memory().is_shared { frames } else { 0 }
     }
 
-    fn load(&self, seeds: &Seeds, engine: Engine) -> RunSize {
+    fn run_size(&self, seeds: &Seeds, engine: Engine) -> RunSize {
         let of_sources: usize = self.sources.iter().map(|source| source.capacity()).sum();
         RunSize {
             particles: seeds.len() + of_sources,
@@ -93,7 +93,7 @@ impl Tracer<'_> {
         }
     }
 
-    fn asked_of(&self, engine: Engine, seeds: &Seeds) -> MemoryRequest {
+    fn memory_request(&self, engine: Engine, seeds: &Seeds) -> MemoryRequest {
         let is_tracked = seeds.is_tracked() || self.field.device().is_autodiff();
         let cannot_split = if is_tracked {
             Some("gradients are tracked, and their graph spans all particles")

@@ -1,4 +1,4 @@
-//! A run, prepared once: all that follows from tracer and seeds before the first step.
+//! A prepared run: everything derived from tracer and seeds before the first step.
 
 use super::{
     Tracer,
@@ -39,8 +39,7 @@ pub struct Prepared<'a> {
     tracer: &'a Tracer<'a>,
     seeds: &'a Seeds,
     schedule: Schedule,
-    /// The cell number that the record of each seed starts with; `None` for a seed that is not
-    /// released.
+    /// Initial cell number in the record of each seed; `None` for a seed that is not released.
     cells: Vec<Option<i32>>,
     releases: Releases,
     slots: Option<Slots>,
@@ -55,9 +54,9 @@ impl<'a> Tracer<'a> {
     ///
     /// # Errors
     ///
-    /// Where the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
-    /// field, the [engine](Tracer::engine) that was set cannot be used, or the run does not fit into
-    /// memory ([`Error::Memory`]).
+    /// If the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
+    /// field, if the requested [engine](Tracer::engine) cannot be used, or if the run does not fit
+    /// into memory ([`Error::Memory`]).
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
         let cells = self.locate(seeds)?;
@@ -107,12 +106,12 @@ impl<'a> Tracer<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// How much memory the run needs and how it is laid out. Saves are counted as for a sink that
-    /// passes them on; those that stay in memory, as in [`Tracks`], come on top.
+    /// The memory plan of the run. Saves count as passed on by the sink; saves that stay in memory,
+    /// as in [`Tracks`], need more.
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] where the run does not fit into the memory that is free now.
+    /// [`Error::Memory`] if the run does not fit into the memory that is free now.
     pub fn plan(&self) -> Result<Plan> {
         self.tracer.plan_of(self.seeds, self.stepper.engine, true)
     }
@@ -122,15 +121,15 @@ impl<'a> Prepared<'a> {
         self.stepper.engine
     }
 
-    /// Resumes a run from a state that an observer [took](Observer::checkpoint); the result is
-    /// bit-identical to that of a run without a stop. Tracer and seeds must be those of that run.
+    /// Resumes a run from the state of a [checkpoint](Observer::checkpoint); the result is
+    /// bit-identical to that of an uninterrupted run. Tracer and seeds must be the same.
     ///
-    /// The sink is told about the whole run ([`TrackSink::begin`]) and then receives what follows
+    /// The sink receives the plan of the whole run ([`TrackSink::begin`]), then everything after
     /// the state's [durable position](super::RunNumbers::mark).
     ///
     /// # Errors
     ///
-    /// [`Error::State`] where gradients are tracked. A state of another run is refused by
+    /// [`Error::State`] if gradients are tracked. A state of another run is refused by
     /// [`run_into`](Prepared::run_into).
     pub fn resume(mut self, state: &'a RunState<'a>) -> Result<Self> {
         if self.seeds.is_tracked() || self.tracer.field.device().is_autodiff() {
@@ -147,7 +146,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run_into`](Prepared::run_into), but for those of a sink.
+    /// As [`run_into`](Prepared::run_into), except for errors of a sink.
     pub fn run(self) -> Result<Tracks> {
         let mut tracks = Tracks::default();
         let summary = self.run_into(&mut tracks)?;
@@ -158,22 +157,22 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Execution`] where the device fails, [`Error::Source`] where a frame cannot be read,
-    /// [`Error::Sink`] where the sink fails, and [`Error::State`] where the state to
-    /// [resume](Prepared::resume) from is of another run or incomplete.
+    /// [`Error::Execution`] if the device fails, [`Error::Source`] if a frame cannot be read,
+    /// [`Error::Sink`] if the sink fails, and [`Error::State`] if the state to
+    /// [resume](Prepared::resume) from belongs to another run or is incomplete.
     pub fn run_into(self, sink: &mut dyn TrackSink) -> Result<Summary> {
         self.run_observed(sink, &mut |_: Progress| Control::Continue)
     }
 
-    /// Runs into a sink and calls an observer after each segment of the run, which may cancel it and
-    /// take checkpoints.
+    /// Runs into a sink and calls an observer after each segment of the run, which may cancel it
+    /// and write checkpoints.
     ///
-    /// A sink that wants its saves [on the host](TrackSink::on_host) receives those of a graphics
-    /// card while the card takes the next steps, and so after the observer was called.
+    /// A sink that wants its saves [on the host](TrackSink::on_host) receives the saves of a
+    /// graphics card while the card takes the next steps, hence after the call of the observer.
     ///
     /// # Errors
     ///
-    /// As [`run_into`](Prepared::run_into), and [`Error::Sink`] where the observer fails to keep a
+    /// As [`run_into`](Prepared::run_into), and [`Error::Sink`] if the observer fails to write a
     /// checkpoint.
     pub fn run_observed(
         self,
@@ -186,7 +185,7 @@ impl<'a> Prepared<'a> {
         let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer.field);
         drop(cells);
         if let (Some(slots), Some(each)) = (&mut slots, &releases.each) {
-            slots.seeds_begin(each);
+            slots.set_seed_releases(each);
         }
         let count = rows.count();
         let plan = SavePlan {
@@ -200,7 +199,7 @@ impl<'a> Prepared<'a> {
         let is_split = self.batch < count;
         let mut run = Run {
             tracer,
-            segments: schedule.chunks(stepper::most_steps(count, &device)),
+            segments: schedule.chunks(stepper::max_steps(count, &device)),
             schedule: &schedule,
             stepper,
             releases,
@@ -216,7 +215,7 @@ impl<'a> Prepared<'a> {
             cancelled: false,
         };
         if let Some(state) = self.state {
-            run.go_on_from(state)?;
+            run.restore(state)?;
             run.given =
                 DurablePosition { saves: run.counts.saves, instances: run.counts.instances };
         }
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracer_runs_on_another_thread() {
+    fn tracer_runs_on_another_thread() {
         let field = field();
         let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 9, 7).unwrap();
         let here = tracer(&field).trace(&seeds).unwrap().positions().into_data();
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prepared_run_has_the_plan_and_engine_of_its_tracer() {
+    fn prepared_run_has_the_plan_and_engine_of_its_tracer() {
         let field = field();
         let seeds = Seeds::list(vec![[0.5, 0.5, 0.0]]).unwrap();
         let tracer = tracer(&field);

@@ -25,7 +25,7 @@ enum Copies {
 
 impl Reading {
     /// Queues the copies of a save, or of its block from particle `first` on, ahead of the next
-    /// launch. Images are read only with a periodic axis, generations only where slots are re-used.
+    /// launch. Images are read only with a periodic axis, generations only if slots are re-used.
     ///
     /// Uses a transaction, because it copies when it is first polled; `Tensor::into_data_async`
     /// copies when the data are first accessed, and by then the particles have moved on. On Vulkan
@@ -65,7 +65,7 @@ impl Reading {
         };
         let mut data = read.map_err(|error| Error::Execution(format!("{error:?}")))?.into_iter();
         let mut next =
-            || data.next().ok_or_else(|| Error::Execution("it lost a part of a save".into()));
+            || data.next().ok_or_else(|| Error::Execution("it lost part of a save".into()));
         let position = floats(next()?);
         let status = ints(next()?);
         let image = match self.has_image {

@@ -13,7 +13,7 @@ use burntrace_kernels::{
     status::{ACTIVE, WAITING},
 };
 
-/// Gives waiting slots of sources without a release their first one in a chunk.
+/// Schedules the first release in a chunk for idle slots of sources.
 pub(super) fn wake(state: State, following: &Reinjection) -> Result<State> {
     let mut rows = Rows::read(&state)?;
     for row in 0..rows.status.len() {
@@ -38,11 +38,11 @@ pub(super) fn follow(
     loop {
         let mut rows = Rows::read(&state)?;
         for (row, counts) in counts.iter_mut().enumerate() {
-            let Some(end) = rows.succeed(row, following) else { continue };
+            let Some(end) = rows.reinject(row, following) else { continue };
             ends.push(end);
             *counts += 1;
             if *counts > MAX_INSTANCES_PER_STEP {
-                rows.put_off(row, step);
+                rows.defer_release(row, step);
             }
         }
         let starts = rows.starts(step);
@@ -58,8 +58,8 @@ pub(super) fn follow(
     Ok(state)
 }
 
-/// Logs ends at the end of a step that are followed by a re-injection; no time of the step is left
-/// for the new instances.
+/// Logs ends at the end of a step that are followed by a re-injection. The new instances start with
+/// the next step.
 pub(super) fn follow_at_end(
     state: State,
     following: &Reinjection,
@@ -68,7 +68,7 @@ pub(super) fn follow_at_end(
 ) -> Result<State> {
     let mut rows = Rows::read(&state)?;
     for slot in 0..rows.status.len() {
-        let end = rows.succeed(slot, following);
+        let end = rows.reinject(slot, following);
         if end.is_some() && rows.step[slot] == step as i32 {
             // Adaptive runs keep the next step size here; 0 means none.
             (rows.status[slot], rows.fraction[slot]) = (ACTIVE, 0.0);
@@ -143,8 +143,8 @@ impl Rows {
         self.first + row as u32
     }
 
-    /// As `ReinjectionTable::succeed` of the fused operation.
-    fn succeed(&mut self, row: usize, following: &Reinjection) -> Option<End> {
+    /// As `ReinjectionTable::reinject` of the fused operation.
+    fn reinject(&mut self, row: usize, following: &Reinjection) -> Option<End> {
         let rules = &following.reinjection.slots;
         let (slot, status, position) = (self.slot(row), self.status[row], self.position[row]);
         let inlet = rules.inlet_after(status, position);
@@ -188,8 +188,8 @@ impl Rows {
         self.position[row] = following.positions[index as usize];
     }
 
-    /// A second release in the same step is moved to the next step.
-    fn put_off(&mut self, slot: usize, step: u64) {
+    /// Defers a further release in the same step to the next step.
+    fn defer_release(&mut self, slot: usize, step: u64) {
         if self.step[slot] == step as i32 {
             (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
-    /// Three numbers for each particle; empty where positions are not needed.
+    /// Three numbers for each particle; empty if positions are not needed.
     pub position: Floats,
     /// [`RECORD`] numbers for each particle.
     pub record: Vec<i32>,

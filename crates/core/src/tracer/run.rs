@@ -27,9 +27,9 @@ pub(super) struct Run<'a> {
     /// The remaining segments. Their limits depend neither on batches nor on threads.
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
-    /// When seeds are released.
+    /// Releases of the seeds.
     pub releases: Releases,
-    /// The slots, where they are re-used.
+    /// The slots, if they are re-used.
     pub slots: Option<Slots>,
     pub store: ParticleStore,
     pub batches: Batches,
@@ -38,11 +38,11 @@ pub(super) struct Run<'a> {
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
-    /// What the sink has received.
+    /// Output that the sink has received.
     pub given: DurablePosition,
     /// A state to return to when a device with all particles runs out of memory.
     pub snapshot: Option<Snapshot>,
-    /// What had been read of the field before the run.
+    /// Totals of the frames read before the run.
     pub input_before: InputSummary,
     pub cancelled: bool,
 }
@@ -55,13 +55,13 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         loop {
-            let begin = self.segments.cursor();
+            let start = self.segments.cursor();
             let Some(segment) = self.segments.next() else { break };
             let samples = self.tracer.velocity && segment.save.is_some();
             let parts = self.stepper.parts(&segment, samples);
             if let Err(error) = self.stepper.ready(&parts[0], samples) {
-                // Nothing of this segment was done, so a later run can resume here.
-                self.segments.go_to(begin);
+                // No step of this segment has been taken, so a later run can resume here.
+                self.segments.go_to(start);
                 self.keep(sink, observer)?;
                 return Err(error);
             }
@@ -84,7 +84,7 @@ impl Run<'_> {
             }
             self.take_snapshot()?;
         }
-        self.hand_over(sink)
+        self.finish_reading(sink)
     }
 
     /// Advances all particles by a segment, batch by batch, and makes the save at its end.
@@ -145,13 +145,13 @@ impl Run<'_> {
         ends: &mut Vec<End>,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
-        let begin = Instant::now();
+        let start = Instant::now();
         #[cfg(test)]
-        super::batches::failing::pass(super::batches::failing::Place::Upload, batch.len())?;
+        super::batches::failing::pass(super::batches::failing::FailurePoint::Upload, batch.len())?;
         let particles = self.store.take(batch.clone())?;
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let particles = self.launch((batch.start, particles), part, following, ends)?;
-        self.hand_over(sink)?;
+        self.finish_reading(sink)?;
         let save = part.save.map(|index| (index, part.end(), batch.start));
         match save {
             Some(block) if self.overlaps => {
@@ -166,12 +166,15 @@ impl Run<'_> {
             Some(reading) => Some(reading.finish()?),
             None => save.map(|block| self.save(&particles, block)).transpose()?,
         };
-        let begin = Instant::now();
+        let start = Instant::now();
         #[cfg(test)]
-        super::batches::failing::pass(super::batches::failing::Place::ReadBack, batch.len())?;
+        super::batches::failing::pass(
+            super::batches::failing::FailurePoint::ReadBack,
+            batch.len(),
+        )?;
         self.store.put(batch.start, particles)?;
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        // Last, so that the sink receives nothing twice where anything fails.
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
+        // Last, so that the sink receives nothing twice after a failure.
         save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
     }
 
@@ -185,16 +188,19 @@ impl Run<'_> {
         if segment.steps() == 0 {
             return Ok(particles);
         }
-        let begin = Instant::now();
+        let start = Instant::now();
         #[cfg(test)]
-        super::batches::failing::pass(super::batches::failing::Place::Launch, particles.count())?;
+        super::batches::failing::pass(
+            super::batches::failing::FailurePoint::Launch,
+            particles.count(),
+        )?;
         let (particles, ended) = self.stepper.advance((first, particles), segment, following)?;
         ends.extend(ended);
         if self.reading.is_some() {
-            // Some devices collect launches before they start; do not lose the time of the sink.
+            // Some devices queue launches; flush them, so that they run while the sink works.
             self.tracer.field.device().flush().map_err(failed)?;
         }
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         self.counts.launches += self.stepper.launches(segment);
         Ok(particles)
     }
@@ -202,10 +208,10 @@ impl Run<'_> {
     /// Records the ends of a segment over all batches, and passes the instances to the sink.
     fn absorb(&mut self, ends: Vec<End>, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(slots) = self.slots.as_mut().filter(|_| !ends.is_empty()) else { return Ok(()) };
-        let begin = Instant::now();
+        let start = Instant::now();
         let instances = slots.absorb(ends, segment)?;
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        let begin = Instant::now();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
+        let start = Instant::now();
         // After a roll-back, some of them have been passed on already.
         let known = self.given.instances.saturating_sub(self.counts.instances) as usize;
         self.counts.instances += instances.len() as u64;
@@ -213,11 +219,11 @@ impl Run<'_> {
         if let Some(fresh) = instances.get(known..).filter(|fresh| !fresh.is_empty()) {
             sunk(sink.instances(fresh))?;
         }
-        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        self.counts.save_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
-    /// What the run has read of its field's frames.
+    /// Totals of the frames that the run has read.
     pub fn input(&self) -> Option<InputSummary> {
         let now = self.tracer.field.sampled().and_then(Sampled::input)?;
         Some(InputSummary {
@@ -227,11 +233,11 @@ impl Run<'_> {
         })
     }
 
-    /// Waits for the device, so that times are those of the work and failures are reported.
+    /// Waits for the device, so that times cover the work and failures are reported.
     fn sync(&mut self) -> Result<()> {
-        let begin = Instant::now();
+        let start = Instant::now();
         self.tracer.field.device().sync().map_err(failed)?;
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a run passes to its sink and observer: saves, states, and the summary.
+//! Saves, states and the summary, passed from a run to its sink and observer.
 
 use super::{Patch, ends, reading::Reading, run::Run};
 use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
@@ -17,21 +17,21 @@ impl Run<'_> {
     /// Starts to read a save back. The next launch follows in the device's queue and may reuse the
     /// memory.
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
-        let begin = Instant::now();
+        let start = Instant::now();
         let velocity = self.velocity(particles, block.1)?;
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
         let has = [has_image, self.slots.is_some()];
         self.reading = Some(Reading::start(particles, velocity, has, block));
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
     /// Passes the save that is being read back to the sink, if there is one.
-    pub fn hand_over(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
+    pub fn finish_reading(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(reading) = self.reading.take() else { return Ok(()) };
-        let begin = Instant::now();
+        let start = Instant::now();
         let save = reading.finish()?;
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         self.give(save, sink, Instant::now())
     }
 
@@ -50,7 +50,7 @@ impl Run<'_> {
     }
 
     /// Passes a save or a block to the sink, unless it was passed on before a roll-back.
-    pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, begin: Instant) -> Result<()> {
+    pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, start: Instant) -> Result<()> {
         let slots = self.slots.as_ref();
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
             let empty = empty.expand(save.position.dims());
@@ -64,41 +64,41 @@ impl Run<'_> {
             self.given.saves += u64::from(is_whole);
             sunk(sink.save(save))?;
         }
-        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        self.counts.save_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
     /// Passes the state to the observer, once the sink has everything before it.
     pub fn keep(&mut self, sink: &mut dyn TrackSink, observer: &mut dyn Observer) -> Result<()> {
-        self.hand_over(sink)?;
-        let begin = Instant::now();
+        self.finish_reading(sink)?;
+        let start = Instant::now();
         let mark = sunk(sink.sync())?;
         sunk(observer.checkpoint(self.state(mark)?))?;
-        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        self.counts.save_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
     /// Counts the final statuses and closes the sink.
     pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
         let (particles, input) = (self.store.count(), self.input());
-        let begin = Instant::now();
+        let start = Instant::now();
         let slots = ends::Slots {
             releases: &self.releases,
             again: self.slots.as_ref(),
             patches: &self.stepper.boundary.patches,
             have_obstacles: !self.stepper.obstacles.is_empty(),
         };
-        let rows = self.store.into_rows(slots.ask_for_positions())?;
+        let rows = self.store.into_rows(slots.need_positions())?;
         let field = (self.tracer.field, self.counts.steps);
         let account = ends::account(&rows, self.schedule, &slots, field)?;
         drop(rows);
-        self.counts.trace_seconds += begin.elapsed().as_secs_f64();
-        let begin = Instant::now();
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
+        let start = Instant::now();
         if self.slots.is_some() {
             sunk(sink.instances(&account.instances))?;
         }
         sunk(sink.end(&account.ends))?;
-        self.counts.save_seconds += begin.elapsed().as_secs_f64();
+        self.counts.save_seconds += start.elapsed().as_secs_f64();
         let device = self.tracer.field.device();
         let name = self.tracer.device_name.clone();
         let names = self.tracer.patches.iter().map(Patch::name).map(str::to_string);

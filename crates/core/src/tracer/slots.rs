@@ -84,7 +84,7 @@ pub(super) struct Slots {
     current: Vec<InstanceStart>,
     /// Number of ended instances that were followed by another one, by status.
     ended: Vec<(Status, usize)>,
-    /// How many of them left the mesh through each of its patches.
+    /// Number of them that left the mesh, by patch.
     left_through: Vec<usize>,
     /// Steps taken by them.
     particle_steps: u64,
@@ -157,12 +157,12 @@ impl Slots {
     }
 
     /// The positions of the first releases in the slots of sources.
-    pub fn first_places(&self) -> Vec<[f64; 3]> {
-        (self.seeds.len()..self.count()).map(|slot| self.release_place(slot)).collect()
+    pub fn first_positions(&self) -> Vec<[f64; 3]> {
+        (self.seeds.len()..self.count()).map(|slot| self.release_position(slot)).collect()
     }
 
     /// Sets the release times of the seeds.
-    pub fn seeds_begin(&mut self, each: &[(f64, u64)]) {
+    pub fn set_seed_releases(&mut self, each: &[(f64, u64)]) {
         for (current, release) in self.current.iter_mut().zip(each) {
             (current.time, current.step) = *release;
         }
@@ -208,7 +208,7 @@ impl Slots {
             generation: end.generation,
             status,
             release_time: self.current[slot].time,
-            release_position: self.release_place(slot),
+            release_position: self.release_position(slot),
             end_time: time_of((end.step, end.fraction), chunk),
             end_position: end.position,
         };
@@ -245,7 +245,7 @@ impl Slots {
     }
 
     /// The release position of the current instance of a slot.
-    fn release_place(&self, slot: usize) -> [f64; 3] {
+    fn release_position(&self, slot: usize) -> [f64; 3] {
         let current = &self.current[slot];
         let Some(inlet) = current.inlet else { return self.seeds[slot] };
         let rules = self.rules();
@@ -263,7 +263,7 @@ impl Slots {
         &self.ended
     }
 
-    /// How many of them left the mesh through each of its patches.
+    /// Number of them that left the mesh, by patch.
     pub fn left_through(&self) -> &[usize] {
         &self.left_through
     }
@@ -281,11 +281,11 @@ impl Slots {
     /// Release time and step, generation and release position of the current instance of a slot.
     pub fn present(&self, slot: usize) -> (f64, u64, u32, [f64; 3]) {
         let InstanceStart { time, step, generation, .. } = self.current[slot];
-        (time, step, generation, self.release_place(slot))
+        (time, step, generation, self.release_position(slot))
     }
 
     /// Empty slots of sources among those from `first` on, by their statuses `[n]`: a mask `[n,
-    /// 1]`, or `None` where there are no sources.
+    /// 1]`, or `None` if there are no sources.
     pub fn empty(&self, first: usize, status: &Tensor<1, Int>) -> Option<Tensor<2, Bool>> {
         if self.timetables.is_empty() {
             return None;
@@ -344,7 +344,9 @@ impl Slots {
     pub fn restore(&mut self, counters: &SlotCounters, state: &RunState) -> Result<()> {
         let lengths = [counters.ended.len(), counters.left_through.len(), counters.due.len()];
         if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {
-            return Err(Error::State("it has other statuses, patches or sources".into()));
+            return Err(Error::State(
+                "its statuses, patches or sources differ from those of this run".into(),
+            ));
         }
         let count = self.count();
         let times = state.array::<f64>("release_time", count)?;
@@ -390,6 +392,6 @@ impl InstanceStart {
 fn time_of((step, fraction): (i32, f64), chunk: &Chunk) -> f64 {
     let j = (step as u64).saturating_sub(chunk.first_step) as usize;
     let j = j.min(chunk.steps().saturating_sub(1));
-    let [begin, end] = [chunk.times[j], chunk.times[j + 1]];
-    begin + fraction * (end - begin)
+    let [start, end] = [chunk.times[j], chunk.times[j + 1]];
+    start + fraction * (end - start)
 }

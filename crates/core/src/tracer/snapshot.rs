@@ -7,7 +7,7 @@ use crate::{DurablePosition, Error, Result, Seeds, device};
 use std::time::{Duration, Instant};
 
 /// The minimum time between two snapshots.
-const LEAST: Duration = Duration::from_secs(10);
+const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The time between snapshots is at least this multiple of the time that one takes.
 const PART: u32 = 100;
@@ -51,11 +51,11 @@ impl Run<'_> {
 
     /// Replaces the snapshot, if there is one and it is old.
     pub fn take_snapshot(&mut self) -> Result<()> {
-        let is_old = |last: &Snapshot| last.taken.elapsed() > LEAST.max(PART * last.took);
+        let is_old = |last: &Snapshot| last.taken.elapsed() > MIN_INTERVAL.max(PART * last.took);
         if self.snapshot.as_ref().is_some_and(is_old) {
-            let begin = Instant::now();
+            let start = Instant::now();
             self.snapshot = Some(self.snapshot()?);
-            self.counts.trace_seconds += begin.elapsed().as_secs_f64();
+            self.counts.trace_seconds += start.elapsed().as_secs_f64();
         }
         Ok(())
     }
@@ -65,7 +65,7 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// `error` itself, where it has another cause.
+    /// `error` itself, if it has another cause.
     pub fn roll_back(&mut self, error: Error) -> Result<()> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) if is_out_of_memory(&error) => snapshot,
@@ -74,7 +74,7 @@ impl Run<'_> {
         self.batches.halve(self.store.count(), error)?;
         self.reading = None;
         let (trace_seconds, save_seconds) = (self.counts.trace_seconds, self.counts.save_seconds);
-        self.go_on_from(&snapshot.state)?;
+        self.restore(&snapshot.state)?;
         (self.counts.trace_seconds, self.counts.save_seconds) = (trace_seconds, save_seconds);
         self.tracer.field.device().memory_cleanup();
         Ok(())

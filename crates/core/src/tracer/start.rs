@@ -1,4 +1,4 @@
-//! The start of a run: its particles on the device, and when each is released.
+//! The start of a run: its particles on the device, and their release times.
 
 use super::{rows::Rows, slots::Slots};
 use crate::{
@@ -18,13 +18,13 @@ pub(super) struct Release {
     pub fraction: f64,
 }
 
-/// When the seeds of a run are released.
+/// Release times of the seeds of a run.
 pub(super) struct Releases {
     span: TimeSpan,
-    /// Time and step of each seed, where they are released one by one.
+    /// Release time and step of each seed, if seeds have individual times.
     pub each: Option<Vec<(f64, u64)>>,
-    /// The fraction of its step at which each seed is released, where they are released one by one;
-    /// [`rows`] takes them.
+    /// Fraction of the step at which each seed is released, if seeds have individual times; moved
+    /// out by [`rows`].
     fractions: Vec<f64>,
     /// The distinct releases after the start, in order.
     pub later: Vec<Release>,
@@ -57,7 +57,7 @@ impl Releases {
     }
 }
 
-/// The particles before the first step: those of the seeds, then the empty slots of sources.
+/// The particles before the first step: the seeds, then the empty slots of sources.
 pub(super) fn rows(
     (seeds, cells): (&Seeds, &[Option<i32>]),
     slots: Option<&Slots>,
@@ -65,7 +65,7 @@ pub(super) fn rows(
     field: &dyn Field,
 ) -> Rows {
     let fractions = std::mem::take(&mut releases.fractions);
-    let empty = slots.map(Slots::first_places).unwrap_or_default();
+    let empty = slots.map(Slots::first_positions).unwrap_or_default();
     let mut records = Vec::with_capacity((cells.len() + empty.len()) * RECORD);
     for (i, cell) in cells.iter().enumerate() {
         let status = if cell.is_none() {
@@ -136,7 +136,7 @@ pub(super) fn plain(device: &Device) -> Device {
     if device.is_autodiff() { device.clone().inner() } else { device.clone() }
 }
 
-/// For each seed, the number of its mesh cell plus 1, or 0 where the field has no mesh; `None` for
+/// For each seed, the number of its mesh cell plus 1, or 0 for a field without a mesh; `None` for
 /// seeds outside the domain or the mesh.
 pub(super) fn cells(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<Vec<Option<i32>>> {
     let found = mesh_cells(seeds, field)?;

@@ -174,7 +174,7 @@ impl Run<'_> {
     }
 
     /// Restores a state of this run, with its particles on the host.
-    pub fn go_on_from(&mut self, state: &RunState) -> Result<()> {
+    pub fn restore(&mut self, state: &RunState) -> Result<()> {
         let numbers = &state.numbers;
         let own = self.identity();
         if numbers.run != own {

@@ -18,9 +18,9 @@ use std::{cell::Cell, sync::Arc};
 /// A software rasteriser (Mesa's llvmpipe) ends all loops after 65,535 iterations in total,
 /// including those of cell and node searches; a kernel detects that. This limit leaves a thousand
 /// iterations for each search.
-pub(super) fn most_steps(particles: usize, device: &Device) -> usize {
-    let most = if device::is_software(device) { 16 } else { 1024 };
-    (20_000_000 / particles.max(1)).clamp(16, most)
+pub(super) fn max_steps(particles: usize, device: &Device) -> usize {
+    let limit = if device::is_software(device) { 16 } else { 1024 };
+    (20_000_000 / particles.max(1)).clamp(16, limit)
 }
 
 /// Advances particles by chunks of steps.
@@ -44,12 +44,12 @@ pub(super) struct Stepper<'a> {
     /// Releases of seeds after the start, in order.
     pub releases: Vec<Release>,
     /// Whether slots are re-used.
-    pub has_lives: bool,
+    pub reuses_slots: bool,
 }
 
 impl Stepper<'_> {
-    /// Advances particles, the first of which is number `first` of the run, by a chunk. Returns
-    /// also the ends that are followed by a re-injection.
+    /// Advances particles, the first of which is number `first` of the run, by a chunk. Also
+    /// returns the ends that are followed by a re-injection.
     pub fn advance(
         &self,
         (first, particles): (usize, Particles),
@@ -78,12 +78,12 @@ impl Stepper<'_> {
         let Some(sampled) = self.field.sampled() else {
             return vec![segment.clone()];
         };
-        let moments = moments(segment, samples);
+        let spans = step_spans(segment, samples);
         let (mut parts, mut first) = (Vec::new(), 0);
-        while first < moments.len() || parts.is_empty() {
-            let next = first + sampled.at_once(&moments[first..]);
+        while first < spans.len() || parts.is_empty() {
+            let next = first + sampled.at_once(&spans[first..]);
             let steps = first.min(segment.steps())..next.min(segment.steps());
-            parts.push(segment.part(steps, next >= moments.len()));
+            parts.push(segment.part(steps, next >= spans.len()));
             first = next;
         }
         parts
@@ -92,9 +92,9 @@ impl Stepper<'_> {
     /// Waits until the frames for a part of a segment are on the device.
     pub fn ready(&self, part: &Chunk, samples: bool) -> Result<()> {
         let samples = samples && part.save.is_some();
-        let moments = moments(part, samples);
+        let spans = step_spans(part, samples);
         match self.field.sampled() {
-            Some(sampled) if !moments.is_empty() => sampled.during(&moments).map(drop),
+            Some(sampled) if !spans.is_empty() => sampled.during(&spans).map(drop),
             _ => Ok(()),
         }
     }
@@ -129,10 +129,9 @@ impl Stepper<'_> {
     }
 }
 
-/// Start times and lengths of the steps of a segment, and its end where velocities are sampled
-/// there.
-fn moments(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
-    let mut moments = segment.moments();
-    moments.extend(samples.then_some((segment.end(), 0.0)));
-    moments
+/// Start times and lengths of the steps of a segment, and its end if velocities are sampled there.
+fn step_spans(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
+    let mut spans = segment.step_spans();
+    spans.extend(samples.then_some((segment.end(), 0.0)));
+    spans
 }

@@ -15,7 +15,7 @@ use crate::{Result, Status, field::to_host, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, Ratio, status::EXITED};
 
-/// Advances particles by a chunk. Returns also the ends that are followed by a re-injection.
+/// Advances particles by a chunk. Also returns the ends that are followed by a re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     (first_slot, particles): (u32, Particles),
@@ -132,7 +132,7 @@ pub(super) fn step_of(
     let StepResult { mut to, slow, .. } = rk_step(stepper, &from, time, h);
     if let Some(walk) = &stepper.walk {
         // Without re-injection all generations are 0 and are not read.
-        let generations = match stepper.has_lives {
+        let generations = match stepper.reuses_slots {
             true => walk::generations(&state.generation),
             false => Vec::new(),
         };
@@ -168,7 +168,7 @@ pub(super) fn arrive(
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
     let status = face.mask_fill(leaves.clone(), Status::LeftMesh.code());
     let when = landing.fraction.mul_scalar(until - start).add_scalar(start).detach();
-    let begin = state.fraction.clone().zeros_like().add_scalar(start);
+    let start_fraction = state.fraction.clone().zeros_like().add_scalar(start);
     let image = state.image.clone() + landing.image.cast(DType::I32);
     State {
         first_slot: state.first_slot,
@@ -184,7 +184,7 @@ pub(super) fn arrive(
         generation: state.generation,
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
-        fraction: state.fraction.mask_where(ended, begin).mask_where(exits, when),
+        fraction: state.fraction.mask_where(ended, start_fraction).mask_where(exits, when),
     }
 }
 
@@ -214,8 +214,8 @@ impl Leaving {
         let width = super::periods(&stepper.boundary).map(|width| width as f32);
         let width = Tensor::<2>::from_data([width], (&part.device(), part.dtype()));
         let crossed = landing.image.clone().float().cast(part.dtype());
-        let begin = from.clone() - crossed * width;
-        let edge = edge::pass(mesh, &stepper.boundary, &begin, &landing.position);
+        let shifted = from.clone() - crossed * width;
+        let edge = edge::pass(mesh, &stepper.boundary, &shifted, &landing.position);
         let fraction = TensorData::new(edge.fraction, [n, 1]);
         let fraction = Tensor::<2>::from_data(fraction, (&part.device(), part.dtype()));
         let mask = fraction.clone().lower_equal_elem(1.0);
@@ -252,8 +252,8 @@ pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> St
             stage = stage + k.clone().mul_scalar(a.value() * h);
         }
         let mut stage = walls::wrap(&stepper.boundary, stage);
-        if let Some((mesh, begins)) = &mesh {
-            stage = edge::keep_in(mesh, begins, stage);
+        if let Some((mesh, starts)) = &mesh {
+            stage = edge::clip_to_mesh(mesh, starts, stage);
         }
         let v = stepper.field.velocity(stage, t + tableau.c[s].value() * h);
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });

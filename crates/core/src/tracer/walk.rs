@@ -8,8 +8,8 @@ use burntrace_kernels::{FieldShape, Spacing, Walk};
 /// A random walk in addition to advection: molecular or turbulent diffusion.
 ///
 /// In each step of length `dt` a particle is displaced along each axis by `sqrt(2 K dt)` times a
-/// standard normal number; where `K` varies, a correction keeps well-mixed particles well mixed
-/// (see [`WalkScheme`]). The random numbers are a function of (seed, slot, generation, step): they
+/// standard normal number; if `K` varies, a correction keeps well-mixed particles well mixed (see
+/// [`WalkScheme`]). The random numbers are a function of (seed, slot, generation, step): they
 /// have the same bits on every device and do not depend on other particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomWalk {
@@ -108,7 +108,7 @@ fn reach(tracer: &Tracer) -> [f64; 3] {
     })
 }
 
-/// Generations of the slots, from a column `[n, 1]`; zeros where it cannot be read.
+/// Generations of the slots, from a column `[n, 1]`; empty if it cannot be read.
 pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
     let data = column.clone().try_into_data().map(|data| data.convert::<i32>());
     let numbers = data.ok().and_then(|data| data.try_into_vec::<i32>().ok()).unwrap_or_default();
@@ -116,7 +116,7 @@ pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
 }
 
 /// Applies the random walk to steps from `from` that advection took to `to`, of length `h` from
-/// time `t` on; `generation` is that of each slot from `first` on.
+/// time `t` on; `generation` has one number for each slot from `first` on.
 pub(super) fn diffuse(
     walk: &Walk,
     field: &dyn Field,
@@ -139,7 +139,7 @@ pub(super) fn diffuse(
         return to + factor.mul_scalar(2.0).sqrt() * dw;
     };
     let k = factor.clone() * here.clamp_min(0.0);
-    let slope = factor * slopes(walk, field, from, t);
+    let slope = factor * diffusivity_gradient(walk, field, from, t);
     let squares = match walk.scheme {
         WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
         WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
@@ -148,7 +148,7 @@ pub(super) fn diffuse(
 }
 
 /// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences.
-fn slopes(walk: &Walk, field: &dyn Field, from: &Tensor<2>, t: f64) -> Tensor<2> {
+fn diffusivity_gradient(walk: &Walk, field: &dyn Field, from: &Tensor<2>, t: f64) -> Tensor<2> {
     let at = |d: usize, side: f64| {
         let mut offset = [0.0; 3];
         offset[d] = side * walk.reach[d];

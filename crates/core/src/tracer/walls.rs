@@ -11,7 +11,7 @@ pub(super) struct Landing {
     pub image: Tensor<2, Int>,
     /// The face of each exit `[n, 1]`; meaningful where `fraction <= 1`.
     pub face: Tensor<2, Int>,
-    /// The fraction of the path at the exit `[n, 1]`; 2 where there is none.
+    /// The fraction of the path at the exit `[n, 1]`; 2 without an exit.
     pub fraction: Tensor<2>,
 }
 
@@ -80,7 +80,7 @@ fn first_exit(
 }
 
 /// The fraction of each path at which it exits through one face, directly or after one reflection
-/// at the opposite face; `None` where that face is no exit.
+/// at the opposite face; `None` if that face is no exit.
 fn exit(
     boundary: &Boundary,
     d: usize,

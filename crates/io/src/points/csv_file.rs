@@ -103,8 +103,8 @@ fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, Stri
     }
 }
 
-/// Line of a record. Its position is the end of the previous record; empty lines and comments may
-/// lie between.
+/// Line number of a record. `position` is the end of the previous record; empty lines and comments
+/// before the record are skipped.
 fn line_of(position: Option<&csv::Position>, text: &str) -> u64 {
     let Some(position) = position else { return 1 };
     let rest = usize::try_from(position.byte()).ok().and_then(|byte| text.get(byte..));

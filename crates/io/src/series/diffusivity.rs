@@ -1,4 +1,4 @@
-//! The array of the diffusivity of a random walk.
+//! The diffusivity array of a random walk.
 
 use super::velocity::{Association, VelocityInfo, error, floats, with_name};
 use crate::Result;
@@ -6,7 +6,7 @@ use burntrace_core::Floats;
 use burntrace_vtk::{ArrayInfo, VtkFile};
 
 impl VelocityInfo {
-    /// Adds the array of the diffusivity, if one is named; the file must have it.
+    /// Adds the diffusivity array, if one is named; the file must have it.
     pub(super) fn with_diffusivity(
         mut self,
         file: &VtkFile,

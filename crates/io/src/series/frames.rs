@@ -35,7 +35,7 @@ pub struct Frames {
     pub start: Option<At>,
     /// The last frame, inclusive.
     pub stop: Option<At>,
-    /// The step from frame to frame: 1 selects each, 2 every second one.
+    /// The step from frame to frame: 1 selects every frame, 2 every second one.
     pub every: usize,
     /// Maximum number of frames.
     pub max: Option<usize>,
@@ -56,7 +56,7 @@ impl Frames {
     pub fn select(&self, times: &[f64]) -> Result<Vec<usize>> {
         if self.every == 0 {
             let reason =
-                "`every = 0` is not a valid step; 1 selects each frame, 2 every second one";
+                "`every = 0` is not a valid step; 1 selects every frame, 2 every second one";
             return Err(Error::Frames(reason.into()));
         }
         let first = self.start.map_or(0, |at| first_from(at, times));
@@ -107,7 +107,7 @@ fn from_start(index: i64, count: usize) -> usize {
     if index < 0 { count.saturating_sub(magnitude) } else { magnitude }
 }
 
-/// Maximum difference of a frame from a given time: file number 3 x 0.1 is 0.30000000000000004, and
+/// Tolerance for matching a frame to a given time: file number 3 x 0.1 is 0.30000000000000004, but
 /// the user writes 0.3.
 fn tolerance(times: &[f64]) -> f64 {
     let intervals = times.array_windows().map(|[a, b]| b - a);

@@ -109,7 +109,7 @@ fn structured_axes(file: &VtkFile, dims: [usize; 3]) -> Result<[Vec<f64>; 3]> {
             let index = node / strides[d] % dims[d].max(1);
             // The negation also refuses NaN.
             if !matches!(axes[d].get(index), Some(x) if (point[d] - x).abs() <= tolerance[d]) {
-                let detail = format!(" whose nodes do not lie along axes (node {node} does not)");
+                let detail = format!(": node {node} is not aligned with the axes");
                 return Err(without_axes(file, detail));
             }
         }

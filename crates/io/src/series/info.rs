@@ -9,16 +9,16 @@ use burntrace_vtk::{ArrayInfo, VtkFile};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Numbers on a device for each velocity.
+/// Floats on a device per velocity.
 const NUMBERS_ON_DEVICE: u64 = 4;
 
-/// Numbers on a device for each point: its coordinates.
+/// Floats on a device per point: its coordinates.
 const COORDINATES: u64 = 3;
 
-/// Numbers on a device for each cell of a mesh: its map from positions to local coordinates.
+/// Floats on a device per mesh cell: its map from positions to local coordinates.
 const NUMBERS_OF_CELL: u64 = 16;
 
-/// Integers on a device for each cell of a mesh: its nodes, its range of bins in the locator, and
+/// Integers on a device per mesh cell: its nodes, its range of bins in the locator, and
 /// its entries in at most eight bins.
 const INTEGERS_OF_CELL: u64 = 8 + 2 + 8;
 
@@ -111,7 +111,7 @@ pub struct ArrayEntry {
 }
 
 impl SeriesInfo {
-    /// The description of the first file, without what depends on its grid, mesh or points.
+    /// Describes the first file, except for its grid, mesh or points.
     pub(super) fn of(file: &VtkFile) -> SeriesInfo {
         let geometry = file.geometry();
         SeriesInfo {
@@ -146,8 +146,8 @@ impl SeriesInfo {
         self.times_from = Some(timeline.from);
     }
 
-    /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also those between
-    /// points. The number of frames must be known.
+    /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also the
+    /// interpolations between points. The number of frames must be known.
     pub(super) fn add_grid(
         &mut self,
         grid: &Grid,

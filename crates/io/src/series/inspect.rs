@@ -1,4 +1,4 @@
-//! Inspection of series, also of files that cannot be traced.
+//! Inspection of series, including files that cannot be traced.
 
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};

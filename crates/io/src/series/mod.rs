@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use times::Timeline;
 
-/// How the files of a series are read.
+/// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SeriesOptions {
@@ -37,12 +37,12 @@ pub struct SeriesOptions {
     pub time: TimeOptions,
     /// The frames to read.
     pub frames: Frames,
-    /// The array of the velocity.
+    /// The velocity array.
     pub velocity: VelocityName,
     /// Point or cell array, if both have the name of the velocity.
     pub prefer: Option<Association>,
-    /// The array of the diffusivity of a random walk, if any: one number for each point or cell, with
-    /// the same association as the velocity.
+    /// The diffusivity array of a random walk, if any: one number per point or cell, with the same
+    /// association as the velocity, in length squared per time.
     pub diffusivity: Option<String>,
     /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`].
     pub other_cells: OtherCells,
@@ -145,7 +145,7 @@ pub struct Series {
 impl Series {
     /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
     ///
-    /// Reads image data, rectilinear grids, and structured grids whose nodes lie along axes.
+    /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes.
     /// Decreasing axes are reversed together with their data.
     ///
     /// # Errors
@@ -166,10 +166,10 @@ impl Series {
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
-    /// options name its array. x varies fastest. Only these arrays are decoded. May be called from
-    /// several threads at once.
+    /// options name its array. x varies fastest. Only these arrays are decoded. May be called
+    /// concurrently.
     ///
-    /// Arrays whose numbers single precision represents exactly are returned in single precision,
+    /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
     ///
     /// # Errors
@@ -271,7 +271,7 @@ fn frame_differs(paths: &[PathBuf], frame: usize, on: &'static str, difference: 
     Error::FrameDiffers { frame, path, first, on, difference }
 }
 
-/// How a number of points or cells differs from that of the first file.
-fn count_difference(found: usize, expected: usize, thing: &str) -> Option<String> {
-    (found != expected).then(|| format!("it has {}, not {expected}", counted(found, thing)))
+/// How a number of points or cells differs from the first file, if it does.
+fn count_difference(found: usize, expected: usize, noun: &str) -> Option<String> {
+    (found != expected).then(|| format!("it has {}, not {expected}", counted(found, noun)))
 }

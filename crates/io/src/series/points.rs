@@ -57,8 +57,7 @@ impl PointSeries {
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`positions`](PointSource::positions),
     /// and the diffusivity if the options name its array, in the precision of
-    /// [`Series::read_frame`](super::Series::read_frame). May be called from several threads at
-    /// once.
+    /// [`Series::read_frame`](super::Series::read_frame). May be called concurrently.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ struct Entry {
 /// # Errors
 ///
 /// If the file cannot be read, is not a collection, is empty, or has an entry without a time or
-/// several entries with one time.
+/// several entries with the same time.
 pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
     let mut entries = entries(path, &text)?;
@@ -159,9 +159,9 @@ mod tests {
             ("<Collection><DataSet timestep=\"1\"/></Collection>", "no attribute `file`"),
             ("<Collection><DataSet file=\"a.vti\"/></Collection>", "no attribute `timestep`"),
             ("<Collection><DataSet timestep=\"x\" file=\"a.vti\"/></Collection>", "`x` of `a.vti`"),
-            ("<Collection><DataSet timestep=1 /></Collection>", "broken XML"),
+            ("<Collection><DataSet timestep=1 /></Collection>", "invalid XML"),
             ("<Collection", "no <Collection>"),
-            ("<Collection><!-- ", "broken XML"),
+            ("<Collection><!-- ", "invalid XML"),
             (&format!("<Collection>{one}{two}</Collection>"), "timestep 1: it has several parts"),
         ] {
             let error = parse(body).unwrap_err().to_string();

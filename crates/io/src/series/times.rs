@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOptions {
-    /// Times of the files, one for each, in the data's unit of time.
+    /// Times of the files, one per file, in the data's unit of time.
     pub times: Option<CaseTimes>,
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
     /// last one in the file name, before the extension.
@@ -92,7 +92,7 @@ pub(super) fn resolve(
     let (times, from) = find(&paths, in_pvd, options)?;
     let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
     if from != TimesFrom::Case {
-        // By time: a shell lists `u_10` before `u_2`.
+        // Sorted by time, because a shell lists `u_10` before `u_2`.
         files.sort_by(|a, b| a.1.total_cmp(&b.1));
     }
     check(&files, from)?;

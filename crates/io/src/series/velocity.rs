@@ -57,7 +57,7 @@ impl Association {
 /// The arrays of the velocity and of the diffusivity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VelocityInfo {
-    /// One name, or those of u, v and w.
+    /// One name, or the names of u, v and w.
     pub arrays: Vec<String>,
     /// Whether the velocities are at points or in cells.
     pub association: Association,

@@ -1,7 +1,7 @@
 //! Writes and reads the chunks of an array.
 //!
-//! A chunk is a file that is only appended to. It has its full size as soon as it or the store is
-//! complete: missing items are then filled with the fill value.
+//! A chunk is an append-only file. It has its full size once it or the store is complete; missing
+//! items then have the fill value.
 
 use super::chunk_grid::ChunkGrid;
 use super::layout::{ArraySpec, Counts, METADATA};
@@ -64,7 +64,7 @@ impl ArrayWriter {
             written,
         };
         array.truncate()?;
-        // Not synced: a complete store writes it again.
+        // Not synced: completing the store writes it again.
         let metadata = array.spec.metadata(precision, planned, &array.grid);
         write_unsynced(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
         Ok(array)
@@ -107,7 +107,7 @@ impl ArrayWriter {
         Ok(())
     }
 
-    /// Truncates a chunk to its expected length in bytes, which it must have.
+    /// Truncates a chunk to its expected length in bytes; a shorter chunk is an error.
     fn truncate_chunk(&self, chunk: usize, length: Option<u64>, expected: u64) -> Result<()> {
         let path = self.path(chunk);
         match length {
@@ -244,7 +244,7 @@ pub(super) fn read_json(path: &Path) -> Result<Value> {
     })
 }
 
-/// An array whose values are read on demand.
+/// An array, read on demand.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayReader {
     folder: PathBuf,
@@ -261,7 +261,7 @@ impl ArrayReader {
     ///
     /// # Errors
     ///
-    /// If the metadata cannot be read, or are not those of this array.
+    /// If the metadata cannot be read, or describe another array.
     pub fn open(
         store: &Path,
         spec: ArraySpec,

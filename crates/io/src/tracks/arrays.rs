@@ -1,4 +1,4 @@
-//! The arrays of a store that is read.
+//! The arrays of a store open for reading.
 
 use super::array::ArrayReader;
 use super::layout::{self, ArraySpec, Counts, Dims};
@@ -20,9 +20,9 @@ impl StoreArrays {
     ///
     /// # Errors
     ///
-    /// If one is missing, or is not what the manifest says.
+    /// If one is missing, or differs from the manifest.
     pub fn open(folder: &Path, manifest: &Manifest) -> Result<StoreArrays> {
-        // Lengths in Zarr's metadata are those of the plan until the run has ended.
+        // Until the run has ended, Zarr's metadata have the planned lengths.
         let counts = if manifest.complete { manifest.counts() } else { manifest.planned() };
         let of = (manifest.precision(), counts);
         let required = required(manifest);
@@ -50,7 +50,7 @@ impl StoreArrays {
         Ok(counts)
     }
 
-    /// Whether there is such an array.
+    /// Whether the store has the array.
     pub fn has(&self, spec: ArraySpec) -> bool {
         self.find(spec).is_some()
     }

@@ -36,8 +36,8 @@ pub(super) struct ItemRun {
 impl ChunkGrid {
     /// The chunks of an array over saves and particles.
     ///
-    /// They depend on these two numbers only, not on the blocks in which saves are written. A chunk
-    /// holds several saves of few particles, or one save of a part of many. Chunks fill one after
+    /// They depend on these two numbers only, not on the blocks in which saves are written. With few
+    /// particles a chunk holds several saves; with many, a part of one save. Chunks fill one after
     /// the other.
     pub fn of_saves(particles: usize, saves: usize) -> ChunkGrid {
         let chunk_columns = chunk_columns(particles);
@@ -48,12 +48,12 @@ impl ChunkGrid {
         ChunkGrid { columns: particles, chunk_rows, chunk_columns }
     }
 
-    /// The chunks of an array with one item for each particle: a single row.
+    /// The chunks of an array with one item per particle: a single row.
     pub fn of_particles(particles: usize) -> ChunkGrid {
         ChunkGrid { columns: particles, chunk_rows: 1, chunk_columns: chunk_columns(particles) }
     }
 
-    /// The chunks of a growing list, of its final length if that is known.
+    /// The chunks of a growing list, with its final length if known.
     pub fn of_list(length: Option<usize>) -> ChunkGrid {
         let chunk_rows = length.unwrap_or(MAX_LIST_ROWS).clamp(1, MAX_LIST_ROWS);
         ChunkGrid { columns: 1, chunk_rows, chunk_columns: 1 }

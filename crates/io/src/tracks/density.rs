@@ -54,8 +54,8 @@ impl Tracks {
     }
 }
 
-/// Writes the metadata of an array, and removes its chunks if they differ from the existing ones.
-/// Returns whether the array is new.
+/// Writes the metadata of an array, and removes its chunks if the existing metadata differ. Returns
+/// whether the array is new.
 fn describe(folder: &Path, metadata: &Value) -> Result<bool> {
     let text = format!("{metadata:#}\n");
     let path = folder.join(METADATA);

@@ -24,7 +24,7 @@ pub(super) struct InstanceWriter {
 }
 
 impl InstanceWriter {
-    /// Opens each column with `open`, which gives all of them the same number of rows.
+    /// Opens each column with `open`, which must give all columns the same number of rows.
     pub fn open(open: impl Fn(ArraySpec) -> Result<ArrayWriter>) -> Result<InstanceWriter> {
         Ok(InstanceWriter {
             slot: open(layout::INSTANCE_SLOT)?,

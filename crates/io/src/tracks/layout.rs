@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 /// Name of the file that describes an array or a group.
 pub(super) const METADATA: &str = "zarr.json";
 
-/// The dimensions of an array: what it has one item for.
+/// The dimensions of an array, without the components of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dims {
-    /// Each save.
+    /// One item per save.
     Saves,
-    /// Each particle at each save.
+    /// One item per save and particle.
     SavesParticles,
-    /// Each particle.
+    /// One item per particle.
     Particles,
-    /// Each particle instance.
+    /// One item per particle instance.
     Instances,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum ValueType {
 pub(super) struct ArraySpec {
     pub name: &'static str,
     pub dims: Dims,
-    /// Numbers in an item: 1, or 3 of a vector.
+    /// Numbers in an item: 1, or 3 for a vector.
     pub width: usize,
     pub value_type: ValueType,
 }
@@ -209,12 +209,12 @@ impl ArraySpec {
         metadata
     }
 
-    /// The chunks of an array, from metadata that were found in `path`. They must be those of this
-    /// array; the shape may differ while the store is incomplete.
+    /// The chunks of the array, from the metadata found in `path`. The metadata must match this array;
+    /// the shape may differ while the store is incomplete.
     ///
     /// # Errors
     ///
-    /// If an entry differs; names the first one.
+    /// If an entry differs; the message names the first one.
     pub fn grid_of(
         &self,
         path: &Path,

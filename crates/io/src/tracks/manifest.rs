@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Files that identify a store of an earlier version, of NumPy files: of a complete run, and of one
-/// that was stopped.
+/// Files that identify a store of an earlier version, which had NumPy files: of a complete run, and
+/// of a stopped one.
 const LEGACY: [&str; 2] = ["tracks.json", "position.npy.part"];
 
 const FORMAT: &str = "burntrace tracks";
@@ -101,7 +101,7 @@ impl Manifest {
         Counts { saves: self.saves, particles: self.particles, instances }
     }
 
-    /// Planned counts; that of particle instances is not known in advance.
+    /// Planned counts; the number of particle instances is not known in advance.
     pub fn planned(&self) -> Counts {
         Counts { saves: self.planned_saves, instances: 0, ..self.counts() }
     }

@@ -26,8 +26,8 @@
 //!
 //! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
 //! The arrays of mesh cells and faces exist for fields on meshes (see
-//! [`MeshFace`](burntrace_core::MeshFace)), that of obstacles if there are any. The attributes of
-//! the group, in `zarr.json`, have counts, precision, periods, the names of the status codes, and
+//! [`MeshFace`](burntrace_core::MeshFace)), the array of obstacles if there are any. The attributes
+//! of the group, in `zarr.json`, have counts, precision, periods, the names of the status codes, and
 //! `complete`, which becomes true when everything else is written.
 //! [`Tracks::put_density`] adds arrays of densities.
 //!

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The tracks of a run in a folder.
 ///
 /// Opening a store reads the metadata of its arrays and the times of its saves. Other values are
-/// read on demand, without memory beyond that of the result. Several threads may read at once.
+/// read on demand, without memory beyond the result. Several threads may read concurrently.
 #[derive(Debug, Clone)]
 pub struct Tracks {
     folder: PathBuf,
@@ -28,12 +28,12 @@ pub struct Tracks {
 pub struct Track {
     /// Times of the saves, in the data's unit of time.
     pub time: Vec<f64>,
-    /// Positions in the box, one for each save, in the data's unit of length. An ended particle
+    /// Positions in the box, one per save, in the data's unit of length. An ended particle
     /// keeps its last position; an empty slot of a source has NaN.
     pub position: Vec<[f64; 3]>,
     /// Status at each save.
     pub status: Vec<Status>,
-    /// Boxes crossed through periodic faces until each save, if there are such faces.
+    /// Periodic images at each save: boxes crossed along x, y and z; `None` without periodic faces.
     pub image: Option<Vec<[i32; 3]>>,
     /// Velocities at each save, if they are stored.
     pub velocity: Option<Vec<[f64; 3]>>,
@@ -66,8 +66,8 @@ impl Tracks {
         }
     }
 
-    /// Opens the store in a folder, also that of a run that is in progress or was stopped. Such a
-    /// store has the saves that are complete now, and no ends.
+    /// Opens the store in a folder, even if its run is in progress or was stopped. The store of such
+    /// a run has the saves that are complete now, and no ends.
     ///
     /// # Errors
     ///
@@ -140,8 +140,8 @@ impl Tracks {
         self.manifest.instances
     }
 
-    /// Positions of all particles at a save, in the box: those of the seeds in their order, then
-    /// those of the slots of sources. An empty slot of a source has NaN.
+    /// Positions of all particles at a save, in the box, in the data's unit of length: first the
+    /// seeds in their order, then the slots of sources. An empty slot of a source has NaN.
     ///
     /// # Errors
     ///
@@ -188,8 +188,8 @@ impl Tracks {
         statuses(&self.folder, self.of_save(layout::STATUS, save)?)
     }
 
-    /// Boxes crossed by all particles through periodic faces until a save; `None` if there are no
-    /// such faces.
+    /// Periodic images of all particles at a save: boxes crossed along x, y and z; `None` without
+    /// periodic faces.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Tracks {
         self.optional(layout::IMAGE).map(image).transpose()
     }
 
-    /// Velocities of all particles at a save; `None` if they are not stored.
+    /// Velocities of all particles at a save, in the data's units; `None` if they are not stored.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl Tracks {
 
     /// Iterates over all particle instances, read in blocks; `None` if slots are not re-used.
     ///
-    /// Instances are approximately in the order of their ends, those of a slot in order. The last
+    /// Instances are approximately in the order of their ends, within a slot exactly. The last
     /// instances of all slots are at the end, in the order of the slots. Instances that were never
     /// released are not stored.
     pub fn instances(&self) -> Option<Instances<'_>> {
@@ -353,8 +353,8 @@ fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
 }
 
 impl Track {
-    /// Unwrapped positions, continuous across periodic faces; `periods` are those of the
-    /// [store](Tracks::periods).
+    /// Unwrapped positions, continuous across periodic faces. `periods` are
+    /// [the store's](Tracks::periods).
     pub fn unwrapped(&self, periods: [f64; 3]) -> Vec<[f64; 3]> {
         let mut positions = self.position.clone();
         for (position, image) in positions.iter_mut().zip(self.image.iter().flatten()) {

@@ -94,8 +94,8 @@ impl ParticleTimes {
         self.releases.is_some()
     }
 
-    /// The time at which a particle is in this state: that of its end if it has ended, else that of
-    /// the save.
+    /// The time of a particle's state: its end time if it has ended, otherwise the time of the
+    /// save.
     pub fn time(&self, state: &ParticleState) -> f64 {
         let ParticleState { slot, generation, status, time, .. } = *state;
         // `ends` has the last particle instance of each slot.

@@ -56,7 +56,7 @@ impl StoreWriter {
     /// # Errors
     ///
     /// If there is a store that must not be overwritten, if the store to resume belongs to another
-    /// run or has less than the position says, or if an operation of the file system fails.
+    /// run or has less data than the position, or if a file system operation fails.
     pub fn open(
         folder: &Path,
         plan: &SavePlan,
@@ -143,7 +143,7 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// Appends particle instances, which there are only if slots are re-used.
+    /// Appends particle instances. Only runs that re-use slots have them.
     pub fn add_instances(&mut self, instances: &[ParticleInstance]) -> Result<()> {
         match &mut self.instances {
             Some(table) => table.append(instances),
@@ -174,7 +174,7 @@ impl StoreWriter {
             self.manifest.instances = Some(instances.count());
         }
         let counts = self.manifest.counts();
-        // Before chunks are padded: if the program is killed now, padding must not count as saves.
+        // Written before the padding of chunks, which must not count as saves if the program is killed.
         self.manifest.write(&self.folder)?;
         self.each(|array| array.finish(counts))?;
         self.write_ends(ends)?;

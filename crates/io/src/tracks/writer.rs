@@ -46,7 +46,7 @@ impl TrackWriter {
         TrackWriter { folder, mode, open: None, written: Arc::default(), waited: 0.0 }
     }
 
-    /// Sets whether existing tracks in the folder, also those of a stopped run, are removed at the
+    /// Sets whether to remove existing tracks in the folder, including those of a stopped run, at the
     /// start of the run. By default they are an error.
     pub fn overwrite(mut self, overwrite: bool) -> TrackWriter {
         self.mode = OpenMode::New { overwrite };
@@ -56,9 +56,9 @@ impl TrackWriter {
     /// Creates a writer that resumes the tracks of a stopped run from a position that
     /// [`sync`](TrackSink::sync) returned.
     ///
-    /// Data after the position are removed at the start of the run. The plan must be that of the
-    /// stopped run, and the first save the one after the position. With the default position, a
-    /// folder without tracks is a new store.
+    /// Data after the position are removed at the start of the run. The plan must equal the plan of
+    /// the stopped run, and the first save must be the one after the position. With the default
+    /// position, a folder without tracks is a new store.
     pub fn resume(folder: impl Into<PathBuf>, position: DurablePosition) -> TrackWriter {
         TrackWriter { mode: OpenMode::Resume(position), ..TrackWriter::new(folder) }
     }

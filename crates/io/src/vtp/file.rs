@@ -31,7 +31,7 @@ pub(super) fn vectors(name: &str, values: IOBuffer) -> DataArray {
     DataArray::vectors(name).with_buf(values)
 }
 
-/// Checks that 32-bit indices suffice for the points, without which vtkio panics.
+/// Checks that 32-bit indices suffice for the points; vtkio panics otherwise.
 pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
     u32::try_from(points).map_err(|_| Error::WriteVtk {
         path: path.into(),

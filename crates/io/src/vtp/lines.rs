@@ -23,7 +23,7 @@ struct InstanceArrays {
     age: Vec<f64>,
 }
 
-/// Writes the tracks of a run as lines (`.vtp`), one for each particle.
+/// Writes the tracks of a run as lines (`.vtp`), one per particle.
 ///
 /// A line is split where its particle crosses a periodic face, so that no line crosses the box.
 /// Saves before the release are omitted; of the saves after the end only the first is written, with
@@ -130,7 +130,7 @@ fn particles(plan: &LinePlan) -> Vec<usize> {
     counts.enumerate().flat_map(|(particle, count)| std::iter::repeat_n(particle, count)).collect()
 }
 
-/// First points, and points after the last ones.
+/// For each range, its first point and one past its last point.
 type PointRanges = Vec<(usize, usize)>;
 
 /// Divides the lines into vertices, of one point, and lines of several points.

@@ -187,7 +187,7 @@ fn unsupported_cells_are_an_error_or_skipped() {
     };
     let message = error(text(&cells, &[]));
     let counts = "2 x line (type 3), 2 x triangle, 1 x polygon (type 7)";
-    for part in ["beside 5 cells in 3 dimensions", counts, "`other_cells = \"skip\"`"] {
+    for part in ["besides 5 cells in 3 dimensions", counts, "`other_cells = \"skip\"`"] {
         assert!(message.contains(part), "{message}");
     }
     let folder = folder(&[("u.vtu", text(&cells, &[]))]);

@@ -178,7 +178,7 @@ fn inspection_lists_suitable_interpolations() {
     let mesh = info.mesh.unwrap();
     assert_eq!((mesh.kinds.len(), mesh.counts), (8, None));
     let problem = mesh.problem.unwrap();
-    assert!(problem.contains("beside 4 cells in 3 dimensions"), "{problem}");
+    assert!(problem.contains("besides 4 cells in 3 dimensions"), "{problem}");
     assert!(problem.contains("triangle (5)"), "{problem}");
     let info = inspect(data("vtk/raw.vti"), &SeriesOptions::default()).unwrap();
     assert_eq!(info.mesh, None);

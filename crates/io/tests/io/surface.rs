@@ -115,7 +115,7 @@ fn files_without_a_closed_surface_are_refused() {
         ("cut.stl", text.as_bytes()[..text.len() - 12].to_vec(), "endsolid"),
         ("short.stl", bytes, "not an STL file"),
         ("word.stl", text.replacen("4", "four", 1).into_bytes(), "invalid float"),
-        ("open.stl", ascii(&FACES[1..], " a").into_bytes(), "3 edges have one triangle only"),
+        ("open.stl", ascii(&FACES[1..], " a").into_bytes(), "3 edges belong to only one triangle"),
         ("none.stl", ascii(&[], " a").into_bytes(), "no triangles"),
         ("point.vtp", vtp(&sections).into_bytes(), "a point from `0` to `3`"),
         ("none.vtp", vtp("NumberOfPolys=\"0\">").into_bytes(), "no triangles"),

@@ -11,7 +11,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 /// A tensor in host memory.
 pub trait HostTensor: TensorMetadata {
-    /// The same values in row-major order without frame_intervals.
+    /// The same values, contiguous in row-major order.
     fn contiguous(self) -> Self;
     /// All values of a contiguous tensor.
     fn values<E: Element + Pod>(&self) -> &[E];

@@ -81,8 +81,8 @@ const HEXAHEDRON_NODES: [[f64; 3]; 20] = [
     [1.0, 1.0, 0.5],
     [0.0, 1.0, 0.5],
 ];
-// The first four are the terms of a quad, the first eight those of a hexahedron, and all of them,
-// the later ones with one squared factor, those of the serendipity hexahedron.
+// The first four are the terms of a quad, and the first eight those of a hexahedron. The later ones
+// have one squared factor and complete the serendipity hexahedron.
 const HEXAHEDRON_TERMS: [[u8; 3]; 20] = [
     [0, 0, 0],
     [1, 0, 0],

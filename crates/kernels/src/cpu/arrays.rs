@@ -47,7 +47,7 @@ impl<F: Real> Arrays<'_, F> {
         }
     }
 
-    /// Defers the release of a particle that would start once more in a step to the next one.
+    /// Defers a further release in the same step to the next step.
     pub(super) fn defer_release(&mut self, i: usize, number: i32) {
         if self.record[i].step == number {
             self.record[i].step = number + 1;

@@ -1,4 +1,4 @@
-//! A path that may leave the field within the domain box: where it ends, and with which event.
+//! Paths that may leave the field within the domain box: their end positions and events.
 
 use super::{
     Real, Sampler, four,
@@ -15,7 +15,7 @@ pub(super) struct Passage<F> {
     pub position: [F; 3],
     /// Boxes crossed through periodic faces, per axis.
     pub image: [i32; 3],
-    /// The status with which the particle ended, and the fraction of the path at which it did.
+    /// Final status, and the fraction of the path at the end, if the particle ended.
     pub end: Option<(i32, F)>,
     /// The face of the field at which it ended.
     pub face: Option<i32>,
@@ -95,7 +95,7 @@ struct StraightPath<'a, F, S> {
     landing: Landing<F>,
 }
 
-/// How far a path stays in the field, as a fraction of its length.
+/// The part of a path in the field, as fractions of its length.
 struct Found<F> {
     reached: F,
     /// A fraction just beyond the boundary of the field; `None` if the whole path is inside.
@@ -108,7 +108,7 @@ impl<F: Real, S: Sampler<F>> StraightPath<'_, F, S> {
         self.landing.exit.map_or(F::one(), |(_, fraction)| fraction)
     }
 
-    /// The end of a part of the path.
+    /// The end of the leading fraction `part` of the path.
     fn landing_at(&self, part: F) -> Landing<F> {
         if part == F::one() {
             return self.landing;

@@ -175,7 +175,7 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
     fn last_face(&self, from: usize, p: [F; 3]) -> (usize, usize) {
         let mut cell = from;
         for _ in 0..HOPS {
-            // In a corner the face that a position is farthest beyond may be that of a neighbour.
+            // In a corner, the face that a position is farthest beyond may belong to a neighbour.
             if let Some(face) = self.geometry.wall(cell, p) {
                 return (cell, face);
             }
@@ -212,8 +212,9 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
         (cell, at)
     }
 
-    /// The cell of a sample that no walk reached, and its coordinates there. Outside the mesh,
-    /// those of the last point in the mesh on the straight path from the start of the step.
+    /// The cell of a sample that no walk reached, and its coordinates there. For a sample outside
+    /// the mesh, both belong to the last point in the mesh on the straight path from the start of
+    /// the step.
     #[cold]
     #[inline(never)]
     fn clip_to_mesh(&self, p: [F; 3], hint: &mut CellHint<F>) -> (u32, [F; 4]) {
@@ -308,7 +309,7 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         }
         let (cell, face) = self.last_face(hint.base as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
-        // The square could overflow where cells are small.
+        // The square could overflow in small cells.
         let size = gradient.iter().fold(F::zero(), |a, b| a.max(b.abs()));
         let normal = gradient.map(|x| x / size);
         let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];

@@ -37,7 +37,7 @@ use reinjection::ReinjectionTable;
 use std::{ops::Range, sync::Arc};
 use walls::Walls;
 
-/// Number of particles that a thread takes at once.
+/// Number of particles in a tile, the unit of work of a thread.
 const TILE: usize = 256;
 
 /// The float types of fields and positions.

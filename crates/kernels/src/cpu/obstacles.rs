@@ -90,7 +90,7 @@ impl<F: Real> Obstacles<F> {
 
     /// Follows the straight path `from -> to`, with `from` in the domain box, through all contacts.
     /// The final position is an allowed point despite rounding: a particle that cannot be moved to
-    /// one stays at the last one.
+    /// an allowed point stays at its last one.
     #[cold]
     #[inline(never)]
     pub fn pass(&self, from: &[F; 3], to: &[F; 3]) -> Passage<F> {

@@ -6,7 +6,7 @@ use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// With fewer particles, most of the field is not read in any order.
+/// With fewer particles, consecutive ones rarely share cached parts of the field in any order.
 const WORTH_PARTICLES: usize = 2048;
 
 /// With fewer steps, sorting costs more than it saves.
@@ -181,7 +181,7 @@ fn bounds<F: Real>(positions: &[[F; 3]]) -> ([F; 3], [F; 3]) {
     positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
 }
 
-/// Counting sort of particle indices by bin; omits those of the bin after the last.
+/// Counting sort of particle indices by bin; omits particles in the bin after the last.
 fn sort(bin_of: &[u32], bins: usize) -> Vec<u32> {
     let mut next = vec![0_u32; bins + 1];
     for bin in bin_of {

@@ -18,7 +18,7 @@ use super::{
 use crate::{NODE_PADDING, PointShape};
 use std::ops::Range;
 
-/// The nodes and the lattice by which they are sorted.
+/// The nodes, and the lattice that sorts them.
 struct Cloud<'a, F> {
     axes: [&'a [F]; 3],
     starts: &'a [i32],
@@ -59,11 +59,9 @@ impl<'a, F: Real> Cloud<'a, F> {
 
     /// The search position: 0 on flat axes, and with finite coordinates.
     #[inline(always)]
-    fn search_position(&self, mut position: [F; 3]) -> [F; 3] {
-        for d in 0..3 {
-            position[d] = position[d].max(F::min_value()).min(F::max_value()) * self.counts[d];
-        }
-        position
+    fn search_position(&self, position: [F; 3]) -> [F; 3] {
+        let finite = |x: F| x.max(F::min_value()).min(F::max_value());
+        [0, 1, 2].map(|d| finite(position[d]) * self.counts[d])
     }
 
     /// The cell of a coordinate, or the nearest one if it is outside.

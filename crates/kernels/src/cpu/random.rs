@@ -1,4 +1,4 @@
-//! Normal variates from random bits; the formula is that of [`crate::random`].
+//! Normal variates from random bits, with the formula of [`crate::random`].
 //!
 //! Multiplications and additions are not fused, even where the surrounding loop is compiled for a
 //! processor with FMA, so that the numbers are the same on every CPU.

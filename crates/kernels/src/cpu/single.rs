@@ -33,8 +33,8 @@ where
 }
 
 impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
-    /// Applies the displacement to `to`, in the step from its fraction `start` on. If another
-    /// instance follows at once, it takes the rest of the step.
+    /// Applies the displacement to `to`, over the step from its fraction `start` on. An instance
+    /// that is re-injected in the same step takes the rest of it.
     #[cold]
     #[inline(never)]
     pub fn finish_step<M: Method>(&mut self, result: ([F; 3], bool), start: F) {

@@ -100,13 +100,14 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         }
     }
 
-    /// The frames of a part of step `j`, of length `h`, `start` after the start of the step.
+    /// The frames of a part of step `j`, of length `h`; `start` is the time from the start of the
+    /// step to the start of the part.
     pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> FramePairs<F> {
         stage_frame_pairs::<F, M>(&self.frames, &self.segment.steps[j], start, h)
     }
 }
 
-/// Whether straight paths certainly meet none of some obstacles. Cold, so that the loop is laid out
+/// Whether straight paths certainly meet none of the obstacles. Cold, so that the loop is laid out
 /// for runs without obstacles.
 #[cold]
 #[inline(never)]

@@ -223,7 +223,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         to
     }
 
-    /// Whether the field contains all of some positions.
+    /// Whether the field contains all positions.
     #[inline(always)]
     fn holds<L: Lanes<F>, const G: usize>(
         &self,

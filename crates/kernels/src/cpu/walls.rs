@@ -62,7 +62,7 @@ impl<F: Real> Walls<F> {
         self.contain_all::<L, 1>(&[p])
     }
 
-    /// Whether all of some points are in the box.
+    /// Whether all points are in the box.
     #[inline(always)]
     pub fn contain_all<L: Lanes<F>, const G: usize>(&self, points: &[L::Four; G]) -> bool {
         let (low, high) = (L::Four::new(self.low), L::Four::new(self.high));

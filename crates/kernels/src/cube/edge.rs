@@ -1,4 +1,4 @@
-//! A path that may leave a mesh within the domain box: where it ends, and with which event. See
+//! Paths that may leave a mesh within the domain box: their end positions and events. See
 //! `cpu/edge.rs`.
 
 use super::{
@@ -31,7 +31,7 @@ pub(super) struct Passage<F: Float> {
     pub face: i32,
 }
 
-/// How far a path stays in the field, as a fraction of its length.
+/// The part of a path in the field, as fractions of its length.
 #[derive(CubeType)]
 struct Found<F: Float> {
     reached: F,

@@ -9,7 +9,7 @@ use burn_cubecl::cubecl::prelude::*;
 
 /// A cell of an axis and the fractional coordinate within it.
 #[derive(CubeType)]
-struct Place<F: Float> {
+struct AxisCell<F: Float> {
     cell: usize,
     fraction: F,
 }
@@ -49,9 +49,9 @@ fn in_space<F: Float>(
     sx: usize,
     sy: usize,
     sz: usize,
-    x: &Place<F>,
-    y: &Place<F>,
-    z: &Place<F>,
+    x: &AxisCell<F>,
+    y: &AxisCell<F>,
+    z: &AxisCell<F>,
     #[comptime] form: Form,
 ) -> Vec4<F> {
     if comptime!(form.kind.is_cells()) {
@@ -91,7 +91,7 @@ fn locate<F: Float>(
     x: F,
     #[comptime] axis: usize,
     #[comptime] form: Form,
-) -> Place<F> {
+) -> AxisCell<F> {
     if comptime!(form.kind.is_uniform()) {
         locate_uniform::<F>(floats, ints, x, axis)
     } else {
@@ -100,7 +100,12 @@ fn locate<F: Float>(
 }
 
 #[cube]
-fn locate_uniform<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> Place<F> {
+fn locate_uniform<F: Float>(
+    floats: &[F],
+    ints: &[i32],
+    x: F,
+    #[comptime] axis: usize,
+) -> AxisCell<F> {
     let last_node = ints[NODES + axis] - 1;
     let last_cell = max(last_node - 1, 0);
     let g = clamp(
@@ -109,7 +114,7 @@ fn locate_uniform<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: 
         F::cast_from(last_node),
     );
     let cell = clamp(i32::cast_from(g), 0, last_cell);
-    Place::<F> { cell: cell as usize, fraction: g - F::cast_from(cell) }
+    AxisCell::<F> { cell: cell as usize, fraction: g - F::cast_from(cell) }
 }
 
 #[cube]
@@ -118,7 +123,7 @@ fn locate_in_table<F: Float>(
     ints: &[i32],
     x: F,
     #[comptime] axis: usize,
-) -> Place<F> {
+) -> AxisCell<F> {
     let mut start = 0usize;
     #[unroll]
     for d in 0..axis {
@@ -141,5 +146,5 @@ fn locate_in_table<F: Float>(
         let t = (x - a) / (coords[start + low + 1] - a);
         fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
     }
-    Place::<F> { cell: low, fraction }
+    AxisCell::<F> { cell: low, fraction }
 }

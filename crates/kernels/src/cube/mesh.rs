@@ -156,8 +156,8 @@ pub(super) fn holds<F: Float>(
 }
 
 /// Finds the cell of a sample, stores it in the hint, and returns the coordinates in it. For a
-/// sample in no cell, they are those of the last point in the mesh on the straight path from the
-/// start of the step: the first round tries the sample, the others bisect the path.
+/// sample in no cell, both belong to the last point in the mesh on the straight path from the start
+/// of the step: the first round tries the sample, the others bisect the path.
 #[cube]
 fn locate_sample<F: Float>(
     coords: &[Vec4<F>],

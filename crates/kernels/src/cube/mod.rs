@@ -56,7 +56,7 @@ fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
         + a.extract(2usize) * b.extract(2usize)
 }
 
-/// Machine epsilon of `F`. (`F::EPSILON` is that of half precision, whatever `F` is.)
+/// Machine epsilon of `F`. (`F::EPSILON` is the half-precision value for every `F`.)
 #[cube]
 fn rounding<F: Float>() -> F {
     let single = F::new(f32::EPSILON);
@@ -68,8 +68,8 @@ fn rounding<F: Float>() -> F {
     }
 }
 
-/// Number of particles for which the cube size is chosen, independent of the actual number: a
-/// kernel is compiled for a cube size, and a smaller batch should not compile another.
+/// Nominal number of particles, for the choice of the cube size. It is independent of the actual
+/// number: a kernel is compiled for a cube size, and a smaller batch should not compile another.
 const MANY: usize = 1 << 20;
 
 /// Compile-time parameters of a kernel.
@@ -156,7 +156,7 @@ impl FieldKind {
         matches!(self, FieldKind::Mesh(_))
     }
 
-    /// The parameters of a mesh; for another field, those of an empty one.
+    /// The mesh parameters; [`MeshKind::NONE`] for other fields.
     fn mesh(self) -> MeshKind {
         match self {
             FieldKind::Mesh(mesh) => mesh,
@@ -164,7 +164,7 @@ impl FieldKind {
         }
     }
 
-    /// Vector width of the coordinate tensor: 4 for a mesh, whose records are read in fours.
+    /// Vector width of the coordinate tensor: 4 for a mesh, because records are read in fours.
     fn coords_at_once(self) -> usize {
         if self.is_mesh() { 4 } else { 1 }
     }

@@ -63,7 +63,7 @@ struct AllowedPoint<F: Float> {
 
 /// Whether the straight path between two points certainly meets no obstacle and ends at an allowed
 /// point. `floats_at` and `ints_at` are the offsets of the obstacles' numbers; `rows` and `numbers`
-/// are those of [`GeometryTensors`](crate::GeometryTensors).
+/// come from [`GeometryTensors`](crate::GeometryTensors).
 #[cube]
 pub(super) fn is_clear_of_all<F: Float>(
     rows: &[F],

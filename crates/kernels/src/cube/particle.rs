@@ -18,7 +18,7 @@ pub(super) struct Particle<F: Float> {
     pub generation: i32,
     pub accepted: i32,
     pub rejected: i32,
-    /// Ends logged in this launch; one more than the log has room for if the last one waits.
+    /// Ends logged in this launch; one more than the capacity of the log if the last one waits.
     pub logged: i32,
     pub fraction: F,
 }

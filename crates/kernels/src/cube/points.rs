@@ -125,8 +125,8 @@ fn reach_after<F: Float>(floats: &[F], far: F, moved: F) -> F {
     select(moved < far, with_rounding_margin::<F>(far + moved), floats[REACH])
 }
 
-/// The next search radius after one within `reach` whose farthest needed node has this squared
-/// distance.
+/// The radius of the next search, given the squared distance of the farthest needed node in a
+/// search within `reach`.
 #[cube]
 fn farther<F: Float>(square: F, reach: F) -> F {
     let grown = reach + max(reach, F::new(1.0_f32));

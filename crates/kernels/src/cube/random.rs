@@ -1,4 +1,4 @@
-//! Random bits of an address, and normal variates computed from them; the formulas are those of
+//! Random bits of an address, and normal variates computed from them, with the formulas of
 //! [`crate::random`].
 
 use super::{Vec4, cubecl, vec4};
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Addresses: alternately over the whole range, and as small as those of a run.
+    /// Addresses: alternately over the whole range, and as small as in a run.
     fn addresses() -> Vec<u32> {
         let row = |i: u32| {
             let [a, b, c, d] = random::bits(1, i, 0, 0, 0);

@@ -66,7 +66,7 @@ pub(super) fn advance_kernel<F: Float, N: Size>(
         let (p, s) = (&mut particle, &mut progress);
         takes_part = begin::<F>(p, s, log_index, log_position, rows, floats, ints, slot);
     }
-    // One round more than there are steps detects loops that a device aborted.
+    // One round more than the number of steps, to detect a loop that the device aborted.
     let mut is_done = false;
     while progress.j <= steps {
         let number = ints[FIRST_STEP] + progress.j as i32;

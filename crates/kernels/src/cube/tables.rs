@@ -87,7 +87,7 @@ pub(super) const OBSTACLES_AT: usize = LOG_ROWS + 6;
 pub(super) const SHAPES_AT: usize = LOG_ROWS + 7;
 /// The seed of the random walk, its lower half first.
 pub(super) const WALK_SEED: usize = LOG_ROWS + 8;
-/// Number within the run of the slot in the first row.
+/// Number, within the run, of the slot in the first row.
 pub(super) const FIRST_SLOT: usize = LOG_ROWS + 10;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
 pub(super) const STEP_INTERVALS: usize = LOG_ROWS + 11;

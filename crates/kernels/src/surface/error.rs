@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum SurfaceError {
     /// There are no triangles.
-    #[error("there are no triangles; a closed surface needs at smallest four")]
+    #[error("there are no triangles; a closed surface needs at least four")]
     Empty,
 
     /// A triangle refers to a point that does not exist.
@@ -47,10 +47,10 @@ pub enum SurfaceError {
         others: usize,
     },
 
-    /// Edges belong to one triangle only.
+    /// Edges belong to only one triangle.
     #[error(
-        "the surface is not closed: {count} edges have one triangle only, the first of them from \
-         {from:?} to {to:?}; close its holes, and merge nearly coincident points"
+        "the surface is not closed: {count} edges belong to only one triangle, the first of them \
+         from {from:?} to {to:?}; close its holes, and merge nearly coincident points"
     )]
     Open {
         /// Number of such edges.
@@ -63,8 +63,8 @@ pub enum SurfaceError {
 
     /// Edges belong to more than two triangles.
     #[error(
-        "{count} edges have more than two triangles, the first of them from {from:?} to {to:?}; \
-         give bodies that touch each other as separate obstacles, and remove walls within a body"
+        "{count} edges belong to more than two triangles, the first of them from {from:?} to \
+         {to:?}; give bodies that touch each other as separate obstacles, and remove walls within a body"
     )]
     Crowded {
         /// Number of such edges.

@@ -119,7 +119,7 @@ impl ColorTable {
         let Self { colors, nearest } = self;
         *nearest.entry(color).or_insert_with(|| {
             let distance = |other: &Rgb| -> i32 {
-                // The eye is most sensitive to differences in green, and least to those in blue.
+                // The eye is most sensitive to green and least to blue.
                 let weights = [3, 6, 1];
                 (0..3)
                     .map(|i| weights[i] * (i32::from(color[i]) - i32::from(other[i])).pow(2))

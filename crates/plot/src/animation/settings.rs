@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The settings of an animation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Animation {
-    /// The appearance. `line_width` is that of the trails, which fade out, so that `opacity` is not
+    /// The appearance. `line_width` applies to the trails; these fade out, so `opacity` is not
     /// used. `dots` draws the particles; without it there are only trails.
     pub style: Style,
     /// Duration from the first to the last save, in seconds: above 0 and up to 600. A GIF shows the
@@ -17,10 +17,10 @@ pub struct Animation {
     pub frames_per_second: f64,
     /// Length of the trail behind each particle, as a fraction of the time range: 0 (none) to 1.
     pub trail: f64,
-    /// Whether to interpolate positions linearly between saves; otherwise particles stay at each save
+    /// Whether to interpolate positions linearly between saves; otherwise particles remain at each save
     /// until the next one.
     pub interpolate: bool,
-    /// The program that encodes MP4 files, searched in the `PATH` unless it has a folder.
+    /// The program that encodes MP4 files, searched in `PATH` unless it has a folder.
     pub ffmpeg: PathBuf,
 }
 

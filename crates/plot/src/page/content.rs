@@ -32,7 +32,7 @@ pub struct Statuses {
 /// A raster in a plane across the box.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slice {
-    /// The values. Its axes are those of the box other than the normal one, in their order: x and y
+    /// The values. Its axes are the axes of the box without the normal one, in their order: x and y
     /// of a plane across z, x and z of one across y, y and z of one across x; in the length unit of
     /// the trajectories.
     pub raster: Raster,

@@ -78,7 +78,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Those of [`Page::html`], and [`Error::Write`].
+    /// As [`Page::html`], and [`Error::Write`] if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let html = self.html()?;

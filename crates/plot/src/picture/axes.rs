@@ -90,7 +90,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The ends of a colour bar: those of the vertical axis, or beyond them if the axis is short.
+/// The ends of a colour bar: the ends of the vertical axis, or beyond them if the axis is short.
 fn colorbar_sides([highest, lowest]: [f64; 2], [top, bottom]: [f64; 2], em: f64) -> [f64; 2] {
     let more = (4.0 * em - (bottom - top) / 2.0).max(0.0).min(top - highest).min(lowest - bottom);
     [top - more, bottom + more]

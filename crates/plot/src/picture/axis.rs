@@ -53,7 +53,7 @@ impl<'a> AxisSpec<'a> {
     }
 }
 
-/// The largest number of ticks whose labels do not overlap. `position` gives the position of a value
+/// As many ticks as possible without overlapping labels. `position` gives the position of a value
 /// along the axis and `size` the extent of a label, both in pixels; `ticks` gives the ticks for a
 /// maximum number of steps.
 pub(crate) fn fitting_ticks(

@@ -24,7 +24,7 @@ const SPACE: f64 = 0.4;
 /// Maximum width of the title of an axis, relative to the width of the picture.
 const MAX_TITLE_WIDTH: f64 = 1.0 / 3.0;
 
-/// The factor by which each axis of a box is stretched.
+/// The stretch factors of the axes of a box.
 pub(crate) fn stretch(bounds: [[f64; 3]; 2]) -> [f64; 3] {
     let widths = [0, 1, 2].map(|i| bounds[1][i] - bounds[0][i]);
     let min = MIN_ASPECT * widths.into_iter().fold(0.0, f64::max);

@@ -93,7 +93,7 @@ impl Palette {
     }
 }
 
-/// Qualitative colours for categories, distinguishable with colour vision deficiency: those of
+/// Qualitative colours for categories, distinguishable with colour vision deficiency: the palette of
 /// Masataka Okabe and Kei Ito (2008), without black.
 pub(crate) const SERIES: [Rgb; 7] = [
     [0, 114, 178],

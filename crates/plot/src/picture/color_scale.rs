@@ -25,8 +25,8 @@ pub(crate) struct ColorScale {
 const QUANTILE_SAMPLES: usize = 200_000;
 
 impl ColorScale {
-    /// The colour scale of values in a style. Without values, the range is that of the style or 0
-    /// to 1.
+    /// The colour scale of values in a style. Without values, the range is the one of the style,
+    /// or 0 to 1.
     pub(crate) fn new(values: impl Iterator<Item = f32> + Clone, style: &Style) -> Self {
         let log = style.scale == Scale::Log;
         let is_valid = |value: &f32| value.is_finite() && (!log || *value > 0.0);

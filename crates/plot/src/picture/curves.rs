@@ -15,7 +15,7 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// If a number of the style is out of range.
+/// If a setting of the style is out of range.
 pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     style.check()?;
     let mut canvas = Canvas::new(style);

@@ -107,7 +107,7 @@ impl Heading {
     }
 }
 
-/// The width of a row: that of the picture without its margins.
+/// The width of a row: the width of the picture without its margins.
 fn max_width(canvas: &Canvas) -> f64 {
     canvas.size[0] - 2.0 * canvas.em
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// If the numbers of edges and counts do not match, if the edges do not increase, or if a number of
+/// If the numbers of edges and counts do not match, if the edges do not increase, or if a setting of
 /// the style is out of range.
 pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     style.check()?;

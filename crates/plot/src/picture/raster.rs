@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// If the counts do not match the values of the raster, if an axis is not finite, or if a number of
+/// If the counts do not match the values of the raster, if an axis is not finite, or if a setting of
 /// the style is out of range.
 pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<Picture> {
     style.check()?;

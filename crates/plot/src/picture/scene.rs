@@ -84,7 +84,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The colour of the line between two positions: that of the mean of their values, or of the one
+    /// The colour of the line between two positions, for the mean of their values, or the one value
     /// that is defined.
     pub(crate) fn color_between(&self, a: usize, b: usize) -> Rgb {
         match (&self.scale, self.attribute) {

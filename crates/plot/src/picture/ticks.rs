@@ -75,7 +75,7 @@ fn multiple(count: f64, step: f64) -> f64 {
     if step < 1.0 { count / (1.0 / step).round() } else { count * step }
 }
 
-/// Labels numbers whose last digit is that of 10^`last_digit`.
+/// Labels numbers down to the digit of 10^`last_digit`.
 fn label_ticks(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
     let offset = offset([low, high]);
     let size = (low - offset).abs().max((high - offset).abs());

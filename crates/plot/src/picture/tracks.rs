@@ -24,7 +24,7 @@ const MIN_SEGMENT: f64 = 0.75;
 /// # Errors
 ///
 /// If the arrays of `trajectories` have different lengths, if they have no attribute of the name in
-/// the style, or if a number of the style or the view is out of range. Without particles, the picture
+/// the style, or if a setting of the style or the view is out of range. Without particles, the picture
 /// shows the message `no particles`.
 pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result<Picture> {
     let mut heading = Heading {

@@ -5,7 +5,7 @@ use crate::source::{ErrorContext, Source};
 
 /// The cells of a mesh: types, offsets and connectivity, as in VTK.
 ///
-/// The cells are validated on reading: every index is that of a point, cells are contiguous in the
+/// The cells are validated on reading: every index refers to a point, cells are contiguous in the
 /// connectivity, and a cell has the number of points of its type, where that is fixed. There are
 /// fewer than 2^32 entries in the connectivity.
 ///

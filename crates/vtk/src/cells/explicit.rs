@@ -111,7 +111,7 @@ fn read_legacy_cells(
     Ok(cells)
 }
 
-/// Reads the connectivity of `count` cells, each given by its number of points, then the points.
+/// Reads the connectivity of `count` cells, each stored as its number of points, then the points.
 pub(super) fn read_size_prefixed(
     cells: &mut CellArray,
     count: usize,

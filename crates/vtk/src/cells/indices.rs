@@ -60,8 +60,8 @@ impl<'a> IndexArray<'a> {
         self.info.parts.get(piece).map(|part| part.placement.index_offset())
     }
 
-    /// Appends the values of a piece, converted by `convert`. A value that it rejects gives an
-    /// error with what was `expected`.
+    /// Appends the values of a piece, converted by `convert`. A value that it rejects is
+    /// an error; `expected` describes the valid values.
     pub(super) fn read<T>(
         &self,
         piece: usize,

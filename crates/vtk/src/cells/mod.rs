@@ -14,7 +14,7 @@ use crate::sources::Sources;
 use crate::structure::Structure;
 use cell_array::check_count;
 
-/// Reads the cells of an unstructured grid, or computes those of a structured grid.
+/// Reads the cells of an unstructured grid, or computes the cells of a structured grid.
 pub(crate) fn read(sources: &Sources, structure: &Structure) -> Result<CellArray, Error> {
     let geometry = &structure.geometry;
     let absent = |what, remedy| {

@@ -30,8 +30,8 @@ struct Section {
 }
 
 impl Attributes {
-    /// Reads the arguments and values of `keyword` (in lower case); `false` if it is not one for
-    /// arrays.
+    /// Reads the arguments and values of `keyword` (in lower case); `false` if it is not
+    /// a keyword for arrays.
     pub(super) fn read(&mut self, lexer: &mut Lexer<'_>, keyword: &str) -> Result<bool, Error> {
         match keyword {
             "point_data" => self.start_section(lexer, Association::Point)?,

@@ -14,7 +14,7 @@ pub(super) struct GeometryArrays {
     pub(super) topology: Vec<ArrayInfo>,
 }
 
-/// A data set whose keywords are being read.
+/// A data set while its keywords are read.
 pub(super) struct Dataset {
     kind: Kind,
     extent: Option<Extent>,

@@ -21,7 +21,7 @@ pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
         if keyword == "dataset" {
             dataset = Some(Dataset::new(read_kind(&mut lexer)?));
         } else if attributes.read(&mut lexer, &keyword)? {
-            // The keyword was that of an array.
+            // It was the keyword of an array.
         } else if let Some(dataset) = &mut dataset {
             dataset.read(&mut lexer, &keyword)?;
         } else {

@@ -110,7 +110,7 @@ pub(super) fn components(tag: &Tag<'_>) -> Result<usize, Error> {
     Ok(tag.number("NumberOfComponents")?.unwrap_or(1))
 }
 
-/// Number of tuples: that of the element or, if missing, that of the data.
+/// Number of tuples: the attribute of the element or, if missing, the count in the data.
 pub(super) fn tuples(
     array: &RawArray<'_>,
     block: &Block,

@@ -85,8 +85,8 @@ fn sized_piece<'a, 'd>(
 
 /// The geometry of the data set.
 ///
-/// The extent of a grid is that of its pieces, not `WholeExtent`: the two differ in a file that is
-/// itself a piece of a larger grid.
+/// The extent of a grid is the union of its pieces, not `WholeExtent`: the two differ in a file that
+/// is itself a piece of a larger grid.
 pub(super) fn whole_geometry(
     document: &Document<'_>,
     pieces: &[SizedPiece<'_, '_>],

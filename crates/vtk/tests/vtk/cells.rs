@@ -245,7 +245,7 @@ fn shared_cells(name: &str) -> Option<(VtkFile, CellArray)> {
     Some((file, cells))
 }
 
-/// The sums are those of VTK: every index times its position, counted from 1.
+/// The sums are computed with VTK: every index times its position, counted from 1.
 #[test]
 fn cells_of_real_files_match_vtk() {
     for (name, kind, count, sum) in [

@@ -62,7 +62,7 @@ fn index_joins_its_files() {
     assert_eq!(file.encoding(), "XML, base64, zlib, in 2 files");
     assert_eq!(file.time_value().unwrap(), Some(0.75));
     let times = file.arrays().iter().filter(|array| array.name == "TimeValue").count();
-    assert_eq!(times, 1, "that of the index, without those of its files");
+    assert_eq!(times, 1, "only the array of the index counts");
     let expected: Vec<f64> = points(&file).into_iter().flat_map(velocity).collect();
     assert_eq!(values(&file, "velocity"), expected);
     let expected: Vec<f64> = points(&file).into_iter().map(p).collect();

@@ -19,7 +19,7 @@ use super::{
     smoother::Smoother,
 };
 
-/// Particles summed in the working precision.
+/// Maximum number of terms summed in the working precision.
 const BLOCK: usize = 256;
 
 /// Numbers processed together in a vector.

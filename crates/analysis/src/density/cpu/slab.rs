@@ -1,4 +1,4 @@
-//! Slabs of lattice nodes, and the interface of what spreads particles over them.
+//! Slabs of lattice nodes, and the trait of the algorithms that spread particles over them.
 
 use super::{SourceArrays, with_margin};
 use crate::density::{ops::NodeGrid, radial::Number};
@@ -18,7 +18,7 @@ pub(super) struct Slab<'a, F> {
 
 /// An algorithm that spreads particles over nodes.
 pub(super) trait Spreader<F: Number> {
-    /// Prepares what all blocks of a slab share.
+    /// Prepares the data shared by all blocks of a slab.
     fn new(slab: &Slab<F>) -> Self;
     /// Adds the kernels of at most [`BLOCK`](super::BLOCK) particles to a block of nodes.
     fn add<L: Lanes<F>>(&mut self, slab: &Slab<F>, particles: Range<usize>, nodes: &mut NodeBlock);

@@ -21,7 +21,7 @@ struct Point<F: Float> {
     z: F,
 }
 
-/// Sums all kernels at each evaluation point: one thread a point.
+/// Sums all kernels at each evaluation point: one thread per point.
 #[cube(launch)]
 pub(super) fn density_kernel<F: Float>(
     points: &[F],
@@ -101,7 +101,7 @@ fn sum_range<F: Float>(
     #[comptime] variant: KernelVariant,
 ) -> F {
     let mut sum = F::new(0.0_f32);
-    // Counted blocks: a device may abort longer loops.
+    // In blocks: a device may abort a single long loop.
     let blocks = (end - start + comptime!(BLOCK - 1)) / comptime!(BLOCK);
     for block in 0..blocks {
         let first = start + block * comptime!(BLOCK);

@@ -1,5 +1,5 @@
-//! Kernel sums on a CubeCL device: one thread a node or point searches for the particles within reach.
-//! The arithmetic is that of `cpu`.
+//! Kernel sums on a CubeCL device: one thread per node or point searches for the particles within reach.
+//! The arithmetic is the same as in `cpu`.
 
 mod gather;
 mod radial;
@@ -35,7 +35,7 @@ impl KernelVariant {
     }
 }
 
-/// The nominal number of evaluation points from which the cube size follows. A kernel is compiled for
+/// The nominal number of evaluation points, which determines the cube size. A kernel is compiled for
 /// one cube size, so the size must not depend on the actual number.
 const NOMINAL_POINTS: usize = 1 << 20;
 

@@ -7,7 +7,7 @@ use super::{
 use crate::density::profile::Profile;
 use burn_cubecl::cubecl::prelude::*;
 
-/// The value of a profile for a squared distance. Truncation is remaining to the caller.
+/// The value of a profile for a squared distance. The caller truncates.
 #[cube]
 pub(super) fn profile_value<F: Float>(
     floats: &[F],

@@ -47,7 +47,7 @@ impl<S> Averaged<S> {
 }
 
 impl<S: MeshSource> Averaged<S> {
-    /// Averages the velocity of a frame. Diffusivities stay as they are: the layout refuses them.
+    /// Averages the velocity of a frame. Diffusivities are not changed: the layout refuses them.
     fn averaged(&self, mut frame: FrameData) -> FrameData {
         // The layout reports a wrong number of velocities.
         if frame.velocity.len() == 3 * self.source.cells().len() {

@@ -10,8 +10,8 @@ use burntrace_core::{CellKind, mesh::Cells};
 use burntrace_vtk::{Kind, VtkFile};
 use serde::{Deserialize, Serialize};
 
-/// Treatment of cells that cannot be part of a mesh: those of kinds that
-/// [`CellKind`](burntrace_core::CellKind) does not have, and two-dimensional cells beside
+/// Treatment of cells that cannot be part of a mesh: kinds that
+/// [`CellKind`](burntrace_core::CellKind) does not include, and two-dimensional cells in a file with
 /// three-dimensional ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,11 +66,11 @@ impl FileCells {
         visible.map(|(cell, (code, points))| (cell, (self.kinds[usize::from(code)], code, points)))
     }
 
-    /// Selects the cells of the mesh: those of the highest dimension, without ghosts.
+    /// Selects the cells of the mesh: the cells of the highest dimension, without ghosts.
     ///
     /// # Errors
     ///
-    /// If there are none, or others that are not to be skipped.
+    /// If there are none, or if there are other cells and `other_cells` does not skip them.
     pub fn select(self, file: &VtkFile, other_cells: OtherCells) -> Result<MeshCells> {
         let dimensions = self.visible().filter_map(|(_, (kind, ..))| kind).map(CellKind::dimension);
         let dimension = dimensions.max().unwrap_or(0);
@@ -186,7 +186,7 @@ fn cell_difference(
     Some(format!("its cell {cell} is {how}"))
 }
 
-/// The message for a file without cells of a mesh.
+/// The message for a file without mesh cells.
 fn no_cells(total: usize, hidden: usize, others: &[u8]) -> String {
     if total == 0 {
         return "it has no cells; a mesh needs at least one".into();
@@ -202,10 +202,10 @@ fn no_cells(total: usize, hidden: usize, others: &[u8]) -> String {
     format!("none of its cells can be part of a mesh: {others}; {}", supported_kinds())
 }
 
-/// The message for a file that has other cells than those of its mesh.
+/// The message for a file with cells that cannot be part of its mesh.
 fn unsupported_cells(cells: usize, dimension: usize, others: &[u8]) -> String {
     format!(
-        "beside {} in {dimension} dimensions it has cells that cannot be part of their mesh: {}; \
+        "besides {} in {dimension} dimensions, it has cells that cannot be part of the mesh: {}; \
          set `other_cells = \"skip\"` to skip them; {}",
         counted(cells, "cell"),
         list(&count(others)),

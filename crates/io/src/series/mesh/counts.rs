@@ -6,8 +6,8 @@ use serde::Serialize;
 /// Cells of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CellCount {
-    /// The VTK name of the kind, as `quadratic tetra`; with its code if a mesh cannot have such
-    /// cells, as `polygon (type 7)`.
+    /// The VTK name of the kind, e.g. `quadratic tetra`; with the VTK type for kinds that a mesh
+    /// cannot have, e.g. `polygon (type 7)`.
     pub kind: String,
     /// Number of cells.
     pub cells: usize,
@@ -23,7 +23,7 @@ pub(super) fn count(types: &[u8]) -> Vec<CellCount> {
     counts.map(|(code, cells)| CellCount { kind: kind(code), cells }).collect()
 }
 
-/// The name of a VTK type, with its code if a mesh cannot have such cells.
+/// The name of a VTK type, with its code if a mesh cannot have this kind.
 fn kind(code: u8) -> String {
     if let Some(kind) = CellKind::from_vtk(code) {
         return kind.table().name.to_owned();

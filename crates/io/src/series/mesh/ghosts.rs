@@ -1,4 +1,4 @@
-//! Ghost cells, which the files of several processes duplicate, and hidden cells and points.
+//! Ghost cells, which are duplicated in the files of several processes, and hidden cells and points.
 
 use super::refused;
 use crate::Result;
@@ -8,10 +8,10 @@ use burntrace_vtk::{Values, VtkFile};
 /// The VTK array of flags of points and cells.
 const TYPES: &str = "vtkGhostType";
 
-/// The VTK array of former versions: number of layers of a cell from the cells of its process.
+/// The array of earlier VTK versions: ghost level of each cell, 0 for cells of the process itself.
 const LEVELS: &str = "vtkGhostLevels";
 
-/// Flag of a cell that another process has, too.
+/// Flag of a cell that belongs to another process.
 const DUPLICATE: u8 = 1;
 
 /// Flags of omitted cells: duplicates, refined cells (8) and hidden cells (32).

@@ -18,7 +18,7 @@ pub struct MeshInfo {
     /// Number of other skipped cells.
     pub skipped: usize,
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
-    /// [`MeshSeries`](super::MeshSeries), whose mesh is built by the field.
+    /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
     /// Why the cells cannot form a mesh.
     pub problem: Option<String>,
@@ -27,7 +27,7 @@ pub struct MeshInfo {
 /// Counts of a mesh, from [`MeshCounts`](burntrace_core::mesh::MeshCounts).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeshCounts {
-    /// 2 or 3.
+    /// Dimension of the cells, 2 or 3.
     pub dimension: usize,
     /// Points merged with an earlier point.
     pub merged_points: usize,

@@ -23,7 +23,7 @@ use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
 use burntrace_vtk::VtkFile;
 use cells::FileCells;
 
-/// What all frames of the series must share, for messages.
+/// The geometry that all frames must share, for messages.
 const ON: &str = "mesh";
 
 /// A velocity field on a mesh in one or several VTK files, one frame each.
@@ -62,8 +62,8 @@ impl MeshSeries {
     ///
     /// If files are missing or damaged, their times are unknown or do not increase, no frame is
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, a point is not
-    /// finite, or the first file has no cells of a mesh, only ghost cells, or other cells that are
-    /// not to be skipped.
+    /// finite, or the first file has no mesh cells, only ghost cells, or other cells that
+    /// [`OtherCells`] does not skip.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
@@ -82,8 +82,8 @@ impl MeshSeries {
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
     /// each of the [`cells`](MeshSource::cells), and the diffusivity if the options name its array,
-    /// in the precision of [`Series::read_frame`](super::Series::read_frame). May be called from
-    /// several threads at once.
+    /// in the precision of [`Series::read_frame`](super::Series::read_frame). May be called
+    /// concurrently.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl MeshCells {
     }
 }
 
-/// How the number of points or cells of a file differs from that of the first one.
+/// How the number of points or cells of a file differs from the first one, if it does.
 fn size_difference(first: &VtkFile, other: &VtkFile) -> Option<String> {
     let [first, other] = [first, other].map(VtkFile::geometry);
     count_difference(other.num_points(), first.num_points(), "point")

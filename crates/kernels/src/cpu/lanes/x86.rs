@@ -1,8 +1,8 @@
 //! AVX2 with fused multiply-add: x86 processors since 2013.
 //!
 //! Every vector operation below requires both features. The module is private, and [`Avx2`] is
-//! named only by [`run`], which is called after detection: a vector of this module exists only
-//! where the instructions do.
+//! named only by [`run`], which is called after detection: a vector of this module exists only if
+//! the processor has the instructions.
 
 use super::{Eight, Four, Lanes, Real, Task, Vector};
 use std::{

@@ -76,8 +76,8 @@ impl<F: Real> Body<F> {
         self.code != BLOCK && bound == 0
     }
 
-    /// Distance from the surface at which a particle is kept: a multiple of the rounding error of a
-    /// bound near `p`. Half of it suffices for the exact shape to be respected.
+    /// Distance that particles keep from the surface: a multiple of the rounding error of a bound
+    /// near `p`. Half of it is enough to respect the exact shape.
     #[inline(always)]
     fn skin(&self, p: &[F; 3]) -> F {
         let unit = skins::<F>();
@@ -193,7 +193,7 @@ impl<F: Real> Body<F> {
         if self.facets.is_some() { p } else { self.projected(p) }
     }
 
-    /// The point itself if it is allowed; else one at the nearest part of the surface, within
+    /// The point itself if it is allowed; else a point at the nearest part of the surface, within
     /// rounding.
     pub fn projected(&self, p: [F; 3]) -> [F; 3] {
         if self.allows(&p) {
@@ -268,7 +268,7 @@ impl<F: Real> Body<F> {
     }
 
     /// The first crossing of a line from the allowed to the forbidden side. A line that starts on
-    /// the surface or beyond it crosses at once, unless it leads to the allowed side.
+    /// the surface or beyond it crosses at its start, unless it leads to the allowed side.
     pub fn intersection(&self, from: &[F; 3], line: &Line<F>) -> Option<Intersection<F>> {
         if let Some(facets) = &self.facets {
             let (distance, bound) = facets.intersection(from, line, self.is_vessel)?;

@@ -278,7 +278,7 @@ impl<F: Real> Facets<F> {
     }
 
     /// Updates the first crossing with that of a triangle, if it comes earlier. Triangles extend
-    /// slightly beyond their sides, so that there are no frame_intervals between them.
+    /// slightly beyond their sides, so that there are no gaps between them.
     fn meet(&self, ray: &Ray<F>, which: usize, first: &mut Option<(F, usize)>) {
         let facet = self.facet(which);
         let sign = if ray.is_vessel { -F::one() } else { F::one() };

@@ -30,7 +30,7 @@ impl<F, L: Lanes<F>> Clone for NearestTwo<F, L> {
 
 impl<F, L: Lanes<F>> Copy for NearestTwo<F, L> {}
 
-/// The nearest node, its squared distance, and that of the second nearest.
+/// The nearest node, its squared distance, and the squared distance of the second nearest.
 type Nearer<F> = (u32, F, F);
 
 impl<F: Real, L: Lanes<F>> NearestTwo<F, L> {

@@ -33,7 +33,7 @@ pub(in crate::cube) fn edge<F: Float>(
         let cell = (edge.cell - 1) as usize;
         let query = query::<F>(coords, index, cell, p, mesh);
         edge.at = query.at;
-        // In a corner the face that a position is farthest beyond may be that of a neighbour.
+        // In a corner, the face that a position is farthest beyond may belong to a neighbour.
         edge.face = wall::<F>(index, ints, cell, query.at, mesh);
         let is_wall = edge.face >= 0;
         if !is_wall {
@@ -85,7 +85,7 @@ pub(in crate::cube) fn inward<F: Float>(
             (gradient.extract(0usize), gradient.extract(1usize), gradient.extract(2usize));
         let size = max(x.abs(), max(y.abs(), z.abs()));
         if size > zero {
-            // The square could overflow where cells are small.
+            // The square could overflow in small cells.
             let normal = gradient / Vec4::<F>::new(size);
             let tolerance = -coords[4 * cell].extract(3usize);
             let length = (tolerance + tolerance) / (size * dot::<F>(normal, normal));

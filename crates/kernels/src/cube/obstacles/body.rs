@@ -90,7 +90,7 @@ pub(super) fn line<F: Float>(from: Vec4<F>, to: Vec4<F>) -> Line<F> {
     Line::<F> { direction: scaled / Vec4::<F>::new(norm), length, is_any }
 }
 
-/// Distance from the surface at which a particle is kept.
+/// Distance that particles keep from the surface.
 #[cube]
 fn skin<F: Float>(body: &Body<F>, p: Vec4<F>) -> F {
     let mut size = body.size;

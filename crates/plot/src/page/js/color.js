@@ -2,7 +2,7 @@
 
 // The tenth of a map that has too little contrast to the background is cut off.
 const CUT = { light: [0, 0.9], dark: [0.1, 1] };
-// Qualitative colours for statuses and charts: those of Okabe and Ito (2008,
+// Qualitative colours for statuses and charts: the palette of Okabe and Ito (2008,
 // https://jfly.uni-koeln.de/color/) without black and yellow, then some of Tol's muted scheme
 // (2021, https://sronpersonalpages.nl/~pault/).
 const PALETTE = [

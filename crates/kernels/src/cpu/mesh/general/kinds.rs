@@ -54,7 +54,7 @@ impl<F: Real> Powers<F> {
     }
 }
 
-/// Exponents, visibly at most 2 for the compiler.
+/// Exponents as indices; the modulo tells the compiler that they are at most 2.
 #[inline(always)]
 fn exponent_indices(exponents: &[u8; 3]) -> [usize; 3] {
     let [a, b, c] = *exponents;
@@ -66,7 +66,7 @@ pub(super) struct Kind<F> {
     pub nodes: usize,
     pub centre: [F; 4],
     pub exponents: Vec<[u8; 3]>,
-    /// For each term its coefficients in the weights of the nodes.
+    /// For each term, its coefficients in the weights of the nodes.
     coefficients: Vec<[[F; WIDTH]; ROOM / WIDTH]>,
     planes: [[F; 4]; SIDES],
     faces: [usize; SIDES],

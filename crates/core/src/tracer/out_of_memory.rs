@@ -1,8 +1,8 @@
-//! Tests with devices that run out of memory.
+//! Tests of runs on devices that run out of memory.
 
 use super::{
     Tracer,
-    batches::failing::{Place, arm, disarm},
+    batches::failing::{FailurePoint, arm, disarm},
 };
 use crate::{
     Analytic, Condition, Error, Face, Field, FieldOptions, Flow, GridField, Inlet, InletShape,
@@ -49,12 +49,12 @@ fn text(tracks: &Tracks) -> String {
 }
 
 #[test]
-fn a_run_goes_on_in_smaller_batches_where_the_device_lacks_memory() {
+fn run_continues_in_smaller_batches_if_device_memory_is_exhausted() {
     let (field, seeds) = (field(), seeds());
     let whole = tracer(&field).trace(&seeds).unwrap();
     assert!(whole.summary().unwrap().released > COUNT);
     assert_eq!(whole.summary().unwrap().batches.retries, 0);
-    for place in [Place::Upload, Place::Launch, Place::ReadBack] {
+    for place in [FailurePoint::Upload, FailurePoint::Launch, FailurePoint::ReadBack] {
         for (batch, after) in [(COUNT, 1), (COUNT, 5), (200, 1), (200, 7)] {
             let name = format!("{place:?}, batches of {batch}, after {after}");
             arm(place, 100, after);
@@ -66,15 +66,15 @@ fn a_run_goes_on_in_smaller_batches_where_the_device_lacks_memory() {
             assert_eq!((ran.saves, ran.steps, ran.released), (all.saves, all.steps, all.released));
             assert_eq!((&ran.counts, ran.particle_steps), (&all.counts, all.particle_steps));
             // With all particles on the device nothing is read back.
-            let fails = batch < COUNT || place != Place::ReadBack || after == 1;
+            let fails = batch < COUNT || place != FailurePoint::ReadBack || after == 1;
             assert!(ran.batches.retries >= 1 || !fails, "{name}: {:?}", ran.batches);
         }
     }
 }
 
 #[test]
-fn a_device_that_has_no_memory_at_all_ends_the_run() {
-    arm(Place::Launch, 10, 1);
+fn run_fails_if_the_minimum_batch_does_not_fit() {
+    arm(FailurePoint::Launch, 10, 1);
     let result = tracer(&field()).trace(&seeds());
     disarm();
     assert!(matches!(result, Err(Error::Execution(text)) if text.contains("out of device memory")));
