@@ -191,5 +191,5 @@ fn errors_name_the_invalid_option() {
     assert!(message(walk).contains("random walk"));
     let reversed = Tolerance::new(1e-3, 1e-3).steps_between(2.0, 1.0);
     let reversed = adaptive(Tracer::new(&field), 1e-3).tolerance(reversed);
-    assert!(message(reversed).contains("between 2 and 1"));
+    assert!(message(reversed).contains("limits are 2 and 1"));
 }

@@ -465,7 +465,7 @@ fn seeds_and_inlets_must_be_on_the_allowed_side() {
     let from = |pattern| solid.clone().outlet(Face::XHigh, inlet(pattern));
     let seeds = list(&swarm_around(&at_inlet));
     let error = from(Pattern::Lattice).trace(&seeds).unwrap_err().to_string();
-    assert!(error.contains("lie outside the allowed side of the obstacles"), "{error}");
+    assert!(error.contains("are outside the allowed side of the obstacles"), "{error}");
     let tracks = from(Pattern::Uniform).span(steps(0.0, 20.0, 40)).trace(&seeds).unwrap();
     assert!(tracks.instances().len() > 100);
     for instance in tracks.instances() {

@@ -23,7 +23,8 @@ pub struct RunReport<'a> {
 impl RunReport<'_> {
     /// The content of `report.json`.
     pub fn json(&self) -> Value {
-        let case = self.results.case.as_ref().and_then(|case| serde_json::to_value(case).ok());
+        // As TOML, which omits unset keys.
+        let case = self.results.case.as_ref().and_then(|case| toml::Table::try_from(case).ok());
         let root = &self.results.folder.root;
         let in_folder = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).to_path_buf();
         let pictures: Vec<PathBuf> =
