@@ -60,8 +60,12 @@ impl<'a, F: Real> Cloud<'a, F> {
     /// The search position: 0 on flat axes, and with finite coordinates.
     #[inline(always)]
     fn search_position(&self, position: [F; 3]) -> [F; 3] {
-        let finite = |x: F| x.max(F::min_value()).min(F::max_value());
-        [0, 1, 2].map(|d| finite(position[d]) * self.counts[d])
+        // By index: a closure might not be inlined.
+        let mut finite = position;
+        for d in 0..3 {
+            finite[d] = position[d].max(F::min_value()).min(F::max_value()) * self.counts[d];
+        }
+        finite
     }
 
     /// The cell of a coordinate, or the nearest one if it is outside.
