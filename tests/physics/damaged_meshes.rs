@@ -41,9 +41,16 @@ fn damaged(dice: &mut Dice) -> Made {
     made
 }
 
+/// One kind of damage out of sixteen, some of which are more likely.
 fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
-    let points = made.points.len();
     match below(dice, 16) {
+        kind @ (0..4 | 11..14) => move_points(kind, dice, made, (count, dimension)),
+        kind => damage_cells(kind, dice, made),
+    }
+}
+
+fn move_points(kind: usize, dice: &mut Dice, made: &mut Made, (count, dimension): (usize, usize)) {
+    match kind {
         // Inverted and folded cells.
         0..4 => {
             let (far, many) = (dice.pick(&[0.3, 1.0, 100.0]), dice.pick(&[1, 3, 10]));
@@ -55,6 +62,34 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
                 }
             }
         }
+        // Flat or nearly flat along an axis.
+        11 => {
+            let (axis, factor) = (below(dice, dimension), dice.pick(&[0.0, 1e-14, 1e-7, 1e-3]));
+            made.points.iter_mut().for_each(|p| p[axis] *= factor);
+        }
+        // Very large, very small, or far from the origin.
+        12 => {
+            let (factor, shift) =
+                dice.pick(&[(1e25, 0.0), (1e-25, 0.0), (1e-300, 0.0), (1.0, 1e6)]);
+            made.points
+                .iter_mut()
+                .for_each(|p| p.iter_mut().for_each(|x| *x = factor * *x + shift));
+        }
+        // Coincident points.
+        _ => {
+            let steps = dice.pick(&[1.0, 2.0, 3.0]);
+            for p in &mut made.points {
+                if one_in(dice, 2) {
+                    *p = p.map(|x| (steps * x).round() / steps);
+                }
+            }
+        }
+    }
+}
+
+fn damage_cells(kind: usize, dice: &mut Dice, made: &mut Made) {
+    let points = made.points.len();
+    match kind {
         // Repeated or permuted nodes of a cell.
         4 | 5 => {
             for cell in 0..made.cells.len() {
@@ -88,28 +123,6 @@ fn damage(dice: &mut Dice, made: &mut Made, count: usize, dimension: usize) {
             for node in &mut made.cells.connectivity {
                 if one_in(dice, many) {
                     *node = below(dice, points) as u32;
-                }
-            }
-        }
-        // Flat or nearly flat along an axis.
-        11 => {
-            let (axis, factor) = (below(dice, dimension), dice.pick(&[0.0, 1e-14, 1e-7, 1e-3]));
-            made.points.iter_mut().for_each(|p| p[axis] *= factor);
-        }
-        // Very large, very small, or far from the origin.
-        12 => {
-            let (factor, shift) =
-                dice.pick(&[(1e25, 0.0), (1e-25, 0.0), (1e-300, 0.0), (1.0, 1e6)]);
-            made.points
-                .iter_mut()
-                .for_each(|p| p.iter_mut().for_each(|x| *x = factor * *x + shift));
-        }
-        // Coincident points.
-        13 => {
-            let steps = dice.pick(&[1.0, 2.0, 3.0]);
-            for p in &mut made.points {
-                if one_in(dice, 2) {
-                    *p = p.map(|x| (steps * x).round() / steps);
                 }
             }
         }

@@ -206,83 +206,15 @@ mod tests {
         let case = from_text(TEMPLATE, &[]).unwrap();
         assert_eq!(case.trace.dt, Some(0.02));
         assert_eq!(case.notes, [""; 0]);
-        let keys = [
-            "files",
-            "velocity",
-            "prefer",
-            "diffusivity",
-            "ignore_file_times",
-            "file_dt",
-            "times",
-            "frames",
-            "flow",
-            "sample",
-            "interpolation",
-            "neighbours",
-            "power",
-            "cell_velocity",
-            "other_cells",
-            "in_time",
-            "outside_time",
-            "period",
-            "not_finite",
-            "low",
-            "high",
-            "x",
-            "y",
-            "z",
-            "mesh",
-            "name",
-            "wall",
-            "centre",
-            "radius",
-            "allowed",
-            "surface",
-            "face",
-            "pattern",
-            "deviation",
-            "rate",
-            "table",
-            "burst",
-            "capacity",
-            "begin",
-            "end",
-            "inlet",
-            "kind",
-            "count",
-            "seed",
-            "release",
-            "outside",
-            "scheme",
-            "t0",
-            "t1",
-            "dt",
-            "steps",
-            "engine",
-            "stagnant_speed",
-            "drift",
-            "relative",
-            "absolute",
-            "min_step",
-            "max_step",
-            "factors",
-            "every",
-            "every_time",
-            "vtk",
-            "report",
-            "length",
-            "time",
-            "device",
-            "precision",
-            "threads",
-            "out",
-            "checkpoint",
-            "checkpoint_segments",
-            "memory",
-            "strategy",
-            "batch",
-        ];
-        for key in keys {
+        let keys = "files velocity prefer diffusivity ignore_file_times file_dt times frames flow \
+                    sample interpolation neighbours power cell_velocity other_cells in_time \
+                    outside_time period not_finite low high x y z mesh name wall centre radius \
+                    allowed surface face pattern deviation rate table burst capacity begin end \
+                    inlet kind count seed release outside scheme t0 t1 dt steps engine \
+                    stagnant_speed drift relative absolute min_step max_step factors every \
+                    every_time vtk report length time device precision threads out checkpoint \
+                    checkpoint_segments memory strategy batch";
+        for key in keys.split_whitespace() {
             let is_there = TEMPLATE
                 .lines()
                 .any(|line| line.trim_start_matches("# ").split(" = ").next() == Some(key));
