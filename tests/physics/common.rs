@@ -1,6 +1,6 @@
 //! Shared helpers: devices, grids from formulas, and runs on the host.
 
-use crate::requirements::OTHER_THAN_DEVICES;
+use crate::requirements::{OTHER_THAN_DEVICES, skip};
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
     Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, OutsideTime,
@@ -82,7 +82,6 @@ fn find_machines() -> Vec<Machine> {
     }
     let mut machines = Vec::new();
     for name in names {
-        let is_required = required.iter().any(|r| kind(r) == kind(name));
         match device::open(name) {
             Ok(open) => {
                 let mut precisions = vec![Precision::F32];
@@ -97,8 +96,7 @@ fn find_machines() -> Vec<Machine> {
                     precision,
                 }));
             }
-            Err(error) if is_required => panic!("{name} is required: {error}"),
-            Err(error) => eprintln!("skipped: {error}"),
+            Err(error) => skip(&kind(name), &error.to_string()),
         }
     }
     machines

@@ -1,14 +1,15 @@
 //! Requirements of tests. `BURNTRACE_REQUIRE` lists devices (`flex`, `ndarray`, `vulkan`, ...) and
-//! other requirements: `data`, the folder of measured and simulated flows beside the repository, and
-//! `ffmpeg`. A test whose requirement is missing is skipped with a note, or fails if it is listed.
+//! other requirements: `data`, the folder of measured and simulated flows beside the repository;
+//! `ffmpeg`; `browser`, Chromium and its driver. A test whose requirement is missing is skipped with a
+//! note, or fails if it is listed.
 //!
 //! Included by path into the tests of several crates.
-#![allow(dead_code, clippy::print_stderr)] // Each crate uses only some functions.
+#![allow(dead_code, clippy::print_stderr, clippy::unwrap_used)] // Each crate uses only some functions.
 
 use std::path::{Path, PathBuf};
 
 /// Entries of `BURNTRACE_REQUIRE` that are not devices.
-pub const OTHER_THAN_DEVICES: [&str; 2] = ["data", "ffmpeg"];
+pub const OTHER_THAN_DEVICES: [&str; 3] = ["data", "ffmpeg", "browser"];
 
 /// Whether `BURNTRACE_REQUIRE` lists a name.
 pub fn is_required(name: &str) -> bool {
@@ -33,7 +34,7 @@ pub fn skip(requirement: &str, reason: &str) {
 /// If it does not exist and `data` is required.
 pub fn flow_data(name: &str) -> Option<PathBuf> {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let root = folders.find(|folder| folder.join("Cargo.lock").exists())?;
+    let root = folders.find(|folder| folder.join("Cargo.lock").exists()).unwrap();
     let path = root.join("../shared/data").join(name);
     if !path.exists() {
         skip("data", &format!("{} does not exist", path.display()));

@@ -6,6 +6,8 @@
 
 mod common;
 mod direct;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
 
 mod bins;
 mod faces;

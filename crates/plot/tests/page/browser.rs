@@ -1,6 +1,7 @@
 //! Headless Chromium, controlled over WebDriver (<https://www.w3.org/TR/webdriver2/>) by
 //! `chromedriver`.
 
+use super::requirements::skip;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -57,18 +58,11 @@ pub struct Area {
 fn driver() -> Option<Child> {
     let mut command = Command::new("chromedriver");
     let started = command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let is_required = std::env::var("BURNTRACE_BROWSER").is_ok_and(|given| given == "required");
-    match started {
-        Ok(driver) => Some(driver),
-        Err(error) if is_required => panic!(
-            "cannot start `chromedriver`: {error}; the page is tested in Chromium: install the \
-             packages `chromium` and `chromium-driver` (Debian)"
-        ),
-        Err(error) => {
-            println!("skipped: cannot start `chromedriver`: {error}");
-            None
-        }
-    }
+    let missing = |error| {
+        let hint = "install the packages `chromium` and `chromium-driver` (Debian)";
+        skip("browser", &format!("cannot start `chromedriver`: {error}; {hint}"));
+    };
+    started.map_err(missing).ok()
 }
 
 impl Browser {

@@ -1,12 +1,14 @@
 //! Tests of the page in a browser.
 //!
-//! Without Chromium and its driver these tests are skipped. With `BURNTRACE_BROWSER=required`, as in
+//! Without Chromium and its driver these tests are skipped. If `BURNTRACE_REQUIRE` lists `browser`, as in
 //! `.ci/run`, they fail instead.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod browser;
 mod looks;
+#[path = "../../../../tests/support/requirements.rs"]
+mod requirements;
 mod runs;
 
 use browser::{Browser, Shot, color_distance, keys};
