@@ -101,18 +101,6 @@ kinds! {
     }
 }
 
-impl Interpolation {
-    /// The name in the case file.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Interpolation::Grid {} => "grid",
-            Interpolation::Mesh { .. } => "mesh",
-            Interpolation::Nearest {} => "nearest",
-            Interpolation::InverseDistance { .. } => "inverse-distance",
-        }
-    }
-}
-
 kinds! {
     /// The field before its first frame and after its last one.
     OutsideTime by "outside_time" or "error" {

@@ -21,6 +21,9 @@ pub trait Kinds: Sized {
     const KINDS: &'static [(&'static str, &'static [&'static str])];
 
     fn read(kind: &str, keys: &Keys) -> Result<Self, KeyError>;
+
+    /// The name of the kind in the case file.
+    fn name(&self) -> &'static str;
 }
 
 /// The keys of a section. First declare the allowed ones (`kind`, `one_of`, `allow`, `ignore`), then

@@ -19,6 +19,7 @@ pub use field::{
     CellVelocity, Field, FieldSource, FileField, FlowField, Interpolation, OutsideTime, Sample,
 };
 pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
+pub use keys::Kinds;
 pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleShape, Surface};
 pub use read::{Misuse, from_text, read};

@@ -53,6 +53,12 @@ macro_rules! kinds {
             const KINDS: &'static [(&'static str, &'static [&'static str])] =
                 &[$( ($kind, &[$( stringify!($key) ),*]) ),+];
 
+            fn name(&self) -> &'static str {
+                match self {
+                    $( $name::$variant { .. } => $kind ),+
+                }
+            }
+
             fn read(
                 kind: &str,
                 _keys: &crate::case::keys::Keys,

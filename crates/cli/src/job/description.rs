@@ -2,7 +2,7 @@
 
 use crate::case::CellVelocity;
 use burntrace::MeshField;
-use burntrace::io::SeriesInfo;
+use burntrace::io::{SeriesInfo, series::MeshCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
@@ -52,13 +52,8 @@ pub enum FieldCounts {
 pub struct MeshFieldCounts {
     nodes: usize,
     cells: usize,
-    dimension: usize,
-    merged_points: usize,
-    degenerate: usize,
-    inverted: usize,
-    folded: usize,
-    open_faces: usize,
-    crowded_faces: usize,
+    #[serde(flatten)]
+    mesh: MeshCounts,
     bytes: u64,
 }
 
@@ -132,17 +127,11 @@ impl FieldOrigin {
 
 impl MeshFieldCounts {
     pub fn of(field: &MeshField) -> Self {
-        let counts = field.mesh().counts();
+        let mesh = field.mesh();
         MeshFieldCounts {
-            nodes: field.mesh().points().len(),
-            cells: field.mesh().cells().len(),
-            dimension: field.mesh().dimension(),
-            merged_points: counts.merged,
-            degenerate: counts.degenerate,
-            inverted: counts.inverted,
-            folded: counts.folded,
-            open_faces: counts.open_faces,
-            crowded_faces: counts.crowded_faces,
+            nodes: mesh.points().len(),
+            cells: mesh.cells().len(),
+            mesh: MeshCounts::of(mesh),
             bytes: field.bytes(),
         }
     }

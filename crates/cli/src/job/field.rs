@@ -6,7 +6,7 @@ use super::{
     timed::{Tally, Timed},
 };
 use crate::{
-    case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Misuse},
+    case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Kinds, Misuse},
     notes::Notes,
 };
 use anyhow::Result;

@@ -63,9 +63,9 @@ impl<'a> Tracer<'a> {
         let slots = self.slots(seeds, &schedule)?;
         let engine = self.choose_engine(seeds.is_tracked())?;
         let batch = self.plan_of(seeds, engine, false)?.batch();
-        let releases = Releases::new(seeds, &schedule);
+        let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
-        let stepper = self.stepper(engine, releases.later.clone(), inlets)?;
+        let stepper = self.stepper(engine, later, inlets)?;
         Ok(Prepared {
             tracer: self,
             seeds,

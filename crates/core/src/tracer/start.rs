@@ -26,24 +26,20 @@ pub(super) struct Releases {
     /// Fraction of the step at which each seed is released, if seeds have individual times; moved
     /// out by [`rows`].
     fractions: Vec<f64>,
-    /// The distinct releases after the start, in order.
-    pub later: Vec<Release>,
 }
 
 impl Releases {
-    pub fn new(seeds: &Seeds, schedule: &Schedule) -> Self {
+    /// The release times of seeds, and the distinct releases after the start, in order.
+    pub fn new(seeds: &Seeds, schedule: &Schedule) -> (Self, Vec<Release>) {
         let span = schedule.span;
         let Some(times) = seeds.release() else {
-            return Releases { span, each: None, fractions: Vec::new(), later: Vec::new() };
+            return (Releases { span, each: None, fractions: Vec::new() }, Vec::new());
         };
         let events = release_events(schedule, times);
         let each = times.iter().zip(&events).map(|(time, event)| (*time, event.0));
-        Releases {
-            span,
-            each: Some(each.collect()),
-            fractions: events.iter().map(|event| event.1).collect(),
-            later: distinct(&events, &span, times),
-        }
+        let later = distinct(&events, &span, times);
+        let fractions = events.iter().map(|event| event.1).collect();
+        (Releases { span, each: Some(each.collect()), fractions }, later)
     }
 
     /// Time and step of the release of a seed.

@@ -80,7 +80,8 @@ impl MeshInfo {
 }
 
 impl MeshCounts {
-    fn of(mesh: &Mesh) -> Self {
+    /// The counts of a mesh.
+    pub fn of(mesh: &Mesh) -> Self {
         let counts = mesh.counts();
         MeshCounts {
             dimension: mesh.dimension(),
