@@ -247,8 +247,9 @@ fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
         return Err(Error::Empty("the source has no points"));
     }
     // Node indices are `i32` on a device.
-    if positions.len() > i32::MAX as usize - NODE_PADDING {
-        return Err(Error::Points(format!("there are {}; the maximum is 2^31", positions.len())));
+    let max = i32::MAX as usize - NODE_PADDING;
+    if positions.len() > max {
+        return Err(Error::Points(format!("there are {}; the maximum is {max}", positions.len())));
     }
     match positions.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
         None => Ok(()),
