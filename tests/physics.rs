@@ -15,6 +15,7 @@ mod physics {
 
     mod adaptive;
     mod against_oracle;
+    mod against_oracle_walls;
     mod analytic;
     mod batches;
     mod damaged_meshes;

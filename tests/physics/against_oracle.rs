@@ -2,7 +2,7 @@
 
 use super::{
     common::*,
-    oracle::{Case, FinalState, perturbation},
+    oracle::{Case, FinalState, HELD, perturbation},
 };
 use burntrace::{
     Condition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
@@ -65,6 +65,8 @@ fn random_case(number: u64) -> Case {
         outside,
         scheme: Scheme::ALL[number as usize % 4],
         faces: [0; 3].map(|_| pairs(&mut dice)),
+        obstacles: vec![],
+        held: HELD,
         times,
         stagnant_speed: if number.is_multiple_of(2) { 0.25 } else { 0.0 },
     }

@@ -5,7 +5,7 @@
 
 use super::{
     common::*,
-    oracle::{Case, FinalState, perturbation},
+    oracle::{Case, FinalState, HELD, perturbation},
 };
 use burntrace::{
     Condition::{self, Clamp, Exit, Periodic, Reflect},
@@ -50,6 +50,8 @@ fn case(is_table: bool, placement: Placement, scheme: Scheme, faces: usize) -> C
         outside: OutsideTime::Error,
         scheme,
         faces: FACES[faces],
+        obstacles: vec![],
+        held: HELD,
         times: even_axis(0.0, 0.96, STEPS as usize),
         stagnant_speed: 0.0,
     }

@@ -4,7 +4,7 @@
 use super::{
     cloud::{Cloud, OracleCheck, mean, single, tracer},
     common::*,
-    oracle::{Case, Point, perturbation},
+    oracle::{Case, HELD, Point, perturbation},
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
@@ -284,6 +284,8 @@ fn flat(axis: usize, is_table: bool, placement: Placement) -> Case {
         outside: OutsideTime::Error,
         scheme: Scheme::Rk4,
         faces: [[Clamp; 2]; 3],
+        obstacles: vec![],
+        held: HELD,
         times: even_axis(0.0, 1.0, 6),
         stagnant_speed: 0.0,
     }

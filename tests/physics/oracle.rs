@@ -2,12 +2,23 @@
 //! library. Frames and cells are found by linear search, schemes are written out, and displacements are
 //! followed from face to face, event by event.
 
+pub mod bodies;
+pub mod events;
+pub mod mesh;
+mod vectors;
+
 use super::common::{Frames, Run};
 use burntrace::{
-    Condition, Face, FrameSource, OutsideTime, Placement, Scheme, Status, TimeInterpolation,
+    Condition, Face, FrameSource, Obstacle, OutsideTime, Placement, Scheme, Status,
+    TimeInterpolation,
 };
+use events::{Contact, Met, Passage};
+use std::collections::HashSet;
 
 pub type Point = [f64; 3];
+
+/// A distance from walls that is larger than the rounding of the oracle, so that no particle gets behind one.
+pub const HELD: f64 = 1e-14;
 
 /// Sample positions of velocities, and their interpolation.
 pub trait Space: FrameSource {
@@ -16,6 +27,21 @@ pub trait Space: FrameSource {
 
     /// Velocity in a frame.
     fn in_frame(&self, frame: usize, p: Point) -> Point;
+
+    /// Whether the field is limited by walls of its own, as on a mesh.
+    fn has_walls(&self) -> bool {
+        false
+    }
+
+    /// The first contact of a straight path with a wall of the field.
+    fn first_wall(&self, _from: Point, _to: Point) -> Option<Contact> {
+        None
+    }
+
+    /// Whether a position is in the field.
+    fn contains(&self, _p: Point) -> bool {
+        true
+    }
 }
 
 /// A field with the options of a run.
@@ -26,6 +52,9 @@ pub struct Case<S = Frames> {
     pub outside: OutsideTime,
     pub scheme: Scheme,
     pub faces: [[Condition; 2]; 3],
+    pub obstacles: Vec<Obstacle>,
+    /// The distance at which particles are held from a wall after a contact.
+    pub held: f64,
     /// Start of each step, and end of the last one.
     pub times: Vec<f64>,
     pub stagnant_speed: f64,
@@ -38,6 +67,8 @@ pub struct FinalState {
     pub image: [i64; 3],
     pub status: Status,
     pub end_time: f64,
+    /// The faces and walls that the particle has met, if it was followed from event to event.
+    pub met: HashSet<Met>,
 }
 
 impl<S: Space> Case<S> {
@@ -55,61 +86,62 @@ impl<S: Space> Case<S> {
 
     /// Traces a particle from its release.
     pub fn follow(&self, start: Point, release: f64) -> FinalState {
-        self.follow_perturbed(start, release, &|_, p| p)
+        self.resume(FinalState::waiting(start), 0, release)
     }
 
-    /// Traces a particle, with its position perturbed before each step by a function of the step's index.
-    pub fn follow_perturbed(
-        &self,
-        start: Point,
-        release: f64,
-        perturbation: &dyn Fn(usize, Point) -> Point,
-    ) -> FinalState {
-        let mut state = FinalState {
-            position: start,
-            image: [0; 3],
-            status: Status::Waiting,
-            end_time: f64::NAN,
-        };
-        for (k, pair) in self.times.windows(2).enumerate() {
-            let is_backward = pair[1] < pair[0];
-            let is_late = if is_backward { release <= pair[1] } else { release >= pair[1] };
-            if is_late {
-                continue;
-            }
-            let is_within = if is_backward { release < pair[0] } else { release > pair[0] };
-            let t = if is_within { release } else { pair[0] };
-            state.status = Status::Active;
-            state.position = perturbation(k, state.position);
-            self.step(&mut state, t, pair[1] - t);
-            if state.status != Status::Active {
-                break;
-            }
+    /// Traces a particle from the start of a step.
+    fn resume(&self, mut state: FinalState, first: usize, release: f64) -> FinalState {
+        for k in first..self.times.len() - 1 {
+            self.take_step(&mut state, k, release);
         }
         state
+    }
+
+    /// Takes a step, or the part of it after the release, unless the particle is waiting or has ended.
+    fn take_step(&self, state: &mut FinalState, k: usize, release: f64) {
+        let [start, end] = [self.times[k], self.times[k + 1]];
+        let is_backward = end < start;
+        let is_late = if is_backward { release <= end } else { release >= end };
+        if is_late || ![Status::Waiting, Status::Active].contains(&state.status) {
+            return;
+        }
+        let is_within = if is_backward { release < start } else { release > start };
+        let t = if is_within { release } else { start };
+        state.status = Status::Active;
+        self.step(state, t, end - t);
     }
 
     /// The effect of rounding on a particle: the sum of the deviations caused by perturbations of `delta` along
     /// each axis before each step. Infinite if a perturbation changes the status, as on the verge of an exit.
     pub fn sensitivity(&self, state: &FinalState, start: Point, release: f64, delta: f64) -> f64 {
-        let (low, high) = (self.low(), self.high());
         let mut sum = 0.0;
+        let mut before = FinalState::waiting(start);
         for step in 0..self.times.len() - 1 {
             for d in (0..3).filter(|d| !self.is_flat(*d)) {
                 let deviation = |delta: f64| {
-                    let perturbation = |k: usize, mut p: Point| {
-                        let x = p[d] + delta;
-                        if k == step && low[d] <= x && x <= high[d] {
-                            p[d] = x;
-                        }
-                        p
-                    };
-                    state.apart(&self.follow_perturbed(start, release, &perturbation), self.width())
+                    let mut perturbed = before.clone();
+                    perturbed.position[d] += delta;
+                    match self.is_allowed(perturbed.position) {
+                        true => state.apart(&self.resume(perturbed, step, release), self.width()),
+                        false => 0.0,
+                    }
                 };
                 sum += deviation(delta).max(deviation(-delta));
             }
+            self.take_step(&mut before, step, release);
+            if before.status.has_ended() {
+                break;
+            }
         }
         sum
+    }
+
+    /// Whether a particle may be at a position.
+    pub fn is_allowed(&self, p: Point) -> bool {
+        let (low, high) = (self.low(), self.high());
+        (0..3).all(|d| low[d] <= p[d] && p[d] <= high[d])
+            && self.obstacles.iter().all(|obstacle| bodies::allows(obstacle, p))
+            && self.frames.contains(p)
     }
 
     pub fn width(&self) -> Point {
@@ -130,6 +162,26 @@ impl<S: Space> Case<S> {
             state.end_time = t;
             return;
         }
+        if self.frames.has_walls() || !self.obstacles.is_empty() {
+            self.pass_walls(state, displacement, (t, h));
+        } else {
+            self.pass_faces(state, displacement, (t, h));
+        }
+    }
+
+    /// Follows a displacement among walls and faces.
+    pub fn pass_walls(&self, state: &mut FinalState, displacement: Point, (t, h): (f64, f64)) {
+        let passage = Passage::follow(self, state.position, displacement);
+        state.position = passage.position;
+        (0..3).for_each(|d| state.image[d] += passage.image[d]);
+        state.met.extend(passage.met);
+        if let Some((status, part)) = passage.end {
+            (state.status, state.end_time) = (status, t + part * h);
+        }
+    }
+
+    /// Follows a displacement among faces alone, axis by axis.
+    pub fn pass_faces(&self, state: &mut FinalState, displacement: Point, (t, h): (f64, f64)) {
         let moves: [AxisMove; 3] =
             std::array::from_fn(|d| self.advance(d, state.position[d], displacement[d], 1.0));
         let first = moves.iter().filter_map(|moved| moved.exit).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -188,15 +240,15 @@ impl<S: Space> Case<S> {
         let k1 = self.velocity(p, t);
         match self.scheme {
             Scheme::Euler => k1,
-            Scheme::Midpoint => self.velocity(go(k1, 0.5), t + 0.5 * h),
+            Scheme::Midpoint => self.stage_velocity(p, go(k1, 0.5), t + 0.5 * h),
             Scheme::Heun => {
-                let k2 = self.velocity(go(k1, 1.0), t + h);
+                let k2 = self.stage_velocity(p, go(k1, 1.0), t + h);
                 std::array::from_fn(|d| 0.5 * (k1[d] + k2[d]))
             }
             Scheme::Rk4 => {
-                let k2 = self.velocity(go(k1, 0.5), t + 0.5 * h);
-                let k3 = self.velocity(go(k2, 0.5), t + 0.5 * h);
-                let k4 = self.velocity(go(k3, 1.0), t + h);
+                let k2 = self.stage_velocity(p, go(k1, 0.5), t + 0.5 * h);
+                let k3 = self.stage_velocity(p, go(k2, 0.5), t + 0.5 * h);
+                let k4 = self.stage_velocity(p, go(k3, 1.0), t + h);
                 std::array::from_fn(|d| (k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d]) / 6.0)
             }
             Scheme::DormandPrince => self.dormand_prince(p, t, h),
@@ -229,26 +281,46 @@ impl<S: Space> Case<S> {
         };
         for (time, row) in rows {
             let stage = std::array::from_fn(|d| p[d] + h * mean(&slopes, row, d));
-            slopes.push(self.velocity(stage, t + time * h));
+            slopes.push(self.stage_velocity(p, stage, t + time * h));
         }
         std::array::from_fn(|d| mean(&slopes, &weights, d))
     }
 
-    /// Velocity at any point and time.
-    pub fn velocity(&self, p: Point, t: f64) -> Point {
+    /// Velocity at a stage of a step from `start`. A stage outside the field samples the last point in it on
+    /// the straight line to the stage.
+    fn stage_velocity(&self, start: Point, stage: Point, t: f64) -> Point {
+        let stage = self.folded(stage);
+        if self.frames.contains(stage) {
+            return self.velocity(stage, t);
+        }
+        let contact = self.frames.first_wall(start, stage);
+        self.velocity(
+            contact.map_or(stage, |contact| vectors::between(start, stage, contact.fraction)),
+            t,
+        )
+    }
+
+    /// The image of a point in the box on periodic axes. The high face is that of the next period: it belongs
+    /// to the first cell.
+    fn folded(&self, p: Point) -> Point {
         let (low, high) = (self.low(), self.high());
-        let p: Point = std::array::from_fn(|d| {
+        std::array::from_fn(|d| {
             let mut x = p[d];
             if self.faces[d][0] == Condition::Periodic && !self.is_flat(d) {
                 while x < low[d] {
                     x += high[d] - low[d];
                 }
-                while x > high[d] {
+                while x >= high[d] {
                     x -= high[d] - low[d];
                 }
             }
             x
-        });
+        })
+    }
+
+    /// Velocity at any point and time.
+    pub fn velocity(&self, p: Point, t: f64) -> Point {
+        let p = self.folded(p);
         let mut sum = [0.0; 3];
         for (frame, weight) in self.frames_at(t) {
             let v = self.frames.in_frame(frame, p);
@@ -349,6 +421,17 @@ struct AxisMove {
 }
 
 impl FinalState {
+    /// A particle before its release.
+    pub fn waiting(position: Point) -> FinalState {
+        FinalState {
+            position,
+            image: [0; 3],
+            status: Status::Waiting,
+            end_time: f64::NAN,
+            met: HashSet::new(),
+        }
+    }
+
     /// The final state of a particle of a run.
     pub fn of(run: &Run, i: usize) -> FinalState {
         FinalState {
@@ -356,6 +439,7 @@ impl FinalState {
             image: run.image[i],
             status: run.status[i],
             end_time: run.end_time[i],
+            met: HashSet::new(),
         }
     }
 

@@ -8,7 +8,7 @@
 use super::{
     cloud::{Cloud, OracleCheck, mean, single, tracer},
     common::*,
-    oracle::{Case, Point, Space, perturbation},
+    oracle::{Case, HELD, Point, Space, perturbation},
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
@@ -51,6 +51,8 @@ fn case(weighting: Weighting, scheme: Scheme, faces: Condition) -> Case<Cloud> {
         outside: OutsideTime::Error,
         scheme,
         faces: [[faces; 2]; 3],
+        obstacles: vec![],
+        held: HELD,
         times: even_axis(0.0, 0.9, 5),
         stagnant_speed: 0.0,
     }
@@ -229,6 +231,8 @@ fn unsteady(shape: &Shape, weighting: Weighting) -> Case<Cloud> {
         outside: OutsideTime::Error,
         scheme: Scheme::Rk4,
         faces: [[shape.faces; 2]; 3],
+        obstacles: vec![],
+        held: HELD,
         times: even_axis(0.0, 0.875, 5),
         stagnant_speed: 0.0,
     }
