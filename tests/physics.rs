@@ -24,6 +24,7 @@ mod physics {
     mod ftle;
     mod gradients;
     mod groups;
+    mod high_face;
     mod hook;
     mod long_launches;
     mod mesh;
