@@ -23,6 +23,7 @@ mod physics {
     mod faces;
     mod ftle;
     mod gradients;
+    mod gradients_at_walls;
     mod groups;
     mod high_face;
     mod hook;
