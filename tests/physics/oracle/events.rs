@@ -36,6 +36,9 @@ pub struct Contact {
 /// Maximum number of events in a step; a particle with more waits at the last one.
 const MAX_EVENTS: usize = 64;
 
+/// A wall this close to a face of the box, and parallel to it, coincides with it.
+const COINCIDENT: f64 = 1e-12;
+
 /// The path of a particle through one step.
 pub struct Passage<'a, S> {
     case: &'a Case<S>,
@@ -101,10 +104,22 @@ impl<'a, S: Space> Passage<'a, S> {
         let contacts = obstacles.filter_map(|(which, obstacle)| {
             Some(Event::Wall(Some(which), bodies::first_contact(obstacle, from, to)?))
         });
-        let wall = self.case.frames.first_wall(from, to).map(|contact| Event::Wall(None, contact));
         let faces = (0..6).filter_map(|i| self.crossing(i / 2, i % 2));
-        let all = contacts.chain(wall).chain(faces);
-        all.min_by(|a, b| a.fraction().total_cmp(&b.fraction()))
+        let first = |a: &Event, b: &Event| a.fraction().total_cmp(&b.fraction());
+        let event = contacts.chain(faces).min_by(first);
+        let Some(contact) = self.case.frames.first_wall(from, to) else { return event };
+        match event {
+            Some(Event::Face(axis, ..)) if self.is_on_face(axis, &contact) => event,
+            Some(event) if event.fraction() <= contact.fraction => Some(event),
+            _ => Some(Event::Wall(None, contact)),
+        }
+    }
+
+    /// Whether a wall of the field coincides with a face of the box, whose condition applies there.
+    fn is_on_face(&self, axis: usize, contact: &Contact) -> bool {
+        let at = self.position[axis] + contact.fraction * self.rest[axis];
+        let is_near = |face: Point| (at - face[axis]).abs() < COINCIDENT;
+        contact.normal[axis].abs() > 0.999 && self.case.frames.corners().into_iter().any(is_near)
     }
 
     /// The crossing of a domain face, if the path leads through it.

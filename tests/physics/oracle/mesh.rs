@@ -69,6 +69,11 @@ impl WalledMesh {
         }
     }
 
+    /// Replaces the domain box.
+    pub fn within(self, low: Point, high: Point) -> Self {
+        WalledMesh { corners: [low, high], ..self }
+    }
+
     /// The cell that a position is deepest inside, or least far outside, with the weights of its nodes, and
     /// the minimum distance from its faces in parametric coordinates.
     fn locate(&self, p: Point) -> (usize, Vec<f64>, f64) {
