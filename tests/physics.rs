@@ -34,6 +34,7 @@ mod physics {
     mod obstacles;
     mod order;
     mod outside_time;
+    mod own_fields;
     mod points;
     mod probe;
     mod reinjection;

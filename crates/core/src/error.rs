@@ -48,6 +48,15 @@ pub enum Error {
         after: f64,
     },
 
+    /// A field returned a tensor of another shape, precision or device than it should.
+    #[error("the {quantity} that the field returned is not valid: {reason}")]
+    Field {
+        /// The quantity: velocity or diffusivity.
+        quantity: &'static str,
+        /// What is wrong, and what to return instead.
+        reason: String,
+    },
+
     /// A field has no frames, or a grid no nodes.
     #[error("the field is empty: {0}")]
     Empty(&'static str),

@@ -16,6 +16,12 @@ pub trait Field: Send + Sync {
     /// Velocity `[n, 3]` at positions `[n, 3]` and one time, in the data's units. Positions are in
     /// the domain or outside it by at most the displacement of one step; on periodic axes they can
     /// be anywhere. On a flat axis the component is zero.
+    ///
+    /// The velocity of a row must be a function of its position and the time only. The tensor engine
+    /// asks for the particles that move, so `n` and the order of the rows change from call to call;
+    /// a particle that has ended cannot make values or gradients of others NaN. Values in another
+    /// shape, precision or device than the positions' end the run with
+    /// [`Error::Field`](crate::Error::Field).
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
 
     /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time, in the data's unit of length

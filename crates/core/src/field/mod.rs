@@ -2,6 +2,7 @@
 
 mod analytic;
 mod domain;
+pub(crate) mod evaluate;
 mod flows;
 pub(crate) mod frames;
 mod function;

@@ -2,11 +2,12 @@
 
 use super::{
     Tracer,
+    selection::RowSelection,
     stepper::Stepper,
-    tensor::{State, arrive, rk_step},
+    tensor::{State, arrive, rk_step, without_lost},
 };
 use crate::{Error, Result, Scheme, Status, field::to_host};
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
 /// Tolerances for adaptive steps with [`Scheme::DormandPrince`].
@@ -83,36 +84,37 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
     Ok(Some(Adaptive { relative, absolute, min_step, max_step: max_step.min(1e30) }))
 }
 
-/// Advances the selected particles from the fraction `start` of a step to its end, with common step
-/// sizes.
+/// Advances particles from the fraction `start` of a step to its end, with common step sizes.
 pub(super) fn steps_of(
     stepper: &Stepper,
     control: &Adaptive,
     mut state: State,
-    mask: &Tensor<2, Bool>,
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
-) -> State {
+) -> Result<State> {
     if start >= 1.0 {
         // A release at the end of the step: nothing is left to integrate.
-        let (here, no_particle) =
-            (state.position.clone(), mask.clone().bool_and(mask.clone().bool_not()));
-        return arrive(stepper, state, mask, (index, 1.0, 1.0), (here, no_particle));
+        let here = state.position.clone();
+        let slow = state.status.clone().not_equal(state.status.clone());
+        return Ok(arrive(stepper, state, (index, 1.0, 1.0), (here, slow)));
     }
     let whole = end - t;
     let is_released = start > 0.0;
     let mut next_dt = if is_released { f64::INFINITY } else { stepper.next_dt.get() };
     let mut start_fraction = start;
-    let mut mask = mask.clone();
-    while start_fraction < 1.0 {
+    state.status = state.status.zeros_like().add_scalar(Status::Active.code());
+    let mut rows = RowSelection::where_true(vec![true; state.status.dims()[0]].into_iter());
+    while start_fraction < 1.0 && !rows.is_empty() {
         let left = (1.0 - start_fraction) * whole;
         let size = next_dt.min(control.max_step).min(left.abs());
         let size = if size * 1.001 >= left.abs() { left.abs() } else { size };
         let h = size * whole.signum();
         let until = if size == left.abs() { 1.0 } else { start_fraction + h / whole };
-        let from = state.position.clone();
-        let step_result = rk_step(stepper, &from, t + start_fraction * whole, h);
-        let norm = norm(control, &mask, [&from, &step_result.to, &step_result.error]);
+        let mut part = state.select(&rows);
+        let from = part.position.clone();
+        let time = t + start_fraction * whole;
+        let result = rk_step(stepper, &from, time, h)?;
+        let norm = norm(control, [&from, &result.to, &result.error]);
         let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
         let factor = factor.clamp(Adaptive::SHRINK, Adaptive::GROW);
         let next = size * factor;
@@ -121,33 +123,29 @@ pub(super) fn steps_of(
         // A step shortened by the end of the segment says little about the next step size.
         let is_cut = until == 1.0 && next_dt > next && next_dt.is_finite();
         next_dt = if is_accepted && is_cut { next_dt } else { next };
-        let counted = mask.clone().int().cast(state.tries.dtype());
-        state.count(is_accepted, counted);
+        part.count(is_accepted);
         if is_accepted {
-            state = arrive(
-                stepper,
-                state,
-                &mask,
-                (index, start_fraction, until),
-                (step_result.to, step_result.slow),
-            );
-            mask = mask.bool_and(state.is(Status::Active));
+            let again = |rows: &RowSelection| {
+                rk_step(stepper, &rows.take(&from), time, h).map(|result| result.to)
+            };
+            let to = without_lost(result.to, again)?;
+            part = arrive(stepper, part, (index, start_fraction, until), (to, result.slow));
             start_fraction = until;
         }
+        state = state.put(&rows, part);
+        rows = RowSelection::of(&state.is(Status::Active))?;
     }
     stepper.next_dt.set(if is_released { next_dt.min(stepper.next_dt.get()) } else { next_dt });
-    state
+    Ok(state)
 }
 
-/// The largest ratio of error to tolerance among the selected particles.
-fn norm(control: &Adaptive, mask: &Tensor<2, Bool>, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
-    let is_counted: Vec<i32> =
-        mask.clone().int().try_into_data().map(|d| d.iter::<i32>().collect()).unwrap_or_default();
+/// The largest ratio of error to tolerance.
+fn norm(control: &Adaptive, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
     let rows = to_host(&from.clone().detach()).into_iter().zip(to_host(&to.clone().detach()));
-    let rows = rows.zip(to_host(&error.clone().detach())).zip(is_counted);
+    let rows = rows.zip(to_host(&error.clone().detach()));
     let mut norm: f64 = 0.0;
-    for (((from, to), error), counted) in rows {
-        for d in (0..3).filter(|_| counted != 0) {
+    for ((from, to), error) in rows {
+        for d in 0..3 {
             let size = control.absolute + control.relative * from[d].abs().max(to[d].abs());
             let part = error[d].abs() / size;
             // A non-finite position is rejected later, whatever its step.

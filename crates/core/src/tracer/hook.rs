@@ -2,6 +2,7 @@
 
 use super::{
     Tracer, fused, reinjection,
+    selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
     tensor::{State, arrive, finite},
@@ -63,7 +64,8 @@ impl<'a> Tracer<'a> {
     /// The function is called once per step of the run's [`Span`](crate::Span) (twice if a save
     /// splits the step), after advection, drift, random walk, all adaptive steps within it and
     /// re-injections. On the fused engine each launch then takes one step, followed by tensor
-    /// operations. [`warm_up`](Tracer::warm_up) calls it once without active particles.
+    /// operations. [`warm_up`](Tracer::warm_up) calls it once, with particles that are active on the
+    /// tensor engine only.
     ///
     /// Gradients flow through the function if the field's device tracks them; its result must then
     /// be on that device, too.
@@ -144,9 +146,14 @@ pub(super) fn after_step(
     // preserved.
     let stays = active.clone().bool_and(equal(&to, &after));
     state.position = after.mask_where(stays.clone().expand(to.dims()), to.clone());
-    let moves = active.bool_and(stays.bool_not());
-    let no_particle = moves.clone().bool_and(moves.clone().bool_not());
-    let state = arrive(stepper, state, &moves, (context.index, 1.0, 1.0), (to, no_particle));
+    let moves = RowSelection::of(&active.bool_and(stays.bool_not()))?;
+    if !moves.is_empty() {
+        let part = state.select(&moves);
+        // All of them are active, and none is stagnant.
+        let slow = part.is(Status::Active).bool_not();
+        let part = arrive(stepper, part, (context.index, 1.0, 1.0), (moves.take(&to), slow));
+        state = state.put(&moves, part);
+    }
     match context.following {
         Some(following) => reinjection::follow_at_end(state, following, context.index, ends),
         None => Ok(state),

@@ -20,6 +20,7 @@ mod reinjection;
 mod rows;
 mod run;
 mod saving;
+mod selection;
 mod slots;
 mod snapshot;
 mod start;
@@ -262,7 +263,7 @@ impl<'a> Tracer<'a> {
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.reuses_slots().then(slots::nothing_follows);
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
-        let idle = start::idle(particles.max(1), self.field);
+        let idle = start::idle(particles.max(1), self.field, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         if self.velocity {
             done(stepper.velocity(&idle, span.t0)?.try_into_data())?;

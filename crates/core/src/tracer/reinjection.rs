@@ -52,7 +52,7 @@ pub(super) fn follow(
         }
         for start in starts {
             let mask = state.released(step, start, 0.0);
-            state = step_of(stepper, state, &mask, (step, start), times);
+            state = step_of(stepper, state, &mask, (step, start), times)?;
         }
     }
     Ok(state)

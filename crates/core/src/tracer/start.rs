@@ -2,7 +2,7 @@
 
 use super::{rows::Rows, slots::Slots};
 use crate::{
-    Domain, Error, Field, Result, Seeds, Status,
+    Domain, Engine, Error, Field, Result, Seeds, Status,
     floats::Floats,
     schedule::{Schedule, TimeSpan},
 };
@@ -104,8 +104,13 @@ pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particl
     Particles { position, ..particles }
 }
 
-/// Inactive particles in the middle of the domain, to compile the kernels of a run.
-pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
+/// Particles in the middle of the domain, to compile the kernels of a run. On the tensor engine they
+/// are active: it computes nothing for others.
+pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles {
+    let status = match engine {
+        Engine::Fused => Status::NotLocated,
+        Engine::Tensor => Status::Active,
+    };
     let Domain { low, high } = field.domain();
     let middle = [0, 1, 2].map(|d| {
         let middle = 0.5 * (low[d] + high[d]);
@@ -114,7 +119,7 @@ pub(super) fn idle(count: usize, field: &dyn Field) -> Particles {
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
-    let record = [Status::NotLocated.code(), 0, 0, 0, 0, 0, 0, 0, 0].repeat(count);
+    let record = [status.code(), 0, 0, 0, 0, 0, 0, 0, 0].repeat(count);
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),

@@ -3,11 +3,12 @@
 use super::{
     fused,
     hook::{self, Hook},
+    selection::RowSelection,
     slots::{End, Reinjection},
     start::Release,
     tensor,
 };
-use crate::{Engine, Field, Result, Sampled, Scheme, device, schedule::Chunk};
+use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Walk};
 use std::{cell::Cell, sync::Arc};
@@ -64,11 +65,7 @@ impl Stepper<'_> {
             (Engine::Fused, Some(sampled)) => {
                 fused::advance(self, sampled, particles, chunk, following)
             }
-            (_, sampled) => {
-                let advanced = tensor::advance(self, particles, chunk, following)?;
-                sampled.map_or(Ok(()), Sampled::failure)?;
-                Ok(advanced)
-            }
+            _ => tensor::advance(self, particles, chunk, following),
         }
     }
 
@@ -99,16 +96,24 @@ impl Stepper<'_> {
         }
     }
 
-    /// Velocity at the particles' positions.
+    /// Velocity at the particles' positions. Gradients are those of active particles with a finite
+    /// velocity.
     pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
-        match (self.engine, self.field.sampled()) {
-            (Engine::Fused, Some(sampled)) => fused::velocity(self, sampled, particles, time),
-            (_, sampled) => {
-                let velocity = self.field.velocity(particles.position.clone(), time);
-                sampled.map_or(Ok(()), Sampled::failure)?;
-                Ok(velocity)
-            }
+        if let (Engine::Fused, Some(sampled)) = (self.engine, self.field.sampled()) {
+            return fused::velocity(self, sampled, particles, time);
         }
+        let position = &particles.position;
+        let velocity = evaluate::velocity(self.field, position.clone(), time)?;
+        if !velocity.device().is_autodiff() {
+            return Ok(velocity);
+        }
+        let is_active = particles.status().reshape([-1, 1]).equal_elem(Status::Active.code());
+        let rows = RowSelection::of(&is_active.bool_and(tensor::finite(&velocity)))?;
+        if rows.is_all() || rows.is_empty() {
+            return Ok(if rows.is_all() { velocity } else { velocity.detach() });
+        }
+        let tracked = evaluate::velocity(self.field, rows.take(position), time)?;
+        Ok(rows.put(velocity.detach(), tracked))
     }
 
     /// Number of launches for a chunk.

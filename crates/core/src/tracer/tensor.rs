@@ -6,12 +6,17 @@ use super::{
     adapt, edge,
     hook::{self, HookContext},
     obstacles, reinjection,
+    selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
-    walk,
+    walk::{self, SlotGeneration},
     walls::{self, column},
 };
-use crate::{Result, Status, field::to_host, schedule::Chunk};
+use crate::{
+    Result, Status,
+    field::{evaluate, to_host},
+    schedule::Chunk,
+};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Particles, Ratio, status::EXITED};
 
@@ -37,7 +42,7 @@ pub(super) fn advance(
         let here = stepper.releases.iter().filter(|release| release.step == step);
         moves.extend(here.map(|r| (state.released(step, r.fraction, 1e-6), r.fraction)));
         for (mask, start) in moves {
-            state = step_of(stepper, state, &mask, (step, start), times);
+            state = step_of(stepper, state, &mask, (step, start), times)?;
         }
         if let Some(following) = following {
             state = reinjection::follow(stepper, state, following, (step, times), &mut ends)?;
@@ -94,10 +99,39 @@ impl State {
         }
     }
 
-    /// Counts a step of the selected particles `[n, 1]` as accepted or rejected.
-    pub fn count(&mut self, is_accepted: bool, mask: Tensor<2, Int>) {
-        let none = mask.zeros_like();
-        let columns = if is_accepted { vec![mask, none] } else { vec![none, mask] };
+    /// The state of the selected rows; their slots are not consecutive.
+    pub fn select(&self, rows: &RowSelection) -> State {
+        if rows.is_all() {
+            return self.clone();
+        }
+        let all = self.clone().pack();
+        let part = Particles {
+            position: rows.take(&all.position),
+            record: rows.take(&all.record),
+            fraction: rows.take(&all.fraction),
+        };
+        State::unpack(self.first_slot, part)
+    }
+
+    /// This state with the selected rows replaced by those of `part`.
+    pub fn put(self, rows: &RowSelection, part: State) -> State {
+        if rows.is_all() {
+            return part;
+        }
+        let first_slot = self.first_slot;
+        let (all, part) = (self.pack(), part.pack());
+        let all = Particles {
+            position: rows.put(all.position, part.position),
+            record: rows.put(all.record, part.record),
+            fraction: rows.put(all.fraction, part.fraction),
+        };
+        State::unpack(first_slot, all)
+    }
+
+    /// Counts a step of all particles as accepted or rejected.
+    pub fn count(&mut self, is_accepted: bool) {
+        let (one, none) = (self.status.ones_like(), self.status.zeros_like());
+        let columns = if is_accepted { vec![one, none] } else { vec![none, one] };
         self.tries = self.tries.clone() + Tensor::cat(columns, 1);
     }
 
@@ -121,33 +155,72 @@ pub(super) fn step_of(
     state: State,
     mask: &Tensor<2, Bool>,
     (index, start): (u64, f64),
-    [t, end]: [f64; 2],
-) -> State {
-    if let Some(control) = &stepper.adaptive {
-        return adapt::steps_of(stepper, control, state, mask, (index, start), [t, end]);
+    times: [f64; 2],
+) -> Result<State> {
+    let rows = RowSelection::of(mask)?;
+    if rows.is_empty() {
+        return Ok(state);
     }
-    let from = state.position.clone();
+    let part = state.select(&rows);
+    let part = match &stepper.adaptive {
+        Some(control) => adapt::steps_of(stepper, control, part, (index, start), times)?,
+        None => {
+            let slots = walk::slots(stepper, &part, &rows)?;
+            fixed_step(stepper, part, &slots, (index, start), times)?
+        }
+    };
+    Ok(state.put(&rows, part))
+}
+
+/// Advances particles from the fraction `start` of a step to its end in one step.
+fn fixed_step(
+    stepper: &Stepper,
+    part: State,
+    slots: &[SlotGeneration],
+    (index, start): (u64, f64),
+    [t, end]: [f64; 2],
+) -> Result<State> {
     let whole = end - t;
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
-    let StepResult { mut to, slow, .. } = rk_step(stepper, &from, time, h);
-    if let Some(walk) = &stepper.walk {
-        // Without re-injection all generations are 0 and are not read.
-        let generations = match stepper.reuses_slots {
-            true => walk::generations(&state.generation),
-            false => Vec::new(),
-        };
-        let slots = (state.first_slot, generations.as_slice());
-        to = walk::diffuse(walk, stepper.field, (&from, to), (time, h), (slots, index));
+    let attempt = |from: &Tensor<2>, slots: &[SlotGeneration]| -> Result<StepResult> {
+        let mut result = rk_step(stepper, from, time, h)?;
+        if let Some(walk) = &stepper.walk {
+            let steps = (slots, index);
+            result.to = walk::diffuse(walk, stepper.field, (from, result.to), (time, h), steps)?;
+        }
+        Ok(result)
+    };
+    let StepResult { to, slow, .. } = attempt(&part.position, slots)?;
+    let to = without_lost(to, |rows| {
+        let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
+        Ok(attempt(&rows.take(&part.position), &slots)?.to)
+    })?;
+    Ok(arrive(stepper, part, (index, start, 1.0), (to, slow)))
+}
+
+/// The ends of steps, with a graph of the finite ones only: if gradients are tracked and some ends
+/// are not finite, `again` takes the steps of the other rows once more. The lost rows would turn
+/// the gradient of a parameter of the field into NaN, even with zero weight.
+pub(super) fn without_lost(
+    to: Tensor<2>,
+    again: impl FnOnce(&RowSelection) -> Result<Tensor<2>>,
+) -> Result<Tensor<2>> {
+    if !to.device().is_autodiff() {
+        return Ok(to);
     }
-    arrive(stepper, state, mask, (index, start, 1.0), (to, slow))
+    let finite = RowSelection::of(&finite(&to))?;
+    Ok(match (finite.is_all(), finite.is_empty()) {
+        (true, _) => to,
+        (_, true) => to.detach(),
+        _ => finite.put(to.detach(), again(&finite)?),
+    })
 }
 
 /// Applies boundaries to displacements to `to`, from the fraction `start` of a step to the fraction
-/// `until`, and writes the result for the selected particles.
+/// `until`.
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
-    mask: &Tensor<2, Bool>,
     (index, start, until): (u64, f64, f64),
     (to, slow): (Tensor<2>, Tensor<2, Bool>),
 ) -> State {
@@ -160,27 +233,25 @@ pub(super) fn arrive(
     let mut landing = walls::land(&stepper.boundary, &from, &to);
     let leaving = Leaving::new(stepper, [&from, &to], &mut landing);
     let stays = lost.clone().bool_or(slow.clone());
-    let moves = mask.clone().bool_and(stays.bool_not());
+    let moves = stays.clone().bool_not();
     let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
     let leaves = moves.clone().bool_and(leaving.mask);
-    let ended = mask.clone().bool_and(lost.clone().bool_or(slow.clone())).bool_or(exits.clone());
+    let ended = stays.bool_or(exits.clone());
 
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
-    let status = face.mask_fill(leaves.clone(), Status::LeftMesh.code());
+    let exit_status = face.mask_fill(leaves, Status::LeftMesh.code());
     let when = landing.fraction.mul_scalar(until - start).add_scalar(start).detach();
-    let start_fraction = state.fraction.clone().zeros_like().add_scalar(start);
+    let start_fraction = state.fraction.zeros_like().add_scalar(start);
     let image = state.image.clone() + landing.image.cast(DType::I32);
     State {
         first_slot: state.first_slot,
         position: from.clone().mask_where(spread(&moves), landing.position),
         image: state.image.mask_where(spread(&moves), image),
-        status: state
-            .status
-            .mask_fill(mask.clone(), Status::Active.code())
-            .mask_fill(mask.clone().bool_and(slow), Status::Stagnant.code())
-            .mask_fill(mask.clone().bool_and(lost), Status::NonFinite.code())
-            .mask_where(exits.clone(), status),
-        cell: state.cell.mask_where(moves.clone(), leaving.cell),
+        status: (state.status.zeros_like().add_scalar(Status::Active.code()))
+            .mask_fill(slow, Status::Stagnant.code())
+            .mask_fill(lost, Status::NonFinite.code())
+            .mask_where(exits.clone(), exit_status),
+        cell: state.cell.mask_where(moves, leaving.cell),
         generation: state.generation,
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
@@ -236,7 +307,7 @@ pub(super) struct StepResult {
 }
 
 /// One Runge-Kutta step, before boundaries.
-pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> StepResult {
+pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> Result<StepResult> {
     let tableau = stepper.scheme.tableau();
     let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
     let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
@@ -255,7 +326,7 @@ pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> St
         if let Some((mesh, starts)) = &mesh {
             stage = edge::clip_to_mesh(mesh, starts, stage);
         }
-        let v = stepper.field.velocity(stage, t + tableau.c[s].value() * h);
+        let v = evaluate::velocity(stepper.field, stage, t + tableau.c[s].value() * h)?;
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }
     let to = from.clone() + mean(&tableau.b, &k).mul_scalar(h);
@@ -263,7 +334,7 @@ pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> St
     let first = k.swap_remove(0).detach();
     let speed = first.powi_scalar(2).sum_dim(1);
     let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    StepResult { to, slow, error }
+    Ok(StepResult { to, slow, error })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

@@ -1,8 +1,11 @@
 //! The random walk of a tracer: validation, and its tensor-engine reference.
 
-use super::Tracer;
-use crate::{Domain, Error, Field, Result, WalkScheme, field::AXES};
-use burn::tensor::{Int, Tensor, TensorData};
+use super::{Tracer, reinjection, selection::RowSelection, stepper::Stepper, tensor::State};
+use crate::{
+    Domain, Error, Field, Result, WalkScheme,
+    field::{AXES, evaluate},
+};
+use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{FieldShape, Spacing, Walk};
 
 /// A random walk in addition to advection: molecular or turbulent diffusion.
@@ -108,57 +111,74 @@ fn reach(tracer: &Tracer) -> [f64; 3] {
     })
 }
 
-/// Generations of the slots, from a column `[n, 1]`; empty if it cannot be read.
-pub(super) fn generations(column: &Tensor<2, Int>) -> Vec<u32> {
-    let data = column.clone().try_into_data().map(|data| data.convert::<i32>());
-    let numbers = data.ok().and_then(|data| data.try_into_vec::<i32>().ok()).unwrap_or_default();
-    numbers.into_iter().map(|number| number as u32).collect()
+/// A slot and its generation.
+pub(super) type SlotGeneration = (u32, u32);
+
+/// The slots of selected particles; empty without a random walk. Without re-injection all
+/// generations are 0 and are not read.
+pub(super) fn slots(
+    stepper: &Stepper,
+    part: &State,
+    rows: &RowSelection,
+) -> Result<Vec<SlotGeneration>> {
+    let slots = rows.rows().iter().map(|row| part.first_slot + *row as u32);
+    match (&stepper.walk, stepper.reuses_slots) {
+        (None, _) => Ok(Vec::new()),
+        (_, false) => Ok(slots.map(|slot| (slot, 0)).collect()),
+        (_, true) => {
+            let generations = reinjection::ints(&part.generation)?;
+            Ok(slots.zip(generations.into_iter().map(|number| number as u32)).collect())
+        }
+    }
 }
 
 /// Applies the random walk to steps from `from` that advection took to `to`, of length `h` from
-/// time `t` on; `generation` has one number for each slot from `first` on.
+/// time `t` on.
 pub(super) fn diffuse(
     walk: &Walk,
     field: &dyn Field,
     (from, to): (&Tensor<2>, Tensor<2>),
     (t, h): (f64, f64),
-    ((first, generation), step): ((u32, &[u32]), u64),
-) -> Tensor<2> {
-    let [n, _] = to.dims();
-    let normal = |slot: usize| {
-        let generation = generation.get(slot).copied().unwrap_or(0);
-        walk.normals(first + slot as u32, generation, step as u32)
-    };
-    let normals: Vec<f64> = (0..n).flat_map(normal).collect();
+    (slots, step): (&[SlotGeneration], u64),
+) -> Result<Tensor<2>> {
+    let normal =
+        |(slot, generation): &SlotGeneration| walk.normals(*slot, *generation, step as u32);
+    let normals = TensorData::new(slots.iter().flat_map(normal).collect::<Vec<f64>>(), to.dims());
     let beside = (&to.device(), to.dtype());
-    let normals = Tensor::<2>::from_data(TensorData::new(normals, [n, 3]), beside);
+    let normals = Tensor::<2>::from_data(normals, beside);
     let factor = Tensor::<2>::from_data(TensorData::new(walk.diffusivity.to_vec(), [1, 3]), beside);
     let dt = h.abs();
     let dw = normals.mul_scalar(dt.sqrt());
-    let Some(here) = field.diffusivity(from.clone(), t).filter(|_| walk.varies) else {
-        return to + factor.mul_scalar(2.0).sqrt() * dw;
-    };
+    if !walk.varies {
+        return Ok(to + factor.mul_scalar(2.0).sqrt() * dw);
+    }
+    let here = evaluate::diffusivity(field, from.clone(), t)?;
     let k = factor.clone() * here.clamp_min(0.0);
-    let slope = factor * diffusivity_gradient(walk, field, from, t);
+    let gradient = factor * diffusivity_gradient(walk, field, from, t)?;
     let squares = match walk.scheme {
         WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
         WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
     };
-    to + slope * squares + k.mul_scalar(2.0).sqrt() * dw
+    Ok(to + gradient * squares + k.mul_scalar(2.0).sqrt() * dw)
 }
 
 /// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences.
-fn diffusivity_gradient(walk: &Walk, field: &dyn Field, from: &Tensor<2>, t: f64) -> Tensor<2> {
+fn diffusivity_gradient(
+    walk: &Walk,
+    field: &dyn Field,
+    from: &Tensor<2>,
+    t: f64,
+) -> Result<Tensor<2>> {
     let at = |d: usize, side: f64| {
         let mut offset = [0.0; 3];
         offset[d] = side * walk.reach[d];
         let beside = (&from.device(), from.dtype());
         let offset = Tensor::<2>::from_data(TensorData::new(offset.to_vec(), [1, 3]), beside);
-        field.diffusivity(from.clone() + offset, t)
+        evaluate::diffusivity(field, from.clone() + offset, t)
     };
-    let column = |d: usize| match (at(d, 1.0), at(d, -1.0)) {
-        (Some(above), Some(below)) => (above - below).div_scalar(2.0 * walk.reach[d]),
-        _ => from.clone().narrow(1, d, 1).zeros_like(),
-    };
-    Tensor::cat(vec![column(0), column(1), column(2)], 1)
+    let mut columns = Vec::with_capacity(3);
+    for d in 0..3 {
+        columns.push((at(d, 1.0)? - at(d, -1.0)?).div_scalar(2.0 * walk.reach[d]));
+    }
+    Ok(Tensor::cat(columns, 1))
 }

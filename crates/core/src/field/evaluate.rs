@@ -1,0 +1,65 @@
+//! Evaluates fields, and validates what they return.
+
+use super::{Field, Sampled};
+use crate::{Error, Result};
+use burn::tensor::Tensor;
+
+/// Velocity `[n, 3]` at positions `[n, 3]`.
+///
+/// # Errors
+///
+/// [`Error::Field`] if the field returns another shape, precision or device, and [`Error::Source`]
+/// if a frame cannot be read.
+pub(crate) fn velocity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
+    let [count, _] = position.dims();
+    validated(field, "velocity", field.velocity(position, time), [count, 3])
+}
+
+/// Diffusivity `[n, 1]` at positions `[n, 3]`.
+///
+/// # Errors
+///
+/// As [`velocity`], and [`Error::Field`] if the field has no diffusivity.
+pub(crate) fn diffusivity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
+    let [count, _] = position.dims();
+    let quantity = "diffusivity";
+    let Some(found) = field.diffusivity(position, time) else {
+        let reason = "it is `None`, but `has_diffusivity` is true; return a tensor [n, 1]".into();
+        return Err(Error::Field { quantity, reason });
+    };
+    validated(field, quantity, found, [count, 1])
+}
+
+fn validated(
+    field: &dyn Field,
+    quantity: &'static str,
+    found: Tensor<2>,
+    shape: [usize; 2],
+) -> Result<Tensor<2>> {
+    field.sampled().map_or(Ok(()), Sampled::failure)?;
+    let fail = |reason| Err(Error::Field { quantity, reason });
+    if found.dims() != shape {
+        return fail(format!(
+            "it has the shape {:?} at {} positions; return {shape:?}",
+            found.dims(),
+            shape[0]
+        ));
+    }
+    let (dtype, device) = (field.precision().dtype(), field.device());
+    if found.dtype() != dtype {
+        return fail(format!(
+            "it is in {:?}, but the field's precision is {}; return {dtype:?}",
+            found.dtype(),
+            field.precision()
+        ));
+    }
+    // The comparison ignores gradient tracking: Burn combines both kinds of tensors.
+    if found.device() != device {
+        return fail(format!(
+            "it is on {:?}, but the field's device is {device:?}; return it on the device of the \
+             positions",
+            found.device()
+        ));
+    }
+    Ok(found)
+}

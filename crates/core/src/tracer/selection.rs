@@ -1,0 +1,80 @@
+//! The rows that a step moves.
+
+use super::reinjection;
+use crate::Result;
+use burn::tensor::{Bool, DType, Int, Tensor, TensorData, kind::Basic};
+
+/// Some of the rows of tensors with one row for each particle.
+///
+/// A field is asked only at the rows that move. What it gives elsewhere, for example NaN at a
+/// particle that has ended, then reaches neither the other rows nor the gradient of a parameter
+/// that all rows share: in a backward pass, zero times NaN is NaN.
+#[derive(Clone, Debug)]
+pub(super) struct RowSelection {
+    rows: Vec<usize>,
+    /// Number of rows to select from.
+    count: usize,
+}
+
+impl RowSelection {
+    /// The rows where a mask `[n, 1]` is set.
+    pub fn of(mask: &Tensor<2, Bool>) -> Result<Self> {
+        let mask = reinjection::ints(&mask.clone().int())?;
+        Ok(RowSelection::where_true(mask.iter().map(|is_set| *is_set != 0)))
+    }
+
+    /// The rows for which an iterator over all rows gives `true`.
+    pub fn where_true(mask: impl ExactSizeIterator<Item = bool>) -> Self {
+        let count = mask.len();
+        let rows = mask.enumerate().filter_map(|(row, is_set)| is_set.then_some(row));
+        RowSelection { rows: rows.collect(), count }
+    }
+
+    /// Indices of the selected rows, increasing.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.rows.len() == self.count
+    }
+
+    /// The selected rows of a tensor.
+    pub fn take<const D: usize, K: Basic>(&self, all: &Tensor<D, K>) -> Tensor<D, K> {
+        match self.is_all() {
+            true => all.clone(),
+            false => pick(all.clone(), self.rows.iter().copied()),
+        }
+    }
+
+    /// A tensor with the selected rows replaced by those of `part`.
+    pub fn put<const D: usize, K: Basic>(
+        &self,
+        all: Tensor<D, K>,
+        part: Tensor<D, K>,
+    ) -> Tensor<D, K> {
+        if self.is_all() {
+            return part;
+        }
+        let mut order: Vec<usize> = (0..self.count).collect();
+        for (number, row) in self.rows.iter().enumerate() {
+            order[*row] = self.count + number;
+        }
+        pick(Tensor::cat(vec![all, part], 0), order.into_iter())
+    }
+}
+
+/// Rows of a tensor by their indices.
+fn pick<const D: usize, K: Basic>(
+    tensor: Tensor<D, K>,
+    rows: impl ExactSizeIterator<Item = usize>,
+) -> Tensor<D, K> {
+    let count = rows.len();
+    let rows = TensorData::new(rows.map(|row| row as i32).collect::<Vec<_>>(), [count]);
+    let rows = Tensor::<1, Int>::from_data(rows, (&tensor.device(), DType::I32));
+    tensor.select(0, rows)
+}

@@ -1,0 +1,249 @@
+//! Fields of the user's own: lost particles and gradients, tracked parameters, and invalid results.
+
+use super::common::*;
+use burn::tensor::{Device, Tensor, TensorData};
+use burntrace::{
+    Domain, Error, Face, Field, FieldFn, Precision, RandomWalk, Scheme, Seeds, Status, Tracer,
+};
+
+/// CPU devices in double precision.
+fn exact_machines() -> Vec<Machine> {
+    double_machines().into_iter().filter(Machine::is_cpu).collect()
+}
+
+fn columns(position: Tensor<2>) -> [Tensor<2>; 3] {
+    [0, 1, 2].map(|d| position.clone().narrow(1, d, 1))
+}
+
+fn cube(half: f64) -> Domain {
+    Domain { low: [-half; 3], high: [half; 3] }
+}
+
+/// A parameter of a field, tracked on an autodiff device.
+fn parameter(machine: &Machine) -> Tensor<2> {
+    let device = machine.device.clone().autodiff();
+    Tensor::<2>::from_data(TensorData::new(vec![0.7], [1, 1]), (&device, machine.precision.dtype()))
+        .require_grad()
+}
+
+// ---- lost particles ----
+
+/// A flow along x with a tracked factor, in which one particle is lost.
+struct LosingFlow {
+    name: &'static str,
+    /// The velocity along x for a factor of one.
+    speed: fn(Tensor<2>) -> Tensor<2>,
+    scheme: Scheme,
+    /// Where the lost particle starts; the others start between 1 and 1.5.
+    lost_from: f64,
+    lost_as: Status,
+}
+
+const FLOWS: [LosingFlow; 5] = [
+    LosingFlow {
+        name: "NaN in the first step",
+        speed: |x| x.sqrt().neg(),
+        scheme: Scheme::Rk4,
+        lost_from: -0.5,
+        lost_as: Status::NonFinite,
+    },
+    LosingFlow {
+        name: "NaN in a later stage of a later step",
+        speed: |x| x.sqrt().neg(),
+        scheme: Scheme::Rk4,
+        lost_from: 0.02,
+        lost_as: Status::NonFinite,
+    },
+    LosingFlow {
+        name: "division by zero",
+        speed: |x| (x - 3.0).recip(),
+        scheme: Scheme::Heun,
+        lost_from: 3.0,
+        lost_as: Status::NonFinite,
+    },
+    LosingFlow {
+        name: "overflow",
+        speed: |x| (x.powi_scalar(4) * 0.1).exp() * 0.1,
+        scheme: Scheme::Rk4,
+        lost_from: 8.0,
+        lost_as: Status::NonFinite,
+    },
+    LosingFlow {
+        name: "exit, and infinite velocity at the face",
+        // Euler steps evaluate no stage beyond the face.
+        speed: |x| (x.clone().lower_elem(10.0).float().cast(x.dtype()) * 0.5).recip(),
+        scheme: Scheme::Euler,
+        lost_from: 9.7,
+        lost_as: Status::Exited(Face::XHigh),
+    },
+];
+
+/// The gradient of a sum with respect to the factor, and the final statuses. The sum is over the
+/// positions and velocities of all saves, without those of the particle `masked`, plus the factor.
+fn gradient_of_factor(
+    machine: &Machine,
+    flow: &LosingFlow,
+    points: Vec<[f64; 3]>,
+    masked: Option<usize>,
+) -> (f64, Vec<Status>) {
+    let factor = parameter(machine);
+    let velocity = |p: Tensor<2>, _| {
+        let [x, y, z] = columns(p);
+        Tensor::cat(vec![(flow.speed)(x) * factor.clone(), y * factor.clone(), z.zeros_like()], 1)
+    };
+    let field = FieldFn::new(cube(10.0), &factor.device(), machine.precision, velocity);
+    let tracer = Tracer::new(&field).scheme(flow.scheme).span(steps(0.0, 0.5, 10));
+    let tracer = tracer.save(burntrace::SaveAt::EverySteps(5)).save_velocity(true);
+    let count = points.len();
+    let tracks = tracer.trace(&Seeds::list(points).unwrap()).unwrap();
+    let mask: Vec<i32> = (0..count).map(|row| i32::from(Some(row) == masked)).collect();
+    let mask = Tensor::<2, burn::tensor::Int>::from_data(
+        TensorData::new(mask, [count, 1]),
+        (&factor.device(), burn::tensor::DType::I32),
+    );
+    let mask = mask.equal_elem(1).expand([count, 3]);
+    let terms = tracks.saves().iter().flat_map(|save| {
+        [save.position.clone(), save.velocity.clone().unwrap()]
+            .map(|rows| rows.mask_fill(mask.clone(), 0.0).sum())
+    });
+    let gradients = terms.fold(factor.clone().sum(), |a, b| a + b).backward();
+    (floats(factor.grad(&gradients).unwrap())[0], tracks.ends().status.clone())
+}
+
+#[test]
+fn masked_lost_particle_leaves_the_gradient_of_a_shared_parameter_exact() {
+    for machine in exact_machines() {
+        for flow in &FLOWS {
+            let mut points = Dice(41).points([1.0, -1.0, 0.0], [1.5, 1.0, 0.0], 100);
+            points[37] = [flow.lost_from, 0.25, 0.0];
+            let (found, status) = gradient_of_factor(&machine, flow, points.clone(), Some(37));
+            let what = format!("{machine}, {}", flow.name);
+            assert_eq!(status[37], flow.lost_as, "{what}");
+            points.remove(37);
+            let (expected, status) = gradient_of_factor(&machine, flow, points, None);
+            assert!(status.iter().all(|status| *status == Status::Active), "{what}");
+            assert!(expected.abs() > 1.0, "{what}: {expected}");
+            assert_below(
+                &format!("{what}: {found}, {expected}"),
+                ((found - expected) / expected).abs(),
+                1e-12,
+            );
+        }
+    }
+}
+
+/// A single particle, so that no row is left in the step that loses it.
+#[test]
+fn particle_lost_in_the_first_step_does_not_depend_on_the_parameter() {
+    for machine in exact_machines() {
+        let (found, status) = gradient_of_factor(&machine, &FLOWS[0], vec![[-0.5, 0.2, 0.0]], None);
+        assert_eq!(status, [Status::NonFinite], "{machine}");
+        assert_eq!(found, 1.0, "{machine}");
+    }
+}
+
+// ---- invalid results ----
+
+type Answer = fn(Tensor<2>, f64) -> Tensor<2>;
+
+/// A field whose results can be invalid.
+struct Own {
+    machine: Machine,
+    velocity: Answer,
+    diffusivity: Option<Answer>,
+}
+
+impl Own {
+    fn message(&self, refine: impl Fn(Tracer) -> Tracer) -> String {
+        let seeds = Seeds::list(vec![[0.1; 3], [0.2; 3]]).unwrap();
+        let tracer = Tracer::new(self).scheme(Scheme::Euler).span(steps(0.0, 1.0, 1));
+        match refine(tracer).trace(&seeds) {
+            Err(error @ Error::Field { .. }) => error.to_string(),
+            other => panic!("{}: {other:?}", self.machine),
+        }
+    }
+}
+
+impl Field for Own {
+    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        (self.velocity)(position, time)
+    }
+
+    fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
+        self.diffusivity.map(|diffusivity| diffusivity(position, time))
+    }
+
+    fn has_diffusivity(&self) -> bool {
+        true
+    }
+
+    fn domain(&self) -> Domain {
+        cube(10.0)
+    }
+
+    fn device(&self) -> Device {
+        self.machine.device.clone()
+    }
+
+    fn precision(&self) -> Precision {
+        self.machine.precision
+    }
+}
+
+#[track_caller]
+fn assert_contains(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+#[test]
+fn velocities_of_another_shape_precision_or_device_are_refused() {
+    #[allow(deprecated)] // still supported by name
+    let elsewhere: [(&str, Answer); 2] = [
+        ("flex", |p, _| Tensor::zeros(p.dims(), (&Device::ndarray(), p.dtype()))),
+        ("ndarray", |p, _| Tensor::zeros(p.dims(), (&Device::flex(), p.dtype()))),
+    ];
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let own = |velocity: Answer| Own {
+            machine: machine.clone(),
+            velocity,
+            diffusivity: Some(|p, _| p.narrow(1, 0, 1)),
+        };
+        let message = own(|p, _| p.narrow(1, 0, 1)).message(|tracer| tracer);
+        assert_contains(&message, &["velocity", "[1, 1] at 1 positions", "return [1, 3]"]);
+        let message = own(|p, _| p.narrow(1, 0, 2)).message(|tracer| tracer);
+        assert_contains(&message, &["[1, 2]", "return [1, 3]"]);
+        // Right for one particle only.
+        let message = own(|p, _| p.narrow(0, 0, 1)).message(|tracer| tracer);
+        assert_contains(&message, &["[1, 3] at 2 positions", "return [2, 3]"]);
+        // Right in all steps, but not at the last save.
+        let last = own(|p, t| if t < 1.0 { p } else { p.narrow(1, 0, 1) });
+        assert_contains(&last.message(|tracer| tracer.save_velocity(true)), &["return [2, 3]"]);
+        let message = match machine.precision {
+            Precision::F32 => own(|p, _| p.cast(burn::tensor::DType::F64)),
+            Precision::F64 => own(|p, _| p.cast(burn::tensor::DType::F32)),
+        }
+        .message(|tracer| tracer);
+        let dtype = format!("return {:?}", machine.precision.dtype());
+        assert_contains(&message, &["the field's precision is", &dtype]);
+        let (_, velocity) = elsewhere.iter().find(|(name, _)| *name == machine.name).unwrap();
+        let message = own(*velocity).message(|tracer| tracer);
+        assert_contains(&message, &["it is on", "the device of the positions"]);
+    }
+}
+
+#[test]
+fn invalid_diffusivities_are_refused() {
+    for machine in exact_machines() {
+        let own = |diffusivity| {
+            let own = Own { machine: machine.clone(), velocity: |p, _| p, diffusivity };
+            own.message(|tracer| tracer.random_walk(RandomWalk::of_field([1.0; 3], 1)))
+        };
+        assert_contains(&own(None), &["diffusivity", "`None`", "return a tensor [n, 1]"]);
+        let all = own(Some(|p, _| p));
+        assert_contains(&all, &["[1, 3] at 1 positions", "return [1, 1]"]);
+        let single = own(Some(|p, _| p.narrow(1, 0, 1).cast(burn::tensor::DType::F32)));
+        assert_contains(&single, &["precision is f64", "return F64"]);
+    }
+}
