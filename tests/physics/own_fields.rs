@@ -3,7 +3,8 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Domain, Error, Face, Field, FieldFn, Precision, RandomWalk, Scheme, Seeds, Status, Tracer,
+    Domain, Error, Face, Field, FieldFn, Precision, RandomWalk, SaveAt, Scheme, Seeds, Status,
+    Tracer, Tracks,
 };
 
 /// CPU devices in double precision.
@@ -93,7 +94,7 @@ fn gradient_of_factor(
     };
     let field = FieldFn::new(cube(10.0), &factor.device(), machine.precision, velocity);
     let tracer = Tracer::new(&field).scheme(flow.scheme).span(steps(0.0, 0.5, 10));
-    let tracer = tracer.save(burntrace::SaveAt::EverySteps(5)).save_velocity(true);
+    let tracer = tracer.save(SaveAt::EverySteps(5)).save_velocity(true);
     let count = points.len();
     let tracks = tracer.trace(&Seeds::list(points).unwrap()).unwrap();
     let mask: Vec<i32> = (0..count).map(|row| i32::from(Some(row) == masked)).collect();
@@ -139,6 +140,83 @@ fn particle_lost_in_the_first_step_does_not_depend_on_the_parameter() {
         let (found, status) = gradient_of_factor(&machine, &FLOWS[0], vec![[-0.5, 0.2, 0.0]], None);
         assert_eq!(status, [Status::NonFinite], "{machine}");
         assert_eq!(found, 1.0, "{machine}");
+    }
+}
+
+// ---- tracked parameters on plain devices ----
+
+/// A shear flow with a tracked factor, on a device that may or may not track gradients.
+fn sheared(machine: &Machine, device: &Device, factor: &Tensor<2>) -> impl Field {
+    let factor = factor.clone();
+    FieldFn::new(cube(10.0), device, machine.precision, move |p: Tensor<2>, t: f64| {
+        let [x, y, z] = columns(p);
+        Tensor::cat(vec![y.sin() * factor.clone(), x * t, z.zeros_like()], 1)
+    })
+}
+
+/// Seeds of which one is released late.
+fn staggered() -> Seeds {
+    let points = Dice(42).points([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0], 5);
+    Seeds::list(points).unwrap().with_release(vec![0.0, 0.0, 0.37, 0.0, 0.0]).unwrap()
+}
+
+fn saving(field: &dyn Field) -> Tracer<'_> {
+    Tracer::new(field).span(steps(0.0, 1.0, 8)).save(SaveAt::EverySteps(3)).save_velocity(true)
+}
+
+/// The gradient with respect to `factor` of the sum of the positions and velocities of all saves.
+fn gradient_of_saves(tracks: &Tracks, factor: &Tensor<2>) -> f64 {
+    let terms = tracks
+        .saves()
+        .iter()
+        .flat_map(|save| [save.position.clone().sum(), save.velocity.clone().unwrap().sum()]);
+    let gradients = terms.reduce(|a, b| a + b).unwrap().backward();
+    floats(factor.grad(&gradients).unwrap())[0]
+}
+
+#[test]
+fn tracked_parameter_keeps_its_gradient_in_a_field_on_a_plain_device() {
+    for machine in exact_machines() {
+        let gradient = |device: &Device| {
+            let factor = parameter(&machine);
+            let field = sheared(&machine, device, &factor);
+            gradient_of_saves(&saving(&field).trace(&staggered()).unwrap(), &factor)
+        };
+        let expected = gradient(&machine.device.clone().autodiff());
+        assert!(expected.abs() > 0.1, "{machine}: {expected}");
+        assert_eq!(gradient(&machine.device), expected, "{machine}");
+    }
+}
+
+#[test]
+fn parameter_of_an_operation_after_each_step_keeps_its_gradient() {
+    for machine in exact_machines() {
+        let gradient = |device: &Device| {
+            let factor = parameter(&machine);
+            let field = FieldFn::new(cube(10.0), device, machine.precision, |p: Tensor<2>, _| p);
+            let tracer = saving(&field).each_step(|step| step.after * factor.clone());
+            gradient_of_saves(&tracer.trace(&staggered()).unwrap(), &factor)
+        };
+        let expected = gradient(&machine.device.clone().autodiff());
+        assert!(expected.abs() > 0.1, "{machine}: {expected}");
+        assert_eq!(gradient(&machine.device), expected, "{machine}");
+    }
+}
+
+#[test]
+fn batches_that_would_cut_a_graph_are_refused() {
+    for machine in exact_machines() {
+        let factor = parameter(&machine);
+        let field = sheared(&machine, &machine.device, &factor);
+        let message = |tracer: Tracer| match tracer.batch(2).trace(&staggered()) {
+            Err(error @ Error::Plan(_)) => error.to_string(),
+            other => panic!("{machine}: {other:?}"),
+        };
+        assert_contains(&message(saving(&field)), &["gradients are tracked", "omit the batch"]);
+        let plain = FieldFn::new(cube(10.0), &machine.device, machine.precision, |p, _| p);
+        assert!(saving(&plain).batch(2).trace(&staggered()).is_ok(), "{machine}");
+        let hooked = saving(&plain).each_step(|step| step.after * factor.clone());
+        assert_contains(&message(hooked), &["track gradients", "omit the batch"]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Field, Sampled};
 use crate::{Error, Result};
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
 /// Velocity `[n, 3]` at positions `[n, 3]`.
 ///
@@ -28,6 +28,21 @@ pub(crate) fn diffusivity(field: &dyn Field, position: Tensor<2>, time: f64) -> 
         return Err(Error::Field { quantity, reason });
     };
     validated(field, quantity, found, [count, 1])
+}
+
+/// Whether a field returns tensors that track gradients: on a device that does, or because a
+/// parameter of the field does. A field that is not sampled is asked at one position.
+pub(crate) fn is_tracked(field: &dyn Field, position: [f64; 3], time: f64) -> Result<bool> {
+    if field.sampled().is_some() {
+        return Ok(field.device().is_autodiff());
+    }
+    let beside = (&field.device(), field.precision().dtype());
+    let position = Tensor::from_data(TensorData::new(position.to_vec(), [1, 3]), beside);
+    let mut found = vec![velocity(field, position.clone(), time)?];
+    if field.has_diffusivity() {
+        found.push(diffusivity(field, position, time)?);
+    }
+    Ok(field.device().is_autodiff() || found.iter().any(|found| found.device().is_autodiff()))
 }
 
 fn validated(

@@ -44,9 +44,20 @@ impl ParticleStore {
     }
 
     /// Stores a batch that starts with particle `first`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Plan`] if the particles are on the host, which has no graph, and the batch has one.
     pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
         match self {
             ParticleStore::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
+            ParticleStore::OnHost { .. } if batch.position.device().is_autodiff() => {
+                return Err(Error::Plan(
+                    "its batches would cut the graph of positions that track gradients; omit the \
+                     batch, or use a device that holds all particles"
+                        .into(),
+                ));
+            }
             ParticleStore::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, inflow};
+use super::{Tracer, inflow, start};
 use crate::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
-    Strategy,
+    Strategy, field::evaluate,
 };
 
 /// Runs that need no more than this are not checked against the machine's memory.
@@ -41,17 +41,31 @@ impl Tracer<'_> {
     /// the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let engine = self.choose_engine(seeds.is_tracked())?;
-        self.plan_of(seeds, engine, true)
+        self.plan_of(seeds, engine, (self.is_tracked(seeds)?, true))
+    }
+
+    /// Whether the run tracks gradients: of the seeds, or of parameters of the field, which can be
+    /// tracked on a device that is not.
+    pub(super) fn is_tracked(&self, seeds: &Seeds) -> Result<bool> {
+        let position = seeds.positions().first().copied();
+        let position = position.unwrap_or_else(|| start::middle(&self.field.domain()));
+        let time = self.span.t0.unwrap_or(self.field.span()[0]);
+        Ok(evaluate::is_tracked(self.field, position, time)? || seeds.is_tracked())
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against
     /// free memory.
-    pub(super) fn plan_of(&self, seeds: &Seeds, engine: Engine, is_exact: bool) -> Result<Plan> {
+    pub(super) fn plan_of(
+        &self,
+        seeds: &Seeds,
+        engine: Engine,
+        (is_tracked, is_exact): (bool, bool),
+    ) -> Result<Plan> {
         let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
         let mut size = self.run_size(seeds, engine);
-        let request = self.memory_request(engine, seeds);
+        let request = self.memory_request(engine, is_tracked);
         let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
@@ -93,8 +107,7 @@ impl Tracer<'_> {
         }
     }
 
-    fn memory_request(&self, engine: Engine, seeds: &Seeds) -> MemoryRequest {
-        let is_tracked = seeds.is_tracked() || self.field.device().is_autodiff();
+    fn memory_request(&self, engine: Engine, is_tracked: bool) -> MemoryRequest {
         let cannot_split = if is_tracked {
             Some("gradients are tracked, and their graph spans all particles")
         } else if engine == Engine::Tensor && self.tolerance.is_some() {

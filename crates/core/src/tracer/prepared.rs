@@ -45,6 +45,8 @@ pub struct Prepared<'a> {
     slots: Option<Slots>,
     stepper: Stepper<'a>,
     batch: usize,
+    /// Whether gradients are tracked.
+    is_tracked: bool,
     state: Option<&'a RunState<'a>>,
 }
 
@@ -60,9 +62,10 @@ impl<'a> Tracer<'a> {
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
         let cells = self.locate(seeds)?;
+        let is_tracked = self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
         let engine = self.choose_engine(seeds.is_tracked())?;
-        let batch = self.plan_of(seeds, engine, false)?.batch();
+        let batch = self.plan_of(seeds, engine, (is_tracked, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let stepper = self.stepper(engine, later, inlets)?;
@@ -75,6 +78,7 @@ impl<'a> Tracer<'a> {
             slots,
             stepper,
             batch,
+            is_tracked,
             state: None,
         })
     }
@@ -113,7 +117,7 @@ impl<'a> Prepared<'a> {
     ///
     /// [`Error::Memory`] if the run does not fit into the memory that is free now.
     pub fn plan(&self) -> Result<Plan> {
-        self.tracer.plan_of(self.seeds, self.stepper.engine, true)
+        self.tracer.plan_of(self.seeds, self.stepper.engine, (self.is_tracked, true))
     }
 
     /// The engine that will take the steps.
@@ -132,7 +136,7 @@ impl<'a> Prepared<'a> {
     /// [`Error::State`] if gradients are tracked. A state of another run is refused by
     /// [`run_into`](Prepared::run_into).
     pub fn resume(mut self, state: &'a RunState<'a>) -> Result<Self> {
-        if self.seeds.is_tracked() || self.tracer.field.device().is_autodiff() {
+        if self.is_tracked {
             return Err(Error::State(
                 "gradients are tracked, and a checkpoint holds no graph; run again from the start"
                     .into(),
@@ -181,6 +185,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Summary> {
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, stepper, .. } =
             self;
+        let is_tracked = self.is_tracked;
         let device = tracer.field.device();
         let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer.field);
         drop(cells);
@@ -206,7 +211,8 @@ impl<'a> Prepared<'a> {
             slots,
             store: ParticleStore::on_host(rows, &device),
             batches: Batches::new(self.batch),
-            overlaps: sink.on_host() && device::compiles_kernels(&device) && !device.is_autodiff(),
+            is_tracked,
+            overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,
             reading: None,
             counts: Counts::default(),
             given: DurablePosition::default(),

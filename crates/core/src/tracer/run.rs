@@ -33,6 +33,8 @@ pub(super) struct Run<'a> {
     pub slots: Option<Slots>,
     pub store: ParticleStore,
     pub batches: Batches,
+    /// Whether gradients are tracked.
+    pub is_tracked: bool,
     /// Whether saves are read back while the device takes the next steps.
     pub overlaps: bool,
     /// The save that is being read back.

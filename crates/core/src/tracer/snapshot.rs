@@ -28,7 +28,7 @@ impl Run<'_> {
             return true;
         }
         let device = self.tracer.field.device();
-        device::compiles_kernels(&device) && !device.is_autodiff()
+        device::compiles_kernels(&device) && !self.is_tracked
     }
 
     /// Moves all particles from the host to the device.

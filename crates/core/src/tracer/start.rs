@@ -111,11 +111,7 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
         Engine::Fused => Status::NotLocated,
         Engine::Tensor => Status::Active,
     };
-    let Domain { low, high } = field.domain();
-    let middle = [0, 1, 2].map(|d| {
-        let middle = 0.5 * (low[d] + high[d]);
-        if middle.is_finite() { middle } else { 0.0 }
-    });
+    let middle = middle(&field.domain());
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
@@ -125,6 +121,14 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
         fraction: Tensor::zeros([count], (&device, dtype)),
     }
+}
+
+/// The middle of a domain; 0 along unbounded axes.
+pub(super) fn middle(Domain { low, high }: &Domain) -> [f64; 3] {
+    [0, 1, 2].map(|d| {
+        let middle = 0.5 * (low[d] + high[d]);
+        if middle.is_finite() { middle } else { 0.0 }
+    })
 }
 
 /// Whether a time comes after the start of the run.
