@@ -2,8 +2,13 @@
 
 use super::common::*;
 use burntrace::{
-    Analytic, Condition, Engine, Face, Flow, GridField, Inlet, InletShape, Pattern, Placement,
-    RandomWalk, Scheme, Seeds, Span, Status, Tolerance, Tracer, burn::tensor::Device,
+    Analytic, Condition, Domain, Engine, Face, Field, FieldFn, Flow, GridField, Inlet, InletShape,
+    Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Span, Status, Tolerance, Tracer,
+    burn::tensor::{Device, Tensor},
+};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 fn adaptive<'a>(tracer: Tracer<'a>, tolerance: f64) -> Tracer<'a> {
@@ -117,6 +122,96 @@ fn adaptive_steps_of_both_engines_agree() {
             assert_eq!(a.summary.tries, b.summary.tries, "{what}");
         }
     }
+}
+
+/// An accelerating rotation with a vertical component in a grid of one cell, without kinks: at a kink,
+/// rounding of a step length changes the error estimate.
+fn accelerating(machine: &Machine) -> GridField {
+    let axes = [even_axis(0.0, 2.0, 1), even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1)];
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0, 4.0], |[x, y, z], t| {
+        let (x, y, rate) = (x - 1.0, 2.0 * y - 1.0, 1.0 + 2.0 * t);
+        [-rate * y, 0.5 * rate * x, x * y * (0.5 - z)]
+    });
+    machine.field(&frames)
+}
+
+/// Many particles at once, with releases and saves between their steps.
+#[test]
+fn particles_take_their_own_steps_on_both_engines() {
+    let points = Dice(9).points([0.5, 0.25, 0.2], [1.5, 0.75, 0.8], 12);
+    let release: Vec<f64> = (0..12).map(|i| 0.13 * (i % 4) as f64).collect();
+    for machine in double_machines().into_iter().filter(Machine::is_cpu) {
+        let field = accelerating(&machine);
+        let run = |engine, i: std::ops::Range<usize>| {
+            let seeds = Seeds::list(points[i.clone()].to_vec()).unwrap();
+            let tracer = adaptive(Tracer::new(&field), 1e-7).engine(engine);
+            let tracer = tracer.all_faces(Condition::Reflect).span(span(0.0, 4.0, 0.7));
+            let tracer = tracer.save(SaveAt::Times(vec![0.5, 1.9, 4.0]));
+            trace(&tracer, &seeds.with_release(release[i].to_vec()).unwrap())
+        };
+        let together = [Engine::Fused, Engine::Tensor].map(|engine| run(engine, 0..12));
+        let (mut tries, mut different) = ([[0; 2]; 2], BTreeSet::new());
+        for i in 0..12 {
+            let alone = [Engine::Fused, Engine::Tensor].map(|engine| run(engine, i..i + 1));
+            let what = format!("{machine}, particle {i}");
+            for (k, alone) in alone.iter().enumerate() {
+                assert_eq!(alone.last()[0], together[k].last()[i], "{what}, engine {k}");
+                let found = alone.summary.tries.unwrap();
+                tries[k] = [tries[k][0] + found[0], tries[k][1] + found[1]];
+            }
+            assert_eq!(alone[0].summary.tries, alone[1].summary.tries, "{what}");
+            different.insert(alone[0].summary.tries);
+            assert_below(&what, distance(alone[0].last(), alone[1].last()), 1e-12);
+        }
+        assert_eq!(tries.map(Some), together.map(|run| run.summary.tries), "{machine}");
+        assert!(tries[0][1] > 12 && different.len() > 6, "{machine}: {tries:?}, {different:?}");
+    }
+}
+
+/// One by one, by rows of equal times, or in one call.
+#[test]
+fn fields_asked_at_many_times_give_the_same_tracks() {
+    for machine in double_machines().into_iter().filter(Machine::is_cpu) {
+        for (name, tolerance) in [("double-gyre", 1e-8), ("decaying-eddy", 1e-4)] {
+            let flow = Flow::named(name).unwrap();
+            let seeds = Seeds::list(Dice(10).points([0.3, 0.2, 0.0], [1.7, 0.8, 0.0], 6)).unwrap();
+            let exact = Analytic::new(flow.clone(), &machine.device, machine.precision);
+            let exact = exact.with_domain(Domain::unbounded());
+            let closure = |p, t| flow.velocity(p, t);
+            let (device, precision) = (&machine.device, machine.precision);
+            let grouped = FieldFn::new(Domain::unbounded(), device, precision, closure);
+            let run = |field, seeds: &Seeds| {
+                trace(&adaptive(Tracer::new(field), tolerance).span(steps(0.0, 6.0, 3)), seeds)
+            };
+            let [exact, grouped] = [run(&exact, &seeds), run(&grouped, &seeds)];
+            assert_eq!(exact.summary.tries, grouped.summary.tries, "{machine}, {name}");
+            let deviation = distance(exact.last(), grouped.last());
+            assert_below(&format!("{machine}, {name}"), deviation, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn steady_field_is_called_less_often_for_the_same_tracks() {
+    let machine = &double_machines()[0];
+    let calls = AtomicUsize::new(0);
+    let velocity = |p: Tensor<2>, _| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        let [x, y] = [0, 1].map(|d| p.clone().narrow(1, d, 1));
+        Tensor::cat(vec![y.clone() * x.clone().cos(), y.zeros_like(), y.zeros_like()], 1)
+    };
+    let field = FieldFn::new(Domain::unbounded(), &machine.device, machine.precision, velocity);
+    let seeds = Seeds::list(vec![[0.0, 1.0, 0.0], [0.0, 30.0, 0.0]]).unwrap();
+    let count = |field: &dyn Field| {
+        calls.store(0, Ordering::Relaxed);
+        let tracer = adaptive(Tracer::new(field), 1e-8).span(steps(0.0, 1.0, 1));
+        let run = trace(&tracer, &seeds);
+        (calls.load(Ordering::Relaxed), run.last().to_vec(), run.summary.tries)
+    };
+    let (many, last, tries) = count(&field);
+    let (few, same, again) = count(&field.steady());
+    assert_eq!((last, tries), (same, again));
+    assert!(few < many, "{few}, {many}");
 }
 
 /// Against RK4 with very short steps, on a field with kinks.

@@ -28,6 +28,8 @@ fn any_batch_size_gives_bit_identical_tracks() {
             assert_any_batch(&format!("{name}, tolerance"), &tracer, &seeds, sizes);
             let tracer = walking(&field, 9).engine(Engine::Tensor);
             assert_any_batch(&format!("{name}, tensors"), &tracer, &seeds, &[40]);
+            let tracer = adapting(&field, 9).engine(Engine::Tensor);
+            assert_any_batch(&format!("{name}, tolerance, tensors"), &tracer, &seeds, &[40]);
         }
     }
 }
@@ -54,6 +56,4 @@ fn invalid_batch_sizes_are_rejected() {
     assert!(message(busy(&field, 4).batch(0)).contains("0 particles"));
     let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
     assert!(message(tracer).contains("has no batches"));
-    let tracer = adapting(&field, 4).engine(Engine::Tensor).batch(3);
-    assert!(message(tracer).contains("share adaptive steps"));
 }

@@ -4,7 +4,7 @@ use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Domain, Error, Face, Field, FieldFn, Precision, RandomWalk, SaveAt, Scheme, Seeds, Status,
-    Tracer, Tracks,
+    Tolerance, Tracer, Tracks,
 };
 
 /// CPU devices in double precision.
@@ -40,7 +40,7 @@ struct LosingFlow {
     lost_as: Status,
 }
 
-const FLOWS: [LosingFlow; 5] = [
+const FLOWS: [LosingFlow; 6] = [
     LosingFlow {
         name: "NaN in the first step",
         speed: |x| x.sqrt().neg(),
@@ -52,6 +52,13 @@ const FLOWS: [LosingFlow; 5] = [
         name: "NaN in a later stage of a later step",
         speed: |x| x.sqrt().neg(),
         scheme: Scheme::Rk4,
+        lost_from: 0.02,
+        lost_as: Status::NonFinite,
+    },
+    LosingFlow {
+        name: "NaN in adaptive steps",
+        speed: |x| x.sqrt().neg(),
+        scheme: Scheme::DormandPrince,
         lost_from: 0.02,
         lost_as: Status::NonFinite,
     },
@@ -92,8 +99,12 @@ fn gradient_of_factor(
         let [x, y, z] = columns(p);
         Tensor::cat(vec![(flow.speed)(x) * factor.clone(), y * factor.clone(), z.zeros_like()], 1)
     };
-    let field = FieldFn::new(cube(10.0), &factor.device(), machine.precision, velocity);
+    let field = FieldFn::new(cube(10.0), &factor.device(), machine.precision, velocity).steady();
     let tracer = Tracer::new(&field).scheme(flow.scheme).span(steps(0.0, 0.5, 10));
+    let tracer = match flow.scheme {
+        Scheme::DormandPrince => tracer.tolerance(Tolerance::new(1e-6, 1e-6)),
+        _ => tracer,
+    };
     let tracer = tracer.save(SaveAt::EverySteps(5)).save_velocity(true);
     let count = points.len();
     let tracks = tracer.trace(&Seeds::list(points).unwrap()).unwrap();
@@ -146,7 +157,7 @@ fn particle_lost_in_the_first_step_does_not_depend_on_the_parameter() {
 // ---- tracked parameters on plain devices ----
 
 /// A shear flow with a tracked factor, on a device that may or may not track gradients.
-fn sheared(machine: &Machine, device: &Device, factor: &Tensor<2>) -> impl Field {
+fn sheared(machine: &Machine, device: &Device, factor: &Tensor<2>) -> impl Field + use<> {
     let factor = factor.clone();
     FieldFn::new(cube(10.0), device, machine.precision, move |p: Tensor<2>, t: f64| {
         let [x, y, z] = columns(p);
@@ -185,6 +196,27 @@ fn tracked_parameter_keeps_its_gradient_in_a_field_on_a_plain_device() {
         let expected = gradient(&machine.device.clone().autodiff());
         assert!(expected.abs() > 0.1, "{machine}: {expected}");
         assert_eq!(gradient(&machine.device), expected, "{machine}");
+    }
+}
+
+/// Each particle is at a time of its own, so the field is asked for each of them.
+#[test]
+fn gradient_of_adaptive_steps_is_the_sum_over_single_particles() {
+    for machine in exact_machines() {
+        let points = Dice(43).points([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0], 5);
+        let gradient = |points: Vec<[f64; 3]>| {
+            let factor = parameter(&machine);
+            let field = sheared(&machine, &factor.device(), &factor);
+            let tracer = saving(&field).scheme(Scheme::DormandPrince);
+            let tracer = tracer.tolerance(Tolerance::new(1e-9, 1e-9));
+            gradient_of_saves(&tracer.trace(&Seeds::list(points).unwrap()).unwrap(), &factor)
+        };
+        let together = gradient(points.clone());
+        let single: Vec<f64> = points.into_iter().map(|point| gradient(vec![point])).collect();
+        let deviation = (together - single.iter().sum::<f64>()).abs();
+        let size = single.iter().map(|part| part.abs()).sum::<f64>();
+        assert!(size > 0.1, "{machine}: {single:?}");
+        assert_below(&format!("{machine}: {together}, {single:?}"), deviation, 1e-13 * size);
     }
 }
 

@@ -60,9 +60,10 @@ impl Analytic {
     }
 }
 
-impl Field for Analytic {
-    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-        let velocity = self.flow.velocity(position, time);
+impl Analytic {
+    /// Velocity `[n, 3]` at positions `[n, 3]`, and at one time or a time for each of them.
+    fn at(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
+        let velocity = self.flow.velocity_at(position, times);
         if (0..3).all(|d| !self.domain.is_flat(d)) {
             return velocity;
         }
@@ -71,6 +72,16 @@ impl Field for Analytic {
             if self.domain.is_flat(d) { column.zeros_like() } else { column }
         });
         Tensor::cat(columns.collect(), 1)
+    }
+}
+
+impl Field for Analytic {
+    fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        self.at(position, &[time])
+    }
+
+    fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
+        Some(self.at(position, times))
     }
 
     fn domain(&self) -> Domain {

@@ -2,7 +2,7 @@
 
 use super::{Field, Sampled};
 use crate::{Error, Result};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
 
 /// Velocity `[n, 3]` at positions `[n, 3]`.
 ///
@@ -13,6 +13,50 @@ use burn::tensor::{Tensor, TensorData};
 pub(crate) fn velocity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
     let [count, _] = position.dims();
     validated(field, "velocity", field.velocity(position, time), [count, 3])
+}
+
+/// Velocity `[n, 3]` at positions `[n, 3]` and a time for each of them. If the field has no method
+/// for this, it is asked once for each of the different times.
+///
+/// # Errors
+///
+/// As [`velocity`].
+pub(crate) fn velocity_at(
+    field: &dyn Field,
+    position: Tensor<2>,
+    times: &[f64],
+) -> Result<Tensor<2>> {
+    if times.windows(2).all(|pair| pair[0] == pair[1]) {
+        return velocity(field, position, times[0]);
+    }
+    if let Some(found) = field.velocity_at(position.clone(), times) {
+        return validated(field, "velocity", found, [times.len(), 3]);
+    }
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|a, b| times[*a].total_cmp(&times[*b]));
+    let sorted = select_rows(position, &order);
+    let (mut found, mut first) = (Vec::new(), 0);
+    for group in order.chunk_by(|a, b| times[*a] == times[*b]) {
+        let position = sorted.clone().narrow(0, first, group.len());
+        found.push(velocity(field, position, times[group[0]])?);
+        first += group.len();
+    }
+    let mut inverse = vec![0; order.len()];
+    for (number, row) in order.into_iter().enumerate() {
+        inverse[row] = number;
+    }
+    Ok(select_rows(Tensor::cat(found, 0), &inverse))
+}
+
+/// Rows of a tensor by their indices.
+pub(crate) fn select_rows<const D: usize, K: Basic>(
+    tensor: Tensor<D, K>,
+    rows: &[usize],
+) -> Tensor<D, K> {
+    let indices: Vec<i32> = rows.iter().map(|row| *row as i32).collect();
+    let indices = TensorData::new(indices, [rows.len()]);
+    let indices = Tensor::<1, Int>::from_data(indices, (&tensor.device(), DType::I32));
+    tensor.select(0, indices)
 }
 
 /// Diffusivity `[n, 1]` at positions `[n, 3]`.

@@ -264,27 +264,38 @@ impl Flow {
     ///
     /// If the positions have another shape.
     pub fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+        self.velocity_at(position, &[time])
+    }
+
+    /// Velocity `[n, 3]` at positions `[n, 3]`, and at one time or a time for each of them.
+    pub(super) fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
+        let everywhere = |velocity: &dyn Fn(f64) -> [f64; 3]| {
+            formulas::everywhere(&position, times.iter().map(|time| velocity(*time)))
+        };
         match *self {
-            Flow::Uniform { velocity } => formulas::everywhere(position, velocity),
+            Flow::Uniform { velocity } => everywhere(&|_| velocity),
             Flow::LinearInTime { a, b } => {
-                formulas::everywhere(position, std::array::from_fn(|d| a[d] + b[d] * time))
+                everywhere(&|time| std::array::from_fn(|d| a[d] + b[d] * time))
             }
-            Flow::Rotation { centre, rate } => formulas::rotation(position, centre, rate),
             Flow::StationaryEddy { speed, coriolis } => {
-                formulas::eddy(position, speed, 0.0, coriolis * time)
+                everywhere(&|time| formulas::eddy(speed, 0.0, coriolis * time))
             }
             Flow::MovingEddy { speed, current, coriolis } => {
-                formulas::eddy(position, speed - current, current, coriolis * time)
+                everywhere(&|time| formulas::eddy(speed - current, current, coriolis * time))
             }
             Flow::DecayingEddy { speed, current, coriolis, decay, current_decay } => {
-                let oscillation = (speed - current) * (-decay * time).exp();
-                let current = current * (-current_decay * time).exp();
-                formulas::eddy(position, oscillation, current, coriolis * time)
+                everywhere(&|time| {
+                    let oscillation = (speed - current) * (-decay * time).exp();
+                    let current = current * (-current_decay * time).exp();
+                    formulas::eddy(oscillation, current, coriolis * time)
+                })
             }
-            Flow::TaylorGreen => formulas::taylor_green(position),
             Flow::DoubleGyre { amplitude, epsilon, omega } => {
-                formulas::double_gyre(position, amplitude, epsilon * (omega * time).sin())
+                let walls = times.iter().map(|time| epsilon * (omega * time).sin());
+                formulas::double_gyre(position, amplitude, walls)
             }
+            Flow::Rotation { centre, rate } => formulas::rotation(position, centre, rate),
+            Flow::TaylorGreen => formulas::taylor_green(position),
             Flow::Abc { a, b, c } => formulas::abc(position, a, b, c),
             Flow::Hill { radius, speed } => formulas::hill(position, radius, speed),
             Flow::Peninsula { speed, centre, radius } => {

@@ -24,18 +24,31 @@ pub struct FieldFn<F> {
     device: Device,
     precision: Precision,
     velocity: F,
+    is_steady: bool,
 }
 
 impl<F: Fn(Tensor<2>, f64) -> Tensor<2>> FieldFn<F> {
     /// A field in a domain, evaluated on a device in a precision.
     pub fn new(domain: Domain, device: &Device, precision: Precision, velocity: F) -> Self {
-        FieldFn { domain, device: device.clone(), precision, velocity }
+        FieldFn { domain, device: device.clone(), precision, velocity, is_steady: false }
+    }
+
+    /// Declares that the velocity does not depend on time. Runs with a
+    /// [tolerance](crate::Tracer::tolerance) then call the closure once for all particles, instead
+    /// of once for each of their times.
+    pub fn steady(mut self) -> Self {
+        self.is_steady = true;
+        self
     }
 }
 
 impl<F: Fn(Tensor<2>, f64) -> Tensor<2> + Send + Sync> Field for FieldFn<F> {
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
         (self.velocity)(position, time)
+    }
+
+    fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
+        self.is_steady.then(|| self.velocity(position, times[0]))
     }
 
     fn domain(&self) -> Domain {

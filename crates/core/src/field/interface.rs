@@ -18,11 +18,22 @@ pub trait Field: Send + Sync {
     /// be anywhere. On a flat axis the component is zero.
     ///
     /// The velocity of a row must be a function of its position and the time only. The tensor engine
-    /// asks for the particles that move, so `n` and the order of the rows change from call to call;
-    /// a particle that has ended cannot make values or gradients of others NaN. Values in another
-    /// shape, precision or device than the positions' end the run with
-    /// [`Error::Field`](crate::Error::Field).
+    /// asks for the particles that move, and for one position when a run is prepared, so `n` and the
+    /// order of the rows change from call to call. A particle that has ended cannot make values or
+    /// gradients of others NaN. Values in another shape, precision or device than the positions'
+    /// end the run with [`Error::Field`](crate::Error::Field).
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
+
+    /// Velocity `[n, 3]` at positions `[n, 3]` and a time for each of them; `None` (the default) to
+    /// be asked for the [velocity](Field::velocity) at each of the different times.
+    ///
+    /// With a [tolerance](crate::Tracer::tolerance), particles take steps of their own and ask at
+    /// different times. Implement this method if the velocity does not depend on time, or can be
+    /// evaluated at many times at once: one call then replaces up to one for each particle.
+    fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
+        let _ = (position, times);
+        None
+    }
 
     /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time, in the data's unit of length
     /// squared per unit of time; `None` if the field has no diffusivity.

@@ -7,9 +7,9 @@ use super::{
     stream::{InputSummary, Stream},
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use burntrace_kernels::{Clock, FieldTensors, Step};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled velocity on a device: the input of the fused operation.
 #[derive(Clone, Debug)]
@@ -121,25 +121,44 @@ impl Sampled {
         steps.iter().take_while(|step| fits(step)).count().max(1)
     }
 
-    /// Velocity and padding `[n, 4]` at a time. `read` interpolates one frame.
-    pub(super) fn at_time(&self, time: f64, read: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
-        let ([first, second], [w0, w1]) = self.time.weights(time);
-        let (velocity, [first, second]) = match &self.stream {
-            None => (self.tensors.velocity.clone(), [first, second]),
-            Some(stream) => {
-                let needed = self.time.frames_of(time, 0.0);
-                let (velocity, start) = stream.window_or_zeros(needed.clone());
-                let first = (needed.start - start) as usize;
-                (velocity, [first, first + 1])
+    /// Velocity and padding `[n, 4]` at one time, or at a time for each row. `read` interpolates
+    /// one frame.
+    pub(super) fn at_times(
+        &self,
+        times: &[f64],
+        read: impl Fn(Tensor<2>) -> Tensor<2>,
+    ) -> Tensor<2> {
+        let (velocity, pairs) = self.frame_pairs(times);
+        let mut weights: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for (row, (time, [first, second])) in times.iter().zip(pairs).enumerate() {
+            let (_, [w0, w1]) = self.time.weights(*time);
+            for (frame, weight) in [(first, w0), (second, w1)] {
+                if frame == first || weight != 0.0 {
+                    weights.entry(frame).or_insert_with(|| vec![0.0; times.len()])[row] += weight;
+                }
             }
-        };
-        let size = self.tensors.shape.values_per_frame();
-        let frame = |k: usize| velocity.clone().slice([k * size..(k + 1) * size, 0..LANES]);
-        let mut v = read(frame(first)).mul_scalar(w0);
-        if w1 != 0.0 {
-            v = v + read(frame(second)).mul_scalar(w1);
         }
-        v
+        let beside = (&self.device, self.precision.dtype());
+        let size = self.tensors.shape.values_per_frame();
+        let weighed = weights.into_iter().map(|(frame, weight)| {
+            let values = velocity.clone().slice([frame * size..(frame + 1) * size, 0..LANES]);
+            let weight = TensorData::new(weight, [times.len(), 1]);
+            read(values) * Tensor::from_data(weight, beside)
+        });
+        weighed.reduce(|sum, next| sum + next).unwrap_or_else(|| read(velocity))
+    }
+
+    /// The frames that are present, and the indices among them of the two frames around each time.
+    fn frame_pairs(&self, times: &[f64]) -> (Tensor<2>, Vec<[usize; 2]>) {
+        let Some(stream) = &self.stream else {
+            let pairs = times.iter().map(|time| self.time.weights(*time).0);
+            return (self.tensors.velocity.clone(), pairs.collect());
+        };
+        let needed = times.iter().map(|time| self.time.frames_of(*time, 0.0));
+        let all = needed.clone().reduce(union).unwrap_or(0..1);
+        let (velocity, start) = stream.window_or_zeros(all);
+        let first = needed.map(|needed| (needed.start - start) as usize);
+        (velocity, first.map(|first| [first, first + 1]).collect())
     }
 }
 
@@ -155,7 +174,13 @@ macro_rules! sampled_field {
         impl $crate::Field for $field {
             fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                 let cells = self.locate_all(position);
-                self.sampled.at_time(time, |frame| self.read(frame, &cells)).narrow(1, 0, 3)
+                self.sampled.at_times(&[time], |frame| self.read(frame, &cells)).narrow(1, 0, 3)
+            }
+
+            fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
+                let cells = self.locate_all(position);
+                let read = self.sampled.at_times(times, |frame| self.read(frame, &cells));
+                Some(read.narrow(1, 0, 3))
             }
 
             fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
@@ -163,7 +188,7 @@ macro_rules! sampled_field {
                     return None;
                 }
                 let cells = self.locate_all(position);
-                let read = self.sampled.at_time(time, |frame| self.read(frame, &cells));
+                let read = self.sampled.at_times(&[time], |frame| self.read(frame, &cells));
                 Some(read.narrow(1, 3, 1))
             }
 

@@ -1,12 +1,13 @@
 //! Adaptive step sizes: the tolerances, and the controller of the tensor engine.
 
 use super::{
-    Tracer,
+    Tracer, reinjection,
+    runge_kutta::{StepResult, StepTimes, column_of, rk_step},
     selection::RowSelection,
     stepper::Stepper,
-    tensor::{State, arrive, rk_step, without_lost},
+    tensor::{State, arrive, without_lost},
 };
-use crate::{Error, Result, Scheme, Status, field::to_host};
+use crate::{Error, Result, Scheme, Status};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
@@ -17,8 +18,6 @@ use burntrace_kernels::Adaptive;
 /// the end of a step of the run's [`Span`](crate::Span) or beyond a save, and particles reach both
 /// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
 /// is a hundredth of the run.
-///
-/// On the tensor engine all particles take the same steps, the smallest that any of them requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     relative: f64,
@@ -84,7 +83,9 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
     Ok(Some(Adaptive { relative, absolute, min_step, max_step: max_step.min(1e30) }))
 }
 
-/// Advances particles from the fraction `start` of a step to its end, with common step sizes.
+/// Advances particles from the fraction `start` of a step to its end, each in steps of its own. As
+/// on the fused engine, the `fraction` of an active particle is the length suggested for its next
+/// step, or 0.
 pub(super) fn steps_of(
     stepper: &Stepper,
     control: &Adaptive,
@@ -92,65 +93,135 @@ pub(super) fn steps_of(
     (index, start): (u64, f64),
     [t, end]: [f64; 2],
 ) -> Result<State> {
-    if start >= 1.0 {
-        // A release at the end of the step: nothing is left to integrate.
-        let here = state.position.clone();
-        let slow = state.status.clone().not_equal(state.status.clone());
-        return Ok(arrive(stepper, state, (index, 1.0, 1.0), (here, slow)));
-    }
     let whole = end - t;
-    let is_released = start > 0.0;
-    let mut next_dt = if is_released { f64::INFINITY } else { stepper.next_dt.get() };
-    let mut start_fraction = start;
+    let is_new = state.is(Status::Active).bool_not();
+    let suggested = reinjection::floats(&state.fraction.clone().mask_fill(is_new, 0.0))?;
+    let cursor = |next_dt| StepCursor { start_fraction: start, next_dt };
+    let mut cursors: Vec<StepCursor> = suggested.into_iter().map(cursor).collect();
+    let rounding = Adaptive::ROUNDINGS * stepper.field.precision().epsilon() * whole.abs();
     state.status = state.status.zeros_like().add_scalar(Status::Active.code());
-    let mut rows = RowSelection::where_true(vec![true; state.status.dims()[0]].into_iter());
-    while start_fraction < 1.0 && !rows.is_empty() {
-        let left = (1.0 - start_fraction) * whole;
-        let size = next_dt.min(control.max_step).min(left.abs());
-        let size = if size * 1.001 >= left.abs() { left.abs() } else { size };
-        let h = size * whole.signum();
-        let until = if size == left.abs() { 1.0 } else { start_fraction + h / whole };
-        let mut part = state.select(&rows);
-        let from = part.position.clone();
-        let time = t + start_fraction * whole;
-        let result = rk_step(stepper, &from, time, h)?;
-        let norm = norm(control, [&from, &result.to, &result.error]);
-        let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
-        let factor = factor.clamp(Adaptive::SHRINK, Adaptive::GROW);
-        let next = size * factor;
-        let rounding = Adaptive::ROUNDINGS * f64::EPSILON * whole.abs();
-        let is_accepted = norm <= 1.0 || size <= control.min_step || size <= rounding;
-        // A step shortened by the end of the segment says little about the next step size.
-        let is_cut = until == 1.0 && next_dt > next && next_dt.is_finite();
-        next_dt = if is_accepted && is_cut { next_dt } else { next };
-        part.count(is_accepted);
-        if is_accepted {
-            let again = |rows: &RowSelection| {
-                rk_step(stepper, &rows.take(&from), time, h).map(|result| result.to)
-            };
-            let to = without_lost(result.to, again)?;
-            part = arrive(stepper, part, (index, start_fraction, until), (to, result.slow));
-            start_fraction = until;
-        }
-        state = state.put(&rows, part);
-        rows = RowSelection::of(&state.is(Status::Active))?;
+    let mut rows = RowSelection::where_true(cursors.iter().map(|_| true));
+    while !rows.is_empty() {
+        let part = state.select(&rows);
+        let trials = rows.rows().iter().map(|row| cursors[*row].trial(control, [t, whole]));
+        let trials: Vec<Trial> = trials.collect();
+        let result = rk_step(stepper, &part.position, &StepTimes::of_each(&trials, &part))?;
+        let norms = norms(control, [&part.position, &result.to, &result.error])?;
+        let of_row = rows.rows().iter().zip(&trials).zip(norms);
+        let verdicts = of_row.map(|((row, trial), norm)| {
+            let is_accepted = trial.is_accepted(norm, control, rounding);
+            cursors[*row].advance(trial, norm, is_accepted);
+            is_accepted
+        });
+        let accepted = RowSelection::where_true(verdicts);
+        state = state.put(&rows, accept(stepper, part, (index, &trials), result, &accepted)?);
+        let status = reinjection::ints(&state.status)?;
+        let going = cursors.iter().zip(status);
+        rows = RowSelection::where_true(going.map(|(cursor, status)| {
+            status == Status::Active.code() && cursor.start_fraction < 1.0
+        }));
     }
-    stepper.next_dt.set(if is_released { next_dt.min(stepper.next_dt.get()) } else { next_dt });
+    let next_dt = column_of(cursors.iter().map(|cursor| cursor.next_dt), &state.fraction);
+    let is_active = state.is(Status::Active);
+    state.fraction = state.fraction.mask_where(is_active, next_dt);
     Ok(state)
 }
 
-/// The largest ratio of error to tolerance.
-fn norm(control: &Adaptive, [from, to, error]: [&Tensor<2>; 3]) -> f64 {
-    let rows = to_host(&from.clone().detach()).into_iter().zip(to_host(&to.clone().detach()));
-    let rows = rows.zip(to_host(&error.clone().detach()));
-    let mut norm: f64 = 0.0;
-    for ((from, to), error) in rows {
-        for d in 0..3 {
-            let size = control.absolute + control.relative * from[d].abs().max(to[d].abs());
-            let part = error[d].abs() / size;
-            // A non-finite position is rejected later, whatever its step.
-            norm = if part > norm { part } else { norm };
+/// Applies the accepted steps, and counts all of them.
+fn accept(
+    stepper: &Stepper,
+    mut part: State,
+    (index, trials): (u64, &[Trial]),
+    result: StepResult,
+    accepted: &RowSelection,
+) -> Result<State> {
+    part.count_tries(accepted);
+    if accepted.is_empty() {
+        return Ok(part);
+    }
+    let moved = part.select(accepted);
+    let trials: Vec<Trial> = accepted.rows().iter().map(|row| trials[*row]).collect();
+    let again = |rows: &RowSelection| -> Result<Tensor<2>> {
+        let trials: Vec<Trial> = rows.rows().iter().map(|row| trials[*row]).collect();
+        let moved = moved.select(rows);
+        Ok(rk_step(stepper, &moved.position, &StepTimes::of_each(&trials, &moved))?.to)
+    };
+    // A graph holds accepted steps only: a rejected one need not be finite.
+    let to = match result.to.device().is_autodiff() && !accepted.is_all() {
+        true => again(&RowSelection::where_true(trials.iter().map(|_| true)))?,
+        false => accepted.take(&result.to),
+    };
+    let to = without_lost(to, again)?;
+    let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
+    let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
+    let slow = accepted.take(&result.slow);
+    let moved = arrive(stepper, moved, (index, [start, until]), (to, slow));
+    Ok(part.put(accepted, moved))
+}
+
+/// Progress of a particle through a step.
+struct StepCursor {
+    start_fraction: f64,
+    /// Length suggested for the next trial, with the sign of the step; 0 for none.
+    next_dt: f64,
+}
+
+/// A trial step of a particle.
+#[derive(Clone, Copy)]
+pub(super) struct Trial {
+    pub time: f64,
+    pub h: f64,
+    start_fraction: f64,
+    until: f64,
+}
+
+impl StepCursor {
+    /// The next trial within a step of length `whole` from time `t` on.
+    fn trial(&self, control: &Adaptive, [t, whole]: [f64; 2]) -> Trial {
+        let start_fraction = self.start_fraction;
+        let left = (1.0 - start_fraction) * whole;
+        let limit = control.max_step.min(left.abs());
+        let size = if self.next_dt == 0.0 { limit } else { self.next_dt.abs().min(limit) };
+        // Avoids a remainder that is too short for a step of its own.
+        let size = if size * (1.0 + 1e-3) >= left.abs() { left.abs() } else { size };
+        let h = size * left.signum();
+        let until = if h == left { 1.0 } else { start_fraction + h / whole };
+        Trial { time: t + start_fraction * whole, h, start_fraction, until }
+    }
+
+    /// Continues after a trial with this norm of its error.
+    fn advance(&mut self, trial: &Trial, norm: f64, is_accepted: bool) {
+        let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
+        let is_normal = factor >= Adaptive::SHRINK;
+        // A NaN norm gives the minimum factor.
+        let factor = if is_normal { factor.min(Adaptive::GROW) } else { Adaptive::SHRINK };
+        let next = trial.h * factor;
+        // A step shortened to end with the segment's step says little about the next one.
+        let is_cut = trial.until == 1.0 && self.next_dt.abs() > next.abs();
+        if !(is_accepted && is_cut) {
+            self.next_dt = next;
+        }
+        if is_accepted {
+            self.start_fraction = trial.until;
         }
     }
-    norm
+}
+
+impl Trial {
+    fn is_accepted(&self, norm: f64, control: &Adaptive, rounding: f64) -> bool {
+        norm <= 1.0 || self.h.abs() <= control.min_step || self.h.abs() <= rounding
+    }
+}
+
+/// The ratio of error to tolerance of each row.
+fn norms(control: &Adaptive, [from, to, error]: [&Tensor<2>; 3]) -> Result<Vec<f64>> {
+    let [from, to, error] = [from, to, error].map(reinjection::floats);
+    let (from, to, error) = (from?, to?, error?);
+    let ratios = error.iter().zip(from.iter().zip(&to)).map(|(error, (from, to))| {
+        error.abs() / (control.absolute + control.relative * from.abs().max(to.abs()))
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    // `f64::max` would ignore NaN.
+    let worst = |norm: f64, ratio: f64| if ratio > norm || ratio.is_nan() { ratio } else { norm };
+    Ok(ratios.chunks_exact(3).map(|row| row.iter().copied().fold(0.0, worst)).collect())
 }

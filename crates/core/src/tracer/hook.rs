@@ -151,7 +151,9 @@ pub(super) fn after_step(
         let part = state.select(&moves);
         // All of them are active, and none is stagnant.
         let slow = part.is(Status::Active).bool_not();
-        let part = arrive(stepper, part, (context.index, 1.0, 1.0), (moves.take(&to), slow));
+        let end = part.fraction.ones_like();
+        let span = (context.index, [end.clone(), end]);
+        let part = arrive(stepper, part, span, (moves.take(&to), slow));
         state = state.put(&moves, part);
     }
     match context.following {

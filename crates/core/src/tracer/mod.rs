@@ -19,6 +19,7 @@ mod reading;
 mod reinjection;
 mod rows;
 mod run;
+mod runge_kutta;
 mod saving;
 mod selection;
 mod slots;
@@ -47,7 +48,7 @@ use slots::Slots;
 use start::Release;
 pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
-use std::{cell::Cell, time::Instant};
+use std::time::Instant;
 use stepper::Stepper;
 pub use walk::RandomWalk;
 
@@ -291,7 +292,6 @@ impl<'a> Tracer<'a> {
             obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
-            next_dt: Cell::new(f64::INFINITY),
             drift: walk::drift(self),
             walk: walk::walk(self)?,
             hook: hook::hook(self),

@@ -65,7 +65,7 @@ impl Tracer<'_> {
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
         let mut size = self.run_size(seeds, engine);
-        let request = self.memory_request(engine, is_tracked);
+        let request = self.memory_request(is_tracked);
         let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
@@ -107,14 +107,9 @@ impl Tracer<'_> {
         }
     }
 
-    fn memory_request(&self, engine: Engine, is_tracked: bool) -> MemoryRequest {
-        let cannot_split = if is_tracked {
-            Some("gradients are tracked, and their graph spans all particles")
-        } else if engine == Engine::Tensor && self.tolerance.is_some() {
-            Some("on the tensor engine all particles share adaptive steps")
-        } else {
-            None
-        };
+    fn memory_request(&self, is_tracked: bool) -> MemoryRequest {
+        let cannot_split =
+            is_tracked.then_some("gradients are tracked, and their graph spans all particles");
         let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
         MemoryRequest { frames: Some(frames), cannot_split, ..self.asked }
     }

@@ -1,8 +1,8 @@
 //! The rows that a step moves.
 
 use super::reinjection;
-use crate::Result;
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData, kind::Basic};
+use crate::{Result, field::evaluate::select_rows};
+use burn::tensor::{Bool, Tensor, kind::Basic};
 
 /// Some of the rows of tensors with one row for each particle.
 ///
@@ -47,7 +47,7 @@ impl RowSelection {
     pub fn take<const D: usize, K: Basic>(&self, all: &Tensor<D, K>) -> Tensor<D, K> {
         match self.is_all() {
             true => all.clone(),
-            false => pick(all.clone(), self.rows.iter().copied()),
+            false => select_rows(all.clone(), &self.rows),
         }
     }
 
@@ -64,17 +64,6 @@ impl RowSelection {
         for (number, row) in self.rows.iter().enumerate() {
             order[*row] = self.count + number;
         }
-        pick(Tensor::cat(vec![all, part], 0), order.into_iter())
+        select_rows(Tensor::cat(vec![all, part], 0), &order)
     }
-}
-
-/// Rows of a tensor by their indices.
-fn pick<const D: usize, K: Basic>(
-    tensor: Tensor<D, K>,
-    rows: impl ExactSizeIterator<Item = usize>,
-) -> Tensor<D, K> {
-    let count = rows.len();
-    let rows = TensorData::new(rows.map(|row| row as i32).collect::<Vec<_>>(), [count]);
-    let rows = Tensor::<1, Int>::from_data(rows, (&tensor.device(), DType::I32));
-    tensor.select(0, rows)
 }

@@ -24,9 +24,6 @@ pub struct RunNumbers {
     pub(super) run: Identity,
     pub(super) cursor: Cursor,
     pub(super) counts: Counts,
-    /// The next step size of the tensor engine.
-    #[serde(with = "bits", rename = "pace")]
-    pub(super) next_dt: f64,
     #[serde(rename = "books")]
     pub(super) counters: Option<SlotCounters>,
     pub(super) mark: DurablePosition,
@@ -166,7 +163,6 @@ impl Run<'_> {
             run: self.identity(),
             cursor: self.segments.cursor(),
             counts: self.counts,
-            next_dt: self.stepper.next_dt.get(),
             counters,
             mark,
         };
@@ -193,7 +189,6 @@ impl Run<'_> {
         }
         self.segments.go_to(numbers.cursor);
         self.counts = numbers.counts;
-        self.stepper.next_dt.set(numbers.next_dt);
         Ok(())
     }
 }

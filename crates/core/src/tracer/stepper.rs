@@ -11,7 +11,7 @@ use super::{
 use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Walk};
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
 /// Maximum number of steps in a launch: few enough that an observer is called every second or two
 /// even on a slow device, and enough to pay for sorting the particles.
@@ -35,8 +35,6 @@ pub(super) struct Stepper<'a> {
     pub geometry: GeometryTensors,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
-    /// The next step size of the tensor engine in adaptive runs.
-    pub next_dt: Cell<f64>,
     /// A velocity added to the field's.
     pub drift: [f64; 3],
     pub walk: Option<Walk>,

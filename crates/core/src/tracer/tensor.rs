@@ -6,19 +6,16 @@ use super::{
     adapt, edge,
     hook::{self, HookContext},
     obstacles, reinjection,
+    runge_kutta::{StepResult, StepTimes, rk_step},
     selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
     walk::{self, SlotGeneration},
     walls::{self, column},
 };
-use crate::{
-    Result, Status,
-    field::{evaluate, to_host},
-    schedule::Chunk,
-};
+use crate::{Result, Status, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Particles, Ratio, status::EXITED};
+use burntrace_kernels::{Particles, status::EXITED};
 
 /// Advances particles by a chunk. Also returns the ends that are followed by a re-injection.
 pub(super) fn advance(
@@ -128,11 +125,12 @@ impl State {
         State::unpack(first_slot, all)
     }
 
-    /// Counts a step of all particles as accepted or rejected.
-    pub fn count(&mut self, is_accepted: bool) {
-        let (one, none) = (self.status.ones_like(), self.status.zeros_like());
-        let columns = if is_accepted { vec![one, none] } else { vec![none, one] };
-        self.tries = self.tries.clone() + Tensor::cat(columns, 1);
+    /// Counts a step of the selected particles as accepted, and of the others as rejected.
+    pub fn count_tries(&mut self, accepted: &RowSelection) {
+        let rejected = Tensor::<2, Int>::from_data([[0, 1]], (&self.tries.device(), DType::I32));
+        let shift = Tensor::<2, Int>::from_data([[1, -1]], (&self.tries.device(), DType::I32));
+        let all = self.tries.clone() + rejected;
+        self.tries = accepted.put(all.clone(), accepted.take(&all) + shift);
     }
 
     /// Mask of particles with a status `[n, 1]`.
@@ -183,7 +181,7 @@ fn fixed_step(
     let whole = end - t;
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
     let attempt = |from: &Tensor<2>, slots: &[SlotGeneration]| -> Result<StepResult> {
-        let mut result = rk_step(stepper, from, time, h)?;
+        let mut result = rk_step(stepper, from, &StepTimes::Common { time, h })?;
         if let Some(walk) = &stepper.walk {
             let steps = (slots, index);
             result.to = walk::diffuse(walk, stepper.field, (from, result.to), (time, h), steps)?;
@@ -195,7 +193,8 @@ fn fixed_step(
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
         Ok(attempt(&rows.take(&part.position), &slots)?.to)
     })?;
-    Ok(arrive(stepper, part, (index, start, 1.0), (to, slow)))
+    let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
+    Ok(arrive(stepper, part, (index, span), (to, slow)))
 }
 
 /// The ends of steps, with a graph of the finite ones only: if gradients are tracked and some ends
@@ -216,12 +215,12 @@ pub(super) fn without_lost(
     })
 }
 
-/// Applies boundaries to displacements to `to`, from the fraction `start` of a step to the fraction
-/// `until`.
+/// Applies boundaries to displacements to `to`, from the fractions `start` of a step to the
+/// fractions `until`, both `[n, 1]`.
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
-    (index, start, until): (u64, f64, f64),
+    (index, [start, until]): (u64, [Tensor<2>; 2]),
     (to, slow): (Tensor<2>, Tensor<2, Bool>),
 ) -> State {
     let from = state.position.clone();
@@ -240,8 +239,7 @@ pub(super) fn arrive(
 
     let face = landing.face.cast(DType::I32).add_scalar(EXITED);
     let exit_status = face.mask_fill(leaves, Status::LeftMesh.code());
-    let when = landing.fraction.mul_scalar(until - start).add_scalar(start).detach();
-    let start_fraction = state.fraction.zeros_like().add_scalar(start);
+    let when = (landing.fraction * (until - start.clone()) + start.clone()).detach();
     let image = state.image.clone() + landing.image.cast(DType::I32);
     State {
         first_slot: state.first_slot,
@@ -255,7 +253,7 @@ pub(super) fn arrive(
         generation: state.generation,
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
-        fraction: state.fraction.mask_where(ended, start_fraction).mask_where(exits, when),
+        fraction: state.fraction.mask_where(ended, start).mask_where(exits, when),
     }
 }
 
@@ -295,55 +293,6 @@ impl Leaving {
         let cell = TensorData::new(edge.cell, [n, 1]);
         Leaving { cell: Tensor::from_data(cell, (&mask.device(), DType::I32)), mask }
     }
-}
-
-/// The result of a step before boundaries.
-pub(super) struct StepResult {
-    pub to: Tensor<2>,
-    /// Mask of particles slower than the threshold speed `[n, 1]`.
-    pub slow: Tensor<2, Bool>,
-    /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
-    pub error: Tensor<2>,
-}
-
-/// One Runge-Kutta step, before boundaries.
-pub(super) fn rk_step(stepper: &Stepper, from: &Tensor<2>, t: f64, h: f64) -> Result<StepResult> {
-    let tableau = stepper.scheme.tableau();
-    let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
-    let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
-    let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
-    let stages = match stepper.adaptive {
-        Some(_) => tableau.stages,
-        None => tableau.solution_stages(),
-    };
-    let mut k: Vec<Tensor<2>> = Vec::with_capacity(stages);
-    for s in 0..stages {
-        let mut stage = from.clone();
-        for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
-            stage = stage + k.clone().mul_scalar(a.value() * h);
-        }
-        let mut stage = walls::wrap(&stepper.boundary, stage);
-        if let Some((mesh, starts)) = &mesh {
-            stage = edge::clip_to_mesh(mesh, starts, stage);
-        }
-        let v = evaluate::velocity(stepper.field, stage, t + tableau.c[s].value() * h)?;
-        k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
-    }
-    let to = from.clone() + mean(&tableau.b, &k).mul_scalar(h);
-    let error = mean(&tableau.error, &k).mul_scalar(h);
-    let first = k.swap_remove(0).detach();
-    let speed = first.powi_scalar(2).sum_dim(1);
-    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    Ok(StepResult { to, slow, error })
-}
-
-/// The weighted sum of stage velocities for one row of a tableau.
-fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
-    let weighed = weights.iter().zip(k).filter(|(weight, _)| !weight.is_zero());
-    weighed
-        .map(|(weight, k)| k.clone().mul_scalar(weight.value()))
-        .reduce(|sum, k| sum + k)
-        .unwrap_or_else(|| k[0].zeros_like())
 }
 
 /// Mask of finite positions `[n, 1]`.

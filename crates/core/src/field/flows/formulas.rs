@@ -1,7 +1,7 @@
 //! The formulas of [`Flow`](super::Flow) in tensor operations. Factors that depend only on time are
 //! evaluated on the host in f64.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 use std::f64::consts::PI;
 
 /// The coordinates `[n, 1]` of positions `[n, 3]`.
@@ -14,15 +14,27 @@ fn planar(u: Tensor<2>, v: Tensor<2>) -> Tensor<2> {
     Tensor::cat(vec![u, v, w], 1)
 }
 
-/// The same velocity at all positions.
-pub(super) fn everywhere(position: Tensor<2>, velocity: [f64; 3]) -> Tensor<2> {
-    let column = position.narrow(1, 0, 1).zeros_like();
-    Tensor::cat(velocity.map(|u| column.clone() + u).to_vec(), 1)
+/// Numbers as a tensor with a row for all positions, or one for each.
+fn constant<const D: usize>(
+    rows: impl ExactSizeIterator<Item = [f64; D]>,
+    position: &Tensor<2>,
+) -> Tensor<2> {
+    let count = rows.len();
+    let data = TensorData::new(rows.flatten().collect::<Vec<f64>>(), [count, D]);
+    Tensor::from_data(data, (&position.device(), position.dtype()))
 }
 
-pub(super) fn eddy(position: Tensor<2>, oscillation: f64, current: f64, phase: f64) -> Tensor<2> {
+/// One velocity at all positions, or one at each.
+pub(super) fn everywhere(
+    position: &Tensor<2>,
+    velocity: impl ExactSizeIterator<Item = [f64; 3]>,
+) -> Tensor<2> {
+    position.zeros_like() + constant(velocity, position)
+}
+
+pub(super) fn eddy(oscillation: f64, current: f64, phase: f64) -> [f64; 3] {
     let (sin, cos) = phase.sin_cos();
-    everywhere(position, [current + oscillation * cos, -oscillation * sin, 0.0])
+    [current + oscillation * cos, -oscillation * sin, 0.0]
 }
 
 pub(super) fn rotation(position: Tensor<2>, [xc, yc]: [f64; 2], rate: f64) -> Tensor<2> {
@@ -35,12 +47,17 @@ pub(super) fn taylor_green(position: Tensor<2>) -> Tensor<2> {
     planar(x.clone().sin() * y.clone().cos(), -(x.cos() * y.sin()))
 }
 
-/// `a` is the displacement epsilon sin(omega t) of the wall.
-pub(super) fn double_gyre(position: Tensor<2>, amplitude: f64, a: f64) -> Tensor<2> {
+/// `walls` has the displacement a = epsilon sin(omega t) of the wall, for all positions or for each.
+pub(super) fn double_gyre(
+    position: Tensor<2>,
+    amplitude: f64,
+    walls: impl ExactSizeIterator<Item = f64> + Clone,
+) -> Tensor<2> {
+    let a = constant(walls.clone().map(|a| [a]), &position);
+    let b = constant(walls.map(|a| [1.0 - 2.0 * a]), &position);
     let [x, y, _] = columns(position);
-    let b = 1.0 - 2.0 * a;
-    let phi = (x.clone() * a + b) * x.clone() * PI;
-    let dphi = x * (2.0 * a) + b;
+    let phi = (x.clone() * a.clone() + b.clone()) * x.clone() * PI;
+    let dphi = x * (a * 2.0) + b;
     let y = y * PI;
     let u = phi.clone().sin() * y.clone().cos() * (-PI * amplitude);
     let v = phi.cos() * y.sin() * dphi * (PI * amplitude);

@@ -1,0 +1,107 @@
+//! Runge-Kutta steps in tensor operations.
+
+use super::{adapt::Trial, edge, stepper::Stepper, tensor::State, walls};
+use crate::{
+    Field, Result,
+    field::{evaluate, to_host},
+};
+use burn::tensor::{Bool, Tensor, TensorData};
+use burntrace_kernels::Ratio;
+
+/// Start times and lengths of the steps of particles.
+pub(super) enum StepTimes {
+    /// The same for all.
+    Common { time: f64, h: f64 },
+    /// One for each particle; lengths `[n, 1]`.
+    Each { trials: Vec<Trial>, h: Box<Tensor<2>> },
+}
+
+impl StepTimes {
+    /// The times of trial steps of `part`.
+    pub fn of_each(trials: &[Trial], part: &State) -> Self {
+        let h = column_of(trials.iter().map(|trial| trial.h), &part.fraction);
+        StepTimes::Each { trials: trials.to_vec(), h: Box::new(h) }
+    }
+
+    /// Velocities times a part of each step.
+    fn displacement(&self, velocity: Tensor<2>, part: f64) -> Tensor<2> {
+        match self {
+            StepTimes::Common { h, .. } => velocity.mul_scalar(part * h),
+            StepTimes::Each { h, .. } => velocity * h.as_ref().clone().mul_scalar(part),
+        }
+    }
+
+    /// Velocities after a part of each step.
+    fn velocity(&self, field: &dyn Field, position: Tensor<2>, part: f64) -> Result<Tensor<2>> {
+        match self {
+            StepTimes::Common { time, h } => evaluate::velocity(field, position, time + part * h),
+            StepTimes::Each { trials, .. } => {
+                let times = trials.iter().map(|trial| trial.time + part * trial.h);
+                evaluate::velocity_at(field, position, &times.collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// Numbers as a column `[n, 1]` on the device of `beside`.
+pub(super) fn column_of(
+    numbers: impl ExactSizeIterator<Item = f64>,
+    beside: &Tensor<2>,
+) -> Tensor<2> {
+    let count = numbers.len();
+    let data = TensorData::new(numbers.collect::<Vec<_>>(), [count, 1]);
+    Tensor::from_data(data, (&beside.device(), beside.dtype()))
+}
+
+/// The result of a step before boundaries.
+pub(super) struct StepResult {
+    pub to: Tensor<2>,
+    /// Mask of particles slower than the threshold speed `[n, 1]`.
+    pub slow: Tensor<2, Bool>,
+    /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
+    pub error: Tensor<2>,
+}
+
+/// One Runge-Kutta step, before boundaries.
+pub(super) fn rk_step(
+    stepper: &Stepper,
+    from: &Tensor<2>,
+    times: &StepTimes,
+) -> Result<StepResult> {
+    let tableau = stepper.scheme.tableau();
+    let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
+    let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
+    let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
+    let stages = match stepper.adaptive {
+        Some(_) => tableau.stages,
+        None => tableau.solution_stages(),
+    };
+    let mut k: Vec<Tensor<2>> = Vec::with_capacity(stages);
+    for s in 0..stages {
+        let mut stage = from.clone();
+        for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
+            stage = stage + times.displacement(k.clone(), a.value());
+        }
+        let mut stage = walls::wrap(&stepper.boundary, stage);
+        if let Some((mesh, starts)) = &mesh {
+            stage = edge::clip_to_mesh(mesh, starts, stage);
+        }
+        let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
+        k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
+    }
+    let to = from.clone() + times.displacement(mean(&tableau.b, &k), 1.0);
+    let error = times.displacement(mean(&tableau.error, &k), 1.0);
+    let first = k.swap_remove(0).detach();
+    let speed = first.powi_scalar(2).sum_dim(1);
+    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
+    Ok(StepResult { to, slow, error })
+}
+
+/// The weighted sum of stage velocities for one row of a tableau.
+fn mean(weights: &[Ratio], k: &[Tensor<2>]) -> Tensor<2> {
+    let weighed = weights.iter().zip(k).filter(|(weight, _)| !weight.is_zero());
+    weighed
+        .map(|(weight, k)| k.clone().mul_scalar(weight.value()))
+        .reduce(|sum, k| sum + k)
+        .unwrap_or_else(|| k[0].zeros_like())
+}
