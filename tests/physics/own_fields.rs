@@ -3,8 +3,8 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Domain, Error, Face, Field, FieldFn, Precision, RandomWalk, SaveAt, Scheme, Seeds, Status,
-    Tolerance, Tracer, Tracks,
+    Domain, Error, Face, Field, FieldFn, Inlet, InletShape, Pattern, Precision, RandomWalk, SaveAt,
+    Scheme, Seeds, Status, Tolerance, Tracer, Tracks,
 };
 
 /// CPU devices in double precision.
@@ -327,6 +327,10 @@ fn velocities_of_another_shape_precision_or_device_are_refused() {
         // Right for one particle only.
         let message = own(|p, _| p.narrow(0, 0, 1)).message(|tracer| tracer);
         assert_contains(&message, &["[1, 3] at 2 positions", "return [2, 3]"]);
+        let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Flux).unwrap();
+        let message = own(|p, _| p.narrow(0, 0, 1))
+            .message(|tracer| tracer.outlet(Face::XHigh, inlet.clone()));
+        assert_contains(&message, &["the shape [1, 3]", "return ["]);
         // Right in all steps, but not at the last save.
         let last = own(|p, t| if t < 1.0 { p } else { p.narrow(1, 0, 1) });
         assert_contains(&last.message(|tracer| tracer.save_velocity(true)), &["return [2, 3]"]);

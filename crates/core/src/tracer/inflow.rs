@@ -1,7 +1,11 @@
 //! Positions of inlets, and their assignment to slots.
 
 use super::{Tracer, obstacles, patches, start};
-use crate::{Error, Inlet, Pattern, Result, Sampled, Seeds, field::to_host, inlet};
+use crate::{
+    Error, Inlet, Pattern, Result, Seeds,
+    field::{evaluate, to_host},
+    inlet,
+};
 use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 
@@ -92,9 +96,7 @@ fn velocity(tracer: &Tracer, positions: &[[f64; 3]], time: f64) -> Result<Vec<[f
     let numbers = positions.as_flattened().iter().copied();
     let data = field.precision().data(numbers, [positions.len(), 3]);
     let position = Tensor::<2>::from_data(data, (&field.device(), field.precision().dtype()));
-    let velocity = to_host(&field.velocity(position, time));
-    field.sampled().map_or(Ok(()), Sampled::failure)?;
-    Ok(velocity)
+    Ok(to_host(&evaluate::velocity(field, position, time)?))
 }
 
 /// The positions of an inlet that are inside the mesh, if the field has one, and on the allowed
