@@ -1,6 +1,6 @@
 //! The domain box and the conditions on its six faces.
 
-use crate::{MeshPatch, Wall};
+use crate::{MeshPatch, Status, Wall};
 
 /// A face of the domain box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +80,31 @@ impl Condition {
     }
 }
 
+/// What a condition does with a particle, as numbers that the event loop computes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Response {
+    /// How many times the component of the remaining displacement into the surface is removed from
+    /// it.
+    pub turn: i32,
+    /// The status of the particle, if it ends there; else that of an active one.
+    pub end: i32,
+    /// Whether it goes on at the opposite face.
+    pub wraps: bool,
+}
+
+impl Condition {
+    /// The response of a surface at which particles exit with a status.
+    pub(crate) fn response(self, exit: Status) -> Response {
+        let (turn, end, wraps) = match self {
+            Condition::Periodic => (0, Status::Active, true),
+            Condition::Reflect => (2, Status::Active, false),
+            Condition::Clamp => (1, Status::Active, false),
+            Condition::Exit => (0, exit, false),
+        };
+        Response { turn, end: end.code(), wraps }
+    }
+}
+
 /// Code of [`Condition::Periodic`].
 pub const PERIODIC: i32 = 0;
 /// Code of [`Condition::Reflect`].
@@ -107,6 +132,17 @@ pub struct Boundary {
 }
 
 impl Boundary {
+    /// A boundary without bounds.
+    pub(crate) fn open() -> Self {
+        Boundary {
+            low: [f64::NEG_INFINITY; 3],
+            high: [f64::INFINITY; 3],
+            faces: [[Condition::Exit; 2]; 3],
+            wall: Wall::Leave,
+            patches: Vec::new(),
+        }
+    }
+
     /// Whether an axis is periodic.
     pub fn is_periodic(&self, axis: usize) -> bool {
         self.faces[axis][0] == Condition::Periodic

@@ -1,6 +1,10 @@
 //! Functions on Burn tensors, the entry points for users of Burn.
 
-use crate::{ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops};
+use crate::{
+    ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops,
+    physics::facet::FACET_ROWS,
+    record,
+};
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
@@ -28,56 +32,46 @@ pub struct FieldTensors {
 pub struct Particles {
     /// Positions `[n, 3]`, in the field's precision.
     pub position: Tensor<2>,
-    /// Nine `i32` per particle `[n, 9]`:
-    ///
-    /// * its [`Status`](crate::Status) code;
-    /// * the step of its event: its release while it waits, its end once it has ended;
-    /// * three periodic images: the number of boxes crossed along each axis (position + image x
-    ///   width is the unwrapped position);
-    /// * in a mesh, one more than the number of a cell near it, or 0; if it left the mesh, eight
-    ///   times the number of its last cell plus the local number of the face; among obstacles, the
-    ///   index of the obstacle at which it ended;
-    /// * its generation: the number of earlier particle instances in its slot;
-    /// * the numbers of accepted and rejected steps, with adaptive steps.
+    /// The `i32` of a [`Record`](crate::Record) per particle `[n, RECORD]`.
     pub record: Tensor<2, Int>,
     /// Fraction of its event's step at which the event takes place `[n]`. For an active particle
     /// with adaptive steps, the length suggested for its next step.
     pub fraction: Tensor<1>,
 }
 
-/// Columns of [`Particles::record`].
-pub const RECORD: usize = 9;
-
 impl Particles {
     /// [`Status`](crate::Status) codes `[n]`.
     pub fn status(&self) -> Tensor<1, Int> {
-        self.record.clone().slice([0..self.count(), 0..1]).squeeze_dim(1)
+        self.column(record::STATUS)
     }
 
     /// Steps of the particles' events `[n]`.
     pub fn event_step(&self) -> Tensor<1, Int> {
-        self.record.clone().slice([0..self.count(), 1..2]).squeeze_dim(1)
+        self.column(record::STEP)
     }
 
     /// Boxes crossed through periodic faces `[n, 3]`.
     pub fn image(&self) -> Tensor<2, Int> {
-        self.record.clone().slice([0..self.count(), 2..5])
+        self.record.clone().narrow(1, record::IMAGE, 3)
     }
 
-    /// Mesh cells of the particles, or where they left the mesh `[n]`; see
-    /// [`record`](Particles::record).
-    pub fn cell(&self) -> Tensor<1, Int> {
-        self.record.clone().slice([0..self.count(), 5..6]).squeeze_dim(1)
+    /// Mesh cells of the particles, or where they ended `[n]`; see [`Record::place`](crate::Record::place).
+    pub fn place(&self) -> Tensor<1, Int> {
+        self.column(record::PLACE)
     }
 
     /// Generations: earlier particle instances in the particles' slots `[n]`.
     pub fn generation(&self) -> Tensor<1, Int> {
-        self.record.clone().slice([0..self.count(), 6..7]).squeeze_dim(1)
+        self.column(record::GENERATION)
     }
 
     /// Accepted and rejected adaptive steps `[n, 2]`.
     pub fn tries(&self) -> Tensor<2, Int> {
-        self.record.clone().slice([0..self.count(), 7..9])
+        self.record.clone().narrow(1, record::ACCEPTED, 2)
+    }
+
+    fn column(&self, column: usize) -> Tensor<1, Int> {
+        self.record.clone().narrow(1, column, 1).squeeze_dim(1)
     }
 
     /// Number of particles.
@@ -90,8 +84,7 @@ impl Particles {
 #[derive(Clone, Debug)]
 pub struct GeometryTensors {
     /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
-    /// (except on CPUs, which read them directly) the triangles of surfaces among the obstacles. At
-    /// least one row.
+    /// the triangles of surfaces among the obstacles. At least one row.
     pub rows: Tensor<2>,
     /// Integers of those surfaces `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
@@ -102,7 +95,7 @@ impl GeometryTensors {
     pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
         for surface in surfaces(obstacles) {
-            rows.extend(surface.double().iter());
+            rows.extend(&surface.rows);
             numbers.extend(&surface.numbers);
         }
         if rows.is_empty() {
@@ -136,6 +129,11 @@ pub(crate) fn surfaces(obstacles: &[Obstacle]) -> impl Iterator<Item = &ClosedSu
     })
 }
 
+/// Number of rows of the triangles of the surfaces among obstacles.
+pub(crate) fn triangle_rows(obstacles: &[Obstacle]) -> usize {
+    surfaces(obstacles).map(|surface| FACET_ROWS * surface.triangles().len()).sum()
+}
+
 /// Particle instances that ended in a launch and were followed by others in their slots, in no
 /// particular order.
 ///
@@ -164,8 +162,7 @@ pub struct Launched {
 }
 
 /// Advances all particles through all steps of a segment, in one launch, on the device that holds
-/// them. `geometry` holds the positions of the segment's inlets and, on devices other than CPUs,
-/// its obstacles.
+/// them. `geometry` holds the positions of the segment's inlets and the triangles of its obstacles.
 ///
 /// # Panics
 ///

@@ -22,8 +22,10 @@ mod grid;
 mod mesh;
 mod obstacle;
 mod ops;
+mod physics;
 mod points;
 pub mod random;
+mod record;
 mod reinjection;
 mod scheme;
 mod segment;
@@ -39,16 +41,21 @@ pub use adaptive::Adaptive;
 pub use boundary::{Boundary, Condition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
-pub use cpu::{instructions, obstacles::obstacle_passages};
+pub use cpu::{
+    instructions,
+    paths::{Jacobian, MeshTables, PathEnd, Paths},
+};
 pub use field::FieldShape;
 pub use functions::{
-    FieldTensors, GeometryTensors, Launched, Log, Particles, RECORD, advance, locate, sample,
+    FieldTensors, GeometryTensors, Launched, Log, Particles, advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
-pub use mesh::{CELL_RECORD, MAX_BOUNCES, MeshForm, MeshPatch, MeshShape, Wall};
-pub use obstacle::{Allowed, MAX_EVENTS, Obstacle, ObstaclePassage, Shape, Surface};
+pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape, Wall};
+pub use obstacle::{Allowed, Obstacle, Shape, Surface};
 pub use ops::TraceBackend;
+pub use physics::path::{MAX_BOUNCES, MAX_EVENTS};
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
+pub use record::{RECORD, Record};
 pub use reinjection::{
     InletRows, LOG_INDEX, LOG_POSITION, MAX_INSTANCES_PER_STEP, NEVER, ReinjectionRules, Releases,
     SlotRules, SourceSlots,

@@ -1,6 +1,6 @@
 //! The shape of a field on a mesh.
 
-use crate::Placement;
+use crate::{Placement, Status, boundary::Response};
 
 /// Cells of a mesh, which determine how positions are located in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub enum Wall {
     /// It ends there, at the time of the crossing.
     #[default]
     Leave,
-    /// It is reflected, up to [`MAX_BOUNCES`] times in a step.
+    /// It is reflected, up to [`MAX_BOUNCES`](crate::MAX_BOUNCES) times in a step.
     Reflect,
     /// It slides: the normal component of the remaining displacement is dropped.
     Slide,
@@ -43,6 +43,18 @@ impl Wall {
     }
 }
 
+impl Wall {
+    /// See [`Condition::response`](crate::Condition).
+    pub(crate) fn response(self, exit: Status) -> Response {
+        let (turn, end) = match self {
+            Wall::Leave => (0, exit),
+            Wall::Reflect => (2, Status::Active),
+            Wall::Slide => (1, Status::Active),
+        };
+        Response { turn, end: end.code(), wraps: false }
+    }
+}
+
 /// A patch of the mesh boundary with its own condition: the part within a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshPatch {
@@ -65,10 +77,6 @@ impl MeshPatch {
         patches.iter().position(is_in)
     }
 }
-
-/// Maximum number of wall contacts in one step. A particle with more, as in a narrow wedge, stays
-/// at the last one until the next step.
-pub const MAX_BOUNCES: usize = 16;
 
 /// Shape of a mesh: the metadata that a kernel needs beside the tensors.
 ///

@@ -1,7 +1,7 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{ClosedSurface, Status, cpu::obstacles::facets::Facets};
+use crate::{ClosedSurface, Status, boundary::Response, cpu::paths::obstacle_clearance};
 use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
@@ -123,25 +123,6 @@ impl Shape {
             _ => None,
         }
     }
-
-    /// Lower bound of the distance from the shape; negative inside.
-    fn distance(&self, p: [f64; 3]) -> f64 {
-        match *self {
-            Shape::Sphere { centre, radius } => norm([0, 1, 2].map(|d| p[d] - centre[d])) - radius,
-            Shape::Cylinder { base, axis, radius, capped } => {
-                let (from_base, length) = ([0, 1, 2].map(|d| p[d] - base[d]), norm(axis));
-                let unit = axis.map(|x| x / length);
-                let along: f64 = (0..3).map(|d| from_base[d] * unit[d]).sum();
-                let round = norm([0, 1, 2].map(|d| from_base[d] - along * unit[d])) - radius;
-                if capped { round.max(-along).max(along - length) } else { round }
-            }
-            Shape::Box { low, high } => {
-                let beyond = |d: usize| (low[d] - p[d]).max(p[d] - high[d]);
-                beyond(0).max(beyond(1)).max(beyond(2))
-            }
-            Shape::Surface(ref surface) => Facets::<f64>::new(surface, 0.0).value(&p),
-        }
-    }
 }
 
 fn norm([x, y, z]: [f64; 3]) -> f64 {
@@ -179,7 +160,7 @@ impl Allowed {
 /// Condition at the surface of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Surface {
-    /// It is reflected, by surfaces and domain faces together up to [`MAX_EVENTS`] times in a step.
+    /// It is reflected, by surfaces and domain faces together up to [`MAX_EVENTS`](crate::MAX_EVENTS) times in a step.
     #[default]
     Reflect,
     /// It slides: the normal component of the remaining displacement is dropped.
@@ -212,9 +193,18 @@ impl Surface {
     }
 }
 
-/// Maximum number of contacts with obstacles and domain faces in one step. A particle with more, as
-/// in a narrow wedge, stays at the last one until the next step.
-pub const MAX_EVENTS: usize = 64;
+impl Surface {
+    /// See [`Condition::response`](crate::Condition).
+    pub(crate) fn response(self, exit: Status) -> Response {
+        let (turn, end) = match self {
+            Surface::Reflect => (2, Status::Active),
+            Surface::Slide => (1, Status::Active),
+            Surface::Stick => (0, Status::Stuck),
+            Surface::Exit => (0, exit),
+        };
+        Response { turn, end: end.code(), wraps: false }
+    }
+}
 
 /// An obstacle in the domain box.
 ///
@@ -241,25 +231,8 @@ impl Obstacle {
     /// coordinates away from the surface.
     pub fn allows(&self, position: [f64; 3], slack: f64) -> bool {
         let [.., size] = self.shape.numbers();
-        let distance = self.shape.distance(position);
-        match self.allowed {
-            Allowed::Outside => distance >= -slack * size,
-            Allowed::Inside => distance <= slack * size,
-        }
+        obstacle_clearance(self, position) >= -slack * size
     }
-}
-
-/// Result of following a straight path among obstacles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ObstaclePassage {
-    /// Final position, in the domain box.
-    pub position: [f64; 3],
-    /// Boxes crossed through periodic faces, per axis.
-    pub image: [i32; 3],
-    /// Final status, and the fraction of the path at the end, if the particle ended.
-    pub end: Option<(Status, f64)>,
-    /// Index of the obstacle at which it ended, if any.
-    pub obstacle: Option<usize>,
 }
 
 #[cfg(test)]

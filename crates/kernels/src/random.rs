@@ -16,7 +16,7 @@
 //!
 //! # Normal variates
 //!
-//! `cpu::random` and `cube::random` compute the same formula from the constants below; the square
+//! `physics::normals` computes the formula from the constants below on all devices; the square
 //! root is the only platform function used: G. E. P. Box, M. E. Muller: *A note on the generation
 //! of random normal deviates*, Ann. Math. Stat. 29 (1958), 610. A 32-bit word `w` represents `u =
 //! (w + 1/2) / 2^32`, which is neither 0 nor 1; no variate exceeds `sqrt(66 ln 2) < 6.77` in
@@ -35,6 +35,8 @@
 //! Angle `2 pi u`: the nearest multiple of a right angle is subtracted in integers as well. Sine
 //! and cosine of the remainder, at most `pi / 4` in magnitude and never 0, are Taylor series.
 
+use crate::physics::normals::host::{self as normals, Bits};
+
 /// The stream of the random walk.
 pub const WALK: u32 = 1 << 31;
 
@@ -44,16 +46,15 @@ pub(crate) const ROUNDS: usize = 10;
 
 /// Philox4x32-10: 128 random bits of a counter and a key.
 #[inline(always)]
-pub fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
-    for _ in 0..ROUNDS {
-        let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
-        let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
-        let [a_low, a_high] = halves(a);
-        let [b_low, b_high] = halves(b);
-        counter = [b_high ^ counter[1] ^ key[0], b_low, a_high ^ counter[3] ^ key[1], a_low];
-        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
-    }
-    counter
+pub fn philox([a, b, c, d]: [u32; 4], [low, high]: [u32; 2]) -> [u32; 4] {
+    let Bits { a, b, c, d } = normals::philox(Bits { a, b, c, d }, low, high);
+    [a, b, c, d]
+}
+
+/// Three independent standard normal variates of an address, in double precision.
+pub(crate) fn normals_of(seed: u64, slot: u32, generation: u32, draw: u32) -> [f64; 3] {
+    let [low, high] = halves(seed);
+    normals::normals::<f64>(&normals::bits(low, high, slot, generation, draw, WALK)).0
 }
 
 /// The low and the high half of a 64-bit word.

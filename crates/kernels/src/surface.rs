@@ -15,12 +15,9 @@ pub(crate) use cells::{CUTS, MAX_CUTS, QUANTA};
 pub use error::SurfaceError;
 
 use closing::close;
-use facet::{Sides, dot};
+use facet::dot;
 use frames::Frames;
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::fmt;
 use tree::Tree;
 
 /// A closed triangulated surface, which bounds a body or a vessel: a [shape](crate::Shape) of
@@ -37,9 +34,7 @@ pub struct ClosedSurface {
     points: Vec<[f64; 3]>,
     triangles: Vec<[u32; 3]>,
     /// Numbers of the triangles: see `facet.rs`.
-    rows: Arc<Vec<[f64; 3]>>,
-    /// The same in single precision, computed on first use.
-    single: OnceLock<Arc<Vec<[f32; 3]>>>,
+    pub(crate) rows: Vec<[f64; 3]>,
     /// The [`Sides`] of each triangle, then the cells: see `cells.rs`.
     pub(crate) numbers: Vec<i32>,
     pub(crate) low: [f64; 3],
@@ -73,8 +68,7 @@ impl ClosedSurface {
         Ok(ClosedSurface {
             points: closed.points,
             triangles: closed.triangles,
-            rows: Arc::new(rows),
-            single: OnceLock::new(),
+            rows,
             numbers: cells.numbers,
             low,
             high,
@@ -123,19 +117,6 @@ impl ClosedSurface {
         size(&self.low, &self.high)
     }
 
-    pub(crate) fn double(&self) -> Arc<Vec<[f64; 3]>> {
-        self.rows.clone()
-    }
-
-    pub(crate) fn single(&self) -> Arc<Vec<[f32; 3]>> {
-        let single = || Arc::new(self.rows.iter().map(|row| row.map(|x| x as f32)).collect());
-        self.single.get_or_init(single).clone()
-    }
-
-    /// The sides of the edges and corners of a triangle.
-    pub(crate) fn sides(&self, triangle: usize) -> Sides {
-        Sides(self.numbers[triangle])
-    }
 }
 
 impl PartialEq for ClosedSurface {

@@ -1,9 +1,6 @@
 //! Diffusion in addition to advection: a random walk.
 
-use crate::{
-    cpu::random::normals,
-    random::{WALK, bits},
-};
+use crate::random::normals_of;
 
 /// Discretisation of a random walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,6 +49,6 @@ pub struct Walk {
 impl Walk {
     /// The three normal variates of a step, in double precision.
     pub fn normals(&self, slot: u32, generation: u32, step: u32) -> [f64; 3] {
-        normals::<f64>(bits(self.seed, slot, generation, step, WALK))
+        normals_of(self.seed, slot, generation, step)
     }
 }

@@ -73,27 +73,6 @@ impl Mesh {
         gradients
     }
 
-    /// The cell and the face at which a walk from a cell to a position outside the mesh ends, with
-    /// a displacement from there into the cell: normal to the face, and of the order of the
-    /// tolerance.
-    pub(crate) fn edge(&self, cell: usize, point: [f64; 3]) -> (usize, usize, [f64; 3]) {
-        let mut cell = cell;
-        for _ in 0..MAX_CELLS {
-            let Some(shape) = self.shape(cell) else { break };
-            let (answer, neighbours) = (shape.locate(point), self.neighbours(cell));
-            // At a corner, the face with the largest distance may belong to a neighbour.
-            let is_open = |face: usize| neighbours[face] < 0;
-            if let Some(face) = self.cells.kinds[cell].beyond(answer.at, is_open) {
-                return (cell, face, shape.inward(answer.at, face));
-            }
-            match usize::try_from(neighbours[answer.face]) {
-                Ok(next) => cell = next,
-                Err(_) => return (cell, answer.face, shape.inward(answer.at, answer.face)),
-            }
-        }
-        (cell, 0, [0.0; 3])
-    }
-
     fn search(
         &self,
         point: [f64; 3],

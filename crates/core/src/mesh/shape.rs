@@ -155,22 +155,6 @@ impl Shape {
         if self.kind == CellKind::Pyramid { allowance } else { allowance.min(MAX_SLACK) }
     }
 
-    /// A displacement into the cell from near one of its faces: normal to the face, with twice the
-    /// tolerance as length.
-    pub fn inward(&self, at: [f64; 3], face: usize) -> [f64; 3] {
-        let sides = self.kind.table().sides;
-        let side = sides.iter().find(|side| side.face == face).unwrap_or(&sides[0]);
-        let Some(inverse) = inverse(&self.jacobian(at)) else { return [0.0; 3] };
-        let axes = self.kind.dimension();
-        let gradient_vector: [f64; 3] = std::array::from_fn(|d| {
-            let along = (0..3).map(|k| side.plane[k + 1] * inverse[k][d]).sum();
-            if d < axes { along } else { 0.0 }
-        });
-        let square: f64 = gradient_vector.iter().map(|x| x * x).sum();
-        let gradient = gradient_vector.iter().map(|x| x.abs()).sum();
-        gradient_vector.map(|x| 2.0 * self.allowance(gradient) * self.size * x / square)
-    }
-
     /// Gradients of the parametric coordinates, a row for each; `None` if the Jacobian is singular.
     pub fn gradients(&self, at: [f64; 3]) -> Option<Matrix> {
         Some(inverse(&self.jacobian(at))?.map(|row| row.map(|x| x / self.size)))

@@ -6,7 +6,7 @@ use crate::{
     floats::Floats,
     schedule::{NEVER, Schedule},
 };
-use burntrace_kernels::{MeshPatch, RECORD, status::BROKEN_OFF};
+use burntrace_kernels::{MeshPatch, Record, status::BROKEN_OFF};
 
 /// Releases of all particle instances: of the seeds, and in re-used slots.
 pub(super) struct Slots<'a> {
@@ -49,31 +49,33 @@ pub(super) fn account(
     account.ends.release_time.reserve_exact(rows.count());
     account.ends.end_time.reserve_exact(rows.count());
     let mut events = Vec::with_capacity(rows.count().min(EVENTS));
-    for (i, record) in rows.record.chunks_exact(RECORD).enumerate() {
-        let status = Status::from_code(record[0]).ok_or_else(|| no_status(i, record[0]))?;
+    for (i, record) in Record::from_numbers(&rows.record).iter().enumerate() {
+        let code = record.status;
+        let status = Status::from_code(code).ok_or_else(|| no_status(i, code))?;
         account.ends.status.push(status);
         if field.mesh().is_some() {
-            account.ends.mesh_face.push(mesh_face(status, record[5] as usize, field));
+            account.ends.mesh_face.push(mesh_face(status, record.place as usize, field));
         }
         if slots.have_obstacles {
-            let is_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
-            account.ends.obstacle.push(is_at_one.then_some(record[5] as usize));
+            let may_be_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
+            let obstacle = usize::try_from(record.place).ok();
+            account.ends.obstacle.push(obstacle.filter(|_| may_be_at_one));
         }
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
         let (release, release_step) = slots.release(i);
         let is_timed = status.has_ended() && status != Status::NotLocated;
-        let last = if is_timed { record[1] as u64 + 1 } else { steps };
+        let last = if is_timed { record.step as u64 + 1 } else { steps };
         if status != Status::Waiting && status != Status::NotLocated {
             account.particle_steps += last.saturating_sub(release_step);
         }
-        events.push(if is_timed { (record[1] as u64, rows.fraction.get(i)) } else { (NEVER, 0.0) });
-        for (sum, column) in account.tries.iter_mut().zip(&record[7..9]) {
-            *sum += *column as u64;
+        events.push(if is_timed { (record.step as u64, rows.fraction.get(i)) } else { (NEVER, 0.0) });
+        for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
+            *sum += tries as u64;
         }
         let was_released = status != Status::Waiting;
-        account.released += usize::from(was_released) + record[6] as usize;
+        account.released += usize::from(was_released) + record.generation as usize;
         account.ends.release_time.push(if was_released { release } else { f64::NAN });
         if events.len() == EVENTS {
             account.ends.end_time.extend(schedule.times_of(&events));

@@ -6,7 +6,6 @@ use super::{
     slots::{End, Reinjection},
     stepper::Stepper,
     tensor::{State, arrive, finite},
-    walls::column,
 };
 use crate::{Error, Result, Sampled, Status, schedule::Chunk};
 use burn::tensor::{Bool, Tensor, TensorData};
@@ -196,7 +195,7 @@ fn lengths(
     let whole = context.times[1] - context.times[0];
     let has_release = stepper.releases.iter().any(|release| release.step == context.index);
     if context.following.is_none() && !has_release {
-        return Ok(column(position, 0).detach().zeros_like().add_scalar(whole));
+        return Ok(position.clone().narrow(1, 0, 1).detach().zeros_like().add_scalar(whole));
     }
     let starts = starts(context, ends)?;
     let count = starts.len();
@@ -242,7 +241,7 @@ impl Hook<'_> {
         if self.flat == [false; 3] {
             return to;
         }
-        let columns = [0, 1, 2].map(|d| column(if self.flat[d] { after } else { &to }, d));
+        let columns = [0, 1, 2].map(|d| (if self.flat[d] { after } else { &to }).clone().narrow(1, d, 1));
         Tensor::cat(columns.to_vec(), 1)
     }
 }
@@ -250,6 +249,6 @@ impl Hook<'_> {
 /// Rows in which both positions are equal and finite `[n, 1]`.
 fn equal(a: &Tensor<2>, b: &Tensor<2>) -> Tensor<2, Bool> {
     let [p, q] = [a, b].map(|p| p.clone().detach());
-    let axis = |d: usize| column(&p, d).equal(column(&q, d));
+    let axis = |d: usize| p.clone().narrow(1, d, 1).equal(q.clone().narrow(1, d, 1));
     axis(0).bool_and(axis(1)).bool_and(axis(2)).bool_and(finite(a))
 }

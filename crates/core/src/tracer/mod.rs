@@ -3,7 +3,6 @@
 mod adapt;
 mod batches;
 mod boundary;
-mod edge;
 mod ends;
 mod fused;
 mod hook;
@@ -17,6 +16,7 @@ mod planning;
 mod prepared;
 mod reading;
 mod reinjection;
+mod replay;
 mod rows;
 mod run;
 mod runge_kutta;
@@ -29,7 +29,6 @@ mod state;
 mod stepper;
 mod tensor;
 mod walk;
-mod walls;
 
 use crate::{
     Condition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result, SaveAt,
@@ -38,7 +37,7 @@ use crate::{
 };
 pub use adapt::Tolerance;
 pub use batches::BatchSummary;
-use boundary::{boundary, periods};
+use boundary::boundary;
 use burn::tensor::TensorData;
 pub(crate) use ends::EVENTS;
 pub use hook::Step;
@@ -282,12 +281,13 @@ impl<'a> Tracer<'a> {
         releases: Vec<Release>,
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
-        let obstacles = obstacles::checked(self)?;
+        let (boundary, obstacles) = (boundary(self)?, obstacles::checked(self)?);
         Ok(Stepper {
             field: self.field,
             engine,
             scheme: self.scheme,
-            boundary: boundary(self)?,
+            paths: replay::paths(self, engine, &boundary, &obstacles),
+            boundary,
             geometry: obstacles::geometry(self.field, inlets, &obstacles),
             obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,

@@ -1,15 +1,10 @@
-//! Obstacles: validation, and their effect on steps of the tensor engine.
-//!
-//! The effect is computed on the host, one particle at a time. The gradient is that of the free
-//! step; the correction at obstacles is treated as a constant.
+//! Obstacles: validation, and their buffers.
 
-use super::{Tracer, edge::constant, start, stepper::Stepper, walls::Landing};
+use super::{Tracer, start};
 use crate::{
-    Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, device,
-    field::{AXES, to_host},
+    Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, field::AXES,
 };
-use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{GeometryTensors, obstacle_passages, status::EXITED};
+use burntrace_kernels::GeometryTensors;
 
 /// Distance behind a surface within which a released particle counts as on it, in units of
 /// rounding.
@@ -17,8 +12,8 @@ const SLACK: f64 = 16.0;
 
 impl Tracer<'_> {
     /// Adds an obstacle: a body that particles stay outside of, or a vessel that they stay inside.
-    /// Obstacles are numbered in the order in which they are added. Fields on meshes have
-    /// [walls](Tracer::mesh_wall) instead and cannot be combined with obstacles.
+    /// Obstacles are numbered in the order in which they are added. In a field on a mesh they stand
+    /// beside its [walls](Tracer::mesh_wall).
     ///
     /// In a domain that is flat along an axis, spheres and boxes extend along the whole axis, and
     /// so do cylinders, whose axis must be parallel to it. Triangulated surfaces need a 3-D domain.
@@ -47,13 +42,6 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     if tracer.obstacles.is_empty() {
         return Ok(Vec::new());
     }
-    if tracer.field.mesh().is_some() {
-        return Err(Error::Obstacle(
-            "the field is on a mesh; use the wall of the mesh (`boundary.mesh`), or sample the \
-             field onto a grid"
-                .into(),
-        ));
-    }
     let of_one = |(number, obstacle): (usize, &Obstacle)| {
         let fail = |reason| {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
@@ -67,14 +55,13 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     tracer.obstacles.iter().enumerate().map(of_one).collect()
 }
 
-/// The buffers of inlets and obstacles on the field's device. CPU backends read surfaces directly.
+/// The buffers of inlets and obstacles on the field's device.
 pub(super) fn geometry(
     field: &dyn Field,
     inlets: &[[f64; 3]],
     obstacles: &[Obstacle],
 ) -> GeometryTensors {
     let device = start::plain(&field.device());
-    let obstacles = if device::compiles_kernels(&device) { obstacles } else { &[] };
     GeometryTensors::new(inlets, obstacles, &device, field.precision().dtype())
 }
 
@@ -120,37 +107,4 @@ pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + us
     Ok(move |position: &[f64; 3]| {
         obstacles.iter().all(|obstacle| obstacle.allows(*position, slack))
     })
-}
-
-/// Applies obstacles and domain faces to paths `from -> to` and updates `landing`, which held the
-/// result for the faces alone. Returns the obstacle number for each record `[n, 1]`.
-pub(super) fn pass(
-    stepper: &Stepper,
-    [from, to]: [&Tensor<2>; 2],
-    landing: &mut Landing,
-) -> Tensor<2, Int> {
-    let [n, _] = to.dims();
-    let (starts, ends) = (to_host(from), to_host(to));
-    let (obstacles, boundary) = (&stepper.obstacles, &stepper.boundary);
-    let passages = obstacle_passages(obstacles, boundary, to.dtype(), &starts, &ends);
-    let (mut position, mut image) = (Vec::with_capacity(3 * n), Vec::with_capacity(3 * n));
-    let (mut face, mut fraction, mut which) = (Vec::new(), Vec::new(), Vec::new());
-    for passage in passages {
-        position.extend(passage.position);
-        image.extend(passage.image);
-        let (status, part) = passage.end.unwrap_or((Status::Active, 2.0));
-        face.push(status.code() - EXITED);
-        fraction.push(part);
-        which.push(passage.obstacle.map_or(0, |which| which as i32));
-    }
-    let device = landing.image.device();
-    let ints = |numbers: Vec<i32>, columns: usize| {
-        let data = TensorData::new(numbers, [n, columns]);
-        Tensor::<2, Int>::from_data(data, (&device, DType::I32))
-    };
-    let free = landing.position.clone();
-    landing.position = constant(position, to) + (free.clone() - free.detach());
-    landing.fraction = constant(fraction, &landing.fraction);
-    (landing.image, landing.face) = (ints(image, 3), ints(face, 1));
-    ints(which, 1)
 }

@@ -133,7 +133,7 @@ impl Rows {
             tries: state.tries,
             generation: state.generation.mask_where(mask.clone(), column(self.generation)),
             image: state.image.mask_fill(all, 0),
-            cell: state.cell.mask_fill(mask.clone(), 0),
+            place: state.place.mask_fill(mask.clone(), 0),
             fraction: state.fraction.mask_where(mask, fraction),
         }
     }

@@ -1,10 +1,7 @@
 //! Runge-Kutta steps in tensor operations.
 
-use super::{adapt::Trial, edge, stepper::Stepper, tensor::State, walls};
-use crate::{
-    Field, Result,
-    field::{evaluate, to_host},
-};
+use super::{adapt::Trial, replay, stepper::Stepper, tensor::State};
+use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::Ratio;
 
@@ -69,7 +66,6 @@ pub(super) fn rk_step(
     times: &StepTimes,
 ) -> Result<StepResult> {
     let tableau = stepper.scheme.tableau();
-    let mesh = stepper.field.mesh().map(|mesh| (mesh, to_host(from)));
     let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
     let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
     let stages = match stepper.adaptive {
@@ -82,10 +78,7 @@ pub(super) fn rk_step(
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + times.displacement(k.clone(), a.value());
         }
-        let mut stage = walls::wrap(&stepper.boundary, stage);
-        if let Some((mesh, starts)) = &mesh {
-            stage = edge::clip_to_mesh(mesh, starts, stage);
-        }
+        let stage = replay::sampled_at(stepper, from, stage);
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }

@@ -7,7 +7,7 @@ use crate::{
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{NEVER, Particles, RECORD};
+use burntrace_kernels::{NEVER, Particles, RECORD, Record};
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub(super) fn rows(
 ) -> Rows {
     let fractions = std::mem::take(&mut releases.fractions);
     let empty = slots.map(Slots::first_positions).unwrap_or_default();
-    let mut records = Vec::with_capacity((cells.len() + empty.len()) * RECORD);
+    let mut records = Vec::with_capacity(cells.len() + empty.len());
     for (i, cell) in cells.iter().enumerate() {
         let status = if cell.is_none() {
             Status::NotLocated
@@ -72,15 +72,15 @@ pub(super) fn rows(
             Status::Active
         };
         let step = releases.of(i).1 as i32;
-        records.extend([status.code(), step, 0, 0, 0, cell.unwrap_or(0), 0, 0, 0]);
+        records.push(Record::with(status, step, cell.unwrap_or(0)));
     }
-    records.extend([Status::Waiting.code(), NEVER, 0, 0, 0, 0, 0, 0, 0].repeat(empty.len()));
+    records.resize(cells.len() + empty.len(), Record::with(Status::Waiting, NEVER, 0));
     let fraction = |i: usize| fractions.get(i).copied().unwrap_or(0.0);
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
     Rows {
         position: Floats::from_f64(field.precision(), numbers.copied()),
-        record: records,
+        record: Record::as_numbers(&records).to_vec(),
         fraction: Floats::from_f64(field.precision(), fractions),
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, 3]);
-    let record = [status.code(), 0, 0, 0, 0, 0, 0, 0, 0].repeat(count);
+    let record = Record::as_numbers(&vec![Record::with(status, 0, 0); count]).to_vec();
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),

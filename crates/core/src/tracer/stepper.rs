@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Walk};
+use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Paths, Walk};
 use std::sync::Arc;
 
 /// Maximum number of steps in a launch: few enough that an observer is called every second or two
@@ -33,6 +33,8 @@ pub(super) struct Stepper<'a> {
     pub obstacles: Arc<[Obstacle]>,
     /// Buffers of inlets and obstacles.
     pub geometry: GeometryTensors,
+    /// The paths of the tensor engine.
+    pub paths: Option<Paths>,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// A velocity added to the field's.

@@ -3,19 +3,18 @@
 //! It works for any field and can be differentiated. It is the reference for the fused operation.
 
 use super::{
-    adapt, edge,
+    adapt,
     hook::{self, HookContext},
-    obstacles, reinjection,
+    reinjection, replay,
     runge_kutta::{StepResult, StepTimes, rk_step},
     selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
     walk::{self, SlotGeneration},
-    walls::{self, column},
 };
 use crate::{Result, Status, schedule::Chunk};
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Particles, status::EXITED};
+use burn::tensor::{Bool, DType, Int, Tensor};
+use burntrace_kernels::Particles;
 
 /// Advances particles by a chunk. Also returns the ends that are followed by a re-injection.
 pub(super) fn advance(
@@ -61,7 +60,7 @@ pub(super) struct State {
     pub status: Tensor<2, Int>,
     pub step: Tensor<2, Int>,
     pub image: Tensor<2, Int>,
-    pub cell: Tensor<2, Int>,
+    pub place: Tensor<2, Int>,
     pub generation: Tensor<2, Int>,
     /// Steps accepted and rejected `[n, 2]`.
     pub tries: Tensor<2, Int>,
@@ -76,7 +75,7 @@ impl State {
             status: particles.status().reshape([n, 1]),
             step: particles.event_step().reshape([n, 1]),
             image: particles.image(),
-            cell: particles.cell().reshape([n, 1]),
+            place: particles.place().reshape([n, 1]),
             generation: particles.generation().reshape([n, 1]),
             tries: particles.tries(),
             fraction: particles.fraction.reshape([n, 1]),
@@ -88,7 +87,7 @@ impl State {
         let [n, _] = self.position.dims();
         Particles {
             record: Tensor::cat(
-                vec![self.status, self.step, self.image, self.cell, self.generation, self.tries],
+                vec![self.status, self.step, self.image, self.place, self.generation, self.tries],
                 1,
             ),
             fraction: self.fraction.reshape([n]),
@@ -229,27 +228,23 @@ pub(super) fn arrive(
     let lost = finite(&to).bool_not();
     // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
-    let mut landing = walls::land(&stepper.boundary, &from, &to);
-    let leaving = Leaving::new(stepper, [&from, &to], &mut landing);
+    let landing = replay::land(stepper, &from, &to);
     let stays = lost.clone().bool_or(slow.clone());
     let moves = stays.clone().bool_not();
-    let exits = moves.clone().bool_and(landing.fraction.clone().lower_equal_elem(1.0));
-    let leaves = moves.clone().bool_and(leaving.mask);
+    let exits = landing.status.clone().not_equal_elem(Status::Active.code());
+    let exits = moves.clone().bool_and(exits);
     let ended = stays.bool_or(exits.clone());
-
-    let face = landing.face.cast(DType::I32).add_scalar(EXITED);
-    let exit_status = face.mask_fill(leaves, Status::LeftMesh.code());
     let when = (landing.fraction * (until - start.clone()) + start.clone()).detach();
-    let image = state.image.clone() + landing.image.cast(DType::I32);
+    let image = state.image.clone() + landing.image;
     State {
         first_slot: state.first_slot,
         position: from.clone().mask_where(spread(&moves), landing.position),
         image: state.image.mask_where(spread(&moves), image),
-        status: (state.status.zeros_like().add_scalar(Status::Active.code()))
+        status: landing
+            .status
             .mask_fill(slow, Status::Stagnant.code())
-            .mask_fill(lost, Status::NonFinite.code())
-            .mask_where(exits.clone(), exit_status),
-        cell: state.cell.mask_where(moves, leaving.cell),
+            .mask_fill(lost, Status::NonFinite.code()),
+        place: state.place.mask_where(moves, landing.place),
         generation: state.generation,
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
@@ -257,47 +252,9 @@ pub(super) fn arrive(
     }
 }
 
-/// Particles that leave the mesh, if the field has one, or meet obstacles.
-struct Leaving {
-    /// `[n, 1]`
-    mask: Tensor<2, Bool>,
-    /// The cell or obstacle numbers for the records `[n, 1]`.
-    cell: Tensor<2, Int>,
-}
-
-impl Leaving {
-    /// Tests paths against the obstacles, or paths that end in the box against the mesh; a particle
-    /// that leaves the mesh exits.
-    fn new(stepper: &Stepper, [from, to]: [&Tensor<2>; 2], landing: &mut walls::Landing) -> Self {
-        let [n, _] = from.dims();
-        let Some(mesh) = stepper.field.mesh() else {
-            let mask = landing.fraction.clone().lower_elem(0.0);
-            let cell = match stepper.obstacles.is_empty() {
-                true => mask.clone().int().cast(DType::I32),
-                false => obstacles::pass(stepper, [from, to], landing),
-            };
-            return Leaving { cell, mask };
-        };
-        let part = landing.fraction.clone().clamp(0.0, 1.0);
-        // The start position, shifted by the periodic faces crossed.
-        let width = super::periods(&stepper.boundary).map(|width| width as f32);
-        let width = Tensor::<2>::from_data([width], (&part.device(), part.dtype()));
-        let crossed = landing.image.clone().float().cast(part.dtype());
-        let shifted = from.clone() - crossed * width;
-        let edge = edge::pass(mesh, &stepper.boundary, &shifted, &landing.position);
-        let fraction = TensorData::new(edge.fraction, [n, 1]);
-        let fraction = Tensor::<2>::from_data(fraction, (&part.device(), part.dtype()));
-        let mask = fraction.clone().lower_equal_elem(1.0);
-        landing.position = edge.position;
-        landing.fraction = landing.fraction.clone().mask_where(mask.clone(), fraction * part);
-        let cell = TensorData::new(edge.cell, [n, 1]);
-        Leaving { cell: Tensor::from_data(cell, (&mask.device(), DType::I32)), mask }
-    }
-}
-
 /// Mask of finite positions `[n, 1]`.
 pub(super) fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
     let p = p.clone().detach();
-    let axis = |d: usize| column(&p, d).is_finite();
+    let axis = |d: usize| p.clone().narrow(1, d, 1).is_finite();
     axis(0).bool_and(axis(1)).bool_and(axis(2))
 }

@@ -63,10 +63,10 @@ where
         fraction: state.fraction.values_mut(),
         slots: Slots::From(segment.first_slot as usize),
     };
-    let inlets = geometry.rows.contiguous();
-    let positions = cast_slice(inlets.values::<F>());
+    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
+    let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());
     let mut log = Vec::new();
-    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, positions, segment));
+    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, geometry, segment));
     let State { position, record, fraction } = state;
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
     Advanced { position, record, fraction, log_index, log_position, log_count }

@@ -9,75 +9,18 @@ use super::{
     tile::Tile,
 };
 use crate::{
-    Adaptive, MAX_INSTANCES_PER_STEP,
+    MAX_INSTANCES_PER_STEP,
+    physics::{
+        prelude::host::Vec3,
+        step_size::host::{judge, length},
+    },
     status::{ACTIVE, WAITING},
 };
-
-/// Adaptive step-size control in the kernel's precision.
-pub(super) struct Control<F> {
-    relative: F,
-    absolute: F,
-    min_step: F,
-    max_step: F,
-}
-
-/// Result of a trial step.
-struct Verdict<F> {
-    is_accepted: bool,
-    /// Ratio of the next step to this one.
-    factor: F,
-}
-
-impl<F: Real> Control<F> {
-    pub fn new(adaptive: &Adaptive) -> Self {
-        Control {
-            relative: F::of(adaptive.relative),
-            absolute: F::of(adaptive.absolute),
-            min_step: F::of(adaptive.min_step),
-            max_step: F::of(adaptive.max_step),
-        }
-    }
-
-    /// Length of a trial step within the remainder of a step, given the suggestion of the last one
-    /// (0 for none); both have the sign of the step.
-    #[inline(always)]
-    fn length(&self, suggested: F, left: F) -> F {
-        let limit = self.max_step.min(left.abs());
-        let length = if suggested == F::zero() { limit } else { suggested.abs().min(limit) };
-        // Avoids a remainder that is too short for a step of its own.
-        let length = if length * F::of(1.0 + 1e-3) >= left.abs() { left.abs() } else { length };
-        length * left.signum()
-    }
-
-    /// Accepts or rejects a trial step of length `h` by its error.
-    #[inline(always)]
-    fn judge(&self, from: &[F; 3], to: &[F; 3], error: &[F; 3], h: F, full_dt: F) -> Verdict<F> {
-        let mut norm = F::zero();
-        for d in 0..3 {
-            let size = self.absolute + self.relative * from[d].abs().max(to[d].abs());
-            let part = error[d].abs() / size;
-            if part > norm || part.is_nan() {
-                norm = part;
-            }
-        }
-        let rounding = F::of(Adaptive::ROUNDINGS) * F::epsilon() * full_dt.abs();
-        let is_minimum = h.abs() <= self.min_step || h.abs() <= rounding;
-        let minimum = F::of(Adaptive::SHRINK);
-        let factor = if norm == F::zero() {
-            F::of(Adaptive::GROW)
-        } else {
-            F::of(Adaptive::SAFETY) * norm.powf(F::of(-0.2))
-        };
-        // A NaN norm gives the minimum factor.
-        let factor = if factor >= minimum { factor.min(F::of(Adaptive::GROW)) } else { minimum };
-        Verdict { is_accepted: norm <= F::one() || is_minimum, factor }
-    }
-}
 
 impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     /// Takes all particles through all steps.
     #[inline(always)]
-    pub(super) fn adapt<L: Lanes<F>>(&mut self, control: &Control<F>) {
+    pub(super) fn adapt<L: Lanes<F>>(&mut self) {
         for i in 0..self.arrays.position.len() {
             // For an active particle, the fraction holds the suggested length of its next step.
             let mut next_dt = match self.arrays.record[i].status {
@@ -85,7 +28,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 _ => F::zero(),
             };
             for j in self.steps.clone() {
-                self.adapt_step::<L>(control, (i, j), &mut next_dt);
+                self.adapt_step::<L>((i, j), &mut next_dt);
             }
             if self.arrays.record[i].status == ACTIVE {
                 self.arrays.fraction[i] = next_dt;
@@ -97,7 +40,6 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     #[inline(always)]
     fn adapt_step<L: Lanes<F>>(
         &mut self,
-        control: &Control<F>,
         (i, j): (usize, usize),
         next_dt: &mut F,
     ) {
@@ -118,10 +60,10 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             }
             self.arrays.record[i].status = ACTIVE;
             let left = (F::one() - start_fraction) * full_dt;
-            let h = control.length(*next_dt, left);
+            let h = length(&self.context.launch, *next_dt, left);
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
             let is_accepted =
-                self.attempt::<L>(control, (i, j), [start_fraction, until], (h, full_dt), next_dt);
+                self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt);
             if is_accepted {
                 start_fraction = until;
                 let is_active = self.arrays.record[i].status == ACTIVE;
@@ -137,7 +79,6 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     #[inline(always)]
     fn attempt<L: Lanes<F>>(
         &mut self,
-        control: &Control<F>,
         (i, j): (usize, usize),
         [start_fraction, until]: [F; 2],
         (h, full_dt): (F, F),
@@ -145,12 +86,13 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     ) -> bool {
         let from = self.arrays.position[i];
         let pairs = self.context.part::<M>(j, start_fraction * full_dt, h);
-        let mut hint = self.sampler.recall(self.arrays.record[i].cell);
+        let mut hint = self.sampler.recall(self.arrays.record[i].place);
         let at = four::<F, L>(&from);
         let (result, error) =
             rk_attempt::<F, L, S, M>(at, (h, &pairs), self.context, self.sampler, &mut hint);
         let [to] = result.to;
-        let verdict = control.judge(&from, &three(to.array()), &three(error.array()), h, full_dt);
+        let (end, error) = (Vec3(three(to.array())), Vec3(three(error.array())));
+        let verdict = judge(&self.context.launch, Vec3(from), end, error, h, full_dt);
         // A step shortened to end with the segment's step says little about the next one.
         let next = h * verdict.factor;
         let is_cut = until == F::one() && next_dt.abs() > next.abs();
@@ -169,7 +111,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             && (!S::ENDS || self.sampler.holds::<L>(to, &mut hint));
         if is_plain {
             self.arrays.position[i] = three(to.array());
-            self.arrays.record[i].cell = S::note(&hint);
+            self.arrays.record[i].place = S::note(&hint);
         } else {
             let mut single = Single {
                 tile: &mut self.arrays,

@@ -1,6 +1,7 @@
 //! The particles' state, and its division into tiles.
 
 use super::{Real, TILE, reinjection::Slot};
+use crate::Record;
 use rayon::prelude::*;
 
 /// The particles' state, borrowed from the backend's tensors.
@@ -64,19 +65,6 @@ impl<F: Real> Arrays<'_, F> {
             fraction: &mut self.fraction[i],
         }
     }
-}
-
-/// A row of [`Particles::record`](crate::Particles::record).
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-pub(crate) struct Record {
-    pub status: i32,
-    pub step: i32,
-    pub image: [i32; 3],
-    pub cell: i32,
-    pub generation: i32,
-    pub accepted: i32,
-    pub rejected: i32,
 }
 
 /// Splits the particles into tiles.

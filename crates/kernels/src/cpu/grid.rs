@@ -177,8 +177,7 @@ fn padded(of: impl Fn(usize) -> f64) -> [f64; 4] {
 /// A number rounded down. With 2^24 nodes or more, the last cell must not be rounded up.
 fn at_most<F: Real>(value: f64) -> F {
     let rounded = F::of(value);
-    let is_more = num_traits::ToPrimitive::to_f64(&rounded).is_some_and(|rounded| rounded > value);
-    if is_more { rounded * (F::one() - F::epsilon()) } else { rounded }
+    if rounded.exact() > value { rounded * (F::one() - F::epsilon()) } else { rounded }
 }
 
 /// The fractional coordinate within a cell; `cell` is the initial guess and receives the cell.

@@ -14,12 +14,18 @@ pub(super) use simplices::Simplices;
 
 use super::{
     FieldArrays, Real, Sampler,
-    edge::is_between,
     frame_pair::{FramePair, blend},
     lanes::{Four, Lanes, Portable, Vector},
+    launch::{Clipped, Region, on_path},
     three,
 };
-use crate::{MeshShape, Placement};
+use crate::{
+    MeshShape, Placement,
+    physics::{
+        prelude::host::Vec3,
+        region::host::{CellHint, FoundCell, known},
+    },
+};
 use bins::Bins;
 use rayon::prelude::*;
 
@@ -70,30 +76,23 @@ pub(super) trait CellGeometry<F: Real>: Sync {
 /// Maximum number of cells of a walk.
 const HOPS: usize = 64;
 
-/// Velocity sampler on a mesh.
-pub(super) struct MeshSampler<'a, F, S> {
+/// The cells of a mesh and their locator.
+pub(super) struct Mesh<'a, F, S> {
     geometry: S,
     bins: Bins<'a, F>,
-    values: &'a [[F; 4]],
     cells: usize,
-    placement: Placement,
 }
 
-/// The last known cells of a particle. Cell numbers are incremented by one; 0 means none.
-#[derive(Clone, Copy)]
-pub(super) struct CellHint<F> {
-    /// The cell of the last sample.
-    cell: u32,
-    /// The cell in which the step started, and its position.
-    base: u32,
-    from: [F; 3],
-    /// Whether a sample of this step was in no cell, or in a cell that no walk reached.
-    walk_failed: bool,
+/// Velocity sampler on a mesh.
+pub(super) struct MeshSampler<'a, F, S> {
+    mesh: Mesh<'a, F, S>,
+    values: &'a [[F; 4]],
+    placement: Placement,
 }
 
 impl<F: Real> Default for CellHint<F> {
     fn default() -> Self {
-        CellHint { cell: 0, base: 0, from: [F::zero(); 3], walk_failed: false }
+        known(0)
     }
 }
 
@@ -102,7 +101,7 @@ struct Walk<V> {
     /// Whether it reached the cell of the position.
     is_found: bool,
     /// The last cell, incremented by one.
-    cell: u32,
+    cell: i32,
     at: V,
 }
 
@@ -116,35 +115,36 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
             frames * shape.values + 1,
             "wrong number of velocities for the mesh"
         );
-        MeshSampler {
-            geometry,
-            bins: Bins::new(field.index, shape),
-            values: field.velocity,
-            cells: shape.cells,
-            placement: shape.placement,
-        }
+        let mesh = Mesh::new(field.index, shape, geometry);
+        MeshSampler { mesh, values: field.velocity, placement: shape.placement }
+    }
+}
+
+impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
+    pub fn new(index: &'a [i32], shape: &MeshShape, geometry: S) -> Self {
+        Mesh { geometry, bins: Bins::new(index, shape), cells: shape.cells }
     }
 
     /// The cell of each position, or -1.
     pub fn locate(&self, positions: &[[F; 3]], cells: &mut [i32]) {
         let both = positions.par_iter().zip(cells.par_iter_mut());
-        both.for_each(|(p, cell)| *cell = self.search(*p) as i32 - 1);
+        both.for_each(|(p, cell)| *cell = self.search(*p) - 1);
     }
 
     /// The first cell near a position that contains it, or 0.
     #[cold]
     #[inline(never)]
-    fn search(&self, p: [F; 3]) -> u32 {
+    fn search(&self, p: [F; 3]) -> i32 {
         let at = super::four::<F, Portable>(&p);
         let has = |cell: &&i32| {
             self.geometry.query::<Portable>(**cell as usize, at).containment != Containment::Outside
         };
-        self.bins.near(p).iter().find(has).map_or(0, |cell| *cell as u32 + 1)
+        self.bins.near(p).iter().find(has).map_or(0, |cell| *cell + 1)
     }
 
     /// Walks from a cell to a position.
     #[inline(always)]
-    fn walk<L: Lanes<F>>(&self, p: L::Four, from: u32) -> Walk<L::Four> {
+    fn walk<L: Lanes<F>>(&self, p: L::Four, from: i32) -> Walk<L::Four> {
         let (mut before, mut cell) = (0, from);
         let mut hops = HOPS;
         let mut is_settled = false;
@@ -163,11 +163,11 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
             }
             let next = self.geometry.beyond(cell as usize - 1, face);
             // Two cells that send a walk back and forth are inverted, or too distorted.
-            if next < 0 || hops == 0 || next as u32 + 1 == before {
+            if next < 0 || hops == 0 || next + 1 == before {
                 return Walk { is_found: false, cell, at };
             }
             hops -= 1;
-            (before, cell) = (cell, next as u32 + 1);
+            (before, cell) = (cell, next + 1);
         }
     }
 
@@ -188,16 +188,19 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
         (cell, 0)
     }
 
+}
+
+impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
     /// The cell of a sample, or 0, and its coordinates there.
     #[inline(always)]
-    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> (u32, L::Four) {
+    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> (i32, L::Four) {
         if hint.cell == 0 {
-            hint.cell = self.search(three(p.array()));
+            hint.cell = self.mesh.search(three(p.array()));
             if hint.cell == 0 {
                 return (0, L::Four::splat(F::zero()));
             }
         }
-        let walk = self.walk::<L>(p, hint.cell);
+        let walk = self.mesh.walk::<L>(p, hint.cell);
         let (cell, at) = match walk.is_found {
             true => (walk.cell, walk.at),
             false => {
@@ -207,7 +210,7 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
         };
         hint.cell = cell;
         if hint.base == 0 {
-            (hint.base, hint.from) = (cell, three(p.array()));
+            (hint.base, hint.from) = (cell, Vec3(three(p.array())));
         }
         (cell, at)
     }
@@ -217,28 +220,20 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
     /// the step.
     #[cold]
     #[inline(never)]
-    fn clip_to_mesh(&self, p: [F; 3], hint: &mut CellHint<F>) -> (u32, [F; 4]) {
+    fn clip_to_mesh(&self, p: [F; 3], hint: &mut CellHint<F>) -> (i32, [F; 4]) {
         hint.walk_failed = hint.base != 0;
-        let found = self.search(p);
+        let found = self.mesh.search(p);
         if found != 0 {
-            let point = self.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
+            let point = self.mesh.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
             return (found, point.array());
         }
-        let (mut cell, mut at) = (hint.base, [F::zero(); 4]);
-        let (mut reached, mut beyond, half) = (F::zero(), F::one(), F::of(0.5));
-        loop {
-            let middle = half * (reached + beyond);
-            if cell == 0 || !is_between(middle, reached, beyond) {
-                return (cell, at);
-            }
-            let point = [0, 1, 2].map(|d| hint.from[d] + middle * (p[d] - hint.from[d]));
-            let walk = self.walk::<Portable>(portable(&point), cell);
-            if walk.is_found {
-                (reached, cell, at) = (middle, walk.cell, walk.at.array());
-            } else {
-                beyond = middle;
-            }
+        let region: &dyn Region<F> = &self.mesh;
+        let Clipped { reached, cell, .. } = region.clip(hint.from.0, p, hint.base);
+        if cell == 0 || reached == F::zero() {
+            return (cell, [F::zero(); 4]);
         }
+        let point = portable(&on_path(hint.from.0, p, reached));
+        (cell, self.mesh.geometry.query::<Portable>(cell as usize - 1, point).at.array())
     }
 }
 
@@ -264,18 +259,18 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         }
         let cell = cell as usize - 1;
         match self.placement {
-            Placement::Nodes => self.geometry.mean::<L>(self.values, cell, at, pair),
+            Placement::Nodes => self.mesh.geometry.mean::<L>(self.values, cell, at, pair),
             Placement::Cells => blend::<F, L>(self.values, cell, pair),
         }
     }
 
     fn recall(&self, note: i32) -> CellHint<F> {
-        let is_cell = note >= 0 && note as usize <= self.cells;
-        CellHint { cell: if is_cell { note as u32 } else { 0 }, ..CellHint::default() }
+        let is_cell = note >= 0 && note as usize <= self.mesh.cells;
+        known(if is_cell { note } else { 0 })
     }
 
     fn note(hint: &CellHint<F>) -> i32 {
-        hint.base as i32
+        hint.base
     }
 
     #[inline(always)]
@@ -283,31 +278,38 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         if hint.walk_failed || hint.cell == 0 {
             return false;
         }
-        let walk = self.walk::<L>(p, hint.cell);
+        let walk = self.mesh.walk::<L>(p, hint.cell);
         if walk.is_found {
             hint.cell = walk.cell;
-            (hint.base, hint.from) = (walk.cell, three(p.array()));
+            (hint.base, hint.from) = (walk.cell, Vec3(three(p.array())));
         }
         walk.is_found
     }
 
-    fn restore(hint: &mut CellHint<F>) {
-        *hint = CellHint { cell: hint.base, walk_failed: false, ..*hint };
+    fn region(&self) -> Option<&dyn Region<F>> {
+        Some(&self.mesh)
     }
 
-    fn find(&self, p: [F; 3], hint: &mut CellHint<F>) -> bool {
-        let cell = self.search(p);
-        if cell != 0 {
-            *hint = CellHint { cell, base: cell, from: p, walk_failed: false };
+    fn cells(hint: &mut CellHint<F>) -> Option<&mut CellHint<F>> {
+        Some(hint)
+    }
+}
+
+impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
+    fn find_cell(&self, p: [F; 3], cell: i32) -> FoundCell {
+        if cell == 0 {
+            let cell = self.search(p);
+            return FoundCell { is_found: cell != 0, cell };
         }
-        cell != 0
+        let walk = self.walk::<Portable>(portable(&p), cell);
+        FoundCell { is_found: walk.is_found, cell: walk.cell }
     }
 
-    fn edge(&self, p: [F; 3], hint: &CellHint<F>) -> (i32, [F; 3]) {
-        if hint.base == 0 {
+    fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]) {
+        if cell == 0 {
             return (0, [F::zero(); 3]);
         }
-        let (cell, face) = self.last_face(hint.base as usize - 1, p);
+        let (cell, face) = self.last_face(cell as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
         // The square could overflow in small cells.
         let size = gradient.iter().fold(F::zero(), |a, b| a.max(b.abs()));

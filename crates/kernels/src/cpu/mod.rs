@@ -3,15 +3,15 @@
 
 mod adapt;
 mod arrays;
-mod edge;
+pub(crate) mod dual;
 mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
+pub(crate) mod launch;
 mod mesh;
-pub(crate) mod obstacles;
 mod order;
+pub(crate) mod paths;
 mod points;
-pub(crate) mod random;
 mod reinjection;
 mod single;
 mod step;
@@ -19,38 +19,62 @@ mod tile;
 mod walk;
 mod walls;
 
-pub(crate) use arrays::{Arrays, Record, Slots, tiles};
+pub(crate) use arrays::{Arrays, Slots, tiles};
 pub(crate) use reinjection::Ended;
 
 use crate::{
-    ClosedSurface, FieldShape, MeshForm, Placement, Scheme, Segment, Weighting, scheme::Tableau,
+    FieldShape, MeshForm, Placement, Scheme, Segment, Weighting,
+    functions::triangle_rows,
+    physics::{features::Features, prelude::host::Float, region::host::CellHint, tables::Tables},
+    scheme::Tableau,
 };
-use frame_pair::{FramePair, Frames};
+use frame_pair::{FramePair, frame_pair};
 use grid::{Cells, GridSampler, Nodes};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
-use mesh::{General, MeshSampler, Simplices};
+use launch::{Launch, LaunchData, Region};
+use mesh::{General, Mesh, MeshSampler, Simplices};
 use order::{Order, Parts};
 use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
-use reinjection::ReinjectionTable;
-use std::{ops::Range, sync::Arc};
+use reinjection::EndLog;
+use std::ops::Range;
 use walls::Walls;
 
 /// Number of particles in a tile, the unit of work of a thread.
 const TILE: usize = 256;
 
 /// The float types of fields and positions.
-pub trait Real: num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send + Sync {
+pub trait Real: Float<Stored = Self> + burn::tensor::Element + bytemuck::Pod + Send + Sync {
     /// Runs a task with the widest vectors that the processor supports; see
     /// [`dispatch`](lanes::dispatch).
     fn dispatch(task: impl Task<Self>);
     /// Converts from double precision, with rounding.
     fn of(value: f64) -> Self;
-    /// The triangles of a surface.
-    fn rows(surface: &ClosedSurface) -> Arc<Vec<[Self; 3]>>;
-    /// The integer part, saturated to the range of `i32`.
-    fn as_i32(self) -> i32;
+    /// The number in double precision.
+    fn exact(self) -> f64;
+    /// 0.
+    fn zero() -> Self;
+    /// 1.
+    fn one() -> Self;
+    /// Positive infinity.
+    fn infinity() -> Self;
+    /// The most negative finite number.
+    fn min_value() -> Self;
+    /// The next smaller number.
+    fn next_down(self) -> Self;
+    /// `self * factor + term`, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// The smaller of two numbers, if one is NaN the other.
+    fn min(self, other: Self) -> Self;
+    /// The larger of two numbers, if one is NaN the other.
+    fn max(self, other: Self) -> Self;
+    /// Whether it is neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// Whether it is NaN.
+    fn is_nan(self) -> bool;
+    /// 1 with the number's sign.
+    fn signum(self) -> Self;
     /// The float of an integer.
     fn from_i32(value: i32) -> Self;
     /// A node number as bits, to be carried in a lane.
@@ -60,7 +84,7 @@ pub trait Real: num_traits::Float + burn::tensor::Element + bytemuck::Pod + Send
 }
 
 macro_rules! real {
-    ($($float:ty: $rows:ident)*) => {$(
+    ($($float:ident)*) => {$(
         impl Real for $float {
             #[inline]
             fn dispatch(task: impl Task<Self>) {
@@ -70,12 +94,53 @@ macro_rules! real {
             fn of(value: f64) -> Self {
                 value as $float
             }
-            fn rows(surface: &ClosedSurface) -> Arc<Vec<[Self; 3]>> {
-                surface.$rows()
+            #[inline(always)]
+            fn exact(self) -> f64 {
+                self.into()
             }
             #[inline(always)]
-            fn as_i32(self) -> i32 {
-                self as i32
+            fn zero() -> Self {
+                0.0
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                1.0
+            }
+            #[inline(always)]
+            fn infinity() -> Self {
+                $float::INFINITY
+            }
+            #[inline(always)]
+            fn min_value() -> Self {
+                $float::MIN
+            }
+            #[inline(always)]
+            fn next_down(self) -> Self {
+                $float::next_down(self)
+            }
+            #[inline(always)]
+            fn mul_add(self, factor: Self, term: Self) -> Self {
+                $float::mul_add(self, factor, term)
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                $float::min(self, other)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                $float::max(self, other)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $float::is_finite(self)
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                $float::is_nan(self)
+            }
+            #[inline(always)]
+            fn signum(self) -> Self {
+                $float::signum(self)
             }
             #[inline(always)]
             fn from_i32(value: i32) -> Self {
@@ -83,7 +148,7 @@ macro_rules! real {
             }
             #[inline(always)]
             fn of_bits(bits: u32) -> Self {
-                <$float>::from_bits(bits.into())
+                $float::from_bits(bits.into())
             }
             #[inline(always)]
             fn bits(self) -> u32 {
@@ -92,7 +157,7 @@ macro_rules! real {
         }
     )*};
 }
-real!(f32: single f64: double);
+real!(f32 f64);
 
 /// A field's arrays, borrowed from a backend.
 pub(crate) struct FieldArrays<'a, F> {
@@ -140,19 +205,14 @@ pub(crate) trait Sampler<F: Real>: Sync {
         true
     }
 
-    /// Restores the hint of the start of the step.
-    fn restore(_hint: &mut Self::Hint) {}
-
-    /// Whether the field contains a position, independently of the hint; if so, moves the hint
-    /// there.
-    fn find(&self, _position: [F; 3], _hint: &mut Self::Hint) -> bool {
-        true
+    /// The part of space that the field fills, if it can end within its box.
+    fn region(&self) -> Option<&dyn Region<F>> {
+        None
     }
 
-    /// The face at which a path leaves the field, given a position just beyond it, and a very short
-    /// vector from there into the field, normal to the face.
-    fn edge(&self, _position: [F; 3], _hint: &Self::Hint) -> (i32, [F; 3]) {
-        (0, [F::zero(); 3])
+    /// The cells that a hint knows.
+    fn cells(_hint: &mut Self::Hint) -> Option<&mut CellHint<F>> {
+        None
     }
 }
 
@@ -194,15 +254,18 @@ impl<F: Real> FieldArrays<'_, F> {
 pub(crate) fn advance<F: Real>(
     arrays: Arrays<F>,
     field: &FieldArrays<F>,
-    inlets: &[[F; 3]],
+    geometry: (&[[F; 3]], &[i32]),
     segment: &Segment,
 ) -> Vec<Ended<F>> {
     // The log on a CPU is unbounded, so no launch leaves anything to resume.
     let resumes = segment.reinjection.as_ref().is_some_and(|reinjection| reinjection.resumes);
     let mut log = Vec::new();
     if !resumes {
-        let frame_size = field.shape.values_per_frame();
-        let work = Advance { arrays, segment, inlets, frame_size, log: &mut log };
+        let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
+        let tables = Tables::new(field.shape, segment, first_triangle);
+        let data = LaunchData::new(tables, geometry, Features::new(field.shape, segment));
+        check_clock(segment);
+        let work = Advance { arrays, segment, data: &data, log: &mut log };
         field.with_sampler(segment.clock.frames, work);
     }
     log
@@ -211,8 +274,7 @@ pub(crate) fn advance<F: Real>(
 struct Advance<'a, F> {
     arrays: Arrays<'a, F>,
     segment: &'a Segment,
-    inlets: &'a [[F; 3]],
-    frame_size: usize,
+    data: &'a LaunchData<'a, F>,
     log: &'a mut Vec<Ended<F>>,
 }
 
@@ -230,8 +292,8 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
-        let context =
-            step::SegmentContext::<F>::new::<M>(self.segment, self.inlets, self.frame_size);
+        let launch = self.data.launch(sampler.region());
+        let context = step::SegmentContext::<F>::new::<M>(self.segment, launch);
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
                 lanes::dispatch(tile::Tile::<F, S, M>::new(
@@ -245,7 +307,7 @@ impl<F: Real> Advance<'_, F> {
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
         while let Some(steps) =
-            parts.next(context.reinjection.as_ref().map(ReinjectionTable::count))
+            parts.next(context.ends.as_ref().map(EndLog::count))
         {
             match Order::new(&arrays, steps.len()) {
                 None => advance(arrays.reborrow(), &steps),
@@ -291,25 +353,38 @@ pub(crate) fn sample<F: Real>(
     field: &FieldArrays<F>,
     segment: &Segment,
 ) {
-    let frame_size = field.shape.values_per_frame();
-    let work = Sample { position, velocity, segment, frame_size };
+    if segment.steps.is_empty() {
+        return;
+    }
+    check_clock(segment);
+    let tables = Tables::new(field.shape, segment, 0);
+    let data = LaunchData::new(tables, (&[], &[]), Features::new(field.shape, segment));
+    let work = Sample { position, velocity, segment, launch: data.launch(None) };
     field.with_sampler(segment.clock.frames, work);
 }
 
-struct Sample<'a, F> {
+/// # Panics
+///
+/// If there are more intervals than frames: samplers rely on valid frame offsets.
+fn check_clock(segment: &Segment) {
+    let clock = &segment.clock;
+    assert!(
+        clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
+        "more frame intervals than frames"
+    );
+}
+
+struct Sample<'a, F: Real> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
     segment: &'a Segment,
-    frame_size: usize,
+    launch: Launch<'a, F>,
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
     fn run<S: Sampler<F>>(self, sampler: S) {
-        let Some(step) = self.segment.steps.first() else {
-            return;
-        };
-        let pair = Frames::new(&self.segment.clock, self.frame_size).frame_pair(step, F::zero());
-        let walls = Walls::<F>::new(&self.segment.boundary);
+        let pair = frame_pair(&self.launch, 0, F::zero());
+        let walls = Walls::new(&self.segment.boundary, self.launch);
         let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
         tiles.for_each(|(position, velocity)| {
             let (walls, pair, sampler) = (&walls, &pair, &sampler);
@@ -327,19 +402,20 @@ pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells
     let FieldShape::Mesh(shape) = field.shape else {
         panic!("locate: the field is not on a mesh");
     };
-    let frames = (field.velocity.len() - 1) / shape.values.max(1);
     match shape.form {
-        MeshForm::Simplices => MeshSampler::new(field, shape, frames, Simplices::new(field, shape))
-            .locate(position, cells),
-        MeshForm::General => MeshSampler::new(field, shape, frames, General::new(field, shape))
-            .locate(position, cells),
+        MeshForm::Simplices => {
+            Mesh::new(field.index, shape, Simplices::new(field, shape)).locate(position, cells)
+        }
+        MeshForm::General => {
+            Mesh::new(field.index, shape, General::new(field, shape)).locate(position, cells)
+        }
     }
 }
 
-struct SampleTile<'a, F, S> {
+struct SampleTile<'a, F: Real, S> {
     position: &'a [[F; 3]],
     velocity: &'a mut [[F; 3]],
-    walls: &'a Walls<F>,
+    walls: &'a Walls<'a, F>,
     pair: &'a FramePair<F>,
     sampler: &'a S,
 }

@@ -1,7 +1,8 @@
 //! Spatial sorting of particles for the duration of a launch: particles that a thread processes
 //! consecutively read the same part of the field, which stays in its cache.
 
-use super::{Arrays, Real, Record, Slots, TILE};
+use super::{Arrays, Real, Slots, TILE};
+use crate::Record;
 use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
 use std::ops::Range;

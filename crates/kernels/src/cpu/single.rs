@@ -1,15 +1,16 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    Arrays, Ended, Method, Real, Sampler,
-    edge::{Passage, pass},
-    four,
+    Arrays, Ended, Method, Real, Sampler, four,
     lanes::{Four, Portable},
+    paths::follow,
     step::{SegmentContext, rk_step},
     three,
+    walk::diffuse,
 };
 use crate::{
     MAX_INSTANCES_PER_STEP,
+    physics::{diffusion::host::Address, path::host::place_code, prelude::host::Vec3, region::host::known},
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 
@@ -45,7 +46,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
                 return;
             }
             let record = &self.tile.record[self.i];
-            let takes_rest = self.context.control.is_none();
+            let takes_rest = !self.context.launch.features.adaptive;
             if record.status != WAITING || record.step != number || !takes_rest {
                 return;
             }
@@ -70,20 +71,17 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             return self.end(STAGNANT, start);
         }
         let from = self.tile.position[i];
-        let passage = if S::ENDS {
-            pass(&self.context.walls, self.sampler, self.hint, &from, &to)
-        } else if let Some(obstacles) = &self.context.obstacles {
-            obstacles.pass(&from, &to)
-        } else {
-            Passage::of(self.context.walls.land(&from, &to))
-        };
-        self.tile.position[i] = passage.position;
-        for (image, crossed) in self.tile.record[i].image.iter_mut().zip(passage.image) {
+        let mut none = known(0);
+        let cells = S::cells(self.hint).unwrap_or(&mut none);
+        let passage = follow(&self.context.launch, Vec3(from), Vec3(to), cells);
+        self.tile.position[i] = passage.position.0;
+        let crossed = [passage.image_x, passage.image_y, passage.image_z];
+        for (image, crossed) in self.tile.record[i].image.iter_mut().zip(crossed) {
             *image = image.saturating_add(crossed);
         }
-        self.tile.record[i].cell = passage.face.unwrap_or(S::note(self.hint));
-        if let Some((status, fraction)) = passage.end {
-            self.end(status, start + fraction * (self.until - start));
+        self.tile.record[i].place = place_code(&passage, S::note(self.hint));
+        if passage.status != ACTIVE {
+            self.end(passage.status, start + passage.fraction * (self.until - start));
         }
     }
 
@@ -95,8 +93,10 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
 
     /// Re-injects the slot if its instance has ended; the next instance then waits for its release.
     fn reinject(&mut self) -> bool {
-        let Some(reinjection) = &self.context.reinjection else { return false };
-        let ended = reinjection.reinject(&mut self.tile.slot(self.i));
+        if self.context.ends.is_none() {
+            return false;
+        }
+        let ended = self.tile.slot(self.i).reinject(&self.context.launch);
         self.log.extend(ended);
         ended.is_some()
     }
@@ -122,16 +122,17 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         );
         *self.hint = hints[0];
         let mut to = result.to[0];
-        if let Some(walker) = &self.context.walker {
-            let address = [
-                self.tile.slots.get(i),
-                self.tile.record[i].generation as u32,
-                self.number() as u32,
-            ];
+        if self.context.launch.features.walk.is_on {
+            let address = Address {
+                slot: self.tile.slots.get(i),
+                generation: self.tile.record[i].generation as u32,
+                step: self.number() as u32,
+            };
             let field = (&self.context.walls, self.sampler, &*self.hint);
             let step = (h, &pairs[0]);
             let path = (self.tile.position[i], three(to.array()));
-            to = four::<F, Portable>(&walker.diffuse(path, address, step, field));
+            let diffused = diffuse(&self.context.launch, path, address, step, field);
+            to = four::<F, Portable>(&diffused);
         }
         let is_plain = self.context.walls.contain::<Portable>(to)
             && !result.slow[0]
@@ -139,7 +140,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             && (!S::ENDS || self.sampler.holds::<Portable>(to, self.hint));
         if is_plain {
             self.tile.position[i] = three(to.array());
-            self.tile.record[i].cell = S::note(self.hint);
+            self.tile.record[i].place = S::note(self.hint);
         } else {
             self.land((three(to.array()), result.slow[0]), start);
         }

@@ -2,27 +2,34 @@
 
 use super::{
     Ended, Method, Real, Sampler,
-    adapt::Control,
-    frame_pair::{FramePair, Frames},
+    frame_pair::{FramePair, frame_pair},
     lanes::{Four, Lanes, Vector},
-    obstacles::Obstacles,
-    reinjection::ReinjectionTable,
+    launch::Launch,
+    reinjection::EndLog,
     three,
-    walk::Walker,
     walls::Walls,
 };
-use crate::{Segment, Step, scheme::MAX_STAGES};
+use crate::{
+    Segment, Step,
+    obstacle::FACETED,
+    physics::{
+        body::host::{Body, is_clear, load},
+        facets::host as facets,
+        prelude::host::Vec3,
+    },
+    scheme::MAX_STAGES,
+};
 
 /// The frames and weights of a step's stages.
 pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 
 /// Data shared by all particles of a segment.
-pub(super) struct SegmentContext<'a, F> {
+pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
-    pub walls: Walls<F>,
-    /// The obstacles, if any.
-    pub obstacles: Option<Obstacles<F>>,
-    frames: Frames<'a, F>,
+    pub launch: Launch<'a, F>,
+    pub walls: Walls<'a, F>,
+    /// The obstacles.
+    bodies: Vec<Body<F>>,
     /// The frames of each step, for particles that take all of it.
     pairs: Vec<FramePairs<F>>,
     /// Square of the stagnation speed; 0 without a threshold.
@@ -32,43 +39,36 @@ pub(super) struct SegmentContext<'a, F> {
     adds: bool,
     three: [F; 4],
     drift: [F; 4],
-    /// Adaptive step-size control, if enabled.
-    pub control: Option<Control<F>>,
-    /// The random walk, if any.
-    pub walker: Option<Walker<F>>,
-    /// Re-injection, if any.
-    pub reinjection: Option<ReinjectionTable<'a, F>>,
+    /// The log of ends, if slots are re-used.
+    pub ends: Option<EndLog<F>>,
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new<M: Method>(segment: &'a Segment, inlets: &'a [[F; 3]], frame_size: usize) -> Self {
-        let frames = Frames::new(&segment.clock, frame_size);
+    pub fn new<M: Method>(
+        segment: &'a Segment,
+        launch: Launch<'a, F>,
+    ) -> Self {
+        let steps = segment.steps.iter().enumerate();
         let full_step =
-            |step: &Step| stage_frame_pairs::<F, M>(&frames, step, F::zero(), F::of(step.h));
-        let pairs = segment.steps.iter().map(full_step).collect();
+            |(j, step): (usize, &Step)| stage_frame_pairs::<F, M>(&launch, j, F::zero(), F::of(step.h));
+        let pairs = steps.map(full_step).collect();
         SegmentContext {
             segment,
-            walls: Walls::new(&segment.boundary),
-            obstacles: (!segment.obstacles.is_empty())
-                .then(|| Obstacles::new(&segment.obstacles, &segment.boundary)),
+            launch,
+            walls: Walls::new(&segment.boundary, launch),
+            bodies: (0..segment.obstacles.len()).map(|k| load(&launch, k)).collect(),
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             pairs,
-            frames,
             adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
             drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
             three: [F::one(), F::one(), F::one(), F::zero()],
-            control: segment.adaptive.as_ref().map(Control::new),
-            walker: segment.walk.as_ref().map(Walker::new),
-            reinjection: segment
-                .reinjection
-                .as_ref()
-                .map(|next| ReinjectionTable::new(next, inlets)),
+            ends: segment.reinjection.as_ref().map(|next| EndLog::new(next, launch.rows.len())),
         }
     }
 
     /// The instances that ended and were followed by others.
     pub fn into_log(self) -> Vec<Ended<F>> {
-        self.reinjection.map(ReinjectionTable::into_log).unwrap_or_default()
+        self.ends.map(EndLog::into_log).unwrap_or_default()
     }
 
     /// Masks samples and adds the drift.
@@ -94,46 +94,64 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         from: &[L::Four; G],
         to: &[L::Four; G],
     ) -> bool {
-        match &self.obstacles {
-            None => true,
-            Some(obstacles) => are_clear_of::<F, L, G>(obstacles, *from, *to),
+        self.bodies.is_empty() || self.are_clear_of_bodies::<L, G>(*from, *to)
+    }
+
+    /// As [`are_clear`](Self::are_clear) with obstacles. Cold, so that the loop is laid out for runs
+    /// without them.
+    #[cold]
+    #[inline(never)]
+    fn are_clear_of_bodies<L: Lanes<F>, const G: usize>(
+        &self,
+        from: [L::Four; G],
+        to: [L::Four; G],
+    ) -> bool {
+        for g in 0..G {
+            let [from, to] = [three(from[g].array()), three(to[g].array())];
+            if !is_clear_of_bodies(&self.launch, &self.bodies, from, to) {
+                return false;
+            }
         }
+        true
     }
 
     /// The frames of a part of step `j`, of length `h`; `start` is the time from the start of the
     /// step to the start of the part.
     pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> FramePairs<F> {
-        stage_frame_pairs::<F, M>(&self.frames, &self.segment.steps[j], start, h)
+        stage_frame_pairs::<F, M>(&self.launch, j, start, h)
     }
 }
 
-/// Whether straight paths certainly meet none of the obstacles. Cold, so that the loop is laid out
-/// for runs without obstacles.
-#[cold]
+/// Whether a straight path certainly meets none of the bodies. It is not inlined into the callers'
+/// loops, which are compiled many times.
 #[inline(never)]
-fn are_clear_of<F: Real, L: Lanes<F>, const G: usize>(
-    obstacles: &Obstacles<F>,
-    from: [L::Four; G],
-    to: [L::Four; G],
+fn is_clear_of_bodies<F: Real>(
+    launch: &Launch<F>,
+    bodies: &[Body<F>],
+    from: [F; 3],
+    to: [F; 3],
 ) -> bool {
-    let mut paths = [[[F::zero(); 3]; 2]; G];
-    for g in 0..G {
-        paths[g] = [three(from[g].array()), three(to[g].array())];
-    }
-    obstacles.are_clear(&paths)
+    let (from, to) = (Vec3(from), Vec3(to));
+    bodies.iter().enumerate().all(|(k, body)| {
+        if body.code == FACETED {
+            facets::is_clear(launch, &facets::load(launch, k), from, to)
+        } else {
+            is_clear(body, from, to)
+        }
+    })
 }
 
-/// The frames of the stages of a step of length `h` that starts `start` after the start of `step`.
+/// The frames of the stages of a step of length `h` that starts `start` after the start of step `j`.
 #[inline(never)]
 fn stage_frame_pairs<F: Real, M: Method>(
-    frames: &Frames<F>,
-    step: &Step,
+    launch: &Launch<F>,
+    j: usize,
     start: F,
     h: F,
 ) -> FramePairs<F> {
     std::array::from_fn(|s| {
         let c = F::of(M::TABLEAU.c[s.min(M::TABLEAU.stages - 1)].value());
-        frames.frame_pair(step, start + c * h)
+        frame_pair(launch, j, start + c * h)
     })
 }
 

@@ -7,9 +7,12 @@ use super::{
     single::Single,
     step::{SegmentContext, StepResult, rk_step},
     three,
-    walk::Walker,
+    walk::diffuse,
 };
-use crate::status::{ACTIVE, WAITING};
+use crate::{
+    physics::diffusion::host::Address,
+    status::{ACTIVE, WAITING},
+};
 use std::{marker::PhantomData, ops::Range};
 
 /// Number of particles in a group.
@@ -20,7 +23,7 @@ const GROUP: usize = 4;
 const BLOCK: usize = 32;
 
 /// A tile of particles in a segment.
-pub(super) struct Tile<'a, F, S, M> {
+pub(super) struct Tile<'a, F: Real, S, M> {
     pub arrays: Arrays<'a, F>,
     pub context: &'a SegmentContext<'a, F>,
     pub sampler: &'a S,
@@ -45,7 +48,7 @@ impl Singles {
     }
 }
 
-impl<'a, F, S, M> Tile<'a, F, S, M> {
+impl<'a, F: Real, S, M> Tile<'a, F, S, M> {
     pub fn new(
         arrays: Arrays<'a, F>,
         context: &'a SegmentContext<'a, F>,
@@ -60,17 +63,17 @@ impl<F: Real, S, M> Tile<'_, F, S, M> {
     /// Assigns the first release to slots of sources.
     #[inline(never)]
     fn assign_first_release(&mut self) {
-        if let Some(reinjection) = &self.context.reinjection {
+        if self.context.ends.is_some() {
             for i in 0..self.arrays.position.len() {
-                reinjection.assign_first_release(&mut self.arrays.slot(i));
+                self.arrays.slot(i).assign_first_release(&self.context.launch);
             }
         }
     }
 
     #[inline(never)]
     fn append_log(&mut self) {
-        if let Some(reinjection) = &self.context.reinjection {
-            reinjection.append(&mut self.log);
+        if let Some(ends) = &self.context.ends {
+            ends.append(&mut self.log);
         }
     }
 }
@@ -79,13 +82,12 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
         self.assign_first_release();
-        match &self.context.control {
-            Some(control) if const { M::TABLEAU.is_embedded() } => self.adapt::<L>(control),
-            _ => {
-                let Range { start, end } = self.steps;
-                for start in (start..end).step_by(BLOCK) {
-                    self.block::<L>(start..end.min(start + BLOCK));
-                }
+        if const { M::TABLEAU.is_embedded() } && self.context.launch.features.adaptive {
+            self.adapt::<L>();
+        } else {
+            let Range { start, end } = self.steps;
+            for start in (start..end).step_by(BLOCK) {
+                self.block::<L>(start..end.min(start + BLOCK));
             }
         }
         self.append_log();
@@ -166,7 +168,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             }
             record.status = ACTIVE;
         }
-        let mut hints = members.map(|i| self.sampler.recall(self.arrays.record[i].cell));
+        let mut hints = members.map(|i| self.sampler.recall(self.arrays.record[i].place));
         let mut at = members.map(|i| super::four::<F, L>(&self.arrays.position[i]));
         for j in steps.clone() {
             let full_dt = F::of(self.context.segment.steps[j].h);
@@ -180,9 +182,9 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             };
             let mut result =
                 rk_step::<F, L, S, M, G>(&at, (h, pairs), self.context, self.sampler, &mut hints);
-            if let Some(walker) = &self.context.walker {
+            if self.context.launch.features.walk.is_on {
                 let step = (j, h, &pairs[0]);
-                result.to = self.diffuse::<L, G>(walker, members, (at, result.to), step, hints);
+                result.to = self.diffuse::<L, G>(members, (at, result.to), step, hints);
             }
             let is_plain = self.context.walls.contain_all::<L, G>(&result.to)
                 && result.slow == [false; G]
@@ -205,7 +207,6 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     #[inline(never)]
     fn diffuse<L: Lanes<F>, const G: usize>(
         &self,
-        walker: &Walker<F>,
         members: &[usize; G],
         (from, mut to): ([L::Four; G], [L::Four; G]),
         (j, h, pair): (usize, F, &FramePair<F>),
@@ -213,11 +214,14 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     ) -> [L::Four; G] {
         let number = (self.context.segment.first_step + j as i32) as u32;
         for g in 0..G {
-            let generation = self.arrays.record[members[g]].generation as u32;
-            let address = [self.arrays.slots.get(members[g]), generation, number];
+            let address = Address {
+                slot: self.arrays.slots.get(members[g]),
+                generation: self.arrays.record[members[g]].generation as u32,
+                step: number,
+            };
             let field = (&self.context.walls, self.sampler, &hints[g]);
             let path = (three(from[g].array()), three(to[g].array()));
-            let diffused = walker.diffuse(path, address, (h, pair), field);
+            let diffused = diffuse(&self.context.launch, path, address, (h, pair), field);
             to[g] = super::four::<F, L>(&diffused);
         }
         to
@@ -249,7 +253,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     ) {
         for g in 0..G {
             self.arrays.position[members[g]] = three(at[g].array());
-            self.arrays.record[members[g]].cell = S::note(&hints[g]);
+            self.arrays.record[members[g]].place = S::note(&hints[g]);
         }
     }
 
@@ -275,7 +279,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 && (!S::ENDS || self.sampler.holds::<L>(result.to[g], &mut hints[g]));
             if is_plain {
                 self.arrays.position[i] = to;
-                self.arrays.record[i].cell = S::note(&hints[g]);
+                self.arrays.record[i].place = S::note(&hints[g]);
             } else {
                 let mut single = Single {
                     tile: &mut self.arrays,

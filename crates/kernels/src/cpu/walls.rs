@@ -1,59 +1,38 @@
-//! Boundary conditions on the faces of the domain box, for straight paths from a point inside.
+//! The faces of the domain box in vectors: quick tests, and periodic images of stages.
 
 use super::{
     Real,
     lanes::{Four, Lanes},
+    launch::Launch,
     three,
 };
-use crate::{Boundary, Condition, MeshPatch, Wall};
+use crate::{
+    Boundary,
+    physics::{faces, prelude::host::Vec3},
+};
 
-/// A boundary in the kernel's precision.
-pub(crate) struct Walls<F> {
-    axes: [Axis<F>; 3],
+/// The domain box.
+pub(crate) struct Walls<'a, F: Real> {
+    launch: Launch<'a, F>,
     low: [F; 4],
     high: [F; 4],
+    /// Maximum coordinates at which a stage needs no image: below the high face of a periodic axis.
+    last: [F; 4],
     any_periodic: bool,
-    /// Condition on the boundary of the field.
-    wall: Wall,
-    /// Patches of it with a condition of their own.
-    patches: Vec<MeshPatch>,
 }
 
-struct Axis<F> {
-    low: F,
-    high: F,
-    faces: [Condition; 2],
-}
-
-/// The end of a path.
-#[derive(Clone, Copy)]
-pub(crate) struct Landing<F> {
-    pub position: [F; 3],
-    /// Boxes crossed through periodic faces, per axis.
-    pub image: [i32; 3],
-    /// The exit face and the fraction of the path at which it is reached.
-    pub exit: Option<(usize, F)>,
-}
-
-impl<F: Real> Walls<F> {
-    pub fn new(boundary: &Boundary) -> Self {
+impl<'a, F: Real> Walls<'a, F> {
+    pub fn new(boundary: &Boundary, launch: Launch<'a, F>) -> Self {
         let low = |d: usize| F::of(boundary.low[d]).max(F::min_value());
         let high = |d: usize| F::of(boundary.high[d]).min(F::max_value());
-        let axis = |d: usize| Axis { low: low(d), high: high(d), faces: boundary.faces[d] };
+        let last = |d: usize| if boundary.is_periodic(d) { high(d).next_down() } else { high(d) };
         Walls {
-            axes: [axis(0), axis(1), axis(2)],
+            launch,
             low: [low(0), low(1), low(2), F::zero()],
             high: [high(0), high(1), high(2), F::zero()],
+            last: [last(0), last(1), last(2), F::zero()],
             any_periodic: (0..3).any(|d| boundary.is_periodic(d)),
-            wall: boundary.wall,
-            patches: boundary.patches.clone(),
         }
-    }
-
-    /// The condition for a particle that crosses the boundary of the field at a position.
-    pub fn wall_at(&self, position: &[F; 3]) -> Wall {
-        MeshPatch::at(&self.patches, exact(position))
-            .map_or(self.wall, |patch| self.patches[patch].wall)
     }
 
     /// Whether a point is in the box; false for non-finite points.
@@ -79,7 +58,10 @@ impl<F: Real> Walls<F> {
     /// axes, itself on the others (samplers extrapolate beyond their grid).
     #[inline(always)]
     pub fn wrap<L: Lanes<F>>(&self, p: L::Four) -> L::Four {
-        if !self.any_periodic || self.contain::<L>(p) {
+        if !self.any_periodic {
+            return p;
+        }
+        if p.inside(L::Four::new(self.low), L::Four::new(self.last)).has_three() {
             return p;
         }
         let [x, y, z] = self.wrap_outside(three(p.array()));
@@ -88,95 +70,7 @@ impl<F: Real> Walls<F> {
 
     #[cold]
     #[inline(never)]
-    fn wrap_outside(&self, mut p: [F; 3]) -> [F; 3] {
-        for (axis, x) in self.axes.iter().zip(&mut p) {
-            if axis.faces[0] == Condition::Periodic && x.is_finite() {
-                *x = axis.fold(*x).0;
-            }
-        }
-        p
-    }
-
-    /// Applies the faces' conditions to the path from `from`, inside, to `to`, outside.
-    #[cold]
-    #[inline(never)]
-    pub fn land(&self, from: &[F; 3], to: &[F; 3]) -> Landing<F> {
-        let mut exit: Option<(usize, F)> = None;
-        for d in 0..3 {
-            if let Some((side, fraction)) = self.axes[d].exit(from[d], to[d])
-                && exit.is_none_or(|(_, first)| fraction < first)
-            {
-                exit = Some((2 * d + side, fraction));
-            }
-        }
-        let mut position = *to;
-        if let Some((_, fraction)) = exit {
-            for d in 0..3 {
-                position[d] = from[d] + fraction * (to[d] - from[d]);
-            }
-        }
-        let mut image = [0; 3];
-        for d in 0..3 {
-            (position[d], image[d]) = self.axes[d].fold(position[d]);
-        }
-        if let Some((face, _)) = exit {
-            let axis = &self.axes[face / 2];
-            position[face / 2] = [axis.low, axis.high][face % 2];
-        }
-        Landing { position, image, exit }
-    }
-
-    /// The part of a path up to a fraction of it.
-    pub fn land_at(&self, from: &[F; 3], to: &[F; 3], fraction: F) -> Landing<F> {
-        self.land(from, &[0, 1, 2].map(|d| from[d] + fraction * (to[d] - from[d])))
-    }
-}
-
-/// A position in double precision.
-pub(super) fn exact<F: Real>(position: &[F; 3]) -> [f64; 3] {
-    position.map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap_or(f64::NAN))
-}
-
-impl<F: Real> Axis<F> {
-    /// The side and the fraction of the path at which `x0 -> x1` leaves through an exit face, after
-    /// at most one reflection.
-    fn exit(&self, x0: F, x1: F) -> Option<(usize, F)> {
-        let (first, reach) = if x1 < self.low {
-            (0, x0 - self.low)
-        } else if x1 > self.high {
-            (1, self.high - x0)
-        } else {
-            return None;
-        };
-        let length = (x1 - x0).abs();
-        let width = self.high - self.low;
-        match (self.faces[first], self.faces[1 - first]) {
-            (Condition::Exit, _) => Some((first, reach / length)),
-            (Condition::Reflect, Condition::Exit) if length > reach + width => {
-                Some((1 - first, (reach + width) / length))
-            }
-            _ => None,
-        }
-    }
-
-    /// The coordinate in the box that corresponds to an unbounded one, and the boxes crossed.
-    fn fold(&self, x: F) -> (F, i32) {
-        let Axis { low, high, faces } = self;
-        let width = *high - *low;
-        let (folded, image) = match faces {
-            [Condition::Periodic, _] => {
-                let boxes = ((x - *low) / width).floor();
-                (x - boxes * width, boxes.as_i32())
-            }
-            [Condition::Reflect, Condition::Reflect] => {
-                let two = width + width;
-                let y = (x - *low) - ((x - *low) / two).floor() * two;
-                (*low + (width - (y - width).abs()), 0)
-            }
-            [Condition::Reflect, _] if x < *low => (*low + (*low - x), 0),
-            [_, Condition::Reflect] if x > *high => (*high - (x - *high), 0),
-            _ => (x, 0),
-        };
-        (folded.max(*low).min(*high), image)
+    fn wrap_outside(&self, p: [F; 3]) -> [F; 3] {
+        faces::host::wrap(&self.launch, Vec3(p)).0
     }
 }

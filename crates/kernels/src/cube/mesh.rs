@@ -13,11 +13,15 @@ pub(super) use edges::{edge, inward};
 pub(super) use kind::MeshKind;
 
 use super::{
-    Form, Vec4, cubecl,
+    Vec4, cubecl,
     frame_pair::{FramePair, blend},
-    rounding,
-    tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
+    launch::Launch,
     vec4,
+};
+use crate::physics::{
+    path::device::is_between,
+    region::device::{CellHint, known},
+    tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -41,28 +45,11 @@ struct CellQuery<F: Float> {
 /// Maximum number of cells of a walk.
 const HOPS: i64 = 64;
 
-/// The last known cells of a particle. Cell numbers are incremented by one; 0 means none.
-#[derive(CubeType)]
-pub(super) struct CellHint<F: Float> {
-    /// The cell of the last sample.
-    pub cell: i32,
-    /// The cell in which the step started, and its position.
-    pub base: i32,
-    pub from: Vec4<F>,
-    /// Whether a sample of this step was in no cell, or in a cell that no walk reached.
-    pub walk_failed: bool,
-}
-
 /// The hint stored in a particle's record.
 #[cube]
-pub(super) fn recall<F: Float>(ints: &[i32], note: i32) -> CellHint<F> {
-    let is_cell = note >= 0 && note <= ints[CELLS];
-    CellHint::<F> {
-        cell: select(is_cell, note, 0i32),
-        base: 0i32,
-        from: Vec4::<F>::new(F::new(0.0_f32)),
-        walk_failed: false,
-    }
+pub(super) fn recall<F: Float>(launch: &Launch<F>, note: i32) -> CellHint<F> {
+    let is_cell = note >= 0 && note <= launch.int(CELLS);
+    known::<F>(select(is_cell, note, 0i32))
 }
 
 /// Resets the hint: the slot has another instance now, at another position.
@@ -73,58 +60,43 @@ pub(super) fn forget<F: Float>(hint: &mut CellHint<F>) {
     hint.walk_failed = false;
 }
 
-/// Restores the hint of the start of the step.
-#[cube]
-pub(super) fn restore<F: Float>(hint: &mut CellHint<F>) {
-    hint.cell = hint.base;
-    hint.walk_failed = false;
-}
-
 /// The cell of each position, or -1.
 #[cube(launch)]
 pub(super) fn locate_kernel<F: Float>(
     position: &[F],
     cells: &mut [i32],
-    coords: &[Vec4<F>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
-    #[comptime] mesh: MeshKind,
+    launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
     if i >= cells.len() {
         terminate!();
     }
+    let mesh = comptime!(launch.form.kind.mesh());
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
-    let found = find_cell::<F>(coords, index, floats, ints, p, 0i32, true, mesh);
+    let found = find_cell::<F>(launch, p, 0i32, true, mesh);
     cells[i] = found.cell - 1;
 }
 
 /// Velocity at a position and time.
 #[cube]
 pub(super) fn sample<F: Float>(
-    velocity: &[Vec4<F>],
-    coords: &[Vec4<F>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     pair: &FramePair<F>,
     hint: &mut CellHint<F>,
-    #[comptime] form: Form,
 ) -> Vec4<F> {
-    let mesh = comptime!(form.kind.mesh());
-    let at = locate_sample::<F>(coords, index, floats, ints, position, hint, mesh);
+    let mesh = comptime!(launch.form.kind.mesh());
+    let at = locate_sample::<F>(launch, position, hint, mesh);
     let mut value = Vec4::<F>::new(F::new(0.0_f32));
     if hint.cell > 0 {
         let cell = (hint.cell - 1) as usize;
         if comptime!(mesh.is_in_cells()) {
-            value = blend::<F>(velocity, cell, pair, form);
+            value = blend::<F>(launch, cell, pair);
         } else if comptime!(mesh.is_simple()) {
-            value = simplices::mean::<F>(velocity, index, cell, at, pair, form);
+            value = simplices::mean::<F>(launch, cell, at, pair);
         } else {
-            value = general::mean::<F>(velocity, index, ints, cell, at, pair, form);
+            value = general::mean::<F>(launch, cell, at, pair);
         }
     }
     value
@@ -134,17 +106,13 @@ pub(super) fn sample<F: Float>(
 /// so, the next step starts there.
 #[cube]
 pub(super) fn holds<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     hint: &mut CellHint<F>,
-    #[comptime] mesh: MeshKind,
 ) -> bool {
     let mut holds = false;
     if !hint.walk_failed && hint.cell > 0 {
-        let walk = find_cell::<F>(coords, index, floats, ints, position, hint.cell, false, mesh);
+        let walk = launch.find_cell(position, hint.cell);
         holds = walk.is_found;
         if holds {
             hint.cell = walk.cell;
@@ -160,10 +128,7 @@ pub(super) fn holds<F: Float>(
 /// of the step: the first round tries the sample, the others bisect the path.
 #[cube]
 fn locate_sample<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     p: Vec4<F>,
     hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
@@ -181,7 +146,7 @@ fn locate_sample<F: Float>(
         if !is_first {
             point = hint.from + Vec4::<F>::new(part) * (p - hint.from);
         }
-        let found = find_cell::<F>(coords, index, floats, ints, point, cell, is_first, mesh);
+        let found = find_cell::<F>(launch, point, cell, is_first, mesh);
         if found.is_found {
             cell = found.cell;
             at = found.at;
@@ -207,14 +172,6 @@ fn locate_sample<F: Float>(
     at
 }
 
-/// Whether bisection between two fractions of a path can continue. It stops at the square of
-/// machine epsilon, which bounds the number of rounds even for a path of no length.
-#[cube]
-pub(super) fn is_between<F: Float>(part: F, reached: F, beyond: F) -> bool {
-    let round = rounding::<F>();
-    part > reached && part < beyond && beyond - reached > round * round
-}
-
 /// Result of a search for a position.
 #[derive(CubeType)]
 pub(super) struct SearchResult<F: Float> {
@@ -232,10 +189,7 @@ pub(super) struct SearchResult<F: Float> {
 /// searches the locator.
 #[cube]
 pub(super) fn find_cell<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     p: Vec4<F>,
     from: i32,
     searches: bool,
@@ -257,24 +211,24 @@ pub(super) fn find_cell<F: Float>(
         if !is_walking {
             if !has_started {
                 has_started = true;
-                let bin = bin::<F>(floats, ints, p);
-                entry = index[bin];
-                end = index[bin + 1];
+                let bin = bin::<F>(launch, p);
+                entry = launch.index[bin];
+                end = launch.index[bin + 1];
             }
             continues = entry < end;
             if continues {
-                other = index[(ints[ENTRIES_AT] + entry) as usize];
+                other = launch.index[(launch.int(ENTRIES_AT) + entry) as usize];
                 entry += 1;
             }
         }
         if continues {
-            let query = query::<F>(coords, index, other as usize, p, mesh);
+            let query = query::<F>(launch, other as usize, p, mesh);
             let is_outside = query.containment == OUTSIDE;
             if is_walking {
                 at = query.at;
                 let mut next = i32::new(-1);
                 if is_outside && hops > 0 {
-                    next = beyond(index, ints, other as usize, query.face, mesh);
+                    next = beyond::<F>(launch, other as usize, query.face, mesh);
                 }
                 // Two cells that send a walk back and forth are inverted, or too distorted.
                 if next >= 0 && next + 1 != before {
@@ -300,16 +254,16 @@ pub(super) fn find_cell<F: Float>(
 
 /// The bin of a position, as the index of its start offset.
 #[cube]
-fn bin<F: Float>(floats: &[F], ints: &[i32], p: Vec4<F>) -> usize {
-    let mut bin = ints[BINS_AT];
+fn bin<F: Float>(launch: &Launch<F>, p: Vec4<F>) -> usize {
+    let mut bin = launch.int(BINS_AT);
     #[unroll]
     for d in 0..3usize {
-        let g = (p.extract(d) - floats[ORIGIN + d]) * floats[PER_LENGTH + d];
+        let g = (p.extract(d) - launch.float(ORIGIN + d)) * launch.float(PER_LENGTH + d);
         // Clamped as a float, because an integer may not represent distant coordinates. NaN gives
         // the first bin.
-        let last = F::cast_from(ints[NODES + d] - 1);
+        let last = F::cast_from(launch.int(NODES + d) - 1);
         let g = select(g > F::new(0.0_f32), min(g, last), F::new(0.0_f32));
-        bin += i32::cast_from(g) * ints[STRIDES + d];
+        bin += i32::cast_from(g) * launch.int(STRIDES + d);
     }
     bin as usize
 }
@@ -317,25 +271,24 @@ fn bin<F: Float>(floats: &[F], ints: &[i32], p: Vec4<F>) -> usize {
 /// A position relative to a cell.
 #[cube]
 fn query<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> CellQuery<F> {
     if comptime!(mesh.is_simple()) {
-        simplices::query::<F>(coords, cell, p, mesh)
+        simplices::query::<F>(launch, cell, p, mesh)
     } else {
-        general::query::<F>(coords, index, cell, p, mesh)
+        general::query::<F>(launch, cell, p, mesh)
     }
 }
 
 /// The cell beyond a face, or -1.
 #[cube]
-fn beyond(index: &[i32], ints: &[i32], cell: usize, face: i32, #[comptime] mesh: MeshKind) -> i32 {
+fn beyond<F: Float>(launch: &Launch<F>, cell: usize, face: i32, #[comptime] mesh: MeshKind) -> i32 {
     if comptime!(mesh.is_simple()) {
-        index[8 * cell + 4 + face as usize]
+        launch.index[8 * cell + 4 + face as usize]
     } else {
-        index[(ints[NEIGHBOURS_AT] + index[4 * cell + 2] + face) as usize]
+        launch.index[(launch.int(NEIGHBOURS_AT) + launch.index[4 * cell + 2] + face) as usize]
     }
 }

@@ -1,30 +1,25 @@
 //! The fused step on a CubeCL device: one thread per particle, all steps of a segment in one
 //! launch, the particle's state in registers.
 
-mod adapt;
-mod edge;
 mod frame_pair;
 mod grid;
+pub(crate) mod launch;
 mod mesh;
-mod obstacles;
 mod particle;
 mod points;
 mod progress;
-mod random;
 mod reinjection;
 mod settle;
 mod stages;
 mod step;
-mod tables;
 pub mod upload;
 mod walk;
-mod walls;
 
 use crate::{
-    FieldShape, LOG_INDEX, LOG_POSITION, Outside, Placement, Scheme, Segment, Spacing,
-    TimeInterpolation, Walk, WalkScheme, Weighting,
-    functions::surfaces,
+    FieldShape, LOG_INDEX, LOG_POSITION, Placement, Scheme, Segment, Spacing, Weighting,
+    functions::triangle_rows,
     ops::{Advanced, Geometry, Sampled, State},
+    physics::{features::Features, prelude::device::rounding, tables::Tables, vector::device::{dot, vec3 as vec4}},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -34,39 +29,12 @@ use burn_cubecl::{
     ops::numeric::empty_device_dtype,
     tensor::CubeTensor,
 };
+use launch::{EndLogLaunch, LaunchLaunch, RowsLaunch};
 use mesh::MeshKind;
-use tables::Tables;
+use upload::{DeviceTables, upload};
 
 /// Position or velocity in registers; the fourth lane is unused.
 type Vec4<F> = Vector<F, Const<4>>;
-
-#[cube]
-fn vec4<F: Float>(x: F, y: F, z: F) -> Vec4<F> {
-    let mut v = Vec4::<F>::new(F::new(0.0_f32));
-    v.insert(0usize, x);
-    v.insert(1usize, y);
-    v.insert(2usize, z);
-    v
-}
-
-#[cube]
-fn dot<F: Float>(a: Vec4<F>, b: Vec4<F>) -> F {
-    a.extract(0usize) * b.extract(0usize)
-        + a.extract(1usize) * b.extract(1usize)
-        + a.extract(2usize) * b.extract(2usize)
-}
-
-/// Machine epsilon of `F`. (`F::EPSILON` is the half-precision value for every `F`.)
-#[cube]
-fn rounding<F: Float>() -> F {
-    let single = F::new(f32::EPSILON);
-    if F::size_bits().comptime() <= 32 {
-        single
-    } else {
-        let root = single / F::new(8.0_f32);
-        root * root
-    }
-}
 
 /// Nominal number of particles, for the choice of the cube size. It is independent of the actual
 /// number: a kernel is compiled for a cube size, and a smaller batch should not compile another.
@@ -74,47 +42,15 @@ const MANY: usize = 1 << 20;
 
 /// Compile-time parameters of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Form {
-    scheme: Scheme,
-    kind: FieldKind,
-    outside: Outside,
-    in_time: TimeInterpolation,
-    /// Whether the field has a single frame.
-    steady: bool,
-    /// Whether any axis is periodic, so that stages are wrapped.
-    periodic: bool,
-    /// Whether slots are re-used.
-    reuses_slots: bool,
-    /// Whether there are obstacles, and whether any is a triangulated surface.
-    obstacles: bool,
-    surfaces: bool,
-    /// Whether steps are adaptive.
-    adaptive: bool,
-    /// The random walk.
-    walk: WalkForm,
-}
-
-/// Compile-time parameters of a random walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct WalkForm {
-    is_on: bool,
-    varies: bool,
-    is_milstein: bool,
-}
-
-impl WalkForm {
-    fn new(walk: Option<&Walk>) -> Self {
-        walk.map_or_else(WalkForm::default, |walk| WalkForm {
-            is_on: true,
-            varies: walk.varies,
-            is_milstein: walk.scheme == WalkScheme::Milstein,
-        })
-    }
+pub(crate) struct Form {
+    pub scheme: Scheme,
+    pub kind: FieldKind,
+    pub features: Features,
 }
 
 /// Compile-time parameters of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum FieldKind {
+pub(crate) enum FieldKind {
     Grid(Spacing, Placement),
     Nearest,
     /// The mean of `neighbours` nodes, weighted by the inverse square of the distance or by another
@@ -127,7 +63,7 @@ enum FieldKind {
 }
 
 impl FieldKind {
-    fn of(shape: &FieldShape) -> Self {
+    pub fn of(shape: &FieldShape) -> Self {
         match shape {
             FieldShape::Grid(grid) => FieldKind::Grid(grid.spacing, grid.placement),
             FieldShape::Points(points) => match points.weighting {
@@ -157,16 +93,11 @@ impl FieldKind {
     }
 
     /// The mesh parameters; [`MeshKind::NONE`] for other fields.
-    fn mesh(self) -> MeshKind {
+    pub fn mesh(self) -> MeshKind {
         match self {
             FieldKind::Mesh(mesh) => mesh,
             _ => MeshKind::NONE,
         }
-    }
-
-    /// Vector width of the coordinate tensor: 4 for a mesh, because records are read in fours.
-    fn coords_at_once(self) -> usize {
-        if self.is_mesh() { 4 } else { 1 }
     }
 
     fn is_nearest(self) -> bool {
@@ -191,15 +122,7 @@ impl Form {
         Form {
             scheme: segment.scheme,
             kind: FieldKind::of(&field.shape),
-            outside: segment.clock.outside,
-            in_time: segment.clock.in_time,
-            steady: segment.clock.frame_intervals.is_empty(),
-            periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
-            reuses_slots: segment.reinjection.is_some(),
-            obstacles: !segment.obstacles.is_empty(),
-            surfaces: surfaces(&segment.obstacles).next().is_some(),
-            adaptive: segment.adaptive.is_some(),
-            walk: WalkForm::new(segment.walk.as_ref()),
+            features: Features::new(&field.shape, segment),
         }
     }
 }
@@ -220,9 +143,8 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let rows = geometry.rows.meta.shape()[0];
-    let row = rows - obstacles::rows(&segment.obstacles);
-    let tables = Tables::new(&field.shape, segment, row).upload(&client, dtype);
+    let first_triangle = geometry.rows.meta.shape()[0] - triangle_rows(&segment.obstacles);
+    let tables = Tables::new(&field.shape, segment, first_triangle);
     let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
     let rows = log_rows.map_or(1, |log_rows| log_rows * count);
     let empty = |shape: &[usize], like: &CubeTensor| {
@@ -236,25 +158,54 @@ pub(crate) fn advance(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
-        form.kind.coords_at_once(),
-        state.position.clone().into_buffer_arg(),
-        state.record.clone().into_buffer_arg(),
-        state.fraction.clone().into_buffer_arg(),
-        log_index.clone().into_buffer_arg(),
-        log_position.clone().into_buffer_arg(),
-        log_count.clone().into_buffer_arg(),
-        into_contiguous(geometry.rows).into_buffer_arg(),
-        into_contiguous(geometry.numbers).into_buffer_arg(),
-        into_contiguous(field.velocity).into_buffer_arg(),
-        into_contiguous(field.coordinates).into_buffer_arg(),
-        into_contiguous(field.index).into_buffer_arg(),
-        tables.floats,
-        tables.ints,
-        form,
+        RowsLaunch::new(
+            state.position.clone().into_buffer_arg(),
+            state.record.clone().into_buffer_arg(),
+            state.fraction.clone().into_buffer_arg(),
+        ),
+        EndLogLaunch::new(
+            log_index.clone().into_buffer_arg(),
+            log_position.clone().into_buffer_arg(),
+            log_count.clone().into_buffer_arg(),
+        ),
+        buffers(&client, field, Some(geometry), tables, form),
         dtype_to_storage_type(dtype),
     );
     let State { position, record, fraction } = state;
     Advanced { position, record, fraction, log_index, log_position, log_count }
+}
+
+/// The buffers that a launch reads.
+fn buffers<F: Float>(
+    client: &Client,
+    field: Sampled<CubeBackend>,
+    geometry: Option<Geometry<CubeBackend>>,
+    tables: Tables,
+    form: Form,
+) -> LaunchLaunch<F> {
+    let velocity = into_contiguous(field.velocity);
+    let coordinates = into_contiguous(field.coordinates);
+    let DeviceTables { floats, ints } =
+        upload(client, velocity.dtype, &tables.floats, &tables.ints);
+    let index = into_contiguous(field.index);
+    let (rows, numbers) = match geometry {
+        Some(geometry) => (into_contiguous(geometry.rows), into_contiguous(geometry.numbers)),
+        None => (coordinates.clone(), index.clone()),
+    };
+    // The coordinates of a mesh are read in fours; those of other fields need not be that many.
+    let records = if form.kind.is_mesh() { coordinates.clone() } else { velocity.clone() };
+    LaunchLaunch::new(
+        floats,
+        ints,
+        rows.into_buffer_arg(),
+        numbers.into_buffer_arg(),
+        velocity.into_buffer_arg(),
+        coordinates.into_buffer_arg(),
+        records.into_buffer_arg(),
+        index.into_buffer_arg(),
+        form.features,
+        form,
+    )
 }
 
 /// `TraceBackend::locate` on a CubeCL device.
@@ -263,17 +214,16 @@ pub(crate) fn advance(
 ///
 /// If the field is not on a mesh.
 pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeTensor {
-    let FieldKind::Mesh(mesh) = FieldKind::of(&field.shape) else {
-        panic!("locate: the field is not on a mesh");
-    };
+    let kind = FieldKind::of(&field.shape);
+    assert!(kind.is_mesh(), "locate: the field is not on a mesh");
+    let form = Form { scheme: Scheme::default(), kind, features: Features::default() };
     let position = into_contiguous(position);
     let client = position.client.clone();
     let count = position.meta.shape()[0];
     let dtype = position.dtype;
-    let tables = Tables::of_field(&field.shape).upload(&client, dtype);
-    let index = into_contiguous(field.index);
+    let tables = Tables::of_field(&field.shape);
     let device = position.device.clone();
-    let cells = empty_device_dtype(client.clone(), device, [count].into(), index.dtype);
+    let cells = empty_device_dtype(client.clone(), device, [count].into(), field.index.dtype);
     let dim = CubeDim::new(&client, MANY);
     mesh::locate_kernel::launch(
         &client,
@@ -281,20 +231,10 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
         dim,
         position.into_buffer_arg(),
         cells.clone().into_buffer_arg(),
-        into_contiguous(field.coordinates).into_buffer_arg(),
-        index.into_buffer_arg(),
-        tables.floats,
-        tables.ints,
-        mesh,
+        buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),
     );
     cells
-}
-
-/// A contiguous tensor without other references, so that the kernel may write to it.
-fn own(tensor: CubeTensor) -> CubeTensor {
-    let tensor = into_contiguous(tensor);
-    if tensor.can_mut() { tensor } else { tensor.copy() }
 }
 
 /// `TraceBackend::sample` on a CubeCL device.
@@ -309,23 +249,23 @@ pub(crate) fn sample(
     let shape = position.meta.shape().clone();
     let count = shape[0];
     let dtype = position.dtype;
-    let tables = Tables::new(&field.shape, segment, 0).upload(&client, dtype);
+    let tables = Tables::new(&field.shape, segment, 0);
     let velocity = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
     let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
-        form.kind.coords_at_once(),
         position.into_buffer_arg(),
         velocity.clone().into_buffer_arg(),
-        into_contiguous(field.velocity).into_buffer_arg(),
-        into_contiguous(field.coordinates).into_buffer_arg(),
-        into_contiguous(field.index).into_buffer_arg(),
-        tables.floats,
-        tables.ints,
-        form,
+        buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),
     );
     velocity
+}
+
+/// A contiguous tensor without other references, so that the kernel may write to it.
+fn own(tensor: CubeTensor) -> CubeTensor {
+    let tensor = into_contiguous(tensor);
+    if tensor.can_mut() { tensor } else { tensor.copy() }
 }

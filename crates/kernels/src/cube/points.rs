@@ -1,13 +1,14 @@
 //! Velocity from scattered points: the search of `cpu/points.rs`, node by node.
 
 use super::{
-    Form, Vec4, cubecl,
+    Vec4, cubecl,
+    launch::Launch,
     frame_pair::{FramePair, blend},
     rounding,
-    tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES},
     vec4,
 };
 use crate::NODE_PADDING;
+use crate::physics::tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES};
 use burn_cubecl::cubecl::prelude::*;
 
 /// The last search of a particle.
@@ -38,34 +39,29 @@ pub(super) fn forget<F: Float>(hint: &mut Hint<F>) {
 /// Velocity at a position and time.
 #[cube]
 pub(super) fn sample<F: Float>(
-    velocity: &[Vec4<F>],
-    coords: &[F],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     pair: &FramePair<F>,
     hint: &mut Hint<F>,
-    #[comptime] form: Form,
 ) -> Vec4<F> {
-    let position = search_position::<F>(floats, position);
-    if comptime!(form.kind.is_nearest()) {
-        nearest::<F>(coords, index, floats, ints, position, hint);
-        blend::<F>(velocity, hint.node as usize, pair, form)
+    let position = search_position::<F>(launch, position);
+    if comptime!(launch.form.kind.is_nearest()) {
+        nearest::<F>(launch, position, hint);
+        blend::<F>(launch, hint.node as usize, pair)
     } else {
-        mean::<F>(velocity, coords, index, floats, ints, position, pair, hint, form)
+        mean::<F>(launch, position, pair, hint)
     }
 }
 
 /// The search position: 0 on flat axes, and with finite coordinates.
 #[cube]
-fn search_position<F: Float>(floats: &[F], position: Vec4<F>) -> Vec4<F> {
+fn search_position<F: Float>(launch: &Launch<F>, position: Vec4<F>) -> Vec4<F> {
     let mut finite = vec4::<F>(F::new(0.0_f32), F::new(0.0_f32), F::new(0.0_f32));
     #[unroll]
     for d in 0..3usize {
         let x = position.extract(d);
         let is_number = x.abs() <= F::max_value();
-        if floats[PER_LENGTH + d] > F::new(0.0_f32) && is_number {
+        if launch.float(PER_LENGTH + d) > F::new(0.0_f32) && is_number {
             finite.insert(d, x);
         }
     }
@@ -74,9 +70,9 @@ fn search_position<F: Float>(floats: &[F], position: Vec4<F>) -> Vec4<F> {
 
 /// The cell of a coordinate, or the nearest one if it is outside.
 #[cube]
-fn cell<F: Float>(floats: &[F], ints: &[i32], x: F, #[comptime] axis: usize) -> i32 {
-    let last = ints[NODES + axis] - 1;
-    let g = (x - floats[ORIGIN + axis]) * floats[PER_LENGTH + axis];
+fn cell<F: Float>(launch: &Launch<F>, x: F, #[comptime] axis: usize) -> i32 {
+    let last = launch.int(NODES + axis) - 1;
+    let g = (x - launch.float(ORIGIN + axis)) * launch.float(PER_LENGTH + axis);
     // Clamped as a float, because an integer may not represent distant coordinates.
     i32::cast_from(clamp(g, F::new(0.0_f32), F::cast_from(last)))
 }
@@ -91,25 +87,24 @@ struct Reached {
 
 #[cube]
 fn reached<F: Float>(
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     reach: F,
     #[comptime] axis: usize,
 ) -> Reached {
     let x = position.extract(axis);
-    let low = cell::<F>(floats, ints, x - reach, axis);
-    let high = cell::<F>(floats, ints, x + reach, axis);
-    Reached { low, high, is_all: low == 0 && high == ints[NODES + axis] - 1 }
+    let low = cell::<F>(launch, x - reach, axis);
+    let high = cell::<F>(launch, x + reach, axis);
+    Reached { low, high, is_all: low == 0 && high == launch.int(NODES + axis) - 1 }
 }
 
 /// Squared distance of a node.
 #[cube]
-fn square_distance<F: Float>(coords: &[F], ints: &[i32], position: Vec4<F>, node: usize) -> F {
-    let axis = ints[FRAME_SIZE] as usize + NODE_PADDING;
-    let x = coords[node] - position.extract(0usize);
-    let y = coords[axis + node] - position.extract(1usize);
-    let z = coords[2 * axis + node] - position.extract(2usize);
+fn square_distance<F: Float>(launch: &Launch<F>, position: Vec4<F>, node: usize) -> F {
+    let axis = launch.int(FRAME_SIZE) as usize + NODE_PADDING;
+    let x = launch.coords[node] - position.extract(0usize);
+    let y = launch.coords[axis + node] - position.extract(1usize);
+    let z = launch.coords[2 * axis + node] - position.extract(2usize);
     x * x + y * y + z * z
 }
 
@@ -121,8 +116,8 @@ fn with_rounding_margin<F: Float>(distance: F) -> F {
 
 /// Initial search radius: see `Cloud::reach_after` in `cpu/points.rs`.
 #[cube]
-fn reach_after<F: Float>(floats: &[F], far: F, moved: F) -> F {
-    select(moved < far, with_rounding_margin::<F>(far + moved), floats[REACH])
+fn reach_after<F: Float>(launch: &Launch<F>, far: F, moved: F) -> F {
+    select(moved < far, with_rounding_margin::<F>(far + moved), launch.float(REACH))
 }
 
 /// The radius of the next search, given the squared distance of the farthest needed node in a
@@ -144,17 +139,14 @@ fn moved<F: Float>(from: Vec4<F>, position: Vec4<F>) -> F {
 /// Updates the hint to the nearest node.
 #[cube]
 fn nearest<F: Float>(
-    coords: &[F],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     hint: &mut Hint<F>,
 ) {
     let moved = moved::<F>(hint.position, position);
     if moved >= hint.safe {
         let zero = F::new(0.0_f32);
-        let mut reach = reach_after::<F>(floats, hint.far, moved.sqrt());
+        let mut reach = reach_after::<F>(launch, hint.far, moved.sqrt());
         let mut first = F::max_value();
         let mut second = F::max_value();
         let mut node = 0i32;
@@ -162,14 +154,14 @@ fn nearest<F: Float>(
         while continues {
             first = F::max_value();
             second = F::max_value();
-            let x = reached::<F>(floats, ints, position, reach, 0usize);
-            let y = reached::<F>(floats, ints, position, reach, 1usize);
-            let z = reached::<F>(floats, ints, position, reach, 2usize);
+            let x = reached::<F>(launch, position, reach, 0usize);
+            let y = reached::<F>(launch, position, reach, 1usize);
+            let z = reached::<F>(launch, position, reach, 2usize);
             for k in z.low..z.high + 1 {
                 for j in y.low..y.high + 1 {
-                    let row = k * ints[STRIDES + 2] + j * ints[STRIDES + 1];
-                    for n in index[(row + x.low) as usize]..index[(row + x.high + 1) as usize] {
-                        let square = square_distance::<F>(coords, ints, position, n as usize);
+                    let row = k * launch.int(STRIDES + 2) + j * launch.int(STRIDES + 1);
+                    for n in launch.index[(row + x.low) as usize]..launch.index[(row + x.high + 1) as usize] {
+                        let square = square_distance::<F>(launch, position, n as usize);
                         if square < first {
                             second = first;
                             first = square;
@@ -196,20 +188,15 @@ fn nearest<F: Float>(
 /// The mean velocity of the nearest nodes, weighted by inverse distance to a power.
 #[cube]
 fn mean<F: Float>(
-    velocity: &[Vec4<F>],
-    coords: &[F],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     position: Vec4<F>,
     pair: &FramePair<F>,
     hint: &mut Hint<F>,
-    #[comptime] form: Form,
 ) -> Vec4<F> {
-    let needed = comptime!(form.kind.neighbours());
+    let needed = comptime!(launch.form.kind.neighbours());
     let mut squares = Array::<F>::new(needed);
     let mut nodes = Array::<i32>::new(needed);
-    let mut reach = reach_after::<F>(floats, hint.far, moved::<F>(hint.position, position).sqrt());
+    let mut reach = reach_after::<F>(launch, hint.far, moved::<F>(hint.position, position).sqrt());
     let mut continues = true;
     while continues {
         #[unroll]
@@ -217,14 +204,14 @@ fn mean<F: Float>(
             squares[n] = F::max_value();
             nodes[n] = 0i32;
         }
-        let x = reached::<F>(floats, ints, position, reach, 0usize);
-        let y = reached::<F>(floats, ints, position, reach, 1usize);
-        let z = reached::<F>(floats, ints, position, reach, 2usize);
+        let x = reached::<F>(launch, position, reach, 0usize);
+        let y = reached::<F>(launch, position, reach, 1usize);
+        let z = reached::<F>(launch, position, reach, 2usize);
         for k in z.low..z.high + 1 {
             for j in y.low..y.high + 1 {
-                let row = k * ints[STRIDES + 2] + j * ints[STRIDES + 1];
-                for n in index[(row + x.low) as usize]..index[(row + x.high + 1) as usize] {
-                    let square = square_distance::<F>(coords, ints, position, n as usize);
+                let row = k * launch.int(STRIDES + 2) + j * launch.int(STRIDES + 1);
+                for n in launch.index[(row + x.low) as usize]..launch.index[(row + x.high + 1) as usize] {
+                    let square = square_distance::<F>(launch, position, n as usize);
                     insert::<F>(&mut squares, &mut nodes, square, n, needed);
                 }
             }
@@ -239,8 +226,8 @@ fn mean<F: Float>(
     let mut weights = F::new(0.0_f32);
     #[unroll]
     for n in 0..needed {
-        let weight = weight::<F>(floats, squares[0usize], squares[n], form);
-        let v = blend::<F>(velocity, nodes[n] as usize, pair, form);
+        let weight = weight::<F>(launch, squares[0usize], squares[n]);
+        let v = blend::<F>(launch, nodes[n] as usize, pair);
         sum += Vec4::<F>::new(weight) * v;
         weights += weight;
     }
@@ -278,16 +265,16 @@ fn insert<F: Float>(
 
 /// The weight of a node, relative to that of the nearest one.
 #[cube]
-fn weight<F: Float>(floats: &[F], nearest: F, square: F, #[comptime] form: Form) -> F {
+fn weight<F: Float>(launch: &Launch<F>, nearest: F, square: F) -> F {
     let mut weight = F::new(1.0_f32);
     if square > nearest {
         let ratio = nearest / square;
-        if comptime!(form.kind.is_square()) {
+        if comptime!(launch.form.kind.is_square()) {
             weight = ratio;
         } else if F::size_bits().comptime() <= 32 {
-            weight = ratio.powf(floats[HALF_POWER]);
+            weight = ratio.powf(launch.float(HALF_POWER));
         } else {
-            weight = power_by_roots::<F>(ratio, floats[HALF_POWER]);
+            weight = power_by_roots::<F>(ratio, launch.float(HALF_POWER));
         }
     }
     weight

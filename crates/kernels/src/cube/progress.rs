@@ -2,11 +2,12 @@
 
 use super::{
     cubecl,
-    particle::Particle,
-    reinjection::{assign_first_release, reinject},
-    tables::{FIRST_STEP, LOG_ROWS, RESUMES},
+    launch::{EndLog, Launch},
+    reinjection::reinject,
 };
 use crate::{MAX_INSTANCES_PER_STEP, status::ACTIVE};
+use crate::physics::tables::{FIRST_STEP, LOG_ROWS, RESUMES};
+use crate::physics::{particle::device::Particle, slots::device::assign_first_release};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Progress of a particle through a segment.
@@ -20,6 +21,8 @@ pub(super) struct StepProgress<F: Float> {
     pub next_dt: F,
     /// Number of instances that started in the step.
     pub instances: i32,
+    /// Ends logged in this launch; one more than the capacity of the log if the last one waits.
+    pub logged: i32,
     /// Whether the step continues.
     pub repeats: bool,
 }
@@ -33,6 +36,7 @@ pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
         start_fraction: zero,
         next_dt: select(particle.status == ACTIVE, particle.fraction, zero),
         instances: 0i32,
+        logged: 0i32,
         repeats: false,
     }
 }
@@ -50,20 +54,17 @@ pub(super) fn move_on<F: Float>(progress: &mut StepProgress<F>, waits: bool) {
 /// Re-injects a slot after a step. Returns whether another instance follows.
 #[cube]
 pub(super) fn follow<F: Float>(
+    launch: &Launch<F>,
     particle: &mut Particle<F>,
     progress: &mut StepProgress<F>,
-    log_index: &mut [i32],
-    log_position: &mut [F],
-    rows: &[F],
-    floats: &[F],
-    ints: &[i32],
+    log: &mut EndLog<F>,
     slot: u32,
 ) -> bool {
-    let number = ints[FIRST_STEP] + progress.j as i32;
-    let follows = reinject::<F>(particle, log_index, log_position, rows, floats, ints, slot);
+    let number = launch.int(FIRST_STEP) + progress.j as i32;
+    let follows = reinject::<F>(launch, particle, &mut progress.logged, log, slot);
     if follows {
         start_next::<F>(particle, progress, number);
-    } else if particle.logged > ints[LOG_ROWS] {
+    } else if progress.logged > launch.int(LOG_ROWS) {
         // The image column is free until re-injection, which resets it.
         particle.image_x = progress.instances;
     }
@@ -75,25 +76,22 @@ pub(super) fn follow<F: Float>(
 #[cube]
 #[allow(clippy::identity_op)]
 pub(super) fn begin<F: Float>(
+    launch: &Launch<F>,
     particle: &mut Particle<F>,
     progress: &mut StepProgress<F>,
-    log_index: &mut [i32],
-    log_position: &mut [F],
-    inlets: &[F],
-    floats: &[F],
-    ints: &[i32],
+    log: &mut EndLog<F>,
     slot: u32,
 ) -> bool {
     let mut takes_part = true;
-    if ints[RESUMES] != 0 {
+    if launch.int(RESUMES) != 0 {
         takes_part = particle.status > ACTIVE;
     } else {
-        assign_first_release::<F>(particle, inlets, floats, ints, slot);
+        assign_first_release::<F>(launch, particle, slot);
     }
     if takes_part {
         // The additions copy: a value read from a struct field changes with the field.
         let (instances, number) = (particle.image_x + 0i32, particle.step + 0i32);
-        if reinject::<F>(particle, log_index, log_position, inlets, floats, ints, slot) {
+        if reinject::<F>(launch, particle, &mut progress.logged, log, slot) {
             progress.instances = instances;
             start_next::<F>(particle, progress, number);
             progress.repeats = false;

@@ -1,125 +1,60 @@
 //! Boundary conditions and status after a step.
 
 use super::{
-    Form, Vec4, cubecl,
-    edge::{Passage, pass},
-    mesh::{self, CellHint},
-    obstacles::{self, is_clear_of_all},
-    particle::Particle,
-    stages::StepResult,
-    tables::{OBSTACLES_AT, SHAPES_AT},
+    Vec4, cubecl,
+    launch::Launch,
+    mesh,
+    stages::{Part, StepResult},
     vec4,
-    walls::{contains, land},
 };
-use crate::status::{ACTIVE, EXITED, LEFT_MESH, NON_FINITE, STAGNANT as STAGNANT_STATUS};
+use crate::{
+    physics::{
+        faces::device::{Passage, contains, land},
+        path::device::{is_clear_of_all, pass, place_code},
+        region::device::CellHint,
+    },
+    status::{ACTIVE, NON_FINITE, STAGNANT as STAGNANT_STATUS},
+};
+use crate::physics::particle::device::Particle;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Applies a step's displacement and the boundary conditions, in step `index` from its fraction
 /// `start` on.
 #[cube]
 pub(super) fn settle<F: Float>(
+    launch: &Launch<F>,
     particle: &mut Particle<F>,
-    floats: &[F],
-    ints: &[i32],
     result: &StepResult<F>,
     index: i32,
-    start: F,
-) {
-    if moves::<F>(particle, result, index, start) {
-        if contains::<F>(floats, result.to) {
-            particle.position = result.to;
-        } else {
-            let landing = land::<F>(floats, ints, particle.position, result.to);
-            let mut status = i32::new(ACTIVE as i64);
-            if landing.face >= 0 {
-                status = EXITED + landing.face;
-            }
-            let passage = Passage::<F> {
-                position: landing.position,
-                image_x: landing.image_x,
-                image_y: landing.image_y,
-                image_z: landing.image_z,
-                status,
-                fraction: landing.fraction,
-                face: landing.face,
-            };
-            arrive::<F>(particle, &passage, result, index, start);
-        }
-    }
-}
-
-/// As [`settle`], in a mesh, which may end within the domain box.
-#[cube]
-pub(super) fn settle_in_mesh<F: Float>(
-    particle: &mut Particle<F>,
-    coords: &[Vec4<F>],
-    cells: &[i32],
-    floats: &[F],
-    ints: &[i32],
-    result: &StepResult<F>,
-    index: i32,
-    start: F,
+    part: &Part<F>,
     hint: &mut CellHint<F>,
-    #[comptime] form: Form,
-) {
-    let mesh = comptime!(form.kind.mesh());
-    let to = result.to;
-    if moves::<F>(particle, result, index, start) {
-        let mut is_plain = contains::<F>(floats, to);
-        if is_plain {
-            is_plain = mesh::holds::<F>(coords, cells, floats, ints, to, hint, mesh);
-        }
-        if is_plain {
-            particle.position = to;
-        } else {
-            let passage = pass::<F>(coords, cells, floats, ints, particle.position, to, hint, mesh);
-            arrive::<F>(particle, &passage, result, index, start);
-            particle.cell = passage.face;
-        }
-    }
-    if particle.status != LEFT_MESH {
-        particle.cell = hint.base;
-    }
-}
-
-/// As [`settle`], among obstacles.
-#[cube]
-pub(super) fn settle_among_obstacles<F: Float>(
-    particle: &mut Particle<F>,
-    rows: &[F],
-    numbers: &[i32],
-    floats: &[F],
-    ints: &[i32],
-    result: &StepResult<F>,
-    index: i32,
-    start: F,
-    #[comptime] surfaces: bool,
 ) {
     let to = result.to;
-    let (floats_at, ints_at) = (ints[SHAPES_AT] as usize, ints[OBSTACLES_AT] as usize);
     // A copy: a value read from a struct field changes with the field.
     let from = vec4::<F>(
         particle.position.extract(0usize),
         particle.position.extract(1usize),
         particle.position.extract(2usize),
     );
-    if moves::<F>(particle, result, index, start) {
-        let mut is_plain = contains::<F>(floats, to);
-        if is_plain {
-            is_plain = is_clear_of_all::<F>(
-                rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces,
-            );
+    if moves::<F>(particle, result, index, part.start) {
+        let mut is_plain = contains::<F>(launch, to);
+        if comptime!(launch.features.bodies) && is_plain {
+            is_plain = is_clear_of_all::<F>(launch, from, to);
+        }
+        if comptime!(launch.features.mesh) && is_plain {
+            is_plain = mesh::holds::<F>(launch, to, hint);
         }
         if is_plain {
             particle.position = to;
-        } else {
-            let passage = obstacles::pass::<F>(
-                rows, numbers, floats, ints, from, to, floats_at, ints_at, surfaces,
-            );
-            arrive::<F>(particle, &passage, result, index, start);
-            if passage.status != ACTIVE {
-                particle.cell = max(passage.face, 0i32);
+            if comptime!(launch.features.mesh) {
+                particle.place = hint.base;
             }
+        } else if comptime!(launch.features.bodies || launch.features.mesh) {
+            let passage = pass::<F>(launch, from, to, hint);
+            arrive::<F>(particle, &passage, index, part, hint.base);
+        } else {
+            let passage = land::<F>(launch, from, to);
+            arrive::<F>(particle, &passage, index, part, hint.base);
         }
     }
 }
@@ -148,16 +83,17 @@ fn moves<F: Float>(
 fn arrive<F: Float>(
     particle: &mut Particle<F>,
     passage: &Passage<F>,
-    result: &StepResult<F>,
     index: i32,
-    start: F,
+    part: &Part<F>,
+    base: i32,
 ) {
     particle.position = passage.position;
+    particle.place = place_code::<F>(passage, base);
     particle.image_x += passage.image_x;
     particle.image_y += passage.image_y;
     particle.image_z += passage.image_z;
     if passage.status != ACTIVE {
-        let fraction = start + passage.fraction * (result.until - start);
+        let fraction = part.start + passage.fraction * (part.until - part.start);
         end::<F>(particle, passage.status, index, fraction);
     }
 }

@@ -1,15 +1,21 @@
 //! A Runge-Kutta step and its stages.
 
 use super::{
-    Form, Vec4, cubecl,
+    Vec4, cubecl, dot,
     frame_pair::frame_pair,
-    step::{Hint, sample},
-    tables::{DRIFT, FIRST_STEP, FRAME_INTERVALS, INTERVAL_COUNT, STAGNANT},
+    launch::Launch,
+    step::{Hint, image, sample},
     vec4,
     walk::diffuse,
-    walls::wrap,
 };
-use crate::Ratio;
+use crate::{
+    Ratio,
+    physics::{
+        diffusion::device::Address,
+        tables::{DRIFT, FIRST_STEP, STAGNANT},
+    },
+};
+use crate::physics::particle::device::Particle;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Result of a step, before boundary conditions.
@@ -17,10 +23,19 @@ use burn_cubecl::cubecl::prelude::*;
 pub(super) struct StepResult<F: Float> {
     pub to: Vec4<F>,
     pub slow: bool,
-    /// The fraction of the segment's step at which it ends.
-    pub until: F,
     /// Difference from the embedded solution, with adaptive steps.
     pub error: Vec4<F>,
+}
+
+/// The part of a segment's step that a particle takes at once.
+#[derive(CubeType)]
+pub(super) struct Part<F: Float> {
+    /// The fractions of the step at which it starts and ends.
+    pub start: F,
+    pub until: F,
+    /// Its length, and that of the step.
+    pub h: F,
+    pub full_dt: F,
 }
 
 /// A coefficient of a scheme.
@@ -29,29 +44,22 @@ pub(super) fn ratio<F: Float>(#[comptime] ratio: Ratio) -> F {
     F::cast_from(comptime!(ratio.0)) / F::cast_from(comptime!(ratio.1))
 }
 
-/// One Runge-Kutta step of length `h` from the fraction `start` of step `j` to the fraction
-/// `until`.
+/// One Runge-Kutta step: a part of step `j`.
 #[cube]
-pub(super) fn rk_step<F: Float, N: Size>(
-    velocity: &[Vec4<F>],
-    coords: &[Vector<F, N>],
-    index: &[i32],
-    floats: &[F],
-    ints: &[i32],
-    from: Vec4<F>,
+pub(super) fn rk_step<F: Float>(
+    launch: &Launch<F>,
+    particle: &mut Particle<F>,
     slot: u32,
-    generation: i32,
     j: usize,
-    start: F,
-    h: F,
-    until: F,
+    part: &Part<F>,
     hint: &mut Hint<F>,
-    #[comptime] form: Form,
 ) -> StepResult<F> {
-    let tableau = comptime!(*form.scheme.tableau());
-    let full_dt = floats[FRAME_INTERVALS + ints[INTERVAL_COUNT] as usize + 2 * j + 1];
-    let stages = comptime!(if form.adaptive { tableau.stages } else { tableau.solution_stages() });
-    let drift = vec4::<F>(floats[DRIFT], floats[DRIFT + 1], floats[DRIFT + 2]);
+    let tableau = comptime!(*launch.form.scheme.tableau());
+    let from = particle.position;
+    let h = part.h;
+    let elapsed = part.start * part.full_dt;
+    let stages = comptime!(if launch.features.adaptive { tableau.stages } else { tableau.solution_stages() });
+    let drift = vec4::<F>(launch.float(DRIFT), launch.float(DRIFT + 1), launch.float(DRIFT + 2));
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]
     for s in 0..stages {
@@ -63,12 +71,11 @@ pub(super) fn rk_step<F: Float, N: Size>(
                 stage += Vec4::<F>::new(ratio::<F>(a) * h) * k[r];
             }
         }
-        let offset = start * full_dt + ratio::<F>(comptime!(tableau.c[s])) * h;
-        let at = frame_pair::<F>(floats, ints, j, offset, form);
-        let p = wrap::<F>(floats, ints, stage, form);
-        let mut v =
-            sample::<F, N>(velocity, coords, index, floats, ints, p, &at, hint, form) + drift;
-        if comptime!(form.walk.varies) {
+        let offset = elapsed + ratio::<F>(comptime!(tableau.c[s])) * h;
+        let at = frame_pair::<F>(launch, j, offset);
+        let p = image::<F>(launch, stage);
+        let mut v = sample::<F>(launch, p, &at, hint) + drift;
+        if comptime!(launch.features.walk.varies) {
             v.insert(3usize, F::new(0.0_f32));
         }
         k.push(v);
@@ -85,37 +92,19 @@ pub(super) fn rk_step<F: Float, N: Size>(
     #[unroll]
     for s in 0..stages {
         let e = comptime!(tableau.error[s]);
-        if comptime!(form.adaptive && !e.is_zero()) {
+        if comptime!(launch.features.adaptive && !e.is_zero()) {
             error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
         }
     }
     let mut to = from + Vec4::<F>::new(h) * mean_velocity;
-    if comptime!(form.walk.is_on) {
-        to = diffuse::<F, N>(
-            velocity,
-            coords,
-            index,
-            floats,
-            ints,
-            from,
-            to,
+    if comptime!(launch.features.walk.is_on) {
+        let pair = frame_pair::<F>(launch, j, elapsed);
+        let address = Address {
             slot,
-            generation,
-            ints[FIRST_STEP] + j as i32,
-            j,
-            start * full_dt,
-            h,
-            hint,
-            form,
-        );
+            generation: particle.generation as u32,
+            step: (launch.int(FIRST_STEP) + j as i32) as u32,
+        };
+        to = diffuse::<F>(launch, from, to, &address, &pair, h, hint);
     }
-    StepResult::<F> { to, slow: square::<F>(k[0]) < floats[STAGNANT], until, error }
-}
-
-/// The squared length of a velocity.
-#[cube]
-fn square<F: Float>(v: Vec4<F>) -> F {
-    v.extract(0usize) * v.extract(0usize)
-        + v.extract(1usize) * v.extract(1usize)
-        + v.extract(2usize) * v.extract(2usize)
+    StepResult::<F> { to, slow: dot::<F>(k[0], k[0]) < launch.float(STAGNANT), error }
 }

@@ -68,7 +68,7 @@ impl<F: Number> Slab<'_, F> {
         for d in 0..3 {
             let coordinates = &self.sources.axes[d][particles.clone()];
             let min = coordinates.iter().copied().fold(F::infinity(), F::min);
-            let max = coordinates.iter().copied().fold(F::neg_infinity(), F::max);
+            let max = coordinates.iter().copied().fold(F::min_value(), F::max);
             let reach = with_margin(self.sources.smoother.reach[d]);
             let pitch = self.grid.pitch[d];
             if pitch > 0.0 {

@@ -1,9 +1,10 @@
 //! Boundary faces of a mesh.
 
 use super::{
-    super::{Vec4, cubecl, dot, tables::NEIGHBOURS_AT},
+    super::{Vec4, cubecl, dot, launch::Launch},
     HOPS, MeshKind, beyond, general, query, sides, simplices,
 };
+use crate::physics::tables::NEIGHBOURS_AT;
 use burn_cubecl::cubecl::prelude::*;
 
 /// A face on the mesh boundary.
@@ -19,9 +20,7 @@ pub(in crate::cube) struct Edge<F: Float> {
 /// The boundary face reached by a walk towards a position outside the mesh.
 #[cube]
 pub(in crate::cube) fn edge<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
-    ints: &[i32],
+    launch: &Launch<F>,
     p: Vec4<F>,
     from: i32,
     #[comptime] mesh: MeshKind,
@@ -31,15 +30,15 @@ pub(in crate::cube) fn edge<F: Float>(
     while hops > 0 && edge.cell > 0 {
         hops -= 1;
         let cell = (edge.cell - 1) as usize;
-        let query = query::<F>(coords, index, cell, p, mesh);
+        let query = query::<F>(launch, cell, p, mesh);
         edge.at = query.at;
         // In a corner, the face that a position is farthest beyond may belong to a neighbour.
-        edge.face = wall::<F>(index, ints, cell, query.at, mesh);
+        edge.face = wall::<F>(launch, cell, query.at, mesh);
         let is_wall = edge.face >= 0;
         if !is_wall {
             edge.face = query.face;
         }
-        let next = beyond(index, ints, cell, query.face, mesh);
+        let next = beyond::<F>(launch, cell, query.face, mesh);
         if is_wall || next < 0 {
             hops = 0i32;
         } else {
@@ -52,18 +51,17 @@ pub(in crate::cube) fn edge<F: Float>(
 /// The boundary face of a cell that a point is farthest beyond, or -1.
 #[cube]
 fn wall<F: Float>(
-    index: &[i32],
-    ints: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> i32 {
     if comptime!(mesh.is_simple()) {
-        simplices::wall::<F>(index, cell, at, mesh)
+        simplices::wall::<F>(launch, cell, at, mesh)
     } else {
-        let kind = index[4 * cell];
-        let first = (ints[NEIGHBOURS_AT] + index[4 * cell + 2]) as usize;
-        sides::wall::<F>(index, kind, first, at, mesh)
+        let kind = launch.index[4 * cell];
+        let first = (launch.int(NEIGHBOURS_AT) + launch.index[4 * cell + 2]) as usize;
+        sides::wall::<F>(launch, kind, first, at, mesh)
     }
 }
 
@@ -71,8 +69,7 @@ fn wall<F: Float>(
 /// the face.
 #[cube]
 pub(in crate::cube) fn inward<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
+    launch: &Launch<F>,
     edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
@@ -80,14 +77,14 @@ pub(in crate::cube) fn inward<F: Float>(
     let mut inward = Vec4::<F>::new(zero);
     if edge.cell > 0 {
         let cell = (edge.cell - 1) as usize;
-        let gradient = gradient::<F>(coords, index, cell, edge, mesh);
+        let gradient = gradient::<F>(launch, cell, edge, mesh);
         let (x, y, z) =
             (gradient.extract(0usize), gradient.extract(1usize), gradient.extract(2usize));
         let size = max(x.abs(), max(y.abs(), z.abs()));
         if size > zero {
             // The square could overflow in small cells.
             let normal = gradient / Vec4::<F>::new(size);
-            let tolerance = -coords[4 * cell].extract(3usize);
+            let tolerance = -launch.records[4 * cell].extract(3usize);
             let length = (tolerance + tolerance) / (size * dot::<F>(normal, normal));
             inward = Vec4::<F>::new(length) * normal;
         }
@@ -98,15 +95,14 @@ pub(in crate::cube) fn inward<F: Float>(
 /// Gradient of the coordinate that is 0 on a face of a cell and grows into it.
 #[cube]
 fn gradient<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
     if comptime!(mesh.is_simple()) {
-        simplices::gradient::<F>(coords, cell, edge.face)
+        simplices::gradient::<F>(launch, cell, edge.face)
     } else {
-        general::gradient::<F>(coords, index, cell, edge.at, edge.face, mesh)
+        general::gradient::<F>(launch, cell, edge.at, edge.face, mesh)
     }
 }

@@ -5,17 +5,18 @@
 
 use super::{
     super::{
-        Form, Vec4, cubecl, dot,
+        Vec4, cubecl, dot,
         frame_pair::{FramePair, blend},
         rounding,
-        tables::NODES_AT,
-        vec4,
+            vec4,
     },
     BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
     kind::bit,
     sides::{centre, gradient_of, inverse_scale, is_of, nearest_side},
 };
 use crate::MAX_CELL_NODES;
+use crate::physics::tables::NODES_AT;
+use crate::cube::launch::Launch;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Maximum number of Newton steps; two or three are usual.
@@ -48,17 +49,17 @@ struct Jet<F: Float> {
 }
 
 #[cube]
-fn head(index: &[i32], cell: usize) -> Head {
-    Head { kind: index[4 * cell], terms: (index[4 * cell + 3] / 4) as usize }
+fn head<F: Float>(launch: &Launch<F>, cell: usize) -> Head {
+    Head { kind: launch.index[4 * cell], terms: (launch.index[4 * cell + 3] / 4) as usize }
 }
 
 /// The linear coordinates of a position.
 #[cube]
-fn linear<F: Float>(coords: &[Vec4<F>], cell: usize, p: Vec4<F>) -> Vec4<F> {
-    let d = p - coords[4 * cell];
-    coords[4 * cell + 1] * Vec4::<F>::new(d.extract(0usize))
-        + coords[4 * cell + 2] * Vec4::<F>::new(d.extract(1usize))
-        + coords[4 * cell + 3] * Vec4::<F>::new(d.extract(2usize))
+fn linear<F: Float>(launch: &Launch<F>, cell: usize, p: Vec4<F>) -> Vec4<F> {
+    let d = p - launch.records[4 * cell];
+    launch.records[4 * cell + 1] * Vec4::<F>::new(d.extract(0usize))
+        + launch.records[4 * cell + 2] * Vec4::<F>::new(d.extract(1usize))
+        + launch.records[4 * cell + 3] * Vec4::<F>::new(d.extract(2usize))
 }
 
 /// A coordinate to a power.
@@ -94,7 +95,7 @@ fn term_derivative<F: Float>(
 
 #[cube]
 fn jet<F: Float>(
-    coords: &[Vec4<F>],
+    launch: &Launch<F>,
     head: &Head,
     at: Vec4<F>,
     #[comptime] mesh: MeshKind,
@@ -108,7 +109,7 @@ fn jet<F: Float>(
             #[unroll]
             for j in 0..comptime!(family.1.len()) {
                 let exponents = comptime!(family.1[j]);
-                let factor = coords[head.terms + j];
+                let factor = launch.records[head.terms + j];
                 jet.value += factor * Vec4::<F>::new(term::<F>(at, exponents));
                 if comptime!(exponents[0] > 0) {
                     jet.by_r +=
@@ -149,7 +150,7 @@ fn is_within<F: Float>(v: Vec4<F>, bound: F) -> bool {
 /// The parametric coordinates with these linear coordinates, by Newton's method.
 #[cube]
 fn solve<F: Float>(
-    coords: &[Vec4<F>],
+    launch: &Launch<F>,
     head: &Head,
     linear: Vec4<F>,
     tolerance: F,
@@ -165,7 +166,7 @@ fn solve<F: Float>(
         let mut steps = 0i32;
         let mut continues = head.terms > 0;
         while continues {
-            let jet = jet::<F>(coords, head, at, mesh);
+            let jet = jet::<F>(launch, head, at, mesh);
             let rest = linear - jet.value;
             let st = cross::<F>(jet.by_s, jet.by_t);
             let tr = cross::<F>(jet.by_t, jet.by_r);
@@ -198,16 +199,15 @@ fn solve<F: Float>(
 /// A position relative to a cell.
 #[cube]
 pub(super) fn query<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> CellQuery<F> {
-    let head = head(index, cell);
-    let tolerance = -coords[4 * cell].extract(3usize);
-    let linear = linear::<F>(coords, cell, p);
-    let solved = solve::<F>(coords, &head, linear, tolerance, mesh);
+    let head = head::<F>(launch, cell);
+    let tolerance = -launch.records[4 * cell].extract(3usize);
+    let linear = linear::<F>(launch, cell, p);
+    let solved = solve::<F>(launch, &head, linear, tolerance, mesh);
     let margin = nearest_side::<F>(head.kind, solved.at, mesh);
     // NaN compares false with every side.
     let is_sound = solved.is_sound && is_within::<F>(solved.at, F::max_value());
@@ -220,17 +220,14 @@ pub(super) fn query<F: Float>(
 /// The mean of the nodal values at coordinates in a cell.
 #[cube]
 pub(super) fn mean<F: Float>(
-    velocity: &[Vec4<F>],
-    index: &[i32],
-    ints: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     at: Vec4<F>,
     pair: &FramePair<F>,
-    #[comptime] form: Form,
 ) -> Vec4<F> {
-    let mesh = comptime!(form.kind.mesh());
-    let kind = index[4 * cell];
-    let nodes = (ints[NODES_AT] + index[4 * cell + 1]) as usize;
+    let mesh = comptime!(launch.form.kind.mesh());
+    let kind = launch.index[4 * cell];
+    let nodes = (launch.int(NODES_AT) + launch.index[4 * cell + 1]) as usize;
     let mut sum = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
     for k in 0..comptime!(mesh.tables().len()) {
@@ -244,7 +241,7 @@ pub(super) fn mean<F: Float>(
             #[unroll]
             for i in 0..comptime!(table.nodes.len()) {
                 let weight = weight::<F>(&terms, comptime!(table.coefficients[i]));
-                let value = blend::<F>(velocity, index[nodes + i] as usize, pair, form);
+                let value = blend::<F>(launch, launch.index[nodes + i] as usize, pair);
                 sum += Vec4::<F>::new(weight) * value;
             }
         }
@@ -270,17 +267,16 @@ fn weight<F: Float>(terms: &Sequence<F>, #[comptime] coefficients: [f64; MAX_CEL
 /// near that face.
 #[cube]
 pub(super) fn gradient<F: Float>(
-    coords: &[Vec4<F>],
-    index: &[i32],
+    launch: &Launch<F>,
     cell: usize,
     at: Vec4<F>,
     face: i32,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
-    let head = head(index, cell);
+    let head = head::<F>(launch, cell);
     let mut gradient = gradient_of::<F>(head.kind, face, mesh);
     if head.terms > 0 {
-        let jet = jet::<F>(coords, &head, at, mesh);
+        let jet = jet::<F>(launch, &head, at, mesh);
         let st = cross::<F>(jet.by_s, jet.by_t);
         let tr = cross::<F>(jet.by_t, jet.by_r);
         let rs = cross::<F>(jet.by_r, jet.by_s);
@@ -291,9 +287,9 @@ pub(super) fn gradient<F: Float>(
             * Vec4::<F>::new(per);
     }
     vec4::<F>(
-        dot::<F>(gradient, coords[4 * cell + 1]),
-        dot::<F>(gradient, coords[4 * cell + 2]),
-        dot::<F>(gradient, coords[4 * cell + 3]),
+        dot::<F>(gradient, launch.records[4 * cell + 1]),
+        dot::<F>(gradient, launch.records[4 * cell + 2]),
+        dot::<F>(gradient, launch.records[4 * cell + 3]),
     )
 }
 

@@ -4,7 +4,7 @@ use crate::{CellKind, CellTable, MeshForm, MeshShape, Placement, Ratio, Side};
 
 /// Mesh properties known at kernel compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::cube) struct MeshKind {
+pub(crate) struct MeshKind {
     form: MeshForm,
     placement: Placement,
     dimension: usize,

@@ -6,6 +6,7 @@ use super::{
     kind::bit,
 };
 use crate::{CellKind, Side};
+use crate::cube::launch::Launch;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Whether a cell type belongs to a group, given that it is one of `all`.
@@ -111,7 +112,7 @@ pub(super) fn nearest_side<F: Float>(
 /// `first`.
 #[cube]
 pub(super) fn wall<F: Float>(
-    index: &[i32],
+    launch: &Launch<F>,
     kind: i32,
     first: usize,
     at: Vec4<F>,
@@ -129,7 +130,7 @@ pub(super) fn wall<F: Float>(
                 let side = comptime!(outline.sides[j]);
                 let is_scaled = comptime!(outline.narrows && leans(&side));
                 let value = value::<F>(at, inverse_scale, comptime!(side.plane), is_scaled);
-                if value < smallest && index[first + comptime!(side.face)] < 0 {
+                if value < smallest && launch.index[first + comptime!(side.face)] < 0 {
                     wall = comptime!(side.face as i32).runtime();
                     smallest = value;
                 }

@@ -1,24 +1,24 @@
-//! A device compared with the CPU, on random paths.
+//! A device compared with the host, on random paths.
 
 use super::{
-    super::{
-        tables::{FACES, FRAME_INTERVALS, STEP_INTERVALS},
-        vec4,
-    },
+    random::{self, Case, case, random_point},
+    shapes::is_allowed,
     *,
 };
 use crate::{
-    ObstaclePassage, Status,
-    cpu::{
-        self,
-        obstacles::{
-            random::{self, Case, case, random_point},
-            tests::is_allowed,
-        },
+    FieldShape, GridShape, Placement, Scheme, Spacing,
+    cube::{
+        FieldKind, Form,
+        launch::{Launch, LaunchLaunch},
+        upload::{DeviceTables, upload},
     },
-    obstacle_passages,
+    physics::{
+        path::device::{is_clear_of_all, pass},
+        prelude::device::*,
+        region::device::known,
+        vector::device::vec3,
+    },
 };
-use burn::backend::DType;
 use burn_cubecl::{
     CubeDevice,
     cubecl::{calculate_cube_count_elemwise, device::WgpuDeviceKind},
@@ -31,34 +31,20 @@ const CASES: usize = 24;
 #[cube(launch)]
 fn pass_kernel<F: Float>(
     paths: &[F],
-    rows: &[F],
-    numbers: &[i32],
-    floats: &[F],
-    ints: &[i32],
+    launch: &Launch<F>,
     output: &mut [F],
     codes: &mut [i32],
-    #[comptime] surfaces: bool,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
     if i >= output.len() / 4 {
         terminate!();
     }
-    let from = vec4::<F>(paths[6 * i], paths[6 * i + 1], paths[6 * i + 2]);
-    let to = vec4::<F>(paths[6 * i + 3], paths[6 * i + 4], paths[6 * i + 5]);
-    let is_free = is_clear_of_all::<F>(
-        rows,
-        numbers,
-        floats,
-        ints,
-        from,
-        to,
-        FRAME_INTERVALS,
-        STEP_INTERVALS,
-        surfaces,
-    );
-    let passage =
-        pass::<F>(rows, numbers, floats, ints, from, to, FRAME_INTERVALS, STEP_INTERVALS, surfaces);
+    let from = vec3::<F>(paths[6 * i], paths[6 * i + 1], paths[6 * i + 2]);
+    let to = vec3::<F>(paths[6 * i + 3], paths[6 * i + 4], paths[6 * i + 5]);
+    let is_free = is_clear_of_all::<F>(launch, from, to);
+    let mut hint = known::<F>(0i32);
+    let passage = pass::<F>(launch, from, to, &mut hint);
     #[unroll]
     for d in 0..3usize {
         output[4 * i + d] = passage.position.extract(d);
@@ -68,7 +54,7 @@ fn pass_kernel<F: Float>(
     codes[6 * i + 1] = passage.image_x;
     codes[6 * i + 2] = passage.image_y;
     codes[6 * i + 3] = passage.image_z;
-    codes[6 * i + 4] = passage.face;
+    codes[6 * i + 4] = passage.which;
     codes[6 * i + 5] = select(is_free, 1i32, 0i32);
 }
 
@@ -78,49 +64,45 @@ struct Found {
     is_free: bool,
 }
 
-fn compute<F: cpu::Real>(
+fn compute<F: Real>(
     device: &CubeDevice,
     dtype: ElemType,
     case: &Case,
     paths: &[[[f64; 3]; 2]],
 ) -> Vec<Found> {
-    let (mut floats, mut ints) = (vec![0.0; FRAME_INTERVALS], vec![0; STEP_INTERVALS]);
-    floats[LOW..][..3].copy_from_slice(&case.boundary.low);
-    floats[HIGH..][..3].copy_from_slice(&case.boundary.high);
-    for (face, condition) in ints[FACES..].iter_mut().zip(case.boundary.faces.iter().flatten()) {
-        *face = condition.code();
-    }
-    let (shapes, codes) = packed(&case.obstacles, 0);
-    floats.extend(shapes);
-    ints.extend(codes);
-    let mut triangles = vec![0.0];
-    let mut numbers = vec![0];
-    if surfaces(&case.obstacles).next().is_some() {
-        triangles.clear();
-        numbers.clear();
-    }
-    for surface in surfaces(&case.obstacles) {
-        triangles.extend(surface.double().iter().flatten());
-        numbers.extend(&surface.numbers);
+    let (mut rows, mut numbers) = geometry::<F>(&case.obstacles);
+    if rows.is_empty() {
+        rows.push([F::zero(); 3]);
+        numbers.push(0);
     }
     let client = device.client();
-    let upload = |numbers: Vec<f64>| {
-        let numbers: Vec<F> =
-            numbers.into_iter().map(|x| F::of(x).max(F::min_value()).min(F::max_value())).collect();
-        let handle = client.create_from_slice(bytemuck::cast_slice(&numbers));
-        // SAFETY: the length is that of the buffer.
-        unsafe { BufferArg::from_raw_parts(handle, numbers.len()) }
-    };
+    let tables = Tables::of_surroundings(&case.boundary, &case.obstacles);
+    let of = if size_of::<F>() == 8 { DType::F64 } else { DType::F32 };
+    let DeviceTables { floats, ints } = upload(&client, of, &tables.floats, &tables.ints);
+    let paths: Vec<F> = paths.iter().flatten().flatten().map(|x| F::of(*x)).collect();
     let output = client.empty(4 * COUNT * size_of::<F>());
     let codes = client.empty(6 * COUNT * size_of::<i32>());
-    let int_arg = client.create_from_slice(bytemuck::cast_slice(&ints));
-    let number_arg = client.create_from_slice(bytemuck::cast_slice(&numbers));
     let dim = CubeDim::new(&client, COUNT);
+    let buffer = |bytes: &[u8], count: usize| {
+        let handle = client.create_from_slice(bytes);
+        // SAFETY: the length is that of the buffer.
+        unsafe { BufferArg::from_raw_parts(handle, count) }
+    };
+    let row_arg = || buffer(bytemuck::cast_slice(&rows), 3 * rows.len());
+    let number_arg = || buffer(bytemuck::cast_slice(&numbers), numbers.len());
+    let values = || buffer(bytemuck::cast_slice(&[F::zero(); 4]), 1);
+    let shape = FieldShape::Grid(GridShape {
+        nodes: [1; 3],
+        origin: [0.0; 3],
+        pitch: [1.0; 3],
+        spacing: Spacing::Uniform,
+        placement: Placement::Nodes,
+    });
+    let features = Features::among(&case.obstacles);
+    let form = Form { scheme: Scheme::Euler, kind: FieldKind::of(&shape), features };
     // SAFETY: the lengths are those of the buffers.
-    let [int_arg, number_arg, output_arg, codes_arg] = unsafe {
+    let [output_arg, codes_arg] = unsafe {
         [
-            BufferArg::from_raw_parts(int_arg, ints.len()),
-            BufferArg::from_raw_parts(number_arg, numbers.len()),
             BufferArg::from_raw_parts(output.clone(), 4 * COUNT),
             BufferArg::from_raw_parts(codes.clone(), 6 * COUNT),
         ]
@@ -129,14 +111,21 @@ fn compute<F: cpu::Real>(
         &client,
         calculate_cube_count_elemwise(&client, COUNT, dim),
         dim,
-        upload(paths.iter().flatten().flatten().copied().collect()),
-        upload(triangles),
-        number_arg,
-        upload(floats),
-        int_arg,
+        buffer(bytemuck::cast_slice(&paths), paths.len()),
+        LaunchLaunch::new(
+            floats,
+            ints,
+            row_arg(),
+            number_arg(),
+            values(),
+            row_arg(),
+            values(),
+            number_arg(),
+            features,
+            form,
+        ),
         output_arg,
         codes_arg,
-        surfaces(&case.obstacles).next().is_some(),
         dtype,
     );
     let output: Vec<[F; 4]> = bytemuck::pod_collect_to_vec(&client.read_one(output).unwrap());
@@ -144,8 +133,8 @@ fn compute<F: cpu::Real>(
     output.into_iter().zip(codes).map(|(output, codes)| found(output, codes)).collect()
 }
 
-fn found<F: cpu::Real>(output: [F; 4], codes: [i32; 6]) -> Found {
-    let [x, y, z, fraction] = output.map(|x| num_traits::cast::<F, f64>(x).unwrap());
+fn found<F: Real>(output: [F; 4], codes: [i32; 6]) -> Found {
+    let [x, y, z, fraction] = output.map(|x| number(x));
     let [status, image_x, image_y, image_z, face, is_free] = codes;
     let status = Status::from_code(status).unwrap();
     let passage = ObstaclePassage {
@@ -170,7 +159,7 @@ fn agree(a: &ObstaclePassage, b: &ObstaclePassage, width: f64, tolerance: f64) -
 
 /// The fraction of paths on which a device and the CPU agree within a tolerance. It is 1 on
 /// software Vulkan, and may be less elsewhere: many bounces in one step amplify rounding.
-fn compare<F: cpu::Real>(
+fn compare<F: Real>(
     device: &CubeDevice,
     dtypes: (ElemType, DType),
     tolerance: f64,
@@ -188,7 +177,7 @@ fn compare<F: cpu::Real>(
             let path = random_point(&mut rng, -reach, reach);
             // Rounded to the device's precision.
             [from, [0, 1, 2].map(|d| from[d] + path[d])]
-                .map(|p| p.map(|x| num_traits::cast::<F, f64>(F::of(x)).unwrap()))
+                .map(|p| p.map(|x| number(F::of(x))))
         };
         let paths: Vec<_> = (0..COUNT).map(path).collect();
         let from: Vec<_> = paths.iter().map(|path| path[0]).collect();

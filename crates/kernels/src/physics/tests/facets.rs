@@ -1,15 +1,10 @@
 //! Surfaces compared with a search over all triangles, and with analytic shapes.
 
-use super::super::{
-    tests::{OPEN, SURFACES},
+use super::{
+    shapes::{OPEN, SURFACES},
     *,
 };
-use crate::{
-    Allowed, ClosedSurface, Shape,
-    surface::models::{self, Model, all, ball, block, distance},
-};
-use burn::backend::DType;
-use facets::Facets;
+use crate::surface::models::{self, Model, all, ball, block, distance};
 use fastrand::Rng;
 use std::sync::Arc;
 
@@ -53,12 +48,13 @@ fn check_values<F: Real>() {
     let mut rng = Rng::with_seed(21);
     for (name, surface) in everywhere() {
         let unit = surface.size() * number(F::epsilon());
-        let facets = Facets::<F>::new(&surface, F::of(16.0 * unit));
+        let facets = Facets::<F>::new(&surface);
         let (mut near, mut far) = (0, 0);
         for _ in 0..3000 {
             let p = somewhere(&mut rng, &surface).map(F::of);
             let truth = distance(&surface, p.map(number));
-            let value = number(facets.value(&p));
+            let (value, projected) = facets.probe(&p);
+            let value = number(value);
             let is_doubtful = truth.abs() < 8.0 * unit;
             assert!(is_doubtful || value * truth > 0.0, "{name}: {value} {truth} {p:?}");
             assert!(value.abs() <= truth.abs() + 8.0 * unit, "{name}: {value} {truth} {p:?}");
@@ -70,7 +66,7 @@ fn check_values<F: Real>() {
             }
             // Projected to a distance from the nearest feature, where the latter is exact.
             let skin = 16.0 * unit;
-            let projected = facets.at_distance(&p, F::of(skin)).map(number);
+            let projected = projected.map(number);
             let after = distance(&surface, projected);
             let gone = minus(&projected, &p.map(number));
             if truth > 1e3 * unit && truth < 0.01 * surface.pitch {
@@ -285,7 +281,7 @@ fn obstacle_passages_of(
     from: &[[f64; 3]],
     to: &[[f64; 3]],
 ) -> Vec<ObstaclePassage> {
-    crate::obstacle_passages(std::slice::from_ref(obstacle), &OPEN, dtype, from, to)
+    obstacle_passages(std::slice::from_ref(obstacle), &OPEN, dtype, from, to)
 }
 
 /// A triangulated ball matches the sphere within the discretisation error.

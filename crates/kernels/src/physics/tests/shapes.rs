@@ -1,9 +1,10 @@
+//! Single obstacles: hits, and the responses of their surfaces.
+
 use super::*;
-use crate::{Allowed, Face, Shape, Wall, obstacle_passages};
-use burn::backend::DType;
+use crate::{Face, Wall};
 use std::borrow::Borrow;
 
-pub(super) const OPEN: Boundary = Boundary {
+pub(crate) const OPEN: Boundary = Boundary {
     low: [f64::NEG_INFINITY; 3],
     high: [f64::INFINITY; 3],
     faces: [[Condition::Exit; 2]; 3],
@@ -11,7 +12,7 @@ pub(super) const OPEN: Boundary = Boundary {
     patches: Vec::new(),
 };
 
-pub(super) const SURFACES: [Surface; 4] =
+pub(crate) const SURFACES: [Surface; 4] =
     [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
 fn sphere(centre: [f64; 3], radius: f64) -> Obstacle {
     solid(Shape::Sphere { centre, radius })

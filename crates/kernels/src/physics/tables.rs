@@ -1,168 +1,211 @@
-//! Data shared by all particles, packed into two small buffers. Their layout is defined here only,
-//! for the host that writes and the kernel that reads them.
+//! Data shared by all particles of a launch, packed into two small buffers. Their layout is defined
+//! here only, for the host that writes them and for the code that reads them.
 
-use super::{
-    obstacles,
-    upload::{DeviceTables, upload},
-};
+use super::facet::FACET_ROWS;
 use crate::{
-    Adaptive, FieldShape, GridShape, MeshShape, Obstacle, PointShape, ReinjectionRules, Segment,
-    Weighting, random::halves, reinjection::STATUS_CODES,
+    Adaptive, Boundary, Face, FieldShape, GridShape, MeshShape, Obstacle, PointShape,
+    ReinjectionRules, Segment, Shape, Status, Weighting, obstacle::SHAPE_NUMBERS, random::halves,
+    reinjection::STATUS_CODES,
 };
-use burn::backend::DType;
-use burn_cubecl::cubecl::prelude::*;
 
 /// Offsets in the float buffer; three numbers each, one per axis.
-pub(super) const LOW: usize = 0;
-pub(super) const HIGH: usize = 3;
-pub(super) const ORIGIN: usize = 6;
+pub(crate) const LOW: usize = 0;
+pub(crate) const HIGH: usize = 3;
+pub(crate) const ORIGIN: usize = 6;
 /// Cells or bins per unit of length; 0 on a flat axis.
-pub(super) const PER_LENGTH: usize = 9;
+pub(crate) const PER_LENGTH: usize = 9;
 /// Square of the stagnation speed.
-pub(super) const STAGNANT: usize = 12;
+pub(crate) const STAGNANT: usize = 12;
 /// Initial search radius for points.
-pub(super) const REACH: usize = 13;
+pub(crate) const REACH: usize = 13;
 /// Half the power of inverse distance weighting.
-pub(super) const HALF_POWER: usize = 14;
+pub(crate) const HALF_POWER: usize = 14;
 /// A constant velocity added to the field's.
-pub(super) const DRIFT: usize = 15;
+pub(crate) const DRIFT: usize = 15;
 /// Diffusivity of each axis, and half the distance of its central difference.
-pub(super) const DIFFUSIVITY: usize = 18;
-pub(super) const REACHES: usize = 21;
+pub(crate) const DIFFUSIVITY: usize = 18;
+pub(crate) const REACHES: usize = 21;
 /// Relative and absolute tolerance, minimum and maximum step.
-pub(super) const CONTROL: usize = 24;
-pub(super) const CONTROL_MIN: usize = CONTROL + 2;
-pub(super) const CONTROL_MAX: usize = CONTROL + 3;
+pub(crate) const CONTROL: usize = 24;
+pub(crate) const CONTROL_MIN: usize = CONTROL + 2;
+pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
 /// The frame intervals, then two numbers per step: time since the frame, length.
-pub(super) const FRAME_INTERVALS: usize = CONTROL + 4;
+pub(crate) const FRAME_INTERVALS: usize = CONTROL + 4;
 
 /// Offsets in the integer buffer.
-pub(super) const STEPS: usize = 0;
-pub(super) const FIRST_STEP: usize = 1;
-pub(super) const FRAMES: usize = 2;
-pub(super) const INTERVAL_COUNT: usize = 3;
-pub(super) const FRAME_SIZE: usize = 4;
+pub(crate) const STEPS: usize = 0;
+pub(crate) const FIRST_STEP: usize = 1;
+pub(crate) const FRAMES: usize = 2;
+pub(crate) const INTERVAL_COUNT: usize = 3;
+pub(crate) const FRAME_SIZE: usize = 4;
 /// Nodes of a grid per axis, cells of the lattice of points, or a mesh's bins.
-pub(super) const NODES: usize = 5;
+pub(crate) const NODES: usize = 5;
 /// Stride of values, lattice cells or bins along each axis.
-pub(super) const STRIDES: usize = 8;
-/// Condition codes of the six faces.
-pub(super) const FACES: usize = 11;
+pub(crate) const STRIDES: usize = 8;
+/// The responses of the six faces: how many times the component of a displacement into the face is
+/// removed from it, the status of a particle that ends there (or that of an active one), and whether
+/// the face is periodic.
+pub(crate) const FACES: usize = 11;
+pub(crate) const FACE_COLUMNS: usize = 3;
+pub(crate) const FACE_TURN: usize = 0;
+pub(crate) const FACE_END: usize = 1;
+pub(crate) const FACE_WRAPS: usize = 2;
 /// Number of cells of a mesh.
-pub(super) const CELLS: usize = 17;
+pub(crate) const CELLS: usize = FACES + 6 * FACE_COLUMNS;
 /// Offsets in a mesh's index tensor: nodes of cells, neighbours, start offsets of bins, entries.
-pub(super) const NODES_AT: usize = 18;
-pub(super) const NEIGHBOURS_AT: usize = 19;
-pub(super) const BINS_AT: usize = 20;
-pub(super) const ENTRIES_AT: usize = 21;
-/// Condition on the mesh boundary.
-pub(super) const WALL: usize = 22;
-/// Number of patches of the mesh boundary, offset of their rows (condition, and the inlet of
+pub(crate) const NODES_AT: usize = CELLS + 1;
+pub(crate) const NEIGHBOURS_AT: usize = CELLS + 2;
+pub(crate) const BINS_AT: usize = CELLS + 3;
+pub(crate) const ENTRIES_AT: usize = CELLS + 4;
+/// The response of the mesh boundary: turn and end, as for a face.
+pub(crate) const WALL: usize = CELLS + 5;
+/// Number of patches of the mesh boundary, offset of their rows (turn, end, and the inlet of
 /// re-injection or -1), and offset of their boxes in the float buffer (minimum corner, maximum
 /// corner).
-pub(super) const PATCHES: usize = 23;
-pub(super) const PATCHES_AT: usize = 24;
-pub(super) const PATCH_COLUMNS: usize = 2;
-pub(super) const PATCH_BOXES_AT: usize = 25;
+pub(crate) const PATCHES: usize = WALL + 2;
+pub(crate) const PATCHES_AT: usize = PATCHES + 1;
+pub(crate) const PATCH_COLUMNS: usize = 3;
+pub(crate) const PATCH_INLET: usize = 2;
+pub(crate) const PATCH_BOXES_AT: usize = PATCHES + 2;
 /// The inlet of re-injection for each status, or -1.
-pub(super) const AFTER: usize = 26;
+pub(crate) const AFTER: usize = PATCHES + 3;
 /// Capacity of the log in ends per slot.
-pub(super) const LOG_ROWS: usize = AFTER + STATUS_CODES;
+pub(crate) const LOG_ROWS: usize = AFTER + STATUS_CODES;
 /// Whether the launch continues slots that the previous one stopped for lack of room in the log.
-pub(super) const RESUMES: usize = LOG_ROWS + 1;
+pub(crate) const RESUMES: usize = LOG_ROWS + 1;
 /// Number of sources.
-pub(super) const SOURCES: usize = LOG_ROWS + 2;
+pub(crate) const SOURCES: usize = LOG_ROWS + 2;
 /// Offset of the rows of sources: first slot, slots, inlet, number of the first release modulo the
 /// slots, releases, offset of their steps, and offset of their fractions after those of all
 /// sources.
-pub(super) const SOURCES_AT: usize = LOG_ROWS + 3;
-pub(super) const SOURCE_COLUMNS: usize = 7;
+pub(crate) const SOURCES_AT: usize = LOG_ROWS + 3;
+pub(crate) const SOURCE_COLUMNS: usize = 7;
 /// Offset of the rows of inlets: first row of the positions, rows, scatter, stride.
-pub(super) const INLETS_AT: usize = LOG_ROWS + 4;
-pub(super) const INLET_COLUMNS: usize = 4;
+pub(crate) const INLETS_AT: usize = LOG_ROWS + 4;
+pub(crate) const INLET_COLUMNS: usize = 4;
 /// Offset of the fractions of releases in the float buffer.
-pub(super) const RELEASES_AT: usize = LOG_ROWS + 5;
-/// Offset of the numbers of obstacles, and of their shapes in the float buffer.
-pub(super) const OBSTACLES_AT: usize = LOG_ROWS + 6;
-pub(super) const SHAPES_AT: usize = LOG_ROWS + 7;
+pub(crate) const RELEASES_AT: usize = LOG_ROWS + 5;
+/// Offset of the numbers of obstacles, and of their shapes in the float buffer. The former start with
+/// the number of obstacles.
+pub(crate) const OBSTACLES_AT: usize = LOG_ROWS + 6;
+pub(crate) const SHAPES_AT: usize = LOG_ROWS + 7;
 /// The seed of the random walk, its lower half first.
-pub(super) const WALK_SEED: usize = LOG_ROWS + 8;
+pub(crate) const WALK_SEED: usize = LOG_ROWS + 8;
 /// Number, within the run, of the slot in the first row.
-pub(super) const FIRST_SLOT: usize = LOG_ROWS + 10;
+pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
-pub(super) const STEP_INTERVALS: usize = LOG_ROWS + 11;
+pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 11;
+
+/// Floats per obstacle: those of [`Shape::numbers`].
+pub(crate) const BODY_FLOATS: usize = SHAPE_NUMBERS;
+/// Integers per obstacle: codes of shape and allowed side, turn and end of its surface; for a
+/// triangulated surface also the cells of its lattice along each axis, the first row of its
+/// triangles, the offset of its numbers, and the number of its triangles.
+pub(crate) const BODY_INTS: usize = 10;
+pub(crate) const BODY_TURN: usize = 2;
+pub(crate) const BODY_END: usize = 3;
 
 /// The two buffers on the host.
-pub(super) struct Tables {
-    floats: Vec<f64>,
-    ints: Vec<i32>,
+pub(crate) struct Tables {
+    pub floats: Vec<f64>,
+    pub ints: Vec<i32>,
 }
 
 impl Tables {
     /// All data of a launch. `row` is the first row of triangles.
     pub fn new(shape: &FieldShape, segment: &Segment, row: usize) -> Self {
-        let Tables { mut floats, mut ints } = Tables::of_field(shape);
-        let boundary = &segment.boundary;
-        floats[LOW..HIGH].copy_from_slice(&boundary.low);
-        floats[HIGH..ORIGIN].copy_from_slice(&boundary.high);
-        floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
-        floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
-        if let Some(Adaptive { relative, absolute, min_step, max_step }) = segment.adaptive {
-            floats[CONTROL..FRAME_INTERVALS]
-                .copy_from_slice(&[relative, absolute, min_step, max_step]);
-        }
-        if let Some(walk) = &segment.walk {
-            floats[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
-            floats[REACHES..CONTROL].copy_from_slice(&walk.reach);
-        }
-        floats.extend(&segment.clock.frame_intervals);
-        floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
-
-        ints[STEPS] = segment.steps.len() as i32;
-        ints[FIRST_STEP] = segment.first_step;
-        ints[FIRST_SLOT] = segment.first_slot as i32;
-        ints[FRAMES] = segment.clock.frames as i32;
-        ints[INTERVAL_COUNT] = segment.clock.frame_intervals.len() as i32;
-        for (entry, condition) in ints[FACES..].iter_mut().zip(boundary.faces.iter().flatten()) {
-            *entry = condition.code();
-        }
-        ints[WALL] = boundary.wall.code();
-        if let Some(walk) = &segment.walk {
-            let halves = halves(walk.seed).map(|half| half as i32);
-            ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
-        }
-        ints.extend(segment.steps.iter().map(|step| step.interval as i32));
-        let mut tables = Tables { floats, ints };
+        let mut tables = Tables::of_field(shape);
+        tables.put_segment(segment);
+        tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
         tables.put_patches(segment);
-        tables.put_obstacles(&segment.obstacles, row);
         if let Some(reinjection) = &segment.reinjection {
             tables.put_reinjection(reinjection);
         }
         tables
     }
 
-    /// The patches of the mesh boundary.
-    fn put_patches(&mut self, segment: &Segment) {
+    /// The data of a boundary and obstacles alone.
+    pub fn of_surroundings(boundary: &Boundary, obstacles: &[Obstacle]) -> Self {
+        let mut tables = Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
+        tables.put_surroundings(boundary, obstacles, 0);
+        tables.put_patch_rows(boundary, |_| None);
+        tables
+    }
+
+    /// Steps, times, and what is added to the field.
+    fn put_segment(&mut self, segment: &Segment) {
         let Tables { floats, ints } = self;
-        let patches = &segment.boundary.patches;
-        let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
-        let inlet = |patch: usize| after.and_then(|after| *after.get(patch)?);
-        ints[PATCHES] = patches.len() as i32;
-        ints[PATCHES_AT] = ints.len() as i32;
-        ints[PATCH_BOXES_AT] = floats.len() as i32;
-        for (i, patch) in patches.iter().enumerate() {
-            ints.extend([patch.wall.code(), inlet(i).map_or(-1, |inlet| inlet as i32)]);
-            floats.extend(patch.low.iter().chain(&patch.high));
+        floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
+        floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
+        if let Some(Adaptive { relative, absolute, min_step, max_step }) = segment.adaptive {
+            floats[CONTROL..FRAME_INTERVALS]
+                .copy_from_slice(&[relative, absolute, min_step, max_step]);
+        }
+        floats.extend(&segment.clock.frame_intervals);
+        floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
+        ints[STEPS] = segment.steps.len() as i32;
+        ints[FIRST_STEP] = segment.first_step;
+        ints[FIRST_SLOT] = segment.first_slot as i32;
+        ints[FRAMES] = segment.clock.frames as i32;
+        ints[INTERVAL_COUNT] = segment.clock.frame_intervals.len() as i32;
+        if let Some(walk) = &segment.walk {
+            floats[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
+            floats[REACHES..CONTROL].copy_from_slice(&walk.reach);
+            let halves = halves(walk.seed).map(|half| half as i32);
+            ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
+        }
+        ints.extend(segment.steps.iter().map(|step| step.interval as i32));
+    }
+
+    /// The domain box, the mesh boundary, and obstacles.
+    fn put_surroundings(&mut self, boundary: &Boundary, obstacles: &[Obstacle], row: usize) {
+        let Tables { floats, ints } = self;
+        floats[LOW..HIGH].copy_from_slice(&boundary.low);
+        floats[HIGH..ORIGIN].copy_from_slice(&boundary.high);
+        let faces = Face::ALL.iter().zip(boundary.faces.iter().flatten());
+        for (entry, (face, condition)) in ints[FACES..].chunks_mut(FACE_COLUMNS).zip(faces) {
+            let response = condition.response(Status::Exited(*face));
+            entry.copy_from_slice(&[response.turn, response.end, response.wraps.into()]);
+        }
+        let wall = boundary.wall.response(Status::LeftMesh);
+        ints[WALL..PATCHES].copy_from_slice(&[wall.turn, wall.end]);
+        ints[OBSTACLES_AT] = ints.len() as i32;
+        ints[SHAPES_AT] = floats.len() as i32;
+        ints.push(obstacles.len() as i32);
+        let (mut row, mut number) = (row, 0);
+        for Obstacle { shape, allowed, surface } in obstacles {
+            let response = surface.response(Status::HitObstacle);
+            floats.extend(shape.numbers());
+            ints.extend([shape.code(), allowed.code(), response.turn, response.end]);
+            let mut of_lattice = [0; BODY_INTS - BODY_END - 1];
+            if let Shape::Surface(surface) = shape {
+                let [nx, ny, nz] = surface.nodes;
+                let triangles = surface.triangles().len();
+                of_lattice = [nx, ny, nz, row, number, triangles].map(|n| n as i32);
+                row += FACET_ROWS * triangles;
+                number += surface.numbers.len();
+            }
+            ints.extend(of_lattice);
         }
     }
 
-    fn put_obstacles(&mut self, obstacles: &[Obstacle], row: usize) {
+    /// The patches of the mesh boundary.
+    fn put_patches(&mut self, segment: &Segment) {
+        let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
+        self.put_patch_rows(&segment.boundary, |patch| after.and_then(|after| *after.get(patch)?));
+    }
+
+    fn put_patch_rows(&mut self, boundary: &Boundary, inlet: impl Fn(usize) -> Option<usize>) {
         let Tables { floats, ints } = self;
-        ints[OBSTACLES_AT] = ints.len() as i32;
-        ints[SHAPES_AT] = floats.len() as i32;
-        let (shapes, codes) = obstacles::packed(obstacles, row);
-        floats.extend(shapes);
-        ints.extend(codes);
+        ints[PATCHES] = boundary.patches.len() as i32;
+        ints[PATCHES_AT] = ints.len() as i32;
+        ints[PATCH_BOXES_AT] = floats.len() as i32;
+        for (i, patch) in boundary.patches.iter().enumerate() {
+            let response = patch.wall.response(Status::LeftMesh);
+            let inlet = inlet(i).map_or(-1, |inlet| inlet as i32);
+            ints.extend([response.turn, response.end, inlet]);
+            floats.extend(patch.low.iter().chain(&patch.high));
+        }
     }
 
     /// The rules of re-injection.
@@ -223,11 +266,6 @@ impl Tables {
             put(ENTRIES_AT, &[mesh.entries_at()]);
         }
         Tables { floats, ints }
-    }
-
-    /// Copies the buffers to a device, floats in the field's precision.
-    pub fn upload(self, client: &Client, dtype: DType) -> DeviceTables {
-        upload(client, dtype, &self.floats, &self.ints)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Tests with random obstacles, domain boxes and paths.
 
 use super::{
-    tests::{OPEN, SURFACES, is_allowed},
+    shapes::{OPEN, SURFACES, is_allowed},
     *,
 };
-use crate::{Allowed, Shape, cpu::walls::Walls, surface::models};
+use crate::surface::models;
 use fastrand::Rng;
 
 const CONDITIONS: [Condition; 4] =
@@ -131,7 +131,7 @@ fn check_case<F: Real>(case: &Case, seen: &mut Seen) {
 fn check_clear<F: Real>(
     set: &Obstacles<F>,
     (from, to): (&[F; 3], &[F; 3]),
-    passage: &Passage<F>,
+    passage: &Ended<F>,
     seen: &mut Seen,
 ) {
     if !set.is_clear(from, to) {
@@ -198,7 +198,7 @@ fn distant_obstacles_change_nothing() {
         let to = plus(&from, &minus(&to, &from), 0.5);
         let width = boundary.high[0] - boundary.low[0];
         let passage = Obstacles::<f64>::new(std::slice::from_ref(&far), &boundary).pass(&from, &to);
-        let landing = Passage::of(Walls::<f64>::new(&boundary).land(&from, &to));
+        let landing = Obstacles::<f64>::new(&[], &boundary).pass(&from, &to);
         assert_eq!(passage.image, landing.image);
         assert_eq!(passage.end.map(|end| end.0), landing.end.map(|end| end.0));
         let of = |end: Option<(i32, f64)>| end.map_or(0.0, |end| end.1);

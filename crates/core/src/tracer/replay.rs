@@ -1,0 +1,129 @@
+//! Boundaries, obstacles and meshes for the tensor engine: paths are replayed on the host by the
+//! event loop of the fused operation, which also gives the derivatives of their ends.
+
+use super::{Tracer, stepper::Stepper};
+use crate::{Engine, Status, field::to_host};
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burntrace_kernels::{
+    Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement,
+};
+
+/// The paths of the tensor engine; the fused engine needs none.
+pub(super) fn paths(
+    tracer: &Tracer,
+    engine: Engine,
+    boundary: &Boundary,
+    obstacles: &[Obstacle],
+) -> Option<Paths> {
+    let precision = tracer.field.precision();
+    let tables = |mesh: &crate::mesh::Mesh| {
+        let records = mesh.records(Placement::Cells, precision);
+        MeshTables { shape: records.shape, coordinates: records.floats, index: records.index }
+    };
+    let mesh = || tracer.field.mesh().map(tables);
+    let paths = || Paths::new(boundary, obstacles, mesh(), precision.dtype());
+    (engine == Engine::Tensor).then(paths)
+}
+
+/// The ends of paths; one row for each particle.
+pub(super) struct Landing {
+    /// Positions `[n, 3]`.
+    pub position: Tensor<2>,
+    /// Periods crossed through periodic faces `[n, 3]`.
+    pub image: Tensor<2, Int>,
+    /// Status codes `[n, 1]`.
+    pub status: Tensor<2, Int>,
+    /// Fraction of the path at which a particle ended `[n, 1]`; 1 if it did not.
+    pub fraction: Tensor<2>,
+    /// Cells, faces or obstacles, as the records store them `[n, 1]`.
+    pub place: Tensor<2, Int>,
+}
+
+/// Follows the paths `from -> to`, which are finite.
+pub(super) fn land(stepper: &Stepper, from: &Tensor<2>, to: &Tensor<2>) -> Landing {
+    let starts = to_host(&from.clone().detach());
+    let free = to_host(&to.clone().detach());
+    let ends = match &stepper.paths {
+        Some(paths) => paths.follow(&starts, &free),
+        None => Vec::new(),
+    };
+    let [n, _] = to.dims();
+    let (device, dtype) = (to.device(), to.dtype());
+    let ints = |numbers: Vec<i32>, columns: usize| {
+        let data = TensorData::new(numbers, [n, columns]);
+        Tensor::<2, Int>::from_data(data, (&device, DType::I32))
+    };
+    let end = |end: &PathEnd| end.end.unwrap_or((Status::Active, 1.0));
+    let fraction = ends.iter().map(|path| end(path).1).collect();
+    Landing {
+        image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
+        status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
+        fraction: Tensor::from_data(TensorData::new(fraction, [n, 1]), (&device, dtype)),
+        place: ints(ends.iter().map(|path| path.place).collect(), 1),
+        position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
+    }
+}
+
+/// The positions at which the stages of steps from `from` sample the field: for a stage outside a
+/// mesh, the last point in the mesh on the straight line to it; images in the box on periodic axes.
+pub(super) fn sampled_at(stepper: &Stepper, from: &Tensor<2>, stage: Tensor<2>) -> Tensor<2> {
+    let stage = wrap(&stepper.boundary, stage);
+    let Some(paths) = stepper.paths.as_ref().filter(|_| stepper.field.mesh().is_some()) else {
+        return stage;
+    };
+    let (starts, stages) = (to_host(&from.clone().detach()), to_host(&stage.clone().detach()));
+    let clipped = paths.clip(&starts, &stages);
+    moved(from, &stage, &clipped.iter().map(Option::as_ref).collect::<Vec<_>>())
+}
+
+/// The free ends of paths, with those that met something replaced: their positions, and with their
+/// derivatives by the starts and the free ends, if gradients are tracked.
+fn moved(from: &Tensor<2>, to: &Tensor<2>, ends: &[Option<&PathEnd>]) -> Tensor<2> {
+    let events: Vec<Option<(&PathEnd, [Jacobian; 2])>> =
+        ends.iter().map(|end| end.and_then(|end| Some((end, end.jacobians?)))).collect();
+    if events.iter().all(Option::is_none) {
+        return to.clone();
+    }
+    let n = events.len();
+    let (device, dtype) = (to.device(), to.dtype());
+    let floats = |numbers: Vec<f64>| {
+        Tensor::<2>::from_data(TensorData::new(numbers, [n, 3]), (&device, dtype))
+    };
+    let is_event = events.iter().flat_map(|event| [i32::from(event.is_some()); 3]);
+    let is_event = TensorData::new(is_event.collect::<Vec<_>>(), [n, 3]);
+    let is_event = Tensor::<2, Int>::from_data(is_event, (&device, DType::I32)).equal_elem(1);
+    let position = events.iter().flat_map(|event| event.map_or([0.0; 3], |(end, _)| end.position));
+    let mut end = floats(position.collect());
+    if device.is_autodiff() {
+        for (which, rows) in [from, to].into_iter().enumerate() {
+            let change = rows.clone() - rows.clone().detach();
+            for d in 0..3 {
+                // The derivatives by one component: a column of each Jacobian.
+                let column = events.iter().flat_map(|event| {
+                    event.map_or([0.0; 3], |(_, by)| [0, 1, 2].map(|row| by[which][row][d]))
+                });
+                end = end + floats(column.collect()) * change.clone().narrow(1, d, 1);
+            }
+        }
+    }
+    to.clone().mask_where(is_event, end)
+}
+
+/// Images of positions in the box on periodic axes.
+pub(super) fn wrap(boundary: &Boundary, p: Tensor<2>) -> Tensor<2> {
+    if !(0..3).any(|d| boundary.is_periodic(d)) {
+        return p;
+    }
+    let columns = [0, 1, 2].map(|d| {
+        let x = p.clone().narrow(1, d, 1);
+        if !boundary.is_periodic(d) {
+            return x;
+        }
+        let (low, width) = (boundary.low[d], boundary.high[d] - boundary.low[d]);
+        let boxes = x.clone().detach().sub_scalar(low).div_scalar(width).floor();
+        // A non-finite stage has no image; beyond all bounds it samples the grid's edge.
+        let boxes = boxes.clone().mask_fill(boxes.is_finite().bool_not(), 0.0);
+        (x - boxes.mul_scalar(width)).clamp(low, boundary.high[d])
+    });
+    Tensor::cat(columns.to_vec(), 1)
+}

@@ -1,0 +1,252 @@
+//! Straight paths through the domain box, among obstacles and in a mesh, on the host.
+
+use super::{
+    FieldArrays, Real,
+    dual::Dual,
+    launch::{Clipped, Launch, LaunchData, Region, on_path},
+    mesh::{General, Mesh, Simplices},
+};
+use crate::{
+    Boundary, FieldShape, MeshForm, MeshShape, Obstacle, Status,
+    functions::surfaces,
+    physics::{
+        faces::host::{Passage, contains, land},
+        features::Features,
+        path::host::{clearance_of, is_clear_of_all, pass, place_code},
+        prelude::host::{Float, Vec3},
+        region::host::{CellHint, known},
+        tables::Tables,
+    },
+};
+use burn::backend::DType;
+
+/// The end of a path. Where only the domain box matters, all crossings are found at once.
+#[cold]
+#[inline(never)]
+pub(crate) fn follow<F: Float>(
+    launch: &Launch<F>,
+    from: Vec3<F>,
+    to: Vec3<F>,
+    hint: &mut CellHint<F>,
+) -> Passage<F> {
+    if launch.features.mesh || launch.features.bodies {
+        return pass(launch, from, to, hint);
+    }
+    land(launch, from, to)
+}
+
+/// The rows and numbers of the surfaces among obstacles, as in
+/// [`GeometryTensors`](crate::GeometryTensors).
+pub(crate) fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
+    let rows = surfaces(obstacles).flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
+    let numbers = surfaces(obstacles).flat_map(|surface| surface.numbers.iter().copied());
+    (rows.collect(), numbers.collect())
+}
+
+/// Lower bound of the distance of a point inside the allowed side of an obstacle; negative on the
+/// forbidden side.
+pub(crate) fn obstacle_clearance(obstacle: &Obstacle, position: [f64; 3]) -> f64 {
+    let (obstacles, open) = (std::slice::from_ref(obstacle), Boundary::open());
+    let (rows, numbers) = geometry(obstacles);
+    let tables = Tables::of_surroundings(&open, obstacles);
+    let data = LaunchData::<f64>::new(tables, (&rows, &numbers), Features::among(obstacles));
+    clearance_of(&data.launch(None), 0, Vec3(position))
+}
+
+/// The arrays of a mesh, in the layout of [`MeshShape`].
+#[derive(Clone, Debug)]
+pub struct MeshTables {
+    /// Shape of the mesh.
+    pub shape: MeshShape,
+    /// Records of cells.
+    pub coordinates: Vec<f64>,
+    /// Connectivity and locator.
+    pub index: Vec<i32>,
+}
+
+/// Faces, obstacles and the mesh around particles. Follows straight paths on the host with the code
+/// of the fused operation, for engines that take steps of their own.
+pub struct Paths(Precise);
+
+enum Precise {
+    Single(Surroundings<f32>),
+    Double(Surroundings<f64>),
+}
+
+/// The end of a straight path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathEnd {
+    /// Final position, in the domain box.
+    pub position: [f64; 3],
+    /// Boxes crossed through periodic faces, per axis.
+    pub image: [i32; 3],
+    /// Final status, and the fraction of the path at the end, if the particle ended.
+    pub end: Option<(Status, f64)>,
+    /// What [`Particles::record`](crate::Particles::record) stores of the place.
+    pub place: i32,
+    /// Derivatives of the position's components by those of the start and of the free end of the
+    /// path; `None` if the end is the free end.
+    pub jacobians: Option<[Jacobian; 2]>,
+}
+
+/// Derivatives of three components, one row each, by three others.
+pub type Jacobian = [[f64; 3]; 3];
+
+impl Paths {
+    /// Paths in a domain box, among obstacles, and in a mesh; with the arithmetic of [`DType::F32`],
+    /// or else in double precision.
+    pub fn new(
+        boundary: &Boundary,
+        obstacles: &[Obstacle],
+        mesh: Option<MeshTables>,
+        dtype: DType,
+    ) -> Self {
+        Paths(match dtype {
+            DType::F32 => Precise::Single(Surroundings::new(boundary, obstacles, mesh)),
+            _ => Precise::Double(Surroundings::new(boundary, obstacles, mesh)),
+        })
+    }
+
+    /// Follows the paths `from -> to`. All coordinates are finite, and starts are in the box.
+    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<PathEnd> {
+        match &self.0 {
+            Precise::Single(surroundings) => surroundings.follow(from, to),
+            Precise::Double(surroundings) => surroundings.follow(from, to),
+        }
+    }
+
+    /// The points at which stages at `to` of steps from `from` sample a field on a mesh: for a stage
+    /// outside, the last point in the mesh on the straight line to it. `None` for one inside.
+    pub fn clip(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<Option<PathEnd>> {
+        match &self.0 {
+            Precise::Single(surroundings) => surroundings.clip(from, to),
+            Precise::Double(surroundings) => surroundings.clip(from, to),
+        }
+    }
+}
+
+/// What surrounds particles, in the precision of their positions.
+struct Surroundings<F> {
+    floats: Vec<f64>,
+    ints: Vec<i32>,
+    rows: Vec<[F; 3]>,
+    numbers: Vec<i32>,
+    features: Features,
+    mesh: Option<(MeshShape, Vec<F>, Vec<i32>)>,
+}
+
+impl<F: Real> Surroundings<F> {
+    fn new(boundary: &Boundary, obstacles: &[Obstacle], mesh: Option<MeshTables>) -> Self {
+        let Tables { floats, ints } = Tables::of_surroundings(boundary, obstacles);
+        let (rows, numbers) = geometry(obstacles);
+        let mesh = mesh.map(|MeshTables { shape, coordinates, index }| {
+            (shape, coordinates.into_iter().map(F::of).collect(), index)
+        });
+        Surroundings { floats, ints, rows, numbers, features: Features::among(obstacles), mesh }
+    }
+
+    /// Calls a function with the numbers of a launch, and with the mesh.
+    fn with<T>(&self, call: impl FnOnce(&LaunchData<F>, Option<&dyn Region<F>>) -> T) -> T {
+        let tables = Tables { floats: self.floats.clone(), ints: self.ints.clone() };
+        let data = LaunchData::new(tables, (&self.rows, &self.numbers), self.features);
+        let Some((shape, coordinates, index)) = &self.mesh else { return call(&data, None) };
+        let field = FieldArrays { shape: &FieldShape::Mesh(*shape), velocity: &[], coordinates, index };
+        match shape.form {
+            MeshForm::Simplices => {
+                call(&data, Some(&Mesh::new(index, shape, Simplices::new(&field, shape))))
+            }
+            MeshForm::General => {
+                call(&data, Some(&Mesh::new(index, shape, General::new(&field, shape))))
+            }
+        }
+    }
+
+    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<PathEnd> {
+        self.with(|data, region| {
+            let (launch, exact) = (data.launch(region), data.launch_dual(region));
+            let path = |(from, to): (&[f64; 3], &[f64; 3])| {
+                let (from, to) = (from.map(F::of), to.map(F::of));
+                plain(&launch, from, to).unwrap_or_else(|| replayed(&exact, from, to))
+            };
+            from.iter().zip(to).map(path).collect()
+        })
+    }
+
+    fn clip(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<Option<PathEnd>> {
+        self.with(|data, region| {
+            let exact = data.launch_dual(region);
+            let path = |(from, to): (&[f64; 3], &[f64; 3])| {
+                let (region, from, to) = (region?, from.map(F::of), to.map(F::of));
+                let (start, end) = (region.find_cell(from, 0), region.find_cell(to, 0));
+                if end.is_found || !start.is_found {
+                    return None;
+                }
+                let Clipped { reached, beyond, cell } = region.clip(from, to, start.cell);
+                let (from, to) = variables(from, to);
+                let position = on_path(from, to, Dual::constant(reached));
+                let edge = exact.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
+                let path = (Vec3(to) - Vec3(from)).0;
+                let slip = Dual::slip(position, path, edge.inward.0);
+                Some(outcome((Vec3(position) - Vec3(slip)).0, [0; 3], None, 0))
+            };
+            from.iter().zip(to).map(path).collect()
+        })
+    }
+}
+
+/// The end of a path on which nothing happens.
+fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3]) -> Option<PathEnd> {
+    let (start, end) = (Vec3(from), Vec3(to));
+    if !contains(launch, end) || launch.features.bodies && !is_clear_of_all(launch, start, end) {
+        return None;
+    }
+    let mut place = 0;
+    if launch.features.mesh {
+        let start = launch.find_cell(start, 0);
+        let end = launch.find_cell(end, start.cell);
+        if !start.is_found || !end.is_found {
+            return None;
+        }
+        place = end.cell;
+    }
+    Some(PathEnd { position: to.map(F::exact), image: [0; 3], end: None, place, jacobians: None })
+}
+
+/// The end of a path with its derivatives.
+fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3]) -> PathEnd {
+    let (from, to) = variables(from, to);
+    let mut hint = known(0);
+    if launch.features.mesh {
+        hint.base = launch.find_cell(Vec3(from), 0).cell;
+    }
+    let passage = follow(launch, Vec3(from), Vec3(to), &mut hint);
+    let status = Status::from_code(passage.status).filter(|status| status.has_ended());
+    outcome(
+        passage.position.0,
+        [passage.image_x, passage.image_y, passage.image_z],
+        status.map(|status| (status, passage.fraction.value.exact())),
+        place_code(&passage, hint.base),
+    )
+}
+
+/// The ends of a path as variables.
+fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) {
+    let of = |p: [F; 3], first: usize| [0, 1, 2].map(|d| Dual::variable(p[d], first + d));
+    (of(from, 0), of(to, 3))
+}
+
+fn outcome<F: Real>(
+    position: [Dual<F>; 3],
+    image: [i32; 3],
+    end: Option<(Status, f64)>,
+    place: i32,
+) -> PathEnd {
+    let by = |first: usize| position.map(|x| [0, 1, 2].map(|d| x.slopes[first + d].exact()));
+    PathEnd {
+        position: position.map(|x| x.value.exact()),
+        image,
+        end,
+        place,
+        jacobians: Some([by(0), by(3)]),
+    }
+}

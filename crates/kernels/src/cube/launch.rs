@@ -1,0 +1,82 @@
+//! What the physics of a step reads, on a device.
+
+use super::{Form, Vec4, cubecl, mesh, vec4};
+use crate::physics::{
+    features::Features,
+    region::device::{Edge, FoundCell},
+};
+use burn_cubecl::cubecl::prelude::*;
+
+/// The buffers that a launch reads, and what is known of it at compile time.
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct Launch<F: Float> {
+    /// See [`tables`](crate::physics::tables).
+    pub floats: Box<[F]>,
+    pub ints: Box<[i32]>,
+    /// Positions of inlets, and triangles of surfaces.
+    pub rows: Box<[F]>,
+    /// Integers of surfaces.
+    pub numbers: Box<[i32]>,
+    pub velocity: Box<[Vec4<F>]>,
+    /// The coordinate tensor of a field: as numbers, and in fours (for the records of a mesh).
+    pub coords: Box<[F]>,
+    pub records: Box<[Vec4<F>]>,
+    /// The index tensor of a field.
+    pub index: Box<[i32]>,
+    #[cube(comptime)]
+    pub features: Features,
+    #[cube(comptime)]
+    pub form: Form,
+}
+
+/// The particles of a launch; see [`Particles`](crate::Particles).
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct Rows<F: Float> {
+    pub position: Box<[F]>,
+    pub record: Box<[i32]>,
+    pub fraction: Box<[F]>,
+}
+
+/// The log of ends; see [`Log`](crate::Log).
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct EndLog<F: Float> {
+    pub index: Box<[i32]>,
+    pub position: Box<[F]>,
+    pub count: Box<[i32]>,
+}
+
+#[cube]
+impl<F: Float> Launch<F> {
+    pub fn float(&self, i: usize) -> F {
+        self.floats[i]
+    }
+
+    pub fn int(&self, i: usize) -> i32 {
+        self.ints[i]
+    }
+
+    pub fn vec3(&self, i: usize) -> Vec4<F> {
+        vec4::<F>(self.floats[i], self.floats[i + 1], self.floats[i + 2])
+    }
+
+    pub fn row(&self, i: usize) -> Vec4<F> {
+        vec4::<F>(self.rows[3 * i], self.rows[3 * i + 1], self.rows[3 * i + 2])
+    }
+
+    pub fn number(&self, i: usize) -> i32 {
+        self.numbers[i]
+    }
+
+    pub fn find_cell(&self, position: Vec4<F>, cell: i32) -> FoundCell {
+        let kind = comptime!(self.form.kind.mesh());
+        let found = mesh::find_cell::<F>(self, position, cell, false, kind);
+        FoundCell { is_found: found.is_found, cell: found.cell }
+    }
+
+    pub fn edge(&self, position: Vec4<F>, cell: i32) -> Edge<F> {
+        let kind = comptime!(self.form.kind.mesh());
+        let edge = mesh::edge::<F>(self, position, cell, kind);
+        let inward = mesh::inward::<F>(self, &edge, kind);
+        Edge::<F> { face: 8 * max(edge.cell - 1, 0i32) + edge.face, inward }
+    }
+}

@@ -1,0 +1,71 @@
+//! What occurs in a launch: known when a kernel is compiled for a device.
+
+use crate::{
+    FieldShape, Obstacle, Outside, Segment, TimeInterpolation, Walk, WalkScheme,
+    functions::surfaces,
+};
+
+/// What occurs in a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Features {
+    /// Whether there are obstacles, and whether any is a triangulated surface.
+    pub bodies: bool,
+    pub surfaces: bool,
+    /// Whether the field is on a mesh.
+    pub mesh: bool,
+    /// Whether the field has a single frame.
+    pub steady: bool,
+    pub outside: Outside,
+    pub in_time: TimeInterpolation,
+    /// Whether any axis is periodic, so that stages are wrapped.
+    pub periodic: bool,
+    /// Whether slots are re-used.
+    pub reuses_slots: bool,
+    /// Whether steps are adaptive.
+    pub adaptive: bool,
+    pub walk: WalkFeatures,
+}
+
+/// The random walk of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct WalkFeatures {
+    pub is_on: bool,
+    pub varies: bool,
+    pub is_milstein: bool,
+}
+
+impl Features {
+    /// The features of a segment in a field.
+    pub fn new(shape: &FieldShape, segment: &Segment) -> Self {
+        Features {
+            mesh: matches!(shape, FieldShape::Mesh(_)),
+            steady: segment.clock.frame_intervals.is_empty(),
+            outside: segment.clock.outside,
+            in_time: segment.clock.in_time,
+            periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
+            reuses_slots: segment.reinjection.is_some(),
+            adaptive: segment.adaptive.is_some(),
+            walk: segment.walk.as_ref().map(WalkFeatures::of).unwrap_or_default(),
+            ..Features::among(&segment.obstacles)
+        }
+    }
+
+    /// The features of obstacles alone.
+    pub fn among(obstacles: &[Obstacle]) -> Self {
+        Features {
+            bodies: !obstacles.is_empty(),
+            surfaces: surfaces(obstacles).next().is_some(),
+            ..Features::default()
+        }
+    }
+}
+
+impl WalkFeatures {
+    fn of(walk: &Walk) -> Self {
+        WalkFeatures {
+            is_on: true,
+            varies: walk.varies,
+            is_milstein: walk.scheme == WalkScheme::Milstein,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The two frames that bracket a time, and their weights.
+
+use burntrace_macros::host_device;
+
+#[host_device]
+pub(crate) mod frames {
+    use crate::physics::tables::{
+        FRAME_INTERVALS, FRAME_SIZE, FRAMES, INTERVAL_COUNT, STEP_INTERVALS,
+    };
+    use crate::{Outside, TimeInterpolation};
+
+    /// Offsets of the two frames in the velocities, and their weights.
+    pub(crate) struct FramePair<F: Float> {
+        pub first: usize,
+        pub second: usize,
+        pub first_weight: F,
+        pub second_weight: F,
+    }
+
+    /// The frames and weights `offset` after the start of step `j`.
+    pub(crate) fn frame_pair<F: Float>(
+        launch: &Launch<F>,
+        j: usize,
+        offset: F,
+    ) -> FramePair<F> {
+        if comptime!(launch.features.steady) {
+            FramePair::<F> {
+                first: 0usize,
+                second: 0usize,
+                first_weight: F::new(1.0_f32),
+                second_weight: F::new(0.0_f32),
+            }
+        } else {
+            unsteady::<F>(launch, j, offset)
+        }
+    }
+
+    fn unsteady<F: Float>(
+        launch: &Launch<F>,
+        j: usize,
+        offset: F,
+    ) -> FramePair<F> {
+        let count = launch.int(INTERVAL_COUNT) as usize;
+        let frames = launch.int(FRAMES) as usize;
+        let size = launch.int(FRAME_SIZE) as usize;
+        let wraps = comptime!(launch.features.outside == Outside::Periodic);
+        let zero = F::new(0.0_f32);
+        let mut k = launch.int(STEP_INTERVALS + j) as usize;
+        let mut since = launch.float(FRAME_INTERVALS + count + 2 * j) + offset;
+        while since > launch.float(FRAME_INTERVALS + k) && (wraps || k + 1 < count) {
+            since -= launch.float(FRAME_INTERVALS + k);
+            k = (k + 1) % count;
+        }
+        while since < zero && (wraps || k > 0) {
+            k = (k + count - 1) % count;
+            since += launch.float(FRAME_INTERVALS + k);
+        }
+        let fraction = since / launch.float(FRAME_INTERVALS + k);
+        let second = weight::<F>(launch, fraction);
+        let inside = inside::<F>(launch, fraction);
+        FramePair::<F> {
+            first: k * size,
+            second: ((k + 1) % frames) * size,
+            first_weight: inside * (F::new(1.0_f32) - second),
+            second_weight: inside * second,
+        }
+    }
+
+    /// Weight of the second frame at a fraction of the interval.
+    fn weight<F: Float>(launch: &Launch<F>, fraction: F) -> F {
+        let a = clamp(fraction, F::new(0.0_f32), F::new(1.0_f32));
+        let nearest = select(a < F::new(0.5_f32), F::new(0.0_f32), F::new(1.0_f32));
+        if comptime!(launch.features.in_time == TimeInterpolation::Linear) { a } else { nearest }
+    }
+
+    /// 0 outside the frames of a field that is zero there, else 1.
+    fn inside<F: Float>(launch: &Launch<F>, fraction: F) -> F {
+        let one = F::new(1.0_f32);
+        if comptime!(launch.features.outside == Outside::Zero) {
+            let slack = F::new(8.0_f32) * rounding::<F>();
+            let outside = fraction < F::new(0.0_f32) - slack || fraction > one + slack;
+            select(outside, F::new(0.0_f32), one)
+        } else {
+            one
+        }
+    }
+}
