@@ -5,10 +5,10 @@
 //! rebuild Burn. `burntrace bench` compares devices and checks the results.
 
 use burntrace::{
-    Allowed, ClosedSurface, Condition, Domain, Engine, Face, Field, FieldOptions, Floats,
+    Allowed, BoundaryCondition, ClosedSurface, Domain, Engine, Face, Field, FieldOptions, Floats,
     FrameData, FrameSource, GridField, GridSource, Inlet, InletShape, Obstacle, Pattern, Placement,
-    PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, SourceError, Span,
-    Surface, Tracer, Weighting, burn::tensor::Device, device,
+    PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, SourceError, Span, Tracer,
+    Weighting, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -228,16 +228,16 @@ fn faces_met_often(bencher: Bencher, name: &str) {
 #[divan::bench(args = ["off", "periodic", "outlet"], sample_count = 9, sample_size = 1)]
 fn reinjection(bencher: Bencher, name: &str) {
     let field = field(&Device::flex());
-    let through = tracer(&field, 200).all_faces(Condition::Reflect).drift([1.0, 0.0, 0.0]);
+    let through = tracer(&field, 200).all_faces(BoundaryCondition::Reflect).drift([1.0, 0.0, 0.0]);
     let tracer = match name {
         "off" => through.domain(box_of(-1e6, 1e6)),
-        "periodic" => {
-            through.face(Face::XLow, Condition::Periodic).face(Face::XHigh, Condition::Periodic)
-        }
+        "periodic" => through
+            .face(Face::XLow, BoundaryCondition::Periodic)
+            .face(Face::XHigh, BoundaryCondition::Periodic),
         _ => {
             let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform);
             let inlet = inlet.expect("a face is an inlet");
-            through.face(Face::XHigh, Condition::Exit).outlet(Face::XHigh, inlet)
+            through.face(Face::XHigh, BoundaryCondition::Exit).outlet(Face::XHigh, inlet)
         }
     };
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
@@ -286,18 +286,19 @@ fn obstacles(bencher: Bencher, name: &str) {
         "sphere" => Some(Shape::Sphere { centre: [0.5; 3], radius: 0.2 }),
         _ => Some(Shape::surface(closed())),
     };
-    let obstacle = |shape| Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
+    let obstacle =
+        |shape| Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Slide };
     let tracer =
         tracer(&field, 200).obstacles(shape.map(obstacle)).seeds_outside(SeedsOutside::NotLocated);
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 
-fn condition(name: &str) -> Condition {
+fn condition(name: &str) -> BoundaryCondition {
     match name {
-        "clamp" => Condition::Clamp,
-        "reflect" => Condition::Reflect,
-        "periodic" => Condition::Periodic,
-        _ => Condition::Exit,
+        "clamp" => BoundaryCondition::Clamp,
+        "reflect" => BoundaryCondition::Reflect,
+        "periodic" => BoundaryCondition::Periodic,
+        _ => BoundaryCondition::Exit,
     }
 }
 
@@ -333,7 +334,9 @@ fn nearest_from_afar(bencher: Bencher, name: &str) {
     let field = cloud(65_536, 1.0, Weighting::Nearest);
     let tracer = match name {
         "plain" => tracer(&field, 40),
-        "periodic" => tracer(&field, 40).domain(box_of(0.3, 0.7)).all_faces(Condition::Periodic),
+        "periodic" => {
+            tracer(&field, 40).domain(box_of(0.3, 0.7)).all_faces(BoundaryCondition::Periodic)
+        }
         _ => tracer(&field, 40).save(SaveAt::EverySteps(20)).save_velocity(true),
     };
     measure(bencher, &tracer, PARTICLES / 4, [0.3, 0.7]);

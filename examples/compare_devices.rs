@@ -3,8 +3,8 @@
 //! `cargo run --release --example compare_devices`
 
 use burntrace::{
-    Analytic, Condition, Error, FieldOptions, Flow, GridField, Precision, Seeds, Span, Tracer,
-    burn::tensor::Device, device,
+    Analytic, BoundaryCondition, Error, FieldOptions, Flow, GridField, Precision, Seeds, Span,
+    Tracer, burn::tensor::Device, device,
 };
 use std::time::Instant;
 
@@ -22,7 +22,8 @@ fn field(device: &Device, precision: Precision) -> Result<GridField, Error> {
 fn run(field: &GridField, seeds: &Seeds) -> Result<(f64, Vec<f64>), Error> {
     let start = Instant::now();
     let span = Span { dt: Some(0.02), steps: Some(STEPS), ..Span::default() };
-    let tracks = Tracer::new(field).all_faces(Condition::Periodic).span(span).trace(seeds)?;
+    let tracks =
+        Tracer::new(field).all_faces(BoundaryCondition::Periodic).span(span).trace(seeds)?;
     let data = tracks.positions().into_data(); // waits for the device
     Ok((start.elapsed().as_secs_f64(), data.iter::<f64>().collect()))
 }

@@ -5,8 +5,8 @@
 mod formula;
 
 use burntrace::{
-    Condition, Error, Face, FieldOptions, GridField, Inlet, InletShape, ParticleInstance, Pattern,
-    Seeds, Source, Span, Status, Summary, Tracer, device,
+    BoundaryCondition, Error, Face, FieldOptions, GridField, Inlet, InletShape, ParticleInstance,
+    Pattern, Seeds, Source, Span, Status, Summary, Tracer, device,
 };
 use formula::Formula;
 
@@ -51,7 +51,7 @@ fn main() -> Result<(), Error> {
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Flux)?;
     let seeds = Seeds::uniform([0.0; 3], [LENGTH, 1.0, 0.0], 1000, 7)?;
     let tracks = Tracer::new(&field)
-        .face(Face::XLow, Condition::Clamp)
+        .face(Face::XLow, BoundaryCondition::Clamp)
         .outlet(Face::XHigh, inlet.clone())
         .source(Source::constant(inlet, 500.0, 1000)?.between(0.0, 2.0)?)
         .span(Span { t1: Some(END), dt: Some(0.05), ..Span::default() })

@@ -6,8 +6,8 @@
 mod formula;
 
 use burntrace::{
-    Allowed, Condition, Error, Face, FieldOptions, GridField, Obstacle, Seeds, Shape, Span,
-    Surface, Tracer, device,
+    Allowed, BoundaryCondition, Error, Face, FieldOptions, GridField, Obstacle, Seeds, Shape, Span,
+    Tracer, device,
 };
 use formula::Formula;
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Error> {
             capped: false,
         },
         allowed: Allowed::Outside,
-        surface: Surface::Slide,
+        surface: BoundaryCondition::Slide,
     };
     let device = device::open("auto")?.device;
     let field = GridField::load(&mut river.frames(), &device, &FieldOptions::default())?;
@@ -45,8 +45,8 @@ fn main() -> Result<(), Error> {
     for obstacles in [vec![], vec![cylinder.clone()]] {
         let name = obstacles.first().map_or("none", |obstacle| obstacle.surface.name());
         let tracks = Tracer::new(&field)
-            .face(Face::YLow, Condition::Reflect)
-            .face(Face::YHigh, Condition::Reflect)
+            .face(Face::YLow, BoundaryCondition::Reflect)
+            .face(Face::YHigh, BoundaryCondition::Reflect)
             .obstacles(obstacles)
             .span(Span { t1: Some(10.0), dt: Some(0.02), ..Span::default() })
             .trace(&seeds)?;

@@ -4,7 +4,7 @@
 //! `'run/u_*.vti'` or a `.pvd`, and a time step; without them, a built-in flow.
 
 use burntrace::{
-    Analytic, Condition, Control, Domain, Field, FieldOptions, Flow, GridField, GridSource,
+    Analytic, BoundaryCondition, Control, Domain, Field, FieldOptions, Flow, GridField, GridSource,
     OutsideTime, SaveAt, Seeds, Span, Tracer, Tracks,
     burn::tensor::{Int, Tensor},
     device,
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Domain { low, high } = field.domain();
     let seeds = Seeds::uniform(low, high, 1000, 7)?;
     let tracer = Tracer::new(&field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .span(Span { dt: Some(dt), steps: Some(200), ..Span::default() })
         .save(SaveAt::EverySteps(50));
     let mut tracks = Tracks::default();

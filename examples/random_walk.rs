@@ -6,7 +6,7 @@
 mod formula;
 
 use burntrace::{
-    Condition, Error, FieldOptions, GridField, RandomWalk, SaveAt, Seeds, Span, Tracer,
+    BoundaryCondition, Error, FieldOptions, GridField, RandomWalk, SaveAt, Seeds, Span, Tracer,
     burn::tensor::Device, device,
 };
 use formula::Formula;
@@ -53,7 +53,7 @@ fn column(device: &Device) -> Result<(), Error> {
     };
     let field = GridField::load(&mut water.frames(), device, &FieldOptions::default())?;
     let tracks = Tracer::new(&field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .random_walk(RandomWalk::of_field([1.0; 3], 7))
         .span(Span { t1: Some(10.0), dt: Some(0.01), ..Span::default() })
         .trace(&Seeds::sobol([0.0; 3], [0.0, 0.0, 1.0], 20_000)?)?;

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use burntrace::{
-//!     Analytic, Condition, FieldOptions, Flow, GridField, SaveAt, Seeds, Span, Tracer, device,
+//!     Analytic, BoundaryCondition, FieldOptions, Flow, GridField, SaveAt, Seeds, Span, Tracer, device,
 //! };
 //!
 //! # fn main() -> Result<(), burntrace::Error> {
@@ -19,7 +19,7 @@
 //! let field = GridField::load(&mut frames, &device, &FieldOptions::default())?;
 //! let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 1000, 7)?;
 //! let tracks = Tracer::new(&field)
-//!     .all_faces(Condition::Reflect)
+//!     .all_faces(BoundaryCondition::Reflect)
 //!     .span(Span { dt: Some(0.05), ..Span::default() })
 //!     .save(SaveAt::EverySteps(20))
 //!     .trace(&seeds)?;

@@ -4,8 +4,8 @@
 #![allow(clippy::print_stdout)]
 
 use burntrace::{
-    Condition, Control, Ends, Field, FieldOptions, FieldSize, FrameData, FrameSource, Frames,
-    GridField, GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize,
+    BoundaryCondition, Control, Ends, Field, FieldOptions, FieldSize, FrameData, FrameSource,
+    Frames, GridField, GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize,
     RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError, Span, Strategy, Summary,
     Tracer, TrackSink, device, io,
 };
@@ -159,7 +159,7 @@ fn variation<T>(run: impl FnOnce() -> T) -> (T, f64) {
 fn tracer<'a>(field: &'a dyn Field, frames: usize, steps: u64) -> Tracer<'a> {
     let last = frames as f64 - 1.0;
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .span(Span { t0: Some(0.0), t1: Some(last), steps: Some(steps), dt: None })
         .save(SaveAt::EverySteps(steps.div_ceil(10)))
 }
@@ -250,7 +250,7 @@ fn peak_memory_of_ten_million_particles_matches_the_plan() {
     let seeds = seeds(count as usize);
     let last = 39.0;
     let tracer = Tracer::new(&field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .strategy(Strategy::Streamed)
         .span(Span { t0: Some(0.0), t1: Some(last), steps: Some(steps), dt: None })
         .save(SaveAt::EverySteps((steps / 100).max(1)));

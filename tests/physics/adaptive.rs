@@ -2,8 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Analytic, Condition, Domain, Engine, Face, Field, FieldFn, Flow, GridField, Inlet, InletShape,
-    Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Span, Status, Tolerance, Tracer,
+    Analytic, BoundaryCondition, Domain, Engine, Face, Field, FieldFn, Flow, GridField, Inlet,
+    InletShape, Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Span, Status, Tolerance,
+    Tracer,
     burn::tensor::{Device, Tensor},
 };
 use std::{
@@ -36,10 +37,11 @@ fn end_points_in_smooth_flows_match_the_reference() {
         for (flow, t1, from, to) in &cases {
             let field = Analytic::new(flow.clone(), &machine.device, machine.precision);
             let span = Span { t0: Some(0.0), t1: Some(*t1), ..Span::default() };
-            let tracer = adaptive(Tracer::new(&field), 1e-11).all_faces(Condition::Periodic);
+            let tracer =
+                adaptive(Tracer::new(&field), 1e-11).all_faces(BoundaryCondition::Periodic);
             let tracer = match flow {
                 Flow::Abc { .. } => tracer,
-                _ => tracer.all_faces(Condition::Exit),
+                _ => tracer.all_faces(BoundaryCondition::Exit),
             };
             let tracks = tracer.span(span).trace(&one(*from)).unwrap();
             let run = read(&tracks);
@@ -112,7 +114,10 @@ fn adaptive_steps_of_both_engines_agree() {
             let seeds = one(p).release_at(release).unwrap();
             let run = |field, engine| {
                 let tracer = adaptive(Tracer::new(field), 1e-4).engine(engine);
-                trace(&tracer.all_faces(Condition::Reflect).span(span(0.0, 4.0, 0.7)), &seeds)
+                trace(
+                    &tracer.all_faces(BoundaryCondition::Reflect).span(span(0.0, 4.0, 0.7)),
+                    &seeds,
+                )
             };
             let [a, b] = [run(&fused, Engine::Fused), run(&tensor, Engine::Tensor)];
             let what = format!("{machine}, {p:?}");
@@ -145,7 +150,7 @@ fn particles_take_their_own_steps_on_both_engines() {
         let run = |engine, i: std::ops::Range<usize>| {
             let seeds = Seeds::list(points[i.clone()].to_vec()).unwrap();
             let tracer = adaptive(Tracer::new(&field), 1e-7).engine(engine);
-            let tracer = tracer.all_faces(Condition::Reflect).span(span(0.0, 4.0, 0.7));
+            let tracer = tracer.all_faces(BoundaryCondition::Reflect).span(span(0.0, 4.0, 0.7));
             let tracer = tracer.save(SaveAt::Times(vec![0.5, 1.9, 4.0]));
             trace(&tracer, &seeds.with_release(release[i].to_vec()).unwrap())
         };
@@ -221,12 +226,12 @@ fn kinks_reduce_step_size_but_not_accuracy() {
     // At a kink the error of an RK4 step is the square of its length, 4e-10.
     let flex = double_machines().swap_remove(0);
     let field = wavy(&flex);
-    let tracer = Tracer::new(&field).all_faces(Condition::Reflect);
+    let tracer = Tracer::new(&field).all_faces(BoundaryCondition::Reflect);
     let exact = trace(&tracer.span(steps(0.0, 4.0, 200_000)), &seeds);
     for machine in machines() {
         let tolerance = if machine.is_double() { 1e-8 } else { 1e-5 };
         let field = wavy(&machine);
-        let tracer = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
+        let tracer = adaptive(Tracer::new(&field), tolerance).all_faces(BoundaryCondition::Reflect);
         let run = trace(&tracer.span(steps(0.0, 4.0, 20)), &seeds);
         let per_particle = run.summary.tries.unwrap()[0] as f64 / 200.0;
         let min_steps = if machine.is_double() { 30.0 } else { 20.0 };
@@ -240,7 +245,7 @@ fn kinks_reduce_step_size_but_not_accuracy() {
         let allowed = per_particle * tolerance;
         assert_below(&format!("{machine}, median"), errors[100], 4.0 * allowed);
         assert_below(&format!("{machine}, worst"), errors[199], 100.0 * allowed);
-        let back = adaptive(Tracer::new(&field), tolerance).all_faces(Condition::Reflect);
+        let back = adaptive(Tracer::new(&field), tolerance).all_faces(BoundaryCondition::Reflect);
         let back = back.span(steps(4.0, 0.0, 20));
         let returned = trace(&back, &Seeds::list(run.last().to_vec()).unwrap());
         let pairs = returned.last().iter().zip(seeds.positions());

@@ -5,7 +5,7 @@ use super::{
     oracle::{Case, FinalState, HELD, perturbation},
 };
 use burntrace::{
-    Condition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
+    BoundaryCondition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
     TimeInterpolation, Tracer,
 };
 
@@ -44,10 +44,10 @@ fn random_case(number: u64) -> Case {
         std::array::from_fn(|_| dice.between(-3.0, 3.0))
     });
     let pairs = |dice: &mut Dice| match dice.bits() % 3 {
-        0 => [Condition::Periodic; 2],
+        0 => [BoundaryCondition::Periodic; 2],
         _ => {
-            let some = [Condition::Reflect, Condition::Clamp, Condition::Exit];
-            [dice.pick(&some), dice.pick(&some)]
+            let some = &BoundaryCondition::ALL[1..];
+            [dice.pick(some), dice.pick(some)]
         }
     };
     let is_backward = number % 3 == 2;

@@ -5,7 +5,9 @@
 //! indicate another method.
 
 use super::common::*;
-use burntrace::{Analytic, Condition, Domain, Field, Flow, Precision, Scheme, Seeds, Span, Tracer};
+use burntrace::{
+    Analytic, BoundaryCondition, Domain, Field, Flow, Precision, Scheme, Seeds, Span, Tracer,
+};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// CPU devices in double precision. (Shaders have no double-precision trigonometric functions.)
@@ -158,7 +160,8 @@ fn abc_end_points_in_periodic_and_open_space_match_the_reference() {
         for field in [boxed, open] {
             let tracer = Tracer::new(&field).span(steps(0.0, 5.0, 500));
             let is_open = field.domain().low[0].is_infinite();
-            let condition = if is_open { Condition::Exit } else { Condition::Periodic };
+            let condition =
+                if is_open { BoundaryCondition::Exit } else { BoundaryCondition::Periodic };
             let run = trace(&tracer.all_faces(condition), &seeds);
             let deviation = distance(&run.unwrapped([TAU; 3]), &[to]);
             assert_quoted(&format!("{machine}, open: {is_open}"), deviation, 5.0e-9);

@@ -4,8 +4,8 @@
 
 use super::{common::*, meshes::*};
 use burntrace::{
-    CellVelocity, Condition, Domain, Engine, FieldOptions, MeshField, Placement, SaveAt, Scheme,
-    Seeds, SeedsOutside, Tracer, Wall, mesh::Cells,
+    BoundaryCondition, CellVelocity, Domain, Engine, FieldOptions, MeshField, Placement, SaveAt,
+    Scheme, Seeds, SeedsOutside, Tracer, mesh::Cells,
 };
 use std::{
     sync::{Arc, Mutex, mpsc},
@@ -216,8 +216,12 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
     let frames = frames(&mut dice, &made);
     let in_cells = dice.pick(&[CellVelocity::Constant, CellVelocity::Averaged]);
     let scheme = dice.pick(&[Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4]);
-    let condition =
-        dice.pick(&[Condition::Exit, Condition::Clamp, Condition::Reflect, Condition::Periodic]);
+    let condition = dice.pick(&[
+        BoundaryCondition::Exit,
+        BoundaryCondition::Clamp,
+        BoundaryCondition::Reflect,
+        BoundaryCondition::Periodic,
+    ]);
     let (is_unbounded, rest) = (one_in(&mut dice, 2), dice.bits());
     let mut count = Count::default();
     for machine in machines().into_iter().filter(|machine| machine.name == "flex") {
@@ -237,7 +241,8 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
         // The tensor engine is slower, so it runs for some meshes only.
         let engines = if number.is_multiple_of(20) { machine.engines() } else { &[Engine::Fused] };
         for (engine, wall) in engines.iter().flat_map(|engine| {
-            [Wall::Leave, Wall::Reflect, Wall::Slide].map(|wall| (*engine, wall))
+            [BoundaryCondition::Exit, BoundaryCondition::Reflect, BoundaryCondition::Slide]
+                .map(|wall| (*engine, wall))
         }) {
             let domain = if is_unbounded { "unbounded".into() } else { format!("{condition:?}") };
             say(&format!("{engine}, {wall:?}, {scheme:?}, domain {domain}, {mesh}"));
@@ -251,7 +256,7 @@ fn attempt(number: u64, doing: &Mutex<String>) -> Count {
                 .save(SaveAt::EverySteps(5))
                 .save_velocity(true);
             if is_unbounded {
-                tracer = tracer.all_faces(Condition::Exit).domain(Domain::unbounded());
+                tracer = tracer.all_faces(BoundaryCondition::Exit).domain(Domain::unbounded());
             }
             match tracer.trace(&seeds) {
                 // `read` also checks released = active + ended.

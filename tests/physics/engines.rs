@@ -8,7 +8,7 @@ use super::{
     oracle::{Case, FinalState, HELD, perturbation},
 };
 use burntrace::{
-    Condition::{self, Clamp, Exit, Periodic, Reflect},
+    BoundaryCondition::{self, Clamp, Exit, Periodic, Reflect},
     Engine, Face, GridField, OutsideTime, Placement, SaveAt, Scheme, Seeds, Status,
     TimeInterpolation, Tracer,
 };
@@ -17,7 +17,7 @@ const PARTICLES: usize = 24;
 const STEPS: u64 = 6;
 
 /// Conditions of the axes, low and high.
-const FACES: [[[Condition; 2]; 3]; 7] = [
+const FACES: [[[BoundaryCondition; 2]; 3]; 7] = [
     [[Periodic, Periodic]; 3],
     [[Reflect, Reflect]; 3],
     [[Clamp, Clamp]; 3],

@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Domain, Face, GridField, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
+    BoundaryCondition, Domain, Face, GridField, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
 };
 
 const LOW: [f64; 3] = [-1.0, 2.0, 0.5];
@@ -38,7 +38,7 @@ fn unwrapped_periodic_tracks_are_free_trajectories() {
         for (velocity, n) in FLOWS {
             let field = uniform(&machine, velocity);
             let tracer =
-                Tracer::new(&field).all_faces(Condition::Periodic).span(steps(0.0, 1.0, n));
+                Tracer::new(&field).all_faces(BoundaryCondition::Periodic).span(steps(0.0, 1.0, n));
             for &engine in machine.engines() {
                 let tracks = tracer.clone().engine(engine).trace(&seeds(&points)).unwrap();
                 let periods = tracks.periods();
@@ -76,7 +76,8 @@ fn reflected_positions_follow_the_triangle_wave() {
     for machine in machines() {
         for (velocity, _) in FLOWS {
             let field = uniform(&machine, velocity);
-            let tracer = Tracer::new(&field).all_faces(Condition::Reflect).span(steps(0.0, 1.0, 1));
+            let tracer =
+                Tracer::new(&field).all_faces(BoundaryCondition::Reflect).span(steps(0.0, 1.0, 1));
             for &engine in machine.engines() {
                 let run = trace(&tracer.clone().engine(engine), &seeds(&points));
                 let expected: Vec<[f64; 3]> = points
@@ -102,7 +103,7 @@ fn clamped_particles_move_along_their_face() {
     for machine in machines() {
         let field = uniform(&machine, [0.4, -9.0, 5.0]);
         let tracer = Tracer::new(&field)
-            .all_faces(Condition::Clamp)
+            .all_faces(BoundaryCondition::Clamp)
             .span(steps(0.0, 1.0, 8))
             .save(SaveAt::EverySteps(4));
         for &engine in machine.engines() {
@@ -210,7 +211,7 @@ fn reflected_particle_exits_through_the_opposite_face_in_one_step() {
         // 1 to the mirror at -1, and 3 to the exit at 2: after 4 of the 8.
         let seeds = seeds(&[[0.0, 2.5, 0.75]]);
         let tracer = Tracer::new(&field)
-            .face(Face::XLow, Condition::Reflect)
+            .face(Face::XLow, BoundaryCondition::Reflect)
             .scheme(Scheme::Euler)
             .span(steps(0.0, 1.0, 1));
         for &engine in machine.engines() {
@@ -231,9 +232,11 @@ fn conditions_on_unbounded_sides_have_no_effect() {
         let field = uniform(&machine, velocity);
         for low in [LOW[0], -inf] {
             let domain = Domain { low: [low, 2.0, 0.5], high: [inf, 3.0, 1.0] };
-            for condition in [Condition::Reflect, Condition::Clamp, Condition::Exit] {
+            for condition in
+                [BoundaryCondition::Reflect, BoundaryCondition::Clamp, BoundaryCondition::Exit]
+            {
                 let tracer = Tracer::new(&field)
-                    .all_faces(Condition::Reflect)
+                    .all_faces(BoundaryCondition::Reflect)
                     .face(Face::XLow, condition)
                     .face(Face::XHigh, condition)
                     .domain(domain)
@@ -270,7 +273,7 @@ fn single_periodic_face_is_rejected() {
     for machine in machines().into_iter().take(1) {
         let field = uniform(&machine, [0.1, 0.0, 0.0]);
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2));
-        let error = tracer.face(Face::YHigh, Condition::Periodic).trace(&seeds(&points(1)));
+        let error = tracer.face(Face::YHigh, BoundaryCondition::Periodic).trace(&seeds(&points(1)));
         let error = error.unwrap_err().to_string();
         assert!(error.contains("y-high") && error.contains("y-low"), "{error}");
     }

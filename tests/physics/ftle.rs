@@ -260,7 +260,7 @@ fn exponent_is_zero_in_uniform_flow_through_a_periodic_box() {
         let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [0.75, 0.5, 0.25]);
         let field = machine.field(&frames);
         let lattice = Lattice::new([0.0; 3], [1.0; 3], [4, 2, 3], GridPlacement::Centres).unwrap();
-        let tracer = Tracer::new(&field).all_faces(burntrace::Condition::Periodic);
+        let tracer = Tracer::new(&field).all_faces(burntrace::BoundaryCondition::Periodic);
         let map = follow(tracer, &lattice, Stencil::Neighbours, [0.0, 3.0], 48);
         let ftle = map.ftle().unwrap();
         assert_eq!(ftle.missing(), 0);

@@ -6,8 +6,8 @@ use super::{
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Condition, Domain, Engine, Field, FieldFn, FieldOptions, GridField, Placement, Precision,
-    Scheme, Seeds, Tracer,
+    BoundaryCondition, Domain, Engine, Field, FieldFn, FieldOptions, GridField, Placement,
+    Precision, Scheme, Seeds, Tracer,
 };
 use std::f64::consts::TAU;
 
@@ -73,7 +73,7 @@ fn check_rotation(field: &dyn Field, name: &str, bound: f64) {
     let (device, precision) = (field.device(), field.precision());
     let points = Dice(31).points([-2.0, -2.0, 0.5], [2.0, 2.0, 0.5], 5);
     for scheme in Scheme::ALL {
-        for condition in [Condition::Exit, Condition::Periodic] {
+        for condition in [BoundaryCondition::Exit, BoundaryCondition::Periodic] {
             let tracer = Tracer::new(field).scheme(scheme).all_faces(condition).span(steps(
                 0.0,
                 STEPS as f64,
@@ -192,10 +192,10 @@ fn gradients_at_faces_match_their_conditions() {
         let field = GridField::load(&mut source.clone(), &device, &options).unwrap();
         // The exit along x is after 5/8 of the step: x1 is on the face, y1 = y0 + (1 - x0)/2.
         let expected = [
-            (Condition::Reflect, [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
-            (Condition::Clamp, [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
-            (Condition::Periodic, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
-            (Condition::Exit, [[0.0, 0.0, 0.0], [-0.5, 1.0, 0.0]]),
+            (BoundaryCondition::Reflect, [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+            (BoundaryCondition::Clamp, [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+            (BoundaryCondition::Periodic, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+            (BoundaryCondition::Exit, [[0.0, 0.0, 0.0], [-0.5, 1.0, 0.0]]),
         ];
         for (condition, gradient_of) in expected {
             let tracer = Tracer::new(&field).all_faces(condition).span(steps(0.0, 1.0, 1));

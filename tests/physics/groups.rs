@@ -8,7 +8,7 @@ use super::{
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
-    Condition::{self, Clamp, Exit, Periodic, Reflect},
+    BoundaryCondition::{self, Clamp, Exit, Periodic, Reflect},
     Domain, Engine, Error, Face, Field, FieldFn, OutsideTime, Placement, SaveAt, Scheme, Seeds,
     Span, Status, TimeInterpolation, Tracer, Weighting,
 };
@@ -405,7 +405,7 @@ fn warm_up_rejects_what_a_run_rejects() {
     let field = machine.field(&frames);
     let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4));
     assert!(tracer.warm_up(10).is_ok());
-    let lonely = tracer.clone().face(Face::YLow, Condition::Periodic).warm_up(10);
+    let lonely = tracer.clone().face(Face::YLow, BoundaryCondition::Periodic).warm_up(10);
     assert!(matches!(lonely, Err(Error::Boundary { .. })), "{lonely:?}");
     let late = tracer.clone().span(steps(0.0, 2.0, 4)).warm_up(10);
     assert!(matches!(late, Err(Error::OutsideTime { .. })), "{late:?}");

@@ -8,8 +8,8 @@ use super::{
     oracle::{Case, FinalState, HELD, Point, Space, mesh::WalledMesh},
 };
 use burntrace::{
-    CellKind, Condition::Periodic, Field, OutsideTime, Placement, Scheme, Seeds, TimeInterpolation,
-    Wall,
+    BoundaryCondition::{Exit, Periodic},
+    CellKind, Field, OutsideTime, Placement, Scheme, Seeds, TimeInterpolation,
 };
 
 /// Four cells or five planes of velocity along each axis; the first and the last differ.
@@ -36,7 +36,7 @@ fn mesh_case(scheme: Scheme) -> Case<WalledMesh> {
     };
     let frames = MeshFrames::in_cells(&made, |cell| velocity(centre(cell)));
     let Case { in_time, outside, faces, times, .. } = case(Placement::Cells, scheme);
-    let frames = WalledMesh::new(frames, Wall::Leave).within([0.0; 3], [1.0; 3]);
+    let frames = WalledMesh::new(frames, Exit).within([0.0; 3], [1.0; 3]);
     Case {
         frames,
         in_time,

@@ -3,9 +3,9 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Allowed, Condition, Engine, Error, Face, FieldOptions, GridField, Inlet, InletShape, Obstacle,
-    ParticleInstance, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds, Shape,
-    Source, Status, Step, Surface, Tolerance, Tracer, Tracks,
+    Allowed, BoundaryCondition, Engine, Error, Face, FieldOptions, GridField, Inlet, InletShape,
+    Obstacle, ParticleInstance, Pattern, Placement, Precision, RandomWalk, SaveAt, Scheme, Seeds,
+    Shape, Source, Status, Step, Tolerance, Tracer, Tracks,
 };
 use std::{f64::consts::PI, sync::Mutex};
 
@@ -103,7 +103,7 @@ fn operation_applies_to_the_fraction_of_a_step_after_a_release() {
                 let disc = InletShape::Points(vec![[1.2, 0.5, 0.5], [1.4, 0.4, 0.6]]);
                 let drops = Inlet::new(disc, Pattern::Lattice).unwrap();
                 let tracer = Tracer::new(&field)
-                    .face(Face::XLow, Condition::Clamp)
+                    .face(Face::XLow, BoundaryCondition::Clamp)
                     .outlet(Face::XHigh, inlet(Pattern::Lattice))
                     .source(Source::constant(drops, 3.1, 4).unwrap())
                     .span(steps(0.0, DT * n as f64, n))
@@ -140,13 +140,13 @@ fn turning(machine: &Machine) -> GridField {
 /// A tracer with all conditions, an obstacle, an outlet and a source.
 fn everything(field: &GridField) -> Tracer<'_> {
     let shape = Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.2 };
-    let ball = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
+    let ball = Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Slide };
     Tracer::new(field)
-        .face(Face::XLow, Condition::Clamp)
-        .face(Face::YLow, Condition::Reflect)
-        .face(Face::YHigh, Condition::Reflect)
-        .face(Face::ZLow, Condition::Periodic)
-        .face(Face::ZHigh, Condition::Periodic)
+        .face(Face::XLow, BoundaryCondition::Clamp)
+        .face(Face::YLow, BoundaryCondition::Reflect)
+        .face(Face::YHigh, BoundaryCondition::Reflect)
+        .face(Face::ZLow, BoundaryCondition::Periodic)
+        .face(Face::ZHigh, BoundaryCondition::Periodic)
         .obstacle(ball)
         .outlet(Face::XHigh, inlet(Pattern::Uniform))
         .source(Source::constant(inlet(Pattern::Lattice), 23.0, 7).unwrap())
@@ -204,9 +204,9 @@ fn displacements_by_an_operation_obey_faces_and_obstacles() {
             let what = format!("{machine}, {engine}");
             let faces = tracer
                 .clone()
-                .face(Face::YHigh, Condition::Reflect)
-                .face(Face::ZLow, Condition::Periodic)
-                .face(Face::ZHigh, Condition::Periodic)
+                .face(Face::YHigh, BoundaryCondition::Reflect)
+                .face(Face::ZLow, BoundaryCondition::Periodic)
+                .face(Face::ZHigh, BoundaryCondition::Periodic)
                 .each_step(by([0.4, 0.2, 0.3]));
             let run = trace(&faces, &seeds);
             // The second particle exits after a quarter of its displacement.
@@ -216,18 +216,19 @@ fn displacements_by_an_operation_obey_faces_and_obstacles() {
             assert_eq!(run.status, [Status::Active, out, out], "{what}");
             assert_eq!(run.end_time[1..], [0.5, 0.5], "{what}");
             let run = trace(
-                &tracer.clone().all_faces(Condition::Reflect).each_step(by([0.4; 3])),
+                &tracer.clone().all_faces(BoundaryCondition::Reflect).each_step(by([0.4; 3])),
                 &seeds,
             );
             let expected = [[0.9; 3], [1.7, 0.7, 0.7], [1.7, 0.9, 0.9]];
             assert_below(&what, distance(run.last(), &expected), bound);
-            let periodic = tracer.clone().all_faces(Condition::Periodic);
+            let periodic = tracer.clone().all_faces(BoundaryCondition::Periodic);
             let run = trace(&periodic.each_step(by([2.3, 0.0, -1.7])), &seeds);
             let expected = [[0.8, 0.5, 0.8], [0.2, 0.9, 0.2], [0.2, 0.5, 0.8]];
             assert_below(&what, distance(run.last(), &expected), bound);
             assert_eq!(run.image, [[1, 0, -2], [2, 0, -1], [2, 0, -2]], "{what}");
             let shape = Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.25 };
-            let ball = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
+            let ball =
+                Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Stick };
             let tracks = tracer.obstacle(ball).each_step(by([-1.4, 0.0, 0.0])).trace(&seeds);
             let tracks = tracks.unwrap();
             let run = read(&tracks);
@@ -254,7 +255,7 @@ fn reinjection_by_an_operation_is_at_the_end_of_a_step() {
         for (name, change) in [VARIANTS[0], VARIANTS[2]] {
             for &engine in machine.engines() {
                 let tracer = Tracer::new(&field)
-                    .face(Face::XLow, Condition::Clamp)
+                    .face(Face::XLow, BoundaryCondition::Clamp)
                     .outlet(Face::XHigh, inlet(Pattern::Lattice))
                     .span(steps(0.0, dt * n as f64, n))
                     .each_step(at_velocity([speed, 0.0, 0.0]))

@@ -4,7 +4,7 @@ use super::{
     cloud::{Cloud, single},
     common::*,
 };
-use burntrace::{Condition, Engine, Error, Placement, Scheme, Seeds, Tracer, Weighting};
+use burntrace::{BoundaryCondition, Engine, Error, Placement, Scheme, Seeds, Tracer, Weighting};
 
 /// A search on axes of 201 nodes takes eight iterations for each axis and stage: a hundred thousand in a
 /// launch of 1024 steps, above the limit of 65,535 of a software rasteriser.
@@ -36,7 +36,7 @@ fn search_beyond_a_device_limit_is_an_error_or_exact() {
     let mut first = None;
     for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
         let field = cloud.load(&machine);
-        let tracer = Tracer::new(&field).scheme(Scheme::Euler).all_faces(Condition::Clamp);
+        let tracer = Tracer::new(&field).scheme(Scheme::Euler).all_faces(BoundaryCondition::Clamp);
         match tracer.span(steps(0.0, 0.1, 4)).trace(&seeds) {
             Ok(tracks) => {
                 let end = rows(tracks.saves()[0].position.clone());

@@ -3,8 +3,9 @@
 use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    CellKind, CellVelocity, Condition, Engine, Field, FieldOptions, Floats, FrameData, FrameSource,
-    MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer, mesh::Cells,
+    BoundaryCondition, CellKind, CellVelocity, Engine, Field, FieldOptions, Floats, FrameData,
+    FrameSource, MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer,
+    mesh::Cells,
 };
 
 /// Meshes on which a linear velocity is exact.
@@ -193,7 +194,7 @@ fn tracks_of_both_engines_on_meshes_agree() {
                         .scheme(scheme)
                         .engine(engine)
                         .span(steps(0.0, 0.3, 4))
-                        .all_faces(Condition::Clamp);
+                        .all_faces(BoundaryCondition::Clamp);
                     trace(&tracer, &seeds)
                 };
                 if !machine.is_cpu() && scheme != Scheme::Rk4 {

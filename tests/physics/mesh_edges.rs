@@ -1,7 +1,7 @@
 //! Mesh boundaries: exits, reflection, sliding, gaps, and non-matching faces.
 
 use super::{common::*, meshes::*};
-use burntrace::{CellKind, Domain, Engine, Scheme, Seeds, Status, Tracer, Wall};
+use burntrace::{BoundaryCondition, CellKind, Domain, Engine, Scheme, Seeds, Status, Tracer};
 
 /// The rotation of a unit box, so that none of its faces is normal to an axis.
 const ROTATION: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
@@ -90,11 +90,9 @@ fn displacements_at_mesh_walls_are_mirrored_or_clamped() {
         let seeds = seeds(25);
         for machine in machines_for(kind) {
             let field = frames.field(&machine);
-            for (engine, wall) in machine
-                .engines()
-                .iter()
-                .flat_map(|engine| [Wall::Reflect, Wall::Slide].map(|wall| (*engine, wall)))
-            {
+            for (engine, wall) in machine.engines().iter().flat_map(|engine| {
+                [BoundaryCondition::Reflect, BoundaryCondition::Slide].map(|wall| (*engine, wall))
+            }) {
                 let tracer = Tracer::new(&field)
                     .engine(engine)
                     .scheme(Scheme::Euler)
@@ -107,7 +105,7 @@ fn displacements_at_mesh_walls_are_mirrored_or_clamped() {
                     let end = [0, 1, 2].map(|d| {
                         let x = seed[d] + velocity[d];
                         match wall {
-                            Wall::Reflect => 1.0 - (1.0 - x.rem_euclid(2.0)).abs(),
+                            BoundaryCondition::Reflect => 1.0 - (1.0 - x.rem_euclid(2.0)).abs(),
                             _ => x.clamp(0.0, 1.0),
                         }
                     });
@@ -216,7 +214,9 @@ fn tracks_of_both_engines_at_mesh_walls_agree() {
         let frames = MeshFrames::new(&made, &[0.0], |p, _| rotated(velocity(back(p))));
         for machine in machines().into_iter().filter(Machine::is_cpu) {
             let field = frames.field(&machine);
-            for wall in [Wall::Leave, Wall::Reflect, Wall::Slide] {
+            for wall in
+                [BoundaryCondition::Exit, BoundaryCondition::Reflect, BoundaryCondition::Slide]
+            {
                 let run = |engine| {
                     let tracer = Tracer::new(&field)
                         .engine(engine)

@@ -2,9 +2,9 @@
 
 use super::{common::*, meshes::*};
 use burntrace::{
-    CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField, Inlet, InletShape,
-    MAX_PATCHES, MeshField, ParticleInstance, Patch, Pattern, SaveAt, Scheme, Seeds, Status,
-    Tracer, Tracks, Wall,
+    BoundaryCondition, CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField,
+    Inlet, InletShape, MAX_PATCHES, MeshField, ParticleInstance, Patch, Pattern, SaveAt, Scheme,
+    Seeds, Status, Tracer, Tracks,
     io::{MeshSeries, SeriesOptions},
 };
 
@@ -41,7 +41,7 @@ fn seeds(count: usize) -> Seeds {
 fn recirculate(field: &MeshField, engine: Engine) -> Tracks {
     let tracer = Tracer::new(field)
         .domain(Domain::unbounded())
-        .mesh_wall(Wall::Slide)
+        .mesh_wall(BoundaryCondition::Slide)
         .mesh_patch(at_x("end", LENGTH, f64::INFINITY).outlet(inlet()))
         .span(steps(0.0, 25.0, 180))
         // Few steps per launch: sliding needs long searches, and software rasterisers abort long loops.
@@ -169,8 +169,8 @@ fn overlapping_patches_apply_in_their_order() {
                     .engine(*engine)
                     .scheme(Scheme::Euler)
                     .domain(Domain::unbounded())
-                    .mesh_wall(Wall::Slide)
-                    .mesh_patch(at_x("wall", 1.0, 0.5).wall(Wall::Reflect))
+                    .mesh_wall(BoundaryCondition::Slide)
+                    .mesh_patch(at_x("wall", 1.0, 0.5).wall(BoundaryCondition::Reflect))
                     .mesh_patch(at_x("opening", 1.0, f64::INFINITY))
                     .span(steps(0.0, 1.0, 1));
                 let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
@@ -254,7 +254,7 @@ fn blood_leaves_through_the_cut_ends_of_vessels() {
     let starts = Seeds::list((0..starts).step_by(20).map(centre).collect()).unwrap();
     let mut tracer = Tracer::new(&field)
         .domain(Domain::unbounded())
-        .mesh_wall(Wall::Reflect)
+        .mesh_wall(BoundaryCondition::Reflect)
         .span(steps(0.0, 400.0, 400));
     let mut sides = Vec::new();
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {

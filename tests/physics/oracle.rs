@@ -9,7 +9,7 @@ mod vectors;
 
 use super::common::{Frames, Run};
 use burntrace::{
-    Condition, Face, FrameSource, Obstacle, OutsideTime, Placement, Scheme, Status,
+    BoundaryCondition, Face, FrameSource, Obstacle, OutsideTime, Placement, Scheme, Status,
     TimeInterpolation,
 };
 use events::{Contact, Met, Passage};
@@ -51,7 +51,7 @@ pub struct Case<S = Frames> {
     pub in_time: TimeInterpolation,
     pub outside: OutsideTime,
     pub scheme: Scheme,
-    pub faces: [[Condition; 2]; 3],
+    pub faces: [[BoundaryCondition; 2]; 3],
     pub obstacles: Vec<Obstacle>,
     /// The distance at which particles are held from a wall after a contact.
     pub held: f64,
@@ -195,7 +195,11 @@ impl<S: Space> Case<S> {
             let d = face as usize / 2;
             state.position[d] =
                 if (face as usize).is_multiple_of(2) { self.low()[d] } else { self.high()[d] };
-            state.status = Status::Exited(face);
+            let condition = self.faces[d][face as usize % 2];
+            state.status = match condition {
+                BoundaryCondition::Stick => Status::Stuck,
+                _ => Status::Exited(face),
+            };
             state.end_time = t + part * h;
         }
     }
@@ -219,13 +223,13 @@ impl<S: Space> Case<S> {
             left -= reach;
             moved.at = if up { high } else { low };
             match self.faces[d][usize::from(up)] {
-                Condition::Periodic => {
+                BoundaryCondition::Periodic => {
                     moved.at = if up { low } else { high };
                     moved.image += if up { 1 } else { -1 };
                 }
-                Condition::Reflect => up = !up,
-                Condition::Clamp => return moved,
-                Condition::Exit => {
+                BoundaryCondition::Reflect => up = !up,
+                BoundaryCondition::Clamp | BoundaryCondition::Slide => return moved,
+                BoundaryCondition::Exit | BoundaryCondition::Stick => {
                     let face = Face::ALL[2 * d + usize::from(up)];
                     moved.exit = Some(((part * total - left) / total, face));
                     return moved;
@@ -306,7 +310,7 @@ impl<S: Space> Case<S> {
         let (low, high) = (self.low(), self.high());
         std::array::from_fn(|d| {
             let mut x = p[d];
-            if self.faces[d][0] == Condition::Periodic && !self.is_flat(d) {
+            if self.faces[d][0] == BoundaryCondition::Periodic && !self.is_flat(d) {
                 while x < low[d] {
                     x += high[d] - low[d];
                 }

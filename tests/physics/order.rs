@@ -2,8 +2,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Face, GridField, Placement, Precision, SaveAt, Seeds, Tracer, TrackSink,
-    Tracks,
+    BoundaryCondition, Control, Face, GridField, Placement, Precision, SaveAt, Seeds, Tracer,
+    TrackSink, Tracks,
 };
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -22,8 +22,8 @@ fn frames() -> Frames {
 
 fn tracer(field: &GridField) -> Tracer<'_> {
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
-        .face(Face::XLow, Condition::Exit)
+        .all_faces(BoundaryCondition::Reflect)
+        .face(Face::XLow, BoundaryCondition::Exit)
         .span(steps(0.0, 1.0, 24))
         .save(SaveAt::EverySteps(6))
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
-    Condition::{self, Clamp, Exit, Periodic, Reflect},
+    BoundaryCondition::{self, Clamp, Exit, Periodic, Reflect},
     Domain, Engine, Error, Face, Field, FieldOptions, Floats, FrameData, FrameSource, NotFinite,
     OutsideTime, PointField, PointSource, Precision, SaveAt, Scheme, Seeds, SourceError, Status,
     TimeInterpolation, Tracer, Weighting,
@@ -35,7 +35,7 @@ fn weighting((neighbours, power): (usize, f64)) -> Weighting {
 
 /// A cloud in a box of 2 x 1 x 1 that carries particles through it in several steps along one axis. No step
 /// ends on a frame.
-fn case(weighting: Weighting, scheme: Scheme, faces: Condition) -> Case<Cloud> {
+fn case(weighting: Weighting, scheme: Scheme, faces: BoundaryCondition) -> Case<Cloud> {
     let mut dice = Dice(31 + scheme as u64);
     let fast = (scheme as usize + faces as usize) % 3;
     let nodes = points(5, [0.1, 0.0, 0.0], [2.0, 1.0, 0.9], 50);
@@ -149,7 +149,7 @@ struct Shape {
     corners: [Point; 2],
     /// The maximum coordinate, the scale of rounding errors.
     size: f64,
-    faces: Condition,
+    faces: BoundaryCondition,
     is_single: bool,
 }
 

@@ -2,9 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    CheckpointEvery, Condition, Control, DurablePosition, Ends, Face, Field, Inlet, InletShape,
-    Observer, ParticleInstance, Pattern, Progress, RandomWalk, RunState, Save, SaveAt, SavePlan,
-    Scheme, Seeds, SinkError, Source, Summary, Tolerance, Tracer, TrackSink,
+    BoundaryCondition, CheckpointEvery, Control, DurablePosition, Ends, Face, Field, Inlet,
+    InletShape, Observer, ParticleInstance, Pattern, Progress, RandomWalk, RunState, Save, SaveAt,
+    SavePlan, Scheme, Seeds, SinkError, Source, Summary, Tolerance, Tracer, TrackSink,
 };
 
 /// The bits of a save.
@@ -200,10 +200,10 @@ pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
     let source = Source::constant(inlet(Pattern::Uniform), 4.3, 17).unwrap();
     let source = source.between(0.4, 6.0).unwrap();
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
-        .face(Face::XLow, Condition::Clamp)
-        .face(Face::XHigh, Condition::Exit)
-        .face(Face::ZHigh, Condition::Exit)
+        .all_faces(BoundaryCondition::Reflect)
+        .face(Face::XLow, BoundaryCondition::Clamp)
+        .face(Face::XHigh, BoundaryCondition::Exit)
+        .face(Face::ZHigh, BoundaryCondition::Exit)
         .outlet(Face::XHigh, inlet(Pattern::Uniform))
         .source(source)
         .span(steps(0.0, 7.7, steps_))

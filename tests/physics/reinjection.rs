@@ -2,7 +2,7 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Ends, Engine, Face, GridField, Inlet, InletShape, ParticleInstance,
+    BoundaryCondition, Control, Ends, Engine, Face, GridField, Inlet, InletShape, ParticleInstance,
     Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError, Source,
     Status, Tolerance, Tracer, TrackSink, Tracks,
 };
@@ -29,9 +29,9 @@ fn lattice(n: usize) -> Seeds {
 fn through<'a>(field: &'a GridField, steps_: u64) -> Tracer<'a> {
     let dt = 0.11;
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
-        .face(Face::XLow, Condition::Clamp)
-        .face(Face::XHigh, Condition::Exit)
+        .all_faces(BoundaryCondition::Reflect)
+        .face(Face::XLow, BoundaryCondition::Clamp)
+        .face(Face::XHigh, BoundaryCondition::Exit)
         .outlet(Face::XHigh, inlet(Pattern::Lattice))
         .span(steps(0.0, dt * steps_ as f64, steps_))
 }
@@ -252,9 +252,9 @@ fn everything<'a>(field: &'a GridField, engine: Engine) -> Tracer<'a> {
     let source = Source::constant(inlet(Pattern::Uniform), 37.0, 11).unwrap();
     let burst = Source::burst(disc.clone(), 0.33, 6).unwrap();
     Tracer::new(field)
-        .all_faces(Condition::Exit)
-        .face(Face::ZLow, Condition::Reflect)
-        .face(Face::ZHigh, Condition::Clamp)
+        .all_faces(BoundaryCondition::Exit)
+        .face(Face::ZLow, BoundaryCondition::Reflect)
+        .face(Face::ZHigh, BoundaryCondition::Clamp)
         .outlet(Face::XHigh, inlet(Pattern::Flux))
         .outlet(Face::YLow, disc)
         .source(source)

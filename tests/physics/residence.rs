@@ -8,8 +8,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Face, GridField, Inlet, InletShape, ParticleInstance, Pattern, Placement, SaveAt,
-    Seeds, Status, Tracer,
+    BoundaryCondition, Face, GridField, Inlet, InletShape, ParticleInstance, Pattern, Placement,
+    SaveAt, Seeds, Status, Tracer,
 };
 
 const LENGTH: f64 = 2.0;
@@ -42,7 +42,7 @@ fn instances(machine: &Machine, slots: usize) -> Vec<ParticleInstance> {
     let seeds = Seeds::list(vec![[0.0, 0.5, 0.5]; slots]).unwrap();
     let end = LAST_RELEASE + LONGEST;
     let tracks = Tracer::new(&field)
-        .face(Face::XLow, Condition::Clamp)
+        .face(Face::XLow, BoundaryCondition::Clamp)
         .outlet(Face::XHigh, inlet)
         .span(steps(0.0, end, 240))
         .save(SaveAt::End)

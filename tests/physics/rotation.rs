@@ -4,7 +4,7 @@
 //! polynomial, on any grid: trilinear interpolation reproduces linear functions exactly.
 
 use super::common::*;
-use burntrace::{Condition, Placement, Scheme, Seeds, Tracer};
+use burntrace::{BoundaryCondition, Placement, Scheme, Seeds, Tracer};
 use std::f64::consts::TAU;
 
 const CENTRE: f64 = 30.0;
@@ -147,8 +147,10 @@ fn conditions_of_faces_out_of_reach_have_no_effect() {
             let tracer = Tracer::new(&field).all_faces(condition).span(steps(0.0, TURN, 24));
             trace(&tracer, &seeds)
         };
-        let exit = run(Condition::Exit);
-        for condition in [Condition::Periodic, Condition::Reflect, Condition::Clamp] {
+        let exit = run(BoundaryCondition::Exit);
+        for condition in
+            [BoundaryCondition::Periodic, BoundaryCondition::Reflect, BoundaryCondition::Clamp]
+        {
             let other = run(condition);
             // The kernel for periodic axes may round differently on a GPU.
             let allowed = if machine.is_cpu() { 0.0 } else { tolerance(&machine, 24) };

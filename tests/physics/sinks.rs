@@ -2,8 +2,8 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Control, Ends, Engine, Face, GridField, Placement, Save, SaveAt, SavePlan, Seeds,
-    SinkError, Summary, Tracer, TrackSink, Tracks, device, io,
+    BoundaryCondition, Control, Ends, Engine, Face, GridField, Placement, Save, SaveAt, SavePlan,
+    Seeds, SinkError, Summary, Tracer, TrackSink, Tracks, device, io,
 };
 use std::cell::RefCell;
 
@@ -18,10 +18,10 @@ fn frames() -> Frames {
 
 fn tracer(field: &GridField) -> Tracer<'_> {
     Tracer::new(field)
-        .face(Face::XLow, Condition::Periodic)
-        .face(Face::XHigh, Condition::Periodic)
-        .face(Face::YLow, Condition::Reflect)
-        .face(Face::YHigh, Condition::Reflect)
+        .face(Face::XLow, BoundaryCondition::Periodic)
+        .face(Face::XHigh, BoundaryCondition::Periodic)
+        .face(Face::YLow, BoundaryCondition::Reflect)
+        .face(Face::YHigh, BoundaryCondition::Reflect)
         .span(steps(0.0, 1.0, 48))
         .save(SaveAt::EverySteps(2))
 }
@@ -63,7 +63,7 @@ fn assert_same_save(name: &str, store: &io::Tracks, k: usize, save: &Save) {
 fn store_is_bit_identical_to_tracks_in_memory() {
     for machine in machines() {
         let field = machine.field(&frames());
-        let closed = Tracer::new(&field).all_faces(Condition::Reflect);
+        let closed = Tracer::new(&field).all_faces(BoundaryCondition::Reflect);
         let far = closed.span(steps(0.0, 1.0, 2500)).save(SaveAt::EverySteps(1100));
         for (tracer, count) in [(tracer(&field).save_velocity(true), 300), (far, 20)] {
             let (_folder, stored, summary) = store(&tracer, &seeds(count));

@@ -5,8 +5,8 @@ use burntrace::analysis::statistics::{
     Counted, Groups, ParticleStatistics, SaveStatistics, Statistics, TrackStatistics,
 };
 use burntrace::{
-    Condition, Control, Face, Inlet, InletShape, Pattern, Placement, RandomWalk, SaveAt, Seeds,
-    Source, Status, Summary, Tracer, TrackSink, io,
+    BoundaryCondition, Control, Face, Inlet, InletShape, Pattern, Placement, RandomWalk, SaveAt,
+    Seeds, Source, Status, Summary, Tracer, TrackSink, io,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -134,7 +134,7 @@ fn dispersion_of_a_random_walk_matches_the_diffusivity() {
         let n = if machine.is_cpu() { 20_000 } else { 4_000 };
         let seeds = Seeds::list(vec![[0.0; 3]; n]).unwrap();
         let tracer = Tracer::new(&field)
-            .all_faces(Condition::Periodic)
+            .all_faces(BoundaryCondition::Periodic)
             .random_walk(RandomWalk::isotropic(k, 5))
             .span(steps(0.0, 8.0, 40))
             .save(SaveAt::EverySteps(10));
@@ -183,7 +183,7 @@ fn displacements_across_periodic_faces_are_unwrapped() {
         let field = machine.field(&Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| velocity));
         let seeds = Seeds::list(vec![[0.25, 0.5, 0.5], [0.75, 0.25, 0.5]]).unwrap();
         let tracer = Tracer::new(&field)
-            .all_faces(Condition::Periodic)
+            .all_faces(BoundaryCondition::Periodic)
             .span(steps(0.0, 2.0, 32))
             .save(SaveAt::EverySteps(8));
         let (found, _) = run(&tracer, &seeds, Statistics::new());
@@ -204,9 +204,9 @@ const SPEED: f64 = 0.3;
 fn plug<'a>(field: &'a burntrace::GridField, source: bool) -> Tracer<'a> {
     let inlet = |shape| Inlet::new(shape, Pattern::Lattice).unwrap();
     let tracer = Tracer::new(field)
-        .all_faces(Condition::Reflect)
-        .face(Face::XLow, Condition::Clamp)
-        .face(Face::XHigh, Condition::Exit)
+        .all_faces(BoundaryCondition::Reflect)
+        .face(Face::XLow, BoundaryCondition::Clamp)
+        .face(Face::XHigh, BoundaryCondition::Exit)
         .span(steps(0.0, 22.0, 200))
         .save(SaveAt::EverySteps(7));
     if source {
@@ -295,8 +295,8 @@ fn statistics_of_a_stored_run_are_bit_identical() {
                 0 => plug(&field, false).save_velocity(true),
                 1 => plug(&field, true),
                 _ => Tracer::new(&field)
-                    .face(Face::ZLow, Condition::Periodic)
-                    .face(Face::ZHigh, Condition::Periodic)
+                    .face(Face::ZLow, BoundaryCondition::Periodic)
+                    .face(Face::ZHigh, BoundaryCondition::Periodic)
                     .span(steps(0.0, 8.0, 40))
                     .save(SaveAt::EverySteps(3)),
             };
@@ -333,10 +333,10 @@ fn statistics_of_all_devices_agree() {
     for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
         let field = machine.field(&frames);
         let tracer = Tracer::new(&field)
-            .face(Face::XLow, Condition::Periodic)
-            .face(Face::XHigh, Condition::Periodic)
-            .face(Face::YLow, Condition::Reflect)
-            .face(Face::YHigh, Condition::Reflect)
+            .face(Face::XLow, BoundaryCondition::Periodic)
+            .face(Face::XHigh, BoundaryCondition::Periodic)
+            .face(Face::YLow, BoundaryCondition::Reflect)
+            .face(Face::YHigh, BoundaryCondition::Reflect)
             .span(steps(0.0, 1.0, 48))
             .save(SaveAt::EverySteps(4));
         let groups = Groups::new((0..500).map(|slot| slot % 3).collect()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{cloud::Cloud, common::*, meshes::*, recorded::*};
 use burntrace::{
-    CellVelocity, Condition, Engine, Error, Field, FieldOptions, FrameData, FrameSource,
+    BoundaryCondition, CellVelocity, Engine, Error, Field, FieldOptions, FrameData, FrameSource,
     Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SourceError,
     TimeInterpolation, Tracer, Weighting,
 };
@@ -136,7 +136,7 @@ fn streamed_frames_give_bit_identical_adaptive_tracks_with_both_engines() {
 
 fn in_box<'a>(field: &'a dyn Field) -> Tracer<'a> {
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .span(steps(0.2, 7.9, 60))
         .save(SaveAt::EverySteps(30))
         .save_velocity(true)

@@ -2,12 +2,17 @@
 
 use super::common::*;
 use burntrace::{
-    Allowed, ClosedSurface, Condition, Engine, GridField, Obstacle, SaveAt, Seeds, Shape, Status,
-    Surface, SurfaceError, Tracer,
+    Allowed, BoundaryCondition, ClosedSurface, Engine, GridField, Obstacle, SaveAt, Seeds, Shape,
+    Status, SurfaceError, Tracer,
 };
 use std::f64::consts::TAU;
 
-const SURFACES: [Surface; 4] = [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
+const SURFACES: [BoundaryCondition; 4] = [
+    BoundaryCondition::Reflect,
+    BoundaryCondition::Slide,
+    BoundaryCondition::Stick,
+    BoundaryCondition::Exit,
+];
 
 /// A box of twelve triangles.
 pub fn crate_of_triangles(low: [f64; 3], high: [f64; 3]) -> Shape {
@@ -72,7 +77,7 @@ fn points(count: usize, obstacle: &Obstacle) -> Vec<[f64; 3]> {
 
 fn around<'a>(field: &'a GridField, obstacle: &Obstacle, engine: Engine) -> Tracer<'a> {
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .obstacle(obstacle.clone())
         .span(steps(0.0, 1.5, 30))
         .save(SaveAt::EverySteps(5))
@@ -102,7 +107,10 @@ fn box_of_triangles_acts_like_a_box() {
                 let same = same.count();
                 assert!(same + 1 >= seeds.len(), "{what}: {same} of {}", seeds.len());
                 let met = found.status.iter().any(|status| *status != Status::Active);
-                assert!(met == matches!(surface, Surface::Stick | Surface::Exit), "{what}");
+                assert!(
+                    met == matches!(surface, BoundaryCondition::Stick | BoundaryCondition::Exit),
+                    "{what}"
+                );
             }
         }
     }
@@ -125,7 +133,7 @@ fn no_particle_crosses_a_ring_surface() {
                 for p in run.saves.iter().skip(1).flatten() {
                     assert!(obstacle.allows(*p, 0.0), "{what}: {p:?}");
                 }
-                if surface == Surface::Exit {
+                if surface == BoundaryCondition::Exit {
                     let hit = run.status.iter().filter(|s| **s == Status::HitObstacle).count();
                     assert!(hit > seeds.len() / 20, "{what}: {hit} of {}", seeds.len());
                 }
@@ -140,7 +148,7 @@ fn invalid_surfaces_are_rejected() {
     let flat = Frames::uniform([0.0; 3], [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
     let field = machine.field(&flat);
     let shape = star([1.0, 0.5, 0.0], 0.3, 0.1);
-    let obstacle = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Slide };
+    let obstacle = Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Slide };
     let seeds = Seeds::list(vec![[0.1, 0.5, 0.0]]).unwrap();
     let tracer = Tracer::new(&field).obstacle(obstacle).span(steps(0.0, 1.0, 2));
     let error = tracer.trace(&seeds).unwrap_err().to_string();

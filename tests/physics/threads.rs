@@ -6,8 +6,8 @@ use super::{
     meshes::{MeshFrames, mixed},
 };
 use burntrace::{
-    Allowed, Condition, Engine, Face, Field, Inlet, InletShape, Obstacle, ParticleInstance,
-    Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Shape, Surface, Tolerance, Tracer, Wall,
+    Allowed, BoundaryCondition, Engine, Face, Field, Inlet, InletShape, Obstacle, ParticleInstance,
+    Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Shape, Tolerance, Tracer,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -33,7 +33,7 @@ fn stirred(machine: &Machine) -> impl Field + use<> {
 /// Several launches in a box with reflecting faces.
 fn within(field: &dyn Field) -> Tracer<'_> {
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
+        .all_faces(BoundaryCondition::Reflect)
         .span(steps(0.0, 0.96, 60))
         .save(SaveAt::EverySteps(25))
         .engine(Engine::Fused)
@@ -44,8 +44,8 @@ fn walking_with_reinjection(field: &dyn Field) -> Tracer<'_> {
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
     within(field)
         .scheme(Scheme::Rk4)
-        .face(Face::XLow, Condition::Clamp)
-        .face(Face::XHigh, Condition::Exit)
+        .face(Face::XLow, BoundaryCondition::Clamp)
+        .face(Face::XHigh, BoundaryCondition::Exit)
         .outlet(Face::XHigh, inlet)
         .random_walk(RandomWalk::isotropic(0.003, 11))
 }
@@ -66,14 +66,14 @@ fn among_obstacles(field: &dyn Field) -> Tracer<'_> {
         capped: false,
     };
     within(field)
-        .obstacle(body(ball, Surface::Slide))
-        .obstacle(body(pillar, Surface::Reflect))
+        .obstacle(body(ball, BoundaryCondition::Slide))
+        .obstacle(body(pillar, BoundaryCondition::Reflect))
         .seeds_outside(burntrace::SeedsOutside::NotLocated)
 }
 
 /// Sliding along mesh walls.
 fn along_walls(field: &dyn Field) -> Tracer<'_> {
-    within(field).mesh_wall(Wall::Slide)
+    within(field).mesh_wall(BoundaryCondition::Slide)
 }
 
 /// All particle instances, with the bits of their times and positions.

@@ -2,8 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Condition, Domain, Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource,
-    Placement, RandomWalk, Seeds, SourceError, Tracer, WalkScheme, burn::tensor::Device,
+    BoundaryCondition, Domain, Engine, FieldOptions, Floats, FrameData, FrameSource, GridField,
+    GridSource, Placement, RandomWalk, Seeds, SourceError, Tracer, WalkScheme,
+    burn::tensor::Device,
 };
 
 const LOW: [f64; 3] = [-1.0; 3];
@@ -112,7 +113,7 @@ fn random_walks_do_not_depend_on_the_number_of_particles() {
         let points = Dice(5).points([0.0; 3], [1.0; 3], 5000);
         let run = |count: usize| {
             let tracer = Tracer::new(&field)
-                .all_faces(Condition::Reflect)
+                .all_faces(BoundaryCondition::Reflect)
                 .random_walk(RandomWalk::of_field([0.1, 0.05, 0.2], 3))
                 .span(steps(0.0, 1.0, 20));
             trace(&tracer, &Seeds::list(points[..count].to_vec()).unwrap())
@@ -144,7 +145,7 @@ fn random_walks_of_both_engines_agree() {
             let run = |machine: &Machine, engine| {
                 let field = mixing.field(machine);
                 let tracer = Tracer::new(&field)
-                    .all_faces(Condition::Reflect)
+                    .all_faces(BoundaryCondition::Reflect)
                     .random_walk(walk)
                     .drift([0.05, 0.0, -0.1])
                     .span(span(0.0, 1.0, 0.07))
@@ -175,7 +176,7 @@ fn well_mixed_particles_remain_well_mixed() {
         for scheme in WalkScheme::ALL {
             let walk = RandomWalk::of_field([0.0, 0.0, 1.0], 8).scheme(scheme);
             let tracer = Tracer::new(&field)
-                .all_faces(Condition::Reflect)
+                .all_faces(BoundaryCondition::Reflect)
                 .random_walk(walk)
                 .span(steps(0.0, 5.0, 400));
             let run = trace(&tracer, &seeds);

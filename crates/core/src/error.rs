@@ -156,6 +156,10 @@ pub enum Error {
         reason: String,
     },
 
+    /// The condition of the mesh boundary is not valid.
+    #[error("the boundary of the mesh: {0}")]
+    MeshWall(String),
+
     /// A patch of the mesh boundary is not valid.
     #[error("patch `{name}` of the mesh: {reason}")]
     Patch {

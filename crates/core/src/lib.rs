@@ -20,8 +20,8 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, CellKind, ClosedSurface, Condition, Face, MAX_NEIGHBOURS, Obstacle, Placement, Scheme,
-    Shape, Status, Surface, SurfaceError, TimeInterpolation, WalkScheme, Wall, Weighting,
+    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, MAX_NEIGHBOURS, Obstacle, Placement,
+    Scheme, Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
 };
 pub use error::{Error, Result};
 pub use field::{

@@ -1,5 +1,10 @@
 //! Adaptive step-size control.
 
+use crate::physics::{
+    prelude::host::Vec3,
+    step_size::host::{self as step_size, Control, TrialStep, Verdict},
+};
+
 /// Tolerances and limits of adaptive steps. Each particle divides a step of the segment into steps
 /// of its own, and reaches the end of the segment's step exactly.
 ///
@@ -27,4 +32,28 @@ impl Adaptive {
     pub const GROW: f64 = 5.0;
     /// Minimum length of an adaptive step, in units of rounding of the segment's step.
     pub const ROUNDINGS: f64 = 64.0;
+
+    /// Length of a trial step within the remainder `left` of a step, given the suggestion of the
+    /// last one (0 for none); both have the sign of the step.
+    pub fn length(&self, suggested: f64, left: f64) -> f64 {
+        step_size::length(self.max_step, suggested, left)
+    }
+
+    /// Whether a trial step `from -> to` of length `h` is accepted despite its error, and the length
+    /// suggested for the next one, as the fused operation decides. `is_last` tells whether it ends
+    /// with the whole step; steps up to `slack` are accepted whatever their error.
+    pub fn judge(
+        &self,
+        [from, to, error]: [[f64; 3]; 3],
+        (suggested, h): (f64, f64),
+        is_last: bool,
+        slack: f64,
+    ) -> (bool, f64) {
+        let Adaptive { relative, absolute, min_step, .. } = *self;
+        let control = Control { relative, absolute, min_step };
+        let trial = TrialStep { suggested, h, is_last, slack };
+        let Verdict { is_accepted, next_dt } =
+            step_size::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
+        (is_accepted, next_dt)
+    }
 }

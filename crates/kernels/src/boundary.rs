@@ -1,6 +1,6 @@
 //! The domain box and the conditions on its six faces.
 
-use crate::{MeshPatch, Status, Wall};
+use crate::{MeshPatch, Status};
 
 /// A face of the domain box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,40 +44,26 @@ impl std::fmt::Display for Face {
     }
 }
 
-/// Boundary condition at a domain face.
+/// What happens to a particle that reaches a surface: a face of the domain box, the boundary of a
+/// mesh, or the surface of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Condition {
-    /// It re-enters through the opposite face; the crossing is counted in its periodic image.
+pub enum BoundaryCondition {
+    /// It re-enters through the opposite face; the crossing is counted in its periodic image. At
+    /// faces of the domain box only.
     Periodic,
     /// It is reflected, as often as needed.
     Reflect,
-    /// It stays on the face and may slide along it.
+    /// It slides: the normal component of the remaining displacement is dropped.
+    Slide,
+    /// It ends there as [`Status::Stuck`], at the time of the hit.
+    Stick,
+    /// It stays on the face and may slide along it. At faces of the domain box only, where it is the
+    /// same as [`Slide`](BoundaryCondition::Slide).
     Clamp,
-    /// It ends on the face, at the time of the crossing.
+    /// It ends there, at the time of the crossing: as [`Status::Exited`], [`Status::LeftMesh`] or
+    /// [`Status::HitObstacle`].
     #[default]
     Exit,
-}
-
-impl Condition {
-    /// The integer code read by device kernels.
-    pub const fn code(self) -> i32 {
-        match self {
-            Condition::Periodic => PERIODIC,
-            Condition::Reflect => REFLECT,
-            Condition::Clamp => 2,
-            Condition::Exit => EXIT,
-        }
-    }
-
-    /// The name used in case files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Condition::Periodic => "periodic",
-            Condition::Reflect => "reflect",
-            Condition::Clamp => "clamp",
-            Condition::Exit => "exit",
-        }
-    }
 }
 
 /// What a condition does with a particle, as numbers that the event loop computes with.
@@ -92,25 +78,46 @@ pub(crate) struct Response {
     pub wraps: bool,
 }
 
-impl Condition {
+impl BoundaryCondition {
+    /// Every condition.
+    pub const ALL: [BoundaryCondition; 6] = [
+        BoundaryCondition::Periodic,
+        BoundaryCondition::Reflect,
+        BoundaryCondition::Slide,
+        BoundaryCondition::Stick,
+        BoundaryCondition::Clamp,
+        BoundaryCondition::Exit,
+    ];
+
+    /// The name used in case files, and the response of a surface at which particles exit with a
+    /// status.
+    const fn parts(self, exit: Status) -> (&'static str, i32, Status, bool) {
+        match self {
+            BoundaryCondition::Periodic => ("periodic", 0, Status::Active, true),
+            BoundaryCondition::Reflect => ("reflect", 2, Status::Active, false),
+            BoundaryCondition::Slide => ("slide", 1, Status::Active, false),
+            BoundaryCondition::Stick => ("stick", 0, Status::Stuck, false),
+            BoundaryCondition::Clamp => ("clamp", 1, Status::Active, false),
+            BoundaryCondition::Exit => ("exit", 0, exit, false),
+        }
+    }
+
+    /// The name used in case files.
+    pub const fn name(self) -> &'static str {
+        self.parts(Status::Active).0
+    }
+
+    /// Whether the condition has a meaning only at faces of the domain box.
+    pub const fn is_of_faces(self) -> bool {
+        matches!(self, BoundaryCondition::Periodic | BoundaryCondition::Clamp)
+    }
+
     /// The response of a surface at which particles exit with a status.
-    pub(crate) fn response(self, exit: Status) -> Response {
-        let (turn, end, wraps) = match self {
-            Condition::Periodic => (0, Status::Active, true),
-            Condition::Reflect => (2, Status::Active, false),
-            Condition::Clamp => (1, Status::Active, false),
-            Condition::Exit => (0, exit, false),
-        };
+    pub(crate) const fn response(self, exit: Status) -> Response {
+        let (_, turn, end, wraps) = self.parts(exit);
         Response { turn, end: end.code(), wraps }
     }
 }
-
-/// Code of [`Condition::Periodic`].
-pub const PERIODIC: i32 = 0;
-/// Code of [`Condition::Reflect`].
-pub const REFLECT: i32 = 1;
-/// Code of [`Condition::Exit`].
-pub const EXIT: i32 = 3;
 
 /// The domain box with a condition for each face, and a condition for the boundary of a mesh.
 ///
@@ -123,9 +130,9 @@ pub struct Boundary {
     /// Maximum coordinate of each axis, in the data's unit of length.
     pub high: [f64; 3],
     /// Conditions at the low and the high face of each axis. Periodic faces come in pairs.
-    pub faces: [[Condition; 2]; 3],
+    pub faces: [[BoundaryCondition; 2]; 3],
     /// Condition at the mesh boundary.
-    pub wall: Wall,
+    pub wall: BoundaryCondition,
     /// Patches of the mesh boundary with a condition of their own. Where several overlap, the first
     /// applies.
     pub patches: Vec<MeshPatch>,
@@ -137,19 +144,14 @@ impl Boundary {
         Boundary {
             low: [f64::NEG_INFINITY; 3],
             high: [f64::INFINITY; 3],
-            faces: [[Condition::Exit; 2]; 3],
-            wall: Wall::Leave,
+            faces: [[BoundaryCondition::Exit; 2]; 3],
+            wall: BoundaryCondition::Exit,
             patches: Vec::new(),
         }
     }
 
     /// Whether an axis is periodic.
     pub fn is_periodic(&self, axis: usize) -> bool {
-        self.faces[axis][0] == Condition::Periodic
-    }
-
-    /// The condition for a particle that crosses the mesh boundary at a position.
-    pub fn wall_at(&self, position: [f64; 3]) -> Wall {
-        MeshPatch::at(&self.patches, position).map_or(self.wall, |patch| self.patches[patch].wall)
+        self.faces[axis][0] == BoundaryCondition::Periodic
     }
 }

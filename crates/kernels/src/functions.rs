@@ -2,8 +2,7 @@
 
 use crate::{
     ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops,
-    physics::facet::FACET_ROWS,
-    record,
+    physics::facet::FACET_ROWS, record,
 };
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};

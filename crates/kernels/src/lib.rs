@@ -38,7 +38,7 @@ mod walk;
 mod requirements;
 
 pub use adaptive::Adaptive;
-pub use boundary::{Boundary, Condition, Face};
+pub use boundary::{Boundary, BoundaryCondition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use cpu::{
@@ -50,8 +50,8 @@ pub use functions::{
     FieldTensors, GeometryTensors, Launched, Log, Particles, advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
-pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape, Wall};
-pub use obstacle::{Allowed, Obstacle, Shape, Surface};
+pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape};
+pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;
 pub use physics::path::{MAX_BOUNCES, MAX_EVENTS};
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};

@@ -1,6 +1,6 @@
 //! The shape of a field on a mesh.
 
-use crate::{Placement, Status, boundary::Response};
+use crate::{BoundaryCondition, Placement};
 
 /// Cells of a mesh, which determine how positions are located in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,50 +9,6 @@ pub enum MeshForm {
     Simplices,
     /// Cells of any type.
     General,
-}
-
-/// Condition at the mesh boundary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Wall {
-    /// It ends there, at the time of the crossing.
-    #[default]
-    Leave,
-    /// It is reflected, up to [`MAX_BOUNCES`](crate::MAX_BOUNCES) times in a step.
-    Reflect,
-    /// It slides: the normal component of the remaining displacement is dropped.
-    Slide,
-}
-
-impl Wall {
-    /// The integer code read by device kernels.
-    pub const fn code(self) -> i32 {
-        match self {
-            Wall::Leave => 0,
-            Wall::Reflect => 1,
-            Wall::Slide => 2,
-        }
-    }
-
-    /// The name used in case files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Wall::Leave => "leave",
-            Wall::Reflect => "reflect",
-            Wall::Slide => "slide",
-        }
-    }
-}
-
-impl Wall {
-    /// See [`Condition::response`](crate::Condition).
-    pub(crate) fn response(self, exit: Status) -> Response {
-        let (turn, end) = match self {
-            Wall::Leave => (0, exit),
-            Wall::Reflect => (2, Status::Active),
-            Wall::Slide => (1, Status::Active),
-        };
-        Response { turn, end: end.code(), wraps: false }
-    }
 }
 
 /// A patch of the mesh boundary with its own condition: the part within a box.
@@ -64,7 +20,7 @@ pub struct MeshPatch {
     /// Maximum corner of the box.
     pub high: [f64; 3],
     /// Condition on the patch.
-    pub wall: Wall,
+    pub wall: BoundaryCondition,
 }
 
 impl MeshPatch {

@@ -1,7 +1,7 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{ClosedSurface, Status, boundary::Response, cpu::paths::obstacle_clearance};
+use crate::{BoundaryCondition, ClosedSurface, cpu::paths::obstacle_clearance};
 use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
@@ -157,55 +157,6 @@ impl Allowed {
     }
 }
 
-/// Condition at the surface of an obstacle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Surface {
-    /// It is reflected, by surfaces and domain faces together up to [`MAX_EVENTS`](crate::MAX_EVENTS) times in a step.
-    #[default]
-    Reflect,
-    /// It slides: the normal component of the remaining displacement is dropped.
-    Slide,
-    /// It ends there as [`Status::Stuck`], at the time of the hit.
-    Stick,
-    /// It ends there as [`Status::HitObstacle`], at the time of the hit.
-    Exit,
-}
-
-impl Surface {
-    /// The integer code read by device kernels.
-    pub const fn code(self) -> i32 {
-        match self {
-            Surface::Reflect => 0,
-            Surface::Slide => 1,
-            Surface::Stick => 2,
-            Surface::Exit => 3,
-        }
-    }
-
-    /// The name used in case files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Surface::Reflect => "reflect",
-            Surface::Slide => "slide",
-            Surface::Stick => "stick",
-            Surface::Exit => "exit",
-        }
-    }
-}
-
-impl Surface {
-    /// See [`Condition::response`](crate::Condition).
-    pub(crate) fn response(self, exit: Status) -> Response {
-        let (turn, end) = match self {
-            Surface::Reflect => (2, Status::Active),
-            Surface::Slide => (1, Status::Active),
-            Surface::Stick => (0, Status::Stuck),
-            Surface::Exit => (0, exit),
-        };
-        Response { turn, end: end.code(), wraps: false }
-    }
-}
-
 /// An obstacle in the domain box.
 ///
 /// No particle is ever on its forbidden side, nor on its surface: particles at the surface keep a
@@ -223,7 +174,7 @@ pub struct Obstacle {
     /// The side on which particles move.
     pub allowed: Allowed,
     /// Condition at its surface.
-    pub surface: Surface,
+    pub surface: BoundaryCondition,
 }
 
 impl Obstacle {
@@ -267,7 +218,7 @@ mod tests {
             let body = Obstacle {
                 shape: shape.clone(),
                 allowed: Allowed::Outside,
-                surface: Surface::Stick,
+                surface: BoundaryCondition::Stick,
             };
             let vessel = Obstacle { allowed: Allowed::Inside, ..body.clone() };
             for (x, outside) in [(-0.1, true), (1e-9, true), (1e-3, false), (1.0, false)] {
@@ -280,7 +231,8 @@ mod tests {
                 assert_eq!(vessel.allows(position, 1e-6), !outside || is_near, "{shape:?} {x}");
             }
         }
-        let body = Obstacle { shape: drum, allowed: Allowed::Outside, surface: Surface::Slide };
+        let body =
+            Obstacle { shape: drum, allowed: Allowed::Outside, surface: BoundaryCondition::Slide };
         assert!(body.allows([1.0, 0.0, -0.1], 0.0) && body.allows([1.0, 0.0, 2.1], 0.0));
         assert!(!body.allows([1.0, 0.0, 1.9], 0.0));
     }

@@ -176,7 +176,7 @@ mod tests {
         let patch = |low: f64| MeshPatch {
             low: [low, -open, -open],
             high: [open; 3],
-            wall: crate::Wall::Leave,
+            wall: crate::BoundaryCondition::Exit,
         };
         let mut rules = SlotRules {
             patches: vec![patch(2.0), patch(1.0)],

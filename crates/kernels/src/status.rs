@@ -19,7 +19,7 @@ pub enum Status {
     Stagnant,
     /// It left the mesh, within the domain box; its position is the last one inside the mesh.
     LeftMesh,
-    /// It stuck to an obstacle.
+    /// It stuck to a surface.
     Stuck,
     /// It ended at an obstacle that removes particles.
     HitObstacle,

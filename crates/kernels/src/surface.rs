@@ -116,7 +116,6 @@ impl ClosedSurface {
     pub(crate) fn size(&self) -> f64 {
         size(&self.low, &self.high)
     }
-
 }
 
 impl PartialEq for ClosedSurface {

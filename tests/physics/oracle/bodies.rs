@@ -7,7 +7,7 @@ use super::{
     events::{Contact, Response},
     vectors::*,
 };
-use burntrace::{Allowed, ClosedSurface, Obstacle, Shape, Status, Surface};
+use burntrace::{Allowed, ClosedSurface, Obstacle, Shape, Status};
 
 /// A part of a path within this distance of a wall may be on either side of it.
 const ROUNDING: f64 = 1e-14;
@@ -66,12 +66,7 @@ pub fn allows(obstacle: &Obstacle, p: Point) -> bool {
 }
 
 pub fn response(obstacle: &Obstacle) -> Response {
-    match obstacle.surface {
-        Surface::Reflect => Response::Reflect,
-        Surface::Slide => Response::Slide,
-        Surface::Stick => Response::End(Status::Stuck),
-        Surface::Exit => Response::End(Status::HitObstacle),
-    }
+    Response::of(obstacle.surface, Status::HitObstacle)
 }
 
 /// The first contact of a straight path that starts on the allowed side.

@@ -1,12 +1,12 @@
 //! Straight paths among domain faces, obstacles and mesh walls, from event to event.
 
 use super::{Case, Point, Space, bodies, vectors::*};
-use burntrace::{Condition, Face, Status};
+use burntrace::{BoundaryCondition, Face, Status};
 
 /// What a particle can meet in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Met {
-    Face(Condition),
+    Face(BoundaryCondition),
     Wall(Response),
     /// A periodic face with an obstacle directly behind it.
     Covered(Response),
@@ -21,6 +21,19 @@ pub enum Response {
     Slide,
     /// The particle ends with this status.
     End(Status),
+}
+
+impl Response {
+    /// The response of a surface at which particles exit with a status; a periodic face has none.
+    pub fn of(condition: BoundaryCondition, exit: Status) -> Self {
+        match condition {
+            BoundaryCondition::Reflect => Response::Reflect,
+            BoundaryCondition::Slide | BoundaryCondition::Clamp => Response::Slide,
+            BoundaryCondition::Stick => Response::End(Status::Stuck),
+            BoundaryCondition::Exit => Response::End(exit),
+            BoundaryCondition::Periodic => panic!("a periodic face does not respond"),
+        }
+    }
 }
 
 /// A contact of a straight path with a wall.
@@ -140,14 +153,15 @@ impl<'a, S: Space> Passage<'a, S> {
     fn meet_face(&mut self, axis: usize, side: usize) {
         let corners = self.case.frames.corners();
         self.position[axis] = corners[side][axis];
-        self.met.push(Met::Face(self.case.faces[axis][side]));
-        match self.case.faces[axis][side] {
-            Condition::Periodic => self.cross_periodic(axis, side, corners[1 - side][axis]),
-            Condition::Reflect => self.rest[axis] = -self.rest[axis],
-            Condition::Clamp => self.rest[axis] = 0.0,
-            Condition::Exit => {
-                self.end = Some((Status::Exited(Face::ALL[2 * axis + side]), self.done));
-            }
+        let condition = self.case.faces[axis][side];
+        self.met.push(Met::Face(condition));
+        if condition == BoundaryCondition::Periodic {
+            return self.cross_periodic(axis, side, corners[1 - side][axis]);
+        }
+        match Response::of(condition, Status::Exited(Face::ALL[2 * axis + side])) {
+            Response::Reflect => self.rest[axis] = -self.rest[axis],
+            Response::Slide => self.rest[axis] = 0.0,
+            Response::End(status) => self.end = Some((status, self.done)),
         }
     }
 

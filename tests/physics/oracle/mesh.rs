@@ -8,14 +8,16 @@ use super::{
     events::{Contact, Response},
     vectors::*,
 };
-use burntrace::{CellKind, FrameData, FrameSource, Placement, SourceError, Status, Wall};
+use burntrace::{
+    BoundaryCondition, CellKind, FrameData, FrameSource, Placement, SourceError, Status,
+};
 use std::collections::HashMap;
 
 /// A velocity on a mesh of cells with plane outer faces, in a box.
 #[derive(Clone, Debug)]
 pub struct WalledMesh {
     pub frames: MeshFrames,
-    pub wall: Wall,
+    pub wall: BoundaryCondition,
     /// The low and high corners of the domain box.
     pub corners: [Point; 2],
     faces: Vec<OuterFace>,
@@ -51,7 +53,7 @@ fn faces_of(kind: CellKind) -> &'static [&'static [usize]] {
 
 impl WalledMesh {
     /// A mesh in a box so large that its faces do not matter.
-    pub fn new(frames: MeshFrames, wall: Wall) -> Self {
+    pub fn new(frames: MeshFrames, wall: BoundaryCondition) -> Self {
         let is_flat = matches!(frames.cells.kinds[0], CellKind::Triangle | CellKind::Quad);
         let reach = [9.0, 9.0, if is_flat { 0.0 } else { 9.0 }];
         let node = |number: &u32| frames.points[*number as usize];
@@ -242,11 +244,7 @@ impl Space for WalledMesh {
         };
         let crossings = self.faces.iter().filter_map(crossing);
         let (fraction, normal) = crossings.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let response = match self.wall {
-            Wall::Leave => Response::End(Status::LeftMesh),
-            Wall::Reflect => Response::Reflect,
-            Wall::Slide => Response::Slide,
-        };
+        let response = Response::of(self.wall, Status::LeftMesh);
         Some(Contact { fraction, normal, response })
     }
 

@@ -128,7 +128,7 @@ fn wendland<F: Number, L: Lanes<F>>(q: F, power: usize, [a, b, c, d]: [f64; 4]) 
     let mut product =
         F::of(d).fused::<L>(s, F::of(c)).fused::<L>(s, F::of(b)).fused::<L>(s, F::of(a));
     for _ in 0..power {
-        product = product * rest;
+        product *= rest;
     }
     product
 }

@@ -2,7 +2,7 @@
 
 use super::{source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
-use burntrace::{Condition, Seeds, Span, Tracer, burn::tensor::TensorData};
+use burntrace::{BoundaryCondition, Seeds, Span, Tracer, burn::tensor::TensorData};
 use std::time::Instant;
 
 /// A workload on a device, ready to trace.
@@ -25,7 +25,8 @@ pub struct TimedRun {
 impl Subject<'_> {
     pub fn tracer(&self, steps: u64) -> Tracer<'_> {
         let kind = self.workload.kind;
-        let wall = if kind.reflects() { Condition::Reflect } else { Condition::Exit };
+        let wall =
+            if kind.reflects() { BoundaryCondition::Reflect } else { BoundaryCondition::Exit };
         let span = Span { t0: Some(0.0), dt: Some(kind.dt()), steps: Some(steps), t1: None };
         Tracer::new(&*self.field.field).all_faces(wall).span(span)
     }

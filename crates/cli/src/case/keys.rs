@@ -183,7 +183,12 @@ impl<'a> Keys<'a> {
         &self,
         key: &'static str,
     ) -> Result<T, KeyError> {
-        if self.has(key) { self.get(key) } else { Ok(T::default()) }
+        self.or(key, T::default())
+    }
+
+    /// The value of a key, or a default.
+    pub fn or<T: DeserializeOwned>(&self, key: &'static str, default: T) -> Result<T, KeyError> {
+        if self.has(key) { self.get(key) } else { Ok(default) }
     }
 
     /// The section of this name; an empty one if omitted.

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod names;
+mod condition;
 mod error;
 mod field;
 mod inflow;
@@ -14,6 +15,7 @@ mod seeds;
 mod units;
 mod value;
 
+pub use condition::Condition;
 pub use error::KeyError;
 pub use field::{
     CellVelocity, Field, FieldSource, FileField, FlowField, Interpolation, OutsideTime, Sample,
@@ -21,7 +23,7 @@ pub use field::{
 pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
 pub use keys::Kinds;
 pub use motion::{Diffusivity, Tolerance, Walk};
-pub use obstacle::{Obstacle, ObstacleShape, Surface};
+pub use obstacle::{Obstacle, ObstacleShape};
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
 pub use seeds::{SeedShape, Seeds};
@@ -148,20 +150,6 @@ names!(Scheme -> burntrace::Scheme {
     Heun => burntrace::Scheme::Heun,
     DormandPrince => burntrace::Scheme::DormandPrince,
 });
-// An outlet is an exit (or, on a mesh, a `leave`) that re-injects particles at the inlet.
-names!(Condition -> burntrace::Condition {
-    Exit => burntrace::Condition::Exit,
-    Reflect => burntrace::Condition::Reflect,
-    Clamp => burntrace::Condition::Clamp,
-    Periodic => burntrace::Condition::Periodic,
-    Outlet => burntrace::Condition::Exit,
-});
-names!(Wall -> burntrace::Wall {
-    Leave => burntrace::Wall::Leave,
-    Reflect => burntrace::Wall::Reflect,
-    Slide => burntrace::Wall::Slide,
-    Outlet => burntrace::Wall::Leave,
-});
 names!(Precision -> burntrace::Precision {
     F32 => burntrace::Precision::F32,
     F64 => burntrace::Precision::F64,
@@ -192,7 +180,7 @@ pub struct Boundary {
     pub x: [Condition; 2],
     pub y: [Condition; 2],
     pub z: [Condition; 2],
-    pub mesh: Wall,
+    pub mesh: Condition,
 }
 
 /// A part of the boundary of a mesh with a wall condition of its own; an omitted corner is unbounded.
@@ -204,7 +192,7 @@ pub struct Patch {
     pub low: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<[f64; 3]>,
-    pub wall: Wall,
+    pub wall: Condition,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -1,21 +1,14 @@
 //! Solid bodies and vessels in the domain.
 
-use super::KeyError;
 use super::keys::{Keys, Kinds, Section};
+use super::{Condition, KeyError};
+use burntrace::BoundaryCondition;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 names!(Allowed -> burntrace::Allowed {
     Outside => burntrace::Allowed::Outside,
     Inside => burntrace::Allowed::Inside,
-});
-// An outlet is an exit that re-injects particles at the inlet.
-names!(Surface -> burntrace::Surface {
-    Reflect => burntrace::Surface::Reflect,
-    Slide => burntrace::Surface::Slide,
-    Stick => burntrace::Surface::Stick,
-    Exit => burntrace::Surface::Exit,
-    Outlet => burntrace::Surface::Exit,
 });
 
 /// An obstacle.
@@ -24,7 +17,7 @@ pub struct Obstacle {
     #[serde(flatten)]
     pub shape: ObstacleShape,
     pub allowed: Allowed,
-    pub surface: Surface,
+    pub surface: Condition,
 }
 
 impl Section for Obstacle {
@@ -35,7 +28,7 @@ impl Section for Obstacle {
         Ok(Obstacle {
             shape: ObstacleShape::read(kind, keys)?,
             allowed: keys.or_default("allowed")?,
-            surface: keys.or_default("surface")?,
+            surface: keys.or("surface", Condition::Of(BoundaryCondition::Reflect))?,
         })
     }
 }

@@ -85,7 +85,23 @@ fn rename(case: &mut Table) -> Result<Vec<String>, String> {
         table.insert(new.into(), value);
         notes.push(renamed(section, old, new));
     }
+    notes.extend(rename_leave(case));
     Ok(notes)
+}
+
+/// Gives the condition of mesh boundaries that was `leave` its new name. Returns a note, if any was.
+fn rename_leave(case: &mut Table) -> Option<String> {
+    let mut is_old = false;
+    let mut renew = |condition: Option<&mut toml::Value>| {
+        if let Some(condition) = condition.filter(|value| value.as_str() == Some("leave")) {
+            *condition = "exit".into();
+            is_old = true;
+        }
+    };
+    renew(case.get_mut("boundary").and_then(|boundary| boundary.get_mut("mesh")));
+    let patches = case.get_mut("patch").and_then(toml::Value::as_array_mut);
+    patches.into_iter().flatten().for_each(|patch| renew(patch.get_mut("wall")));
+    is_old.then(|| "the condition `leave` has been renamed; write `exit`".into())
 }
 
 fn renamed(section: &str, old: &str, new: &str) -> String {
@@ -411,12 +427,20 @@ mod tests {
     }
 
     #[test]
+    fn leave_is_read_as_exit_with_a_note() {
+        let text = "[field]\nflow = \"abc\"\n[boundary]\nmesh = \"leave\"\n";
+        let case = from_text(text, &[]).unwrap();
+        assert_eq!(case.notes, ["the condition `leave` has been renamed; write `exit`"]);
+        assert!(toml::to_string(&case).unwrap().contains("\nmesh = \"exit\"\n"));
+    }
+
+    #[test]
     fn written_sections_keep_their_keys_and_order() {
         let text = "[field]\nignore_file_times = false\nflow = \"abc\"\ninterpolation = \"grid\"\n\
                     in_time = \"linear\"\noutside_time = \"periodic\"\nperiod = 2.0\n\
                     not_finite = \"error\"\n\n[domain]\n\n\
                     [boundary]\nx = [\"exit\", \"exit\"]\ny = [\"exit\", \"exit\"]\n\
-                    z = [\"exit\", \"exit\"]\nmesh = \"leave\"\n\n\
+                    z = [\"exit\", \"exit\"]\nmesh = \"exit\"\n\n\
                     [[obstacle]]\nkind = \"cylinder\"\nradius = 0.5\nbase = [0.0, 0.0, 0.0]\n\
                     axis = [1.0, 0.0, 0.0]\ncapped = false\nallowed = \"outside\"\n\
                     surface = \"stick\"\n\n\

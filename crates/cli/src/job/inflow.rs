@@ -12,7 +12,7 @@ pub fn check(case: &Case) -> Result<()> {
         return Err(Misuse::error("the case has no particles; add [seeds] or a [[source]]"));
     }
     let mesh = is_mesh_outlet(case).then(|| "the boundary of the mesh".to_string());
-    let patch = case.patch.iter().find(|patch| patch.wall == case::Wall::Outlet);
+    let patch = case.patch.iter().find(|patch| patch.wall == case::Condition::Outlet);
     let patch = patch.map(|patch| format!("the patch `{}`", patch.name));
     let face = outlets(case).next().map(|face| format!("the face {face}"));
     let obstacle = obstacles::are_outlets(case).then(|| "an obstacle".to_string());
@@ -21,7 +21,7 @@ pub fn check(case: &Case) -> Result<()> {
     match (outlet, &case.inlet) {
         (Some(outlet), None) => Err(Misuse::error(format!(
             "{outlet} is an outlet, which re-injects particles at the [inlet], and the case has no \
-             [inlet]; add one, or use `exit` (`leave` for a mesh), which ends particles"
+             [inlet]; add one, or use `exit`, which ends particles"
         ))),
         (None, Some(_)) => Err(Misuse::error(
             "the case has an [inlet] and no `outlet`; make a face of [boundary], an [[obstacle]], \
@@ -40,7 +40,7 @@ fn outlets(case: &Case) -> impl Iterator<Item = Face> {
 }
 
 fn is_mesh_outlet(case: &Case) -> bool {
-    case.boundary.mesh == case::Wall::Outlet
+    case.boundary.mesh == case::Condition::Outlet
 }
 
 /// Adds the outlets and the sources of a case to a tracer. `span` returns the time span of the run.
@@ -80,7 +80,7 @@ fn patch(given: &case::Patch, inlet: Option<&Inlet>) -> Patch {
     let high = given.high.unwrap_or([f64::INFINITY; 3]);
     let patch = Patch::new(&given.name, low, high);
     match (given.wall, inlet) {
-        (case::Wall::Outlet, Some(inlet)) => patch.outlet(inlet.clone()),
+        (case::Condition::Outlet, Some(inlet)) => patch.outlet(inlet.clone()),
         (wall, _) => patch.wall(wall.into()),
     }
 }

@@ -12,7 +12,7 @@ const POWER: f64 = 2.0;
 
 /// Refuses sections that the interpolation of a case cannot use, and values out of range.
 pub fn check(case: &Case) -> Result<()> {
-    let has_wall = case.boundary.mesh != case::Wall::default();
+    let has_wall = case.boundary.mesh != case::Condition::default();
     for (key, is_given) in [("boundary.mesh", has_wall), ("[[patch]]", !case.patch.is_empty())] {
         if is_given && !case.is_on_mesh() {
             let text = format!("{key} needs field.interpolation = \"mesh\"");

@@ -1,19 +1,20 @@
 //! The obstacles of a case.
 
-use crate::case::{self, Case, Misuse, ObstacleShape, Surface};
+use crate::case::{self, Case, Condition, Misuse, ObstacleShape};
 use anyhow::Result;
-use burntrace::{Obstacle, Shape, Tracer, io};
+use burntrace::{BoundaryCondition, Obstacle, Shape, Tracer, io};
 use std::path::Path;
 
 /// Whether an obstacle is an outlet.
 pub fn are_outlets(case: &Case) -> bool {
-    case.obstacle.iter().any(|given| given.surface == Surface::Outlet)
+    case.obstacle.iter().any(|given| given.surface == Condition::Outlet)
 }
 
 /// Refuses outlets and exits together: both end particles with the same status, so that re-injection
 /// cannot tell them apart.
 pub fn check(case: &Case) -> Result<()> {
-    let exits = case.obstacle.iter().any(|given| given.surface == Surface::Exit);
+    let exits =
+        case.obstacle.iter().any(|given| given.surface == Condition::Of(BoundaryCondition::Exit));
     if exits && are_outlets(case) {
         return Err(Misuse::error(
             "some obstacles have surface = \"exit\" and some \"outlet\"; use one of the two for all, or \

@@ -284,7 +284,7 @@ fn patch_outlet_reinjects_particles() {
     assert_eq!((&found["active"], &found["released"]), (&1.into(), &3.into()));
     refused(&patch(end), &["the patch `end` is an outlet", "[inlet]"]);
     refused(&format!("{}{inlet}", patch(shut)), &["[inlet]", "[[patch]]"]);
-    refused(&patch("wall = \"leav\""), &["did you mean `leave`"]);
+    refused(&patch("wall = \"exi\""), &["did you mean `exit`"]);
     refused(&patch("low = [3.0, 0.0, 0.0]\nwall = \"leave\""), &["`end`", "no boundary face"]);
     refused(&patch("hihg = [0.0, 0.0, 0.0]\nwall = \"leave\""), &["did you mean `high`"]);
     let grid = Case { field: "flow = \"abc\"", boundary: &patch(shut), trace, seeds };

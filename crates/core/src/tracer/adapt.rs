@@ -7,7 +7,7 @@ use super::{
     stepper::Stepper,
     tensor::{State, arrive, without_lost},
 };
-use crate::{Error, Result, Scheme, Status};
+use crate::{Error, Result, Scheme, Status, field::to_host};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
@@ -98,20 +98,19 @@ pub(super) fn steps_of(
     let suggested = reinjection::floats(&state.fraction.clone().mask_fill(is_new, 0.0))?;
     let cursor = |next_dt| StepCursor { start_fraction: start, next_dt };
     let mut cursors: Vec<StepCursor> = suggested.into_iter().map(cursor).collect();
-    let rounding = Adaptive::ROUNDINGS * stepper.field.precision().epsilon() * whole.abs();
+    let slack = Adaptive::ROUNDINGS * stepper.field.precision().epsilon() * whole.abs();
     state.status = state.status.zeros_like().add_scalar(Status::Active.code());
     let mut rows = RowSelection::where_true(cursors.iter().map(|_| true));
     while !rows.is_empty() {
         let part = state.select(&rows);
         let trials = rows.rows().iter().map(|row| cursors[*row].trial(control, [t, whole]));
         let trials: Vec<Trial> = trials.collect();
-        let result = rk_step(stepper, &part.position, &StepTimes::of_each(&trials, &part))?;
-        let norms = norms(control, [&part.position, &result.to, &result.error])?;
-        let of_row = rows.rows().iter().zip(&trials).zip(norms);
-        let verdicts = of_row.map(|((row, trial), norm)| {
-            let is_accepted = trial.is_accepted(norm, control, rounding);
-            cursors[*row].advance(trial, norm, is_accepted);
-            is_accepted
+        let result = rk_step(stepper, &part, &StepTimes::of_each(&trials, &part))?;
+        let [from, to, error] =
+            [&part.position, &result.to, &result.error].map(|rows| to_host(&rows.clone().detach()));
+        let of_row = rows.rows().iter().zip(&trials).enumerate();
+        let verdicts = of_row.map(|(i, (row, trial))| {
+            cursors[*row].judge(control, trial, [from[i], to[i], error[i]], slack)
         });
         let accepted = RowSelection::where_true(verdicts);
         state = state.put(&rows, accept(stepper, part, (index, &trials), result, &accepted)?);
@@ -144,7 +143,7 @@ fn accept(
     let again = |rows: &RowSelection| -> Result<Tensor<2>> {
         let trials: Vec<Trial> = rows.rows().iter().map(|row| trials[*row]).collect();
         let moved = moved.select(rows);
-        Ok(rk_step(stepper, &moved.position, &StepTimes::of_each(&trials, &moved))?.to)
+        Ok(rk_step(stepper, &moved, &StepTimes::of_each(&trials, &moved))?.to)
     };
     // A graph holds accepted steps only: a rejected one need not be finite.
     let to = match result.to.device().is_autodiff() && !accepted.is_all() {
@@ -155,7 +154,7 @@ fn accept(
     let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
     let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
     let slow = accepted.take(&result.slow);
-    let moved = arrive(stepper, moved, (index, [start, until]), (to, slow));
+    let moved = arrive(stepper, moved, (index, [start, until]), (to, slow))?;
     Ok(part.put(accepted, moved))
 }
 
@@ -180,48 +179,25 @@ impl StepCursor {
     fn trial(&self, control: &Adaptive, [t, whole]: [f64; 2]) -> Trial {
         let start_fraction = self.start_fraction;
         let left = (1.0 - start_fraction) * whole;
-        let limit = control.max_step.min(left.abs());
-        let size = if self.next_dt == 0.0 { limit } else { self.next_dt.abs().min(limit) };
-        // Avoids a remainder that is too short for a step of its own.
-        let size = if size * (1.0 + 1e-3) >= left.abs() { left.abs() } else { size };
-        let h = size * left.signum();
+        let h = control.length(self.next_dt, left);
         let until = if h == left { 1.0 } else { start_fraction + h / whole };
         Trial { time: t + start_fraction * whole, h, start_fraction, until }
     }
 
-    /// Continues after a trial with this norm of its error.
-    fn advance(&mut self, trial: &Trial, norm: f64, is_accepted: bool) {
-        let factor = if norm == 0.0 { Adaptive::GROW } else { Adaptive::SAFETY * norm.powf(-0.2) };
-        let is_normal = factor >= Adaptive::SHRINK;
-        // A NaN norm gives the minimum factor.
-        let factor = if is_normal { factor.min(Adaptive::GROW) } else { Adaptive::SHRINK };
-        let next = trial.h * factor;
-        // A step shortened to end with the segment's step says little about the next one.
-        let is_cut = trial.until == 1.0 && self.next_dt.abs() > next.abs();
-        if !(is_accepted && is_cut) {
-            self.next_dt = next;
-        }
+    /// Whether a trial is accepted; continues after it.
+    fn judge(
+        &mut self,
+        control: &Adaptive,
+        trial: &Trial,
+        positions: [[f64; 3]; 3],
+        slack: f64,
+    ) -> bool {
+        let lengths = (self.next_dt, trial.h);
+        let (is_accepted, next_dt) = control.judge(positions, lengths, trial.until == 1.0, slack);
+        self.next_dt = next_dt;
         if is_accepted {
             self.start_fraction = trial.until;
         }
+        is_accepted
     }
-}
-
-impl Trial {
-    fn is_accepted(&self, norm: f64, control: &Adaptive, rounding: f64) -> bool {
-        norm <= 1.0 || self.h.abs() <= control.min_step || self.h.abs() <= rounding
-    }
-}
-
-/// The ratio of error to tolerance of each row.
-fn norms(control: &Adaptive, [from, to, error]: [&Tensor<2>; 3]) -> Result<Vec<f64>> {
-    let [from, to, error] = [from, to, error].map(reinjection::floats);
-    let (from, to, error) = (from?, to?, error?);
-    let ratios = error.iter().zip(from.iter().zip(&to)).map(|(error, (from, to))| {
-        error.abs() / (control.absolute + control.relative * from.abs().max(to.abs()))
-    });
-    let ratios: Vec<f64> = ratios.collect();
-    // `f64::max` would ignore NaN.
-    let worst = |norm: f64, ratio: f64| if ratio > norm || ratio.is_nan() { ratio } else { norm };
-    Ok(ratios.chunks_exact(3).map(|row| row.iter().copied().fold(0.0, worst)).collect())
 }

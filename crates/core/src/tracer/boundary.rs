@@ -1,7 +1,7 @@
 //! The domain box and its face conditions, validated.
 
 use super::{Tracer, obstacles, patches};
-use crate::{Condition, Error, Face, InletShape, Patch, Result, Status, Surface, field::AXES};
+use crate::{BoundaryCondition, Error, Face, InletShape, Patch, Result, Status, field::AXES};
 use burntrace_kernels::Boundary;
 
 /// The domain box and its faces; flat axes are open. An infinite side becomes an exit that no
@@ -18,13 +18,13 @@ pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
         if tracer.domain.is_flat(d) {
             boundary.low[d] = f64::NEG_INFINITY;
             boundary.high[d] = f64::INFINITY;
-            boundary.faces[d] = [Condition::Exit; 2];
+            boundary.faces[d] = [BoundaryCondition::Exit; 2];
         } else {
             check_faces(d, &boundary)?;
             let sides = [boundary.low[d], boundary.high[d]];
             for (condition, side) in boundary.faces[d].iter_mut().zip(sides) {
                 if side.is_infinite() {
-                    *condition = Condition::Exit;
+                    *condition = BoundaryCondition::Exit;
                 }
             }
         }
@@ -49,8 +49,8 @@ fn fail<T>(face: Face, reason: String) -> Result<T> {
 fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
     let [low, high] = boundary.faces[d];
     let face = |side: usize| Face::ALL[2 * d + side];
-    if (low == Condition::Periodic) != (high == Condition::Periodic) {
-        let side = usize::from(high == Condition::Periodic);
+    if (low == BoundaryCondition::Periodic) != (high == BoundaryCondition::Periodic) {
+        let side = usize::from(high == BoundaryCondition::Periodic);
         let other = boundary.faces[d][1 - side].name();
         return fail(
             face(side),
@@ -62,7 +62,7 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
         );
     }
     let is_finite = (boundary.high[d] - boundary.low[d]).is_finite();
-    if low == Condition::Periodic && !is_finite {
+    if low == BoundaryCondition::Periodic && !is_finite {
         return fail(face(0), format!("a periodic {} axis needs a finite domain", AXES[d]));
     }
     Ok(())
@@ -80,7 +80,9 @@ fn check_inflows(tracer: &Tracer) -> Result<()> {
                         .into(),
                 ));
             }
-            Status::HitObstacle if tracer.obstacles.iter().all(|o| o.surface != Surface::Exit) => {
+            Status::HitObstacle
+                if tracer.obstacles.iter().all(|o| o.surface != BoundaryCondition::Exit) =>
+            {
                 return Err(Error::Inlet(
                     "obstacles are an outlet, but none of them has the surface `exit`; give one that surface".into(),
                 ));
@@ -107,7 +109,7 @@ fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
         );
     }
     match tracer.faces[axis][side] {
-        Condition::Exit => Ok(()),
+        BoundaryCondition::Exit => Ok(()),
         other => {
             fail(face, format!("it is both an outlet and `{}`; remove one of them", other.name()))
         }
@@ -118,7 +120,7 @@ fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
 fn check_inlet(tracer: &Tracer, shape: &InletShape) -> Result<()> {
     let InletShape::Face(face) = shape else { return Ok(()) };
     match tracer.faces[*face as usize / 2][*face as usize % 2] {
-        Condition::Periodic => fail(
+        BoundaryCondition::Periodic => fail(
             *face,
             "it is an inlet and `periodic`; set the condition for particles that flow back out: \
              `clamp`, `exit` or `reflect`"

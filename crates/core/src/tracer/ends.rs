@@ -70,7 +70,11 @@ pub(super) fn account(
         if status != Status::Waiting && status != Status::NotLocated {
             account.particle_steps += last.saturating_sub(release_step);
         }
-        events.push(if is_timed { (record.step as u64, rows.fraction.get(i)) } else { (NEVER, 0.0) });
+        events.push(if is_timed {
+            (record.step as u64, rows.fraction.get(i))
+        } else {
+            (NEVER, 0.0)
+        });
         for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
             *sum += tries as u64;
         }

@@ -152,7 +152,7 @@ pub(super) fn after_step(
         let slow = part.is(Status::Active).bool_not();
         let end = part.fraction.ones_like();
         let span = (context.index, [end.clone(), end]);
-        let part = arrive(stepper, part, span, (moves.take(&to), slow));
+        let part = arrive(stepper, part, span, (moves.take(&to), slow))?;
         state = state.put(&moves, part);
     }
     match context.following {
@@ -241,7 +241,8 @@ impl Hook<'_> {
         if self.flat == [false; 3] {
             return to;
         }
-        let columns = [0, 1, 2].map(|d| (if self.flat[d] { after } else { &to }).clone().narrow(1, d, 1));
+        let columns =
+            [0, 1, 2].map(|d| (if self.flat[d] { after } else { &to }).clone().narrow(1, d, 1));
         Tensor::cat(columns.to_vec(), 1)
     }
 }

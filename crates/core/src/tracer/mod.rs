@@ -31,8 +31,8 @@ mod tensor;
 mod walk;
 
 use crate::{
-    Condition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result, SaveAt,
-    Scheme, Seeds, Source, Span, Status, Wall,
+    BoundaryCondition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result,
+    SaveAt, Scheme, Seeds, Source, Span, Status,
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
@@ -84,13 +84,13 @@ pub enum SeedsOutside {
 pub struct Tracer<'a> {
     field: &'a dyn Field,
     scheme: Scheme,
-    faces: [[Condition; 2]; 3],
+    faces: [[BoundaryCondition; 2]; 3],
     domain: Domain,
     span: Span,
     save: SaveAt,
     velocity: bool,
     engine: Option<Engine>,
-    wall: Wall,
+    wall: BoundaryCondition,
     patches: Vec<Patch>,
     /// The inlet at which particles re-enter, by their final status.
     outlets: Vec<(Status, Inlet)>,
@@ -115,7 +115,7 @@ impl<'a> Tracer<'a> {
             field,
             scheme: Scheme::default(),
             faces: Default::default(),
-            wall: Wall::default(),
+            wall: BoundaryCondition::default(),
             patches: Vec::new(),
             outlets: Vec::new(),
             sources: Vec::new(),
@@ -144,13 +144,13 @@ impl<'a> Tracer<'a> {
     }
 
     /// Sets the same condition at all six faces.
-    pub fn all_faces(mut self, condition: Condition) -> Self {
+    pub fn all_faces(mut self, condition: BoundaryCondition) -> Self {
         self.faces = [[condition; 2]; 3];
         self
     }
 
     /// Sets the condition at one face.
-    pub fn face(mut self, face: Face, condition: Condition) -> Self {
+    pub fn face(mut self, face: Face, condition: BoundaryCondition) -> Self {
         self.faces[face as usize / 2][face as usize % 2] = condition;
         self
     }

@@ -2,7 +2,7 @@
 
 use super::{Tracer, start};
 use crate::{
-    Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, field::AXES,
+    BoundaryCondition, Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, field::AXES,
 };
 use burntrace_kernels::GeometryTensors;
 
@@ -28,7 +28,7 @@ impl Tracer<'_> {
         self
     }
 
-    /// Makes all obstacles with an [exit](crate::Surface::Exit) surface outlets, as
+    /// Makes all obstacles with an [exit](crate::BoundaryCondition::Exit) surface outlets, as
     /// [`outlet`](Tracer::outlet) does for a face.
     pub fn obstacle_outlet(mut self, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::HitObstacle);
@@ -47,12 +47,25 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
         let shape = outline(obstacle.shape.clone(), &tracer.domain).map_err(fail)?;
-        match shape.flaw() {
-            Some(flaw) => Err(fail(flaw.into())),
+        let flaw = shape.flaw().map(str::to_string).or(not_of_bodies(obstacle.surface));
+        match flaw {
+            Some(flaw) => Err(fail(flaw)),
             None => Ok(Obstacle { shape, ..obstacle.clone() }),
         }
     };
     tracer.obstacles.iter().enumerate().map(of_one).collect()
+}
+
+/// Why a condition cannot stand at an obstacle or at the boundary of a mesh, if so.
+pub(super) fn not_of_bodies(condition: BoundaryCondition) -> Option<String> {
+    let other = match condition {
+        BoundaryCondition::Clamp => "use `slide`",
+        _ => "use `exit`, `reflect`, `slide` or `stick`",
+    };
+    let name = condition.name();
+    condition.is_of_faces().then(|| {
+        format!("its condition is `{name}`, which is for faces of the domain box only; {other}")
+    })
 }
 
 /// The buffers of inlets and obstacles on the field's device.

@@ -5,8 +5,8 @@ use super::{
     batches::failing::{FailurePoint, arm, disarm},
 };
 use crate::{
-    Analytic, Condition, Error, Face, Field, FieldOptions, Flow, GridField, Inlet, InletShape,
-    Pattern, RandomWalk, SaveAt, Seeds, Source, Span, Tracks,
+    Analytic, BoundaryCondition, Error, Face, Field, FieldOptions, Flow, GridField, Inlet,
+    InletShape, Pattern, RandomWalk, SaveAt, Seeds, Source, Span, Tracks,
 };
 use burn::tensor::Device;
 
@@ -22,8 +22,8 @@ fn field() -> GridField {
 fn tracer(field: &dyn Field) -> Tracer<'_> {
     let inlet = || Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
     Tracer::new(field)
-        .all_faces(Condition::Reflect)
-        .face(Face::XHigh, Condition::Exit)
+        .all_faces(BoundaryCondition::Reflect)
+        .face(Face::XHigh, BoundaryCondition::Exit)
         .outlet(Face::XHigh, inlet())
         .source(Source::constant(inlet(), 20.0, 60).unwrap())
         .drift([0.6, 0.0, 0.0])

@@ -1,8 +1,8 @@
 //! Mesh boundaries: the wall condition, and patches with conditions of their own.
 
-use super::Tracer;
+use super::{Tracer, obstacles::not_of_bodies};
 use crate::{
-    Error, Inlet, Precision, Result, Status, Wall,
+    BoundaryCondition, Error, Inlet, Precision, Result, Status,
     field::AXES,
     mesh::{Bounds, Mesh},
 };
@@ -29,7 +29,7 @@ pub struct Patch {
     name: String,
     low: [f64; 3],
     high: [f64; 3],
-    wall: Wall,
+    wall: BoundaryCondition,
     inlet: Option<Inlet>,
 }
 
@@ -38,11 +38,11 @@ impl Patch {
     /// unit of length; use `f64::NEG_INFINITY` and `f64::INFINITY` for unbounded axes. In two
     /// dimensions z is ignored.
     pub fn new(name: impl Into<String>, low: [f64; 3], high: [f64; 3]) -> Self {
-        Patch { name: name.into(), low, high, wall: Wall::Leave, inlet: None }
+        Patch { name: name.into(), low, high, wall: BoundaryCondition::Exit, inlet: None }
     }
 
     /// Sets the wall condition.
-    pub fn wall(mut self, wall: Wall) -> Self {
+    pub fn wall(mut self, wall: BoundaryCondition) -> Self {
         self.wall = wall;
         self.inlet = None;
         self
@@ -51,7 +51,7 @@ impl Patch {
     /// Makes the patch an outlet: a particle that leaves through it ends there, and another one is
     /// released at the inlet, as with [`Tracer::outlet`].
     pub fn outlet(mut self, inlet: Inlet) -> Self {
-        self.wall = Wall::Leave;
+        self.wall = BoundaryCondition::Exit;
         self.inlet = Some(inlet);
         self
     }
@@ -89,6 +89,9 @@ impl Patch {
     }
 
     fn check(&self) -> Result<()> {
+        if let Some(reason) = not_of_bodies(self.wall) {
+            return self.fail(reason);
+        }
         for (axis, name) in AXES.iter().enumerate() {
             let (low, high) = (self.low[axis], self.high[axis]);
             let holds_some = low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY;
@@ -104,14 +107,14 @@ impl Patch {
 }
 
 impl Tracer<'_> {
-    /// Sets the condition at mesh boundaries, by default [`Wall::Leave`]; ignored for other fields.
-    pub fn mesh_wall(mut self, wall: Wall) -> Self {
+    /// Sets the condition at mesh boundaries, by default [`BoundaryCondition::Exit`]; ignored for other fields.
+    pub fn mesh_wall(mut self, wall: BoundaryCondition) -> Self {
         self.wall = wall;
         self
     }
 
     /// Makes the mesh boundary an outlet, as [`outlet`](Tracer::outlet) does for a face. Its [wall
-    /// condition](Tracer::mesh_wall) becomes [`Wall::Leave`].
+    /// condition](Tracer::mesh_wall) becomes [`BoundaryCondition::Exit`].
     pub fn mesh_outlet(mut self, inlet: Inlet) -> Self {
         self.outlets.retain(|(status, _)| *status != Status::LeftMesh);
         self.outlets.push((Status::LeftMesh, inlet));
@@ -150,8 +153,11 @@ fn margin(mesh: &Mesh, precision: Precision) -> f64 {
     (rounding * precision.epsilon()).max(MIN_MARGIN * extent)
 }
 
-/// Checks that the patches of a run are parts of the mesh boundary.
+/// Checks the condition of the mesh boundary, and that the patches of a run are parts of it.
 pub(super) fn check(tracer: &Tracer) -> Result<()> {
+    if let Some(reason) = not_of_bodies(tracer.wall) {
+        return Err(Error::MeshWall(reason));
+    }
     let Some(first) = tracer.patches.first() else { return Ok(()) };
     let Some(mesh) = tracer.field.mesh() else {
         return first.fail("the field has no mesh; patches apply to mesh boundaries only");

@@ -1,14 +1,12 @@
-//! Boundaries, obstacles and meshes for the tensor engine: paths are replayed on the host by the
+//! Boundaries, obstacles and meshes for tensor operations: paths are replayed on the host by the
 //! event loop of the fused operation, which also gives the derivatives of their ends.
 
-use super::{Tracer, stepper::Stepper};
-use crate::{Engine, Status, field::to_host};
+use super::{Tracer, reinjection, stepper::Stepper, tensor::State};
+use crate::{Engine, Result, Status, field::to_host};
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{
-    Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement,
-};
+use burntrace_kernels::{Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement};
 
-/// The paths of the tensor engine; the fused engine needs none.
+/// The paths of the tensor engine and of displacements by an operation; otherwise none are needed.
 pub(super) fn paths(
     tracer: &Tracer,
     engine: Engine,
@@ -22,7 +20,7 @@ pub(super) fn paths(
     };
     let mesh = || tracer.field.mesh().map(tables);
     let paths = || Paths::new(boundary, obstacles, mesh(), precision.dtype());
-    (engine == Engine::Tensor).then(paths)
+    (engine == Engine::Tensor || tracer.each_step.is_some()).then(paths)
 }
 
 /// The ends of paths; one row for each particle.
@@ -39,14 +37,18 @@ pub(super) struct Landing {
     pub place: Tensor<2, Int>,
 }
 
-/// Follows the paths `from -> to`, which are finite.
-pub(super) fn land(stepper: &Stepper, from: &Tensor<2>, to: &Tensor<2>) -> Landing {
+/// Follows the paths `from -> to`, which are finite; `places` are those of the starts.
+pub(super) fn land(
+    stepper: &Stepper,
+    from: &Tensor<2>,
+    to: &Tensor<2>,
+    places: &Tensor<2, Int>,
+) -> Result<Landing> {
+    let places = reinjection::ints(places)?;
     let starts = to_host(&from.clone().detach());
     let free = to_host(&to.clone().detach());
-    let ends = match &stepper.paths {
-        Some(paths) => paths.follow(&starts, &free),
-        None => Vec::new(),
-    };
+    let follow = |paths: &Paths| paths.follow(&starts, &free, &places);
+    let ends = stepper.paths.as_ref().map_or_else(Vec::new, follow);
     let [n, _] = to.dims();
     let (device, dtype) = (to.device(), to.dtype());
     let ints = |numbers: Vec<i32>, columns: usize| {
@@ -55,25 +57,27 @@ pub(super) fn land(stepper: &Stepper, from: &Tensor<2>, to: &Tensor<2>) -> Landi
     };
     let end = |end: &PathEnd| end.end.unwrap_or((Status::Active, 1.0));
     let fraction = ends.iter().map(|path| end(path).1).collect();
-    Landing {
+    Ok(Landing {
         image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
         status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
         fraction: Tensor::from_data(TensorData::new(fraction, [n, 1]), (&device, dtype)),
         place: ints(ends.iter().map(|path| path.place).collect(), 1),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
-    }
+    })
 }
 
-/// The positions at which the stages of steps from `from` sample the field: for a stage outside a
-/// mesh, the last point in the mesh on the straight line to it; images in the box on periodic axes.
-pub(super) fn sampled_at(stepper: &Stepper, from: &Tensor<2>, stage: Tensor<2>) -> Tensor<2> {
+/// The positions at which the stages of steps sample the field: for a stage outside a mesh, the last
+/// point in the mesh on the straight line to it; images in the box on periodic axes.
+pub(super) fn sampled_at(stepper: &Stepper, part: &State, stage: Tensor<2>) -> Result<Tensor<2>> {
+    let from = &part.position;
     let stage = wrap(&stepper.boundary, stage);
-    let Some(paths) = stepper.paths.as_ref().filter(|_| stepper.field.mesh().is_some()) else {
-        return stage;
+    let (Some(paths), Some(mesh)) = (&stepper.paths, stepper.field.mesh()) else {
+        return Ok(stage);
     };
+    let places = reinjection::ints(&part.place)?;
     let (starts, stages) = (to_host(&from.clone().detach()), to_host(&stage.clone().detach()));
-    let clipped = paths.clip(&starts, &stages);
-    moved(from, &stage, &clipped.iter().map(Option::as_ref).collect::<Vec<_>>())
+    let clipped = paths.clip(&starts, &stages, &places, &|point| mesh.locate(point).is_some());
+    Ok(moved(from, &stage, &clipped.iter().map(Option::as_ref).collect::<Vec<_>>()))
 }
 
 /// The free ends of paths, with those that met something replaced: their positions, and with their

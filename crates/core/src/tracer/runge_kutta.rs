@@ -60,12 +60,8 @@ pub(super) struct StepResult {
 }
 
 /// One Runge-Kutta step, before boundaries.
-pub(super) fn rk_step(
-    stepper: &Stepper,
-    from: &Tensor<2>,
-    times: &StepTimes,
-) -> Result<StepResult> {
-    let tableau = stepper.scheme.tableau();
+pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Result<StepResult> {
+    let (from, tableau) = (&part.position, stepper.scheme.tableau());
     let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
     let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
     let stages = match stepper.adaptive {
@@ -78,7 +74,7 @@ pub(super) fn rk_step(
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + times.displacement(k.clone(), a.value());
         }
-        let stage = replay::sampled_at(stepper, from, stage);
+        let stage = replay::sampled_at(stepper, part, stage)?;
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }

@@ -179,21 +179,22 @@ fn fixed_step(
 ) -> Result<State> {
     let whole = end - t;
     let (time, h) = (t + start * whole, (1.0 - start) * whole);
-    let attempt = |from: &Tensor<2>, slots: &[SlotGeneration]| -> Result<StepResult> {
-        let mut result = rk_step(stepper, from, &StepTimes::Common { time, h })?;
+    let attempt = |part: &State, slots: &[SlotGeneration]| -> Result<StepResult> {
+        let mut result = rk_step(stepper, part, &StepTimes::Common { time, h })?;
         if let Some(walk) = &stepper.walk {
             let steps = (slots, index);
-            result.to = walk::diffuse(walk, stepper.field, (from, result.to), (time, h), steps)?;
+            result.to =
+                walk::diffuse(walk, stepper.field, (&part.position, result.to), (time, h), steps)?;
         }
         Ok(result)
     };
-    let StepResult { to, slow, .. } = attempt(&part.position, slots)?;
+    let StepResult { to, slow, .. } = attempt(&part, slots)?;
     let to = without_lost(to, |rows| {
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
-        Ok(attempt(&rows.take(&part.position), &slots)?.to)
+        Ok(attempt(&part.select(rows), &slots)?.to)
     })?;
     let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
-    Ok(arrive(stepper, part, (index, span), (to, slow)))
+    arrive(stepper, part, (index, span), (to, slow))
 }
 
 /// The ends of steps, with a graph of the finite ones only: if gradients are tracked and some ends
@@ -221,14 +222,14 @@ pub(super) fn arrive(
     state: State,
     (index, [start, until]): (u64, [Tensor<2>; 2]),
     (to, slow): (Tensor<2>, Tensor<2, Bool>),
-) -> State {
+) -> Result<State> {
     let from = state.position.clone();
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
     // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
-    let landing = replay::land(stepper, &from, &to);
+    let landing = replay::land(stepper, &from, &to, &state.place)?;
     let stays = lost.clone().bool_or(slow.clone());
     let moves = stays.clone().bool_not();
     let exits = landing.status.clone().not_equal_elem(Status::Active.code());
@@ -236,7 +237,7 @@ pub(super) fn arrive(
     let ended = stays.bool_or(exits.clone());
     let when = (landing.fraction * (until - start.clone()) + start.clone()).detach();
     let image = state.image.clone() + landing.image;
-    State {
+    Ok(State {
         first_slot: state.first_slot,
         position: from.clone().mask_where(spread(&moves), landing.position),
         image: state.image.mask_where(spread(&moves), image),
@@ -249,7 +250,7 @@ pub(super) fn arrive(
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),
         fraction: state.fraction.mask_where(ended, start).mask_where(exits, when),
-    }
+    })
 }
 
 /// Mask of finite positions `[n, 1]`.

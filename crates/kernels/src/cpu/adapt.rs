@@ -12,7 +12,8 @@ use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
         prelude::host::Vec3,
-        step_size::host::{judge, length},
+        step_size::host::{TrialStep, control, judge, length, slack},
+        tables::CONTROL_MAX,
     },
     status::{ACTIVE, WAITING},
 };
@@ -38,11 +39,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
 
     /// Takes one particle through one step of the segment, in as many adaptive steps as needed.
     #[inline(always)]
-    fn adapt_step<L: Lanes<F>>(
-        &mut self,
-        (i, j): (usize, usize),
-        next_dt: &mut F,
-    ) {
+    fn adapt_step<L: Lanes<F>>(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
         let number = self.context.segment.first_step + j as i32;
         let full_dt = F::of(self.context.segment.steps[j].h);
         let mut instances = 0;
@@ -60,7 +57,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             }
             self.arrays.record[i].status = ACTIVE;
             let left = (F::one() - start_fraction) * full_dt;
-            let h = length(&self.context.launch, *next_dt, left);
+            let h = length(self.context.launch.float(CONTROL_MAX), *next_dt, left);
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
             let is_accepted =
                 self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt);
@@ -92,13 +89,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             rk_attempt::<F, L, S, M>(at, (h, &pairs), self.context, self.sampler, &mut hint);
         let [to] = result.to;
         let (end, error) = (Vec3(three(to.array())), Vec3(three(error.array())));
-        let verdict = judge(&self.context.launch, Vec3(from), end, error, h, full_dt);
-        // A step shortened to end with the segment's step says little about the next one.
-        let next = h * verdict.factor;
-        let is_cut = until == F::one() && next_dt.abs() > next.abs();
-        if !(verdict.is_accepted && is_cut) {
-            *next_dt = next;
-        }
+        let is_last = until == F::one();
+        let trial = TrialStep { suggested: *next_dt, h, is_last, slack: slack(full_dt) };
+        let control = control(&self.context.launch);
+        let verdict = judge(&control, Vec3(from), end, error, &trial);
+        *next_dt = verdict.next_dt;
         let record = &mut self.arrays.record[i];
         if !verdict.is_accepted {
             record.rejected = record.rejected.saturating_add(1);

@@ -165,7 +165,7 @@ impl<F: Real> Float for Dual<F> {
         let (mut off, mut speed) = (Dual::constant(F::zero()), F::zero());
         for d in 0..3 {
             off += normal[d] * (point[d] - Dual::constant(point[d].value));
-            speed = speed + normal[d].value * path[d].value;
+            speed += normal[d].value * path[d].value;
         }
         if speed == F::zero() {
             return [Dual::constant(F::zero()); 3];

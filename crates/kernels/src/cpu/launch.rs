@@ -1,14 +1,11 @@
 //! What the physics of a step reads, on the host.
 
 use super::{Real, dual::Dual};
-use crate::{
-    physics::{
-        features::Features,
-        path::host::is_between,
-        prelude::host::{Float, Vec3},
-        region::host::{Edge, FoundCell},
-        tables::Tables,
-    },
+use crate::physics::{
+    features::Features,
+    prelude::host::{Float, Vec3},
+    region::host::{Edge, FoundCell, is_between},
+    tables::Tables,
 };
 
 /// The numbers of a launch; see [`tables`](crate::physics::tables) for their layout.
@@ -45,18 +42,28 @@ pub(crate) struct Clipped<F> {
 impl<F: Real> dyn Region<F> + '_ {
     /// Clips a path that starts in a cell and ends outside the mesh.
     pub fn clip(&self, from: [F; 3], to: [F; 3], cell: i32) -> Clipped<F> {
-        let (mut reached, mut beyond, mut cell) = (F::zero(), F::one(), cell);
-        loop {
-            let middle = F::of(0.5) * (reached + beyond);
-            if cell == 0 || !is_between(middle, reached, beyond) {
-                return Clipped { reached, beyond, cell };
-            }
-            let found = self.find_cell(on_path(from, to, middle), cell);
-            if found.is_found {
-                (reached, cell) = (middle, found.cell);
-            } else {
-                beyond = middle;
-            }
+        clip_where(from, to, cell, |p, cell| self.find_cell(p, cell))
+    }
+}
+
+/// Clips a path that starts in a cell and ends outside, where `find` searches from a cell.
+pub(crate) fn clip_where<F: Real>(
+    from: [F; 3],
+    to: [F; 3],
+    mut cell: i32,
+    find: impl Fn([F; 3], i32) -> FoundCell,
+) -> Clipped<F> {
+    let (mut reached, mut beyond) = (F::zero(), F::one());
+    loop {
+        let middle = F::of(0.5) * (reached + beyond);
+        if cell == 0 || !is_between(middle, reached, beyond) {
+            return Clipped { reached, beyond, cell };
+        }
+        let found = find(on_path(from, to, middle), cell);
+        if found.is_found {
+            (reached, cell) = (middle, found.cell);
+        } else {
+            beyond = middle;
         }
     }
 }

@@ -187,7 +187,6 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
         }
         (cell, 0)
     }
-
 }
 
 impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {

@@ -12,7 +12,9 @@ mod mesh;
 mod order;
 pub(crate) mod paths;
 mod points;
+mod real;
 mod reinjection;
+mod sampler;
 mod single;
 mod step;
 mod tile;
@@ -20,22 +22,22 @@ mod walk;
 mod walls;
 
 pub(crate) use arrays::{Arrays, Slots, tiles};
+pub use real::Real;
 pub(crate) use reinjection::Ended;
+pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};
 
 use crate::{
-    FieldShape, MeshForm, Placement, Scheme, Segment, Weighting,
+    FieldShape, MeshForm, Scheme, Segment,
     functions::triangle_rows,
-    physics::{features::Features, prelude::host::Float, region::host::CellHint, tables::Tables},
+    physics::{features::Features, tables::Tables},
     scheme::Tableau,
 };
 use frame_pair::{FramePair, frame_pair};
-use grid::{Cells, GridSampler, Nodes};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
-use launch::{Launch, LaunchData, Region};
-use mesh::{General, Mesh, MeshSampler, Simplices};
+use launch::{Launch, LaunchData};
+use mesh::{General, Mesh, Simplices};
 use order::{Order, Parts};
-use points::{InverseDistance, Nearest};
 use rayon::prelude::*;
 use reinjection::EndLog;
 use std::ops::Range;
@@ -43,211 +45,6 @@ use walls::Walls;
 
 /// Number of particles in a tile, the unit of work of a thread.
 const TILE: usize = 256;
-
-/// The float types of fields and positions.
-pub trait Real: Float<Stored = Self> + burn::tensor::Element + bytemuck::Pod + Send + Sync {
-    /// Runs a task with the widest vectors that the processor supports; see
-    /// [`dispatch`](lanes::dispatch).
-    fn dispatch(task: impl Task<Self>);
-    /// Converts from double precision, with rounding.
-    fn of(value: f64) -> Self;
-    /// The number in double precision.
-    fn exact(self) -> f64;
-    /// 0.
-    fn zero() -> Self;
-    /// 1.
-    fn one() -> Self;
-    /// Positive infinity.
-    fn infinity() -> Self;
-    /// The most negative finite number.
-    fn min_value() -> Self;
-    /// The next smaller number.
-    fn next_down(self) -> Self;
-    /// `self * factor + term`, rounded once.
-    fn mul_add(self, factor: Self, term: Self) -> Self;
-    /// The smaller of two numbers, if one is NaN the other.
-    fn min(self, other: Self) -> Self;
-    /// The larger of two numbers, if one is NaN the other.
-    fn max(self, other: Self) -> Self;
-    /// Whether it is neither infinite nor NaN.
-    fn is_finite(self) -> bool;
-    /// Whether it is NaN.
-    fn is_nan(self) -> bool;
-    /// 1 with the number's sign.
-    fn signum(self) -> Self;
-    /// The float of an integer.
-    fn from_i32(value: i32) -> Self;
-    /// A node number as bits, to be carried in a lane.
-    fn of_bits(bits: u32) -> Self;
-    /// The bits set by [`of_bits`](Real::of_bits).
-    fn bits(self) -> u32;
-}
-
-macro_rules! real {
-    ($($float:ident)*) => {$(
-        impl Real for $float {
-            #[inline]
-            fn dispatch(task: impl Task<Self>) {
-                lanes::detect_and_run(task);
-            }
-            #[inline(always)]
-            fn of(value: f64) -> Self {
-                value as $float
-            }
-            #[inline(always)]
-            fn exact(self) -> f64 {
-                self.into()
-            }
-            #[inline(always)]
-            fn zero() -> Self {
-                0.0
-            }
-            #[inline(always)]
-            fn one() -> Self {
-                1.0
-            }
-            #[inline(always)]
-            fn infinity() -> Self {
-                $float::INFINITY
-            }
-            #[inline(always)]
-            fn min_value() -> Self {
-                $float::MIN
-            }
-            #[inline(always)]
-            fn next_down(self) -> Self {
-                $float::next_down(self)
-            }
-            #[inline(always)]
-            fn mul_add(self, factor: Self, term: Self) -> Self {
-                $float::mul_add(self, factor, term)
-            }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                $float::min(self, other)
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                $float::max(self, other)
-            }
-            #[inline(always)]
-            fn is_finite(self) -> bool {
-                $float::is_finite(self)
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                $float::is_nan(self)
-            }
-            #[inline(always)]
-            fn signum(self) -> Self {
-                $float::signum(self)
-            }
-            #[inline(always)]
-            fn from_i32(value: i32) -> Self {
-                value as $float
-            }
-            #[inline(always)]
-            fn of_bits(bits: u32) -> Self {
-                $float::from_bits(bits.into())
-            }
-            #[inline(always)]
-            fn bits(self) -> u32 {
-                self.to_bits() as u32
-            }
-        }
-    )*};
-}
-real!(f32 f64);
-
-/// A field's arrays, borrowed from a backend.
-pub(crate) struct FieldArrays<'a, F> {
-    pub shape: &'a FieldShape,
-    /// Velocity padded to four components: `frames` times `values_per_frame`, and one more row.
-    pub velocity: &'a [[F; 4]],
-    /// Coordinates of a grid's axes or of nodes, or the cell records of a mesh.
-    pub coordinates: &'a [F],
-    /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
-    pub index: &'a [i32],
-}
-
-/// Velocity as a function of position, at a given time.
-pub(crate) trait Sampler<F: Real>: Sync {
-    /// Data that speeds up the next sample of the same particle and never changes its value.
-    type Hint: Copy + Default;
-
-    fn sample<L: Lanes<F>>(
-        &self,
-        position: L::Four,
-        pair: &FramePair<F>,
-        hint: &mut Self::Hint,
-    ) -> L::Four;
-
-    /// Whether the field can end within its box. If not, of the methods below only `recall` and
-    /// `note` are called.
-    const ENDS: bool = false;
-
-    /// Restores a hint from a particle's record.
-    #[inline(always)]
-    fn recall(&self, _note: i32) -> Self::Hint {
-        Self::Hint::default()
-    }
-
-    /// The part of a hint that a particle's record stores.
-    #[inline(always)]
-    fn note(_hint: &Self::Hint) -> i32 {
-        0
-    }
-
-    /// Quick test whether a step that was sampled with a hint stays in the field up to a position.
-    /// If so, the next step starts there.
-    #[inline(always)]
-    fn holds<L: Lanes<F>>(&self, _position: L::Four, _hint: &mut Self::Hint) -> bool {
-        true
-    }
-
-    /// The part of space that the field fills, if it can end within its box.
-    fn region(&self) -> Option<&dyn Region<F>> {
-        None
-    }
-
-    /// The cells that a hint knows.
-    fn cells(_hint: &mut Self::Hint) -> Option<&mut CellHint<F>> {
-        None
-    }
-}
-
-/// A computation to be compiled for each kind of sampler.
-pub(crate) trait WithSampler<F: Real> {
-    fn run<S: Sampler<F>>(self, sampler: S);
-}
-
-impl<F: Real> FieldArrays<'_, F> {
-    /// Runs a computation with the sampler for the field's shape.
-    fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
-        match self.shape {
-            FieldShape::Grid(grid) => match grid.placement {
-                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
-                Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
-            },
-            FieldShape::Points(points) => match points.weighting {
-                Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
-                Weighting::InverseDistance { neighbours, power } => {
-                    work.run(InverseDistance::new(self, points, frames, neighbours, power))
-                }
-            },
-            FieldShape::Mesh(mesh) => match mesh.form {
-                MeshForm::Simplices => {
-                    let cells = Simplices::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
-                }
-                MeshForm::General => {
-                    let cells = General::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
-                }
-            },
-        }
-    }
-}
 
 /// Advances all particles through a segment. Returns the instances that ended and were followed by
 /// others, in no particular order.
@@ -306,9 +103,7 @@ impl<F: Real> Advance<'_, F> {
         };
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
-        while let Some(steps) =
-            parts.next(context.ends.as_ref().map(EndLog::count))
-        {
+        while let Some(steps) = parts.next(context.ends.as_ref().map(EndLog::count)) {
             match Order::new(&arrays, steps.len()) {
                 None => advance(arrays.reborrow(), &steps),
                 Some(order) => {

@@ -3,7 +3,7 @@
 use super::{
     FieldArrays, Real,
     dual::Dual,
-    launch::{Clipped, Launch, LaunchData, Region, on_path},
+    launch::{Clipped, Launch, LaunchData, Region, clip_where, on_path},
     mesh::{General, Mesh, Simplices},
 };
 use crate::{
@@ -12,9 +12,10 @@ use crate::{
     physics::{
         faces::host::{Passage, contains, land},
         features::Features,
-        path::host::{clearance_of, is_clear_of_all, pass, place_code},
+        obstacles::host::{clearance_of, is_clear_of_all},
+        path::host::{pass, place_code},
         prelude::host::{Float, Vec3},
-        region::host::{CellHint, known},
+        region::host::{CellHint, FoundCell, known},
         tables::Tables,
     },
 };
@@ -38,7 +39,8 @@ pub(crate) fn follow<F: Float>(
 /// The rows and numbers of the surfaces among obstacles, as in
 /// [`GeometryTensors`](crate::GeometryTensors).
 pub(crate) fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
-    let rows = surfaces(obstacles).flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
+    let rows =
+        surfaces(obstacles).flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
     let numbers = surfaces(obstacles).flat_map(|surface| surface.numbers.iter().copied());
     (rows.collect(), numbers.collect())
 }
@@ -47,9 +49,11 @@ pub(crate) fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32
 /// forbidden side.
 pub(crate) fn obstacle_clearance(obstacle: &Obstacle, position: [f64; 3]) -> f64 {
     let (obstacles, open) = (std::slice::from_ref(obstacle), Boundary::open());
-    let (rows, numbers) = geometry(obstacles);
+    let none: (&[[f64; 3]], &[i32]) = (&[], &[]);
+    let geometry =
+        surfaces(obstacles).next().map_or(none, |surface| (&surface.rows, &surface.numbers));
     let tables = Tables::of_surroundings(&open, obstacles);
-    let data = LaunchData::<f64>::new(tables, (&rows, &numbers), Features::among(obstacles));
+    let data = LaunchData::<f64>::new(tables, geometry, Features::among(obstacles));
     clearance_of(&data.launch(None), 0, Vec3(position))
 }
 
@@ -107,20 +111,28 @@ impl Paths {
         })
     }
 
-    /// Follows the paths `from -> to`. All coordinates are finite, and starts are in the box.
-    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<PathEnd> {
+    /// Follows the paths `from -> to`. All coordinates are finite, and starts are in the box;
+    /// `places` are their places in [`Particles::record`](crate::Particles::record).
+    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], places: &[i32]) -> Vec<PathEnd> {
         match &self.0 {
-            Precise::Single(surroundings) => surroundings.follow(from, to),
-            Precise::Double(surroundings) => surroundings.follow(from, to),
+            Precise::Single(surroundings) => surroundings.follow(from, to, places),
+            Precise::Double(surroundings) => surroundings.follow(from, to, places),
         }
     }
 
-    /// The points at which stages at `to` of steps from `from` sample a field on a mesh: for a stage
-    /// outside, the last point in the mesh on the straight line to it. `None` for one inside.
-    pub fn clip(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<Option<PathEnd>> {
+    /// The points at which stages at `to` of steps from `from` sample a field on a mesh that contains
+    /// the points for which `contains` is true: for a stage outside, the last point in the mesh on
+    /// the straight line to it. `None` for one inside. `places` are as for [`follow`](Paths::follow).
+    pub fn clip(
+        &self,
+        from: &[[f64; 3]],
+        to: &[[f64; 3]],
+        places: &[i32],
+        contains: &dyn Fn([f64; 3]) -> bool,
+    ) -> Vec<Option<PathEnd>> {
         match &self.0 {
-            Precise::Single(surroundings) => surroundings.clip(from, to),
-            Precise::Double(surroundings) => surroundings.clip(from, to),
+            Precise::Single(surroundings) => surroundings.clip(from, to, places, contains),
+            Precise::Double(surroundings) => surroundings.clip(from, to, places, contains),
         }
     }
 }
@@ -150,7 +162,8 @@ impl<F: Real> Surroundings<F> {
         let tables = Tables { floats: self.floats.clone(), ints: self.ints.clone() };
         let data = LaunchData::new(tables, (&self.rows, &self.numbers), self.features);
         let Some((shape, coordinates, index)) = &self.mesh else { return call(&data, None) };
-        let field = FieldArrays { shape: &FieldShape::Mesh(*shape), velocity: &[], coordinates, index };
+        let field =
+            FieldArrays { shape: &FieldShape::Mesh(*shape), velocity: &[], coordinates, index };
         match shape.form {
             MeshForm::Simplices => {
                 call(&data, Some(&Mesh::new(index, shape, Simplices::new(&field, shape))))
@@ -161,50 +174,108 @@ impl<F: Real> Surroundings<F> {
         }
     }
 
-    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<PathEnd> {
+    /// The cell of the mesh, plus 1, that a place names; 0 if it names another thing.
+    fn cell_of(&self, place: i32) -> i32 {
+        let cells = self.mesh.as_ref().map_or(0, |(shape, ..)| shape.cells as i32);
+        if (0..=cells).contains(&place) { place } else { 0 }
+    }
+
+    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], places: &[i32]) -> Vec<PathEnd> {
         self.with(|data, region| {
             let (launch, exact) = (data.launch(region), data.launch_dual(region));
-            let path = |(from, to): (&[f64; 3], &[f64; 3])| {
+            let path = |((from, to), place): ((&[f64; 3], &[f64; 3]), &i32)| {
                 let (from, to) = (from.map(F::of), to.map(F::of));
-                plain(&launch, from, to).unwrap_or_else(|| replayed(&exact, from, to))
+                let cell = start_cell(&launch, from, self.cell_of(*place));
+                plain(&launch, from, to, cell).unwrap_or_else(|| replayed(&exact, from, to, cell))
             };
-            from.iter().zip(to).map(path).collect()
+            from.iter().zip(to).zip(places).map(path).collect()
         })
     }
 
-    fn clip(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<Option<PathEnd>> {
+    fn clip(
+        &self,
+        from: &[[f64; 3]],
+        to: &[[f64; 3]],
+        places: &[i32],
+        contains: &dyn Fn([f64; 3]) -> bool,
+    ) -> Vec<Option<PathEnd>> {
         self.with(|data, region| {
-            let exact = data.launch_dual(region);
-            let path = |(from, to): (&[f64; 3], &[f64; 3])| {
-                let (region, from, to) = (region?, from.map(F::of), to.map(F::of));
-                let (start, end) = (region.find_cell(from, 0), region.find_cell(to, 0));
-                if end.is_found || !start.is_found {
+            let (launch, exact) = (data.launch(region), data.launch_dual(region));
+            let contains = |p: [F; 3]| contains(p.map(F::exact));
+            let path = |((from, to), place): ((&[f64; 3], &[f64; 3]), &i32)| {
+                let (from, to) = (from.map(F::of), to.map(F::of));
+                if contains(to) {
                     return None;
                 }
-                let Clipped { reached, beyond, cell } = region.clip(from, to, start.cell);
-                let (from, to) = variables(from, to);
-                let position = on_path(from, to, Dual::constant(reached));
-                let edge = exact.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
-                let path = (Vec3(to) - Vec3(from)).0;
-                let slip = Dual::slip(position, path, edge.inward.0);
-                Some(outcome((Vec3(position) - Vec3(slip)).0, [0; 3], None, 0))
+                let cell = start_cell(&launch, from, self.cell_of(*place));
+                let from = pulled_in(&launch, from, cell, &contains)?;
+                Some(clipped(&exact, from, to, cell, &contains))
             };
-            from.iter().zip(to).map(path).collect()
+            from.iter().zip(to).zip(places).map(path).collect()
         })
     }
 }
 
+/// The start of a path, moved off a wall beyond which it is by rounding; `None` if it is in no cell.
+fn pulled_in<F: Real>(
+    launch: &Launch<F>,
+    mut from: [F; 3],
+    cell: i32,
+    contains: &dyn Fn([F; 3]) -> bool,
+) -> Option<[F; 3]> {
+    // In a corner it can be beyond three walls.
+    for _ in 0..3 {
+        if contains(from) || cell == 0 {
+            break;
+        }
+        from = (Vec3(from) + launch.edge(Vec3(from), cell).inward).0;
+    }
+    contains(from).then_some(from)
+}
+
+/// The last point in a mesh on a path, with its derivatives.
+fn clipped<F: Real>(
+    launch: &Launch<Dual<F>>,
+    from: [F; 3],
+    to: [F; 3],
+    cell: i32,
+    contains: &dyn Fn([F; 3]) -> bool,
+) -> PathEnd {
+    let find = |p: [F; 3], cell: i32| {
+        let found = launch.find_cell(Vec3(p.map(Dual::constant)), cell);
+        let cell = if found.is_found { found.cell } else { cell };
+        FoundCell { is_found: contains(p), cell }
+    };
+    let Clipped { reached, beyond, cell } = clip_where(from, to, cell, find);
+    let (from, to) = variables(from, to);
+    let position = on_path(from, to, Dual::constant(reached));
+    let edge = launch.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
+    let path = (Vec3(to) - Vec3(from)).0;
+    let slip = Dual::slip(position, path, edge.inward.0);
+    outcome((Vec3(position) - Vec3(slip)).0, [0; 3], None, 0)
+}
+
+/// The cell of a mesh with the start of a path, or 0: by a walk from the cell that is known, if any,
+/// or else by a search. A walk also finds a position on a wall that rounding put outside.
+fn start_cell<F: Real>(launch: &Launch<F>, from: [F; 3], known: i32) -> i32 {
+    if !launch.features.mesh {
+        return 0;
+    }
+    let found = launch.find_cell(Vec3(from), known);
+    let found = if found.is_found { found } else { launch.find_cell(Vec3(from), 0) };
+    if found.is_found { found.cell } else { 0 }
+}
+
 /// The end of a path on which nothing happens.
-fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3]) -> Option<PathEnd> {
+fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Option<PathEnd> {
     let (start, end) = (Vec3(from), Vec3(to));
     if !contains(launch, end) || launch.features.bodies && !is_clear_of_all(launch, start, end) {
         return None;
     }
     let mut place = 0;
     if launch.features.mesh {
-        let start = launch.find_cell(start, 0);
-        let end = launch.find_cell(end, start.cell);
-        if !start.is_found || !end.is_found {
+        let end = launch.find_cell(end, cell);
+        if cell == 0 || !end.is_found {
             return None;
         }
         place = end.cell;
@@ -213,12 +284,10 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3]) -> Option<PathEn
 }
 
 /// The end of a path with its derivatives.
-fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3]) -> PathEnd {
+fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3], cell: i32) -> PathEnd {
     let (from, to) = variables(from, to);
-    let mut hint = known(0);
-    if launch.features.mesh {
-        hint.base = launch.find_cell(Vec3(from), 0).cell;
-    }
+    let mut hint = known(cell);
+    hint.base = cell;
     let passage = follow(launch, Vec3(from), Vec3(to), &mut hint);
     let status = Status::from_code(passage.status).filter(|status| status.has_ended());
     outcome(

@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     MAX_INSTANCES_PER_STEP,
-    physics::{diffusion::host::Address, path::host::place_code, prelude::host::Vec3, region::host::known},
+    physics::{
+        diffusion::host::Address, path::host::place_code, prelude::host::Vec3, region::host::known,
+    },
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
 

@@ -44,13 +44,11 @@ pub(super) struct SegmentContext<'a, F: Real> {
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new<M: Method>(
-        segment: &'a Segment,
-        launch: Launch<'a, F>,
-    ) -> Self {
+    pub fn new<M: Method>(segment: &'a Segment, launch: Launch<'a, F>) -> Self {
         let steps = segment.steps.iter().enumerate();
-        let full_step =
-            |(j, step): (usize, &Step)| stage_frame_pairs::<F, M>(&launch, j, F::zero(), F::of(step.h));
+        let full_step = |(j, step): (usize, &Step)| {
+            stage_frame_pairs::<F, M>(&launch, j, F::zero(), F::of(step.h))
+        };
         let pairs = steps.map(full_step).collect();
         SegmentContext {
             segment,

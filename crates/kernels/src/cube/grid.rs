@@ -1,17 +1,15 @@
 //! Velocity from a grid.
 
-use super::{
-    Vec4, cubecl,
-    launch::Launch,
-    frame_pair::FramePair,
-};
+use super::{Vec4, cubecl, frame_pair::FramePair, launch::Launch};
 use crate::physics::tables::{NODES, ORIGIN, PER_LENGTH, STRIDES};
 use burn_cubecl::cubecl::prelude::*;
 
-/// A cell of an axis and the fractional coordinate within it.
+/// A cell of an axis, the distance in memory of its two nodes, and the fractional coordinate
+/// between them.
 #[derive(CubeType)]
 struct AxisCell<F: Float> {
     cell: usize,
+    stride: usize,
     fraction: F,
 }
 
@@ -25,15 +23,12 @@ pub(super) fn sample<F: Float>(
     let x = locate::<F>(launch, position.extract(0usize), 0usize);
     let y = locate::<F>(launch, position.extract(1usize), 1usize);
     let z = locate::<F>(launch, position.extract(2usize), 2usize);
-    let sx = launch.int(STRIDES) as usize;
-    let sy = launch.int(STRIDES + 1) as usize;
-    let sz = launch.int(STRIDES + 2) as usize;
-    let base = x.cell * sx + y.cell * sy + z.cell * sz;
-    let mut v = Vec4::<F>::new(pair.first_weight)
-        * in_space::<F>(launch, pair.first + base, sx, sy, sz, &x, &y, &z);
+    let base = x.cell * x.stride + y.cell * y.stride + z.cell * z.stride;
+    let mut v =
+        Vec4::<F>::new(pair.first_weight) * in_space::<F>(launch, pair.first + base, &x, &y, &z);
     if comptime!(!launch.features.steady) {
         v += Vec4::<F>::new(pair.second_weight)
-            * in_space::<F>(launch, pair.second + base, sx, sy, sz, &x, &y, &z);
+            * in_space::<F>(launch, pair.second + base, &x, &y, &z);
     }
     v
 }
@@ -43,9 +38,6 @@ pub(super) fn sample<F: Float>(
 fn in_space<F: Float>(
     launch: &Launch<F>,
     base: usize,
-    sx: usize,
-    sy: usize,
-    sz: usize,
     x: &AxisCell<F>,
     y: &AxisCell<F>,
     z: &AxisCell<F>,
@@ -53,8 +45,8 @@ fn in_space<F: Float>(
     if comptime!(launch.form.kind.is_cells()) {
         launch.velocity[base]
     } else {
-        let near = bilinear::<F>(launch, base, sx, sy, x.fraction, y.fraction);
-        let far = bilinear::<F>(launch, base + sz, sx, sy, x.fraction, y.fraction);
+        let near = bilinear::<F>(launch, base, x, y);
+        let far = bilinear::<F>(launch, base + z.stride, x, y);
         lerp::<F>(near, far, z.fraction)
     }
 }
@@ -63,14 +55,14 @@ fn in_space<F: Float>(
 fn bilinear<F: Float>(
     launch: &Launch<F>,
     base: usize,
-    sx: usize,
-    sy: usize,
-    wx: F,
-    wy: F,
+    x: &AxisCell<F>,
+    y: &AxisCell<F>,
 ) -> Vec4<F> {
-    let near = lerp::<F>(launch.velocity[base], launch.velocity[base + sx], wx);
-    let far = lerp::<F>(launch.velocity[base + sy], launch.velocity[base + sy + sx], wx);
-    lerp::<F>(near, far, wy)
+    let low = base;
+    let high = base + y.stride;
+    let near = lerp::<F>(launch.velocity[low], launch.velocity[low + x.stride], x.fraction);
+    let far = lerp::<F>(launch.velocity[high], launch.velocity[high + x.stride], x.fraction);
+    lerp::<F>(near, far, y.fraction)
 }
 
 #[cube]
@@ -80,11 +72,7 @@ fn lerp<F: Float>(a: Vec4<F>, b: Vec4<F>, w: F) -> Vec4<F> {
 
 /// Locates a coordinate on an axis; beyond the axis it is clamped to its ends.
 #[cube]
-fn locate<F: Float>(
-    launch: &Launch<F>,
-    x: F,
-    #[comptime] axis: usize,
-) -> AxisCell<F> {
+fn locate<F: Float>(launch: &Launch<F>, x: F, #[comptime] axis: usize) -> AxisCell<F> {
     if comptime!(launch.form.kind.is_uniform()) {
         locate_uniform::<F>(launch, x, axis)
     } else {
@@ -93,11 +81,7 @@ fn locate<F: Float>(
 }
 
 #[cube]
-fn locate_uniform<F: Float>(
-    launch: &Launch<F>,
-    x: F,
-    #[comptime] axis: usize,
-) -> AxisCell<F> {
+fn locate_uniform<F: Float>(launch: &Launch<F>, x: F, #[comptime] axis: usize) -> AxisCell<F> {
     let last_node = launch.int(NODES + axis) - 1;
     let last_cell = max(last_node - 1, 0);
     let g = clamp(
@@ -106,15 +90,12 @@ fn locate_uniform<F: Float>(
         F::cast_from(last_node),
     );
     let cell = clamp(i32::cast_from(g), 0, last_cell);
-    AxisCell::<F> { cell: cell as usize, fraction: g - F::cast_from(cell) }
+    let stride = launch.int(STRIDES + axis) as usize;
+    AxisCell::<F> { cell: cell as usize, stride, fraction: g - F::cast_from(cell) }
 }
 
 #[cube]
-fn locate_in_table<F: Float>(
-    launch: &Launch<F>,
-    x: F,
-    #[comptime] axis: usize,
-) -> AxisCell<F> {
+fn locate_in_table<F: Float>(launch: &Launch<F>, x: F, #[comptime] axis: usize) -> AxisCell<F> {
     let mut start = 0usize;
     #[unroll]
     for d in 0..axis {
@@ -137,5 +118,6 @@ fn locate_in_table<F: Float>(
         let t = (x - a) / (launch.coords[start + low + 1] - a);
         fraction = clamp(t, F::new(0.0_f32), F::new(1.0_f32));
     }
-    AxisCell::<F> { cell: low, fraction }
+    let stride = launch.int(STRIDES + axis) as usize;
+    AxisCell::<F> { cell: low, stride, fraction }
 }

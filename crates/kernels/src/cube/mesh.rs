@@ -19,8 +19,7 @@ use super::{
     vec4,
 };
 use crate::physics::{
-    path::device::is_between,
-    region::device::{CellHint, known},
+    region::device::{CellHint, is_between, known},
     tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
 use burn_cubecl::cubecl::prelude::*;

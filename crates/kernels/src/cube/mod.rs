@@ -19,7 +19,12 @@ use crate::{
     FieldShape, LOG_INDEX, LOG_POSITION, Placement, Scheme, Segment, Spacing, Weighting,
     functions::triangle_rows,
     ops::{Advanced, Geometry, Sampled, State},
-    physics::{features::Features, prelude::device::rounding, tables::Tables, vector::device::{dot, vec3 as vec4}},
+    physics::{
+        features::Features,
+        prelude::device::rounding,
+        tables::Tables,
+        vector::device::{dot, vec3 as vec4},
+    },
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{

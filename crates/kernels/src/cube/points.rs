@@ -2,10 +2,9 @@
 
 use super::{
     Vec4, cubecl,
-    launch::Launch,
     frame_pair::{FramePair, blend},
-    rounding,
-    vec4,
+    launch::Launch,
+    rounding, vec4,
 };
 use crate::NODE_PADDING;
 use crate::physics::tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES};
@@ -138,11 +137,7 @@ fn moved<F: Float>(from: Vec4<F>, position: Vec4<F>) -> F {
 
 /// Updates the hint to the nearest node.
 #[cube]
-fn nearest<F: Float>(
-    launch: &Launch<F>,
-    position: Vec4<F>,
-    hint: &mut Hint<F>,
-) {
+fn nearest<F: Float>(launch: &Launch<F>, position: Vec4<F>, hint: &mut Hint<F>) {
     let moved = moved::<F>(hint.position, position);
     if moved >= hint.safe {
         let zero = F::new(0.0_f32);
@@ -160,7 +155,9 @@ fn nearest<F: Float>(
             for k in z.low..z.high + 1 {
                 for j in y.low..y.high + 1 {
                     let row = k * launch.int(STRIDES + 2) + j * launch.int(STRIDES + 1);
-                    for n in launch.index[(row + x.low) as usize]..launch.index[(row + x.high + 1) as usize] {
+                    for n in launch.index[(row + x.low) as usize]
+                        ..launch.index[(row + x.high + 1) as usize]
+                    {
                         let square = square_distance::<F>(launch, position, n as usize);
                         if square < first {
                             second = first;
@@ -210,7 +207,9 @@ fn mean<F: Float>(
         for k in z.low..z.high + 1 {
             for j in y.low..y.high + 1 {
                 let row = k * launch.int(STRIDES + 2) + j * launch.int(STRIDES + 1);
-                for n in launch.index[(row + x.low) as usize]..launch.index[(row + x.high + 1) as usize] {
+                for n in
+                    launch.index[(row + x.low) as usize]..launch.index[(row + x.high + 1) as usize]
+                {
                     let square = square_distance::<F>(launch, position, n as usize);
                     insert::<F>(&mut squares, &mut nodes, square, n, needed);
                 }

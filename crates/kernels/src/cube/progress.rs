@@ -5,9 +5,9 @@ use super::{
     launch::{EndLog, Launch},
     reinjection::reinject,
 };
-use crate::{MAX_INSTANCES_PER_STEP, status::ACTIVE};
 use crate::physics::tables::{FIRST_STEP, LOG_ROWS, RESUMES};
 use crate::physics::{particle::device::Particle, slots::device::assign_first_release};
+use crate::{MAX_INSTANCES_PER_STEP, status::ACTIVE};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Progress of a particle through a segment.

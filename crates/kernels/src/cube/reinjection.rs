@@ -30,8 +30,8 @@ pub(super) fn reinject<F: Float>(
     let mut follows = false;
     if is_followed::<F>(launch, particle, slot) {
         let log_rows = launch.int(LOG_ROWS);
-        let row = (slot - launch.int(FIRST_SLOT) as u32) as usize * log_rows as usize
-            + *logged as usize;
+        let row =
+            (slot - launch.int(FIRST_SLOT) as u32) as usize * log_rows as usize + *logged as usize;
         follows = *logged < log_rows;
         *logged += 1;
         if follows {

@@ -7,15 +7,16 @@ use super::{
     stages::{Part, StepResult},
     vec4,
 };
+use crate::physics::particle::device::Particle;
 use crate::{
     physics::{
         faces::device::{Passage, contains, land},
-        path::device::{is_clear_of_all, pass, place_code},
+        obstacles::device::is_clear_of_all,
+        path::device::{pass, place_code},
         region::device::CellHint,
     },
     status::{ACTIVE, NON_FINITE, STAGNANT as STAGNANT_STATUS},
 };
-use crate::physics::particle::device::Particle;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Applies a step's displacement and the boundary conditions, in step `index` from its fraction

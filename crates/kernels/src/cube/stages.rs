@@ -8,6 +8,7 @@ use super::{
     vec4,
     walk::diffuse,
 };
+use crate::physics::particle::device::Particle;
 use crate::{
     Ratio,
     physics::{
@@ -15,7 +16,6 @@ use crate::{
         tables::{DRIFT, FIRST_STEP, STAGNANT},
     },
 };
-use crate::physics::particle::device::Particle;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Result of a step, before boundary conditions.
@@ -58,7 +58,11 @@ pub(super) fn rk_step<F: Float>(
     let from = particle.position;
     let h = part.h;
     let elapsed = part.start * part.full_dt;
-    let stages = comptime!(if launch.features.adaptive { tableau.stages } else { tableau.solution_stages() });
+    let stages = comptime!(if launch.features.adaptive {
+        tableau.stages
+    } else {
+        tableau.solution_stages()
+    });
     let drift = vec4::<F>(launch.float(DRIFT), launch.float(DRIFT + 1), launch.float(DRIFT + 2));
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]

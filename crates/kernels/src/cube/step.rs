@@ -13,16 +13,16 @@ use super::{
     stages::{Part, StepResult, rk_step},
     vec4,
 };
+use crate::physics::particle::device::Particle;
 use crate::{
     physics::{
         faces::device::wrap,
         region::device::{CellHint, restore},
-        step_size::device::{judge, length},
-        tables::{FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, INTERVAL_COUNT, STEPS},
+        step_size::device::{TrialStep, control, judge, length, slack},
+        tables::{CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, INTERVAL_COUNT, STEPS},
     },
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
-use crate::physics::particle::device::Particle;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Data that speeds up the next sample of a particle and never changes its value. A kernel keeps
@@ -70,11 +70,13 @@ pub(super) fn advance_kernel<F: Float>(
             is_done = true;
         } else if takes_part && (released || particle.status == ACTIVE) {
             take_step::<F>(launch, &mut particle, &mut hint, &mut progress, slot);
+            let mut is_new = false;
             if comptime!(launch.features.reuses_slots) {
-                if follow::<F>(launch, &mut particle, &mut progress, log, slot) {
-                    points::forget::<F>(&mut hint.points);
-                    mesh::forget::<F>(&mut hint.mesh);
-                }
+                is_new = follow::<F>(launch, &mut particle, &mut progress, log, slot);
+            }
+            if is_new {
+                points::forget::<F>(&mut hint.points);
+                mesh::forget::<F>(&mut hint.mesh);
             }
         }
         move_on::<F>(&mut progress, particle.status == WAITING);
@@ -110,14 +112,14 @@ fn take_step<F: Float>(
     let mut part = Part::<F> { start, until: one, h: left, full_dt };
     if comptime!(launch.features.adaptive) {
         progress.next_dt = select(released, F::new(0.0_f32), progress.next_dt);
-        part.h = length::<F>(launch, progress.next_dt, left);
+        part.h = length::<F>(launch.float(CONTROL_MAX), progress.next_dt, left);
         part.until = select(part.h == left, one, start + part.h / full_dt);
     }
     let result = rk_step::<F>(launch, particle, slot, j, &part, hint);
     particle.status = i32::new(ACTIVE as i64);
     let mut is_accepted = true;
     if comptime!(launch.features.adaptive) {
-        is_accepted = control::<F>(launch, particle, progress, &result, &part);
+        is_accepted = accepts::<F>(launch, particle, progress, &result, &part);
     }
     if is_accepted {
         settle::<F>(launch, particle, &result, number, &part, &mut hint.mesh);
@@ -132,20 +134,23 @@ fn take_step<F: Float>(
 
 /// Accepts or rejects a step by its error, and updates the suggested length.
 #[cube]
-fn control<F: Float>(
+fn accepts<F: Float>(
     launch: &Launch<F>,
     particle: &mut Particle<F>,
     progress: &mut StepProgress<F>,
     result: &StepResult<F>,
     part: &Part<F>,
 ) -> bool {
-    let (h, full_dt) = (part.h, part.full_dt);
-    let verdict = judge::<F>(launch, particle.position, result.to, result.error, h, full_dt);
+    let trial = TrialStep::<F> {
+        suggested: progress.next_dt,
+        h: part.h,
+        is_last: part.until == F::new(1.0_f32),
+        slack: slack::<F>(part.full_dt),
+    };
+    let control = control::<F>(launch);
+    let verdict = judge::<F>(&control, particle.position, result.to, result.error, &trial);
     let is_accepted = verdict.is_accepted;
-    // A step shortened to end with the segment's step says little about the next one.
-    let next = h * verdict.factor;
-    let is_cut = part.until == F::new(1.0_f32) && progress.next_dt.abs() > next.abs();
-    progress.next_dt = select(is_accepted && is_cut, progress.next_dt, next);
+    progress.next_dt = verdict.next_dt;
     progress.start_fraction = select(is_accepted, part.until, part.start);
     particle.accepted += select(is_accepted, 1i32, 0i32);
     particle.rejected += select(is_accepted, 0i32, 1i32);

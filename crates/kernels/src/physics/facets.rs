@@ -5,12 +5,18 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod facets {
     use crate::physics::{
-        body::both::{Line, Intersection},
-        facet::{FACET_ROWS, both::{Facet, facet, local, nearest}},
+        body::both::{Intersection, Line},
+        facet::{
+            FACET_ROWS,
+            both::{Facet, facet, local, nearest},
+        },
         tables::{BODY_FLOATS, BODY_INTS, OBSTACLES_AT, SHAPES_AT},
         vector::both::{dot, vec3},
     };
-    use crate::surface::{CUTS, MAX_CUTS, QUANTA, facet::{BY_PLANE, OUTSIDE}};
+    use crate::surface::{
+        CUTS, MAX_CUTS, QUANTA,
+        facet::{BY_PLANE, OUTSIDE},
+    };
 
     /// A surface. Lattice coordinates count cells from the lattice's first corner.
     pub(crate) struct Facets<F: Float> {
@@ -142,11 +148,7 @@ pub(crate) mod facets {
     }
 
     /// The normal of a triangle, towards the allowed side.
-    pub(crate) fn normal<F: Float>(
-        launch: &Launch<F>,
-        facets: &Facets<F>,
-        which: i32,
-    ) -> Vec3<F> {
+    pub(crate) fn normal<F: Float>(launch: &Launch<F>, facets: &Facets<F>, which: i32) -> Vec3<F> {
         let row = facets.rows_at + which as usize * comptime!(FACET_ROWS) + 2;
         Vec3::<F>::new(facets.sign) * launch.row(row)
     }
@@ -201,7 +203,7 @@ pub(crate) mod facets {
     }
 
     /// The distance of a point inside the allowed side, and if `corrects` is set, the corrected
-    /// point.
+    /// point of one that is less than a skin inside.
     pub(crate) fn probe<F: Float>(
         launch: &Launch<F>,
         facets: &Facets<F>,
@@ -226,7 +228,11 @@ pub(crate) mod facets {
             if is_in {
                 value = leaf.distance;
             }
-            if value == zero || comptime!(corrects) {
+            let mut needs_closest = value == zero;
+            if comptime!(corrects) {
+                needs_closest = needs_closest || facets.sign * value <= facets.skin;
+            }
+            if needs_closest {
                 let closest = closest::<F>(launch, facets, &leaf, p);
                 let apart = closest.square.sqrt();
                 if value == zero {

@@ -18,11 +18,7 @@ pub(crate) mod frames {
     }
 
     /// The frames and weights `offset` after the start of step `j`.
-    pub(crate) fn frame_pair<F: Float>(
-        launch: &Launch<F>,
-        j: usize,
-        offset: F,
-    ) -> FramePair<F> {
+    pub(crate) fn frame_pair<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
         if comptime!(launch.features.steady) {
             FramePair::<F> {
                 first: 0usize,
@@ -35,11 +31,7 @@ pub(crate) mod frames {
         }
     }
 
-    fn unsteady<F: Float>(
-        launch: &Launch<F>,
-        j: usize,
-        offset: F,
-    ) -> FramePair<F> {
+    fn unsteady<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
         let count = launch.int(INTERVAL_COUNT) as usize;
         let frames = launch.int(FRAMES) as usize;
         let size = launch.int(FRAME_SIZE) as usize;

@@ -5,13 +5,16 @@
 //! share, `tables` the layout of the numbers that a launch carries.
 
 pub(crate) mod body;
+pub(crate) mod cursor;
 pub(crate) mod diffusion;
 pub(crate) mod faces;
 pub(crate) mod facet;
 pub(crate) mod facets;
 pub(crate) mod features;
 pub(crate) mod frames;
+pub(crate) mod mesh_path;
 pub(crate) mod normals;
+pub(crate) mod obstacles;
 pub(crate) mod particle;
 pub(crate) mod path;
 pub(crate) mod prelude;

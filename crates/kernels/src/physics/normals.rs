@@ -104,7 +104,8 @@ pub(crate) mod normals {
         let shifted = wrapping_sum(word, u32::cast_from(comptime!(EIGHTH)));
         let quadrant = shifted >> 30u32;
         // The remainder of word + 1/2, between -2^29 and 2^29, doubled.
-        let rest = i32::cast_from(shifted & comptime!(2 * EIGHTH - 1)) - comptime!(EIGHTH as i32);
+        let within = comptime!(2 * EIGHTH - 1);
+        let rest = i32::cast_from(shifted & within) - comptime!(EIGHTH as i32);
         let x = F::cast_from(2i32 * rest + 1i32) * constant::<F>(std::f64::consts::PI * FRACTION);
         let square = x * x;
         let sine = x + x * (square * series::<F>(square, SINE));

@@ -46,4 +46,12 @@ pub(crate) mod region {
         hint.cell = hint.base;
         hint.walk_failed = false;
     }
+
+    /// Whether bisection between two fractions of a path can continue. It stops at the square of
+    /// machine epsilon, which bounds the number of rounds even for a path of no length.
+    #[inline(always)]
+    pub(crate) fn is_between<F: Float>(part: F, reached: F, beyond: F) -> bool {
+        let round = rounding::<F>();
+        part > reached && part < beyond && beyond - reached > round * round
+    }
 }

@@ -5,8 +5,8 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod slots {
     use crate::physics::{
+        mesh_path::both::patch_at,
         particle::both::Particle,
-        path::both::patch_at,
         tables::{
             AFTER, INLET_COLUMNS, INLETS_AT, PATCH_COLUMNS, PATCH_INLET, PATCHES_AT, RELEASES_AT,
             SOURCE_COLUMNS, SOURCES, SOURCES_AT,

@@ -5,22 +5,50 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod step_size {
     use crate::Adaptive;
-    use crate::physics::tables::{CONTROL, CONTROL_MAX, CONTROL_MIN};
+    use crate::physics::tables::{CONTROL, CONTROL_MIN};
+
+    /// What decides on a trial step; see [`Adaptive`].
+    pub(crate) struct Control<F: Float> {
+        pub relative: F,
+        pub absolute: F,
+        pub min_step: F,
+    }
 
     /// Result of a trial step.
     pub(crate) struct Verdict<F: Float> {
         pub is_accepted: bool,
-        /// Ratio of the next step to this one.
-        pub factor: F,
+        /// Length suggested for the next trial step.
+        pub next_dt: F,
+    }
+
+    /// A trial step within a step of length `full_dt`.
+    pub(crate) struct TrialStep<F: Float> {
+        /// The suggestion that it follows (0 for none), and its length.
+        pub suggested: F,
+        pub h: F,
+        /// Whether it ends with the whole step.
+        pub is_last: bool,
+        /// The length below which steps are accepted whatever their error.
+        pub slack: F,
+    }
+
+    /// The control of a launch.
+    #[inline(always)]
+    pub(crate) fn control<F: Float>(launch: &Launch<F>) -> Control<F> {
+        Control::<F> {
+            relative: launch.float(CONTROL),
+            absolute: launch.float(CONTROL + 1),
+            min_step: launch.float(CONTROL_MIN),
+        }
     }
 
     /// Length of a trial step within the remainder of a step, given the suggestion of the last one
     /// (0 for none); both have the sign of the step.
     #[inline(always)]
-    pub(crate) fn length<F: Float>(launch: &Launch<F>, suggested: F, left: F) -> F {
+    pub(crate) fn length<F: Float>(max_step: F, suggested: F, left: F) -> F {
         let zero = F::new(0.0_f32);
         let size = left.abs();
-        let limit = min(launch.float(CONTROL_MAX), size);
+        let limit = min(max_step, size);
         let mut length = select(suggested == zero, limit, min(suggested.abs(), limit));
         // Avoids a remainder that is too short for a step of its own.
         if length * constant::<F>(1.0 + 1e-3) >= size {
@@ -29,28 +57,32 @@ pub(crate) mod step_size {
         select(left < zero, -length, length)
     }
 
-    /// Accepts or rejects a trial step of length `h` by its error.
+    /// The length below which a trial step within a step of length `full_dt` is accepted.
+    #[inline(always)]
+    pub(crate) fn slack<F: Float>(full_dt: F) -> F {
+        F::new(Adaptive::ROUNDINGS as f32) * rounding::<F>() * full_dt.abs()
+    }
+
+    /// Accepts or rejects a trial step by its error.
     #[inline(always)]
     pub(crate) fn judge<F: Float>(
-        launch: &Launch<F>,
+        control: &Control<F>,
         from: Vec3<F>,
         to: Vec3<F>,
         error: Vec3<F>,
-        h: F,
-        full_dt: F,
+        trial: &TrialStep<F>,
     ) -> Verdict<F> {
         let mut norm = F::new(0.0_f32);
         let mut is_number = true;
         #[unroll]
         for d in 0..3usize {
             let size = max(from.extract(d).abs(), to.extract(d).abs());
-            let size = launch.float(CONTROL + 1) + launch.float(CONTROL) * size;
+            let size = control.absolute + control.relative * size;
             let part = error.extract(d).abs() / size;
             is_number = is_number && part <= F::max_value();
             norm = max(norm, part);
         }
-        let slack = F::new(Adaptive::ROUNDINGS as f32) * rounding::<F>() * full_dt.abs();
-        let is_minimum = h.abs() <= launch.float(CONTROL_MIN) || h.abs() <= slack;
+        let is_minimum = trial.h.abs() <= control.min_step || trial.h.abs() <= trial.slack;
         let shrink = constant::<F>(Adaptive::SHRINK);
         let grow = constant::<F>(Adaptive::GROW);
         let mut factor = grow;
@@ -60,7 +92,10 @@ pub(crate) mod step_size {
             let ideal = constant::<F>(Adaptive::SAFETY) * inverse_fifth_root::<F>(norm);
             factor = clamp(ideal, shrink, grow);
         }
-        let is_good = is_number && norm <= F::new(1.0_f32);
-        Verdict::<F> { is_accepted: is_good || is_minimum, factor }
+        let is_accepted = is_minimum || (is_number && norm <= F::new(1.0_f32));
+        let next = trial.h * factor;
+        // A step shortened to end with the whole step says little about the next one.
+        let is_cut = is_accepted && trial.is_last && trial.suggested.abs() > next.abs();
+        Verdict::<F> { is_accepted, next_dt: select(is_cut, trial.suggested, next) }
     }
 }

@@ -126,7 +126,8 @@ impl Tables {
 
     /// The data of a boundary and obstacles alone.
     pub fn of_surroundings(boundary: &Boundary, obstacles: &[Obstacle]) -> Self {
-        let mut tables = Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
+        let mut tables =
+            Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
         tables.put_surroundings(boundary, obstacles, 0);
         tables.put_patch_rows(boundary, |_| None);
         tables
@@ -192,7 +193,9 @@ impl Tables {
     /// The patches of the mesh boundary.
     fn put_patches(&mut self, segment: &Segment) {
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
-        self.put_patch_rows(&segment.boundary, |patch| after.and_then(|after| *after.get(patch)?));
+        self.put_patch_rows(&segment.boundary, |patch| {
+            after.and_then(|after| *after.get(patch)?)
+        });
     }
 
     fn put_patch_rows(&mut self, boundary: &Boundary, inlet: impl Fn(usize) -> Option<usize>) {

@@ -1,111 +1,64 @@
 //! One triangle of a surface.
 
-use num_traits::Float;
+use crate::physics::{
+    facet::{
+        FACE, FACET_ROWS,
+        host::{self, Nearest},
+    },
+    prelude::host::Vec3,
+    vector,
+};
 
-/// Rows of three numbers that store a triangle: a corner; the unit vector to the next corner, along
-/// its longest side; the unit outward normal; the length of that side, and the in-plane coordinates
-/// of the third corner.
-pub(crate) const FACET_ROWS: usize = 4;
-
-/// A triangle with its local frame: the first corner is the origin, the second one is on the x
-/// axis, the third one above it.
+/// A triangle with its local frame: see [`host::Facet`].
 #[derive(Clone, Copy)]
-pub(crate) struct Facet<F> {
-    pub corner: [F; 3],
-    pub along: [F; 3],
-    pub normal: [F; 3],
-    pub third: [F; 3],
+pub(crate) struct Facet {
+    pub corner: [f64; 3],
+    pub along: [f64; 3],
+    pub normal: [f64; 3],
+    pub third: [f64; 3],
 }
 
-/// The interior of a triangle. Its sides are 1 to 3, starting at the first, second and third
-/// corner; its corners are 4 to 6.
-pub(crate) const FACE: usize = 0;
-
-/// The feature (interior, side or corner) of a triangle nearest to a point in its plane.
-#[derive(Clone, Copy)]
-pub(crate) struct Nearest<F> {
-    /// From that feature to the point.
-    pub off: [F; 2],
-    /// The number of the feature.
-    pub part: usize,
+pub(crate) fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    vector::host::dot(Vec3(*a), Vec3(*b))
 }
 
-pub(crate) fn dot<F: Float>(a: &[F; 3], b: &[F; 3]) -> F {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+pub(crate) fn minus(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    (Vec3(*a) - Vec3(*b)).0
 }
 
-pub(crate) fn minus<F: Float>(a: &[F; 3], b: &[F; 3]) -> [F; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+pub(crate) fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    vector::host::cross(Vec3(*a), Vec3(*b)).0
 }
 
-pub(crate) fn cross<F: Float>(a: &[F; 3], b: &[F; 3]) -> [F; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-impl<F: Float> Facet<F> {
+impl Facet {
     /// The triangle with a given index.
-    #[inline(always)]
-    pub fn of(rows: &[[F; 3]], which: usize) -> Self {
+    pub fn of(rows: &[[f64; 3]], which: usize) -> Self {
         let at = FACET_ROWS * which;
         let rows = &rows[at..at + FACET_ROWS];
         Facet { corner: rows[0], along: rows[1], normal: rows[2], third: rows[3] }
     }
 
-    /// The third axis of its frame.
-    #[inline(always)]
-    pub fn up(&self) -> [F; 3] {
-        cross(&self.normal, &self.along)
-    }
-
-    /// The components of a vector in the local frame.
-    #[inline(always)]
-    pub fn rotated(&self, v: &[F; 3]) -> [F; 3] {
-        [dot(v, &self.along), dot(v, &self.up()), dot(v, &self.normal)]
+    fn on_host(&self) -> host::Facet<f64> {
+        let Facet { corner, along, normal, third } = self;
+        let [corner, along, normal, third] = [corner, along, normal, third].map(|v| Vec3(*v));
+        let up = vector::host::cross(normal, along);
+        host::Facet { corner, along, up, normal, third }
     }
 
     /// The coordinates of a point in the local frame.
-    #[inline(always)]
-    pub fn local(&self, p: &[F; 3]) -> [F; 3] {
-        self.rotated(&minus(p, &self.corner))
+    pub fn local(&self, p: &[f64; 3]) -> [f64; 3] {
+        host::local(&self.on_host(), Vec3(*p)).0
     }
 
     /// The feature nearest to a point in the triangle's plane.
-    pub fn nearest(&self, x: F, y: F) -> Nearest<F> {
-        let [length, third_x, third_y] = self.third;
-        let zero = F::zero();
-        let (left, right) =
-            (third_y * x - third_x * y, third_y * (length - x) - (length - third_x) * y);
-        if y >= zero && left >= zero && right >= zero {
-            return Nearest { off: [zero; 2], part: FACE };
-        }
-        let corners = [[zero, zero], [length, zero], [third_x, third_y]];
-        let mut nearest = Nearest { off: [zero; 2], part: FACE };
-        let mut smallest = F::max_value();
-        for k in 0..3 {
-            let (start, end) = (corners[k], corners[(k + 1) % 3]);
-            let side = [end[0] - start[0], end[1] - start[1]];
-            let from = [x - start[0], y - start[1]];
-            let square = side[0] * side[0] + side[1] * side[1];
-            let fraction = (from[0] * side[0] + from[1] * side[1]) / square;
-            let (off, part) = if fraction <= zero {
-                (from, 4 + k)
-            } else if fraction >= F::one() {
-                ([x - end[0], y - end[1]], 4 + (k + 1) % 3)
-            } else {
-                ([from[0] - fraction * side[0], from[1] - fraction * side[1]], 1 + k)
-            };
-            let square = off[0] * off[0] + off[1] * off[1];
-            if square < smallest {
-                (smallest, nearest) = (square, Nearest { off, part });
-            }
-        }
-        nearest
+    pub fn nearest(&self, x: f64, y: f64) -> Nearest<f64> {
+        host::nearest(&self.on_host(), x, y)
     }
 
     /// Squared distance of a point.
-    pub fn squared_distance(&self, p: &[F; 3]) -> F {
+    pub fn squared_distance(&self, p: &[f64; 3]) -> f64 {
         let [x, y, z] = self.local(p);
-        let [a, b] = self.nearest(x, y).off;
+        let Nearest { a, b, .. } = self.nearest(x, y);
         a * a + b * b + z * z
     }
 }
@@ -133,8 +86,8 @@ impl Sides {
     }
 
     /// Whether a point is outside, given its nearest feature and its distance from the plane.
-    pub fn is_outside<F: Float>(self, part: usize, z: F) -> bool {
-        let side = if part == FACE { BY_PLANE } else { (self.0 >> (2 * (part - 1))) & 3 };
-        if side == BY_PLANE { z > F::zero() } else { side == OUTSIDE }
+    pub fn is_outside(self, part: i32, z: f64) -> bool {
+        let side = if part == FACE as i32 { BY_PLANE } else { (self.0 >> (2 * (part - 1))) & 3 };
+        if side == BY_PLANE { z > 0.0 } else { side == OUTSIDE }
     }
 }

@@ -45,7 +45,7 @@ impl Frames {
                 sides.put(CORNERS + k, corners[*point as usize]);
             }
         }
-        let rows = |facet: &Facet<f64>| [facet.corner, facet.along, facet.normal, facet.third];
+        let rows = |facet: &Facet| [facet.corner, facet.along, facet.normal, facet.third];
         Ok(Frames { rows: facets.iter().flat_map(rows).collect(), sides })
     }
 }
@@ -79,7 +79,7 @@ fn unit(v: &[f64; 3]) -> [f64; 3] {
 }
 
 /// A triangle with its frame; NaN if it has no area.
-fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet<f64> {
+fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet {
     let (side, other) = (minus(b, a), minus(c, a));
     let along = unit(&side);
     // Uses unit vectors, so that the squares of small triangles do not underflow.
@@ -90,12 +90,12 @@ fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet<f64> {
 }
 
 /// Whether a triangle has an area beyond the rounding of its corners.
-fn has_area(facet: &Facet<f64>, corners: &[[f64; 3]; 3]) -> bool {
+fn has_area(facet: &Facet, corners: &[[f64; 3]; 3]) -> bool {
     let size = corners.iter().flatten().fold(0.0_f64, |size, x| size.max(x.abs()));
     facet.third[2] > 8.0 * f64::EPSILON * size
 }
 
-fn edge_side(facet: &Facet<f64>, other: &Facet<f64>, along: &[f64; 3]) -> i32 {
+fn edge_side(facet: &Facet, other: &Facet, along: &[f64; 3]) -> i32 {
     if dot(&facet.normal, &other.normal) > FLAT {
         BY_PLANE
     } else if dot(&cross(&facet.normal, &other.normal), along) >= 0.0 {
@@ -117,7 +117,7 @@ struct Corner {
 }
 
 /// For each point, the side of the surface on which points have it as their nearest feature.
-fn corner_sides(closed: &Closed, facets: &[Facet<f64>]) -> Vec<i32> {
+fn corner_sides(closed: &Closed, facets: &[Facet]) -> Vec<i32> {
     let none = Corner { normal: [0.0; 3], flatness: 1.0, up: -1.0, down: -1.0 };
     let mut corners = vec![none; closed.points.len()];
     let each = || {

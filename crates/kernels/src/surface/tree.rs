@@ -1,6 +1,7 @@
 //! A bounding volume hierarchy of triangles, for nearest and range queries.
 
-use super::facet::{FACET_ROWS, Facet};
+use super::facet::Facet;
+use crate::physics::facet::FACET_ROWS;
 
 /// Triangles in a leaf.
 const LEAF: usize = 4;

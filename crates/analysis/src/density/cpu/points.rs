@@ -90,7 +90,7 @@ fn sum_range<F: Number, K: RadialKernel, L: Lanes<F>>(
             };
             let counts = is_within & (n + l < end);
             let value = weight[l] * K::at::<F, L>(square);
-            sums[l] = sums[l] + if counts { value } else { F::zero() };
+            sums[l] += if counts { value } else { F::zero() };
         }
         n += WIDTH;
     }

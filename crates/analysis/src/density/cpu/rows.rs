@@ -158,7 +158,7 @@ impl<F: Number> Geometry<F> {
                     _ => true,
                 };
                 let value = particle.weight * K::at::<F, L>(square);
-                *sum = *sum + if is_within { value } else { F::zero() };
+                *sum += if is_within { value } else { F::zero() };
             }
         }
     }

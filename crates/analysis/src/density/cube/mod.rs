@@ -77,10 +77,12 @@ fn launch(
         dim,
         points,
         sums.clone().into_buffer_arg(),
-        rows.into_buffer_arg(),
-        into_contiguous(starts).into_buffer_arg(),
-        tables.floats,
-        tables.ints,
+        gather::ParticlesLaunch::new(
+            rows.into_buffer_arg(),
+            into_contiguous(starts).into_buffer_arg(),
+            tables.floats,
+            tables.ints,
+        ),
         variant,
         dtype_to_storage_type(dtype),
     );

@@ -119,7 +119,7 @@ impl<'a, F: Real> General<'a, F> {
                 return Solved { at, is_sound: max_norm(&rest) <= tolerance };
             }
             for d in 0..3 {
-                at[d] = at[d] + step[d];
+                at[d] += step[d];
             }
             let scale = kind.scale(at[2]);
             if step[0].abs().max(step[1].abs()) <= self.short * scale && step[2].abs() <= self.short

@@ -144,7 +144,7 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
             let node = found.node[n] as usize;
             let velocity = blend::<F, L>(self.velocity, node, pair);
             sum = velocity.fma(L::Four::splat(weight), sum);
-            weights = weights + weight;
+            weights += weight;
         }
         sum * L::Four::splat(F::one() / weights)
     }

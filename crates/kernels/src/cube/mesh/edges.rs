@@ -50,12 +50,7 @@ pub(in crate::cube) fn edge<F: Float>(
 
 /// The boundary face of a cell that a point is farthest beyond, or -1.
 #[cube]
-fn wall<F: Float>(
-    launch: &Launch<F>,
-    cell: usize,
-    at: Vec4<F>,
-    #[comptime] mesh: MeshKind,
-) -> i32 {
+fn wall<F: Float>(launch: &Launch<F>, cell: usize, at: Vec4<F>, #[comptime] mesh: MeshKind) -> i32 {
     if comptime!(mesh.is_simple()) {
         simplices::wall::<F>(launch, cell, at, mesh)
     } else {

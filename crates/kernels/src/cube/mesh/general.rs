@@ -7,16 +7,15 @@ use super::{
     super::{
         Vec4, cubecl, dot,
         frame_pair::{FramePair, blend},
-        rounding,
-            vec4,
+        rounding, vec4,
     },
     BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
     kind::bit,
     sides::{centre, gradient_of, inverse_scale, is_of, nearest_side},
 };
 use crate::MAX_CELL_NODES;
-use crate::physics::tables::NODES_AT;
 use crate::cube::launch::Launch;
+use crate::physics::tables::NODES_AT;
 use burn_cubecl::cubecl::prelude::*;
 
 /// Maximum number of Newton steps; two or three are usual.

@@ -5,8 +5,8 @@ use super::{
     MeshKind,
     kind::bit,
 };
-use crate::{CellKind, Side};
 use crate::cube::launch::Launch;
+use crate::{CellKind, Side};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Whether a cell type belongs to a group, given that it is one of `all`.

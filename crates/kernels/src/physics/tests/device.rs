@@ -13,10 +13,8 @@ use crate::{
         upload::{DeviceTables, upload},
     },
     physics::{
-        path::device::{is_clear_of_all, pass},
-        prelude::device::*,
-        region::device::known,
-        vector::device::vec3,
+        obstacles::device::is_clear_of_all, path::device::pass, prelude::device::*,
+        region::device::known, vector::device::vec3,
     },
 };
 use burn_cubecl::{
@@ -176,8 +174,7 @@ fn compare<F: Real>(
             let reach = (high - low) * [0.01, 0.3, 1.5][rng.usize(0..3)];
             let path = random_point(&mut rng, -reach, reach);
             // Rounded to the device's precision.
-            [from, [0, 1, 2].map(|d| from[d] + path[d])]
-                .map(|p| p.map(|x| number(F::of(x))))
+            [from, [0, 1, 2].map(|d| from[d] + path[d])].map(|p| p.map(|x| number(F::of(x))))
         };
         let paths: Vec<_> = (0..COUNT).map(path).collect();
         let from: Vec<_> = paths.iter().map(|path| path[0]).collect();

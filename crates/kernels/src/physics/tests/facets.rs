@@ -88,7 +88,11 @@ fn distances_match_brute_force_in_single_precision() {
     check_values::<f32>();
 }
 
-fn faceted(surface: &Arc<ClosedSurface>, allowed: Allowed, surface_does: Surface) -> Obstacle {
+fn faceted(
+    surface: &Arc<ClosedSurface>,
+    allowed: Allowed,
+    surface_does: BoundaryCondition,
+) -> Obstacle {
     Obstacle { shape: Shape::Surface(surface.clone()), allowed, surface: surface_does }
 }
 
@@ -103,7 +107,8 @@ fn check_hits<F: Real>() {
         let unit = surface.size() * number(F::epsilon());
         let (mut hits, mut misses) = (0, 0);
         for allowed in [Allowed::Outside, Allowed::Inside] {
-            let set = Obstacles::<F>::new(&[faceted(&surface, allowed, Surface::Stick)], &OPEN);
+            let set =
+                Obstacles::<F>::new(&[faceted(&surface, allowed, BoundaryCondition::Stick)], &OPEN);
             for _ in 0..1500 {
                 let [from, to] = [(); 2].map(|()| somewhere(&mut rng, &surface).map(F::of));
                 let path = [from, to].map(|p| p.map(number));
@@ -209,8 +214,10 @@ fn steps_never_enter_a_surface_in_single_precision() {
 fn slide_follows_a_surface() {
     for (name, model) in all() {
         let surface = Arc::new(model.build());
-        let set =
-            Obstacles::<f32>::new(&[faceted(&surface, Allowed::Outside, Surface::Slide)], &OPEN);
+        let set = Obstacles::<f32>::new(
+            &[faceted(&surface, Allowed::Outside, BoundaryCondition::Slide)],
+            &OPEN,
+        );
         let mut rng = Rng::with_seed(24);
         for _ in 0..20 {
             let mut p = random_point(&mut rng, -1.5, 1.5).map(|x| x as f32);
@@ -303,10 +310,13 @@ fn triangulated_ball_approximates_a_sphere() {
             from.push(start.map(|x| 2.0 * x / norm));
             to.push(random_point(&mut rng, -0.3, 0.3));
         }
-        let stick =
-            Obstacle { shape: sphere.clone(), allowed: Allowed::Outside, surface: Surface::Stick };
+        let stick = Obstacle {
+            shape: sphere.clone(),
+            allowed: Allowed::Outside,
+            surface: BoundaryCondition::Stick,
+        };
         let exact = obstacle_passages_of(&stick, DType::F64, &from, &to);
-        let other = faceted(&surface, Allowed::Outside, Surface::Stick);
+        let other = faceted(&surface, Allowed::Outside, BoundaryCondition::Stick);
         let found = obstacle_passages_of(&other, DType::F64, &from, &to);
         let mut limit = 0.0_f64;
         for (a, b) in exact.iter().zip(&found) {
@@ -334,7 +344,7 @@ fn start_inside_a_surface_is_moved_out() {
         (Allowed::Inside, [30.0, 30.0, 30.0], [1.0, 1.0, 2.0]),
         (Allowed::Inside, [-5.0, 0.3, 0.2], [-1.0, 0.3, 0.2]),
     ] {
-        let obstacle = faceted(&surface, allowed, Surface::Slide);
+        let obstacle = faceted(&surface, allowed, BoundaryCondition::Slide);
         for dtype in [DType::F32, DType::F64] {
             let found = obstacle_passages_of(&obstacle, dtype, &[inside], &[inside])[0];
             let off = minus(&found.position, &expected);

@@ -1,28 +1,24 @@
 //! Obstacles and faces on the host: against exact shapes, brute force, and devices.
 
-mod facets;
-pub(crate) mod random;
-pub(crate) mod shapes;
 #[cfg(feature = "cube")]
 mod device;
 #[cfg(feature = "cube")]
 mod device_normals;
+mod facets;
 mod normals;
+pub(crate) mod random;
+pub(crate) mod shapes;
 
 use crate::{
-    Allowed, Boundary, ClosedSurface, Condition, Obstacle, PathEnd, Paths, Shape, Status, Surface,
+    Allowed, Boundary, BoundaryCondition, ClosedSurface, Obstacle, PathEnd, Paths, Shape, Status,
     cpu::{
         Real,
         launch::LaunchData,
         paths::{follow, geometry},
     },
     physics::{
-            facets::host as surfaces,
-        features::Features,
-        path::host as path,
-        prelude::host::Vec3,
-        region::host::known,
-        tables::Tables,
+        facets::host as surfaces, features::Features, obstacles::host as obstacles,
+        prelude::host::Vec3, region::host::known, tables::Tables,
     },
     status::{ACTIVE, STUCK},
 };
@@ -77,7 +73,7 @@ impl<F: Real> Obstacles<F> {
 
     fn first_hit(&self, from: &[F; 3], to: &[F; 3]) -> Option<Hit<F>> {
         let data = self.data();
-        let hit = path::first_hit(&data.launch(None), Vec3(*from), Vec3(*to));
+        let hit = obstacles::first_hit(&data.launch(None), Vec3(*from), Vec3(*to));
         (hit.which >= 0).then_some(Hit { fraction: hit.fraction, normal: hit.normal.0 })
     }
 
@@ -85,13 +81,12 @@ impl<F: Real> Obstacles<F> {
         let data = self.data();
         let launch = data.launch(None);
         let (from, to) = (Vec3(*from), Vec3(*to));
-        let is_clear = path::is_clear_of_all(&launch, from, to);
-        is_clear
+        obstacles::is_clear_of_all(&launch, from, to)
     }
 
     fn nearest_allowed(&self, point: [F; 3]) -> Option<[F; 3]> {
         let data = self.data();
-        let nearest = path::nearest_allowed(&data.launch(None), Vec3(point));
+        let nearest = obstacles::nearest_allowed(&data.launch(None), Vec3(point));
         nearest.is_allowed.then_some(nearest.point.0)
     }
 
@@ -114,7 +109,8 @@ struct Facets<F: Real>(Obstacles<F>);
 impl<F: Real> Facets<F> {
     fn new(surface: &std::sync::Arc<ClosedSurface>) -> Self {
         let shape = Shape::Surface(surface.clone());
-        let solid = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Reflect };
+        let solid =
+            Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Reflect };
         Facets(Obstacles::new(&[solid], &shapes::OPEN))
     }
 
@@ -164,7 +160,7 @@ fn obstacle_passages(
     from: &[[f64; 3]],
     to: &[[f64; 3]],
 ) -> Vec<ObstaclePassage> {
-    let ends = Paths::new(boundary, obstacles, None, dtype).follow(from, to);
+    let ends = Paths::new(boundary, obstacles, None, dtype).follow(from, to, &vec![0; from.len()]);
     let passage = |end: PathEnd| {
         let at_one = matches!(end.end, Some((Status::Stuck | Status::HitObstacle, _)));
         ObstaclePassage {

@@ -48,8 +48,7 @@ fn edges() -> Vec<u32> {
 fn samples() -> impl Iterator<Item = [u32; 4]> {
     let random = (0..1_000_000).map(|slot| bits(3, slot, 0, 0, 0));
     let edges = edges();
-    let pairs: Vec<_> =
-        edges.iter().flat_map(|&a| edges.iter().map(move |&b| [a, b])).collect();
+    let pairs: Vec<_> = edges.iter().flat_map(|&a| edges.iter().map(move |&b| [a, b])).collect();
     random.chain(pairs.into_iter().map(|[a, b]| [a, b, b, a]))
 }
 

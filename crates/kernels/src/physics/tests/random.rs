@@ -7,8 +7,12 @@ use super::{
 use crate::surface::models;
 use fastrand::Rng;
 
-const CONDITIONS: [Condition; 4] =
-    [Condition::Periodic, Condition::Reflect, Condition::Clamp, Condition::Exit];
+const CONDITIONS: [BoundaryCondition; 4] = [
+    BoundaryCondition::Periodic,
+    BoundaryCondition::Reflect,
+    BoundaryCondition::Clamp,
+    BoundaryCondition::Exit,
+];
 
 /// A random test case.
 pub(crate) struct Case {
@@ -56,8 +60,8 @@ pub(crate) fn case(rng: &mut Rng) -> Case {
     let mut boundary = Boundary { low: [low; 3], high: [high; 3], ..OPEN };
     for faces in &mut boundary.faces {
         *faces = [CONDITIONS[rng.usize(0..4)], CONDITIONS[rng.usize(0..4)]];
-        if faces.contains(&Condition::Periodic) {
-            *faces = [Condition::Periodic; 2];
+        if faces.contains(&BoundaryCondition::Periodic) {
+            *faces = [BoundaryCondition::Periodic; 2];
         }
     }
     let obstacles = (0..rng.usize(1..4)).map(|_| obstacle(rng, low, high)).collect();
@@ -191,7 +195,7 @@ fn distant_obstacles_change_nothing() {
     let mut rng = Rng::with_seed(3);
     let centre = [500.0; 3];
     let shape = Shape::Sphere { centre, radius: 1.0 };
-    let far = Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Stick };
+    let far = Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Stick };
     for _ in 0..20_000 {
         let Case { boundary, from, to, .. } = case(&mut rng);
         // Within the maximum number of events of a step.
@@ -214,7 +218,7 @@ fn distant_obstacles_change_nothing() {
 #[test]
 fn slide_follows_a_vessel() {
     let shape = Shape::Sphere { centre: [0.3, 0.1, 0.0], radius: 1.1 };
-    let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: Surface::Slide };
+    let vessel = Obstacle { shape, allowed: Allowed::Inside, surface: BoundaryCondition::Slide };
     let set = Obstacles::<f32>::new(std::slice::from_ref(&vessel), &OPEN);
     let mut p = [0.3_f32, -1.0, 0.0];
     for _ in 0..10_000 {

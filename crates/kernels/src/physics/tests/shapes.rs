@@ -1,38 +1,42 @@
 //! Single obstacles: hits, and the responses of their surfaces.
 
 use super::*;
-use crate::{Face, Wall};
+use crate::{BoundaryCondition, Face};
 use std::borrow::Borrow;
 
 pub(crate) const OPEN: Boundary = Boundary {
     low: [f64::NEG_INFINITY; 3],
     high: [f64::INFINITY; 3],
-    faces: [[Condition::Exit; 2]; 3],
-    wall: Wall::Leave,
+    faces: [[BoundaryCondition::Exit; 2]; 3],
+    wall: BoundaryCondition::Exit,
     patches: Vec::new(),
 };
 
-pub(crate) const SURFACES: [Surface; 4] =
-    [Surface::Reflect, Surface::Slide, Surface::Stick, Surface::Exit];
+pub(crate) const SURFACES: [BoundaryCondition; 4] = [
+    BoundaryCondition::Reflect,
+    BoundaryCondition::Slide,
+    BoundaryCondition::Stick,
+    BoundaryCondition::Exit,
+];
 fn sphere(centre: [f64; 3], radius: f64) -> Obstacle {
     solid(Shape::Sphere { centre, radius })
 }
 
 fn solid(shape: impl Borrow<Shape>) -> Obstacle {
     let shape = shape.borrow().clone();
-    Obstacle { shape, allowed: Allowed::Outside, surface: Surface::Reflect }
+    Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Reflect }
 }
 
 fn vessel(shape: impl Borrow<Shape>) -> Obstacle {
     Obstacle { allowed: Allowed::Inside, ..solid(shape) }
 }
 
-fn with(surface: Surface, obstacle: Obstacle) -> Obstacle {
+fn with(surface: BoundaryCondition, obstacle: Obstacle) -> Obstacle {
     Obstacle { surface, ..obstacle }
 }
 
 /// A box with the same condition on all faces.
-fn uniform_box(low: f64, high: f64, condition: Condition) -> Boundary {
+fn uniform_box(low: f64, high: f64, condition: BoundaryCondition) -> Boundary {
     Boundary { low: [low; 3], high: [high; 3], faces: [[condition; 2]; 3], ..OPEN }
 }
 
@@ -196,11 +200,11 @@ fn reflections_between_obstacles_and_faces() {
     let path = [[0.0; 3], [4.5, 0.0, 0.0]];
     let expected = [0.5, 0.0, 0.0];
     assert_near(pass(&[left, right.clone()], &OPEN, path).position, expected);
-    let walled = Boundary { low: [-1.0; 3], ..uniform_box(-1.0, 4.0, Condition::Reflect) };
+    let walled = Boundary { low: [-1.0; 3], ..uniform_box(-1.0, 4.0, BoundaryCondition::Reflect) };
     assert_near(pass(std::slice::from_ref(&right), &walled, path).position, expected);
-    let clamped = uniform_box(-1.0, 4.0, Condition::Clamp);
+    let clamped = uniform_box(-1.0, 4.0, BoundaryCondition::Clamp);
     assert_near(pass(std::slice::from_ref(&right), &clamped, path).position, [-1.0, 0.0, 0.0]);
-    let found = pass(&[right], &uniform_box(-1.0, 4.0, Condition::Exit), path);
+    let found = pass(&[right], &uniform_box(-1.0, 4.0, BoundaryCondition::Exit), path);
     let (status, fraction) = found.end.unwrap();
     assert_eq!((status, found.obstacle), (Status::Exited(Face::XLow), None));
     assert!((fraction - 3.0 / 4.5).abs() < 1e-12);
@@ -209,9 +213,9 @@ fn reflections_between_obstacles_and_faces() {
 
 #[test]
 fn obstacles_beyond_periodic_faces() {
-    let boundary = uniform_box(0.0, 1.0, Condition::Periodic);
+    let boundary = uniform_box(0.0, 1.0, BoundaryCondition::Periodic);
     let path = [[0.8, 0.5, 0.5], [1.4, 0.5, 0.5]];
-    let ball = with(Surface::Stick, sphere([0.3, 0.5, 0.5], 0.1));
+    let ball = with(BoundaryCondition::Stick, sphere([0.3, 0.5, 0.5], 0.1));
     let found = pass(&[ball], &boundary, path);
     assert_near(found.position, [0.2, 0.5, 0.5]);
     assert_eq!((found.image, found.obstacle), ([1, 0, 0], Some(0)));
@@ -225,7 +229,7 @@ fn obstacles_beyond_periodic_faces() {
     assert_eq!((found.image, found.end), ([-1, 0, 0], None));
     // Directly behind the face: acts as a wall there.
     let slab = Shape::Box { low: [0.0; 3], high: [0.2, 1.0, 1.0] };
-    let found = pass(&[with(Surface::Exit, solid(&slab))], &boundary, path);
+    let found = pass(&[with(BoundaryCondition::Exit, solid(&slab))], &boundary, path);
     assert_near(found.position, [1.0, 0.5, 0.5]);
     assert_eq!((found.image, found.obstacle), ([0; 3], Some(0)));
     let (status, fraction) = found.end.unwrap();
@@ -239,17 +243,17 @@ fn obstacles_beyond_periodic_faces() {
 fn sliding_along_bodies_and_vessels() {
     // The remainder at (-0.8, 0.6) is 0.5 along x, with a tangential component of 0.3.
     let path = [[-1.8, 0.6, 0.2], [-0.3, 0.6, 0.2]];
-    let found = pass(&[with(Surface::Slide, solid(PIPE))], &OPEN, path);
+    let found = pass(&[with(BoundaryCondition::Slide, solid(PIPE))], &OPEN, path);
     assert_near(found.position, [-0.8 + 0.18, 0.6 + 0.24, 0.2]);
     // In a vessel the end of the tangent is projected back onto the surface.
     let path = [[0.2, 0.6, 0.2], [1.3, 0.6, 0.2]];
-    let found = pass(&[with(Surface::Slide, vessel(PIPE))], &OPEN, path);
+    let found = pass(&[with(BoundaryCondition::Slide, vessel(PIPE))], &OPEN, path);
     let (x, y) = (0.8 + 0.18, 0.6 - 0.24);
     let distance = f64::hypot(x, y);
     assert_near(found.position, [x / distance, y / distance, 0.2]);
     // Into the corner of a box, and along the edge.
     let path = [[0.5, 0.5, 1.0], [1.5, 1.5, 1.5]];
-    let found = pass(&[with(Surface::Slide, vessel(CRATE))], &OPEN, path);
+    let found = pass(&[with(BoundaryCondition::Slide, vessel(CRATE))], &OPEN, path);
     assert_near(found.position, [1.0, 1.0, 1.5]);
 }
 

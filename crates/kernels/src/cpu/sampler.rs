@@ -1,0 +1,102 @@
+//! How a field is read: one file for each kind of field, all named here.
+
+use super::{
+    Real,
+    frame_pair::FramePair,
+    grid::{Cells, GridSampler, Nodes},
+    lanes::Lanes,
+    launch::Region,
+    mesh::{General, MeshSampler, Simplices},
+    points::{InverseDistance, Nearest},
+};
+use crate::{FieldShape, MeshForm, Placement, Weighting, physics::region::host::CellHint};
+
+/// A field's arrays, borrowed from a backend.
+pub(crate) struct FieldArrays<'a, F> {
+    pub shape: &'a FieldShape,
+    /// Velocity padded to four components: `frames` times `values_per_frame`, and one more row.
+    pub velocity: &'a [[F; 4]],
+    /// Coordinates of a grid's axes or of nodes, or the cell records of a mesh.
+    pub coordinates: &'a [F],
+    /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
+    pub index: &'a [i32],
+}
+
+/// Velocity as a function of position, at a given time.
+pub(crate) trait Sampler<F: Real>: Sync {
+    /// Data that speeds up the next sample of the same particle and never changes its value.
+    type Hint: Copy + Default;
+
+    fn sample<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        pair: &FramePair<F>,
+        hint: &mut Self::Hint,
+    ) -> L::Four;
+
+    /// Whether the field can end within its box. If not, of the methods below only `recall` and
+    /// `note` are called.
+    const ENDS: bool = false;
+
+    /// Restores a hint from a particle's record.
+    #[inline(always)]
+    fn recall(&self, _note: i32) -> Self::Hint {
+        Self::Hint::default()
+    }
+
+    /// The part of a hint that a particle's record stores.
+    #[inline(always)]
+    fn note(_hint: &Self::Hint) -> i32 {
+        0
+    }
+
+    /// Quick test whether a step that was sampled with a hint stays in the field up to a position.
+    /// If so, the next step starts there.
+    #[inline(always)]
+    fn holds<L: Lanes<F>>(&self, _position: L::Four, _hint: &mut Self::Hint) -> bool {
+        true
+    }
+
+    /// The part of space that the field fills, if it can end within its box.
+    fn region(&self) -> Option<&dyn Region<F>> {
+        None
+    }
+
+    /// The cells that a hint knows.
+    fn cells(_hint: &mut Self::Hint) -> Option<&mut CellHint<F>> {
+        None
+    }
+}
+
+/// A computation to be compiled for each kind of sampler.
+pub(crate) trait WithSampler<F: Real> {
+    fn run<S: Sampler<F>>(self, sampler: S);
+}
+
+impl<F: Real> FieldArrays<'_, F> {
+    /// Runs a computation with the sampler for the field's shape.
+    pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+        match self.shape {
+            FieldShape::Grid(grid) => match grid.placement {
+                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
+                Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
+            },
+            FieldShape::Points(points) => match points.weighting {
+                Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
+                Weighting::InverseDistance { neighbours, power } => {
+                    work.run(InverseDistance::new(self, points, frames, neighbours, power))
+                }
+            },
+            FieldShape::Mesh(mesh) => match mesh.form {
+                MeshForm::Simplices => {
+                    let cells = Simplices::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+                MeshForm::General => {
+                    let cells = General::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+            },
+        }
+    }
+}

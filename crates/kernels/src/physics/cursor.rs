@@ -1,0 +1,63 @@
+//! The progress of a particle along a straight path.
+
+use burntrace_macros::host_device;
+
+#[host_device]
+pub(crate) mod cursor {
+    use crate::physics::tables::{HIGH, LOW};
+
+    /// Progress of a particle along its path.
+    pub(crate) struct Cursor<F: Float> {
+        /// The point to move to.
+        pub next: Vec3<F>,
+        /// The periodic face that is crossed on arrival there, or -1.
+        pub crossed: i32,
+        /// Whether the path ends there.
+        pub is_last: bool,
+        /// End of the remaining path, if it has not been redirected.
+        pub to: Vec3<F>,
+        /// If it has been redirected, the remaining displacement, what is removed from it, and the
+        /// obstacle along which it slides, or -1.
+        pub rest: Vec3<F>,
+        pub removed: Vec3<F>,
+        pub is_redirected: bool,
+        pub along: i32,
+        /// Fraction of the whole path already covered.
+        pub covered: F,
+        /// Events at the boundary of the mesh, and resumptions of interrupted paths.
+        pub edges: i32,
+        pub interruptions: i32,
+    }
+
+    /// Adds a fraction of the remaining path to the fraction covered.
+    pub(crate) fn cover<F: Float>(cursor: &mut Cursor<F>, fraction: F) {
+        let one = F::new(1.0_f32);
+        cursor.covered = min(cursor.covered + fraction * (one - cursor.covered), one);
+    }
+
+    /// What a contact removes from a displacement: `turn` times its component into a wall.
+    pub(crate) fn removed<F: Float>(normal: Vec3<F>, normal_part: F, turn: i32) -> Vec3<F> {
+        Vec3::<F>::new(F::cast_from(turn) * min(normal_part, F::new(0.0_f32))) * normal
+    }
+
+    /// The point itself, clamped to the domain box.
+    pub(crate) fn in_box<F: Float>(launch: &Launch<F>, point: Vec3<F>) -> Vec3<F> {
+        let mut point = point;
+        #[unroll]
+        for d in 0..3usize {
+            let (low, high) = (launch.float(LOW + d), launch.float(HIGH + d));
+            point.insert(d, clamp(point.extract(d), low, high));
+        }
+        point
+    }
+
+    /// The point at a fraction of a path in the box.
+    pub(crate) fn along<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        part: F,
+    ) -> Vec3<F> {
+        in_box::<F>(launch, from + Vec3::<F>::new(part) * (to - from))
+    }
+}

@@ -1,0 +1,170 @@
+//! Straight paths in a mesh, and its boundary.
+
+use burntrace_macros::host_device;
+
+/// Maximum number of times in a step that a path interrupted in a mesh is resumed: enough for faces
+/// of neighbours that do not match.
+const MAX_INTERRUPTIONS: i32 = 20;
+
+#[host_device]
+pub(crate) mod mesh_path {
+    use super::MAX_INTERRUPTIONS;
+    use crate::physics::{
+        cursor::both::{Cursor, along, removed},
+        faces::both::Passage,
+        region::both::{CellHint, is_between},
+        tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
+        vector::both::dot,
+    };
+    use crate::status::{ACTIVE, LEFT_MESH};
+
+    /// The part of a path in a mesh, as fractions of its length.
+    pub(crate) struct Found<F: Float> {
+        pub reached: F,
+        /// A fraction just beyond the boundary of the mesh; `reached` if there is none.
+        pub beyond: F,
+        pub is_whole: bool,
+    }
+
+    /// The targets of a round of [`follow`].
+    const ALL: i32 = 0;
+    const MIDDLE: i32 = 1;
+    const CELL: i32 = 2;
+
+    /// Follows a path in a mesh, up to the fraction `length` of the straight line `from -> to`, to
+    /// its last point in the mesh. A walk may fail where the path continues: around a reentrant
+    /// corner, and between neighbours with faces that do not match. The path resumes there if some
+    /// cell contains it.
+    ///
+    /// Each round targets one point of the path: its end (the cursor's next point); the midpoint of
+    /// the bisection between the fractions inside and outside; and when these have met, or if no
+    /// cell is known, a cell in which the path resumes.
+    pub(crate) fn follow<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        cursor: &mut Cursor<F>,
+        length: F,
+        hint: &mut CellHint<F>,
+    ) -> Found<F> {
+        let zero = F::new(0.0_f32);
+        let one = F::new(1.0_f32);
+        let is_known = hint.base > 0;
+        let mut reached = zero;
+        let mut beyond = select(is_known, one, zero);
+        let mut part = beyond;
+        let mut target = select(is_known, ALL, CELL);
+        let mut is_whole = false;
+        let mut continues = true;
+        while continues {
+            let mut position = along::<F>(launch, from, to, part * length);
+            if target == ALL {
+                position = cursor.next;
+            }
+            let cell = select(target == CELL, 0i32, hint.base);
+            let next = launch.find_cell(position, cell);
+            let is_found = next.is_found && (target == CELL || cell > 0);
+            if is_found {
+                hint.cell = next.cell;
+                hint.base = next.cell;
+                hint.from = position;
+                reached = part;
+                if target == ALL {
+                    is_whole = true;
+                    continues = false;
+                } else if target == CELL {
+                    cursor.interruptions += select(beyond > zero, 1i32, 0i32);
+                    continues = cursor.interruptions < MAX_INTERRUPTIONS;
+                    beyond = select(continues, one, reached);
+                }
+            } else {
+                beyond = part;
+                continues = target != CELL;
+            }
+            let middle = F::new(0.5_f32) * (reached + beyond);
+            if target == CELL {
+                target = i32::new(0);
+            } else {
+                target = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
+            }
+            part = select(target == MIDDLE, middle, beyond);
+        }
+        Found::<F> { reached, beyond, is_whole }
+    }
+
+    /// Applies the condition at the boundary of a mesh, which the path towards `to` has reached at
+    /// the fraction `part`; `beyond` is a point just behind it.
+    pub(crate) fn leave<F: Float>(
+        launch: &Launch<F>,
+        cursor: &mut Cursor<F>,
+        passage: &mut Passage<F>,
+        to: Vec3<F>,
+        part: F,
+        beyond: Vec3<F>,
+        base: i32,
+    ) {
+        let from = passage.position;
+        let edge = launch.edge(beyond, base);
+        let size = max(
+            max(edge.inward.extract(0usize).abs(), edge.inward.extract(1usize).abs()),
+            edge.inward.extract(2usize).abs(),
+        );
+        let position = along::<F>(launch, from, to, part);
+        let mut rest = Vec3::<F>::new(F::new(1.0_f32) - part) * (to - from);
+        let at = wall_at::<F>(launch, position);
+        let turn = launch.int(at);
+        let end = launch.int(at + 1);
+        cursor.next = position;
+        if size > F::new(0.0_f32) {
+            let normal = edge.inward / Vec3::<F>::new(size);
+            let slip = slip::<F>(position, to - from, normal);
+            cursor.next = position - slip;
+            rest += slip;
+            let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, normal);
+            rest -= removed::<F>(normal, normal_part, turn);
+        } else {
+            rest = Vec3::<F>::new(F::new(0.0_f32));
+        }
+        if end != ACTIVE {
+            passage.status = end;
+            passage.which = select(end == LEFT_MESH, edge.face, -1i32);
+        } else {
+            // Slightly off the wall, so that rounding does not make it leave again.
+            cursor.next += edge.inward;
+        }
+        cursor.is_last = false;
+        cursor.rest = rest;
+        cursor.removed = Vec3::<F>::new(F::new(0.0_f32));
+        cursor.is_redirected = true;
+        cursor.along = i32::new(-1);
+        cursor.edges += 1;
+    }
+
+    /// The offset of the response of the mesh boundary at a position.
+    fn wall_at<F: Float>(launch: &Launch<F>, position: Vec3<F>) -> usize {
+        let patch = patch_at::<F>(launch, position);
+        let mut at = i32::new(comptime!(WALL as i64));
+        if patch >= 0 {
+            at = launch.int(PATCHES_AT) + patch * comptime!(PATCH_COLUMNS as i32);
+        }
+        at as usize
+    }
+
+    /// The first patch of the mesh boundary that contains a position, or -1.
+    pub(crate) fn patch_at<F: Float>(launch: &Launch<F>, position: Vec3<F>) -> i32 {
+        let mut found = i32::new(-1);
+        for patch in 0..launch.int(PATCHES) {
+            let at = (launch.int(PATCH_BOXES_AT) + 6 * patch) as usize;
+            let mut is_in = true;
+            #[unroll]
+            for d in 0..3usize {
+                let x = position.extract(d);
+                is_in = is_in && launch.float(at + d) <= x && x <= launch.float(at + d + 3);
+            }
+            if is_in && found < 0 {
+                found = patch;
+            }
+        }
+        found
+    }
+}
