@@ -11,7 +11,7 @@ pub struct Trajectories {
     /// Numbers of the particles (their slots in the run's tracks), one per column.
     pub particles: Vec<u32>,
     /// Positions, in units of `length_unit`; NaN where there is no particle.
-    pub position: Vec<[f32; 3]>,
+    pub position: Vec<[f64; 3]>,
     /// Whether a line connects the position at the previous save with this one: false at the first
     /// save, after a jump through a periodic face, where a new particle instance has taken the
     /// slot, before the release, and after the end.

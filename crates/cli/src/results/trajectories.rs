@@ -69,7 +69,7 @@ struct Point {
 struct Rows {
     periods: [f64; 3],
     times: Vec<f64>,
-    position: Vec<[f32; 3]>,
+    position: Vec<[f64; 3]>,
     joined: Vec<bool>,
     active: Vec<bool>,
     codes: Vec<u8>,
@@ -121,7 +121,7 @@ impl Rows {
             None => before.map_or(f64::NAN, |before| speed(&before, &now)),
         };
         let if_there = |x: f64| if is_there { x as f32 } else { f32::NAN };
-        self.position.push(state.position.map(if_there));
+        self.position.push(if is_there { state.position } else { [f64::NAN; 3] });
         self.joined.push(before.is_some_and(|before| before.image == image));
         self.active.push(is_active);
         self.codes.push(state.status.code() as u8);

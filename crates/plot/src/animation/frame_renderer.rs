@@ -121,8 +121,7 @@ impl<'a> FrameRenderer<'a> {
         let trajectories = self.trajectories;
         let stride = trajectories.particles.len();
         let index = save * stride + particle;
-        let position = trajectories.position.get(index).filter(|position| is_finite(**position))?;
-        let from = position.map(f64::from);
+        let from = *trajectories.position.get(index).filter(|from| is_finite(**from))?;
         if !trajectories.active[index] {
             return None;
         }
@@ -132,7 +131,7 @@ impl<'a> FrameRenderer<'a> {
         if !continues {
             return Some((from, index));
         }
-        let to = trajectories.position[next].map(f64::from);
+        let to = trajectories.position[next];
         let position = [0, 1, 2].map(|i| from[i] + fraction * (to[i] - from[i]));
         Some((position, if fraction < 0.5 { index } else { next }))
     }
@@ -182,8 +181,7 @@ impl<'a> FrameRenderer<'a> {
             if !trajectories.joined[index] || !ends.iter().all(|end| is_finite(*end)) {
                 continue;
             }
-            let [[ax, ay], [bx, by]] =
-                ends.map(|end| self.scene.projection.point(end.map(f64::from)));
+            let [[ax, ay], [bx, by]] = ends.map(|end| self.scene.projection.point(end));
             let to = [ax + fraction * (bx - ax), ay + fraction * (by - ay)].map(|x| x as f32);
             // In a few steps, so that all frames share the same colours.
             let strength = (strength * 6.0).ceil() / 6.0;

@@ -92,7 +92,7 @@ pub(super) fn position_quantizers(trajectories: &Trajectories) -> [Quantizer; 3]
 
 /// The quantization of the values of an attribute or a slice.
 pub(super) fn values_quantizer(values: &[f32]) -> Quantizer {
-    Quantizer::of(values.iter().copied())
+    Quantizer::of(values.iter().copied().map(f64::from))
 }
 
 fn attributes<'a>(trajectories: &'a Trajectories) -> Vec<AttributeHeader<'a>> {

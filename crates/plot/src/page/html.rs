@@ -65,7 +65,7 @@ fn push_arrays(html: &mut String, page: &Page) {
 
 fn push_values(html: &mut String, id: &str, values: &[f32]) {
     let quantizer = values_quantizer(values);
-    push_array(html, id, &base64_codes(values.iter().map(|&value| quantizer.code(value))));
+    push_array(html, id, &base64_codes(values.iter().map(|&value| quantizer.code(value.into()))));
 }
 
 fn push_array(html: &mut String, id: &str, text: &str) {
@@ -93,7 +93,7 @@ fn positions(page: &Page) -> impl Iterator<Item = u16> + '_ {
     })
 }
 
-fn is_finite(position: &[f32; 3]) -> bool {
+fn is_finite(position: &[f64; 3]) -> bool {
     position.iter().all(|coordinate| coordinate.is_finite())
 }
 

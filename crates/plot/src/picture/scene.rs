@@ -185,7 +185,7 @@ pub(crate) fn draw_message(canvas: &mut Canvas, text: &str, sides: &[[f64; 2]; 2
 }
 
 /// Whether all coordinates of a position are finite.
-pub(crate) fn is_finite(position: [f32; 3]) -> bool {
+pub(crate) fn is_finite(position: [f64; 3]) -> bool {
     position.iter().all(|x| x.is_finite())
 }
 
@@ -195,8 +195,7 @@ fn bounds(trajectories: &Trajectories) -> [[f64; 3]; 2] {
     // The width of a larger box would overflow.
     let corners =
         trajectories.domain.iter().filter(|corner| corner.iter().all(|x| x.abs() < 1e300));
-    let positions =
-        trajectories.position.iter().filter(|x| is_finite(**x)).map(|x| x.map(f64::from));
+    let positions = trajectories.position.iter().copied().filter(|x| is_finite(*x));
     for position in positions.chain(corners.copied()) {
         for (i, x) in position.into_iter().enumerate() {
             bounds[0][i] = bounds[0][i].min(x);

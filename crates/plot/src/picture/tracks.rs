@@ -108,7 +108,7 @@ fn add_track(
     let mut pen: Option<([f64; 3], usize)> = None;
     for save in 0..saves {
         let index = save * stride + particle;
-        let to = scene.projection.with_depth(trajectories.position[index].map(f64::from));
+        let to = scene.projection.with_depth(trajectories.position[index]);
         if !is_finite(trajectories.position[index]) {
             pen = None;
         } else if let (true, Some((from, before))) = (trajectories.joined[index], pen) {
@@ -146,7 +146,7 @@ fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories) {
     for particle in 0..trajectories.particles.len() {
         let Some([first, last]) = first_and_last(trajectories, particle) else { continue };
         let point_and_color = |index: usize| {
-            let [x, y] = scene.projection.point(trajectories.position[index].map(f64::from));
+            let [x, y] = scene.projection.point(trajectories.position[index]);
             ([x as f32, y as f32], scene.color(index))
         };
         let (center, color) = point_and_color(first);

@@ -419,7 +419,7 @@ fn empty_and_small_runs_are_shown() {
     assert!(browser.shot(SCENE).colors() > 100);
     assert_clean(&browser);
     let mut missing = runs::one();
-    missing.trajectories.position.fill([f32::NAN; 3]);
+    missing.trajectories.position.fill([f64::NAN; 3]);
     missing.trajectories.attributes[0].values.fill(f32::NAN);
     let Some(browser) = shown(&missing) else { return };
     browser.enter("#number", "0");

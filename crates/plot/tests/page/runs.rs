@@ -60,7 +60,8 @@ pub fn channel(particles: usize, saves: usize) -> Page {
             trajectories.position[at][0] >= trajectories.position[at - particles][0];
     }
     // The speed of the flow, without the jumps through the periodic face.
-    let speed = |&[_, y, _]: &[f32; 3]| 90.0 * (1.0 - ((y - 5_200_025.0) / 25.0).powi(2)).max(0.0);
+    let speed =
+        |&[_, y, _]: &[f64; 3]| (90.0 * (1.0 - ((y - 5_200_025.0) / 25.0).powi(2)).max(0.0)) as f32;
     trajectories.attributes[0].values = trajectories.position.iter().map(speed).collect();
     let title = "Dispersion of fine sediment in the lower channel at spring tide, 2026-03-21";
     Page { title: title.into(), trajectories, ..Page::default() }
@@ -83,7 +84,7 @@ fn trajectories(
         |name: &str, unit: &str, values| Attribute { name: name.into(), unit: unit.into(), values };
     Trajectories {
         particles: (0..particles as u32).collect(),
-        position: each().map(|(i, time)| position(i, time).map(|x| x as f32)).collect(),
+        position: each().map(|(i, time)| position(i, time)).collect(),
         joined: each().map(|(_, time)| time > 0.0).collect(),
         active: vec![true; particles * saves],
         attributes: vec![

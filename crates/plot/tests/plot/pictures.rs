@@ -115,7 +115,7 @@ fn difficult(size: [u32; 2]) -> Vec<(String, Picture)> {
 fn difficult_trajectories() -> Vec<(&'static str, Trajectories)> {
     let box_of = |low: f64, high: f64| samples::across(20, [low; 3], [high; 3]);
     let mut no_position = samples::gyres(5, 4);
-    no_position.position.fill([f32::NAN; 3]);
+    no_position.position.fill([f64::NAN; 3]);
     let mut missing = samples::gyres(5, 40);
     missing.attributes[0].values.fill(f32::NAN);
     let mut plain = samples::gyres(5, 40);
@@ -275,7 +275,7 @@ fn extreme_numbers_are_drawn_or_refused() {
         for (j, &b) in extremes.iter().enumerate() {
             let mut trajectories = samples::gyres(3, 4);
             trajectories.domain = [[a, 0.0, b], [b, 1.0, a]];
-            trajectories.position[0] = [a as f32, b as f32, 0.0];
+            trajectories.position[0] = [a, b, 0.0];
             trajectories.attributes[0].values[..2].copy_from_slice(&[a as f32, b as f32]);
             for view in [XY, View::Plane(Plane::Yz), View::SPACE] {
                 let picture = picture::tracks(&trajectories, &view, &style(i + j)).unwrap();

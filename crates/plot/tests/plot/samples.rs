@@ -24,7 +24,7 @@ pub fn trajectories(
             let part = (particle as f64 + 0.5) / particles as f64;
             let (at, next) = (position(part, time), position(part, time + 1e-4));
             let squared: f64 = (0..3).map(|i| (next[i] - at[i]).powi(2)).sum();
-            trajectories.position.push(at.map(|x| x as f32));
+            trajectories.position.push(at);
             trajectories.joined.push(save > 0);
             trajectories.active.push(true);
             speed.push((squared.sqrt() / 1e-4) as f32);
