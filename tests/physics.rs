@@ -21,6 +21,7 @@ mod physics {
     mod damaged_meshes;
     mod engines;
     mod faces;
+    mod far;
     mod ftle;
     mod gradients;
     mod gradients_at_walls;

@@ -293,3 +293,21 @@ fn errors_name_the_invalid_option() {
     let reversed = adaptive(Tracer::new(&field), 1e-3).tolerance(reversed);
     assert!(message(reversed).contains("limits are 2 and 1"));
 }
+
+/// Without an absolute tolerance, a coordinate of 0 has a tolerance of 0, which no motion meets.
+#[test]
+fn relative_tolerance_alone_accepts_particles_on_a_coordinate_plane() {
+    for machine in machines() {
+        let axes = [even_axis(1.0, 2.0, 2), even_axis(0.0, 1.0, 2), vec![0.0]];
+        let velocity = |_: [f64; 3], _: f64| [0.1, 0.0, 0.0];
+        let field = machine.field(&Frames::new(axes, Placement::Nodes, &[0.0], velocity));
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).engine(engine).scheme(Scheme::DormandPrince);
+            let tracer = tracer.tolerance(Tolerance::new(1e-5, 0.0)).span(steps(0.0, 1.0, 4));
+            let run = trace(&tracer, &one([1.25, 0.0, 0.0]));
+            let what = format!("{machine}, {engine}");
+            assert_eq!(run.summary.tries, Some([4, 0]), "{what}");
+            assert_below(&what, distance(run.last(), &[[1.35, 0.0, 0.0]]), 4.0 * machine.eps());
+        }
+    }
+}

@@ -171,7 +171,7 @@ fn extent(made: &Made) -> f64 {
 /// Seeds in cells, at points, and anywhere in or near the box of the mesh.
 fn seeds(dice: &mut Dice, field: &MeshField) -> Vec<[f64; 3]> {
     let mesh = field.mesh();
-    let (points, cells) = (mesh.points(), mesh.cells());
+    let (points, cells) = (mesh.points().collect::<Vec<_>>(), mesh.cells());
     let centre = |cell: usize| {
         let nodes = cells.nodes(cell);
         let of = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();

@@ -9,7 +9,7 @@ use super::{
 };
 use burntrace::{
     BoundaryCondition::{Exit, Periodic},
-    CellKind, Field, OutsideTime, Placement, Scheme, Seeds, TimeInterpolation,
+    CellKind, Field, OutsideTime, Placement, Scheme, Seeds, TimeInterpolation, Tracer,
 };
 
 /// Four cells or five planes of velocity along each axis; the first and the last differ.
@@ -163,4 +163,25 @@ fn stages_on_the_high_periodic_face_sample_the_first_cell() {
 fn positions_on_the_high_periodic_face_of_a_mesh_sample_the_first_cell() {
     assert_exact_on_mesh(Scheme::Euler, &on_high_faces());
     assert_exact_on_mesh(Scheme::Midpoint, &[[BEFORE_FACE, 0.40625, 0.40625], [BEFORE_FACE; 3]]);
+}
+
+/// A particle just below the high face is in the last cell, also where the difference to the low face rounds
+/// to the width of the box.
+#[test]
+fn just_below_the_high_face_is_the_last_cell() {
+    let axes = [0, 1, 2].map(|_| even_axis(-1.0, 1.0, 4));
+    let velocity = |p: Point, _: f64| p.map(|x| if x > 0.5 { 0.25 } else { 0.0625 });
+    for machine in machines() {
+        let below = 1.0 - 0.5 * machine.eps();
+        let field = machine.field(&Frames::new(axes.clone(), Placement::Cells, &[0.0], velocity));
+        for engine in machine.engines() {
+            let tracer = Tracer::new(&field).all_faces(Periodic).engine(*engine);
+            let tracer = tracer.scheme(Scheme::Euler).span(steps(0.0, 1.0, 1));
+            let run = trace(&tracer, &Seeds::list(vec![[below; 3], [-1.0; 3]]).unwrap());
+            let what = format!("{machine}, {engine}");
+            let expected = [[-0.75; 3], [-0.9375; 3]];
+            assert_below(&what, distance(run.last(), &expected), 2.0 * machine.eps());
+            assert_eq!(run.image, [[1; 3], [0; 3]], "{what}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Mesh boundaries: exits, reflection, sliding, gaps, and non-matching faces.
 
 use super::{common::*, meshes::*};
-use burntrace::{BoundaryCondition, CellKind, Domain, Engine, Scheme, Seeds, Status, Tracer};
+use burntrace::{
+    BoundaryCondition, CellKind, Domain, Engine, Face, Scheme, Seeds, Status, Tracer, mesh::Cells,
+};
 
 /// The rotation of a unit box, so that none of its faces is normal to an axis.
 const ROTATION: [[f64; 3]; 3] = [[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
@@ -231,6 +233,81 @@ fn tracks_of_both_engines_at_mesh_walls_agree() {
                 let bound = 3e3 * machine.eps().max(1e-11);
                 assert_below(&what, distance(fused.last(), tensor.last()), bound);
             }
+        }
+    }
+}
+
+/// The unit box without the cells at low x and high y, with a velocity along x.
+fn notched() -> MeshFrames {
+    let mut frames =
+        MeshFrames::new(&Made::of(4, 0.0, CellKind::Hexahedron), &[0.0], |_, _| [1.0, 0.0, 0.0]);
+    let all = frames.cells.clone();
+    let mut kept = Cells { offsets: vec![0], ..Cells::default() };
+    for cell in 0..all.len() {
+        let [x, y, _] = frames.points[all.nodes(cell)[0] as usize];
+        if x >= 0.5 || y < 0.5 {
+            kept.connectivity.extend(all.nodes(cell));
+            kept.offsets.push(kept.connectivity.len() as u32);
+            kept.kinds.push(all.kinds[cell]);
+        }
+    }
+    frames.cells = kept;
+    frames
+}
+
+/// A periodic face that leads to a place without mesh is a part of the mesh boundary.
+#[test]
+fn periodic_faces_without_mesh_behind_them_are_walls() {
+    let frames = notched();
+    let (wrapping, blocked) = ([0.7, 0.3, 0.4], [0.7, 0.8, 0.4]);
+    for machine in machines_for(CellKind::Hexahedron) {
+        let field = frames.field(&machine);
+        for engine in machine.engines() {
+            for (wall, x, status) in [
+                (BoundaryCondition::Exit, 1.0, Status::LeftMesh),
+                (BoundaryCondition::Stick, 1.0, Status::Stuck),
+                (BoundaryCondition::Slide, 1.0, Status::Active),
+                (BoundaryCondition::Reflect, 0.9, Status::Active),
+            ] {
+                let tracer = Tracer::new(&field)
+                    .face(Face::XLow, BoundaryCondition::Periodic)
+                    .face(Face::XHigh, BoundaryCondition::Periodic)
+                    .mesh_wall(wall)
+                    .engine(*engine)
+                    .span(steps(0.0, 0.4, 1));
+                let seeds = Seeds::list(vec![wrapping, blocked]).unwrap();
+                let tracks = tracer.trace(&seeds).unwrap();
+                let run = read(&tracks);
+                let what = format!("{machine}, {engine}, {wall:?}");
+                let expected = [[0.1, 0.3, 0.4], [x, 0.8, 0.4]];
+                assert_below(&what, distance(run.last(), &expected), 100.0 * machine.eps());
+                assert_eq!(run.status, [Status::Active, status], "{what}");
+                assert_eq!(run.image, [[1, 0, 0], [0; 3]], "{what}");
+                assert_eq!(tracks.ends().mesh_face[1], None, "{what}");
+                if status.has_ended() {
+                    let error = (run.end_time[1] - 0.3).abs();
+                    assert_below(&what, error, 100.0 * machine.eps());
+                }
+            }
+        }
+    }
+}
+
+/// Particles that leave a mesh through a domain face end exactly on it, and not beyond another one.
+#[test]
+fn ends_on_domain_faces_around_a_mesh_are_in_the_domain() {
+    let made = Made::of(3, 0.0, CellKind::Tetra);
+    let diagonal = MeshFrames::new(&made, &[0.0], |_, _| [1.0; 3]);
+    let seeds: Vec<_> = Dice(8).points([0.1; 3], [0.3; 3], 500);
+    // On a diagonal, two or three faces are reached together.
+    let seeds: Vec<_> = seeds.into_iter().map(|[x, y, _]| [x, x, y]).collect();
+    for machine in machines() {
+        let field = diagonal.field(&machine);
+        let tracer = Tracer::new(&field).all_faces(BoundaryCondition::Exit);
+        let run = trace(&tracer.span(steps(0.0, 1.7, 1)), &Seeds::list(seeds.clone()).unwrap());
+        for (p, status) in run.last().iter().zip(&run.status) {
+            assert!(status.has_ended(), "{machine}: {p:?} {status}");
+            assert!(p.iter().all(|x| (0.0..=1.0).contains(x)), "{machine}: {p:?} {status}");
         }
     }
 }

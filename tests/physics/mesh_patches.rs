@@ -242,13 +242,13 @@ fn blood_leaves_through_the_cut_ends_of_vessels() {
         MeshField::load(&mut series, &machine.device, &options, CellVelocity::Constant).unwrap();
     let mesh = field.mesh();
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for (p, d) in mesh.points().iter().flat_map(|p| [0, 1, 2].map(|d| (p, d))) {
+    for (p, d) in mesh.points().flat_map(|p| [0, 1, 2].map(|d| (p, d))) {
         (low[d], high[d]) = (low[d].min(p[d]), high[d].max(p[d]));
     }
-    let starts = mesh.cells().len();
+    let (starts, points) = (mesh.cells().len(), mesh.points().collect::<Vec<_>>());
     let centre = |cell: usize| {
         let nodes = mesh.cells().nodes(cell);
-        let sum = |d: usize| nodes.iter().map(|node| mesh.points()[*node as usize][d]).sum::<f64>();
+        let sum = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
         [0, 1, 2].map(|d| sum(d) / nodes.len() as f64)
     };
     let starts = Seeds::list((0..starts).step_by(20).map(centre).collect()).unwrap();

@@ -395,3 +395,22 @@ fn releases_beyond_the_capacity_are_dropped() {
         }
     }
 }
+
+/// Slots of a source that are idle for part of a launch get their next release in a later one, however a
+/// device divides the launch: with many slots, a CPU sorts them several times.
+#[test]
+fn idle_slots_of_a_large_source_are_used_again() {
+    for machine in machines() {
+        let field = plug(&machine);
+        let capacity = if machine.is_cpu() { 2500 } else { 250 };
+        let rate = capacity as f64 / 8.0;
+        // A residence time is 6.67: each slot has its next release 8 after the last one.
+        let source = Source::constant(inlet(Pattern::Lattice), rate, capacity).unwrap();
+        let tracer = Tracer::new(&field).source(source).span(span(0.0, 24.0, 0.1));
+        let tracer = tracer.save(SaveAt::EverySteps(40));
+        let tracks = tracer.trace(&Seeds::none()).unwrap();
+        let summary = tracks.summary().unwrap();
+        assert_eq!((summary.released, summary.dropped), (3 * capacity, 0), "{machine}");
+        assert_eq!(tracks.instances().len(), 3 * capacity, "{machine}");
+    }
+}

@@ -18,6 +18,7 @@ fn plan(particles: usize) -> SavePlan {
         reuses_slots: false,
         saves: 4,
         precision: Precision::F64,
+        positions: Precision::F64,
         velocity: false,
         periods: [0.0; 3],
     }
@@ -56,6 +57,7 @@ fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<us
         time,
         first: range.start,
         position: floats(rows.iter().flat_map(|row| row.position).collect()),
+        rest: None,
         status: ints(rows.iter().map(|row| row.status.code()).collect()),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
         velocity: plan.velocity.then(|| floats(rows.iter().flat_map(|row| row.position).collect())),

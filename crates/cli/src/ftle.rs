@@ -45,7 +45,8 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<Ftle
             *position = [f64::NAN; 3];
         }
     }
-    let end = tensors::positions(&end, results.tracks.precision(), device);
+    // The exponents depend on differences only, so the origin does not matter.
+    let end = tensors::positions(&end, results.origin(), results.tracks.precision(), device);
     let map = FlowMap::new(&lattice, stencil, end, time).map_err(Misuse::of)?;
     map.ftle().map_err(Misuse::of)
 }

@@ -1,7 +1,7 @@
 //! Single or double precision.
 
 use burn::tensor::{DType, TensorData};
-use burntrace_kernels::RECORD;
+use burntrace_kernels::{POSITION, RECORD};
 
 /// Precision of positions, velocities and all arithmetic on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -60,6 +60,12 @@ impl Precision {
         }
     }
 
+    /// A position in numbers of this precision, and the rest that they cannot hold.
+    pub(crate) fn split(self, position: [f64; 3]) -> [f64; POSITION] {
+        let [x, y, z] = position.map(|x| self.round(x));
+        [x, y, z, position[0] - x, position[1] - y, position[2] - z]
+    }
+
     /// Bytes of a number.
     pub fn bytes(self) -> usize {
         match self {
@@ -68,10 +74,10 @@ impl Precision {
         }
     }
 
-    /// Bytes of one particle on a device: its position, the fraction of its step, and its record of
-    /// `i32` values.
+    /// Bytes of one particle on a device: its position and the rest of it, the fraction of its step,
+    /// and its record of `i32` values.
     pub fn particle_bytes(self) -> usize {
-        4 * self.bytes() + RECORD * size_of::<i32>()
+        (POSITION + 1) * self.bytes() + RECORD * size_of::<i32>()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results of a run: saves, tracks, ends and the summary.
 
-use crate::{BatchSummary, InputSummary, Precision, Result, Status};
+use crate::{BatchSummary, Error, InputSummary, Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,10 @@ pub struct Save {
     /// Positions `[n, 3]` in the domain box, in the order of the slots: the seeds first, then the
     /// slots of sources. An empty slot is NaN.
     pub position: Tensor<2>,
+    /// What the precision of the run cannot hold of the positions `[n, 3]`, if the domain is so far
+    /// from 0 that this matters ([`SavePlan::positions`]): `position + rest` in double precision is
+    /// where the particles are. Without gradients.
+    pub rest: Option<Tensor<2>>,
     /// [`Status`] codes `[n]`.
     pub status: Tensor<1, Int>,
     /// Number of periods crossed along each axis `[n, 3]`.
@@ -37,8 +41,11 @@ pub struct SavePlan {
     pub reuses_slots: bool,
     /// Number of saves, unless the run is cancelled.
     pub saves: usize,
-    /// Precision of positions and velocities.
+    /// Precision of the run: of positions and velocities in a [`Save`].
     pub precision: Precision,
+    /// Precision that positions need: double if the domain is so far from 0 that single precision
+    /// would lose them. Saves then have a [rest](Save::rest).
+    pub positions: Precision,
     /// Whether saves have velocities.
     pub velocity: bool,
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
@@ -184,6 +191,26 @@ pub struct Tracks {
     summary: Option<Summary>,
 }
 
+impl Save {
+    /// The positions in double precision, on the host, in the order of the rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Execution`] if the device fails.
+    pub fn exact_positions(&self) -> Result<Vec<[f64; 3]>> {
+        let numbers = |rows: &Tensor<2>| -> Result<Vec<f64>> {
+            let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
+            let data = rows.clone().try_into_data().map_err(|error| failed(&error))?;
+            data.convert::<f64>().try_into_vec().map_err(|error| failed(&error))
+        };
+        let mut positions = numbers(&self.position)?;
+        if let Some(rest) = &self.rest {
+            positions.iter_mut().zip(numbers(rest)?).for_each(|(x, rest)| *x += rest);
+        }
+        Ok(positions.as_chunks().0.to_vec())
+    }
+}
+
 impl Tracks {
     pub(crate) fn with_summary(mut self, summary: Summary) -> Self {
         self.summary = Some(summary);
@@ -285,6 +312,7 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
         return blocks.pop();
     }
     let velocity: Option<Vec<_>> = blocks.iter().map(|block| block.velocity.clone()).collect();
+    let rest: Option<Vec<_>> = blocks.iter().map(|block| block.rest.clone()).collect();
     let generation: Option<Vec<_>> = blocks.iter().map(|block| block.generation.clone()).collect();
     let first = blocks.first()?;
     Some(Save {
@@ -292,6 +320,7 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
         time: first.time,
         first: first.first,
         position: Tensor::cat(blocks.iter().map(|block| block.position.clone()).collect(), 0),
+        rest: rest.map(|rows| Tensor::cat(rows, 0)),
         status: Tensor::cat(blocks.iter().map(|block| block.status.clone()).collect(), 0),
         image: Tensor::cat(blocks.iter().map(|block| block.image.clone()).collect(), 0),
         velocity: velocity.map(|rows| Tensor::cat(rows, 0)),
@@ -411,6 +440,7 @@ mod tests {
             time: index as f64,
             first: rows.start,
             position: floats.clone(),
+            rest: None,
             status: codes.clone(),
             image: Tensor::from_data(TensorData::new(wide, [n, 3]), (&device, DType::I32)),
             velocity: Some(floats),
@@ -425,6 +455,7 @@ mod tests {
             reuses_slots: true,
             saves: 2,
             precision: Precision::F64,
+            positions: Precision::F64,
             velocity: true,
             periods: [0.0; 3],
         };

@@ -29,7 +29,8 @@ pub struct FieldTensors {
 /// State of `n` particles on a device.
 #[derive(Clone, Debug)]
 pub struct Particles {
-    /// Positions `[n, 3]`, in the field's precision.
+    /// Positions `[n, POSITION]`, in the field's precision: x, y and z, and their rests, which are
+    /// too small for them. A step adds to both, so that a long run does not lose small steps.
     pub position: Tensor<2>,
     /// The `i32` of a [`Record`](crate::Record) per particle `[n, RECORD]`.
     pub record: Tensor<2, Int>,
@@ -38,7 +39,20 @@ pub struct Particles {
     pub fraction: Tensor<1>,
 }
 
+/// Columns of [`Particles::position`].
+pub const POSITION: usize = 6;
+
 impl Particles {
+    /// Positions `[n, 3]` without their rests.
+    pub fn coordinates(&self) -> Tensor<2> {
+        self.position.clone().narrow(1, 0, 3)
+    }
+
+    /// Rests of the positions `[n, 3]`.
+    pub fn rest(&self) -> Tensor<2> {
+        self.position.clone().narrow(1, 3, 3)
+    }
+
     /// [`Status`](crate::Status) codes `[n]`.
     pub fn status(&self) -> Tensor<1, Int> {
         self.column(record::STATUS)
@@ -54,9 +68,10 @@ impl Particles {
         self.record.clone().narrow(1, record::IMAGE, 3)
     }
 
-    /// Mesh cells of the particles, or where they ended `[n]`; see [`Record::place`](crate::Record::place).
-    pub fn place(&self) -> Tensor<1, Int> {
-        self.column(record::PLACE)
+    /// Mesh cells of the particles, or where they ended `[n]`; see
+    /// [`Record::location`](crate::Record::location).
+    pub fn location(&self) -> Tensor<1, Int> {
+        self.column(record::LOCATION)
     }
 
     /// Generations: earlier particle instances in the particles' slots `[n]`.

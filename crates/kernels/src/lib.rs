@@ -5,8 +5,8 @@
 //! One trait, [`TraceBackend`], extends Burn's backends with [`advance`](TraceBackend::advance):
 //! many Runge-Kutta steps of all particles in one launch. Each backend implements it in one file
 //! (`backends/`): the CPU backends with the loop in `cpu`, GPUs with the kernel in `cube`.
-//! Samplers, schemes and boundary conditions are small functions in both, specialised by the
-//! compiler. To add a scheme, add its tableau to `scheme.rs`.
+//! Samplers are small functions in both, specialised by the compiler; the physics of a step is
+//! written once, in `physics`. To add a scheme, add its tableau to `scheme.rs`.
 
 mod adaptive;
 mod backends;
@@ -47,13 +47,13 @@ pub use cpu::{
 };
 pub use field::FieldShape;
 pub use functions::{
-    FieldTensors, GeometryTensors, Launched, Log, Particles, advance, locate, sample,
+    FieldTensors, GeometryTensors, Launched, Log, POSITION, Particles, advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
 pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;
-pub use physics::path::{MAX_BOUNCES, MAX_EVENTS};
+pub use physics::path::MAX_EVENTS;
 pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
 pub use record::{RECORD, Record};
 pub use reinjection::{

@@ -177,6 +177,21 @@ pub struct Obstacle {
     pub surface: BoundaryCondition,
 }
 
+impl Shape {
+    /// The shape moved by an offset.
+    pub fn moved(&self, by: [f64; 3]) -> Self {
+        let moved = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] + by[d]);
+        match self.clone() {
+            Shape::Sphere { centre, radius } => Shape::Sphere { centre: moved(centre), radius },
+            Shape::Cylinder { base, axis, radius, capped } => {
+                Shape::Cylinder { base: moved(base), axis, radius, capped }
+            }
+            Shape::Box { low, high } => Shape::Box { low: moved(low), high: moved(high) },
+            Shape::Surface(surface) => Shape::surface(surface.moved(by)),
+        }
+    }
+}
+
 impl Obstacle {
     /// Whether a point is on the allowed side, or at most `slack` times the size of the shape's
     /// coordinates away from the surface.

@@ -17,7 +17,7 @@ pub struct Record {
     /// In a mesh, one more than the number of a cell near it, or 0; if it left the mesh, eight times
     /// the number of its last cell plus the local number of the face; if it ended at an obstacle,
     /// the obstacle's index; -1 if it stuck to a domain face or to the boundary of a mesh.
-    pub place: i32,
+    pub location: i32,
     /// The number of earlier particle instances in its slot.
     pub generation: i32,
     /// The numbers of accepted and rejected steps, with adaptive steps.
@@ -28,8 +28,8 @@ pub struct Record {
 
 impl Record {
     /// The record of a particle that has a status, and nothing else yet.
-    pub fn with(status: Status, step: i32, place: i32) -> Self {
-        Record { status: status.code(), step, place, ..Record::default() }
+    pub fn with(status: Status, step: i32, location: i32) -> Self {
+        Record { status: status.code(), step, location, ..Record::default() }
     }
 
     /// Records as the integers of a tensor.
@@ -50,7 +50,7 @@ pub const RECORD: usize = size_of::<Record>() / size_of::<i32>();
 pub(crate) const STATUS: usize = column(offset_of!(Record, status));
 pub(crate) const STEP: usize = column(offset_of!(Record, step));
 pub(crate) const IMAGE: usize = column(offset_of!(Record, image));
-pub(crate) const PLACE: usize = column(offset_of!(Record, place));
+pub(crate) const LOCATION: usize = column(offset_of!(Record, location));
 pub(crate) const GENERATION: usize = column(offset_of!(Record, generation));
 pub(crate) const ACCEPTED: usize = column(offset_of!(Record, accepted));
 pub(crate) const REJECTED: usize = column(offset_of!(Record, rejected));

@@ -19,7 +19,7 @@ pub struct Segment {
     pub clock: Arc<Clock>,
     /// The domain box and its faces.
     pub boundary: Boundary,
-    /// Bodies and vessels in the box; empty for a field on a mesh.
+    /// Bodies and vessels in the box.
     pub obstacles: Arc<[Obstacle]>,
     /// Speed below which a particle ends as stagnant; 0 for no threshold.
     pub stagnant_speed: f64,

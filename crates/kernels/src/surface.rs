@@ -14,6 +14,7 @@ mod tree;
 pub(crate) use cells::{CUTS, MAX_CUTS, QUANTA};
 pub use error::SurfaceError;
 
+use crate::physics::facet::FACET_ROWS;
 use closing::close;
 use facet::dot;
 use frames::Frames;
@@ -110,6 +111,24 @@ impl ClosedSurface {
             dot(&a, &facet::cross(&b, &c))
         });
         six.sum::<f64>() / 6.0
+    }
+
+    /// The surface moved by an offset.
+    pub(crate) fn moved(&self, by: [f64; 3]) -> Self {
+        let moved = |p: &[f64; 3]| [0, 1, 2].map(|d| p[d] + by[d]);
+        let row = |(i, row): (usize, &[f64; 3])| {
+            // Of a triangle's rows, the first is a position.
+            if i % FACET_ROWS == 0 { moved(row) } else { *row }
+        };
+        ClosedSurface {
+            points: self.points.iter().map(moved).collect(),
+            triangles: self.triangles.clone(),
+            rows: self.rows.iter().enumerate().map(row).collect(),
+            numbers: self.numbers.clone(),
+            low: moved(&self.low),
+            high: moved(&self.high),
+            ..*self
+        }
     }
 
     /// The sum of the absolute coordinates of its box, the scale of rounding errors.

@@ -116,7 +116,7 @@ impl<'a> Bins<'a> {
         if !is_periodic {
             // No mirror images: they are beyond the lattice, and end nodes have half the volume.
             images.clear();
-            images.extend(clamp_rounded(x, low, high).map(|x| (x, false)));
+            images.extend(clamp_rounded(x, [low, high], self.domain.origin[d]).map(|x| (x, false)));
         } else if self.is_histogram {
             self.domain.images(d, x, low, high, images);
             images.retain(|&(x, _)| x < high);

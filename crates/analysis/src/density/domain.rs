@@ -1,7 +1,11 @@
 //! The box around the particles, and images of particles beyond its faces.
 
-use super::lattice::{Axes, axis_name};
+use super::{
+    functions::positions_on_host,
+    lattice::{Axes, axis_name},
+};
 use crate::{Error, Result};
+use burn::tensor::Tensor;
 
 /// The effect of a face of the box on kernels that reach beyond it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,11 +24,12 @@ pub enum Edge {
 /// Maximum number of images of a particle along an axis.
 const MAX_IMAGES: f64 = 64.0;
 
-/// A coordinate clamped to an interval; `None` if it is outside by more than the rounding of the ends to
-/// single precision.
-pub(super) fn clamp_rounded(x: f64, low: f64, high: f64) -> Option<f64> {
+/// A coordinate clamped to an interval; `None` if it is outside by more than the rounding of the ends,
+/// measured from `origin`, to single precision.
+pub(super) fn clamp_rounded(x: f64, [low, high]: [f64; 2], origin: f64) -> Option<f64> {
     let ends = [low, high].into_iter().filter(|end| end.is_finite());
-    let slack = 2.0 * f64::from(f32::EPSILON) * ends.map(f64::abs).fold(0.0, f64::max);
+    let largest = ends.map(|end| (end - origin).abs()).fold(0.0, f64::max);
+    let slack = 2.0 * f64::from(f32::EPSILON) * largest;
     let is_in = x >= low - slack && x <= high + slack;
     is_in.then(|| x.clamp(low, high))
 }
@@ -36,12 +41,24 @@ pub(super) struct DensityDomain {
     pub low: [f64; 3],
     pub high: [f64; 3],
     pub edges: [[Edge; 2]; 3],
+    /// The point from which the tensors of positions are measured.
+    pub origin: [f64; 3],
 }
 
 impl DensityDomain {
     /// A domain without faces.
     pub fn unbounded(axes: Axes) -> Self {
-        DensityDomain { axes, low: [0.0; 3], high: [0.0; 3], edges: [[Edge::Open; 2]; 3] }
+        let edges = [[Edge::Open; 2]; 3];
+        DensityDomain { axes, low: [0.0; 3], high: [0.0; 3], edges, origin: [0.0; 3] }
+    }
+
+    /// The rows of a tensor of positions, in the data's coordinates.
+    pub fn positions(&self, tensor: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+        let mut positions = positions_on_host(tensor)?;
+        for position in &mut positions {
+            (0..3).for_each(|d| position[d] += self.origin[d]);
+        }
+        Ok(positions)
     }
 
     /// # Errors
@@ -89,7 +106,7 @@ impl DensityDomain {
                 [a, b] => {
                     let low = if a == Edge::Reflecting { low } else { f64::NEG_INFINITY };
                     let high = if b == Edge::Reflecting { high } else { f64::INFINITY };
-                    position[d] = clamp_rounded(position[d], low, high)?;
+                    position[d] = clamp_rounded(position[d], [low, high], self.origin[d])?;
                 }
             }
         }

@@ -63,7 +63,6 @@ use burn::tensor::Tensor;
 use burntrace_core::Placement;
 use cells::{SortedSources, Targets};
 use domain::DensityDomain;
-use functions::positions_on_host;
 use sample::Sample;
 use smoother::Smoother;
 
@@ -145,7 +144,15 @@ impl Density {
     /// kernels that reach beyond: `edges[axis]` holds the low and the high face. By default there is no
     /// box. The corners are ignored along inactive axes and axes with two open faces.
     pub fn within(mut self, low: [f64; 3], high: [f64; 3], edges: [[Edge; 2]; 3]) -> Self {
-        self.domain = DensityDomain { axes: self.domain.axes, low, high, edges };
+        self.domain = DensityDomain { low, high, edges, ..self.domain };
+        self
+    }
+
+    /// Sets the point from which tensors of positions and points are measured, 0 by default. Boxes,
+    /// lattices and planes are in the data's coordinates. Far from 0, single precision holds distances to
+    /// a point nearby, but not coordinates.
+    pub fn measured_from(mut self, origin: [f64; 3]) -> Self {
+        self.domain.origin = origin;
         self
     }
 
@@ -213,7 +220,7 @@ impl Density {
     /// As [`on_grid`](Density::on_grid), and [`Error::Lattice`] for histograms and cloud-in-cell, which
     /// need a grid.
     pub fn at(&self, positions: &Tensor<2>, points: &Tensor<2>) -> Result<Estimate> {
-        self.at_points(positions, positions_on_host(points)?)
+        self.at_points(positions, self.domain.positions(points)?)
     }
 
     /// Evaluates the density of particles at `positions` `[n, 3]` at the nodes of a plane.
@@ -248,7 +255,7 @@ impl Density {
     }
 
     fn sample(&self, positions: &Tensor<2>, domain: &DensityDomain) -> Result<Sample> {
-        let given = positions_on_host(positions)?;
+        let given = self.domain.positions(positions)?;
         let sample =
             Sample::new(&given, self.weights.as_deref(), self.selected.as_deref(), domain)?;
         if sample.total == 0.0 && self.is_probability() {

@@ -77,6 +77,11 @@ impl FlowMap {
     ) -> Result<Self> {
         let mut end = save.position.clone();
         let (device, dtype) = (end.device(), end.dtype());
+        if let Some(rest) = &save.rest {
+            // Far from 0. The exponents depend on differences only, so the origin does not matter.
+            let low = Tensor::<1>::from_data(lattice.low(), (&device, dtype)).reshape([1, 3]);
+            end = (end - low) + rest.clone();
+        }
         if periods != [0.0; 3] {
             let periods = Tensor::<1>::from_data(periods, (&device, dtype)).reshape([1, 3]);
             end = end + save.image.clone().float().cast(dtype) * periods;

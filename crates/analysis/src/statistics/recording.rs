@@ -217,6 +217,8 @@ impl Recording {
 impl SaveBlock {
     fn read(save: Save, has_image: bool) -> Result<Self> {
         let [count, _] = save.position.dims();
+        let exact = save.exact_positions().map_err(|error| Error::Execution(error.to_string()))?;
+        let position = exact.into_flattened();
         let codes: Vec<i32> = numbers(save.status.try_into_data())?;
         let status = codes.into_iter().map(|code| {
             let unknown =
@@ -225,7 +227,7 @@ impl SaveBlock {
         });
         let block = SaveBlock {
             status: status.collect::<Result<_>>()?,
-            position: numbers(save.position.try_into_data())?,
+            position,
             image: has_image.then(|| numbers(save.image.try_into_data())).transpose()?,
             velocity: save.velocity.map(|rows| numbers(rows.try_into_data())).transpose()?,
             generation: save.generation.map(|row| numbers(row.try_into_data())).transpose()?,

@@ -26,8 +26,8 @@ impl SavedParticles {
         })
     }
 
-    /// The positions as a tensor `[n, 3]`, in the precision of the store.
-    pub fn on(&self, device: &OpenDevice) -> Tensor<2> {
-        tensors::positions(&self.positions, self.precision, device)
+    /// The positions as a tensor `[n, 3]`, measured from an origin, in the precision of the run.
+    pub fn on(&self, origin: [f64; 3], device: &OpenDevice) -> Tensor<2> {
+        tensors::positions(&self.positions, origin, self.precision, device)
     }
 }

@@ -20,6 +20,8 @@ pub struct DensityRequest {
     pub density: Density,
     pub axes: Axes,
     pub target: Target,
+    /// The point of the domain from which devices measure positions.
+    origin: [f64; 3],
     /// Whether the density integrates to the number of particles instead of 1.
     pub is_number: bool,
 }
@@ -45,7 +47,8 @@ impl DensityRequest {
         let normalization =
             if is_number { Normalization::Number } else { Normalization::Probability };
         let density = method.axes(axes).within(low, high, edges).normalization(normalization);
-        Ok(DensityRequest { density, axes, target: target(args, results, axes)?, is_number })
+        let (target, origin) = (target(args, results, axes)?, results.origin());
+        Ok(DensityRequest { density, axes, target, origin, is_number })
     }
 
     /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the middle
@@ -60,18 +63,20 @@ impl DensityRequest {
             grid.counts = [256, 256, 1];
         }
         let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
-        Ok(DensityRequest { density, axes, target: Target::Grid(grid), is_number: false })
+        let (target, origin) = (Target::Grid(grid), results.origin());
+        Ok(DensityRequest { density, axes, target, origin, is_number: false })
     }
 
     /// Estimates the density of particles on a device.
     pub fn estimate(&self, particles: &SavedParticles, device: &OpenDevice) -> Result<Estimate> {
-        let positions = particles.on(device);
+        let positions = particles.on(self.origin, device);
+        let density = self.density.clone().measured_from(self.origin);
         let estimate = match &self.target {
-            Target::Grid(lattice) => self.density.on_grid(&positions, lattice),
-            Target::Plane(plane) => self.density.on_plane(&positions, plane),
+            Target::Grid(lattice) => density.on_grid(&positions, lattice),
+            Target::Plane(plane) => density.on_plane(&positions, plane),
             Target::Points(points) => {
-                let points = tensors::positions(points, particles.precision, device);
-                self.density.at(&positions, &points)
+                let points = tensors::positions(points, self.origin, particles.precision, device);
+                density.at(&positions, &points)
             }
         };
         estimate.map_err(Misuse::of)

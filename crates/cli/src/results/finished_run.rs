@@ -73,6 +73,15 @@ impl Results {
         self.case.as_ref().map(|case| case.units.clone()).unwrap_or_default()
     }
 
+    /// The point from which to measure positions in the precision of the run: 0, or a corner of a
+    /// domain so far from 0 that this precision does not hold positions.
+    pub fn origin(&self) -> [f64; 3] {
+        match self.tracks.position_precision() == self.tracks.precision() {
+            true => [0.0; 3],
+            false => self.domain[0].map(|low| if low.is_finite() { low } else { 0.0 }),
+        }
+    }
+
     /// The axes along which the domain has an extent.
     pub fn axes(&self) -> Vec<usize> {
         (0..3).filter(|&d| self.domain[0][d] < self.domain[1][d]).collect()

@@ -4,13 +4,20 @@ use anyhow::{Result, anyhow};
 use burntrace::burn::tensor::{DType, Tensor, TensorData};
 use burntrace::{Precision, device::OpenDevice};
 
-/// Moves positions to a device as a tensor `[n, 3]`, in f32 where the device lacks f64.
-pub fn positions(positions: &[[f64; 3]], precision: Precision, device: &OpenDevice) -> Tensor<2> {
+/// Moves positions to a device as a tensor `[n, 3]`, measured from an origin, in f32 where the device
+/// lacks f64.
+pub fn positions(
+    positions: &[[f64; 3]],
+    origin: [f64; 3],
+    precision: Precision,
+    device: &OpenDevice,
+) -> Tensor<2> {
     let dtype = match precision {
         Precision::F64 if device.has_f64 => DType::F64,
         _ => DType::F32,
     };
-    let data = TensorData::new(positions.as_flattened().to_vec(), [positions.len(), 3]);
+    let measured = positions.iter().flat_map(|p| [0, 1, 2].map(|d| p[d] - origin[d]));
+    let data = TensorData::new(measured.collect::<Vec<_>>(), [positions.len(), 3]);
     Tensor::from_data(data.convert_dtype(dtype), (&device.device, dtype))
 }
 

@@ -1,6 +1,7 @@
 //! Commands on finished runs: density, FTLE, pictures, pages and reports.
 
 use super::program::{assert_refused, burntrace, text};
+use burntrace::{Precision, io::Tracks};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -253,4 +254,54 @@ fn render_options_are_applied() {
     refused(&["--color", "taste"], &["`taste`", "speed"]);
     refused(&["--size", "3x3"], &["3 x 3"]);
     refused(&["--colors", "rainbow"], &["rainbow", "viridis"]);
+}
+
+/// A current of 0.1 m/s to the east and 0.05 m/s to the north, in UTM coordinates.
+fn utm(folder: &Path) {
+    let image = format!(
+        "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+         WholeExtent=\"0 10 0 10 0 1\" Origin=\"450000 4500000 0\" Spacing=\"1000 1000 20\">\
+         <Piece Extent=\"0 10 0 10 0 1\"><PointData><DataArray type=\"Float32\" Name=\"U\" \
+         NumberOfComponents=\"3\" format=\"ascii\">{}</DataArray></PointData></Piece></ImageData>\
+         </VTKFile>",
+        "0.1 0.05 0 ".repeat(11 * 11 * 2)
+    );
+    let case = "[field]\nfiles = \"u.vti\"\n\
+        [seeds]\nkind = \"list\"\npoints = [[452000.3, 4502000.7, 5.0], [453000.1, 4503000.2, 7.0]]\n\
+        [trace]\nt0 = 0.0\nt1 = 10000.0\ndt = 1.0\n\
+        [save]\nevery_time = 2500.0\nvtk = [\"lines\", \"clouds\"]\n\
+        [run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(folder.join("u.vti"), image).unwrap();
+    std::fs::write(folder.join("case.toml"), case).unwrap();
+}
+
+#[test]
+fn positions_far_from_zero_are_saved_in_double_precision() {
+    let folder = tempfile::tempdir().unwrap();
+    utm(folder.path());
+    done(&burntrace(folder.path(), &["run", "case.toml", "--quiet"]));
+    let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
+    assert_eq!((tracks.precision(), tracks.position_precision()), (Precision::F32, Precision::F64));
+    let [first, last] = [0, tracks.num_saves() - 1].map(|save| tracks.position(save).unwrap());
+    assert!((first[0][1] - 4_502_000.7).abs() < 1e-6, "{first:?}");
+    for (from, to) in first.iter().zip(&last) {
+        for (d, travelled) in [1000.0, 500.0, 0.0].into_iter().enumerate() {
+            assert!((to[d] - from[d] - travelled).abs() < 1e-5 * 1000.0, "{from:?}, {to:?}");
+        }
+    }
+    let lines = burntrace_vtk::open(folder.path().join("out/tracks.vtp")).unwrap();
+    let points = lines.points().unwrap().values.into_f64();
+    let of_first: Vec<f64> =
+        (0..tracks.num_saves()).flat_map(|save| tracks.position(save).unwrap()[0]).collect();
+    assert_eq!(points[..of_first.len()], of_first);
+    assert_all_outputs(folder.path(), "out");
+    let all = json(&burntrace(folder.path(), &["report", "out", "--particles", "--json"]));
+    let saves = all["statistics"]["all"]["saves"].as_array().unwrap();
+    let speed = saves.last().unwrap()["mean_speed"].as_f64().unwrap();
+    assert!((speed - 0.1_f64.hypot(0.05)).abs() < 1e-8, "{speed}");
+    let density = json(&burntrace(
+        folder.path(),
+        &["density", "out", "--method", "histogram", "--json", "--no-pictures"],
+    ));
+    assert_eq!(density[0]["left_out"], 0, "{density}");
 }

@@ -46,11 +46,57 @@ impl Domain {
         })
     }
 
+    /// The point from which devices measure positions in the box: the middle of an axis that is
+    /// farther from 0 than it is long, because single precision represents few of its coordinates;
+    /// 0 on the others.
+    pub(crate) fn origin(&self) -> [f64; 3] {
+        [0, 1, 2].map(|d| {
+            let (low, high) = (self.low[d], self.high[d]);
+            let is_far = low.abs().min(high.abs()) > high - low && low.signum() == high.signum();
+            // Of as many digits as single precision holds.
+            let middle = f64::from_bits((low + 0.5 * (high - low)).to_bits() & SINGLE_DIGITS);
+            if is_far { middle } else { 0.0 }
+        })
+    }
+
+    /// The box moved by an offset.
+    pub(crate) fn moved(&self, by: [f64; 3]) -> Self {
+        let moved = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] + by[d]);
+        Domain { low: moved(self.low), high: moved(self.high) }
+    }
+
     /// Side lengths of the box; 0 along flat axes.
     pub fn size(&self) -> [f64; 3] {
         std::array::from_fn(|d| self.high[d] - self.low[d])
     }
 }
+
+/// The bounding box of points.
+///
+/// # Errors
+///
+/// [`Error::Empty`] if there are none.
+pub(crate) fn bounding_box(points: impl IntoIterator<Item = [f64; 3]>) -> Result<Domain> {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for p in points {
+        for d in 0..3 {
+            low[d] = low[d].min(p[d]);
+            high[d] = high[d].max(p[d]);
+        }
+    }
+    if low[0] > high[0] {
+        return Err(Error::Empty("there are no points"));
+    }
+    Domain::new(low, high)
+}
+
+/// Positions measured from an origin.
+pub(crate) fn measured_from(origin: [f64; 3], positions: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    positions.iter().map(|p| [0, 1, 2].map(|d| p[d] - origin[d])).collect()
+}
+
+/// Mask of the bits of a double-precision number that single precision holds.
+const SINGLE_DIGITS: u64 = !((1 << 29) - 1);
 
 /// Names of the axes.
 pub(crate) const AXES: [char; 3] = ['x', 'y', 'z'];

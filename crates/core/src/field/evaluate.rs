@@ -1,10 +1,10 @@
 //! Evaluates fields, and validates what they return.
 
-use super::{Field, Sampled};
+use super::{Field, Sampled, interface::origin, sampled::origin_row};
 use crate::{Error, Result};
 use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
 
-/// Velocity `[n, 3]` at positions `[n, 3]`.
+/// Velocity `[n, 3]` at positions `[n, 3]`, measured from the field's [`origin`].
 ///
 /// # Errors
 ///
@@ -12,11 +12,15 @@ use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
 /// if a frame cannot be read.
 pub(crate) fn velocity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
     let [count, _] = position.dims();
-    validated(field, "velocity", field.velocity(position, time), [count, 3])
+    let found = match field.origin_view() {
+        Some(field) => field.velocity_from_origin(position, &[time]),
+        None => field.velocity(plain(field, position), time),
+    };
+    validated(field, "velocity", found, [count, 3])
 }
 
-/// Velocity `[n, 3]` at positions `[n, 3]` and a time for each of them. If the field has no method
-/// for this, it is asked once for each of the different times.
+/// Velocity `[n, 3]` at positions `[n, 3]`, measured from the origin, and a time for each of them.
+/// If the field has no method for this, it is asked once for each of the different times.
 ///
 /// # Errors
 ///
@@ -29,7 +33,11 @@ pub(crate) fn velocity_at(
     if times.windows(2).all(|pair| pair[0] == pair[1]) {
         return velocity(field, position, times[0]);
     }
-    if let Some(found) = field.velocity_at(position.clone(), times) {
+    let found = match field.origin_view() {
+        Some(field) => Some(field.velocity_from_origin(position.clone(), times)),
+        None => field.velocity_at(plain(field, position.clone()), times),
+    };
+    if let Some(found) = found {
         return validated(field, "velocity", found, [times.len(), 3]);
     }
     let mut order: Vec<usize> = (0..times.len()).collect();
@@ -48,6 +56,14 @@ pub(crate) fn velocity_at(
     Ok(select_rows(Tensor::cat(found, 0), &inverse))
 }
 
+/// Positions `[n, 3]` in the data's coordinates.
+pub(crate) fn plain(field: &dyn Field, position: Tensor<2>) -> Tensor<2> {
+    match origin(field) {
+        [0.0, 0.0, 0.0] => position,
+        origin => position.clone() + origin_row(origin, &position),
+    }
+}
+
 /// Rows of a tensor by their indices.
 pub(crate) fn select_rows<const D: usize, K: Basic>(
     tensor: Tensor<D, K>,
@@ -59,7 +75,7 @@ pub(crate) fn select_rows<const D: usize, K: Basic>(
     tensor.select(0, indices)
 }
 
-/// Diffusivity `[n, 1]` at positions `[n, 3]`.
+/// Diffusivity `[n, 1]` at positions `[n, 3]`, measured from the origin.
 ///
 /// # Errors
 ///
@@ -67,7 +83,13 @@ pub(crate) fn select_rows<const D: usize, K: Basic>(
 pub(crate) fn diffusivity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
     let [count, _] = position.dims();
     let quantity = "diffusivity";
-    let Some(found) = field.diffusivity(position, time) else {
+    let found = match field.origin_view() {
+        Some(from_origin) if field.has_diffusivity() => {
+            Some(from_origin.diffusivity_from_origin(position, time))
+        }
+        _ => field.diffusivity(plain(field, position), time),
+    };
+    let Some(found) = found else {
         let reason = "it is `None`, but `has_diffusivity` is true; return a tensor [n, 1]".into();
         return Err(Error::Field { quantity, reason });
     };
@@ -81,6 +103,8 @@ pub(crate) fn is_tracked(field: &dyn Field, position: [f64; 3], time: f64) -> Re
         return Ok(field.device().is_autodiff());
     }
     let beside = (&field.device(), field.precision().dtype());
+    let origin = origin(field);
+    let position = [0, 1, 2].map(|d| position[d] - origin[d]);
     let position = Tensor::from_data(TensorData::new(position.to_vec(), [1, 3]), beside);
     let mut found = vec![velocity(field, position.clone(), time)?];
     if field.has_diffusivity() {

@@ -63,11 +63,15 @@ impl GridField {
         device: &Device,
         options: &FieldOptions,
     ) -> Result<Self> {
-        let shape = grid_shape(&axes, placement)?;
-        let time = input.time(options)?;
-        let nodes = axes.concat();
+        check_axes(&axes)?;
         let ends = |at: fn(&Vec<f64>) -> f64| axes.each_ref().map(at);
         let domain = Domain::new(ends(|axis| axis[0]), ends(|axis| axis[axis.len() - 1]))?;
+        let origin = domain.origin();
+        let measured = |d: usize| axes[d].iter().map(|x| x - origin[d]).collect::<Vec<_>>();
+        let measured = [0, 1, 2].map(measured);
+        let shape = grid_shape(&measured, placement);
+        let time = input.time(options)?;
+        let nodes = measured.concat();
         let layout = Layout {
             shape: FieldShape::Grid(shape),
             given: shape.values_per_frame(),
@@ -93,6 +97,7 @@ impl GridField {
             },
             stream,
             domain,
+            origin,
             time,
             device: device.clone(),
             precision: options.precision,
@@ -184,8 +189,8 @@ impl GridField {
 
 sampled_field!(GridField);
 
-/// The shape of a grid with these axes.
-fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> Result<GridShape> {
+/// Checks that axes have nodes and increase.
+fn check_axes(axes: &[Vec<f64>; 3]) -> Result<()> {
     for (d, axis) in axes.iter().enumerate() {
         if axis.is_empty() {
             return Err(Error::Empty("an axis of the grid has no nodes"));
@@ -202,14 +207,19 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> Result<GridShape> {
             }
         }
     }
+    Ok(())
+}
+
+/// The shape of a grid with these axes.
+fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
     let uniform = axes.iter().all(|axis| is_uniform(axis));
-    Ok(GridShape {
+    GridShape {
         nodes: axes.each_ref().map(Vec::len),
         origin: axes.each_ref().map(|axis| axis[0]),
         pitch: axes.each_ref().map(|axis| pitch(axis)),
         spacing: if uniform { Spacing::Uniform } else { Spacing::Table },
         placement,
-    })
+    }
 }
 
 /// Mean node distance of an axis.

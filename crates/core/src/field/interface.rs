@@ -81,4 +81,26 @@ pub trait Field: Send + Sync {
     fn sampled(&self) -> Option<&Sampled> {
         None
     }
+
+    /// The values of a sampled field at positions measured from its origin.
+    #[doc(hidden)]
+    fn origin_view(&self) -> Option<&dyn FromOrigin> {
+        None
+    }
+}
+
+/// The values of a sampled field at positions measured from its origin, which loses nothing far from
+/// 0 in single precision.
+pub trait FromOrigin {
+    /// Velocity `[n, 3]` at positions `[n, 3]` and one time, or a time for each position.
+    fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2>;
+
+    /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time.
+    fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
+}
+
+/// The point from which a run in a field measures positions.
+pub(crate) fn origin(field: &dyn Field) -> [f64; 3] {
+    let of_mesh = || field.mesh().map(Mesh::origin);
+    field.sampled().map(|sampled| sampled.origin).or_else(of_mesh).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ mod averaged;
 mod weights;
 
 use super::{
-    domain::Domain,
+    domain::{Domain, bounding_box},
     frames::TimeAxis,
     layout::{Layout, Ordered},
     load::{Input, Loaded},
@@ -21,7 +21,6 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use std::sync::Arc;
 use weights::CellWeights;
-pub(crate) use weights::to_host;
 
 /// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
 /// always interpolated by the shape functions of the cells (VTK's).
@@ -122,13 +121,14 @@ impl MeshField {
         let averages = averages.then_some((&*mesh, &*origins));
         let Loaded { velocity, stream, has_diffusivity } =
             given.load(layout, &time, (device, options), averages)?;
-        let domain = domain(&mesh)?;
+        let (domain, origin) = (domain(&mesh)?, mesh.origin());
         let tensors = tensors(velocity, records, device, options.precision);
         Ok(MeshField {
             sampled: Sampled {
                 tensors,
                 stream,
                 domain,
+                origin,
                 time,
                 device: device.clone(),
                 precision: options.precision,
@@ -164,7 +164,7 @@ impl MeshField {
     /// If positions are on another device or in another precision, or if the device tracks
     /// gradients.
     pub fn locate(&self, position: Tensor<2>) -> Tensor<1, Int> {
-        burntrace_kernels::locate(position, &self.sampled.tensors)
+        burntrace_kernels::locate(self.sampled.measured(position), &self.sampled.tensors)
     }
 
     /// Weights for positions `[n, 3]`, computed on the host.
@@ -249,17 +249,11 @@ sampled_field!(
 
 /// The bounding box of a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for p in mesh.points() {
-        for d in 0..3 {
-            low[d] = low[d].min(p[d]);
-            high[d] = high[d].max(p[d]);
-        }
-    }
+    let mut domain = bounding_box(mesh.points())?;
     if mesh.dimension() == 2 {
-        high[2] = low[2];
+        domain.high[2] = domain.low[2];
     }
-    Domain::new(low, high)
+    Ok(domain)
 }
 
 /// Position of a value of a mesh.
@@ -268,8 +262,8 @@ fn value_position(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f
         return [f64::NAN; 3];
     };
     match placement {
-        Placement::Nodes => mesh.points()[value],
-        Placement::Cells => mesh.points()[mesh.cells().nodes(value)[0] as usize],
+        Placement::Nodes => mesh.point(value),
+        Placement::Cells => mesh.point(mesh.cells().nodes(value)[0] as usize),
     }
 }
 

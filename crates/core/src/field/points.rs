@@ -3,7 +3,7 @@
 mod lattice;
 
 use super::{
-    domain::Domain,
+    domain::{bounding_box, measured_from},
     layout::Layout,
     load::{Input, Loaded},
     options::FieldOptions,
@@ -74,11 +74,13 @@ impl PointField {
     ) -> Result<Self> {
         check_positions(&positions)?;
         check_weighting(weighting, positions.len())?;
-        let domain = bounding_box(&positions)?;
+        let domain = bounding_box(positions.iter().copied())?;
+        let origin = domain.origin();
+        let measured = measured_from(origin, &positions);
         let time = input.time(options)?;
-        let lattice = Lattice::new(&positions, &domain, options.precision);
+        let lattice = Lattice::new(&measured, &domain.moved(origin.map(|x| -x)), options.precision);
         let shape = lattice.shape(weighting);
-        let coordinates = coordinates(&positions, &lattice.order, &shape);
+        let coordinates = coordinates(&measured, &lattice.order, &shape);
         let coordinates = options.precision.data(coordinates, [shape.axis(3)]);
         let layout = Layout {
             shape: FieldShape::Points(shape),
@@ -105,6 +107,7 @@ impl PointField {
             },
             stream,
             domain,
+            origin,
             time,
             device: device.clone(),
             precision: options.precision,
@@ -277,17 +280,6 @@ fn check_weighting(weighting: Weighting, count: usize) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-fn bounding_box(positions: &[[f64; 3]]) -> Result<Domain> {
-    let (mut low, mut high) = (positions[0], positions[0]);
-    for p in positions {
-        for d in 0..3 {
-            low[d] = low[d].min(p[d]);
-            high[d] = high[d].max(p[d]);
-        }
-    }
-    Domain::new(low, high)
 }
 
 /// Node coordinates in the layout of the kernels: one array for each axis, with padding.

@@ -20,6 +20,8 @@ pub struct Sampled {
     pub(crate) stream: Option<Arc<Stream>>,
     pub(crate) time: TimeAxis,
     pub(crate) domain: Domain,
+    /// The point from which coordinates in the tensors are measured.
+    pub(crate) origin: [f64; 3],
     pub(crate) device: Device,
     pub(crate) precision: Precision,
     /// Whether the padding of velocities holds a diffusivity.
@@ -41,6 +43,14 @@ impl Sampled {
             None => self.time.clock().frames,
         };
         self.frame_bytes() * frames as u64 + self.other_bytes()
+    }
+
+    /// Positions `[n, 3]` measured from the origin.
+    pub(crate) fn measured(&self, position: Tensor<2>) -> Tensor<2> {
+        match self.origin {
+            [0.0, 0.0, 0.0] => position,
+            origin => position.clone() - origin_row(origin, &position),
+        }
     }
 
     /// The size of the field, for a plan.
@@ -162,6 +172,12 @@ impl Sampled {
     }
 }
 
+/// An origin as a row `[1, 3]` beside positions.
+pub(crate) fn origin_row(origin: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
+    let row = TensorData::new(origin.to_vec(), [1, 3]);
+    Tensor::from_data(row, (&beside.device(), beside.dtype()))
+}
+
 /// The smallest range that contains two others.
 fn union(a: std::ops::Range<i64>, b: std::ops::Range<i64>) -> std::ops::Range<i64> {
     a.start.min(b.start)..a.end.max(b.end)
@@ -171,25 +187,22 @@ fn union(a: std::ops::Range<i64>, b: std::ops::Range<i64>) -> std::ops::Range<i6
 /// `locate_all` and `read`.
 macro_rules! sampled_field {
     ($field:ty $(, $more:item)*) => {
+        const _: () = {
+        use $crate::field::FromOrigin;
+
         impl $crate::Field for $field {
             fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-                let cells = self.locate_all(position);
-                self.sampled.at_times(&[time], |frame| self.read(frame, &cells)).narrow(1, 0, 3)
+                self.velocity_from_origin(self.sampled.measured(position), &[time])
             }
 
             fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
-                let cells = self.locate_all(position);
-                let read = self.sampled.at_times(times, |frame| self.read(frame, &cells));
-                Some(read.narrow(1, 0, 3))
+                Some(self.velocity_from_origin(self.sampled.measured(position), times))
             }
 
             fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
-                if !self.sampled.has_diffusivity {
-                    return None;
-                }
-                let cells = self.locate_all(position);
-                let read = self.sampled.at_times(&[time], |frame| self.read(frame, &cells));
-                Some(read.narrow(1, 3, 1))
+                let has_diffusivity = self.sampled.has_diffusivity;
+                let measured = || self.sampled.measured(position);
+                has_diffusivity.then(|| self.diffusivity_from_origin(measured(), time))
             }
 
             fn has_diffusivity(&self) -> bool {
@@ -220,8 +233,27 @@ macro_rules! sampled_field {
                 Some(&self.sampled)
             }
 
+            fn origin_view(&self) -> Option<&dyn FromOrigin> {
+                Some(self)
+            }
+
             $($more)*
         }
+
+        impl FromOrigin for $field {
+            fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
+                let cells = self.locate_all(position);
+                let read = self.sampled.at_times(times, |frame| self.read(frame, &cells));
+                read.narrow(1, 0, 3)
+            }
+
+            fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+                let cells = self.locate_all(position);
+                let read = self.sampled.at_times(&[time], |frame| self.read(frame, &cells));
+                read.narrow(1, 3, 1)
+            }
+        }
+        };
     };
 }
 pub(super) use sampled_field;

@@ -27,6 +27,11 @@ impl Mesh {
     /// field in single precision). A position on a face, an edge or a vertex belongs to the
     /// adjacent cell with the lowest index. In two dimensions z is ignored.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
+        self.locate_from_origin(self.measured(point))
+    }
+
+    /// As [`locate`](Mesh::locate), for a position measured from the origin.
+    pub(crate) fn locate_from_origin(&self, point: [f64; 3]) -> Option<Location> {
         let found = self.search(point, Shape::locate);
         // If Newton's method converges, it can miss a position only in folded cells.
         let may_miss = |answer: &Answer| !answer.has_converged || self.counts.folded > 0;
@@ -42,6 +47,16 @@ impl Mesh {
     /// mesh or does not arrive, the locator is used. The result is the same as with
     /// [`Mesh::locate`], except that a position on a face can be in any of the adjacent cells.
     pub fn walk(&self, from: usize, point: [f64; 3]) -> Option<Location> {
+        self.walk_from_origin(from, self.measured(point))
+    }
+
+    /// A position measured from the origin.
+    fn measured(&self, point: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|d| point[d] - self.origin[d])
+    }
+
+    /// As [`walk`](Mesh::walk), for a position measured from the origin.
+    pub(crate) fn walk_from_origin(&self, from: usize, point: [f64; 3]) -> Option<Location> {
         let mut cell = from;
         for _ in 0..MAX_CELLS {
             let Some(shape) = self.shape(cell) else { break };
@@ -54,7 +69,7 @@ impl Mesh {
                 Err(_) => break,
             }
         }
-        self.locate(point)
+        self.locate_from_origin(point)
     }
 
     /// Gradients of the shape functions at a location in this mesh; in two dimensions, the z

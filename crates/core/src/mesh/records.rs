@@ -41,7 +41,7 @@ impl Mesh {
             dimension: self.dimension(),
             cells: self.cells().len(),
             values: match placement {
-                Placement::Nodes => self.points().len(),
+                Placement::Nodes => self.points.len(),
                 Placement::Cells => self.cells().len(),
             },
             placement,
@@ -98,7 +98,7 @@ impl Mesh {
 
     fn simplex(&self, cell: usize, precision: Precision) -> [f64; CELL_RECORD] {
         let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
-        let nodes = nodes(self.points(), self.cells(), cell, &mut buffer);
+        let nodes = nodes(&self.points, self.cells(), cell, &mut buffer);
         let Some(map) = self.inverse_jacobian(cell, nodes, [0.0; 3]) else {
             return degenerate(nodes[0]);
         };
@@ -150,7 +150,7 @@ impl Mesh {
     ) -> ([f64; CELL_RECORD], Vec<[f64; 3]>) {
         let kind = self.cells().kinds[cell];
         let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
-        let nodes = nodes(self.points(), self.cells(), cell, &mut buffer);
+        let nodes = nodes(&self.points, self.cells(), cell, &mut buffer);
         let centre = kind.centre();
         let Some(map) = self.inverse_jacobian(cell, nodes, centre) else {
             return (degenerate(nodes[0]), Vec::new());

@@ -7,7 +7,10 @@ use super::{
     merge::{merge, tolerance},
     neighbours, survey,
 };
-use crate::{Precision, Result};
+use crate::{
+    Precision, Result,
+    field::{bounding_box, measured_from},
+};
 
 /// Number of irregular points, cells and faces of a mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +38,9 @@ pub struct MeshCounts {
 /// Edges below 10^-9 of the median are ignored.
 #[derive(Clone, Debug)]
 pub struct Mesh {
+    /// Relative to the origin.
     pub(super) points: Vec<[f64; 3]>,
+    pub(super) origin: [f64; 3],
     pub(super) cells: Cells,
     pub(super) merged: Vec<u32>,
     pub(super) first: Vec<u32>,
@@ -72,6 +77,8 @@ impl Mesh {
         if dimension == 2 {
             check_plane(points, &cells)?;
         }
+        let origin = bounding_box(points.iter().copied())?.origin();
+        let points = &measured_from(origin, points)[..];
         let tolerance = tolerance(points, &cells);
         let merged = merge(points, tolerance);
         tracing::debug!(points = points.len(), different = merged.points.len(), "merged");
@@ -93,6 +100,7 @@ impl Mesh {
         };
         Ok(Mesh {
             points: merged.points,
+            origin,
             cells,
             merged: merged.map,
             first: merged.first,
@@ -107,8 +115,29 @@ impl Mesh {
     }
 
     /// Coordinates of the points, after merging.
-    pub fn points(&self) -> &[[f64; 3]] {
+    pub fn points(&self) -> impl ExactSizeIterator<Item = [f64; 3]> {
+        (0..self.points.len()).map(|index| self.point(index))
+    }
+
+    /// Coordinates of the points, measured from the origin.
+    pub(crate) fn points_from_origin(&self) -> &[[f64; 3]] {
         &self.points
+    }
+
+    /// Coordinates of one point.
+    pub(crate) fn point(&self, index: usize) -> [f64; 3] {
+        self.plain(self.points[index])
+    }
+
+    /// A position in the data's coordinates.
+    pub(crate) fn plain(&self, position: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|d| position[d] + self.origin[d])
+    }
+
+    /// The point from which [boxes](Mesh::boxes) and the [locator](Mesh::locator) measure
+    /// coordinates; 0 along axes on which the mesh is not far from 0.
+    pub fn origin(&self) -> [f64; 3] {
+        self.origin
     }
 
     /// The cells, with indices of [`Mesh::points`].
@@ -152,12 +181,13 @@ impl Mesh {
         &self.face_starts
     }
 
-    /// Bounding box of each cell, with a margin; empty for cells without area or volume.
+    /// Bounding box of each cell, with a margin, measured from the [origin](Mesh::origin); empty for
+    /// cells without area or volume.
     pub fn boxes(&self) -> &[Bounds] {
         &self.boxes
     }
 
-    /// The locator of [`Mesh::locate`].
+    /// The locator of [`Mesh::locate`], measured from the [origin](Mesh::origin).
     pub fn locator(&self) -> &Locator {
         &self.locator
     }

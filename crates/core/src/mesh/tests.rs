@@ -20,7 +20,7 @@ fn random_point(k: usize, mesh: &Mesh) -> [f64; 3] {
 fn position(mesh: &Mesh, location: &Location) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for (node, weight) in mesh.cells().nodes(location.cell).iter().zip(location.weights) {
-        let point = mesh.points()[*node as usize];
+        let point = mesh.point(*node as usize);
         sum = [0, 1, 2].map(|d| sum[d] + weight * point[d]);
     }
     sum
@@ -147,7 +147,7 @@ fn location_is_independent_of_units_and_origin() {
             }
             // Vertices have the largest rounding errors.
             for point in mesh.points() {
-                check(&mesh, *point, scale, &format!("{kind:?} {scale} node"));
+                check(&mesh, point, scale, &format!("{kind:?} {scale} node"));
             }
         }
     }

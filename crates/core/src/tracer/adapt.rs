@@ -2,12 +2,13 @@
 
 use super::{
     Tracer, reinjection,
+    replay::on_host,
     runge_kutta::{StepResult, StepTimes, column_of, rk_step},
     selection::RowSelection,
     stepper::Stepper,
     tensor::{State, arrive, without_lost},
 };
-use crate::{Error, Result, Scheme, Status, field::to_host};
+use crate::{Error, Result, Scheme, Status};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
@@ -107,7 +108,7 @@ pub(super) fn steps_of(
         let trials: Vec<Trial> = trials.collect();
         let result = rk_step(stepper, &part, &StepTimes::of_each(&trials, &part))?;
         let [from, to, error] =
-            [&part.position, &result.to, &result.error].map(|rows| to_host(&rows.clone().detach()));
+            [on_host(&part.position)?, on_host(&result.to)?, on_host(&result.error)?];
         let of_row = rows.rows().iter().zip(&trials).enumerate();
         let verdicts = of_row.map(|(i, (row, trial))| {
             cursors[*row].judge(control, trial, [from[i], to[i], error[i]], slack)
@@ -151,10 +152,11 @@ fn accept(
         false => accepted.take(&result.to),
     };
     let to = without_lost(to, again)?;
+    let rest = accepted.take(&result.rest);
     let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
     let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
     let slow = accepted.take(&result.slow);
-    let moved = arrive(stepper, moved, (index, [start, until]), (to, slow))?;
+    let moved = arrive(stepper, moved, (index, [start, until]), (to, rest, slow))?;
     Ok(part.put(accepted, moved))
 }
 

@@ -1,15 +1,19 @@
 //! The domain box and its face conditions, validated.
 
 use super::{Tracer, obstacles, patches};
-use crate::{BoundaryCondition, Error, Face, InletShape, Patch, Result, Status, field::AXES};
+use crate::{
+    BoundaryCondition, Error, Face, InletShape, Patch, Result, Status,
+    field::{self, AXES},
+};
 use burntrace_kernels::Boundary;
 
-/// The domain box and its faces; flat axes are open. An infinite side becomes an exit that no
-/// particle reaches, so that the kernels never see an infinite width.
+/// The domain box and its faces, measured from the origin; flat axes are open. An infinite side
+/// becomes an exit that no particle reaches, so that the kernels never see an infinite width.
 pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
+    let origin = field::origin(tracer.field);
     let mut boundary = Boundary {
-        low: tracer.domain.low,
-        high: tracer.domain.high,
+        low: [0, 1, 2].map(|d| tracer.domain.low[d] - origin[d]),
+        high: [0, 1, 2].map(|d| tracer.domain.high[d] - origin[d]),
         faces: tracer.faces,
         wall: tracer.wall,
         patches: patches::boxes(tracer),
@@ -84,7 +88,9 @@ fn check_inflows(tracer: &Tracer) -> Result<()> {
                 if tracer.obstacles.iter().all(|o| o.surface != BoundaryCondition::Exit) =>
             {
                 return Err(Error::Inlet(
-                    "obstacles are an outlet, but none of them has the surface `exit`; give one that surface".into(),
+                    "obstacles are an outlet, but none of them has the surface `exit`; give one \
+                     that surface"
+                        .into(),
                 ));
             }
             _ => {}

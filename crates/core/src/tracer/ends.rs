@@ -3,7 +3,6 @@
 use super::{rows::Rows, slots, start::Releases};
 use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
-    floats::Floats,
     schedule::{NEVER, Schedule},
 };
 use burntrace_kernels::{MeshPatch, Record, status::BROKEN_OFF};
@@ -54,11 +53,11 @@ pub(super) fn account(
         let status = Status::from_code(code).ok_or_else(|| no_status(i, code))?;
         account.ends.status.push(status);
         if field.mesh().is_some() {
-            account.ends.mesh_face.push(mesh_face(status, record.place as usize, field));
+            account.ends.mesh_face.push(mesh_face(status, record.location, field));
         }
         if slots.have_obstacles {
             let may_be_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
-            let obstacle = usize::try_from(record.place).ok();
+            let obstacle = usize::try_from(record.location).ok();
             account.ends.obstacle.push(obstacle.filter(|_| may_be_at_one));
         }
         if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
@@ -93,8 +92,8 @@ pub(super) fn account(
             account.ends.end_time[i] = account.ends.release_time[i];
         }
     }
-    account.add_instances(slots, &rows.position, &mut counts);
-    account.patches = slots.left_through(&account.ends.status, &rows.position);
+    account.add_instances(slots, rows, &mut counts);
+    account.patches = slots.left_through(&account.ends.status, rows);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
@@ -103,7 +102,7 @@ pub(super) fn account(
 impl Account {
     /// Adds the instances before the last one of each slot to the counts, and the last ones as
     /// rows.
-    fn add_instances(&mut self, slots: &Slots, positions: &Floats, counts: &mut [(Status, usize)]) {
+    fn add_instances(&mut self, slots: &Slots, rows: &Rows, counts: &mut [(Status, usize)]) {
         let Some(again) = slots.again else { return };
         for (status, ended) in again.ended() {
             if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
@@ -122,7 +121,7 @@ impl Account {
                     release_time: self.ends.release_time[slot],
                     release_position,
                     end_time: self.ends.end_time[slot],
-                    end_position: positions.vector(slot),
+                    end_position: again.plain(rows.position(slot)),
                 });
             }
         }
@@ -151,7 +150,7 @@ impl Slots<'_> {
     }
 
     /// Number of particles that left the mesh, by patch, over all instances.
-    fn left_through(&self, status: &[Status], positions: &Floats) -> Vec<usize> {
+    fn left_through(&self, status: &[Status], rows: &Rows) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
             None => vec![0; self.patches.len()],
@@ -161,7 +160,7 @@ impl Slots<'_> {
         }
         let left = status.iter().enumerate().filter(|(_, status)| **status == Status::LeftMesh);
         for (i, _) in left {
-            if let Some(patch) = MeshPatch::at(self.patches, positions.vector(i)) {
+            if let Some(patch) = MeshPatch::at(self.patches, rows.position(i)) {
                 counts[patch] += 1;
             }
         }
@@ -180,11 +179,12 @@ impl Slots<'_> {
     }
 }
 
-/// The mesh face through which a particle left, decoded from its record.
-fn mesh_face(status: Status, code: usize, field: &dyn Field) -> Option<MeshFace> {
+/// The mesh face through which a particle left, decoded from its record; `None` if it left through a
+/// periodic face of the domain box, behind which there is no mesh.
+fn mesh_face(status: Status, code: i32, field: &dyn Field) -> Option<MeshFace> {
     // For other statuses, the column contains no face.
-    (status == Status::LeftMesh)
-        .then(|| MeshFace { cell: field.source_cell(code / 8), face: code % 8 })
+    let code = usize::try_from(code).ok().filter(|_| status == Status::LeftMesh);
+    code.map(|code| MeshFace { cell: field.source_cell(code / 8), face: code % 8 })
 }
 
 fn no_status(particle: usize, code: i32) -> Error {

@@ -94,7 +94,7 @@ pub(super) fn velocity(
 ) -> Result<Tensor<2>> {
     let FrameWindow { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
     let segment = segment(stepper, clock, steps);
-    Ok(burntrace_kernels::sample(particles.position.clone(), &tensors, segment))
+    Ok(burntrace_kernels::sample(particles.coordinates(), &tensors, segment))
 }
 
 fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {

@@ -1,9 +1,9 @@
 //! Positions of inlets, and their assignment to slots.
 
-use super::{Tracer, obstacles, patches, start};
+use super::{Tracer, obstacles, patches, replay::on_host, start};
 use crate::{
     Error, Inlet, Pattern, Result, Seeds,
-    field::{evaluate, to_host},
+    field::{self, evaluate, measured_from},
     inlet,
 };
 use burn::tensor::Tensor;
@@ -13,7 +13,8 @@ use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
     pub rules: SlotRules,
-    /// Positions of all inlets, one after another, rounded to the field's precision.
+    /// Positions of all inlets, one after another, measured from the origin and rounded to the
+    /// field's precision.
     pub positions: Vec<[f64; 3]>,
 }
 
@@ -67,7 +68,8 @@ impl Inflow {
             scatter: positions.scatter,
             stride: positions.stride,
         });
-        self.positions.extend(positions.positions.iter().map(|p| p.map(|x| precision.round(x))));
+        let measured = measured_from(field::origin(tracer.field), &positions.positions);
+        self.positions.extend(measured.into_iter().map(|p| p.map(|x| precision.round(x))));
         check_slots(self.positions.len())?;
         Ok(self.rules.inlets.len() - 1)
     }
@@ -93,10 +95,10 @@ fn check_slots(count: usize) -> Result<()> {
 /// Velocities at positions.
 fn velocity(tracer: &Tracer, positions: &[[f64; 3]], time: f64) -> Result<Vec<[f64; 3]>> {
     let field = tracer.field;
-    let numbers = positions.as_flattened().iter().copied();
-    let data = field.precision().data(numbers, [positions.len(), 3]);
+    let measured = measured_from(field::origin(field), positions);
+    let data = field.precision().data(measured.into_flattened(), [positions.len(), 3]);
     let position = Tensor::<2>::from_data(data, (&field.device(), field.precision().dtype()));
-    Ok(to_host(&evaluate::velocity(field, position, time)?))
+    on_host(&evaluate::velocity(field, position, time)?)
 }
 
 /// The positions of an inlet that are inside the mesh, if the field has one, and on the allowed

@@ -8,6 +8,7 @@ mod fused;
 mod hook;
 mod inflow;
 mod obstacles;
+mod origin_shift;
 #[cfg(test)]
 mod out_of_memory;
 mod particle_store;
@@ -22,6 +23,7 @@ mod run;
 mod runge_kutta;
 mod saving;
 mod selection;
+mod slot_counters;
 mod slots;
 mod snapshot;
 mod start;
@@ -281,7 +283,7 @@ impl<'a> Tracer<'a> {
         releases: Vec<Release>,
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
-        let (boundary, obstacles) = (boundary(self)?, obstacles::checked(self)?);
+        let (boundary, obstacles) = (boundary(self)?, obstacles::measured(self)?);
         Ok(Stepper {
             field: self.field,
             engine,

@@ -2,7 +2,8 @@
 
 use super::{Tracer, start};
 use crate::{
-    BoundaryCondition, Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status, field::AXES,
+    BoundaryCondition, Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status,
+    field::{self, AXES},
 };
 use burntrace_kernels::GeometryTensors;
 
@@ -54,6 +55,17 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
         }
     };
     tracer.obstacles.iter().enumerate().map(of_one).collect()
+}
+
+/// The obstacles of a tracer, adapted to its domain and measured from its origin.
+pub(super) fn measured(tracer: &Tracer) -> Result<Vec<Obstacle>> {
+    let by = field::origin(tracer.field).map(|x| -x);
+    let obstacles = checked(tracer)?;
+    if by == [0.0; 3] {
+        return Ok(obstacles);
+    }
+    let moved = |obstacle: Obstacle| Obstacle { shape: obstacle.shape.moved(by), ..obstacle };
+    Ok(obstacles.into_iter().map(moved).collect())
 }
 
 /// Why a condition cannot stand at an obstacle or at the boundary of a mesh, if so.
@@ -115,9 +127,11 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
 
 /// Whether a position is on the allowed side of a tracer's obstacles, as a function.
 pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + use<>> {
-    let obstacles = checked(tracer)?;
+    // The slack is in proportion to the coordinates.
+    let (obstacles, origin) = (measured(tracer)?, field::origin(tracer.field));
     let slack = SLACK * tracer.field.precision().epsilon();
     Ok(move |position: &[f64; 3]| {
-        obstacles.iter().all(|obstacle| obstacle.allows(*position, slack))
+        let position = [0, 1, 2].map(|d| position[d] - origin[d]);
+        obstacles.iter().all(|obstacle| obstacle.allows(position, slack))
     })
 }

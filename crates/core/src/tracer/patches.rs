@@ -71,11 +71,16 @@ impl Patch {
         self.inlet.as_ref()
     }
 
-    /// The box in the form that kernels read.
-    fn widened(&self, (margin, precision): (f64, Precision), dimension: usize) -> MeshPatch {
+    /// The box in the form that kernels read, measured from the mesh's origin.
+    fn widened(
+        &self,
+        origin: [f64; 3],
+        (margin, precision): (f64, Precision),
+        dimension: usize,
+    ) -> MeshPatch {
         let mut patch = MeshPatch {
-            low: self.low.map(|x| precision.round(x - margin)),
-            high: self.high.map(|x| precision.round(x + margin)),
+            low: [0, 1, 2].map(|d| precision.round(self.low[d] - origin[d] - margin)),
+            high: [0, 1, 2].map(|d| precision.round(self.high[d] - origin[d] + margin)),
             wall: self.wall,
         };
         for axis in dimension..3 {
@@ -107,7 +112,8 @@ impl Patch {
 }
 
 impl Tracer<'_> {
-    /// Sets the condition at mesh boundaries, by default [`BoundaryCondition::Exit`]; ignored for other fields.
+    /// Sets the condition at mesh boundaries, by default [`BoundaryCondition::Exit`]; ignored for
+    /// other fields.
     pub fn mesh_wall(mut self, wall: BoundaryCondition) -> Self {
         self.wall = wall;
         self
@@ -130,20 +136,22 @@ impl Tracer<'_> {
     }
 }
 
-/// The patches of a run in the form that kernels read; empty for a field without a mesh.
+/// The patches of a run in the form that kernels read, measured from the mesh's origin; empty for a
+/// field without a mesh.
 pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
     let Some(mesh) = tracer.field.mesh().filter(|_| !tracer.patches.is_empty()) else {
         return Vec::new();
     };
     let precision = tracer.field.precision();
     let by = (margin(mesh, precision), precision);
-    tracer.patches.iter().map(|patch| patch.widened(by, mesh.dimension())).collect()
+    let widened = |patch: &Patch| patch.widened(mesh.origin(), by, mesh.dimension());
+    tracer.patches.iter().map(widened).collect()
 }
 
 /// The width by which boxes are enlarged, in the data's unit of length.
 fn margin(mesh: &Mesh, precision: Precision) -> f64 {
     let mut bounds = Bounds::EMPTY;
-    mesh.points().iter().for_each(|point| bounds.add(*point));
+    mesh.points_from_origin().iter().for_each(|point| bounds.add(*point));
     let (mut largest, mut extent) = (0.0_f64, 0.0_f64);
     for (low, high) in bounds.low.into_iter().zip(bounds.high) {
         largest = largest.max(low.abs()).max(high.abs());
@@ -195,18 +203,19 @@ fn check_boxes(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
     match has_face.iter().position(|has| !has) {
         Some(patch) => tracer.patches[patch].fail(format!(
             "no boundary face of the mesh is in its box; the boundary extends from {:?} to {:?}",
-            all.low, all.high
+            mesh.plain(all.low),
+            mesh.plain(all.high)
         )),
         None => Ok(()),
     }
 }
 
-/// The bounding box of a face's corners.
+/// The bounding box of a face's corners, measured from the mesh's origin.
 fn around(mesh: &Mesh, cell: usize, face: usize) -> Bounds {
     let nodes = mesh.cells().nodes(cell);
     let mut bounds = Bounds::EMPTY;
     for corner in mesh.cells().kinds[cell].table().faces[face] {
-        bounds.add(mesh.points()[nodes[*corner] as usize]);
+        bounds.add(mesh.points_from_origin()[nodes[*corner] as usize]);
     }
     bounds
 }

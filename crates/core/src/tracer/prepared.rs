@@ -4,6 +4,7 @@ use super::{
     Tracer,
     batches::Batches,
     boundary::periods,
+    origin_shift::OriginShift,
     particle_store::ParticleStore,
     run::Run,
     slots::Slots,
@@ -193,11 +194,13 @@ impl<'a> Prepared<'a> {
             slots.set_seed_releases(each);
         }
         let count = rows.count();
+        let shift = OriginShift::new(tracer.field);
         let plan = SavePlan {
             particles: count,
             reuses_slots: slots.is_some(),
             saves: schedule.saves(),
             precision: tracer.field.precision(),
+            positions: shift.precision(tracer.field.precision()),
             velocity: tracer.velocity,
             periods: periods(&stepper.boundary),
         };
@@ -210,6 +213,7 @@ impl<'a> Prepared<'a> {
             releases,
             slots,
             store: ParticleStore::on_host(rows, &device),
+            shift,
             batches: Batches::new(self.batch),
             is_tracked,
             overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,

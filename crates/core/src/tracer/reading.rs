@@ -1,5 +1,6 @@
 //! Saves that are read back from the device while the next launch runs.
 
+use super::{origin_shift::OriginShift, saving::Block};
 use crate::{Error, Result, Save};
 use burn::tensor::{DType, Device, ExecutionError, Int, Tensor, TensorData, Transaction};
 use burntrace_kernels::Particles;
@@ -15,6 +16,7 @@ pub(super) struct Reading {
     first: usize,
     has_image: bool,
     has_generation: bool,
+    shift: OriginShift,
     copies: Copies,
 }
 
@@ -35,7 +37,7 @@ impl Reading {
         particles: &Particles,
         velocity: Option<Tensor<2>>,
         [has_image, has_generation]: [bool; 2],
-        (index, time, first): (usize, f64, usize),
+        ((index, time, first), shift): (Block, OriginShift),
     ) -> Self {
         let mut transaction = Transaction::default()
             .register(particles.position.clone())
@@ -54,7 +56,7 @@ impl Reading {
             Poll::Ready(read) => Copies::Done(read),
             Poll::Pending => Copies::Underway(copies),
         };
-        Reading { index, time, first, has_image, has_generation, copies }
+        Reading { index, time, first, has_image, has_generation, shift, copies }
     }
 
     /// Waits for the copies and returns the save on the host.
@@ -66,7 +68,7 @@ impl Reading {
         let mut data = read.map_err(|error| Error::Execution(format!("{error:?}")))?.into_iter();
         let mut next =
             || data.next().ok_or_else(|| Error::Execution("it lost part of a save".into()));
-        let position = floats(next()?);
+        let (position, rest) = self.shift.apply(floats(next()?));
         let status = ints(next()?);
         let image = match self.has_image {
             true => ints(next()?),
@@ -78,7 +80,7 @@ impl Reading {
         };
         let velocity = data.next().map(floats);
         let (index, time, first) = (self.index, self.time, self.first);
-        Ok(Save { index, time, first, position, status, image, velocity, generation })
+        Ok(Save { index, time, first, position, rest, status, image, velocity, generation })
     }
 }
 

@@ -1,5 +1,4 @@
-//! Re-injection for the tensor engine: on the host, one slot at a time. The reference for the fused
-//! operation.
+//! Re-injection for the tensor engine: on the host, one slot at a time.
 
 use super::{
     slots::{End, Reinjection},
@@ -128,12 +127,13 @@ impl Rows {
         State {
             first_slot: state.first_slot,
             position: state.position.mask_where(all.clone(), position),
+            rest: state.rest.mask_fill(all.clone(), 0.0),
             status: state.status.mask_where(mask.clone(), column(self.status)),
             step: state.step.mask_where(mask.clone(), column(self.step)),
             tries: state.tries,
             generation: state.generation.mask_where(mask.clone(), column(self.generation)),
             image: state.image.mask_fill(all, 0),
-            place: state.place.mask_fill(mask.clone(), 0),
+            location: state.location.mask_fill(mask.clone(), 0),
             fraction: state.fraction.mask_where(mask, fraction),
         }
     }
@@ -143,7 +143,7 @@ impl Rows {
         self.first + row as u32
     }
 
-    /// As `ReinjectionTable::reinject` of the fused operation.
+    /// As `Slot::reinject` of the fused operation.
     fn reinject(&mut self, row: usize, following: &Reinjection) -> Option<End> {
         let rules = &following.reinjection.slots;
         let (slot, status, position) = (self.slot(row), self.status[row], self.position[row]);
@@ -171,7 +171,7 @@ impl Rows {
 
     fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Reinjection) {
         let (slot, reinjection) = (self.slot(row), &following.reinjection);
-        self.step[row] = NEVER;
+        (self.step[row], self.fraction[row]) = (NEVER, 0.0);
         let Some(number) = reinjection.slots.source(slot) else { return };
         let source = &reinjection.slots.sources[number];
         let next = reinjection.releases[number].next(source, slot, after);

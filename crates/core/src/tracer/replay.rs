@@ -2,7 +2,7 @@
 //! event loop of the fused operation, which also gives the derivatives of their ends.
 
 use super::{Tracer, reinjection, stepper::Stepper, tensor::State};
-use crate::{Engine, Result, Status, field::to_host};
+use crate::{Engine, Error, Result, Status};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement};
 
@@ -23,6 +23,11 @@ pub(super) fn paths(
     (engine == Engine::Tensor || tracer.each_step.is_some()).then(paths)
 }
 
+/// Positions `[n, 3]` on the host.
+pub(super) fn on_host(position: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+    Ok(reinjection::floats(&position.clone().detach())?.as_chunks().0.to_vec())
+}
+
 /// The ends of paths; one row for each particle.
 pub(super) struct Landing {
     /// Positions `[n, 3]`.
@@ -34,21 +39,21 @@ pub(super) struct Landing {
     /// Fraction of the path at which a particle ended `[n, 1]`; 1 if it did not.
     pub fraction: Tensor<2>,
     /// Cells, faces or obstacles, as the records store them `[n, 1]`.
-    pub place: Tensor<2, Int>,
+    pub location: Tensor<2, Int>,
 }
 
-/// Follows the paths `from -> to`, which are finite; `places` are those of the starts.
+/// Follows the paths `from -> to`, which are finite; `locations` are those of the starts.
 pub(super) fn land(
     stepper: &Stepper,
     from: &Tensor<2>,
     to: &Tensor<2>,
-    places: &Tensor<2, Int>,
+    locations: &Tensor<2, Int>,
 ) -> Result<Landing> {
-    let places = reinjection::ints(places)?;
-    let starts = to_host(&from.clone().detach());
-    let free = to_host(&to.clone().detach());
-    let follow = |paths: &Paths| paths.follow(&starts, &free, &places);
-    let ends = stepper.paths.as_ref().map_or_else(Vec::new, follow);
+    let locations = reinjection::ints(locations)?;
+    let Some(paths) = &stepper.paths else {
+        return Err(Error::Execution("it lost the boundaries of the domain".into()));
+    };
+    let ends = paths.follow(&on_host(from)?, &on_host(to)?, &locations);
     let [n, _] = to.dims();
     let (device, dtype) = (to.device(), to.dtype());
     let ints = |numbers: Vec<i32>, columns: usize| {
@@ -61,22 +66,46 @@ pub(super) fn land(
         image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
         status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
         fraction: Tensor::from_data(TensorData::new(fraction, [n, 1]), (&device, dtype)),
-        place: ints(ends.iter().map(|path| path.place).collect(), 1),
+        location: ints(ends.iter().map(|path| path.location).collect(), 1),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
     })
 }
 
+/// Where steps start, on the host.
+pub(super) struct Starts {
+    positions: Vec<[f64; 3]>,
+    locations: Vec<i32>,
+}
+
+impl Starts {
+    /// Reads the starts of steps; `None` if their stages need no paths.
+    pub fn read(stepper: &Stepper, part: &State) -> Result<Option<Self>> {
+        if stepper.paths.is_none() || stepper.field.mesh().is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Starts {
+            positions: on_host(&part.position)?,
+            locations: reinjection::ints(&part.location)?,
+        }))
+    }
+}
+
 /// The positions at which the stages of steps sample the field: for a stage outside a mesh, the last
 /// point in the mesh on the straight line to it; images in the box on periodic axes.
-pub(super) fn sampled_at(stepper: &Stepper, part: &State, stage: Tensor<2>) -> Result<Tensor<2>> {
-    let from = &part.position;
+pub(super) fn sampled_at(
+    stepper: &Stepper,
+    (from, starts): (&Tensor<2>, Option<&Starts>),
+    stage: Tensor<2>,
+) -> Result<Tensor<2>> {
     let stage = wrap(&stepper.boundary, stage);
-    let (Some(paths), Some(mesh)) = (&stepper.paths, stepper.field.mesh()) else {
+    let (Some(paths), Some(mesh), Some(starts)) = (&stepper.paths, stepper.field.mesh(), starts)
+    else {
         return Ok(stage);
     };
-    let places = reinjection::ints(&part.place)?;
-    let (starts, stages) = (to_host(&from.clone().detach()), to_host(&stage.clone().detach()));
-    let clipped = paths.clip(&starts, &stages, &places, &|point| mesh.locate(point).is_some());
+    let Starts { positions, locations } = starts;
+    let stages = on_host(&stage)?;
+    let clipped = paths
+        .clip(positions, &stages, locations, &|point| mesh.locate_from_origin(point).is_some());
     Ok(moved(from, &stage, &clipped.iter().map(Option::as_ref).collect::<Vec<_>>()))
 }
 
@@ -127,6 +156,11 @@ pub(super) fn wrap(boundary: &Boundary, p: Tensor<2>) -> Tensor<2> {
         let boxes = x.clone().detach().sub_scalar(low).div_scalar(width).floor();
         // A non-finite stage has no image; beyond all bounds it samples the grid's edge.
         let boxes = boxes.clone().mask_fill(boxes.is_finite().bool_not(), 0.0);
+        // Rounding must not move a point just below the high face to the low one.
+        let fixed = x.clone().detach();
+        let is_inside = fixed.clone().greater_equal_elem(low);
+        let is_inside = is_inside.bool_and(fixed.lower_elem(boundary.high[d]));
+        let boxes = boxes.mask_fill(is_inside, 0.0);
         (x - boxes.mul_scalar(width)).clamp(low, boundary.high[d])
     });
     Tensor::cat(columns.to_vec(), 1)

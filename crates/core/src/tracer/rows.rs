@@ -2,13 +2,13 @@
 
 use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{Particles, RECORD};
+use burntrace_kernels::{POSITION, Particles, RECORD};
 use std::ops::Range;
 
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
-    /// Three numbers for each particle; empty if positions are not needed.
+    /// [`POSITION`] numbers for each particle; empty if positions are not needed.
     pub position: Floats,
     /// [`RECORD`] numbers for each particle.
     pub record: Vec<i32>,
@@ -34,10 +34,16 @@ impl Rows {
         self.fraction.len()
     }
 
+    /// The position of a particle, measured from the origin of the run.
+    pub fn position(&self, particle: usize) -> [f64; 3] {
+        let at = POSITION * particle;
+        [at, at + 1, at + 2].map(|i| self.position.get(i) + self.position.get(i + 3))
+    }
+
     /// A copy of some rows.
     pub fn batch(&self, rows: Range<usize>) -> Self {
         Rows {
-            position: self.position.slice(3 * rows.start..3 * rows.end),
+            position: self.position.slice(POSITION * rows.start..POSITION * rows.end),
             record: self.record[RECORD * rows.start..RECORD * rows.end].to_vec(),
             fraction: self.fraction.slice(rows),
         }
@@ -45,7 +51,7 @@ impl Rows {
 
     /// Overwrites the rows from `first` on.
     pub fn put(&mut self, first: usize, batch: &Rows) {
-        self.position.put(3 * first, &batch.position);
+        self.position.put(POSITION * first, &batch.position);
         self.record[RECORD * first..][..batch.record.len()].copy_from_slice(&batch.record);
         self.fraction.put(first, &batch.fraction);
     }
@@ -55,7 +61,7 @@ impl Rows {
         let count = self.count();
         let record = TensorData::new(self.record, [count, RECORD]);
         Particles {
-            position: self.position.into_tensor([count, 3], device),
+            position: self.position.into_tensor([count, POSITION], device),
             record: Tensor::from_data(record, (device, DType::I32)),
             fraction: self.fraction.into_tensor([count], device),
         }

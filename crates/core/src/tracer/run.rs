@@ -3,6 +3,7 @@
 use super::{
     Tracer,
     batches::Batches,
+    origin_shift::OriginShift,
     particle_store::ParticleStore,
     reading::Reading,
     slots::{End, Reinjection, Slots},
@@ -32,6 +33,7 @@ pub(super) struct Run<'a> {
     /// The slots, if they are re-used.
     pub slots: Option<Slots>,
     pub store: ParticleStore,
+    pub shift: OriginShift,
     pub batches: Batches,
     /// Whether gradients are tracked.
     pub is_tracked: bool,

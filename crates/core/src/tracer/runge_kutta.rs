@@ -1,6 +1,11 @@
 //! Runge-Kutta steps in tensor operations.
 
-use super::{adapt::Trial, replay, stepper::Stepper, tensor::State};
+use super::{
+    adapt::Trial,
+    replay::{Starts, sampled_at},
+    stepper::Stepper,
+    tensor::{State, sum},
+};
 use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::Ratio;
@@ -53,6 +58,8 @@ pub(super) fn column_of(
 /// The result of a step before boundaries.
 pub(super) struct StepResult {
     pub to: Tensor<2>,
+    /// The rests of `to`.
+    pub rest: Tensor<2>,
     /// Mask of particles slower than the threshold speed `[n, 1]`.
     pub slow: Tensor<2, Bool>,
     /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
@@ -68,22 +75,24 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
         Some(_) => tableau.stages,
         None => tableau.solution_stages(),
     };
+    let starts = Starts::read(stepper, part)?;
     let mut k: Vec<Tensor<2>> = Vec::with_capacity(stages);
     for s in 0..stages {
         let mut stage = from.clone();
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + times.displacement(k.clone(), a.value());
         }
-        let stage = replay::sampled_at(stepper, part, stage)?;
+        let stage = sampled_at(stepper, (from, starts.as_ref()), stage)?;
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }
-    let to = from.clone() + times.displacement(mean(&tableau.b, &k), 1.0);
+    let displacement = times.displacement(mean(&tableau.b, &k), 1.0);
+    let (to, rest) = sum(from, displacement + part.rest.clone());
     let error = times.displacement(mean(&tableau.error, &k), 1.0);
     let first = k.swap_remove(0).detach();
     let speed = first.powi_scalar(2).sum_dim(1);
     let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    Ok(StepResult { to, slow, error })
+    Ok(StepResult { to, rest, slow, error })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

@@ -7,7 +7,7 @@ use burntrace_kernels::Particles;
 use std::time::Instant;
 
 /// Number and time of a save, and the first particle of the block.
-type Block = (usize, f64, usize);
+pub(super) type Block = (usize, f64, usize);
 
 impl Run<'_> {
     fn velocity(&self, particles: &Particles, time: f64) -> Result<Option<Tensor<2>>> {
@@ -21,7 +21,7 @@ impl Run<'_> {
         let velocity = self.velocity(particles, block.1)?;
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
         let has = [has_image, self.slots.is_some()];
-        self.reading = Some(Reading::start(particles, velocity, has, block));
+        self.reading = Some(Reading::start(particles, velocity, has, (block, self.shift)));
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
@@ -37,11 +37,13 @@ impl Run<'_> {
 
     /// A save, or a block of one, on the device of the particles.
     pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
+        let (position, rest) = self.shift.apply(particles.position.clone());
         Ok(Save {
             index,
             time,
             first,
-            position: particles.position.clone(),
+            position,
+            rest,
             status: particles.status(),
             image: particles.image(),
             velocity: self.velocity(particles, time)?,
@@ -55,6 +57,7 @@ impl Run<'_> {
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
             let empty = empty.expand(save.position.dims());
             save.position = save.position.mask_fill(empty.clone(), f64::NAN);
+            save.rest = save.rest.map(|rows| rows.mask_fill(empty.clone(), f64::NAN));
             save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
         }
         let is_whole = save.first + save.position.dims()[0] == self.store.count();

@@ -1,14 +1,13 @@
 //! Slots that are re-used: the instance in each, and the instances before it.
 
-use super::{Tracer, inflow::Inflow, state::RunState};
+use super::{Tracer, inflow::Inflow};
 use crate::{
-    Error, ParticleInstance, Precision, Result, Seeds, Status,
+    Error, ParticleInstance, Precision, Result, Seeds, Status, field,
     schedule::{Chunk, Schedule, TimeSpan},
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MeshPatch, ReinjectionRules, Releases, SlotRules, status::WAITING};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A logged end that is followed by a re-injection or another release.
@@ -26,7 +25,7 @@ pub(super) struct End {
 /// The re-injection rules of a launch.
 #[derive(Clone)]
 pub(super) struct Reinjection {
-    /// Positions of inlets.
+    /// Positions of inlets, measured from the origin.
     pub positions: Arc<Vec<[f64; 3]>>,
     pub reinjection: ReinjectionRules,
 }
@@ -64,32 +63,34 @@ impl Reinjection {
 
 /// The start of the current instance of a slot.
 #[derive(Clone, Copy, Debug)]
-struct InstanceStart {
-    time: f64,
-    step: u64,
-    generation: u32,
+pub(super) struct InstanceStart {
+    pub time: f64,
+    pub step: u64,
+    pub generation: u32,
     /// The inlet; `None` for a seed.
-    inlet: Option<u16>,
+    pub inlet: Option<u16>,
     /// Whether this is an empty slot of a source.
-    is_empty: bool,
+    pub is_empty: bool,
 }
 
 /// The re-used slots of a run.
 pub(super) struct Slots {
     following: Reinjection,
-    timetables: Vec<Timetable>,
+    pub timetables: Vec<Timetable>,
     span: TimeSpan,
     precision: Precision,
+    /// The point from which positions are measured, but those of seeds.
+    origin: [f64; 3],
     seeds: Vec<[f64; 3]>,
-    current: Vec<InstanceStart>,
+    pub current: Vec<InstanceStart>,
     /// Number of ended instances that were followed by another one, by status.
-    ended: Vec<(Status, usize)>,
+    pub ended: Vec<(Status, usize)>,
     /// Number of them that left the mesh, by patch.
-    left_through: Vec<usize>,
+    pub left_through: Vec<usize>,
     /// Steps taken by them.
-    particle_steps: u64,
+    pub particle_steps: u64,
     /// Particles that sources have released.
-    from_sources: u64,
+    pub from_sources: u64,
 }
 
 /// Ends per slot for which a launch's log has room, on devices that need a fixed size; smaller for
@@ -134,7 +135,8 @@ impl Slots {
             timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
             span,
             precision,
-            seeds: seeds.positions().iter().map(|p| p.map(|x| precision.round(x))).collect(),
+            origin: field::origin(tracer.field),
+            seeds: seeds.positions().to_vec(),
             current,
             ended: Status::ALL.map(|status| (status, 0)).to_vec(),
             particle_steps: 0,
@@ -146,7 +148,7 @@ impl Slots {
         &self.following.reinjection.slots
     }
 
-    /// Positions of inlets for the whole run.
+    /// Positions of inlets for the whole run, measured from the origin.
     pub fn inlets(&self) -> &[[f64; 3]] {
         &self.following.positions
     }
@@ -156,9 +158,12 @@ impl Slots {
         self.current.len()
     }
 
-    /// The positions of the first releases in the slots of sources.
+    /// The positions of the first releases in the slots of sources, measured from the origin.
     pub fn first_positions(&self) -> Vec<[f64; 3]> {
-        (self.seeds.len()..self.count()).map(|slot| self.release_position(slot)).collect()
+        let slots = self.seeds.len()..self.count();
+        slots
+            .filter_map(|slot| Some(self.inlet_position(slot, self.current[slot].inlet?)))
+            .collect()
     }
 
     /// Sets the release times of the seeds.
@@ -210,7 +215,7 @@ impl Slots {
             release_time: self.current[slot].time,
             release_position: self.release_position(slot),
             end_time: time_of((end.step, end.fraction), chunk),
-            end_position: end.position,
+            end_position: self.plain(end.position),
         };
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
@@ -246,15 +251,27 @@ impl Slots {
 
     /// The release position of the current instance of a slot.
     fn release_position(&self, slot: usize) -> [f64; 3] {
-        let current = &self.current[slot];
-        let Some(inlet) = current.inlet else { return self.seeds[slot] };
+        match self.current[slot].inlet {
+            None => self.seeds[slot],
+            Some(inlet) => self.plain(self.inlet_position(slot, inlet)),
+        }
+    }
+
+    /// A position in the data's coordinates.
+    pub fn plain(&self, position: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|d| position[d] + self.origin[d])
+    }
+
+    /// The position at an inlet of the current instance of a slot.
+    fn inlet_position(&self, slot: usize, inlet: u16) -> [f64; 3] {
         let rules = self.rules();
         let after_end = rules.is_reinjection_inlet(inlet.into());
         let number = match rules.source(slot as u32) {
             Some(source) if !after_end => rules.sources[source].local(slot as u32).unwrap_or(0),
             _ => slot as u32,
         };
-        let row = rules.inlets[usize::from(inlet)].row(number, current.generation);
+        let generation = self.current[slot].generation;
+        let row = rules.inlets[usize::from(inlet)].row(number, generation);
         self.following.positions[row as usize]
     }
 
@@ -297,82 +314,6 @@ impl Slots {
         let of_source = Tensor::<2, Int>::from_data(of_source, (&status.device(), DType::I32));
         let waits = status.clone().reshape([n, 1]).equal_elem(WAITING);
         Some(waits.bool_and(of_source.equal_elem(1)))
-    }
-}
-
-/// The counters of a run's slots, in serialisable form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct SlotCounters {
-    /// In the order of [`Status::ALL`].
-    ended: Vec<u64>,
-    left_through: Vec<u64>,
-    particle_steps: u64,
-    from_sources: u64,
-    /// Releases of each source that were due.
-    due: Vec<u64>,
-}
-
-/// Marks a seed in an array of inlets.
-const NO_INLET: u16 = u16::MAX;
-
-impl Slots {
-    /// The mutable state: counters, and columns with one number for each slot.
-    pub fn counters(&self) -> (SlotCounters, [(&'static str, Vec<u8>); 5]) {
-        let counters = SlotCounters {
-            ended: self.ended.iter().map(|(_, count)| *count as u64).collect(),
-            left_through: self.left_through.iter().map(|count| *count as u64).collect(),
-            particle_steps: self.particle_steps,
-            from_sources: self.from_sources,
-            due: self.timetables.iter().map(Timetable::due).collect(),
-        };
-        let columns = [
-            ("release_time", self.column(|current| current.time)),
-            ("release_step", self.column(|current| current.step)),
-            ("generation", self.column(|current| current.generation)),
-            ("inlet", self.column(|current| current.inlet.unwrap_or(NO_INLET))),
-            ("is_empty", self.column(|current| u8::from(current.is_empty))),
-        ];
-        (counters, columns)
-    }
-
-    fn column<T: bytemuck::Pod>(&self, number: impl Fn(&InstanceStart) -> T) -> Vec<u8> {
-        let numbers: Vec<T> = self.current.iter().map(number).collect();
-        bytemuck::cast_slice(&numbers).to_vec()
-    }
-
-    /// Restores the state of a run of the same tracer.
-    pub fn restore(&mut self, counters: &SlotCounters, state: &RunState) -> Result<()> {
-        let lengths = [counters.ended.len(), counters.left_through.len(), counters.due.len()];
-        if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {
-            return Err(Error::State(
-                "its statuses, patches or sources differ from those of this run".into(),
-            ));
-        }
-        let count = self.count();
-        let times = state.array::<f64>("release_time", count)?;
-        let steps = state.array::<u64>("release_step", count)?;
-        let generations = state.array::<u32>("generation", count)?;
-        let inlets = state.array::<u16>("inlet", count)?;
-        let empty = state.array::<u8>("is_empty", count)?;
-        for (slot, current) in self.current.iter_mut().enumerate() {
-            *current = InstanceStart {
-                time: times[slot],
-                step: steps[slot],
-                generation: generations[slot],
-                inlet: Some(inlets[slot]).filter(|inlet| *inlet != NO_INLET),
-                is_empty: empty[slot] != 0,
-            };
-        }
-        for (entry, count) in self.ended.iter_mut().zip(&counters.ended) {
-            entry.1 = *count as usize;
-        }
-        self.left_through = counters.left_through.iter().map(|count| *count as usize).collect();
-        self.particle_steps = counters.particle_steps;
-        self.from_sources = counters.from_sources;
-        for (timetable, due) in self.timetables.iter_mut().zip(&counters.due) {
-            timetable.go_to(*due);
-        }
-        Ok(())
     }
 }
 

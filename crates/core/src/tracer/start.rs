@@ -2,12 +2,13 @@
 
 use super::{rows::Rows, slots::Slots};
 use crate::{
-    Domain, Engine, Error, Field, Result, Seeds, Status,
+    Domain, Engine, Error, Field, Result, Seeds, Status, field,
+    field::measured_from,
     floats::Floats,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{NEVER, Particles, RECORD, Record};
+use burntrace_kernels::{NEVER, POSITION, Particles, RECORD, Record};
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,9 +78,12 @@ pub(super) fn rows(
     records.resize(cells.len() + empty.len(), Record::with(Status::Waiting, NEVER, 0));
     let fraction = |i: usize| fractions.get(i).copied().unwrap_or(0.0);
     let fractions = (0..cells.len() + empty.len()).map(fraction);
-    let numbers = seeds.positions().as_flattened().iter().chain(empty.as_flattened());
+    let origin = field::origin(field);
+    let seeds = measured_from(origin, seeds.positions());
+    let split = |p: [f64; 3]| field.precision().split(p);
+    let positions = seeds.into_iter().chain(empty).flat_map(split);
     Rows {
-        position: Floats::from_f64(field.precision(), numbers.copied()),
+        position: Floats::from_f64(field.precision(), positions),
         record: Record::as_numbers(&records).to_vec(),
         fraction: Floats::from_f64(field.precision(), fractions),
     }
@@ -87,20 +91,21 @@ pub(super) fn rows(
 
 /// Particles on the field's device. Seeds given as a tensor stay in their graph.
 pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particles {
-    let count = rows.count();
     let particles = rows.into_particles(&plain(&field.device()));
     if !seeds.is_tracked() && !field.device().is_autodiff() {
         return particles;
     }
-    let given = seeds.tensor(&field.device(), field.precision());
-    let position = match seeds.len() == count {
-        true => given,
-        false => {
-            let empty = particles.position.clone().slice([seeds.len()..count, 0..3]);
-            let empty = Tensor::from_data(empty.into_data(), (&given.device(), given.dtype()));
-            if seeds.is_empty() { empty } else { Tensor::cat(vec![given, empty], 0) }
-        }
-    };
+    let known = particles.position.clone();
+    let tracked = seeds.tensor(&field.device(), field.precision());
+    let beside = (&tracked.device(), tracked.dtype());
+    let known = Tensor::<2>::from_data(known.into_data(), beside);
+    if seeds.is_empty() {
+        return Particles { position: known, ..particles };
+    }
+    // The same numbers, in the graph of the seeds.
+    let change = tracked.clone() - tracked.detach();
+    let of_seeds = known.clone().slice([0..seeds.len(), 0..3]) + change;
+    let position = known.slice_assign([0..seeds.len(), 0..3], of_seeds);
     Particles { position, ..particles }
 }
 
@@ -111,10 +116,11 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
         Engine::Fused => Status::NotLocated,
         Engine::Tensor => Status::Active,
     };
-    let middle = middle(&field.domain());
+    let (middle, origin) = (middle(&field.domain()), field::origin(field));
+    let middle = field.precision().split([0, 1, 2].map(|d| middle[d] - origin[d]));
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
-    let position = field.precision().data(middle.repeat(count), [count, 3]);
+    let position = field.precision().data(middle.repeat(count), [count, POSITION]);
     let record = Record::as_numbers(&vec![Record::with(status, 0, 0); count]).to_vec();
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),
@@ -163,7 +169,10 @@ fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
         let cell = |p: &[f64; 3]| mesh.locate(*p).map_or(-1, |found| found.cell as i32);
         return Ok(Some(seeds.positions().iter().map(cell).collect()));
     }
-    let position = seeds.tensor(&field.device(), field.precision()).detach();
+    let measured = measured_from(sampled.origin, seeds.positions());
+    let position = field.precision().data(measured.into_flattened(), [seeds.len(), 3]);
+    let beside = (&plain(&field.device()), field.precision().dtype());
+    let position = Tensor::<2>::from_data(position, beside);
     let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
     let cells = burntrace_kernels::locate(position, &sampled.tensors).try_into_data();
     let cells = cells.map_err(|error| failed(&error))?.convert::<i32>();

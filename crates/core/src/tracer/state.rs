@@ -1,8 +1,8 @@
 //! The state of a run between two segments, as plain data.
 
-use super::{particle_store::ParticleStore, rows::Rows, run::Run, slots::SlotCounters};
+use super::{particle_store::ParticleStore, rows::Rows, run::Run, slot_counters::SlotCounters};
 use crate::{DurablePosition, Engine, Error, Floats, Precision, Result};
-use burntrace_kernels::RECORD;
+use burntrace_kernels::{POSITION, RECORD};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -117,7 +117,7 @@ impl RunState<'_> {
             Precision::F64 => self.array(name, count).map(Floats::F64),
         };
         Ok(Rows {
-            position: floats("position", 3 * count)?,
+            position: floats("position", POSITION * count)?,
             record: self.array("record", RECORD * count)?,
             fraction: floats("fraction", count)?,
         })

@@ -102,7 +102,7 @@ impl Stepper<'_> {
         if let (Engine::Fused, Some(sampled)) = (self.engine, self.field.sampled()) {
             return fused::velocity(self, sampled, particles, time);
         }
-        let position = &particles.position;
+        let position = &particles.coordinates();
         let velocity = evaluate::velocity(self.field, position.clone(), time)?;
         if !velocity.device().is_autodiff() {
             return Ok(velocity);

@@ -1,6 +1,7 @@
 //! The tensor engine: every step in Burn's own tensor operations.
 //!
-//! It works for any field and can be differentiated. It is the reference for the fused operation.
+//! It works for any field and can be differentiated. Paths are replayed by the event loop of the
+//! fused operation ([`replay`]).
 
 use super::{
     adapt,
@@ -57,10 +58,12 @@ pub(super) struct State {
     /// The slot of the first row.
     pub first_slot: u32,
     pub position: Tensor<2>,
+    /// The rests of the positions, without gradients.
+    pub rest: Tensor<2>,
     pub status: Tensor<2, Int>,
     pub step: Tensor<2, Int>,
     pub image: Tensor<2, Int>,
-    pub place: Tensor<2, Int>,
+    pub location: Tensor<2, Int>,
     pub generation: Tensor<2, Int>,
     /// Steps accepted and rejected `[n, 2]`.
     pub tries: Tensor<2, Int>,
@@ -75,11 +78,12 @@ impl State {
             status: particles.status().reshape([n, 1]),
             step: particles.event_step().reshape([n, 1]),
             image: particles.image(),
-            place: particles.place().reshape([n, 1]),
+            location: particles.location().reshape([n, 1]),
             generation: particles.generation().reshape([n, 1]),
             tries: particles.tries(),
+            position: particles.coordinates(),
+            rest: particles.rest().detach(),
             fraction: particles.fraction.reshape([n, 1]),
-            position: particles.position,
         }
     }
 
@@ -87,11 +91,18 @@ impl State {
         let [n, _] = self.position.dims();
         Particles {
             record: Tensor::cat(
-                vec![self.status, self.step, self.image, self.place, self.generation, self.tries],
+                vec![
+                    self.status,
+                    self.step,
+                    self.image,
+                    self.location,
+                    self.generation,
+                    self.tries,
+                ],
                 1,
             ),
             fraction: self.fraction.reshape([n]),
-            position: self.position,
+            position: Tensor::cat(vec![self.position, self.rest], 1),
         }
     }
 
@@ -183,18 +194,19 @@ fn fixed_step(
         let mut result = rk_step(stepper, part, &StepTimes::Common { time, h })?;
         if let Some(walk) = &stepper.walk {
             let steps = (slots, index);
-            result.to =
-                walk::diffuse(walk, stepper.field, (&part.position, result.to), (time, h), steps)?;
+            let field = stepper.field;
+            let displacement = walk::diffuse(walk, field, &part.position, (time, h), steps)?;
+            (result.to, result.rest) = sum(&result.to, displacement + result.rest);
         }
         Ok(result)
     };
-    let StepResult { to, slow, .. } = attempt(&part, slots)?;
+    let StepResult { to, rest, slow, .. } = attempt(&part, slots)?;
     let to = without_lost(to, |rows| {
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
         Ok(attempt(&part.select(rows), &slots)?.to)
     })?;
     let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
-    arrive(stepper, part, (index, span), (to, slow))
+    arrive(stepper, part, (index, span), (to, rest, slow))
 }
 
 /// The ends of steps, with a graph of the finite ones only: if gradients are tracked and some ends
@@ -215,13 +227,20 @@ pub(super) fn without_lost(
     })
 }
 
+/// Positions after displacements, and what the sums lose by rounding (Dekker's fast two-sum).
+pub(super) fn sum(from: &Tensor<2>, displacement: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    let to = from.clone() + displacement.clone();
+    let moved = to.clone().detach() - from.clone().detach();
+    (to, displacement.detach() - moved)
+}
+
 /// Applies boundaries to displacements to `to`, from the fractions `start` of a step to the
-/// fractions `until`, both `[n, 1]`.
+/// fractions `until`, both `[n, 1]`. `rest` are the rests of `to`.
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
     (index, [start, until]): (u64, [Tensor<2>; 2]),
-    (to, slow): (Tensor<2>, Tensor<2, Bool>),
+    (to, rest, slow): (Tensor<2>, Tensor<2>, Tensor<2, Bool>),
 ) -> Result<State> {
     let from = state.position.clone();
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
@@ -229,23 +248,28 @@ pub(super) fn arrive(
     let lost = finite(&to).bool_not();
     // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
-    let landing = replay::land(stepper, &from, &to, &state.place)?;
+    let landing = replay::land(stepper, &from, &to, &state.location)?;
     let stays = lost.clone().bool_or(slow.clone());
     let moves = stays.clone().bool_not();
     let exits = landing.status.clone().not_equal_elem(Status::Active.code());
     let exits = moves.clone().bool_and(exits);
     let ended = stays.bool_or(exits.clone());
     let when = (landing.fraction * (until - start.clone()) + start.clone()).detach();
+    // Along axes on which nothing but periods came between.
+    let is_free = landing.position.clone().detach().equal(to.clone().detach());
+    let is_free = is_free.bool_or(landing.image.clone().not_equal_elem(0));
+    let rest = rest.mask_fill(is_free.bool_not(), 0.0);
     let image = state.image.clone() + landing.image;
     Ok(State {
         first_slot: state.first_slot,
         position: from.clone().mask_where(spread(&moves), landing.position),
+        rest: state.rest.mask_where(spread(&moves), rest),
         image: state.image.mask_where(spread(&moves), image),
         status: landing
             .status
             .mask_fill(slow, Status::Stagnant.code())
             .mask_fill(lost, Status::NonFinite.code()),
-        place: state.place.mask_where(moves, landing.place),
+        location: state.location.mask_where(moves, landing.location),
         generation: state.generation,
         tries: state.tries,
         step: state.step.mask_fill(ended.clone(), index as i32),

@@ -132,25 +132,24 @@ pub(super) fn slots(
     }
 }
 
-/// Applies the random walk to steps from `from` that advection took to `to`, of length `h` from
-/// time `t` on.
+/// The displacements `[n, 3]` of a random walk in steps from `from`, of length `h` from time `t` on.
 pub(super) fn diffuse(
     walk: &Walk,
     field: &dyn Field,
-    (from, to): (&Tensor<2>, Tensor<2>),
+    from: &Tensor<2>,
     (t, h): (f64, f64),
     (slots, step): (&[SlotGeneration], u64),
 ) -> Result<Tensor<2>> {
     let normal =
         |(slot, generation): &SlotGeneration| walk.normals(*slot, *generation, step as u32);
-    let normals = TensorData::new(slots.iter().flat_map(normal).collect::<Vec<f64>>(), to.dims());
-    let beside = (&to.device(), to.dtype());
+    let normals = TensorData::new(slots.iter().flat_map(normal).collect::<Vec<f64>>(), from.dims());
+    let beside = (&from.device(), from.dtype());
     let normals = Tensor::<2>::from_data(normals, beside);
     let factor = Tensor::<2>::from_data(TensorData::new(walk.diffusivity.to_vec(), [1, 3]), beside);
     let dt = h.abs();
     let dw = normals.mul_scalar(dt.sqrt());
     if !walk.varies {
-        return Ok(to + factor.mul_scalar(2.0).sqrt() * dw);
+        return Ok(factor.mul_scalar(2.0).sqrt() * dw);
     }
     let here = evaluate::diffusivity(field, from.clone(), t)?;
     let k = factor.clone() * here.clamp_min(0.0);
@@ -159,7 +158,7 @@ pub(super) fn diffuse(
         WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
         WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
     };
-    Ok(to + gradient * squares + k.mul_scalar(2.0).sqrt() * dw)
+    Ok(gradient * squares + k.mul_scalar(2.0).sqrt() * dw)
 }
 
 /// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences.

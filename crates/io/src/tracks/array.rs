@@ -4,11 +4,10 @@
 //! items then have the fill value.
 
 use super::chunk_grid::ChunkGrid;
-use super::layout::{ArraySpec, Counts, METADATA};
+use super::layout::{ArraySpec, Counts, METADATA, Precisions};
 use crate::disk::{refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced};
 use crate::number::{Number, bytes_of, read_into};
 use crate::{Error, Result};
-use burntrace_core::Precision;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -23,7 +22,7 @@ pub(super) struct ArrayWriter {
     folder: PathBuf,
     spec: ArraySpec,
     grid: ChunkGrid,
-    precision: Precision,
+    precisions: Precisions,
     /// Bytes of an item.
     item_bytes: usize,
     /// Number of items written so far.
@@ -45,18 +44,18 @@ impl ArrayWriter {
     pub fn open(
         store: &Path,
         spec: ArraySpec,
-        (precision, planned): (Precision, Counts),
+        (precisions, planned): (Precisions, Counts),
         items: usize,
         written: Arc<AtomicU64>,
     ) -> Result<ArrayWriter> {
         let folder = spec.folder(store);
         std::fs::create_dir_all(&folder).map_err(refused("create", &folder, None))?;
-        let item_bytes = spec.width * bytes_of_number(spec.data_type(precision));
+        let item_bytes = spec.width * bytes_of_number(spec.data_type(precisions));
         let mut array = ArrayWriter {
             folder,
             spec,
             grid: spec.grid(planned),
-            precision,
+            precisions,
             item_bytes,
             items,
             file: None,
@@ -65,7 +64,7 @@ impl ArrayWriter {
         };
         array.truncate()?;
         // Not synced: completing the store writes it again.
-        let metadata = array.spec.metadata(precision, planned, &array.grid);
+        let metadata = array.spec.metadata(precisions, planned, &array.grid);
         write_unsynced(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
         Ok(array)
     }
@@ -143,7 +142,7 @@ impl ArrayWriter {
 
     /// Appends complete items.
     pub fn append<T: Number>(&mut self, mut numbers: &[T]) -> Result<()> {
-        debug_assert!(T::NAME == self.spec.data_type(self.precision));
+        debug_assert!(T::NAME == self.spec.data_type(self.precisions));
         debug_assert!(numbers.len().is_multiple_of(self.spec.width));
         while !numbers.is_empty() {
             let run = self.grid.locate(self.items);
@@ -205,7 +204,7 @@ impl ArrayWriter {
     pub fn finish(&mut self, counts: Counts) -> Result<()> {
         if self.file.is_some() {
             let last = self.grid.locate(self.items - 1);
-            match self.spec.data_type(self.precision) {
+            match self.spec.data_type(self.precisions) {
                 "float32" => self.pad::<f32>(last.chunk, last.offset + 1),
                 "float64" => self.pad::<f64>(last.chunk, last.offset + 1),
                 "int32" => self.pad::<i32>(last.chunk, last.offset + 1),
@@ -213,7 +212,7 @@ impl ArrayWriter {
                 _ => self.pad::<u8>(last.chunk, last.offset + 1),
             }?;
         }
-        let metadata = self.spec.metadata(self.precision, counts, &self.grid);
+        let metadata = self.spec.metadata(self.precisions, counts, &self.grid);
         write_json(&self.folder.join(METADATA), &metadata)?;
         self.sync()
     }
@@ -265,7 +264,7 @@ impl ArrayReader {
     pub fn open(
         store: &Path,
         spec: ArraySpec,
-        of: (Precision, Counts),
+        of: (Precisions, Counts),
         is_complete: bool,
     ) -> Result<ArrayReader> {
         let folder = spec.folder(store);

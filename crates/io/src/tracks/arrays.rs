@@ -24,7 +24,7 @@ impl StoreArrays {
     pub fn open(folder: &Path, manifest: &Manifest) -> Result<StoreArrays> {
         // Until the run has ended, Zarr's metadata have the planned lengths.
         let counts = if manifest.complete { manifest.counts() } else { manifest.planned() };
-        let of = (manifest.precision(), counts);
+        let of = (manifest.precisions(), counts);
         let required = required(manifest);
         let is_expected = |spec: &&ArraySpec| required.contains(spec) || manifest.has(**spec);
         let open = |spec: &ArraySpec| {

@@ -101,6 +101,7 @@ mod tests {
             reuses_slots: false,
             saves: 0,
             precision: Precision::F64,
+            positions: Precision::F64,
             velocity: false,
             periods: [0.0; 3],
         };

@@ -27,6 +27,8 @@ pub(super) enum Dims {
 pub(super) enum ValueType {
     /// Floats in the precision of the run.
     Float,
+    /// Floats in the precision that positions need.
+    Position,
     F64,
     I32,
     I64,
@@ -51,12 +53,20 @@ pub(super) struct Counts {
     pub instances: usize,
 }
 
+/// Precisions of the floats of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Precisions {
+    pub run: Precision,
+    pub positions: Precision,
+}
+
 const fn spec(name: &'static str, dims: Dims, width: usize, value_type: ValueType) -> ArraySpec {
     ArraySpec { name, dims, width, value_type }
 }
 
 pub(super) const TIME: ArraySpec = spec("time", Dims::Saves, 1, ValueType::F64);
-pub(super) const POSITION: ArraySpec = spec("position", Dims::SavesParticles, 3, ValueType::Float);
+pub(super) const POSITION: ArraySpec =
+    spec("position", Dims::SavesParticles, 3, ValueType::Position);
 pub(super) const STATUS: ArraySpec = spec("status", Dims::SavesParticles, 1, ValueType::U8);
 pub(super) const IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, ValueType::I32);
 pub(super) const VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
@@ -153,13 +163,18 @@ impl ArraySpec {
     }
 
     /// The Zarr data type of its values.
-    pub fn data_type(&self, precision: Precision) -> &'static str {
-        match (self.value_type, precision) {
-            (ValueType::Float, Precision::F32) => "float32",
-            (ValueType::Float, Precision::F64) | (ValueType::F64, _) => "float64",
-            (ValueType::I32, _) => "int32",
-            (ValueType::I64, _) => "int64",
-            (ValueType::U8, _) => "uint8",
+    pub fn data_type(&self, precisions: Precisions) -> &'static str {
+        let float = |precision| match precision {
+            Precision::F32 => "float32",
+            Precision::F64 => "float64",
+        };
+        match self.value_type {
+            ValueType::Float => float(precisions.run),
+            ValueType::Position => float(precisions.positions),
+            ValueType::F64 => "float64",
+            ValueType::I32 => "int32",
+            ValueType::I64 => "int64",
+            ValueType::U8 => "uint8",
         }
     }
 
@@ -189,7 +204,7 @@ impl ArraySpec {
     }
 
     /// The Zarr metadata of the array.
-    pub fn metadata(&self, precision: Precision, counts: Counts, grid: &ChunkGrid) -> Value {
+    pub fn metadata(&self, precisions: Precisions, counts: Counts, grid: &ChunkGrid) -> Value {
         let vector = (self.width > 1).then_some(self.width);
         let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
             Dims::SavesParticles => {
@@ -201,7 +216,7 @@ impl ArraySpec {
         };
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
         let names: Vec<&str> = names.iter().copied().chain(vector.map(|_| "component")).collect();
-        let data_type = self.data_type(precision);
+        let data_type = self.data_type(precisions);
         let mut metadata = metadata(data_type, &self.shape(counts), &chunk, &names);
         if self.value_type == ValueType::U8 {
             metadata["attributes"] = flags();
@@ -219,7 +234,7 @@ impl ArraySpec {
         &self,
         path: &Path,
         found: &Value,
-        (precision, counts): (Precision, Counts),
+        (precisions, counts): (Precisions, Counts),
         is_complete: bool,
     ) -> Result<ChunkGrid> {
         let chunk = &found["chunk_grid"]["configuration"]["chunk_shape"];
@@ -234,7 +249,7 @@ impl ArraySpec {
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
             Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
         };
-        let expected = self.metadata(precision, counts, &grid);
+        let expected = self.metadata(precisions, counts, &grid);
         let entries = expected.as_object().into_iter().flatten();
         let is_compared = |key: &str| key != "attributes" && (key != "shape" || is_complete);
         let mut differing =
@@ -285,22 +300,25 @@ mod tests {
     #[test]
     fn metadata_are_read_back_and_differing_ones_refused() {
         let path = Path::new("position/zarr.json");
+        let both = |precision| Precisions { run: precision, positions: precision };
         for spec in ALL {
             let grid = spec.grid(COUNTS);
-            let metadata = spec.metadata(Precision::F32, COUNTS, &grid);
-            let of = (Precision::F32, COUNTS);
+            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid);
+            let of = (both(Precision::F32), COUNTS);
             assert_eq!(spec.grid_of(path, &metadata, of, true).unwrap(), grid);
         }
         let grid = ChunkGrid { columns: 3, chunk_rows: 2, chunk_columns: 2 };
-        let mut metadata = POSITION.metadata(Precision::F64, COUNTS, &grid);
+        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid);
         let refused = |metadata: &Value| {
             POSITION
-                .grid_of(path, metadata, (Precision::F64, COUNTS), true)
+                .grid_of(path, metadata, (both(Precision::F64), COUNTS), true)
                 .unwrap_err()
                 .to_string()
         };
-        let other = refused(&POSITION.metadata(Precision::F32, COUNTS, &grid));
+        let other = refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
+        let far = Precisions { run: Precision::F32, positions: Precision::F64 };
+        assert_eq!([POSITION, VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
         metadata["codecs"] = json!([{ "name": "zstd" }]);
         assert!(refused(&metadata).contains("found `codecs`: [{\"name\":\"zstd\"}], expected"));
         assert!(refused(&json!([1])).contains("expected"));

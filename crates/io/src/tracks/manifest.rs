@@ -1,7 +1,7 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
 use super::array::{read_json, write_json};
-use super::layout::{self, ArraySpec, Counts, METADATA};
+use super::layout::{self, ArraySpec, Counts, METADATA, Precisions};
 use crate::disk::remove_file;
 use crate::{Error, Result};
 use burntrace_core::{Precision, SavePlan, Status};
@@ -30,6 +30,9 @@ pub(super) struct Manifest {
     /// More than `saves` if the run was cancelled.
     pub planned_saves: usize,
     pub precision: FloatType,
+    /// Of positions, if they need more than the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position_precision: Option<FloatType>,
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along other axes.
     pub periods: [f64; 3],
     /// Number of particle instances, if slots are re-used; 0 until the run ends.
@@ -45,6 +48,24 @@ pub(super) struct Manifest {
 pub(super) enum FloatType {
     F32,
     F64,
+}
+
+impl From<Precision> for FloatType {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => FloatType::F32,
+            Precision::F64 => FloatType::F64,
+        }
+    }
+}
+
+impl From<FloatType> for Precision {
+    fn from(float: FloatType) -> Self {
+        match float {
+            FloatType::F32 => Precision::F32,
+            FloatType::F64 => Precision::F64,
+        }
+    }
 }
 
 /// A status code with its meaning.
@@ -73,10 +94,8 @@ impl Manifest {
             particles: plan.particles,
             saves: 0,
             planned_saves: plan.saves,
-            precision: match plan.precision {
-                Precision::F32 => FloatType::F32,
-                Precision::F64 => FloatType::F64,
-            },
+            precision: plan.precision.into(),
+            position_precision: (plan.positions != plan.precision).then(|| plan.positions.into()),
             periods: plan.periods,
             instances: plan.reuses_slots.then_some(0),
             arrays: arrays.iter().map(|spec| spec.name.into()).collect(),
@@ -84,11 +103,9 @@ impl Manifest {
         }
     }
 
-    pub fn precision(&self) -> Precision {
-        match self.precision {
-            FloatType::F32 => Precision::F32,
-            FloatType::F64 => Precision::F64,
-        }
+    pub fn precisions(&self) -> Precisions {
+        let positions = self.position_precision.unwrap_or(self.precision);
+        Precisions { run: self.precision.into(), positions: positions.into() }
     }
 
     pub fn has(&self, array: ArraySpec) -> bool {
@@ -112,7 +129,8 @@ impl Manifest {
             [
                 ("particles", all.particles.to_string()),
                 ("saves", all.planned_saves.to_string()),
-                ("precision", all.precision().to_string()),
+                ("precision", all.precisions().run.to_string()),
+                ("precision of positions", all.precisions().positions.to_string()),
                 ("periods", format!("{:?}", all.periods)),
                 ("velocities", all.has(layout::VELOCITY).to_string()),
                 ("re-used slots", all.instances.is_some().to_string()),

@@ -60,6 +60,7 @@ impl Tracks {
             reuses_slots: self.num_instances().is_some(),
             saves: self.num_saves(),
             precision: self.precision(),
+            positions: self.position_precision(),
             velocity: self.has_velocity(),
             periods: self.periods(),
         }
@@ -87,11 +88,13 @@ impl Tracks {
         let velocity = self.optional(layout::VELOCITY);
         let generation = self.optional(layout::GENERATION);
         let generation = generation.map(|spec| self.of_slots(spec, save, slots.clone()));
+        let (position, rest) = self.positions(save, &slots)?;
         Ok(Save {
             index: save,
             time: self.times()[save],
             first: slots.start,
-            position: self.vectors(layout::POSITION, save, &slots)?,
+            position,
+            rest,
             status: ints(codes, [n]),
             image: ints(image.unwrap_or_else(|| vec![0; 3 * n]), [n, 3]),
             velocity: velocity.map(|spec| self.vectors(spec, save, &slots)).transpose()?,
@@ -99,7 +102,23 @@ impl Tracks {
         })
     }
 
-    /// Rows `[n, 3]` in the precision of the store.
+    /// Positions `[n, 3]` in the precision of the run, and their rests if they need more.
+    fn positions(
+        &self,
+        save: usize,
+        slots: &Range<usize>,
+    ) -> Result<(Tensor<2>, Option<Tensor<2>>)> {
+        if self.position_precision() == self.precision() {
+            return Ok((self.vectors(layout::POSITION, save, slots)?, None));
+        }
+        let exact: Vec<f64> = self.of_slots(layout::POSITION, save, slots.clone())?;
+        let single: Vec<f32> = exact.iter().map(|x| *x as f32).collect();
+        let rest = exact.iter().zip(&single).map(|(x, single)| (x - f64::from(*single)) as f32);
+        let rest = floats(rest.collect());
+        Ok((floats(single), Some(rest)))
+    }
+
+    /// Rows `[n, 3]` in the precision of the run.
     fn vectors(&self, spec: ArraySpec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
         Ok(match self.precision() {
             Precision::F32 => floats(self.of_slots::<f32>(spec, save, slots.clone())?),

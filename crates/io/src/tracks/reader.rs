@@ -120,9 +120,15 @@ impl Tracks {
         self.manifest.particles
     }
 
-    /// Precision of positions and velocities in the files.
+    /// Precision of the run, and of velocities in the files.
     pub fn precision(&self) -> Precision {
-        self.manifest.precision()
+        self.manifest.precisions().run
+    }
+
+    /// Precision of positions in the files: double far from 0, where single precision would lose
+    /// them.
+    pub fn position_precision(&self) -> Precision {
+        self.manifest.precisions().positions
     }
 
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
@@ -322,12 +328,12 @@ impl Tracks {
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Vec<[f64; 3]>> {
-        match self.precision() {
-            Precision::F32 => {
+        match spec.data_type(self.manifest.precisions()) {
+            "float32" => {
                 let numbers = self.arrays.read::<f32>(spec, rows, columns)?;
                 Ok(numbers.as_chunks().0.iter().map(|p: &[f32; 3]| p.map(f64::from)).collect())
             }
-            Precision::F64 => Ok(triples(self.arrays.read(spec, rows, columns)?)),
+            _ => Ok(triples(self.arrays.read(spec, rows, columns)?)),
         }
     }
 

@@ -96,7 +96,7 @@ impl StoreWriter {
         position: DurablePosition,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
-        let of = (manifest.precision(), manifest.planned());
+        let of = (manifest.precisions(), manifest.planned());
         let saves = position.saves as usize;
         let items = |spec: ArraySpec| match spec.dims {
             layout::Dims::SavesParticles => saves * manifest.particles,
@@ -209,7 +209,7 @@ impl StoreWriter {
 
     fn write_array<T: Number>(&mut self, spec: ArraySpec, values: &[T]) -> Result<()> {
         let (counts, written) = (self.manifest.counts(), Arc::clone(&self.written));
-        let of = (self.manifest.precision(), counts);
+        let of = (self.manifest.precisions(), counts);
         let mut array = ArrayWriter::open(&self.folder, spec, of, 0, written)?;
         array.append(values)?;
         array.finish(counts)?;

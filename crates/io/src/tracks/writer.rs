@@ -174,7 +174,7 @@ fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
 
 /// Reads a block of a save from the device: the tensors that the plan lists.
 fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) -> Result<Block> {
-    let Save { time, position, status, image, velocity, generation, .. } = save;
+    let Save { time, position, rest, status, image, velocity, generation, .. } = save;
     let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
     let mut transaction = Transaction::default().register(position).register(status);
     if is_periodic {
@@ -186,18 +186,28 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) 
     if plan.velocity {
         transaction = transaction.register(velocity.ok_or_else(|| context.lacks("velocities"))?);
     }
+    let has_rest = plan.positions != plan.precision;
+    if has_rest {
+        let rest = rest.ok_or_else(|| context.lacks("rests of positions"))?;
+        transaction = transaction.register(rest);
+    }
     let failed = |e: burn::tensor::ExecutionError| context.failed(e.to_string());
     let mut data = transaction.try_execute().map_err(failed)?.into_iter();
     let mut next = || data.next().ok_or_else(|| context.lacks("data"));
-    Ok(Block {
+    let mut block = Block {
         time,
         is_last,
-        position: context.floats(next()?, plan.precision)?,
+        position: context.floats(next()?, plan.positions)?,
         status: context.codes(next()?)?,
         image: if is_periodic { Some(context.values(next()?, 3)?) } else { None },
         generation: if plan.reuses_slots { Some(context.values(next()?, 1)?) } else { None },
         velocity: if plan.velocity { Some(context.floats(next()?, plan.precision)?) } else { None },
-    })
+    };
+    if let (true, Floats::F64(position)) = (has_rest, &mut block.position) {
+        let rest: Vec<f64> = context.values(next()?, 3)?;
+        position.iter_mut().zip(rest).for_each(|(x, rest)| *x += rest);
+    }
+    Ok(block)
 }
 
 /// Where a block belongs, for messages, and its number of particles.

@@ -56,8 +56,8 @@ fn cloud(
     let states = SavedStates::read(store, save)?;
     let present: Vec<ParticleState> =
         (0..n).map(|p| states.state(p)).filter(ParticleState::is_present).collect();
-    let gather = |all: &[[f64; 3]]| {
-        let mut floats = Floats::zeros(store.precision(), 3 * present.len());
+    let gather = |all: &[[f64; 3]], precision| {
+        let mut floats = Floats::zeros(precision, 3 * present.len());
         present
             .iter()
             .enumerate()
@@ -74,12 +74,12 @@ fn cloud(
         point.push(scalars("age", ages.into()));
     }
     if let Some(velocity) = store.velocity(save)? {
-        point.push(vectors("velocity", buffer(gather(&velocity))));
+        point.push(vectors("velocity", buffer(gather(&velocity, store.precision()))));
     }
     let point = point.into_iter().map(Attribute::DataArray).collect();
     let count = present.len() as u64;
     Ok(PolyDataPiece {
-        points: buffer(gather(&states.position)),
+        points: buffer(gather(&states.position, store.position_precision())),
         verts: Some(VertexNumbers::XML {
             connectivity: (0..count).collect(),
             offsets: (1..=count).collect(),

@@ -102,10 +102,10 @@ fn fill(store: &Tracks, plan: &LinePlan) -> Result<PointArrays> {
 
 impl PointArrays {
     fn zeros(store: &Tracks, count: usize, reuses_slots: bool) -> PointArrays {
-        let floats = || Floats::zeros(store.precision(), 3 * count);
+        let floats = |precision| Floats::zeros(precision, 3 * count);
         PointArrays {
-            position: floats(),
-            velocity: store.has_velocity().then(floats),
+            position: floats(store.position_precision()),
+            velocity: store.has_velocity().then(|| floats(store.precision())),
             time: vec![0.0; count],
             status: vec![0; count],
             instances: reuses_slots

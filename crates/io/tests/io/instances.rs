@@ -21,6 +21,7 @@ pub fn plan() -> SavePlan {
         reuses_slots: true,
         saves: SAVES,
         precision: Precision::F64,
+        positions: Precision::F64,
         velocity: true,
         periods,
     }
@@ -98,6 +99,7 @@ pub fn save(index: usize) -> Save {
         time: 0.5 * index as f64,
         first: 0,
         position: floats(x.map(position).to_vec()),
+        rest: None,
         status: ints(status),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
         velocity: Some(floats(x.map(position).to_vec())),

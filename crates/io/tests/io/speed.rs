@@ -16,6 +16,7 @@ fn speed_of_a_store() {
             reuses_slots: false,
             saves,
             precision: Precision::F32,
+            positions: Precision::F32,
             velocity: false,
             periods: [0.0; 3],
         };
@@ -37,6 +38,7 @@ fn speed_of_a_store() {
                 time: index as f64,
                 first: 0,
                 position: position.clone(),
+                rest: None,
                 status: status.clone(),
                 image: image.clone(),
                 velocity: None,

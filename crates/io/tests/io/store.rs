@@ -42,6 +42,7 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
         reuses_slots: true,
         saves,
         precision,
+        positions: precision,
         velocity: true,
         periods: [1.0, 0.0, 2.0],
     }
@@ -66,6 +67,7 @@ fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
         time: 0.25 * index as f64,
         first: rows.start,
         position: floats(0),
+        rest: None,
         status: of_slots(codes),
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
         velocity: Some(floats(1)),
@@ -226,6 +228,7 @@ fn a_list_of_several_chunks_is_resumed() {
         reuses_slots: true,
         saves: 8200,
         precision: Precision::F32,
+        positions: Precision::F32,
         velocity: false,
         periods: [0.0; 3],
     };

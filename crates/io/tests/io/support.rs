@@ -115,7 +115,15 @@ pub fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
 
 /// The save plan of [`run`].
 pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan {
-    SavePlan { particles: 3, reuses_slots: false, saves: 5, precision, velocity, periods }
+    SavePlan {
+        particles: 3,
+        reuses_slots: false,
+        saves: 5,
+        precision,
+        positions: precision,
+        velocity,
+        periods,
+    }
 }
 
 /// Save `index` of a run of three particles in a box of width 1: one crosses the periodic x face
@@ -139,6 +147,7 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
         time: 0.5 * at,
         first: 0,
         position: floats(position),
+        rest: None,
         status: Tensor::from_data(TensorData::new(status, [3]), (&device, DType::I32)),
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
         velocity: plan.velocity.then(|| floats(velocity)),

@@ -116,6 +116,7 @@ fn vtp_large() {
         reuses_slots: false,
         saves,
         precision: Precision::F32,
+        positions: Precision::F32,
         velocity: true,
         periods: [1.0, 0.0, 0.0],
     };
@@ -139,6 +140,7 @@ fn vtp_large() {
             first: 0,
             velocity: Some(floats(vec![0.5; 3 * n])),
             position: floats(position),
+            rest: None,
             status: Tensor::from_data(TensorData::new(status, [n]), (&device, DType::I32)),
             image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
             generation: None,

@@ -1,10 +1,10 @@
 //! Adaptive steps, one particle after another.
 
 use super::{
-    Method, Real, Sampler, four,
+    Method, Real, Sampler,
     lanes::{Four, Lanes},
     single::Single,
-    step::rk_attempt,
+    step::{Positions, rk_attempt},
     three,
     tile::Tile,
 };
@@ -81,18 +81,17 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         (h, full_dt): (F, F),
         next_dt: &mut F,
     ) -> bool {
-        let from = self.arrays.position[i];
         let pairs = self.context.part::<M>(j, start_fraction * full_dt, h);
-        let mut hint = self.sampler.recall(self.arrays.record[i].place);
-        let at = four::<F, L>(&from);
+        let mut hint = self.sampler.recall(self.arrays.record[i].location);
+        let from = Positions::load::<F, L>(|_| self.arrays.position[i]);
         let (result, error) =
-            rk_attempt::<F, L, S, M>(at, (h, &pairs), self.context, self.sampler, &mut hint);
-        let [to] = result.to;
-        let (end, error) = (Vec3(three(to.array())), Vec3(three(error.array())));
+            rk_attempt::<F, L, S, M>(&from, (h, &pairs), self.context, self.sampler, &mut hint);
+        let ([at], [to]) = (from.at, result.to.at);
+        let [start, end, error] = [at, to, error].map(|vector| Vec3(three(vector.array())));
         let is_last = until == F::one();
         let trial = TrialStep { suggested: *next_dt, h, is_last, slack: slack(full_dt) };
         let control = control(&self.context.launch);
-        let verdict = judge(&control, Vec3(from), end, error, &trial);
+        let verdict = judge(&control, start, end, error, &trial);
         *next_dt = verdict.next_dt;
         let record = &mut self.arrays.record[i];
         if !verdict.is_accepted {
@@ -105,8 +104,8 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             && self.context.are_clear::<L, 1>(&[at], &[to])
             && (!S::ENDS || self.sampler.holds::<L>(to, &mut hint));
         if is_plain {
-            self.arrays.position[i] = three(to.array());
-            self.arrays.record[i].place = S::note(&hint);
+            self.arrays.position[i] = result.to.of(0);
+            self.arrays.record[i].location = S::note(&hint);
         } else {
             let mut single = Single {
                 tile: &mut self.arrays,
@@ -118,7 +117,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 j,
                 until,
             };
-            single.finish_step::<M>((three(to.array()), result.slow[0]), start_fraction);
+            single.finish_step::<M>((result.to.of(0), result.slow[0]), start_fraction);
         }
         true
     }

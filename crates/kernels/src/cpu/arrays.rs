@@ -4,9 +4,12 @@ use super::{Real, TILE, reinjection::Slot};
 use crate::Record;
 use rayon::prelude::*;
 
+/// A position and its rest; see [`Particles::position`](crate::Particles::position).
+pub(crate) type Position<F> = [[F; 3]; 2];
+
 /// The particles' state, borrowed from the backend's tensors.
 pub(crate) struct Arrays<'a, F> {
-    pub position: &'a mut [[F; 3]],
+    pub position: &'a mut [Position<F>],
     pub record: &'a mut [Record],
     pub fraction: &'a mut [F],
     /// The slots of the particles.

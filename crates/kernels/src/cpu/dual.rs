@@ -157,10 +157,6 @@ impl<F: Real> Float for Dual<F> {
         self.value.as_i32()
     }
 
-    fn as_f32(self) -> f32 {
-        self.value.as_f32()
-    }
-
     fn slip(point: [Self; 3], path: [Self; 3], normal: [Self; 3]) -> [Self; 3] {
         let (mut off, mut speed) = (Dual::constant(F::zero()), F::zero());
         for d in 0..3 {

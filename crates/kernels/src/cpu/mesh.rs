@@ -306,15 +306,19 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
 
     fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]) {
         if cell == 0 {
-            return (0, [F::zero(); 3]);
+            return (-1, [F::zero(); 3]);
         }
         let (cell, face) = self.last_face(cell as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
         // The square could overflow in small cells.
         let size = gradient.iter().fold(F::zero(), |a, b| a.max(b.abs()));
+        let face_code = (8 * cell + face) as i32;
+        if size.is_nan() || size <= F::zero() {
+            return (face_code, [F::zero(); 3]);
+        }
         let normal = gradient.map(|x| x / size);
         let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
         let length = (tolerance + tolerance) / (size * square);
-        ((8 * cell + face) as i32, normal.map(|x| length * x))
+        (face_code, normal.map(|x| length * x))
     }
 }

@@ -21,7 +21,7 @@ mod tile;
 mod walk;
 mod walls;
 
-pub(crate) use arrays::{Arrays, Slots, tiles};
+pub(crate) use arrays::{Arrays, Position, Slots, tiles};
 pub use real::Real;
 pub(crate) use reinjection::Ended;
 pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};

@@ -1,7 +1,7 @@
 //! Spatial sorting of particles for the duration of a launch: particles that a thread processes
 //! consecutively read the same part of the field, which stays in its cache.
 
-use super::{Arrays, Real, Slots, TILE};
+use super::{Arrays, Position, Real, Slots, TILE};
 use crate::Record;
 use crate::status::{ACTIVE, WAITING};
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ pub(super) struct Order {
 /// Copies of the particles' arrays in sorted order.
 pub(super) struct Ordered<'a, F> {
     slots: Slots<'a>,
-    position: Vec<[F; 3]>,
+    position: Vec<Position<F>>,
     record: Vec<Record>,
     fraction: Vec<F>,
 }
@@ -85,7 +85,7 @@ impl Order {
         let continues = |record: &Record| record.status == ACTIVE || record.status == WAITING;
         let particles = arrays.position.par_iter().zip(&*arrays.record);
         let bin_of: Vec<u32> = particles
-            .map(|(p, record)| if continues(record) { bins.of(p) } else { bins.count })
+            .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
             .collect();
         Some(Order { from: sort(&bin_of, bins.count as usize) })
     }
@@ -140,7 +140,7 @@ struct Bins<F> {
 }
 
 impl<F: Real> Bins<F> {
-    fn new(positions: &[[F; 3]]) -> Self {
+    fn new(positions: &[Position<F>]) -> Self {
         let (low, high) = bounds(positions);
         let is_wide = [0, 1, 2].map(|d| high[d] > low[d]);
         let axes = is_wide.iter().filter(|wide| **wide).count().max(1) as u32;
@@ -172,13 +172,14 @@ impl<F: Real> Bins<F> {
 }
 
 /// Minimum and maximum coordinates.
-fn bounds<F: Real>(positions: &[[F; 3]]) -> ([F; 3], [F; 3]) {
+fn bounds<F: Real>(positions: &[Position<F>]) -> ([F; 3], [F; 3]) {
     let nothing = || ([F::max_value(); 3], [F::min_value(); 3]);
     let both = |a: ([F; 3], [F; 3]), b: ([F; 3], [F; 3])| {
         let axis = [0, 1, 2];
         (axis.map(|d| a.0[d].min(b.0[d])), axis.map(|d| a.1[d].max(b.1[d])))
     };
-    let chunk = |chunk: &[[F; 3]]| chunk.iter().fold(nothing(), |box_, p| both(box_, (*p, *p)));
+    let chunk =
+        |chunk: &[Position<F>]| chunk.iter().fold(nothing(), |box_, [p, _]| both(box_, (*p, *p)));
     positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
 }
 
@@ -212,7 +213,7 @@ mod tests {
         Ordered {
             slots: Slots::From(0),
             position: (0..count)
-                .map(|i| [coordinate(i, 0.618), coordinate(i, 0.414), 0.5])
+                .map(|i| [[coordinate(i, 0.618), coordinate(i, 0.414), 0.5], [0.0; 3]])
                 .collect(),
             record: (0..count).map(record).collect(),
             fraction: (0..count).map(|i| i as f32).collect(),
@@ -224,9 +225,10 @@ mod tests {
         let mut original = arrays(10_000);
         let order = Order::new(&original.arrays(), 100).unwrap();
         let ordered = order.gather(&original.arrays());
-        let mean_step = |p: &[[f32; 3]]| {
+        let mean_step = |p: &[Position<f32>]| {
             let distance = |a: &[f32; 3], b: &[f32; 3]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
-            p.windows(2).map(|pair| distance(&pair[0], &pair[1])).sum::<f32>() / p.len() as f32
+            p.windows(2).map(|pair| distance(&pair[0][0], &pair[1][0])).sum::<f32>()
+                / p.len() as f32
         };
         assert!(mean_step(&ordered.position) < 0.2 * mean_step(&original.position));
     }
@@ -239,11 +241,11 @@ mod tests {
         let mut ordered = order.gather(&original.arrays());
         assert_eq!(ordered.position.len(), 4999);
         for (p, fraction) in ordered.position.iter_mut().zip(&ordered.fraction) {
-            p[2] = *fraction;
+            p[0][2] = *fraction;
         }
         order.scatter(&ordered, &mut original.arrays());
         for (i, p) in original.position.iter().enumerate() {
-            assert_eq!(p[2], if i == 7 { 0.5 } else { i as f32 });
+            assert_eq!(p[0][2], if i == 7 { 0.5 } else { i as f32 });
             assert_eq!(original.record[i].step, i as i32);
         }
     }
@@ -266,7 +268,7 @@ mod tests {
 
     #[test]
     fn non_finite_positions_have_a_bin() {
-        let bins = Bins::new(&vec![[f32::NAN, f32::INFINITY, 1.0]; 5000]);
+        let bins = Bins::new(&vec![[[f32::NAN, f32::INFINITY, 1.0], [0.0; 3]]; 5000]);
         assert!(bins.of(&[f32::NAN, f32::INFINITY, 1.0]) < bins.count);
     }
 }

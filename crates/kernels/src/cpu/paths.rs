@@ -13,7 +13,7 @@ use crate::{
         faces::host::{Passage, contains, land},
         features::Features,
         obstacles::host::{clearance_of, is_clear_of_all},
-        path::host::{pass, place_code},
+        path::host::{location_code, pass},
         prelude::host::{Float, Vec3},
         region::host::{CellHint, FoundCell, known},
         tables::Tables,
@@ -86,8 +86,8 @@ pub struct PathEnd {
     pub image: [i32; 3],
     /// Final status, and the fraction of the path at the end, if the particle ended.
     pub end: Option<(Status, f64)>,
-    /// What [`Particles::record`](crate::Particles::record) stores of the place.
-    pub place: i32,
+    /// What [`Particles::record`](crate::Particles::record) stores of the location.
+    pub location: i32,
     /// Derivatives of the position's components by those of the start and of the free end of the
     /// path; `None` if the end is the free end.
     pub jacobians: Option<[Jacobian; 2]>,
@@ -112,27 +112,28 @@ impl Paths {
     }
 
     /// Follows the paths `from -> to`. All coordinates are finite, and starts are in the box;
-    /// `places` are their places in [`Particles::record`](crate::Particles::record).
-    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], places: &[i32]) -> Vec<PathEnd> {
+    /// `locations` are their locations in [`Particles::record`](crate::Particles::record).
+    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], locations: &[i32]) -> Vec<PathEnd> {
         match &self.0 {
-            Precise::Single(surroundings) => surroundings.follow(from, to, places),
-            Precise::Double(surroundings) => surroundings.follow(from, to, places),
+            Precise::Single(surroundings) => surroundings.follow(from, to, locations),
+            Precise::Double(surroundings) => surroundings.follow(from, to, locations),
         }
     }
 
     /// The points at which stages at `to` of steps from `from` sample a field on a mesh that contains
     /// the points for which `contains` is true: for a stage outside, the last point in the mesh on
-    /// the straight line to it. `None` for one inside. `places` are as for [`follow`](Paths::follow).
+    /// the straight line to it. `None` for one inside. `locations` are as for
+    /// [`follow`](Paths::follow).
     pub fn clip(
         &self,
         from: &[[f64; 3]],
         to: &[[f64; 3]],
-        places: &[i32],
+        locations: &[i32],
         contains: &dyn Fn([f64; 3]) -> bool,
     ) -> Vec<Option<PathEnd>> {
         match &self.0 {
-            Precise::Single(surroundings) => surroundings.clip(from, to, places, contains),
-            Precise::Double(surroundings) => surroundings.clip(from, to, places, contains),
+            Precise::Single(surroundings) => surroundings.clip(from, to, locations, contains),
+            Precise::Double(surroundings) => surroundings.clip(from, to, locations, contains),
         }
     }
 }
@@ -174,21 +175,21 @@ impl<F: Real> Surroundings<F> {
         }
     }
 
-    /// The cell of the mesh, plus 1, that a place names; 0 if it names another thing.
-    fn cell_of(&self, place: i32) -> i32 {
+    /// The cell of the mesh, plus 1, that a location names; 0 if it names another thing.
+    fn cell_of(&self, location: i32) -> i32 {
         let cells = self.mesh.as_ref().map_or(0, |(shape, ..)| shape.cells as i32);
-        if (0..=cells).contains(&place) { place } else { 0 }
+        if (0..=cells).contains(&location) { location } else { 0 }
     }
 
-    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], places: &[i32]) -> Vec<PathEnd> {
+    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], locations: &[i32]) -> Vec<PathEnd> {
         self.with(|data, region| {
             let (launch, exact) = (data.launch(region), data.launch_dual(region));
-            let path = |((from, to), place): ((&[f64; 3], &[f64; 3]), &i32)| {
+            let path = |((from, to), location): ((&[f64; 3], &[f64; 3]), &i32)| {
                 let (from, to) = (from.map(F::of), to.map(F::of));
-                let cell = start_cell(&launch, from, self.cell_of(*place));
+                let cell = start_cell(&launch, from, self.cell_of(*location));
                 plain(&launch, from, to, cell).unwrap_or_else(|| replayed(&exact, from, to, cell))
             };
-            from.iter().zip(to).zip(places).map(path).collect()
+            from.iter().zip(to).zip(locations).map(path).collect()
         })
     }
 
@@ -196,22 +197,22 @@ impl<F: Real> Surroundings<F> {
         &self,
         from: &[[f64; 3]],
         to: &[[f64; 3]],
-        places: &[i32],
+        locations: &[i32],
         contains: &dyn Fn([f64; 3]) -> bool,
     ) -> Vec<Option<PathEnd>> {
         self.with(|data, region| {
             let (launch, exact) = (data.launch(region), data.launch_dual(region));
             let contains = |p: [F; 3]| contains(p.map(F::exact));
-            let path = |((from, to), place): ((&[f64; 3], &[f64; 3]), &i32)| {
+            let path = |((from, to), location): ((&[f64; 3], &[f64; 3]), &i32)| {
                 let (from, to) = (from.map(F::of), to.map(F::of));
                 if contains(to) {
                     return None;
                 }
-                let cell = start_cell(&launch, from, self.cell_of(*place));
+                let cell = start_cell(&launch, from, self.cell_of(*location));
                 let from = pulled_in(&launch, from, cell, &contains)?;
                 Some(clipped(&exact, from, to, cell, &contains))
             };
-            from.iter().zip(to).zip(places).map(path).collect()
+            from.iter().zip(to).zip(locations).map(path).collect()
         })
     }
 }
@@ -272,15 +273,21 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
     if !contains(launch, end) || launch.features.bodies && !is_clear_of_all(launch, start, end) {
         return None;
     }
-    let mut place = 0;
+    let mut location = 0;
     if launch.features.mesh {
         let end = launch.find_cell(end, cell);
         if cell == 0 || !end.is_found {
             return None;
         }
-        place = end.cell;
+        location = end.cell;
     }
-    Some(PathEnd { position: to.map(F::exact), image: [0; 3], end: None, place, jacobians: None })
+    Some(PathEnd {
+        position: to.map(F::exact),
+        image: [0; 3],
+        end: None,
+        location,
+        jacobians: None,
+    })
 }
 
 /// The end of a path with its derivatives.
@@ -294,7 +301,7 @@ fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3], cell: i
         passage.position.0,
         [passage.image_x, passage.image_y, passage.image_z],
         status.map(|status| (status, passage.fraction.value.exact())),
-        place_code(&passage, hint.base),
+        location_code(&passage, hint.base),
     )
 }
 
@@ -308,14 +315,14 @@ fn outcome<F: Real>(
     position: [Dual<F>; 3],
     image: [i32; 3],
     end: Option<(Status, f64)>,
-    place: i32,
+    location: i32,
 ) -> PathEnd {
     let by = |first: usize| position.map(|x| [0, 1, 2].map(|d| x.slopes[first + d].exact()));
     PathEnd {
         position: position.map(|x| x.value.exact()),
         image,
         end,
-        place,
+        location,
         jacobians: Some([by(0), by(3)]),
     }
 }

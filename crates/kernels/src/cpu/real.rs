@@ -32,8 +32,6 @@ pub trait Real: Float<Stored = Self> + burn::tensor::Element + bytemuck::Pod + S
     fn is_finite(self) -> bool;
     /// Whether it is NaN.
     fn is_nan(self) -> bool;
-    /// 1 with the number's sign.
-    fn signum(self) -> Self;
     /// The float of an integer.
     fn from_i32(value: i32) -> Self;
     /// A node number as bits, to be carried in a lane.
@@ -96,10 +94,6 @@ macro_rules! real {
             #[inline(always)]
             fn is_nan(self) -> bool {
                 $float::is_nan(self)
-            }
-            #[inline(always)]
-            fn signum(self) -> Self {
-                $float::signum(self)
             }
             #[inline(always)]
             fn from_i32(value: i32) -> Self {

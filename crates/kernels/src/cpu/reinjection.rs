@@ -1,6 +1,6 @@
 //! Re-use of slots: the log of ends.
 
-use super::{Real, launch::Launch};
+use super::{Position, Real, launch::Launch};
 use crate::{
     Record, ReinjectionRules,
     physics::{
@@ -25,22 +25,23 @@ pub(crate) struct Ended<F> {
 /// A row of the particle tensors.
 pub(super) struct Slot<'a, F> {
     pub number: u32,
-    pub position: &'a mut [F; 3],
+    pub position: &'a mut Position<F>,
     pub record: &'a mut Record,
     pub fraction: &'a mut F,
 }
 
 impl<F: Real> Slot<'_, F> {
     fn particle(&self) -> Particle<F> {
-        let Record { status, step, image, place, generation, accepted, rejected } = *self.record;
+        let Record { status, step, image, location, generation, accepted, rejected } = *self.record;
         Particle {
-            position: Vec3(*self.position),
+            position: Vec3(self.position[0]),
+            rest: Vec3(self.position[1]),
             status,
             step,
             image_x: image[0],
             image_y: image[1],
             image_z: image[2],
-            place,
+            location,
             generation,
             accepted,
             rejected,
@@ -49,13 +50,13 @@ impl<F: Real> Slot<'_, F> {
     }
 
     fn put(&mut self, particle: &Particle<F>) {
-        *self.position = particle.position.0;
+        *self.position = [particle.position.0, particle.rest.0];
         *self.fraction = particle.fraction;
         *self.record = Record {
             status: particle.status,
             step: particle.step,
             image: [particle.image_x, particle.image_y, particle.image_z],
-            place: particle.place,
+            location: particle.location,
             generation: particle.generation,
             accepted: particle.accepted,
             rejected: particle.rejected,
@@ -80,7 +81,7 @@ impl<F: Real> Slot<'_, F> {
             slot: self.number,
             record: *self.record,
             fraction: *self.fraction,
-            position: *self.position,
+            position: self.position[0],
         };
         succeed(launch, &mut particle, self.number);
         self.put(&particle);

@@ -1,17 +1,17 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    Arrays, Ended, Method, Real, Sampler, four,
-    lanes::{Four, Portable},
+    Arrays, Ended, Method, Position, Real, Sampler, four,
+    lanes::Portable,
     paths::follow,
-    step::{SegmentContext, rk_step},
-    three,
+    step::{Positions, SegmentContext, rk_step},
     walk::diffuse,
 };
 use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
-        diffusion::host::Address, path::host::place_code, prelude::host::Vec3, region::host::known,
+        diffusion::host::Address, particle::host::rest_after, path::host::location_code,
+        prelude::host::Vec3, region::host::known,
     },
     status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
 };
@@ -40,7 +40,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     /// that is re-injected in the same step takes the rest of it.
     #[cold]
     #[inline(never)]
-    pub fn finish_step<M: Method>(&mut self, result: ([F; 3], bool), start: F) {
+    pub fn finish_step<M: Method>(&mut self, result: (Position<F>, bool), start: F) {
         self.land(result, start);
         let number = self.number();
         for _ in 0..MAX_INSTANCES_PER_STEP {
@@ -64,7 +64,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         self.context.segment.first_step + self.j as i32
     }
 
-    fn land(&mut self, (to, slow): ([F; 3], bool), start: F) {
+    fn land(&mut self, ([to, rest], slow): (Position<F>, bool), start: F) {
         let i = self.i;
         if to.iter().any(|x| !x.is_finite()) {
             return self.end(NON_FINITE, start);
@@ -72,16 +72,17 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         if slow {
             return self.end(STAGNANT, start);
         }
-        let from = self.tile.position[i];
+        let [from, _] = self.tile.position[i];
         let mut none = known(0);
         let cells = S::cells(self.hint).unwrap_or(&mut none);
         let passage = follow(&self.context.launch, Vec3(from), Vec3(to), cells);
-        self.tile.position[i] = passage.position.0;
+        let rest = rest_after(&passage, Vec3(to), Vec3(rest));
+        self.tile.position[i] = [passage.position.0, rest.0];
         let crossed = [passage.image_x, passage.image_y, passage.image_z];
         for (image, crossed) in self.tile.record[i].image.iter_mut().zip(crossed) {
             *image = image.saturating_add(crossed);
         }
-        self.tile.record[i].place = place_code(&passage, S::note(self.hint));
+        self.tile.record[i].location = location_code(&passage, S::note(self.hint));
         if passage.status != ACTIVE {
             self.end(passage.status, start + passage.fraction * (self.until - start));
         }
@@ -114,7 +115,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         let pairs = self.context.part::<M>(self.j, start * full_dt, h);
         self.tile.record[i].status = ACTIVE;
         let mut hints = [self.sampler.recall(0)];
-        let from = [four::<F, Portable>(&self.tile.position[i])];
+        let from = Positions::load::<F, Portable>(|_| self.tile.position[i]);
         let result = rk_step::<F, Portable, S, M, 1>(
             &from,
             (h, &pairs),
@@ -123,7 +124,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             &mut hints,
         );
         *self.hint = hints[0];
-        let mut to = result.to[0];
+        let mut to = result.to;
         if self.context.launch.features.walk.is_on {
             let address = Address {
                 slot: self.tile.slots.get(i),
@@ -132,19 +133,20 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             };
             let field = (&self.context.walls, self.sampler, &*self.hint);
             let step = (h, &pairs[0]);
-            let path = (self.tile.position[i], three(to.array()));
-            let diffused = diffuse(&self.context.launch, path, address, step, field);
-            to = four::<F, Portable>(&diffused);
+            let [from, _] = self.tile.position[i];
+            let displacement = diffuse(&self.context.launch, from, address, step, field);
+            to = to.moved::<F>(|_, rest| four::<F, Portable>(&displacement) + rest);
         }
-        let is_plain = self.context.walls.contain::<Portable>(to)
+        let [at] = to.at;
+        let is_plain = self.context.walls.contain::<Portable>(at)
             && !result.slow[0]
-            && self.context.are_clear::<Portable, 1>(&from, &[to])
-            && (!S::ENDS || self.sampler.holds::<Portable>(to, self.hint));
+            && self.context.are_clear::<Portable, 1>(&from.at, &to.at)
+            && (!S::ENDS || self.sampler.holds::<Portable>(at, self.hint));
         if is_plain {
-            self.tile.position[i] = three(to.array());
-            self.tile.record[i].place = S::note(self.hint);
+            self.tile.position[i] = to.of(0);
+            self.tile.record[i].location = S::note(self.hint);
         } else {
-            self.land((three(to.array()), result.slow[0]), start);
+            self.land((to.of(0), result.slow[0]), start);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One Runge-Kutta step of a few particles at once.
 
 use super::{
-    Ended, Method, Real, Sampler,
+    Ended, Method, Position, Real, Sampler,
     frame_pair::{FramePair, frame_pair},
     lanes::{Four, Lanes, Vector},
     launch::Launch,
@@ -153,9 +153,51 @@ fn stage_frame_pairs<F: Real, M: Method>(
     })
 }
 
+/// Positions of `G` particles and their rests.
+#[derive(Clone, Copy)]
+pub(super) struct Positions<V, const G: usize> {
+    pub at: [V; G],
+    pub rest: [V; G],
+}
+
+impl<V: Copy, const G: usize> Positions<V, G> {
+    #[inline(always)]
+    pub fn load<F: Real, L: Lanes<F, Four = V>>(of: impl Fn(usize) -> Position<F>) -> Self {
+        let all: [Position<F>; G] = std::array::from_fn(of);
+        let part = |k: usize| all.map(|position| super::four::<F, L>(&position[k]));
+        Positions { at: part(0), rest: part(1) }
+    }
+
+    /// The position of particle `g`.
+    #[inline(always)]
+    pub fn of<F: Real>(&self, g: usize) -> Position<F>
+    where
+        V: Four<F>,
+    {
+        [three(self.at[g].array()), three(self.rest[g].array())]
+    }
+
+    /// These positions after displacements, to which `displacement` adds the rests that it is given.
+    /// The new rests are what the sums lose by rounding (Dekker's fast two-sum).
+    #[inline(always)]
+    pub fn moved<F>(&self, displacement: impl Fn(usize, V) -> V) -> Self
+    where
+        V: Vector<F>,
+    {
+        let mut moved = *self;
+        // By index: an iterator call might not be inlined and unrolled.
+        for g in 0..G {
+            let displacement = displacement(g, self.rest[g]);
+            moved.at[g] = self.at[g] + displacement;
+            moved.rest[g] = displacement - (moved.at[g] - self.at[g]);
+        }
+        moved
+    }
+}
+
 /// Result of a step, before boundary conditions.
 pub(super) struct StepResult<V, const G: usize> {
-    pub to: [V; G],
+    pub to: Positions<V, G>,
     /// Particles slower than the threshold speed.
     pub slow: [bool; G],
 }
@@ -165,7 +207,7 @@ struct Stages<'a, F, V: Copy, S: Sampler<F>, M: Method, const G: usize>
 where
     F: Real,
 {
-    from: &'a [V; G],
+    from: &'a Positions<V, G>,
     h: F,
     pairs: &'a FramePairs<F>,
     context: &'a SegmentContext<'a, F>,
@@ -177,7 +219,7 @@ where
 impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'a, F, V, S, M, G> {
     #[inline(always)]
     fn new(
-        from: &'a [V; G],
+        from: &'a Positions<V, G>,
         (h, pairs): (F, &'a FramePairs<F>),
         context: &'a SegmentContext<'a, F>,
         sampler: &'a S,
@@ -199,7 +241,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     #[inline(always)]
     fn any_stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
         for g in 0..G {
-            let mut stage = self.from[g];
+            let mut stage = self.from.at[g];
             for r in 0..N {
                 let a = M::TABLEAU.a[N][r];
                 if !a.is_zero() {
@@ -258,12 +300,9 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     /// The end of the step.
     #[inline(always)]
     fn result(&self) -> StepResult<V, G> {
-        let mut result = StepResult { to: *self.from, slow: [false; G] };
-        // By index: an iterator call might not be inlined and unrolled.
-        #[allow(clippy::needless_range_loop)]
-        for g in 0..G {
-            result.to[g] = self.mean_velocity(g).fma(V::splat(self.h), self.from[g]);
-        }
+        let h = V::splat(self.h);
+        let to = self.from.moved::<F>(|g, rest| self.mean_velocity(g).fma(h, rest));
+        let mut result = StepResult { to, slow: [false; G] };
         if self.context.stagnant > F::zero() {
             for g in 0..G {
                 let [u, v, w, _] = self.k.as_ref()[0][g].array();
@@ -277,7 +316,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 /// One Runge-Kutta step of `G` particles.
 #[inline(always)]
 pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
-    from: &[L::Four; G],
+    from: &Positions<L::Four, G>,
     step: (F, &FramePairs<F>),
     context: &SegmentContext<F>,
     sampler: &S,
@@ -291,15 +330,15 @@ pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: u
 /// A step of one particle, and its difference from the embedded solution.
 #[inline(always)]
 pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
-    from: L::Four,
+    from: &Positions<L::Four, 1>,
     (h, pairs): (F, &FramePairs<F>),
     context: &SegmentContext<F>,
     sampler: &S,
     hint: &mut S::Hint,
 ) -> (StepResult<L::Four, 1>, L::Four) {
-    let (from, mut hints) = ([from], [*hint]);
+    let mut hints = [*hint];
     let mut stages =
-        Stages::<F, L::Four, S, M, 1>::new(&from, (h, pairs), context, sampler, &mut hints);
+        Stages::<F, L::Four, S, M, 1>::new(from, (h, pairs), context, sampler, &mut hints);
     stages.solution::<L>();
     let result = stages.result();
     // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:

@@ -3,10 +3,9 @@
 use super::{
     Arrays, Ended, Method, Real, Sampler, TILE,
     frame_pair::FramePair,
-    lanes::{Four, Lanes, Task},
+    lanes::{Lanes, Task},
     single::Single,
-    step::{SegmentContext, StepResult, rk_step},
-    three,
+    step::{Positions, SegmentContext, StepResult, rk_step},
     walk::diffuse,
 };
 use crate::{
@@ -63,7 +62,8 @@ impl<F: Real, S, M> Tile<'_, F, S, M> {
     /// Assigns the first release to slots of sources.
     #[inline(never)]
     fn assign_first_release(&mut self) {
-        if self.context.ends.is_some() {
+        // Once in a launch, which may be taken in several parts.
+        if self.context.ends.is_some() && self.steps.start == 0 {
             for i in 0..self.arrays.position.len() {
                 self.arrays.slot(i).assign_first_release(&self.context.launch);
             }
@@ -168,8 +168,8 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             }
             record.status = ACTIVE;
         }
-        let mut hints = members.map(|i| self.sampler.recall(self.arrays.record[i].place));
-        let mut at = members.map(|i| super::four::<F, L>(&self.arrays.position[i]));
+        let mut hints = members.map(|i| self.sampler.recall(self.arrays.record[i].location));
+        let mut at = Positions::load::<F, L>(|g| self.arrays.position[members[g]]);
         for j in steps.clone() {
             let full_dt = F::of(self.context.segment.steps[j].h);
             let part;
@@ -186,10 +186,10 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 let step = (j, h, &pairs[0]);
                 result.to = self.diffuse::<L, G>(members, (at, result.to), step, hints);
             }
-            let is_plain = self.context.walls.contain_all::<L, G>(&result.to)
+            let is_plain = self.context.walls.contain_all::<L, G>(&result.to.at)
                 && result.slow == [false; G]
-                && self.holds::<L, G>(&result.to, &mut hints)
-                && self.context.are_clear::<L, G>(&at, &result.to);
+                && self.context.are_clear::<L, G>(&at.at, &result.to.at)
+                && self.holds::<L, G>(&result.to.at, &mut hints);
             if is_plain {
                 at = result.to;
             } else if self.finish_step::<L, G>(members, &mut at, &mut hints, &result, (j, start)) {
@@ -208,23 +208,22 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     fn diffuse<L: Lanes<F>, const G: usize>(
         &self,
         members: &[usize; G],
-        (from, mut to): ([L::Four; G], [L::Four; G]),
+        (from, to): (Positions<L::Four, G>, Positions<L::Four, G>),
         (j, h, pair): (usize, F, &FramePair<F>),
         hints: [S::Hint; G],
-    ) -> [L::Four; G] {
+    ) -> Positions<L::Four, G> {
         let number = (self.context.segment.first_step + j as i32) as u32;
-        for g in 0..G {
+        to.moved::<F>(|g, rest| {
             let address = Address {
                 slot: self.arrays.slots.get(members[g]),
                 generation: self.arrays.record[members[g]].generation as u32,
                 step: number,
             };
             let field = (&self.context.walls, self.sampler, &hints[g]);
-            let path = (three(from[g].array()), three(to[g].array()));
-            let diffused = diffuse(&self.context.launch, path, address, (h, pair), field);
-            to[g] = super::four::<F, L>(&diffused);
-        }
-        to
+            let [from, _] = from.of(g);
+            let displacement = diffuse(&self.context.launch, from, address, (h, pair), field);
+            super::four::<F, L>(&displacement) + rest
+        })
     }
 
     /// Whether the field contains all positions.
@@ -248,12 +247,12 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     fn store<L: Lanes<F>, const G: usize>(
         &mut self,
         members: &[usize; G],
-        at: &[L::Four; G],
+        at: &Positions<L::Four, G>,
         hints: &[S::Hint; G],
     ) {
         for g in 0..G {
-            self.arrays.position[members[g]] = three(at[g].array());
-            self.arrays.record[members[g]].place = S::note(&hints[g]);
+            self.arrays.position[members[g]] = at.of(g);
+            self.arrays.record[members[g]].location = S::note(&hints[g]);
         }
     }
 
@@ -263,7 +262,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     fn finish_step<L: Lanes<F>, const G: usize>(
         &mut self,
         members: &[usize; G],
-        at: &mut [L::Four; G],
+        at: &mut Positions<L::Four, G>,
         hints: &mut [S::Hint; G],
         result: &StepResult<L::Four, G>,
         (j, start): (usize, F),
@@ -272,14 +271,14 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         let mut has_ended = false;
         for g in 0..G {
             let i = members[g];
-            let to = three(result.to[g].array());
-            let is_plain = self.context.walls.contain::<L>(result.to[g])
+            let to = result.to.at[g];
+            let is_plain = self.context.walls.contain::<L>(to)
                 && !result.slow[g]
-                && self.context.are_clear::<L, 1>(&[at[g]], &[result.to[g]])
-                && (!S::ENDS || self.sampler.holds::<L>(result.to[g], &mut hints[g]));
+                && self.context.are_clear::<L, 1>(&[at.at[g]], &[to])
+                && (!S::ENDS || self.sampler.holds::<L>(to, &mut hints[g]));
             if is_plain {
-                self.arrays.position[i] = to;
-                self.arrays.record[i].place = S::note(&hints[g]);
+                self.arrays.position[i] = result.to.of(g);
+                self.arrays.record[i].location = S::note(&hints[g]);
             } else {
                 let mut single = Single {
                     tile: &mut self.arrays,
@@ -291,11 +290,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                     j,
                     until: F::one(),
                 };
-                single.finish_step::<M>((to, result.slow[g]), start);
+                single.finish_step::<M>((result.to.of(g), result.slow[g]), start);
                 has_ended |= self.arrays.record[i].status != ACTIVE;
             }
-            at[g] = super::four::<F, L>(&self.arrays.position[i]);
         }
+        *at = Positions::load::<F, L>(|g| self.arrays.position[members[g]]);
         has_ended
     }
 }

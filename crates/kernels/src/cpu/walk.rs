@@ -11,17 +11,16 @@ use super::{
     walls::Walls,
 };
 use crate::physics::{
-    diffusion::host::{Address, Spread, displaced},
+    diffusion::host::{Address, Spread, displacement},
     prelude::host::Vec3,
     tables::{DIFFUSIVITY, REACHES},
 };
 
-/// The position after the random walk of a step of length `h` from `from`, which the field moved to
-/// `to`.
+/// The displacement of a random walk in a step of length `h` from `from`.
 #[inline(never)]
 pub(super) fn diffuse<F: Real, S: Sampler<F>>(
     launch: &Launch<F>,
-    (from, to): ([F; 3], [F; 3]),
+    from: [F; 3],
     address: Address,
     (h, pair): (F, &FramePair<F>),
     field: (&Walls<F>, &S, &S::Hint),
@@ -30,7 +29,7 @@ pub(super) fn diffuse<F: Real, S: Sampler<F>>(
         true => spread(launch, from, pair, field),
         false => Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) },
     };
-    displaced(launch, Vec3(to), &address, &spread, h).0
+    displacement(launch, &address, &spread, h).0
 }
 
 /// The field's diffusivity around a position, with central differences.

@@ -77,6 +77,7 @@ impl<F: Float> Launch<F> {
         let kind = comptime!(self.form.kind.mesh());
         let edge = mesh::edge::<F>(self, position, cell, kind);
         let inward = mesh::inward::<F>(self, &edge, kind);
-        Edge::<F> { face: 8 * max(edge.cell - 1, 0i32) + edge.face, inward }
+        let face = select(edge.cell > 0, 8 * (edge.cell - 1) + edge.face, -1i32);
+        Edge::<F> { face, inward }
     }
 }

@@ -38,7 +38,7 @@ use launch::{EndLogLaunch, LaunchLaunch, RowsLaunch};
 use mesh::MeshKind;
 use upload::{DeviceTables, upload};
 
-/// Position or velocity in registers; the fourth lane is unused.
+/// Position or velocity in registers; the fourth lane of a sample is a diffusivity or 0.
 type Vec4<F> = Vector<F, Const<4>>;
 
 /// Nominal number of particles, for the choice of the cube size. It is independent of the actual
@@ -50,7 +50,6 @@ const MANY: usize = 1 << 20;
 pub(crate) struct Form {
     pub scheme: Scheme,
     pub kind: FieldKind,
-    pub features: Features,
 }
 
 /// Compile-time parameters of a field.
@@ -124,11 +123,7 @@ impl FieldKind {
 
 impl Form {
     fn new(field: &Sampled<CubeBackend>, segment: &Segment) -> Self {
-        Form {
-            scheme: segment.scheme,
-            kind: FieldKind::of(&field.shape),
-            features: Features::new(&field.shape, segment),
-        }
+        Form { scheme: segment.scheme, kind: FieldKind::of(&field.shape) }
     }
 }
 
@@ -139,7 +134,7 @@ pub(crate) fn advance(
     geometry: Geometry<CubeBackend>,
     segment: &Segment,
 ) -> Advanced<CubeBackend> {
-    let form = Form::new(&field, segment);
+    let form = (Form::new(&field, segment), Features::new(&field.shape, segment));
     let state = State::<CubeBackend> {
         position: own(state.position),
         record: own(state.record),
@@ -186,7 +181,7 @@ fn buffers<F: Float>(
     field: Sampled<CubeBackend>,
     geometry: Option<Geometry<CubeBackend>>,
     tables: Tables,
-    form: Form,
+    (form, features): (Form, Features),
 ) -> LaunchLaunch<F> {
     let velocity = into_contiguous(field.velocity);
     let coordinates = into_contiguous(field.coordinates);
@@ -208,7 +203,7 @@ fn buffers<F: Float>(
         coordinates.into_buffer_arg(),
         records.into_buffer_arg(),
         index.into_buffer_arg(),
-        form.features,
+        features,
         form,
     )
 }
@@ -221,7 +216,7 @@ fn buffers<F: Float>(
 pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeTensor {
     let kind = FieldKind::of(&field.shape);
     assert!(kind.is_mesh(), "locate: the field is not on a mesh");
-    let form = Form { scheme: Scheme::default(), kind, features: Features::default() };
+    let form = (Form { scheme: Scheme::default(), kind }, Features::default());
     let position = into_contiguous(position);
     let client = position.client.clone();
     let count = position.meta.shape()[0];
@@ -248,7 +243,7 @@ pub(crate) fn sample(
     field: Sampled<CubeBackend>,
     segment: &Segment,
 ) -> CubeTensor {
-    let form = Form::new(&field, segment);
+    let form = (Form::new(&field, segment), Features::new(&field.shape, segment));
     let position = into_contiguous(position);
     let client = position.client.clone();
     let shape = position.meta.shape().clone();

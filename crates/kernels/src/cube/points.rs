@@ -1,7 +1,7 @@
 //! Velocity from scattered points: the search of `cpu/points.rs`, node by node.
 
 use super::{
-    Vec4, cubecl,
+    Vec4, cubecl, dot,
     frame_pair::{FramePair, blend},
     launch::Launch,
     rounding, vec4,
@@ -131,8 +131,7 @@ fn farther<F: Float>(square: F, reach: F) -> F {
 #[cube]
 fn moved<F: Float>(from: Vec4<F>, position: Vec4<F>) -> F {
     let offset = position - from;
-    let (x, y, z) = (offset.extract(0usize), offset.extract(1usize), offset.extract(2usize));
-    x * x + y * y + z * z
+    dot::<F>(offset, offset)
 }
 
 /// Updates the hint to the nearest node.

@@ -7,12 +7,12 @@ use super::{
     stages::{Part, StepResult},
     vec4,
 };
-use crate::physics::particle::device::Particle;
+use crate::physics::particle::device::{Particle, rest_after};
 use crate::{
     physics::{
         faces::device::{Passage, contains, land},
         obstacles::device::is_clear_of_all,
-        path::device::{pass, place_code},
+        path::device::{location_code, pass},
         region::device::CellHint,
     },
     status::{ACTIVE, NON_FINITE, STAGNANT as STAGNANT_STATUS},
@@ -47,15 +47,16 @@ pub(super) fn settle<F: Float>(
         }
         if is_plain {
             particle.position = to;
+            particle.rest = result.rest;
             if comptime!(launch.features.mesh) {
-                particle.place = hint.base;
+                particle.location = hint.base;
             }
         } else if comptime!(launch.features.bodies || launch.features.mesh) {
             let passage = pass::<F>(launch, from, to, hint);
-            arrive::<F>(particle, &passage, index, part, hint.base);
+            arrive::<F>(particle, &passage, result, index, part, hint.base);
         } else {
             let passage = land::<F>(launch, from, to);
-            arrive::<F>(particle, &passage, index, part, hint.base);
+            arrive::<F>(particle, &passage, result, index, part, hint.base);
         }
     }
 }
@@ -84,12 +85,14 @@ fn moves<F: Float>(
 fn arrive<F: Float>(
     particle: &mut Particle<F>,
     passage: &Passage<F>,
+    result: &StepResult<F>,
     index: i32,
     part: &Part<F>,
     base: i32,
 ) {
+    particle.rest = rest_after::<F>(passage, result.to, result.rest);
     particle.position = passage.position;
-    particle.place = place_code::<F>(passage, base);
+    particle.location = location_code::<F>(passage, base);
     particle.image_x += passage.image_x;
     particle.image_y += passage.image_y;
     particle.image_z += passage.image_z;
@@ -109,6 +112,8 @@ fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: 
 /// Whether all coordinates are finite.
 #[cube]
 fn finite<F: Float>(p: Vec4<F>) -> bool {
-    let sum = p.extract(0usize).abs() + p.extract(1usize).abs() + p.extract(2usize).abs();
-    sum <= F::max_value()
+    let largest = F::max_value();
+    p.extract(0usize).abs() <= largest
+        && p.extract(1usize).abs() <= largest
+        && p.extract(2usize).abs() <= largest
 }

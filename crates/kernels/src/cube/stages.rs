@@ -13,7 +13,7 @@ use crate::{
     Ratio,
     physics::{
         diffusion::device::Address,
-        tables::{DRIFT, FIRST_STEP, STAGNANT},
+        tables::{DRIFT, FIRST_STEP, LOWEST, STAGNANT},
     },
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -22,6 +22,8 @@ use burn_cubecl::cubecl::prelude::*;
 #[derive(CubeType)]
 pub(super) struct StepResult<F: Float> {
     pub to: Vec4<F>,
+    /// The rest of `to`.
+    pub rest: Vec4<F>,
     pub slow: bool,
     /// Difference from the embedded solution, with adaptive steps.
     pub error: Vec4<F>,
@@ -100,7 +102,9 @@ pub(super) fn rk_step<F: Float>(
             error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
         }
     }
-    let mut to = from + Vec4::<F>::new(h) * mean_velocity;
+    let displacement = Vec4::<F>::new(h) * mean_velocity + particle.rest;
+    let mut to = from + displacement;
+    let mut rest = rest_of::<F>(launch, from, displacement, to);
     if comptime!(launch.features.walk.is_on) {
         let pair = frame_pair::<F>(launch, j, elapsed);
         let address = Address {
@@ -108,7 +112,29 @@ pub(super) fn rk_step<F: Float>(
             generation: particle.generation as u32,
             step: (launch.int(FIRST_STEP) + j as i32) as u32,
         };
-        to = diffuse::<F>(launch, from, to, &address, &pair, h, hint);
+        let displacement = diffuse::<F>(launch, from, &address, &pair, h, hint) + rest;
+        let moved = to + displacement;
+        rest = rest_of::<F>(launch, to, displacement, moved);
+        to = moved;
     }
-    StepResult::<F> { to, slow: dot::<F>(k[0], k[0]) < launch.float(STAGNANT), error }
+    StepResult::<F> { to, rest, slow: dot::<F>(k[0], k[0]) < launch.float(STAGNANT), error }
+}
+
+/// What the sum of a position `from` and a displacement loses by being rounded to `to` (Dekker's
+/// fast two-sum).
+#[cube]
+fn rest_of<F: Float>(
+    launch: &Launch<F>,
+    from: Vec4<F>,
+    displacement: Vec4<F>,
+    to: Vec4<F>,
+) -> Vec4<F> {
+    let mut rest = displacement;
+    #[unroll]
+    for d in 0..3usize {
+        // The maximum hides the sum from compilers of devices that cancel terms.
+        let moved = max(to.extract(d), launch.float(LOWEST)) - from.extract(d);
+        rest.insert(d, displacement.extract(d) - moved);
+    }
+    rest
 }

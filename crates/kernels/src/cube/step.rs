@@ -53,7 +53,7 @@ pub(super) fn advance_kernel<F: Float>(
     }
     let slot = i as u32 + launch.int(FIRST_SLOT) as u32;
     let mut particle = load::<F>(launch, rows, i);
-    let mut hint = recall::<F>(launch, particle.place);
+    let mut hint = recall::<F>(launch, particle.location);
     let steps = launch.int(STEPS) as usize;
     let mut progress = start::<F>(&particle);
     let mut takes_part = true;

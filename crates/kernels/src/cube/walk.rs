@@ -7,18 +7,16 @@ use super::{
     step::{Hint, image, sample},
 };
 use crate::physics::{
-    diffusion::device::{Address, Spread, displaced},
+    diffusion::device::{Address, Spread, displacement},
     tables::{DIFFUSIVITY, REACHES},
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// The position after the random walk of a step of length `h` from `from`, which the field moved to
-/// `to`.
+/// The displacement of a random walk in a step of length `h` from `from`.
 #[cube]
 pub(super) fn diffuse<F: Float>(
     launch: &Launch<F>,
     from: Vec4<F>,
-    to: Vec4<F>,
     address: &Address,
     pair: &FramePair<F>,
     h: F,
@@ -44,7 +42,7 @@ pub(super) fn diffuse<F: Float>(
             }
         }
     }
-    displaced::<F>(launch, to, address, &Spread::<F> { here, gradient }, h)
+    displacement::<F>(launch, address, &Spread::<F> { here, gradient }, h)
 }
 
 /// The field's diffusivity at a position.

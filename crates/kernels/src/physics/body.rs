@@ -248,7 +248,7 @@ pub(crate) mod body {
                 } else {
                     is_clear_of_planes::<F>(body, from, to, skin, bound)
                 };
-                clear = (clear && apart) || (!body.is_vessel && (clear || apart));
+                clear = select(body.is_vessel, clear && apart, clear || apart);
             }
         }
         clear

@@ -12,6 +12,8 @@ pub(crate) mod cursor {
         pub next: Vec3<F>,
         /// The periodic face that is crossed on arrival there, or -1.
         pub crossed: i32,
+        /// The periodic face that was crossed last, directly before this path, or -1.
+        pub entered: i32,
         /// Whether the path ends there.
         pub is_last: bool,
         /// End of the remaining path, if it has not been redirected.

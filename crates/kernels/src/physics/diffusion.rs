@@ -23,10 +23,9 @@ pub(crate) mod diffusion {
         pub gradient: Vec3<F>,
     }
 
-    /// The position after the random walk of a step of length `h` that the field moved to `to`.
-    pub(crate) fn displaced<F: Float>(
+    /// The displacement of a random walk in a step of length `h`.
+    pub(crate) fn displacement<F: Float>(
         launch: &Launch<F>,
-        to: Vec3<F>,
         address: &Address,
         spread: &Spread<F>,
         h: F,
@@ -35,7 +34,7 @@ pub(crate) mod diffusion {
         let bits = bits(low, high, address.slot, address.generation, address.step, WALK);
         let normal = normals::<F>(&bits);
         let dt = h.abs();
-        let mut moved = to;
+        let mut displacement = Vec3::<F>::new(F::new(0.0_f32));
         #[unroll]
         for d in 0..3usize {
             let dw = dt.sqrt() * normal.extract(d);
@@ -45,8 +44,8 @@ pub(crate) mod diffusion {
             }
             let k = launch.float(DIFFUSIVITY + d) * spread.here;
             let drift = spread.gradient.extract(d) * squares;
-            moved.insert(d, to.extract(d) + (drift + (k + k).sqrt() * dw));
+            displacement.insert(d, drift + (k + k).sqrt() * dw);
         }
-        moved
+        displacement
     }
 }

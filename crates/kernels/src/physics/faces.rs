@@ -5,6 +5,7 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod faces {
     use crate::physics::tables::{FACE_COLUMNS, FACE_END, FACE_TURN, FACE_WRAPS, FACES, HIGH, LOW};
+    use crate::physics::vector::both::vec3;
     use crate::status::ACTIVE;
 
     /// The end of a path.
@@ -122,6 +123,17 @@ pub(crate) mod faces {
         p
     }
 
+    /// The unit normal of a domain face, into the box.
+    pub(crate) fn face_normal<F: Float>(face: i32) -> Vec3<F> {
+        let zero = F::new(0.0_f32);
+        let one = F::new(1.0_f32);
+        let sign = select(face % 2 == 0, one, -one);
+        let x = select(face / 2 == 0, sign, zero);
+        let y = select(face / 2 == 1, sign, zero);
+        let z = select(face / 2 == 2, sign, zero);
+        vec3::<F>(x, y, z)
+    }
+
     /// The face and the fraction of the path at which `x0 -> x1` ends, after at most one reflection.
     fn exit<F: Float>(launch: &Launch<F>, x0: F, x1: F, #[comptime] axis: usize) -> Crossing<F> {
         let low = launch.float(LOW + axis);
@@ -159,7 +171,9 @@ pub(crate) mod faces {
         let mut folded = x;
         let mut image = 0i32;
         if response::<F>(launch, comptime!(2 * axis as i32), FACE_WRAPS) != 0 {
-            let boxes = ((x - low) / width).floor();
+            // Rounding must not move a point just below the high face to the low one.
+            let is_inside = low <= x && x < high;
+            let boxes = select(is_inside, F::new(0.0_f32), ((x - low) / width).floor());
             folded = x - boxes * width;
             image = i32::cast_from(boxes);
         } else if below && above {

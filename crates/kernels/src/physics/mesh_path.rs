@@ -11,7 +11,7 @@ pub(crate) mod mesh_path {
     use super::MAX_INTERRUPTIONS;
     use crate::physics::{
         cursor::both::{Cursor, along, removed},
-        faces::both::Passage,
+        faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between},
         tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
         vector::both::dot,
@@ -138,6 +138,31 @@ pub(crate) mod mesh_path {
         cursor.is_redirected = true;
         cursor.along = i32::new(-1);
         cursor.edges += 1;
+    }
+
+    /// Takes a particle back through the periodic face that it has just crossed, to a place without
+    /// mesh: the boundary of the mesh is at that face, and its condition applies to the remaining
+    /// displacement `rest`.
+    pub(crate) fn go_back<F: Float>(
+        launch: &Launch<F>,
+        cursor: &mut Cursor<F>,
+        passage: &mut Passage<F>,
+        rest: Vec3<F>,
+    ) {
+        let face = cursor.entered;
+        cursor.next = on_face::<F>(launch, passage.position, face);
+        let at = wall_at::<F>(launch, cursor.next);
+        let normal = face_normal::<F>(face);
+        let kept = rest - removed::<F>(normal, dot::<F>(rest, normal), launch.int(at));
+        // The opposite face, which takes the period back.
+        cursor.crossed = face + 1i32 - 2i32 * (face % 2i32);
+        cursor.is_last = false;
+        cursor.rest = kept;
+        cursor.removed = Vec3::<F>::new(F::new(0.0_f32));
+        cursor.is_redirected = true;
+        cursor.along = i32::new(-1);
+        cursor.edges += 1;
+        passage.status = launch.int(at + 1);
     }
 
     /// The offset of the response of the mesh boundary at a position.

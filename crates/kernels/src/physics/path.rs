@@ -21,18 +21,18 @@ pub(crate) mod path {
     use crate::obstacle::FACETED;
     use crate::physics::{
         body::both::{allows, load, projected},
-        cursor::both::{Cursor, along, cover, removed},
-        faces::both::{Crossing, Passage, first_face, on_face, response},
-        mesh_path::both::{follow, leave},
+        cursor::both::{Cursor, along, cover, in_box, removed},
+        faces::both::{Crossing, Passage, face_normal, first_face, on_face, response},
+        mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
         region::both::{CellHint, restore},
         tables::{
             BODY_END, BODY_INTS, BODY_TURN, FACE_END, FACE_TURN, FACE_WRAPS, HIGH, LOW,
             OBSTACLES_AT,
         },
-        vector::both::{dot, vec3},
+        vector::both::dot,
     };
-    use crate::status::{ACTIVE, STUCK};
+    use crate::status::{ACTIVE, LEFT_MESH, STUCK};
 
     /// Follows the straight path `from -> to`, with `from` in the domain box, through all events.
     /// The final position is an allowed point despite rounding: a particle that cannot be moved to
@@ -62,6 +62,7 @@ pub(crate) mod path {
             removed: Vec3::<F>::new(F::new(0.0_f32)),
             is_redirected: false,
             along: i32::new(-1),
+            entered: i32::new(-1),
             covered: F::new(0.0_f32),
             edges: 0i32,
             interruptions: 0i32,
@@ -97,16 +98,20 @@ pub(crate) mod path {
             if continues {
                 turn::<F>(launch, &mut cursor, passage.position);
                 meet::<F>(launch, &mut cursor, &mut passage, hint);
-                continues = cursor.edges <= comptime!(MAX_BOUNCES as i32);
+                // An end takes one more round, to its position.
+                let has_ended = passage.status != ACTIVE;
+                continues = has_ended || cursor.edges <= comptime!(MAX_BOUNCES as i32);
             }
         }
         passage
     }
 
     /// What the record of a particle stores of where it is or ended: the index of an obstacle, a face
-    /// of the mesh, the cell that its hint knows; -1 for a particle that stuck elsewhere.
-    pub(crate) fn place_code<F: Float>(passage: &Passage<F>, cell: i32) -> i32 {
-        let is_named = passage.which >= 0 || passage.status == STUCK;
+    /// of the mesh, or the cell that its hint knows; -1 for a particle that stuck elsewhere, or left
+    /// the mesh through no face.
+    pub(crate) fn location_code<F: Float>(passage: &Passage<F>, cell: i32) -> i32 {
+        let is_end = passage.status == STUCK || passage.status == LEFT_MESH;
+        let is_named = passage.which >= 0 || is_end;
         select(is_named, passage.which, cell)
     }
 
@@ -164,14 +169,22 @@ pub(crate) mod path {
             cursor.next = from + Vec3::<F>::new(fraction) * (to - from);
         }
         cursor.is_last = !is_event;
+        cursor.entered = cursor.crossed;
         cursor.crossed = i32::new(-1);
         cursor.is_redirected = false;
         let mut is_edge = false;
+        let mut is_return = false;
         if comptime!(launch.features.mesh) {
-            cursor.next = on_face::<F>(launch, cursor.next, select(is_face, face.face, -1i32));
+            let next = in_box::<F>(launch, cursor.next);
+            cursor.next = on_face::<F>(launch, next, select(is_face, face.face, -1i32));
             let found = follow::<F>(launch, from, to, cursor, fraction, hint);
             if !found.is_whole {
                 is_edge = true;
+                is_return = hint.base == 0 && cursor.entered >= 0;
+            }
+            if is_return {
+                go_back::<F>(launch, cursor, passage, to - from);
+            } else if is_edge {
                 let beyond = along::<F>(launch, from, to, found.beyond * fraction);
                 fraction = found.reached * fraction;
                 cover::<F>(cursor, fraction);
@@ -264,16 +277,5 @@ pub(crate) mod path {
             passage.status = response::<F>(launch, face, FACE_END);
         }
         blocks
-    }
-
-    /// The unit normal of a domain face, into the box.
-    fn face_normal<F: Float>(face: i32) -> Vec3<F> {
-        let zero = F::new(0.0_f32);
-        let one = F::new(1.0_f32);
-        let sign = select(face % 2 == 0, one, -one);
-        let x = select(face / 2 == 0, sign, zero);
-        let y = select(face / 2 == 1, sign, zero);
-        let z = select(face / 2 == 2, sign, zero);
-        vec3::<F>(x, y, z)
     }
 }

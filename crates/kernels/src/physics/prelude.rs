@@ -39,7 +39,6 @@ pub(crate) mod host {
         /// Machine epsilon.
         fn epsilon() -> Self;
         fn as_i32(self) -> i32;
-        fn as_f32(self) -> f32;
         /// See [`slip`].
         #[inline(always)]
         fn slip(_point: [Self; 3], _path: [Self; 3], _normal: [Self; 3]) -> [Self; 3] {
@@ -115,10 +114,6 @@ pub(crate) mod host {
                 #[inline(always)]
                 fn as_i32(self) -> i32 {
                     self as i32
-                }
-                #[inline(always)]
-                fn as_f32(self) -> f32 {
-                    self as f32
                 }
             }
         )*};

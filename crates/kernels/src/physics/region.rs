@@ -8,7 +8,8 @@ pub(crate) mod region {
     pub(crate) struct CellHint<F: Float> {
         /// The cell of the last sample.
         pub cell: i32,
-        /// The cell in which the step started, and its position.
+        /// The cell in which the step started, or of its first sample in the mesh, and the position
+        /// there.
         pub base: i32,
         pub from: Vec3<F>,
         /// Whether a sample of this step was in no cell, or in a cell that no walk reached.
@@ -24,7 +25,7 @@ pub(crate) mod region {
 
     /// A face on the boundary of a mesh.
     pub(crate) struct Edge<F: Float> {
-        /// Eight times its cell plus its local number.
+        /// Eight times its cell plus its local number; -1 without a cell.
         pub face: i32,
         /// A vector from the face into its cell, normal to the face; its length is twice the
         /// tolerance of the face. Zero if it is not known.

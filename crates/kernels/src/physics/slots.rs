@@ -52,7 +52,7 @@ pub(crate) mod slots {
         particle.image_x = 0i32;
         particle.image_y = 0i32;
         particle.image_z = 0i32;
-        particle.place = 0i32;
+        particle.location = 0i32;
         particle.generation = next_number(particle.generation);
         if inlet >= 0 {
             place_at_inlet::<F>(launch, particle, inlet, slot);
@@ -130,5 +130,6 @@ pub(crate) mod slots {
         let strode = wrapping_product(particle.generation as u32, launch.int(at + 3) as u32);
         let offset = wrapping_sum(scattered, strode) % (launch.int(at + 1) as u32);
         particle.position = launch.row(launch.int(at) as usize + offset as usize);
+        particle.rest = Vec3::<F>::new(F::new(0.0_f32));
     }
 }

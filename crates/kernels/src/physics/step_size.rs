@@ -78,7 +78,9 @@ pub(crate) mod step_size {
         for d in 0..3usize {
             let size = max(from.extract(d).abs(), to.extract(d).abs());
             let size = control.absolute + control.relative * size;
-            let part = error.extract(d).abs() / size;
+            let error = error.extract(d).abs();
+            // The size is 0 at a coordinate 0, without an absolute tolerance.
+            let part = select(error == F::new(0.0_f32), F::new(0.0_f32), error / size);
             is_number = is_number && part <= F::max_value();
             norm = max(norm, part);
         }

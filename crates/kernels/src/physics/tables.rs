@@ -29,8 +29,10 @@ pub(crate) const REACHES: usize = 21;
 pub(crate) const CONTROL: usize = 24;
 pub(crate) const CONTROL_MIN: usize = CONTROL + 2;
 pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
+/// Less than any number of a run.
+pub(crate) const LOWEST: usize = CONTROL + 4;
 /// The frame intervals, then two numbers per step: time since the frame, length.
-pub(crate) const FRAME_INTERVALS: usize = CONTROL + 4;
+pub(crate) const FRAME_INTERVALS: usize = LOWEST + 1;
 
 /// Offsets in the integer buffer.
 pub(crate) const STEPS: usize = 0;
@@ -139,8 +141,7 @@ impl Tables {
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
         if let Some(Adaptive { relative, absolute, min_step, max_step }) = segment.adaptive {
-            floats[CONTROL..FRAME_INTERVALS]
-                .copy_from_slice(&[relative, absolute, min_step, max_step]);
+            floats[CONTROL..LOWEST].copy_from_slice(&[relative, absolute, min_step, max_step]);
         }
         floats.extend(&segment.clock.frame_intervals);
         floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
@@ -247,6 +248,7 @@ impl Tables {
     pub fn of_field(shape: &FieldShape) -> Self {
         let layout = Layout::of(shape);
         let mut floats = vec![0.0; FRAME_INTERVALS];
+        floats[LOWEST] = f64::from(f32::MIN);
         floats[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
         floats[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
         floats[REACH] = layout.reach;

@@ -45,7 +45,7 @@ impl Row {
 }
 
 impl CellWeights {
-    /// Weights for positions `[n, 3]`; zero outside the mesh.
+    /// Weights for positions `[n, 3]`, measured from the mesh's origin; zero outside the mesh.
     pub fn new(mesh: &Mesh, placement: Placement, position: Tensor<2>) -> Self {
         let positions = to_host(&position);
         let mut last = 0;
@@ -54,7 +54,9 @@ impl CellWeights {
             .map(|position| {
                 // Neighbouring positions are usually close: a walk from the last cell finds the
                 // next.
-                let Some(location) = mesh.walk(last, *position) else { return Row::empty() };
+                let Some(location) = mesh.walk_from_origin(last, *position) else {
+                    return Row::empty();
+                };
                 last = location.cell;
                 match placement {
                     Placement::Nodes => Row::at_nodes(mesh, &location),
@@ -101,7 +103,7 @@ fn weights(rows: &[Row], width: usize, position: Tensor<2>) -> Tensor<2> {
 }
 
 /// Positions `[n, 3]` on the host.
-pub(crate) fn to_host(position: &Tensor<2>) -> Vec<[f64; 3]> {
+fn to_host(position: &Tensor<2>) -> Vec<[f64; 3]> {
     let data = position.clone().detach().into_data().convert::<f64>();
     let numbers = data.try_into_vec::<f64>().unwrap_or_default();
     numbers.as_chunks().0.to_vec()

@@ -95,7 +95,7 @@ fn probe(mesh: &Mesh, dice: &mut Dice) {
         }
     }
     for point in mesh.points() {
-        let _ = (mesh.locate(*point), mesh.walk(0, *point));
+        let _ = (mesh.locate(point), mesh.walk(0, point));
     }
     let _ = mesh.locator_in(Precision::F32).near([0.5; 3]);
 }

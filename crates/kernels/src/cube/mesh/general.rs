@@ -15,7 +15,7 @@ use super::{
 };
 use crate::MAX_CELL_NODES;
 use crate::cube::launch::Launch;
-use crate::physics::tables::NODES_AT;
+use crate::physics::{tables::NODES_AT, vector::device::cross};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Maximum number of Newton steps; two or three are usual.
@@ -129,13 +129,6 @@ fn jet<F: Float>(
         jet.by_t.insert(2usize, F::new(1.0_f32));
     }
     jet
-}
-
-#[cube]
-fn cross<F: Float>(a: Vec4<F>, b: Vec4<F>) -> Vec4<F> {
-    let (ax, ay, az) = (a.extract(0usize), a.extract(1usize), a.extract(2usize));
-    let (bx, by, bz) = (b.extract(0usize), b.extract(1usize), b.extract(2usize));
-    vec4::<F>(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
 }
 
 /// Whether all coordinates are within a bound; false for NaN.

@@ -97,7 +97,7 @@ fn compute<F: Real>(
         placement: Placement::Nodes,
     });
     let features = Features::among(&case.obstacles);
-    let form = Form { scheme: Scheme::Euler, kind: FieldKind::of(&shape), features };
+    let form = Form { scheme: Scheme::Euler, kind: FieldKind::of(&shape) };
     // SAFETY: the lengths are those of the buffers.
     let [output_arg, codes_arg] = unsafe {
         [

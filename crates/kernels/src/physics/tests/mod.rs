@@ -167,7 +167,7 @@ fn obstacle_passages(
             position: end.position,
             image: end.image,
             end: end.end,
-            obstacle: usize::try_from(end.place).ok().filter(|_| at_one),
+            obstacle: usize::try_from(end.location).ok().filter(|_| at_one),
         }
     };
     ends.into_iter().map(passage).collect()

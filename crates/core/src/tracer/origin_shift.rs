@@ -1,0 +1,46 @@
+//! From the positions of a run, measured from its origin, to those of its saves.
+
+use crate::{
+    Field, Precision,
+    field::{origin, origin_row},
+};
+use burn::tensor::Tensor;
+
+/// The origin of a run, and whether its saves need the rests of positions.
+#[derive(Clone, Copy)]
+pub(super) struct OriginShift {
+    origin: [f64; 3],
+    has_rest: bool,
+}
+
+impl OriginShift {
+    pub fn new(field: &dyn Field) -> Self {
+        let (origin, domain) = (origin(field), field.domain());
+        let is_far = (0..3).any(|d| origin[d] != 0.0 && !domain.is_flat(d));
+        OriginShift { origin, has_rest: is_far && field.precision() == Precision::F32 }
+    }
+
+    /// The precision that positions in the data's coordinates need, in a run of a precision.
+    pub fn precision(&self, of_run: Precision) -> Precision {
+        if self.has_rest { Precision::F64 } else { of_run }
+    }
+
+    /// Positions in the data's coordinates `[n, 3]`, of [`Particles::position`], and their rests
+    /// without gradients, if they need them.
+    ///
+    /// [`Particles::position`]: burntrace_kernels::Particles::position
+    pub fn apply(&self, position: Tensor<2>) -> (Tensor<2>, Option<Tensor<2>>) {
+        let measured = position.clone().narrow(1, 0, 3);
+        if self.origin == [0.0; 3] {
+            return (measured, None);
+        }
+        let origin = origin_row(self.origin, &measured);
+        let moved = measured.clone() + origin.clone();
+        let rest = self.has_rest.then(|| {
+            // Exact: along each axis, the origin is 0 or exceeds what is measured from it.
+            let lost = measured.detach() - (moved.clone().detach() - origin);
+            lost + position.detach().narrow(1, 3, 3)
+        });
+        (moved, rest)
+    }
+}
