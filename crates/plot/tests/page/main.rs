@@ -579,3 +579,22 @@ fn inconsistent_pages_are_refused() {
     let error = runs::one().write("/no/such/folder/page.html").unwrap_err();
     assert!(matches!(error, Error::Write { .. }), "{error}");
 }
+
+/// The page holds positions in parts of their range, which are the same far from 0.
+#[test]
+fn positions_far_from_zero_have_the_codes_of_those_near_it() {
+    let codes = |by: f64| {
+        let mut page = runs::channel(50, 40);
+        // Multiples of 2^-18, which stay exact.
+        let moved = |p: [f64; 3]| p.map(|x| (x * 262_144.0).round() / 262_144.0 + by);
+        page.trajectories.position.iter_mut().for_each(|p| *p = moved(*p));
+        page.trajectories.domain = page.trajectories.domain.map(moved);
+        let folder = tempfile::tempdir().unwrap();
+        let html = std::fs::read_to_string(written(folder.path(), &page)).unwrap();
+        let (_, array) = html.split_once("id=\"positions\">").unwrap();
+        array.split_once('<').unwrap().0.to_owned()
+    };
+    let (near, far) = (codes(0.0), codes(8_589_934_592.0));
+    assert!(near.len() > 10_000);
+    assert!(near == far, "the codes differ");
+}

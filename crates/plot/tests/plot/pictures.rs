@@ -377,3 +377,21 @@ fn gallery() {
         .write_png(folder.join("curves.png"))
         .unwrap();
 }
+
+/// Ten million box lengths from 0, tracks cover as many pixels as near it: they are not rounded to a grid.
+#[test]
+fn tracks_far_from_zero_look_like_those_near_it() {
+    let coloured = |by: f64| {
+        let mut trajectories = samples::gyres(40, 101);
+        let moved = |p: [f64; 3]| p.map(|x| x + by);
+        trajectories.position.iter_mut().for_each(|p| *p = moved(*p));
+        trajectories.domain = trajectories.domain.map(moved);
+        let picture = picture::tracks(&trajectories, &XY, &small()).unwrap();
+        let rgb = picture.rgb();
+        let is_coloured =
+            |pixel: &&[u8; 3]| pixel.iter().max().unwrap() - pixel.iter().min().unwrap() > 40;
+        rgb.as_chunks::<3>().0.iter().filter(is_coloured).count() as f64
+    };
+    let (near, far) = (coloured(0.0), coloured(16_777_216.0));
+    assert!(near > 1000.0 && (far / near - 1.0).abs() < 0.2, "{near} and {far} pixels");
+}
