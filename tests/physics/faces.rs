@@ -2,8 +2,11 @@
 
 use super::common::*;
 use burntrace::{
-    BoundaryCondition, Domain, Face, GridField, SaveAt, Scheme, Seeds, SeedsOutside, Status, Tracer,
+    BoundaryCondition, Domain, Error, Face, Field, FieldOptions, FrameSource, GridField,
+    GridSource, PeriodicAxis, PeriodicGrid, Placement, SaveAt, Scheme, Seeds, SeedsOutside, Status,
+    Tracer,
 };
+use std::f64::consts::TAU;
 
 const LOW: [f64; 3] = [-1.0, 2.0, 0.5];
 const HIGH: [f64; 3] = [2.0, 3.0, 1.0];
@@ -277,4 +280,85 @@ fn single_periodic_face_is_rejected() {
         let error = error.unwrap_err().to_string();
         assert!(error.contains("y-high") && error.contains("y-low"), "{error}");
     }
+}
+
+#[test]
+fn domain_without_the_field_is_refused() {
+    let machine = &machines()[0];
+    let field = machine.field(&Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [1.0, 0.0, 0.0]));
+    let seeds = Seeds::list(vec![[0.5; 3]]).unwrap();
+    let of = |low: f64, high: f64| {
+        let domain = Domain { low: [0.0, low, 0.0], high: [1.0, high, 1.0] };
+        Tracer::new(&field).domain(domain).span(steps(0.0, 0.1, 1)).trace(&seeds)
+    };
+    assert!(of(-1.0, 2.0).is_ok());
+    for (low, high) in [(1.5, 2.0), (-2.0, -0.5)] {
+        let error = of(low, high).unwrap_err();
+        assert!(matches!(error, Error::DomainApart { axis: 'y', .. }), "{error}");
+    }
+}
+
+/// Data of a spectral simulation, 8 nodes without the repeated layer, are those of 9 nodes with it.
+#[test]
+fn closed_axes_are_those_of_a_repeated_layer() {
+    let velocity = |[x, y, _]: [f64; 3], t: f64| {
+        [1.0 + 0.5 * (TAU * x).sin(), 0.1 * (TAU * (y + t)).cos(), 0.0]
+    };
+    let axis = |nodes: usize| (0..nodes).map(|i| i as f64 / 8.0).collect::<Vec<_>>();
+    let frames = |x: usize, y: usize| {
+        let axes = [axis(x), axis(y), vec![0.0]];
+        // Exactly periodic.
+        let wrapped = |p: [f64; 3], t: f64| velocity(p.map(|x| x.fract()), t);
+        Frames::new(axes, Placement::Nodes, &[0.0, 5.0], wrapped)
+    };
+    let closed = PeriodicAxis::Closed { period: None };
+    let seeds = Seeds::list(vec![[0.1, 0.25, 0.0], [0.9375, 0.96875, 0.0]]).unwrap();
+    for machine in machines() {
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let grid = PeriodicGrid::new(frames(8, 8), [closed, closed, PeriodicAxis::Open]);
+        let field = GridField::load(&mut grid.unwrap(), &machine.device, &options).unwrap();
+        assert_eq!(field.domain().high, [1.0, 1.0, 0.0]);
+        let repeated = machine.field(&frames(9, 9));
+        let run = |field: &GridField, engine| {
+            let tracer = Tracer::new(field).all_faces(BoundaryCondition::Periodic).engine(engine);
+            trace(&tracer.span(steps(0.0, 5.0, 400)), &seeds).unwrapped([1.0, 1.0, 0.0])
+        };
+        for &engine in machine.engines() {
+            let found = run(&field, engine);
+            assert_eq!(found, run(&repeated, engine), "{machine}, {engine}");
+            // Not 4.599, as with a period of 7 spacings.
+            assert_below(&format!("{machine}, {engine}"), (found[0][0] - 4.624).abs(), 5e-4);
+        }
+    }
+}
+
+#[test]
+fn axes_that_cannot_be_closed_are_refused() {
+    let frames = |x: Vec<f64>, placement| {
+        Frames::new([x, vec![0.0, 1.0], vec![0.0]], placement, &[0.0], |[x, ..], _| [x, 0.0, 0.0])
+    };
+    let uneven = || frames(vec![0.0, 1.0, 3.0], Placement::Nodes);
+    let of = |frames: Frames, period| {
+        let axes = [PeriodicAxis::Closed { period }, PeriodicAxis::Open, PeriodicAxis::Open];
+        PeriodicGrid::new(frames, axes).map(|grid| grid.axes()[0].clone())
+    };
+    assert_eq!(of(uneven(), Some(4.5)).unwrap(), [0.0, 1.0, 3.0, 4.5]);
+    for (frames, period, reason) in [
+        (uneven(), None, "not evenly spaced"),
+        (uneven(), Some(2.5), "before its last node"),
+        (uneven(), Some(f64::NAN), "before its last node"),
+        (frames(vec![0.0, 1.0], Placement::Nodes), None, "fewer than three nodes"),
+        (frames(vec![0.0, 1.0, 2.0], Placement::Cells), None, "in cells"),
+    ] {
+        let error = of(frames, period).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    // A layer that is said to be repeated, and is not.
+    let axes = [PeriodicAxis::Repeated, PeriodicAxis::Open, PeriodicAxis::Open];
+    let mut grid = PeriodicGrid::new(uneven(), axes).unwrap();
+    let error = grid.read(0).unwrap_err().to_string();
+    assert!(
+        error.contains("differ by up to 3.000e0") && error.contains("periodic_axes"),
+        "{error}"
+    );
 }

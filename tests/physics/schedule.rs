@@ -107,6 +107,9 @@ fn inconsistent_spans_and_saves_are_rejected() {
         SaveAt::EverySteps(0),
         SaveAt::EveryTime(0.0),
         SaveAt::EveryTime(f64::NAN),
+        // Below the resolution of times, and more than ten million.
+        SaveAt::EveryTime(1e-20),
+        SaveAt::EveryTime(1e-8),
         SaveAt::Times(vec![]),
         SaveAt::Times(vec![0.5, 0.4]),
         SaveAt::Times(vec![1.5]),

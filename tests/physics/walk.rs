@@ -217,6 +217,10 @@ fn errors_name_the_invalid_option() {
     };
     let walk = |walk| message(Tracer::new(&field).random_walk(walk));
     assert!(walk(RandomWalk::isotropic(-1.0, 1)).contains("along x is -1"));
+    assert!(walk(RandomWalk::isotropic(1e300, 1)).contains("from 0 to 1e30"));
     assert!(walk(RandomWalk::of_field([1.0; 3], 1)).contains("the field has no diffusivity"));
     assert!(message(Tracer::new(&field).drift([f64::NAN; 3])).contains("NaN"));
+    for speed in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(Tracer::new(&field).stagnant_speed(speed)).contains("stagnant speed"));
+    }
 }

@@ -1,7 +1,11 @@
 //! The output folder of a run.
 
-use crate::case::{Case, Misuse};
+use crate::{
+    case::{Case, Misuse},
+    log,
+};
 use anyhow::{Context, Result};
+use burntrace::io;
 use std::path::{Path, PathBuf};
 
 /// Name of the checkpoint in the folder.
@@ -43,6 +47,12 @@ impl Folder {
     /// Creates the folder. Replaces an earlier run in it only if `overwrite` is set.
     pub fn create(root: &Path, overwrite: bool) -> Result<Self> {
         let folder = Folder::at(root);
+        if root.is_file() {
+            return Err(Misuse::error(format!(
+                "{} is a file; give the name of a folder for the run with --out",
+                root.display()
+            )));
+        }
         let has = |name: &str| folder.path(name).exists();
         let is_stopped = folder.is_stopped();
         if (is_stopped || has("case.toml") || has("tracks")) && !overwrite {
@@ -58,6 +68,8 @@ impl Folder {
                 root.display()
             )));
         }
+        let _earlier = log::lock_earlier(&folder.path("log.txt"))?;
+        folder.refuse_other_tracks()?;
         // First, so that a checkpoint never outlives the tracks that it refers to.
         folder.remove_checkpoint()?;
         for name in FOLDERS {
@@ -68,6 +80,24 @@ impl Folder {
         }
         make(root)?;
         Ok(folder)
+    }
+
+    /// Refuses to replace a folder `tracks` with files that no run wrote.
+    fn refuse_other_tracks(&self) -> Result<()> {
+        let tracks = self.path("tracks");
+        let foreign = io::tracks::foreign_names(&tracks).map_err(Misuse::of)?;
+        match foreign.first() {
+            None => Ok(()),
+            Some(first) => Err(Misuse::error(format!(
+                "{} contains {}, which no run wrote ({first}), and would be removed; move the folder, \
+                 or give another one with --out",
+                tracks.display(),
+                match foreign.len() {
+                    1 => "a file".into(),
+                    count => format!("{count} files"),
+                }
+            ))),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -19,6 +19,14 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
     if let Some(folder) = args.files.iter().map(Folder::at).find(Folder::is_stopped) {
         return Err(folder.unfinished());
     }
+    if let Some(run) =
+        args.files.iter().map(Folder::at).find(|folder| folder.path("tracks").is_dir())
+    {
+        let run = run.root.display();
+        return Err(Misuse::error(format!(
+            "{run} is the folder of a run, not a field; describe the run with `burntrace report {run}`"
+        )));
+    }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -13,7 +13,7 @@ pub use description::NodeCount;
 pub use field::{LoadedField, field, size};
 pub use memory::plan;
 
-use crate::case::{self, Case, Misuse, SeedShape};
+use crate::case::{self, Case, FieldSource, Misuse, SeedShape};
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::{Domain, Field, SaveAt, Seeds, Span, Tracer, io};
@@ -31,6 +31,27 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     let low = case.domain.low.unwrap_or(field.low);
     let high = case.domain.high.unwrap_or(field.high);
     Domain::new(low, high).map_err(Misuse::of)
+}
+
+/// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
+/// outside, and a larger domain leaves its boundary to the mesh.
+pub fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
+    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow(_)) {
+        return Ok(None);
+    }
+    let (domain, field) = (domain(case, field.domain())?, field.domain());
+    let inside = (0..3).filter(|d| !domain.is_flat(*d) && !field.is_flat(*d)).map(|d| {
+        let overlap = domain.high[d].min(field.high[d]) - domain.low[d].max(field.low[d]);
+        overlap / (domain.high[d] - domain.low[d])
+    });
+    let outside = 1.0 - inside.product::<f64>();
+    Ok((outside > 1e-9).then(|| {
+        format!(
+            "{:.3} % of the domain is outside the field; particles there have the velocity of the \
+             nearest point of the field",
+            100.0 * outside
+        )
+    }))
 }
 
 /// The tracer of a case. Relative file names are resolved in `base`.

@@ -11,6 +11,30 @@ use std::sync::Mutex;
 pub fn to_file(path: &Path) -> Result<()> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    lock(&file, path)?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_max_level(tracing::Level::DEBUG)
+        .with_writer(Mutex::new(file))
+        .finish();
+    // A second run in the same process keeps the log of the first.
+    tracing::subscriber::set_global_default(subscriber).ok();
+    Ok(())
+}
+
+/// Locks the log of an earlier run, if there is one, while its files are replaced.
+pub fn lock_earlier(path: &Path) -> Result<Option<File>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let file = File::options().append(true).open(path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    lock(&file, path)?;
+    Ok(Some(file))
+}
+
+/// Locks a log, or refuses if its run is in progress.
+fn lock(file: &File, path: &Path) -> Result<()> {
     // On Windows a locked file cannot be read, and some file systems have no locks.
     if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(Misuse::error(format!(
@@ -19,13 +43,6 @@ pub fn to_file(path: &Path) -> Result<()> {
             path.display()
         )));
     }
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(Mutex::new(file))
-        .finish();
-    // A second run in the same process keeps the log of the first.
-    tracing::subscriber::set_global_default(subscriber).ok();
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Prepared, Summary,
+    Engine, Prepared, Summary,
     device::{self, OpenDevice},
     io,
 };
@@ -39,6 +39,10 @@ pub enum RunStart {
     Resumed { checkpoint: Box<RunCheckpoint>, accept_changes: bool },
 }
 
+/// Why a run is slow whose case does not choose the engine.
+const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; with field.sample the fused engine \
+                           takes steps 10 to 100 times as fast";
+
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
@@ -46,11 +50,15 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     job::check(case)?;
     start_threads(case.run.threads)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
-    let loaded = job::field(case, base, &device, Notes { quiet: output.quiet })?;
+    let notes = Notes { quiet: output.quiet };
+    let loaded = job::field(case, base, &device, notes)?;
     let domain = job::domain(case, loaded.field.domain())?;
     let seeds = job::seeds(case, domain, base)?;
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+    if prepared.engine() == Engine::Tensor && Option::<Engine>::from(case.trace.engine).is_none() {
+        notes.say("engine", SLOW_ENGINE.into());
+    }
 
     let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
     let (folder, checkpoint) = match run_start {
@@ -60,6 +68,7 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
         }
     };
     log::warn(&case.notes);
+    log::warn(job::domain_warning(case, &*loaded.field)?.as_slice());
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");

@@ -123,6 +123,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// An axis of a grid cannot be closed to a period.
+    #[error("the {axis} axis of the grid cannot be closed: {reason}")]
+    PeriodicAxis {
+        /// The axis: x, y or z.
+        axis: char,
+        /// Why.
+        reason: String,
+    },
+
     /// A run leaves the time range of the field.
     #[error(
         "the run extends from t = {t0} to t = {t1}, but the field from {first} to {last}; shorten \
@@ -182,6 +191,27 @@ pub enum Error {
         /// Maximum coordinate.
         high: f64,
     },
+
+    /// The domain of a run does not overlap that of its field.
+    #[error(
+        "the domain extends from {low} to {high} along {axis}, but the field from {} to {}; give a \
+         domain that overlaps the field",
+        field[0], field[1]
+    )]
+    DomainApart {
+        /// The axis: x, y or z.
+        axis: char,
+        /// Minimum coordinate of the domain.
+        low: f64,
+        /// Maximum coordinate of the domain.
+        high: f64,
+        /// Minimum and maximum coordinate of the field.
+        field: [f64; 2],
+    },
+
+    /// The speed below which particles end is not valid.
+    #[error("the stagnant speed is {0}; give a finite speed of 0 or more")]
+    StagnantSpeed(f64),
 
     /// Seeds are outside the region where particles can be released.
     #[error(

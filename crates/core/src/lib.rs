@@ -27,7 +27,7 @@ pub use error::{Error, Result};
 pub use field::{
     Analytic, CellVelocity, Domain, Field, FieldFn, FieldOptions, Flow, FlowFrames, FrameData,
     FrameSource, Frames, GridField, GridSource, InputSummary, MeshField, MeshSource, NotFinite,
-    OutsideTime, PointField, PointSource, Sampled, SourceError,
+    OutsideTime, PeriodicAxis, PeriodicGrid, PointField, PointSource, Sampled, SourceError,
 };
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};

@@ -33,6 +33,9 @@ pub struct TimeSpan {
     pub steps: u64,
 }
 
+/// Maximum number of saves of a run.
+const MAX_SAVES: f64 = 10_000_000.0;
+
 /// Fraction of a step that is attributed to rounding.
 const SLACK: f64 = 1e-9;
 
@@ -188,14 +191,22 @@ impl Schedule {
             SaveAt::EverySteps(0) => {
                 return Err(Error::Saves("every 0 steps; give 1 or more".into()));
             }
-            SaveAt::EverySteps(n) => 1 + span.steps.div_ceil(*n) as usize,
+            SaveAt::EverySteps(n) => count(1.0 + span.steps.div_ceil(*n) as f64)?,
             SaveAt::EveryTime(interval) => {
                 if !interval.is_finite() || *interval <= 0.0 {
                     return Err(Error::Saves(format!(
                         "the interval {interval} is not valid; give a positive time"
                     )));
                 }
-                1 + ((span.t1 - span.t0).abs() / interval - SLACK).ceil() as usize
+                let resolution = 4.0 * f64::EPSILON * span.t0.abs().max(span.t1.abs());
+                if *interval < resolution {
+                    return Err(Error::Saves(format!(
+                        "the interval {interval} is shorter than times between {} and {} can be apart \
+                         ({resolution:.1e}); give a longer one",
+                        span.t0, span.t1
+                    )));
+                }
+                count(1.0 + ((span.t1 - span.t0).abs() / interval - SLACK).ceil())?
             }
             SaveAt::Times(times) => check_times(&span, times)?,
         };
@@ -263,6 +274,16 @@ impl Schedule {
             }
         }
         times
+    }
+}
+
+/// A number of saves.
+fn count(saves: f64) -> Result<usize> {
+    match saves <= MAX_SAVES {
+        true => Ok(saves as usize),
+        false => Err(Error::Saves(format!(
+            "there would be {saves:.3e} of them; the maximum is {MAX_SAVES}, so save less often"
+        ))),
     }
 }
 

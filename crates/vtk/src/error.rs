@@ -30,13 +30,13 @@ pub enum Error {
     },
     /// The file is neither a legacy nor an XML VTK file.
     #[error(
-        "`{}` starts with `{found}`, expected `# vtk DataFile Version` or `<VTKFile`; \
+        "`{}` {found}, expected `# vtk DataFile Version` or `<VTKFile`; \
          pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file", path.display()
     )]
     NotVtk {
         /// The file.
         path: PathBuf,
-        /// Its first bytes.
+        /// Its kind, if that is known, or its first bytes.
         found: String,
     },
     /// The content violates the format or is inconsistent.

@@ -53,10 +53,31 @@ pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
             Contents::Index(index) => parallel::open(&source, index)?,
         }
     } else {
-        let found = crate::source::shortened(&start);
+        let found = match kind(&start) {
+            Some(kind) => format!("is {kind}"),
+            None => format!("starts with `{}`", crate::source::shortened(&start)),
+        };
         return Err(Error::NotVtk { path: source.path().to_path_buf(), found });
     };
     Ok(VtkFile { sources: Sources::new(source, listed), structure })
+}
+
+/// The kind of a file of another format, by its first bytes.
+fn kind(start: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 8] = [
+        (b"CDF\x01", "a NetCDF file (classic)"),
+        (b"CDF\x02", "a NetCDF file (64-bit offsets)"),
+        (b"CDF\x05", "a NetCDF file (64-bit data)"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file (as NetCDF-4 and VTKHDF files are)"),
+        (b"\x1f\x8b", "compressed by gzip; decompress it first"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (
+            b"version https://git-lfs",
+            "a Git LFS pointer to a file that was not fetched (`git lfs pull`)",
+        ),
+        (b"solid ", "an STL file, as surfaces of obstacles are"),
+    ];
+    KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind)
 }
 
 impl VtkFile {

@@ -29,6 +29,15 @@ pub struct Field {
     pub not_finite: NotFinite,
 }
 
+/// An axis.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AxisName {
+    X,
+    Y,
+    Z,
+}
+
 /// Where a field is from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -48,6 +57,9 @@ pub struct FileField {
     pub file_dt: Option<f64>,
     pub times: Option<io::CaseTimes>,
     pub frames: Option<io::Frames>,
+    /// Axes of a grid whose last layer of nodes is not repeated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub periodic_axes: Vec<AxisName>,
     #[serde(flatten)]
     pub interpolation: Interpolation,
 }
@@ -112,8 +124,8 @@ kinds! {
 }
 
 /// The keys for reading files, accepted without effect with a flow.
-const READING: [&str; 6] =
-    ["velocity", "prefer", "ignore_file_times", "file_dt", "times", "frames"];
+const READING: [&str; 7] =
+    ["velocity", "prefer", "ignore_file_times", "file_dt", "times", "frames", "periodic_axes"];
 
 /// The keys of each source of a field.
 const SOURCES: [(&str, &[&str]); 2] = [("files", &["diffusivity"]), ("flow", &["sample"])];
@@ -157,6 +169,7 @@ fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyErro
         file_dt: keys.get("file_dt")?,
         times: keys.get("times")?,
         frames: keys.get("frames")?,
+        periodic_axes: keys.or_default("periodic_axes")?,
         interpolation: Interpolation::read(interpolation, keys)?,
     })
 }

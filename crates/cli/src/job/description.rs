@@ -6,7 +6,7 @@ use burntrace::io::{SeriesInfo, series::MeshCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The origin and the size of a field.
 #[derive(Clone, Debug)]
@@ -114,10 +114,15 @@ impl FieldOrigin {
 
     /// The file that an error of a frame or of a mesh refers to.
     pub fn file_of(&self, error: &burntrace::Error) -> Option<&Path> {
-        use burntrace::Error::{FrameSize, Mesh, NotFinite};
+        use burntrace::Error::{FrameSize, Mesh, NotFinite, Source};
         let files = &self.series()?.files;
         let file = match error {
             NotFinite { frame, .. } | FrameSize { frame, .. } => files.get(*frame),
+            // Most sources name the file themselves.
+            Source { frame, .. } => {
+                let names = |path: &&PathBuf| !error.to_string().contains(&*path.to_string_lossy());
+                files.get(*frame).filter(names)
+            }
             Mesh(_) => files.first(),
             _ => None,
         };

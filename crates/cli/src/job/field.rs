@@ -11,8 +11,9 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    Analytic, Domain, Field, FieldOptions, FieldSize, Flow, FlowFrames, FrameSource, GridField,
-    GridSource, MeshField, MeshSource, OutsideTime, PointField, PointSource,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, FieldSize, Flow, FlowFrames,
+    FrameSource, GridField, GridSource, MeshField, MeshSource, OutsideTime, PeriodicAxis,
+    PeriodicGrid, PointField, PointSource,
     device::OpenDevice,
     io::{self, series::Association},
 };
@@ -50,6 +51,12 @@ fn file_field(
     device: &OpenDevice,
     notes: Notes,
 ) -> Result<LoadedField> {
+    if !given.periodic_axes.is_empty() && given.interpolation != (Interpolation::Grid {}) {
+        return Err(Misuse::error(format!(
+            "field.periodic_axes needs interpolation = \"grid\", not {:?}; omit it",
+            given.interpolation.name()
+        )));
+    }
     let (files, options) = (given.files.clone().within(base), series_options(given));
     let start = Instant::now();
     let opened = || start.elapsed().as_secs_f64();
@@ -57,7 +64,9 @@ fn file_field(
         Interpolation::Grid {} => {
             let series = io::Series::open(files, &options).map_err(Misuse::of)?;
             let (origin, seconds) = (origin(series.info(), given), opened());
-            (load_grid(Box::new(series), case, device, origin)?, seconds)
+            let grid =
+                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
+            (load_grid(Box::new(grid), case, device, origin)?, seconds)
         }
         Interpolation::Mesh { .. } => {
             let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
@@ -76,6 +85,29 @@ fn file_field(
         notes.say("", format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
     }
     Ok(loaded)
+}
+
+/// The periodic axes of a grid of files: closed by the case, or with periodic faces, which need a last
+/// layer that repeats the first one. A period is the extent of the domain, if the case gives it.
+fn periodic_axes(case: &Case, given: &FileField) -> Result<[PeriodicAxis; 3]> {
+    let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
+    let mut axes = faces.map(|of_axis| match of_axis.map(Into::into) {
+        [BoundaryCondition::Periodic, BoundaryCondition::Periodic] => PeriodicAxis::Repeated,
+        _ => PeriodicAxis::Open,
+    });
+    for axis in &given.periodic_axes {
+        let d = *axis as usize;
+        if axes[d] == PeriodicAxis::Open {
+            return Err(Misuse::error(format!(
+                "field.periodic_axes has {0}, but the faces of {0} are not periodic; give \
+                 boundary.{0} = [\"periodic\", \"periodic\"]",
+                ["x", "y", "z"][d]
+            )));
+        }
+        let corners = case.domain.low.zip(case.domain.high);
+        axes[d] = PeriodicAxis::Closed { period: corners.map(|(low, high)| high[d] - low[d]) };
+    }
+    Ok(axes)
 }
 
 /// The files of a field and how they are used.
@@ -110,7 +142,9 @@ pub fn size(case: &Case, base: &Path) -> Result<FieldSize> {
     Ok(match given.interpolation {
         Interpolation::Grid {} => {
             let series = io::Series::open(files, &options).map_err(Misuse::of)?;
-            FieldSize::grid(&series, precision)
+            let grid =
+                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
+            FieldSize::grid(&grid, precision)
         }
         Interpolation::Mesh { .. } => {
             let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;

@@ -6,13 +6,24 @@ use burntrace::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
 };
 
+/// Maximum number of threads of a run.
+const MAX_THREADS: usize = 4096;
+/// Maximum number of seconds between checkpoints.
+const MAX_SECONDS: f64 = 1e9;
+
 /// Refuses values out of range.
 pub fn check(case: &Case) -> Result<()> {
     let run = &case.run;
-    if !(run.checkpoint.is_finite() && run.checkpoint >= 0.0) {
+    if !(0.0..=MAX_SECONDS).contains(&run.checkpoint) {
         return Err(Misuse::error(format!(
-            "run.checkpoint is {}; give seconds above 0, or 0 for no checkpoints",
+            "run.checkpoint is {:e}; give seconds from 0 (no checkpoints) to {MAX_SECONDS:e}",
             run.checkpoint
+        )));
+    }
+    if run.threads > MAX_THREADS {
+        return Err(Misuse::error(format!(
+            "run.threads is {}; give up to {MAX_THREADS}, or 0 for one on each core",
+            run.threads
         )));
     }
     match run.checkpoint_segments {

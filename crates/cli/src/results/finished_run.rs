@@ -97,9 +97,12 @@ impl Results {
             (number, None) => number.parse().ok().filter(|&save: &usize| save < saves),
         };
         found.ok_or_else(|| {
-            let available = match saves {
-                0 => "the run has no saves".into(),
-                _ => format!("the run has saves 0 to {}", saves - 1),
+            let available = match self.tracks.times() {
+                [] => "the run has no saves".into(),
+                [only] => format!("the run has save 0, at t = {only}"),
+                [first, .., last] => {
+                    format!("the run has saves 0 to {}, from t = {first} to {last}", saves - 1)
+                }
             };
             Misuse::error(format!(
                 "there is no save `{given}`: {available}; give a number, `last`, or a time such as \
@@ -108,10 +111,15 @@ impl Results {
         })
     }
 
-    /// The save nearest to a time.
+    /// The save nearest to a time within those of the run.
     fn nearest(&self, time: f64) -> Option<usize> {
-        let distance = |save: &usize| (self.tracks.times()[*save] - time).abs();
-        let saves = (0..self.tracks.num_saves()).filter(|_| time.is_finite());
+        let times = self.tracks.times();
+        let ends = [*times.first()?, *times.last()?];
+        let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        // Times are given as decimal numbers.
+        let slack = 1e-6 * (high - low) + 1e-9 * low.abs().max(high.abs());
+        let distance = |save: &usize| (times[*save] - time).abs();
+        let saves = (0..times.len()).filter(|_| (low - slack..=high + slack).contains(&time));
         saves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 }

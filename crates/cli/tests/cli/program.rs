@@ -1,6 +1,7 @@
 //! Output, files and exit codes of the program.
 
 use super::requirements::skip;
+use burntrace::io::Tracks;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -268,4 +269,158 @@ fn truncated_file_is_refused_by_name() {
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let output = burntrace(folder.path(), &["run", "case.toml", "--device", "flex"]);
     assert_refused(&output, 2, &["cut.vti"]);
+}
+
+#[test]
+fn numbers_out_of_range_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = "[field]\nflow = \"saddle\"\nsample = { nodes = [5, 5, 1] }\n\
+        [domain]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
+        [seeds]\nkind = \"grid\"\ncounts = [2, 2, 1]\n\
+        [trace]\nt0 = 0.0\nt1 = 0.1\nsteps = 2\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    for (set, parts) in [
+        ("run.threads=1000000", ["run.threads is 1000000", "up to 4096"]),
+        ("run.checkpoint=1e300", ["run.checkpoint is 1e", "1e9"]),
+        ("run.checkpoint=nan", ["run.checkpoint is NaN", "1e9"]),
+        ("trace.stagnant_speed=nan", ["stagnant speed is NaN", "0 or more"]),
+        ("save.every_time=1e-30", ["0.0000000", "give a longer one"]),
+        ("save.every_time=1e-9", ["1.000e8 of them", "10000000"]),
+        ("walk={diffusivity=1e300}", ["along x is 1", "from 0 to 1e30"]),
+    ] {
+        let output = burntrace(folder.path(), &["run", "case.toml", "--set", set]);
+        assert_refused(&output, 2, &parts);
+        assert!(!folder.path().join("out").exists(), "{set}");
+    }
+}
+
+#[test]
+fn domains_beyond_the_field_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("vtk/image-ascii-42.vtk");
+    let case = format!(
+        "[field]\nfiles = {file:?}\n[seeds]\nkind = \"grid\"\ncounts = [2, 2, 2]\n\
+         [trace]\nt0 = 0.0\nt1 = 1.0\nsteps = 4\n[run]\ndevice = \"flex\"\nout = \"out\"\n"
+    );
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let set = |low: &str, high: &str| {
+        let domain = format!("domain={{low={low},high={high}}}");
+        burntrace(folder.path(), &["run", "case.toml", "--quiet", "--overwrite", "--set", &domain])
+    };
+    let apart = set("[1e3, 1e3, 1e3]", "[2e3, 2e3, 2e3]");
+    assert_refused(&apart, 2, &["the domain extends from 1000 to 2000 along x", "overlaps"]);
+    let partly = set("[-1e3, -1e3, -1e3]", "[1e3, 1e3, 1e3]");
+    assert!(text(&partly.stderr).contains("% of the domain is outside the field"));
+}
+
+/// A small run into `out`, with more arguments.
+fn small_run(folder: &Path, args: &[&str]) -> Output {
+    let case = "[field]\nflow = \"saddle\"\nsample = { nodes = [5, 5, 1] }\n\
+        [domain]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
+        [seeds]\nkind = \"grid\"\ncounts = [2, 2, 1]\n\
+        [trace]\nt0 = 0.0\nt1 = 0.1\nsteps = 2\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(folder.join("case.toml"), case).unwrap();
+    burntrace(folder, &[&["run", "case.toml", "--quiet"], args].concat())
+}
+
+#[test]
+fn overwriting_a_run_in_progress_is_refused_and_removes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(small_run(folder.path(), &[]).status.success());
+    let names = || {
+        let all = std::fs::read_dir(folder.path().join("out")).unwrap();
+        let mut names: Vec<_> = all.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    // The lock of a run in progress.
+    let log =
+        std::fs::File::options().append(true).open(folder.path().join("out/log.txt")).unwrap();
+    log.lock().unwrap();
+    let output = small_run(folder.path(), &["--overwrite"]);
+    assert_refused(&output, 2, &["still in progress", "log.txt"]);
+    assert_eq!(names(), before);
+    drop(log);
+    assert!(small_run(folder.path(), &["--overwrite"]).status.success());
+}
+
+#[test]
+fn overwriting_removes_no_files_that_no_run_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(small_run(folder.path(), &[]).status.success());
+    let notes = folder.path().join("out/tracks/notes.txt");
+    std::fs::write(&notes, "do not lose this").unwrap();
+    let output = small_run(folder.path(), &["--overwrite"]);
+    assert_refused(&output, 2, &["a file, which no run wrote (notes.txt)", "--out"]);
+    assert!(notes.exists() && folder.path().join("out/tracks/position/zarr.json").exists());
+    // A folder `tracks` of something else.
+    let other = folder.path().join("other");
+    std::fs::create_dir_all(other.join("tracks/music")).unwrap();
+    assert_refused(&small_run(folder.path(), &["--out", "other", "--overwrite"]), 2, &["music"]);
+    assert!(other.join("tracks/music").exists());
+}
+
+#[test]
+fn other_things_than_fields_and_folders_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    assert!(small_run(path, &[]).status.success());
+    std::fs::write(path.join("taken"), "").unwrap();
+    assert_refused(&small_run(path, &["--out", "taken"]), 2, &["taken is a file", "--out"]);
+    assert_refused(
+        &burntrace(path, &["info", "out"]),
+        2,
+        &["folder of a run", "burntrace report out"],
+    );
+    assert_refused(&burntrace(path, &["info", "."]), 2, &["it is a folder with case.toml"]);
+    for (bytes, kind) in [
+        (&b"CDF\x01...."[..], "is a NetCDF file (classic)"),
+        (b"\x89HDF\r\n\x1a\n....", "is an HDF5 file"),
+        (b"\x1f\x8b\x08....", "is compressed by gzip"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),
+    ] {
+        std::fs::write(path.join("a.vtu"), bytes).unwrap();
+        assert_refused(&burntrace(path, &["info", "a.vtu"]), 2, &["a.vtu", kind]);
+    }
+}
+
+/// Eight nodes along a periodic axis without the repeated layer, as spectral simulations write them.
+#[test]
+fn periodic_faces_need_a_repeated_layer_or_closed_axes() {
+    let folder = tempfile::tempdir().unwrap();
+    let row: String = (0..8)
+        .map(|i| format!("{} 0 0 ", 1.0 + 0.5 * (std::f64::consts::TAU * f64::from(i) / 8.0).sin()))
+        .collect();
+    let file = format!(
+        "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+         WholeExtent=\"0 7 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"0.125 1 1\"><Piece Extent=\"0 7 0 1 0 0\">\
+         <PointData><DataArray type=\"Float64\" Name=\"U\" NumberOfComponents=\"3\" format=\"ascii\">\
+         {row}{row}</DataArray></PointData></Piece></ImageData></VTKFile>"
+    );
+    std::fs::write(folder.path().join("u.vti"), file).unwrap();
+    let case = "[field]\nfiles = \"u.vti\"\n[boundary]\nx = [\"periodic\", \"periodic\"]\n\
+        [seeds]\nkind = \"list\"\npoints = [[0.1, 0.5, 0.0]]\n\
+        [trace]\nt0 = 0.0\nt1 = 5.0\nsteps = 400\n\
+        [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let run = |set: &[&str]| {
+        let args = set.iter().flat_map(|set| ["--set", set]);
+        let args: Vec<_> = ["run", "case.toml", "--quiet"].into_iter().chain(args).collect();
+        burntrace(folder.path(), &args)
+    };
+    assert_refused(&run(&[]), 2, &["u.vti", "along x differ", "field.periodic_axes = [\"x\"]"]);
+    let closed = "field.periodic_axes=[\"x\"]";
+    let open = "boundary.x=[\"exit\",\"exit\"]";
+    assert_refused(&run(&[closed, open]), 2, &["the faces of x are not periodic", "boundary.x"]);
+    assert_refused(
+        &run(&[closed, "field.interpolation=nearest"]),
+        2,
+        &["interpolation = \"grid\""],
+    );
+    let output = run(&[closed]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
+    let [x, ..] = tracks.unwrapped(tracks.num_saves() - 1).unwrap()[0];
+    assert!((x - 4.624).abs() < 5e-4, "{x}");
 }

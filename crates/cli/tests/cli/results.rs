@@ -276,6 +276,19 @@ fn utm(folder: &Path) {
 }
 
 #[test]
+fn saves_by_time_are_those_of_the_run() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let density = |save: &str| {
+        burntrace(folder.path(), &["density", "out", "--save", save, "--json", "--no-pictures"])
+    };
+    assert_eq!(json(&density("t=0.3"))[0]["save"], 1);
+    assert_eq!(json(&density("t=1.0"))[0]["save"], 4);
+    for time in ["t=1.2", "t=-0.1", "t=nan"] {
+        assert_refused(&density(time), 2, &[time, "from t = 0 to 1"]);
+    }
+}
+
+#[test]
 fn positions_far_from_zero_are_saved_in_double_precision() {
     let folder = tempfile::tempdir().unwrap();
     utm(folder.path());

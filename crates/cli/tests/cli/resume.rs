@@ -254,6 +254,7 @@ fn signal_without_checkpoints_leaves_complete_tracks() {
 
 /// Frames that are read while the run traces.
 const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
+    periodic_axes = [\"x\", \"y\", \"z\"]\n\
     [boundary]\nx = [\"periodic\", \"periodic\"]\ny = [\"periodic\", \"periodic\"]\n\
     z = [\"periodic\", \"periodic\"]\n\
     [seeds]\nkind = \"sobol\"\ncount = 5000\n[trace]\ndt = 0.005\n[save]\nevery = 50\n\

@@ -126,6 +126,16 @@ impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
     }
 }
 
+impl<S: GridSource + ?Sized> GridSource for Box<S> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        (**self).axes()
+    }
+
+    fn placement(&self) -> Placement {
+        (**self).placement()
+    }
+}
+
 impl<S: MeshSource + ?Sized> MeshSource for &mut S {
     fn points(&self) -> &[[f64; 3]] {
         (**self).points()

@@ -68,10 +68,12 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
         return fail("a random walk needs a fixed step; remove the walk or the tolerance".into());
     }
     let is_length = |x: f64| x.is_finite() && x >= 0.0;
-    if !is_length(relative) || !is_length(absolute) || relative + absolute == 0.0 {
+    // Finite in single precision too, times a coordinate.
+    let is_tolerance = |x: f64| (0.0..=1e15).contains(&x);
+    if !is_tolerance(relative) || !is_tolerance(absolute) || relative + absolute == 0.0 {
         return fail(format!(
-            "they are {relative} (relative) and {absolute} (absolute); both must be finite and not \
-             negative, and at least one positive"
+            "they are {relative} (relative) and {absolute} (absolute); both must be from 0 to 1e15, \
+             and at least one positive"
         ));
     }
     if !is_length(min_step) || max_step.is_nan() || max_step <= 0.0 || min_step > max_step {

@@ -39,6 +39,21 @@ pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
     Ok(boundary)
 }
 
+/// Refuses a domain in which the field is nowhere.
+pub(super) fn check_overlap(tracer: &Tracer) -> Result<()> {
+    let (domain, field) = (&tracer.domain, tracer.field.domain());
+    let is_apart = |d: &usize| domain.low[*d] > field.high[*d] || domain.high[*d] < field.low[*d];
+    match (0..3).find(is_apart) {
+        None => Ok(()),
+        Some(d) => Err(Error::DomainApart {
+            axis: AXES[d],
+            low: domain.low[d],
+            high: domain.high[d],
+            field: [field.low[d], field.high[d]],
+        }),
+    }
+}
+
 /// Widths of the box along periodic axes; 0 along the others.
 pub(super) fn periods(boundary: &Boundary) -> [f64; 3] {
     std::array::from_fn(|d| {

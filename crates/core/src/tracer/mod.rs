@@ -284,6 +284,9 @@ impl<'a> Tracer<'a> {
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
         let (boundary, obstacles) = (boundary(self)?, obstacles::measured(self)?);
+        if !(self.stagnant_speed.is_finite() && self.stagnant_speed >= 0.0) {
+            return Err(Error::StagnantSpeed(self.stagnant_speed));
+        }
         Ok(Stepper {
             field: self.field,
             engine,

@@ -3,7 +3,7 @@
 use super::{
     Tracer,
     batches::Batches,
-    boundary::periods,
+    boundary::{check_overlap, periods},
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     run::Run,
@@ -62,6 +62,7 @@ impl<'a> Tracer<'a> {
     /// into memory ([`Error::Memory`]).
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
+        check_overlap(self)?;
         let cells = self.locate(seeds)?;
         let is_tracked = self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;

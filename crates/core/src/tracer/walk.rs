@@ -79,9 +79,10 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     }
     let Some(walk) = &tracer.walk else { return Ok(None) };
     for (k, axis) in walk.diffusivity.iter().zip(AXES) {
-        if !(k.is_finite() && *k >= 0.0) {
+        // Finite in single precision too.
+        if !(0.0..=1e30).contains(k) {
             return Err(Error::Walk(format!(
-                "its diffusivity along {axis} is {k}; it must be finite and not negative"
+                "its diffusivity along {axis} is {k}; give a number from 0 to 1e30"
             )));
         }
     }

@@ -98,6 +98,13 @@ fn is_pattern(name: &str) -> bool {
 }
 
 fn no_file(what: &'static str, name: &Path) -> Error {
+    if name.is_dir() {
+        let there = match files_in(name) {
+            Some(files) if !files.is_empty() => format!("it is a folder with {}", list(&files)),
+            _ => "it is a folder without files".into(),
+        };
+        return Error::NoFile { what, given: name.display().to_string(), there };
+    }
     // The deepest folder without a wildcard.
     let is_fixed = |folder: &&Path| !is_pattern(&folder.to_string_lossy());
     let folder = name.ancestors().skip(1).find(is_fixed).unwrap_or(Path::new(""));

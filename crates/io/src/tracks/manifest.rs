@@ -198,6 +198,31 @@ pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The names in a folder that no store writes, in order; none if there is no folder.
+///
+/// # Errors
+///
+/// If the folder cannot be read.
+pub fn foreign_names(folder: &Path) -> Result<Vec<String>> {
+    let failed = Error::system("read", folder);
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => {
+            entries.and_then(|all| all.collect::<std::io::Result<Vec<_>>>()).map_err(failed)?
+        }
+    };
+    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_own = |name: &String| {
+        let stem = name.trim_end_matches(".part").trim_end_matches(".npy");
+        name.starts_with(METADATA)
+            || LEGACY.contains(&name.as_str())
+            || layout::ALL.iter().any(|spec| spec.name == stem)
+    };
+    let mut foreign: Vec<String> = names.filter(|name| !is_own(name)).collect();
+    foreign.sort();
+    Ok(foreign)
+}
+
 fn missing(folder: &Path) -> Error {
     let expected = format!("the tracks of a run, a Zarr group (`{METADATA}`)");
     let store = |found, expected| Error::Store { path: folder.into(), found, expected };

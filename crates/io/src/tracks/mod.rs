@@ -66,6 +66,7 @@ mod thread;
 mod writer;
 
 pub use instances::Instances;
+pub use manifest::foreign_names;
 pub use reader::{Track, Tracks};
 pub use states::{ParticleState, ParticleTimes, SavedStates};
 pub use writer::TrackWriter;

@@ -26,7 +26,7 @@ fn fixture(name: &str) -> String {
 fn files_of_other_formats_are_refused() {
     assert_eq!(
         error_of("solid cube\n"),
-        "`FILE` starts with `solid cube\\n`, expected `# vtk DataFile Version` or `<VTKFile`; \
+        "`FILE` is an STL file, as surfaces of obstacles are, expected `# vtk DataFile Version` or `<VTKFile`; \
          pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file"
     );
     assert!(

@@ -1,0 +1,188 @@
+//! Grids that are periodic in space: closed by another layer of nodes, or checked.
+
+use super::{
+    AXES,
+    source::{FrameData, FrameSource, GridSource, SourceError},
+};
+use crate::{Error, Floats, Result};
+use burntrace_kernels::Placement;
+
+/// What is known of an axis of a grid with values at the nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum PeriodicAxis {
+    /// The axis need not be periodic.
+    #[default]
+    Open,
+    /// The last layer of nodes repeats the first one, a period later. Frames in which they differ are
+    /// refused.
+    Repeated,
+    /// The last layer of nodes is the last before the period ends, as in spectral simulations. An
+    /// interval from there to the first layer closes the axis: one spacing of an evenly spaced axis, or
+    /// what is left of the period.
+    Closed {
+        /// The period of an axis that is not evenly spaced, in the data's unit of length.
+        period: Option<f64>,
+    },
+}
+
+/// A grid whose periodic axes are closed, or checked to be.
+///
+/// ```
+/// # use burntrace_core::{Analytic, Domain, Error, Flow, GridSource, PeriodicAxis, PeriodicGrid};
+/// # fn main() -> Result<(), Error> {
+/// # let flow = Flow::named("abc").expect("a built-in flow");
+/// # let domain = Domain::new([0.0; 3], [0.875; 3])?;
+/// # let source = Analytic::sample(flow, domain, [8; 3], vec![0.0])?;
+/// // Nodes at 0, 0.125, ..., 0.875.
+/// let axes = [PeriodicAxis::Closed { period: None }, PeriodicAxis::Open, PeriodicAxis::Open];
+/// let grid = PeriodicGrid::new(source, axes)?;
+/// assert_eq!(grid.axes()[0].last(), Some(&1.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct PeriodicGrid<S> {
+    source: S,
+    known: [PeriodicAxis; 3],
+    /// Values of the source along each axis.
+    given: [usize; 3],
+    axes: [Vec<f64>; 3],
+}
+
+/// Largest difference of the outer layers, relative to the largest velocity component of a frame.
+const SLACK: f64 = 1e-5;
+
+impl<S: GridSource> PeriodicGrid<S> {
+    /// Closes the axes of a source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PeriodicAxis`] for an axis with a single node, an uneven axis without a period, a period
+    /// that ends before the last node, and for velocities in cells, which fill the period already.
+    pub fn new(source: S, known: [PeriodicAxis; 3]) -> Result<Self> {
+        let mut axes = source.axes().clone();
+        let given = axes.each_ref().map(Vec::len);
+        for (d, of_axis) in known.iter().enumerate() {
+            let PeriodicAxis::Closed { period } = of_axis else { continue };
+            let fail = |reason: &str| {
+                Err(Error::PeriodicAxis { axis: AXES[d], reason: reason.to_owned() })
+            };
+            if source.placement() == Placement::Cells {
+                return fail("its velocities are in cells, which fill the period; omit the axis");
+            }
+            let [first, second, .., last] = axes[d][..] else {
+                return fail("it has fewer than three nodes; omit the axis");
+            };
+            let spacing = (last - first) / (given[d] - 1) as f64;
+            let off = |i: usize| (axes[d][i] - first - i as f64 * spacing).abs();
+            let is_even = (0..given[d]).all(|i| off(i) <= 1e-6 * (second - first).abs());
+            let end = match period {
+                _ if is_even => last + spacing,
+                None => {
+                    return fail(
+                        "its nodes are not evenly spaced; give the period as the extent of the domain",
+                    );
+                }
+                Some(period) => first + period,
+            };
+            // Negated, to refuse NaN too.
+            if end.partial_cmp(&last) != Some(std::cmp::Ordering::Greater) {
+                return fail(&format!(
+                    "its period ends at {end}, before its last node at {last}; give a longer period"
+                ));
+            }
+            axes[d].push(end);
+        }
+        Ok(PeriodicGrid { source, known, given, axes })
+    }
+
+    /// A frame of the source with its axes closed.
+    fn closed(&self, data: FrameData) -> std::result::Result<FrameData, SourceError> {
+        let [nx, ny, nz] = self.given;
+        // A wrong number is refused by the field.
+        if self.source.placement() == Placement::Cells || data.velocity.len() != 3 * nx * ny * nz {
+            return Ok(data);
+        }
+        for d in 0..3 {
+            if self.known[d] == PeriodicAxis::Repeated {
+                self.check_layers(&data.velocity, d)?;
+            }
+        }
+        if self.axes.each_ref().map(Vec::len) == self.given {
+            return Ok(data);
+        }
+        let order: Vec<usize> = self.order().collect();
+        let velocity = taken(&data.velocity, &order, 3);
+        let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, &order, 1));
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
+    }
+
+    /// The index in the source of each value, x fastest.
+    fn order(&self) -> impl Iterator<Item = usize> + '_ {
+        let ([nx, ny, nz], [xs, ys, zs]) = (self.given, self.axes.each_ref().map(Vec::len));
+        let nodes = (0..zs).flat_map(move |k| (0..ys).map(move |j| (j, k)));
+        nodes.flat_map(move |(j, k)| (0..xs).map(move |i| ((k % nz) * ny + j % ny) * nx + i % nx))
+    }
+
+    /// Refuses a frame whose outer layers differ along an axis.
+    fn check_layers(&self, velocity: &Floats, d: usize) -> std::result::Result<(), SourceError> {
+        let strides = [1, self.given[0], self.given[0] * self.given[1]];
+        let across = (self.given[d] - 1) * strides[d];
+        let largest = (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max);
+        let is_first = |node: &usize| (node / strides[d]).is_multiple_of(self.given[d]);
+        let pairs = (0..velocity.len() / 3)
+            .filter(is_first)
+            .flat_map(|node| (0..3).map(move |c| (3 * node + c, 3 * (node + across) + c)));
+        let apart = |(a, b): (usize, usize)| (velocity.get(a) - velocity.get(b)).abs();
+        let worst = pairs.map(apart).fold(0.0, f64::max);
+        if worst <= SLACK * largest || self.given[d] == 1 {
+            return Ok(());
+        }
+        let axis = AXES[d];
+        Err(format!(
+            "the first and the last layer of nodes along {axis} differ by up to {worst:.3e}, but the \
+             faces are periodic: the last layer must repeat the first one, a period later; if the data \
+             leave the repeated layer out, give `field.periodic_axes = [\"{axis}\"]`"
+        )
+        .into())
+    }
+}
+
+/// The rows of an array by their indices.
+fn taken(numbers: &Floats, order: &[usize], width: usize) -> Floats {
+    let of_row = |row: usize| (0..width).map(move |c| width * row + c);
+    Floats::from_f64(
+        numbers.precision(),
+        order
+            .iter()
+            .copied()
+            .flat_map(of_row)
+            .map(|i| if i < numbers.len() { numbers.get(i) } else { 0.0 }),
+    )
+}
+
+impl<S: GridSource> FrameSource for PeriodicGrid<S> {
+    fn times(&self) -> &[f64] {
+        self.source.times()
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        let data = self.source.read(frame)?;
+        self.closed(data)
+    }
+
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        let all = self.source.read_many(frames);
+        all.into_iter().map(|data| self.closed(data?)).collect()
+    }
+}
+
+impl<S: GridSource> GridSource for PeriodicGrid<S> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        self.source.placement()
+    }
+}
