@@ -6,7 +6,7 @@ use burntrace::io::{SeriesInfo, series::MeshCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The origin and the size of a field.
 #[derive(Clone, Debug)]
@@ -119,9 +119,9 @@ impl FieldOrigin {
         let file = match error {
             NotFinite { frame, .. } | FrameSize { frame, .. } => files.get(*frame),
             // Most sources name the file themselves.
-            Source { frame, .. } => {
-                let names = |path: &&PathBuf| !error.to_string().contains(&*path.to_string_lossy());
-                files.get(*frame).filter(names)
+            Source { frame, source } => {
+                let text = source.to_string();
+                files.get(*frame).filter(|path| !text.contains(&*path.to_string_lossy()))
             }
             Mesh(_) => files.first(),
             _ => None,

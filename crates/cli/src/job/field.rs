@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Kinds, Misuse},
+    errors,
     notes::Notes,
 };
 use anyhow::Result;
@@ -303,7 +304,10 @@ fn load<S: FrameSource + ?Sized>(
     let (start, tally) = (Instant::now(), Arc::<Tally>::default());
     let timed = Timed { tally: Arc::clone(&tally), source };
     let (counts, field) = make(timed).map_err(|error| match origin.file_of(&error) {
-        Some(file) => Misuse::error(format!("{}: {error}", file.display())),
+        Some(file) => {
+            let file = file.display().to_string();
+            Misuse::error(format!("{file}: {}", errors::chain(&error.into())))
+        }
         None => Misuse::of(error),
     })?;
     let read_seconds = tally.seconds();
