@@ -101,7 +101,12 @@ fn text(info: &SeriesInfo) -> String {
             ),
         );
     }
-    line("velocity", info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string()));
+    let along = match info.velocity_axes[..] {
+        [first, second] => format!(", components along {first} and {second}"),
+        _ => String::new(),
+    };
+    let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
+    line("velocity", format!("{velocity}{along}"));
     line("use", uses(info));
     line("frames", frames(info));
     line(

@@ -33,9 +33,32 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     Domain::new(low, high).map_err(Misuse::of)
 }
 
+/// Warnings about a loaded field: keys without effect, and a domain beyond the field.
+pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    if let (FieldSource::Files(given), Some(series)) =
+        (&case.field.source, loaded.description.series())
+        && let Some(from) = &series.times_from
+    {
+        let keys = [
+            ("file_dt", given.file_dt.is_some(), matches!(from, io::TimesFrom::FileNumbers(_))),
+            ("times", given.times.is_some(), matches!(from, io::TimesFrom::Case)),
+        ];
+        let unused = keys.iter().filter(|(_, is_given, is_used)| *is_given && !is_used);
+        warnings.extend(unused.map(|(key, ..)| {
+            format!(
+                "`field.{key}` has no effect: times are from {from} (`field.ignore_file_times` ignores \
+                 times in files)"
+            )
+        }));
+    }
+    warnings.extend(domain_warning(case, &*loaded.field)?);
+    Ok(warnings)
+}
+
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
 /// outside, and a larger domain leaves its boundary to the mesh.
-pub fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
+fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
     if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow(_)) {
         return Ok(None);
     }

@@ -68,7 +68,7 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
         }
     };
     log::warn(&case.notes);
-    log::warn(job::domain_warning(case, &*loaded.field)?.as_slice());
+    log::warn(&job::warnings(case, &loaded)?);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");

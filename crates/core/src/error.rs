@@ -123,6 +123,10 @@ pub enum Error {
         reason: String,
     },
 
+    /// The grid on which a flow is sampled is not valid.
+    #[error("the sample of the flow is not valid: {0}")]
+    Sample(String),
+
     /// An axis of a grid cannot be closed to a period.
     #[error("the {axis} axis of the grid cannot be closed: {reason}")]
     PeriodicAxis {

@@ -209,12 +209,16 @@ fn check_functions(device: &OpenDevice, precision: case::Precision) -> Result<()
     Ok(())
 }
 
+/// Maximum number of frames of a sampled flow.
+const MAX_FRAMES: usize = 10_000_000;
+
 /// Evenly spaced times of a sampled flow.
 fn frame_times(sample: &case::Sample) -> Result<Vec<f64>> {
     let is_span = sample.stop > sample.start;
-    if sample.frames == 0 || (sample.frames > 1 && !is_span) {
+    if !(1..=MAX_FRAMES).contains(&sample.frames) || (sample.frames > 1 && !is_span) {
         return Err(Misuse::error(format!(
-            "[field.sample] has {} frames from {} to {}; give 1 frame, or more and stop > start",
+            "[field.sample] has {} frames from {} to {}; give 1 frame, or up to {MAX_FRAMES} and stop > \
+             start",
             sample.frames, sample.start, sample.stop
         )));
     }

@@ -287,6 +287,15 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
         ("save.every_time=1e-30", ["0.0000000", "give a longer one"]),
         ("save.every_time=1e-9", ["1.000e8 of them", "10000000"]),
         ("walk={diffusivity=1e300}", ["along x is 1", "from 0 to 1e30"]),
+        ("trace.drift=[1e300,0.0,0.0]", ["added velocity 1", "up to 1e30"]),
+        (
+            "field.sample.nodes=[9223372036854775807,5,1]",
+            ["9223372036854775807 x 5 x 1", "maximum"],
+        ),
+        ("field.sample.nodes=[4294967296,4294967296,1]", ["4294967296 x 4294967296", "maximum"]),
+        ("field.sample.nodes=[1,5,1]", ["1 nodes along x", "give 2 or more"]),
+        ("field.sample.nodes=[5,5,3]", ["3 nodes along z, where the domain is flat", "give 1"]),
+        ("field.sample.frames=1000000000000", ["1000000000000 frames", "up to 10000000"]),
     ] {
         let output = burntrace(folder.path(), &["run", "case.toml", "--set", set]);
         assert_refused(&output, 2, &parts);
@@ -295,7 +304,7 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
 }
 
 #[test]
-fn domains_beyond_the_field_are_said() {
+fn keys_without_effect_and_domains_beyond_the_field_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let file = fixture("vtk/image-ascii-42.vtk");
     let case = format!(
@@ -311,6 +320,10 @@ fn domains_beyond_the_field_are_said() {
     assert_refused(&apart, 2, &["the domain extends from 1000 to 2000 along x", "overlaps"]);
     let partly = set("[-1e3, -1e3, -1e3]", "[1e3, 1e3, 1e3]");
     assert!(text(&partly.stderr).contains("% of the domain is outside the field"));
+    // The file has its own time.
+    let args = ["run", "case.toml", "--quiet", "--overwrite", "--set", "field.file_dt=0.5"];
+    let unused = text(&burntrace(folder.path(), &args).stderr);
+    assert!(unused.contains("`field.file_dt` has no effect: times are from TimeValue"), "{unused}");
 }
 
 /// A small run into `out`, with more arguments.

@@ -19,6 +19,9 @@ pub struct Analytic {
     precision: Precision,
 }
 
+/// Maximum number of nodes of a sampled flow.
+const MAX_SAMPLE: usize = 1 << 34;
+
 impl Analytic {
     /// A flow in its own [`domain`](Flow::domain), evaluated on a device in a precision.
     ///
@@ -44,9 +47,9 @@ impl Analytic {
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] if the box is not finite, or an axis that is not flat has a single node;
-    /// [`Error::Axis`] if a flat axis has several nodes; [`Error::Empty`] if there are no nodes or
-    /// times; [`Error::Times`] if times do not increase.
+    /// [`Error::Domain`] if the box is not finite; [`Error::Sample`] if an axis that is not flat has a
+    /// single node, a flat axis several, or the grid more nodes than any device holds;
+    /// [`Error::Empty`] if there are no nodes or times; [`Error::Times`] if times do not increase.
     pub fn sample(
         flow: Flow,
         domain: Domain,
@@ -54,8 +57,8 @@ impl Analytic {
         times: Vec<f64>,
     ) -> Result<FlowFrames> {
         TimeAxis::new(times.clone(), OutsideTime::Error, TimeInterpolation::Linear)?;
-        let axis = |d| axis(AXES[d], domain.low[d], domain.high[d], nodes[d]);
-        let axes = [axis(0)?, axis(1)?, axis(2)?];
+        check_sample(&domain, nodes)?;
+        let axes = [0, 1, 2].map(|d| axis(domain.low[d], domain.high[d], nodes[d]));
         Ok(FlowFrames { flow, axes, times })
     }
 }
@@ -156,22 +159,43 @@ impl FrameSource for FlowFrames {
     }
 }
 
-/// Node coordinates of an axis, exact at both ends.
-fn axis(name: char, low: f64, high: f64, nodes: usize) -> Result<Vec<f64>> {
-    let fits = low.is_finite() && high.is_finite() && (nodes > 1 || low == high);
-    match nodes {
-        0 => Err(Error::Empty("an axis of the grid has no nodes")),
-        _ if !fits => Err(Error::Domain { axis: name, low, high }),
-        1 => Ok(vec![low]),
-        _ if low == high => Err(Error::Axis { axis: name, node: 1, before: low, after: high }),
-        _ => {
-            let last = (nodes - 1) as f64;
-            let node = |i| {
-                if i + 1 == nodes { high } else { low + (high - low) * (i as f64 / last) }
-            };
-            Ok((0..nodes).map(node).collect())
+/// Checks that the nodes of a sample fit its domain.
+fn check_sample(domain: &Domain, nodes: [usize; 3]) -> Result<()> {
+    let total = nodes.iter().try_fold(1_usize, |all, count| all.checked_mul(*count));
+    if total.is_none_or(|total| total > MAX_SAMPLE) {
+        let [x, y, z] = nodes;
+        return Err(Error::Sample(format!(
+            "it has {x} x {y} x {z} nodes; the maximum is {MAX_SAMPLE} in all"
+        )));
+    }
+    if nodes.contains(&0) {
+        return Err(Error::Empty("an axis of the grid has no nodes"));
+    }
+    for (d, axis) in AXES.into_iter().enumerate() {
+        let (low, high, count) = (domain.low[d], domain.high[d], nodes[d]);
+        if !low.is_finite() || !high.is_finite() {
+            return Err(Error::Domain { axis, low, high });
+        }
+        let fail = |extent: String, give: &str| {
+            Err(Error::Sample(format!(
+                "it has {count} nodes along {axis}, where the domain {extent}; give {give}"
+            )))
+        };
+        match (low == high, count) {
+            (true, 2..) => return fail("is flat".into(), "1"),
+            (false, 1) => return fail(format!("extends from {low} to {high}"), "2 or more"),
+            _ => {}
         }
     }
+    Ok(())
+}
+
+/// Node coordinates of an axis, exact at both ends.
+fn axis(low: f64, high: f64, nodes: usize) -> Vec<f64> {
+    let last = nodes.saturating_sub(1).max(1) as f64;
+    let node =
+        |i| if i > 0 && i + 1 == nodes { high } else { low + (high - low) * (i as f64 / last) };
+    (0..nodes).map(node).collect()
 }
 
 #[cfg(test)]
@@ -241,13 +265,12 @@ mod tests {
     fn invalid_grids_are_refused() {
         let sample = |domain, nodes, times| Analytic::sample(double_gyre(), domain, nodes, times);
         let natural = double_gyre().domain();
-        let cases =
-            [sample(Domain::unbounded(), [5; 3], vec![0.0]), sample(natural, [5, 1, 1], vec![0.0])];
-        assert!(cases.iter().all(|case| matches!(case, Err(Error::Domain { .. }))));
-        assert!(matches!(
-            sample(natural, [5, 5, 2], vec![0.0]),
-            Err(Error::Axis { axis: 'z', .. })
-        ));
+        let unbounded = sample(Domain::unbounded(), [5; 3], vec![0.0]);
+        assert!(matches!(unbounded, Err(Error::Domain { .. })));
+        for nodes in [[5, 1, 1], [5, 5, 2], [usize::MAX, 5, 1], [1 << 20, 1 << 20, 1]] {
+            let refused = sample(natural, nodes, vec![0.0]);
+            assert!(matches!(refused, Err(Error::Sample(_))), "{nodes:?}");
+        }
         assert!(matches!(sample(natural, [5, 0, 1], vec![0.0]), Err(Error::Empty(_))));
         assert!(matches!(sample(natural, [5, 5, 1], vec![]), Err(Error::Empty(_))));
         assert!(matches!(sample(natural, [5, 5, 1], vec![1.0, 1.0]), Err(Error::Times { .. })));

@@ -74,8 +74,11 @@ fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
 
 /// The random walk of a tracer, validated.
 pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
-    if let Some(bad) = tracer.drift.iter().find(|v| !v.is_finite()) {
-        return Err(Error::Walk(format!("the added velocity {bad} is not finite")));
+    // Finite in single precision too.
+    if let Some(bad) = tracer.drift.iter().find(|v| !(-1e30..=1e30).contains(*v)) {
+        return Err(Error::Walk(format!(
+            "the added velocity {bad} is not a number up to 1e30; give one"
+        )));
     }
     let Some(walk) = &tracer.walk else { return Ok(None) };
     for (k, axis) in walk.diffusivity.iter().zip(AXES) {

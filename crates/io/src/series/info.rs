@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::{DistinctPoints, bounds};
 use super::times::{Timeline, TimesFrom};
-use super::velocity::{Association, VelocityInfo};
+use super::velocity::{Association, VelocityInfo, plane_axes};
 use burntrace_vtk::{ArrayInfo, VtkFile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -67,6 +67,9 @@ pub struct SeriesInfo {
     pub times_from: Option<TimesFrom>,
     /// The arrays of the velocity, unless it is missing or ambiguous.
     pub velocity: Option<VelocityInfo>,
+    /// The axes of the two components of a velocity on a grid; empty if it has three.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub velocity_axes: Vec<char>,
     /// Bytes of all selected frames on a device in single precision, with the first of the
     /// interpolations; 0 if the frames cannot be read. An estimate for meshes.
     pub device_bytes_f32: u64,
@@ -131,6 +134,7 @@ impl SeriesInfo {
             times: Vec::new(),
             times_from: None,
             velocity: None,
+            velocity_axes: Vec::new(),
             device_bytes_f32: 0,
             device_bytes_f64: 0,
             problems: Vec::new(),
@@ -161,6 +165,12 @@ impl SeriesInfo {
         ]);
         self.velocity = velocity.cloned();
         if let Some(velocity) = velocity {
+            let is_plane = |array: &ArrayEntry| {
+                array.components == 2 && velocity.arrays == [array.name.as_str()]
+            };
+            if self.arrays.iter().any(is_plane) {
+                self.velocity_axes = plane_axes(grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
+            }
             self.interpolations.push(ON_GRIDS);
             let counts = match velocity.association {
                 Association::Point => grid.nodes(),

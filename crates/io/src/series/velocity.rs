@@ -136,7 +136,12 @@ impl VelocityInfo {
     pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<FrameData> {
         let counts = self.counts(grid);
         let count = counts.iter().product();
-        let velocity = flip_floats::<3>(self.values(file, count)?, counts, grid.flipped);
+        let components = self.locate(file)?[0].components;
+        let values = match components {
+            2 => along(self.values(file, count)?, plane_axes(grid)),
+            _ => self.values(file, count)?,
+        };
+        let velocity = flip_floats::<3>(values, counts, grid.flipped);
         let arrange = |values| flip_floats::<1>(values, counts, grid.flipped);
         let diffusivity = self.diffusivities(file, count, arrange)?;
         Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
@@ -196,6 +201,32 @@ impl VelocityInfo {
             info.name, info.tuples, self.association
         );
         Err(error(file, problem))
+    }
+}
+
+/// The axes of a grid along which the two components of a plane velocity point: those of its plane; x
+/// and y if the grid has three axes or one.
+pub(super) fn plane_axes(grid: &Grid) -> [usize; 2] {
+    match grid.nodes().map(|nodes| nodes == 1) {
+        [false, true, false] => [0, 2],
+        [true, false, false] => [1, 2],
+        _ => [0, 1],
+    }
+}
+
+/// Velocities `u, v, 0` with their components along two axes.
+fn along(values: Floats, [first, second]: [usize; 2]) -> Floats {
+    fn of<T: Copy + Default>(mut values: Vec<T>, first: usize, second: usize) -> Vec<T> {
+        for row in values.chunks_exact_mut(3) {
+            let (u, v) = (row[0], row[1]);
+            row.fill(T::default());
+            (row[first], row[second]) = (u, v);
+        }
+        values
+    }
+    match values {
+        Floats::F32(values) => Floats::F32(of(values, first, second)),
+        Floats::F64(values) => Floats::F64(of(values, first, second)),
     }
 }
 

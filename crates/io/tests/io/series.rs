@@ -391,3 +391,26 @@ fn read_many_returns_the_same_frames_as_read() {
     assert!(found[1].as_ref().unwrap_err().to_string().contains("u_9.vti"));
     assert!(series.read_many(&[]).is_empty());
 }
+
+/// Two components point along the axes of the grid's plane.
+#[test]
+fn plane_velocities_are_along_the_axes_of_their_plane() {
+    for (extent, axes, expected) in [
+        ("0 1 0 1 0 0", ['x', 'y'], [1.0, 2.0, 0.0]),
+        ("0 1 0 0 0 1", ['x', 'z'], [1.0, 0.0, 2.0]),
+        ("0 0 0 1 0 1", ['y', 'z'], [0.0, 1.0, 2.0]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.vti");
+        let text = format!(
+            "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+             WholeExtent=\"{extent}\" Origin=\"0 0 0\" Spacing=\"1 1 1\"><Piece Extent=\"{extent}\"><PointData>\
+             <DataArray type=\"Float64\" Name=\"U\" NumberOfComponents=\"2\" format=\"ascii\">\
+             1 2 1 2 1 2 1 2</DataArray></PointData></Piece></ImageData></VTKFile>"
+        );
+        std::fs::write(&path, text).unwrap();
+        let mut series = Series::open(path.as_path(), &SeriesOptions::default()).unwrap();
+        assert_eq!(series.info().velocity_axes, axes);
+        assert_eq!(double(series.read(0).unwrap()), expected.repeat(4));
+    }
+}
