@@ -126,16 +126,15 @@ impl<S: GridSource> PeriodicGrid<S> {
 
     /// Refuses a frame whose outer layers differ along an axis.
     fn check_layers(&self, velocity: &Floats, d: usize) -> std::result::Result<(), SourceError> {
-        let strides = [1, self.given[0], self.given[0] * self.given[1]];
-        let across = (self.given[d] - 1) * strides[d];
-        let largest = (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max);
-        let is_first = |node: &usize| (node / strides[d]).is_multiple_of(self.given[d]);
-        let pairs = (0..velocity.len() / 3)
-            .filter(is_first)
-            .flat_map(|node| (0..3).map(move |c| (3 * node + c, 3 * (node + across) + c)));
-        let apart = |(a, b): (usize, usize)| (velocity.get(a) - velocity.get(b)).abs();
-        let worst = pairs.map(apart).fold(0.0, f64::max);
-        if worst <= SLACK * largest || self.given[d] == 1 {
+        let stride: usize = self.given[..d].iter().product();
+        let (block, across) = (stride * self.given[d], stride * (self.given[d] - 1));
+        let first_layer = (0..velocity.len() / 3)
+            .step_by(block)
+            .flat_map(|start| 3 * start..3 * (start + stride));
+        let apart = |i: usize| (velocity.get(i) - velocity.get(i + 3 * across)).abs();
+        let worst = first_layer.map(apart).fold(0.0, f64::max);
+        let largest = || (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max);
+        if worst == 0.0 || worst <= SLACK * largest() {
             return Ok(());
         }
         let axis = AXES[d];
