@@ -19,8 +19,10 @@ pub struct Analytic {
     precision: Precision,
 }
 
-/// Maximum number of nodes of a sampled flow.
-const MAX_SAMPLE: usize = 1 << 34;
+/// Maximum number of nodes of a sampled flow along an axis, which single precision can number.
+const MAX_NODES: usize = 1 << 24;
+/// Maximum number of values in all frames of a sampled flow.
+const MAX_VALUES: usize = 1 << 48;
 
 impl Analytic {
     /// A flow in its own [`domain`](Flow::domain), evaluated on a device in a precision.
@@ -48,7 +50,7 @@ impl Analytic {
     /// # Errors
     ///
     /// [`Error::Domain`] if the box is not finite; [`Error::Sample`] if an axis that is not flat has a
-    /// single node, a flat axis several, or the grid more nodes than any device holds;
+    /// single node, a flat axis several, or the frames more values than any device holds;
     /// [`Error::Empty`] if there are no nodes or times; [`Error::Times`] if times do not increase.
     pub fn sample(
         flow: Flow,
@@ -57,7 +59,7 @@ impl Analytic {
         times: Vec<f64>,
     ) -> Result<FlowFrames> {
         TimeAxis::new(times.clone(), OutsideTime::Error, TimeInterpolation::Linear)?;
-        check_sample(&domain, nodes)?;
+        check_sample(&domain, nodes, times.len())?;
         let axes = [0, 1, 2].map(|d| axis(domain.low[d], domain.high[d], nodes[d]));
         Ok(FlowFrames { flow, axes, times })
     }
@@ -160,12 +162,13 @@ impl FrameSource for FlowFrames {
 }
 
 /// Checks that the nodes of a sample fit its domain.
-fn check_sample(domain: &Domain, nodes: [usize; 3]) -> Result<()> {
-    let total = nodes.iter().try_fold(1_usize, |all, count| all.checked_mul(*count));
-    if total.is_none_or(|total| total > MAX_SAMPLE) {
-        let [x, y, z] = nodes;
+fn check_sample(domain: &Domain, nodes: [usize; 3], frames: usize) -> Result<()> {
+    let [x, y, z] = nodes;
+    let total = nodes.iter().try_fold(frames, |all, count| all.checked_mul(*count));
+    if nodes.iter().any(|count| *count > MAX_NODES) || total.is_none_or(|all| all > MAX_VALUES) {
         return Err(Error::Sample(format!(
-            "it has {x} x {y} x {z} nodes; the maximum is {MAX_SAMPLE} in all"
+            "it has {x} x {y} x {z} nodes and {frames} frames; the maximum is {MAX_NODES} nodes along \
+             an axis, and {MAX_VALUES} values in all"
         )));
     }
     if nodes.contains(&0) {
@@ -267,7 +270,7 @@ mod tests {
         let natural = double_gyre().domain();
         let unbounded = sample(Domain::unbounded(), [5; 3], vec![0.0]);
         assert!(matches!(unbounded, Err(Error::Domain { .. })));
-        for nodes in [[5, 1, 1], [5, 5, 2], [usize::MAX, 5, 1], [1 << 20, 1 << 20, 1]] {
+        for nodes in [[5, 1, 1], [5, 5, 2], [usize::MAX, 5, 1], [1 << 24, 1 << 24, 2]] {
             let refused = sample(natural, nodes, vec![0.0]);
             assert!(matches!(refused, Err(Error::Sample(_))), "{nodes:?}");
         }
