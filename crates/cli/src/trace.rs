@@ -41,7 +41,7 @@ pub enum RunStart {
 
 /// Why a run is slow whose case does not choose the engine.
 const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; with field.sample the fused engine \
-                           takes steps 10 to 100 times as fast";
+                           takes the steps, many times as fast";
 
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.

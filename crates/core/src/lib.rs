@@ -16,6 +16,7 @@ mod random;
 mod schedule;
 mod seeds;
 mod source;
+mod summary;
 mod tracer;
 mod tracks;
 
@@ -37,11 +38,11 @@ pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{GridPlacement, Seeds};
 pub use source::{Rate, Source};
+pub use summary::{Engine, Summary};
 pub use tracer::{
     BatchSummary, MAX_PATCHES, Patch, Prepared, RandomWalk, RunNumbers, RunState, SeedsOutside,
     Step, Tolerance, Tracer,
 };
 pub use tracks::{
-    DurablePosition, Ends, Engine, MeshFace, ParticleInstance, Save, SavePlan, SinkError, Summary,
-    TrackSink, Tracks,
+    DurablePosition, Ends, MeshFace, ParticleInstance, Save, SavePlan, SinkError, TrackSink, Tracks,
 };

@@ -1,6 +1,6 @@
 //! The domain box of a field.
 
-use crate::{Error, Result};
+use crate::{Error, Result, mesh::Bounds};
 
 /// An axis-aligned box, in the data's unit of length.
 ///
@@ -61,8 +61,7 @@ impl Domain {
 
     /// The box moved by an offset.
     pub(crate) fn moved(&self, by: [f64; 3]) -> Self {
-        let moved = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] + by[d]);
-        Domain { low: moved(self.low), high: moved(self.high) }
+        Domain { low: plain(by, self.low), high: plain(by, self.high) }
     }
 
     /// Side lengths of the box; 0 along flat axes.
@@ -77,22 +76,27 @@ impl Domain {
 ///
 /// [`Error::Empty`] if there are none.
 pub(crate) fn bounding_box(points: impl IntoIterator<Item = [f64; 3]>) -> Result<Domain> {
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for p in points {
-        for d in 0..3 {
-            low[d] = low[d].min(p[d]);
-            high[d] = high[d].max(p[d]);
-        }
-    }
-    if low[0] > high[0] {
+    let mut bounds = Bounds::EMPTY;
+    points.into_iter().for_each(|p| bounds.add(p));
+    if bounds.low[0] > bounds.high[0] {
         return Err(Error::Empty("there are no points"));
     }
-    Domain::new(low, high)
+    Domain::new(bounds.low, bounds.high)
 }
 
 /// Positions measured from an origin.
 pub(crate) fn measured_from(origin: [f64; 3], positions: &[[f64; 3]]) -> Vec<[f64; 3]> {
-    positions.iter().map(|p| [0, 1, 2].map(|d| p[d] - origin[d])).collect()
+    positions.iter().map(|p| measured(origin, *p)).collect()
+}
+
+/// A position measured from an origin.
+pub(crate) fn measured(origin: [f64; 3], p: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| p[d] - origin[d])
+}
+
+/// A position that is measured from an origin, in the data's coordinates.
+pub(crate) fn plain(origin: [f64; 3], p: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|d| p[d] + origin[d])
 }
 
 /// Mask of the bits of a double-precision number that single precision holds.

@@ -1,6 +1,6 @@
 //! Evaluates fields, and validates what they return.
 
-use super::{Field, Sampled, interface::origin, sampled::origin_row};
+use super::{Field, Sampled, domain::measured, interface::origin, sampled::origin_row};
 use crate::{Error, Result};
 use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
 
@@ -103,8 +103,7 @@ pub(crate) fn is_tracked(field: &dyn Field, position: [f64; 3], time: f64) -> Re
         return Ok(field.device().is_autodiff());
     }
     let beside = (&field.device(), field.precision().dtype());
-    let origin = origin(field);
-    let position = [0, 1, 2].map(|d| position[d] - origin[d]);
+    let position = measured(origin(field), position);
     let position = Tensor::from_data(TensorData::new(position.to_vec(), [1, 3]), beside);
     let mut found = vec![velocity(field, position.clone(), time)?];
     if field.has_diffusivity() {

@@ -20,7 +20,7 @@ mod stream;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use domain::Domain;
-pub(crate) use domain::{AXES, bounding_box, measured_from};
+pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;
 pub use frames::{Frames, OutsideTime};
 pub use function::FieldFn;

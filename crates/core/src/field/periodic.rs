@@ -47,6 +47,8 @@ pub struct PeriodicGrid<S> {
     /// Values of the source along each axis.
     given: [usize; 3],
     axes: [Vec<f64>; 3],
+    /// The index in the source of each value of a frame, x fastest; `None` if no axis is closed.
+    order: Option<Vec<usize>>,
 }
 
 /// Largest difference of the outer layers, relative to the largest velocity component of a frame.
@@ -93,7 +95,9 @@ impl<S: GridSource> PeriodicGrid<S> {
             }
             axes[d].push(end);
         }
-        Ok(PeriodicGrid { source, known, given, axes })
+        let counts = axes.each_ref().map(Vec::len);
+        let order = (counts != given).then(|| order(given, counts));
+        Ok(PeriodicGrid { source, known, given, axes, order })
     }
 
     /// A frame of the source with its axes closed.
@@ -108,20 +112,10 @@ impl<S: GridSource> PeriodicGrid<S> {
                 self.check_layers(&data.velocity, d)?;
             }
         }
-        if self.axes.each_ref().map(Vec::len) == self.given {
-            return Ok(data);
-        }
-        let order: Vec<usize> = self.order().collect();
-        let velocity = taken(&data.velocity, &order, 3);
-        let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, &order, 1));
+        let Some(order) = &self.order else { return Ok(data) };
+        let velocity = taken(&data.velocity, order, 3);
+        let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, order, 1));
         Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
-    }
-
-    /// The index in the source of each value, x fastest.
-    fn order(&self) -> impl Iterator<Item = usize> + '_ {
-        let ([nx, ny, nz], [xs, ys, zs]) = (self.given, self.axes.each_ref().map(Vec::len));
-        let nodes = (0..zs).flat_map(move |k| (0..ys).map(move |j| (j, k)));
-        nodes.flat_map(move |(j, k)| (0..xs).map(move |i| ((k % nz) * ny + j % ny) * nx + i % nx))
     }
 
     /// Refuses a frame whose outer layers differ along an axis.
@@ -145,6 +139,14 @@ impl<S: GridSource> PeriodicGrid<S> {
         )
         .into())
     }
+}
+
+/// The index in a source with `given` values along each axis of each of `counts` values, x fastest.
+fn order([nx, ny, nz]: [usize; 3], [xs, ys, zs]: [usize; 3]) -> Vec<usize> {
+    let nodes = (0..zs).flat_map(move |k| (0..ys).map(move |j| (j, k)));
+    nodes
+        .flat_map(move |(j, k)| (0..xs).map(move |i| ((k % nz) * ny + j % ny) * nx + i % nx))
+        .collect()
 }
 
 /// The rows of an array by their indices.

@@ -5,6 +5,7 @@ use super::{
     structure::Mesh,
     survey::nodes,
 };
+use crate::field::measured;
 use burntrace_kernels::MAX_CELL_NODES;
 
 /// The location of a position in a mesh.
@@ -52,7 +53,7 @@ impl Mesh {
 
     /// A position measured from the origin.
     fn measured(&self, point: [f64; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|d| point[d] - self.origin[d])
+        measured(self.origin, point)
     }
 
     /// As [`walk`](Mesh::walk), for a position measured from the origin.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Precision, Result,
-    field::{bounding_box, measured_from},
+    field::{bounding_box, measured_from, plain},
 };
 
 /// Number of irregular points, cells and faces of a mesh.
@@ -131,7 +131,7 @@ impl Mesh {
 
     /// A position in the data's coordinates.
     pub(crate) fn plain(&self, position: [f64; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|d| position[d] + self.origin[d])
+        plain(self.origin, position)
     }
 
     /// The point from which [boxes](Mesh::boxes) and the [locator](Mesh::locator) measure

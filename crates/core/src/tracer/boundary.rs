@@ -12,8 +12,8 @@ use burntrace_kernels::Boundary;
 pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
     let origin = field::origin(tracer.field);
     let mut boundary = Boundary {
-        low: [0, 1, 2].map(|d| tracer.domain.low[d] - origin[d]),
-        high: [0, 1, 2].map(|d| tracer.domain.high[d] - origin[d]),
+        low: field::measured(origin, tracer.domain.low),
+        high: field::measured(origin, tracer.domain.high),
         faces: tracer.faces,
         wall: tracer.wall,
         patches: patches::boxes(tracer),

@@ -131,7 +131,7 @@ pub(super) fn allowed(tracer: &Tracer) -> Result<impl Fn(&[f64; 3]) -> bool + us
     let (obstacles, origin) = (measured(tracer)?, field::origin(tracer.field));
     let slack = SLACK * tracer.field.precision().epsilon();
     Ok(move |position: &[f64; 3]| {
-        let position = [0, 1, 2].map(|d| position[d] - origin[d]);
+        let position = field::measured(origin, *position);
         obstacles.iter().all(|obstacle| obstacle.allows(position, slack))
     })
 }

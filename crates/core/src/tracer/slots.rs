@@ -259,7 +259,7 @@ impl Slots {
 
     /// A position in the data's coordinates.
     pub fn plain(&self, position: [f64; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|d| position[d] + self.origin[d])
+        field::plain(self.origin, position)
     }
 
     /// The position at an inlet of the current instance of a slot.

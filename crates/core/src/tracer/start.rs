@@ -116,8 +116,8 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
         Engine::Fused => Status::NotLocated,
         Engine::Tensor => Status::Active,
     };
-    let (middle, origin) = (middle(&field.domain()), field::origin(field));
-    let middle = field.precision().split([0, 1, 2].map(|d| middle[d] - origin[d]));
+    let middle = field::measured(field::origin(field), middle(&field.domain()));
+    let middle = field.precision().split(middle);
     let device = plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, POSITION]);

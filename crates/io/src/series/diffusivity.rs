@@ -1,6 +1,7 @@
 //! The diffusivity array of a random walk.
 
-use super::velocity::{Association, VelocityInfo, error, floats, with_name};
+use super::values::floats;
+use super::velocity::{Association, VelocityInfo, error, with_name};
 use crate::Result;
 use burntrace_core::Floats;
 use burntrace_vtk::{ArrayInfo, VtkFile};

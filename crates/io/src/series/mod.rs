@@ -10,6 +10,7 @@ mod names;
 mod points;
 mod pvd;
 mod times;
+mod values;
 mod velocity;
 
 pub use frames::{At, Frames};

@@ -165,7 +165,7 @@ fn by_coordinates(a: &[f64; 3], b: &[f64; 3]) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::super::velocity::select;
+    use super::super::values::select;
     use super::*;
     use burntrace_core::Floats;
 

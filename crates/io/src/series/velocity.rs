@@ -1,6 +1,9 @@
 //! Choice of the velocity array, and its conversion to `u, v, w`.
 
-use super::grid::{Grid, flip};
+use super::{
+    grid::Grid,
+    values::{along, fits_f32, flip_floats, plane_axes, select, triples},
+};
 use crate::listing::list;
 use crate::{Error, Result};
 use burntrace_core::{Floats, FrameData, Placement};
@@ -201,79 +204,6 @@ impl VelocityInfo {
             info.name, info.tuples, self.association
         );
         Err(error(file, problem))
-    }
-}
-
-/// The axes of a grid along which the two components of a plane velocity point: those of its plane; x
-/// and y if the grid has three axes or one.
-pub(super) fn plane_axes(grid: &Grid) -> [usize; 2] {
-    match grid.nodes().map(|nodes| nodes == 1) {
-        [false, true, false] => [0, 2],
-        [true, false, false] => [1, 2],
-        _ => [0, 1],
-    }
-}
-
-/// Velocities `u, v, 0` with their components along two axes.
-fn along(values: Floats, [first, second]: [usize; 2]) -> Floats {
-    fn of<T: Copy + Default>(mut values: Vec<T>, first: usize, second: usize) -> Vec<T> {
-        for row in values.chunks_exact_mut(3) {
-            let (u, v) = (row[0], row[1]);
-            row.fill(T::default());
-            (row[first], row[second]) = (u, v);
-        }
-        values
-    }
-    match values {
-        Floats::F32(values) => Floats::F32(of(values, first, second)),
-        Floats::F64(values) => Floats::F64(of(values, first, second)),
-    }
-}
-
-/// Selects values of `N` numbers by their indices; `None` selects all.
-pub(super) fn select<const N: usize>(values: Floats, selected: Option<&[usize]>) -> Floats {
-    fn of<const N: usize, T: Copy>(values: Vec<T>, selected: &[usize]) -> Vec<T> {
-        selected.iter().flat_map(|&value| &values[N * value..][..N]).copied().collect()
-    }
-    match (values, selected) {
-        (values, None) => values,
-        (Floats::F32(values), Some(selected)) => Floats::F32(of::<N, _>(values, selected)),
-        (Floats::F64(values), Some(selected)) => Floats::F64(of::<N, _>(values, selected)),
-    }
-}
-
-/// Reverses values of `N` numbers along the flipped axes of a grid.
-fn flip_floats<const N: usize>(values: Floats, counts: [usize; 3], flipped: [bool; 3]) -> Floats {
-    match values {
-        Floats::F32(values) => Floats::F32(flip::<N, _>(values, counts, flipped)),
-        Floats::F64(values) => Floats::F64(flip::<N, _>(values, counts, flipped)),
-    }
-}
-
-/// The values of an array, in single precision where that is exact.
-pub(super) fn floats(info: &ArrayInfo, values: Values) -> Floats {
-    match fits_f32(info.scalar) {
-        true => Floats::F32(values.into_f32()),
-        false => Floats::F64(values.into_f64()),
-    }
-}
-
-/// Whether `f32` holds every number of a type exactly.
-fn fits_f32(scalar: ScalarType) -> bool {
-    use ScalarType::{Bit, F32, I8, I16, U8, U16};
-    matches!(scalar, F32 | Bit | I8 | U8 | I16 | U16)
-}
-
-/// `u, v, w` of each value, from one array of three or two components, or three of one.
-fn triples<T: Copy + Default>(mut arrays: Vec<Vec<T>>, components: usize) -> Vec<T> {
-    if let [u, v, w] = arrays.as_slice() {
-        let both = u.iter().zip(v).zip(w);
-        return both.flat_map(|((&u, &v), &w)| [u, v, w]).collect();
-    }
-    let array = arrays.pop().unwrap_or_default();
-    match components {
-        2 => array.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect(),
-        _ => array,
     }
 }
 

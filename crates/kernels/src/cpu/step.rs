@@ -161,6 +161,7 @@ pub(super) struct Positions<V, const G: usize> {
 }
 
 impl<V: Copy, const G: usize> Positions<V, G> {
+    /// The positions `of` each of the `G` particles.
     #[inline(always)]
     pub fn load<F: Real, L: Lanes<F, Four = V>>(of: impl Fn(usize) -> Position<F>) -> Self {
         let all: [Position<F>; G] = std::array::from_fn(of);
