@@ -27,6 +27,7 @@ mod physics {
     mod gradients_at_walls;
     mod groups;
     mod high_face;
+    mod holes;
     mod hook;
     mod long_launches;
     mod mesh;

@@ -66,6 +66,31 @@ fn late_seeds(count: usize, end: f64) -> Seeds {
 }
 
 /// Including particles that are released within a step.
+/// An operation on particles of their own numbers: the same in batches.
+#[test]
+fn steps_name_their_slots_in_batches_too() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let field = uniform(&machine, [0.1, 0.0, 0.0]);
+        let by_slot = |step: Step| {
+            let [n, _] = step.after.dims();
+            let numbers = (step.first_slot..step.first_slot + n).map(|slot| slot as f64 * 1e-3);
+            let data = TensorData::new(numbers.collect::<Vec<_>>(), [n, 1]);
+            let up = Tensor::<2>::from_data(data, (&step.after.device(), step.after.dtype()));
+            let zero = up.zeros_like();
+            step.after + Tensor::cat(vec![zero.clone(), up, zero], 1)
+        };
+        let seeds = Seeds::list(vec![[0.1, 0.1, 0.5]; 30]).unwrap();
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).engine(engine).span(steps(0.0, 1.0, 8));
+            let all = trace(&tracer.clone().each_step(by_slot), &seeds);
+            let parts = trace(&tracer.each_step(by_slot).batch(7), &seeds);
+            assert_eq!(all.last(), parts.last(), "{machine} {engine}");
+            let y = all.last()[29][1];
+            assert_below("y", (y - (0.1 + 8.0 * 29e-3)).abs(), 20.0 * machine.eps());
+        }
+    }
+}
+
 #[test]
 fn operation_with_constant_velocity_equals_a_drift() {
     let drift = [0.05, -0.1, 0.2];

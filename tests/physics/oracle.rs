@@ -156,7 +156,7 @@ impl<S: Space> Case<S> {
             state.end_time = t;
             return;
         }
-        let speed = self.velocity(state.position, t).iter().map(|v| v * v).sum::<f64>().sqrt();
+        let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
         if speed < self.stagnant_speed {
             state.status = Status::Stagnant;
             state.end_time = t;
@@ -171,6 +171,7 @@ impl<S: Space> Case<S> {
 
     /// Follows a displacement among walls and faces.
     pub fn pass_walls(&self, state: &mut FinalState, displacement: Point, (t, h): (f64, f64)) {
+        assert_eq!(self.stagnant_speed, 0.0, "paths along walls have no length");
         let passage = Passage::follow(self, state.position, displacement);
         state.position = passage.position;
         (0..3).for_each(|d| state.image[d] += passage.image[d]);
@@ -186,6 +187,11 @@ impl<S: Space> Case<S> {
             std::array::from_fn(|d| self.advance(d, state.position[d], displacement[d], 1.0));
         let first = moves.iter().filter_map(|moved| moved.exit).min_by(|a, b| a.0.total_cmp(&b.0));
         let part = first.map_or(1.0, |(part, _)| part);
+        let length = moves.iter().map(|moved| moved.length.powi(2)).sum::<f64>().sqrt();
+        if first.is_none() && length < self.stagnant_speed * h.abs() {
+            state.status = Status::Stagnant;
+            state.end_time = t + h;
+        }
         for (d, displacement) in displacement.into_iter().enumerate() {
             let moved = self.advance(d, state.position[d], displacement, part);
             state.position[d] = moved.at;
@@ -206,7 +212,7 @@ impl<S: Space> Case<S> {
 
     /// Applies a part of a displacement along an axis, from face to face.
     fn advance(&self, d: usize, from: f64, displacement: f64, part: f64) -> AxisMove {
-        let mut moved = AxisMove { at: from, image: 0, exit: None };
+        let mut moved = AxisMove { at: from, image: 0, length: 0.0, exit: None };
         if self.is_flat(d) {
             return moved;
         }
@@ -218,9 +224,11 @@ impl<S: Space> Case<S> {
             let reach = if up { high - moved.at } else { moved.at - low };
             if left <= reach {
                 moved.at += if up { left } else { -left };
+                moved.length += left;
                 return moved;
             }
             left -= reach;
+            moved.length += reach;
             moved.at = if up { high } else { low };
             match self.faces[d][usize::from(up)] {
                 BoundaryCondition::Periodic => {
@@ -420,6 +428,8 @@ fn locate(axis: &[f64], x: f64) -> (usize, f64) {
 struct AxisMove {
     at: f64,
     image: i64,
+    /// Length of the path, without what a slide removes.
+    length: f64,
     /// The fraction of the displacement at the exit, and the face.
     exit: Option<(f64, Face)>,
 }

@@ -185,6 +185,40 @@ fn residence_times_in_plug_flow_are_exact() {
     }
 }
 
+/// Across periodic faces on the way to the outlet: each particle instance counts its own periods.
+#[test]
+fn images_count_from_the_release_of_each_particle_instance() {
+    let velocity = [SPEED, 0.7, 0.0];
+    for machine in machines() {
+        let field = machine.field(&Frames::uniform(LOW, HIGH, &[0.0], |_| velocity));
+        for &engine in machine.engines() {
+            let tracer = through(&field, if machine.is_cpu() { 150 } else { 80 })
+                .face(Face::YLow, BoundaryCondition::Periodic)
+                .face(Face::YHigh, BoundaryCondition::Periodic)
+                .engine(engine)
+                .save(SaveAt::EverySteps(10));
+            let tracks = tracer.trace(&lattice(2)).unwrap();
+            let slots = by_slot(&tracks);
+            let mut later = 0;
+            for save in tracks.saves() {
+                let (positions, images) =
+                    (rows(save.position.clone()), integers(save.image.clone()));
+                let generations = integers(save.generation.clone().unwrap());
+                for (slot, generation) in generations.into_iter().enumerate() {
+                    let instance = &slots[slot][generation as usize];
+                    let y = positions[slot][1] + images[3 * slot + 1] as f64;
+                    let age = save.time - instance.release_time;
+                    let expected = instance.release_position[1] + velocity[1] * age;
+                    let what = format!("{machine} {engine}, slot {slot} at t = {}", save.time);
+                    assert_below(&what, (y - expected).abs(), 200.0 * machine.eps());
+                    later += usize::from(generation > 0 && images[3 * slot + 1] > 0);
+                }
+            }
+            assert!(later > 10, "{machine} {engine}: {later} crossings of later instances");
+        }
+    }
+}
+
 /// A step through several box lengths.
 #[test]
 fn one_step_can_reinject_a_particle_several_times() {

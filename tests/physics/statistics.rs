@@ -2,11 +2,12 @@
 
 use super::common::*;
 use burntrace::analysis::statistics::{
-    Counted, Groups, ParticleStatistics, SaveStatistics, Statistics, TrackStatistics,
+    Counted, GroupStatistics, Groups, ParticleStatistics, SaveStatistics, Statistics,
+    TrackStatistics,
 };
 use burntrace::{
     BoundaryCondition, Control, Face, Inlet, InletShape, Pattern, Placement, RandomWalk, SaveAt,
-    Seeds, Source, Status, Summary, Tracer, TrackSink, io,
+    Seeds, SeedsOutside, Source, Status, Summary, Tracer, TrackSink, io,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -36,7 +37,8 @@ fn check(found: &TrackStatistics, summary: &Summary) {
         assert_eq!(group.released, group.active + group.ended);
         assert_eq!(group.ended, group.ends.iter().map(|end| end.count).sum::<u64>());
         assert_eq!(group.residence.count, group.ended);
-        let slots = |save: &SaveStatistics| save.waiting + save.active + save.ended;
+        let slots =
+            |save: &SaveStatistics| save.waiting + save.active + save.ended + save.not_located;
         assert!(group.saves.iter().all(|save| slots(save) == group.slots));
     }
 }
@@ -253,6 +255,63 @@ fn residence_time_in_plug_flow_is_length_over_speed() {
         // Speeds do not include the jump from the outlet to the inlet.
         let longest = found.all.saves.iter().filter_map(|save| save.mean_speed).fold(0.0, f64::max);
         near("speed", longest, SPEED, 10.0 * bound);
+    }
+}
+
+/// Also for seeds that are released later, and across periodic faces.
+#[test]
+fn displacements_count_from_the_release_if_only_the_end_is_saved() {
+    for machine in machines() {
+        let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [3.0, 0.5, 0.0]);
+        let field = machine.field(&frames);
+        let tracer = Tracer::new(&field)
+            .all_faces(BoundaryCondition::Periodic)
+            .span(steps(0.0, 1.0, 16))
+            .save(SaveAt::End);
+        let seeds = Seeds::list(vec![[0.25, 0.5, 0.5], [0.1, 0.9, 0.3]]).unwrap();
+        let seeds = seeds.with_release(vec![0.0, 0.5]).unwrap();
+        let (found, _) = run(&tracer, &seeds, Statistics::new());
+        assert_eq!(found.times, [1.0]);
+        let bound = 16.0 * machine.eps();
+        for (row, time) in found.particles.iter().zip([1.0, 0.5]) {
+            let expected = [3.0 * time, 0.5 * time, 0.0];
+            assert_below("displacement", distance(&[row.displacement], &[expected]), bound);
+            near("path", row.path_length, 9.25_f64.sqrt() * time, bound);
+        }
+        let [x, y, _] = found.all.saves[0].mean_square_displacement.unwrap();
+        near("x", x, 9.0 * (1.0 + 0.25) / 2.0, 10.0 * bound);
+        near("y", y, 0.25 * (1.0 + 0.25) / 2.0, 10.0 * bound);
+    }
+}
+
+/// A seed that is not located is neither released nor ended, and has no residence time.
+#[test]
+fn seeds_that_are_not_located_are_counted_apart() {
+    for machine in machines() {
+        let field =
+            machine.field(&Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [1.0, 0.0, 0.0]));
+        let tracer = Tracer::new(&field)
+            .seeds_outside(SeedsOutside::NotLocated)
+            .span(steps(0.0, 1.0, 8))
+            .save(SaveAt::EverySteps(4));
+        let seeds = Seeds::list(vec![[0.25, 0.5, 0.5], [9.0, 0.5, 0.5], [0.1, 0.2, 0.3]]).unwrap();
+        let seeds = seeds.with_release(vec![0.0, 0.0, 2.0]).unwrap();
+        let (found, summary) = run(&tracer, &seeds, Statistics::new());
+        let of = |group: &GroupStatistics| {
+            [group.released, group.active, group.ended, group.waiting, group.not_located]
+        };
+        assert_eq!(of(&found.all), [1, 0, 1, 1, 1], "{machine}");
+        let saves = &found.all.saves;
+        assert!(saves.iter().all(|save| save.not_located == 1 && save.waiting == 1), "{saves:?}");
+        assert_eq!(found.all.residence.count, 1);
+        let row = &found.particles[1];
+        assert_eq!((row.release_time, row.end_time, row.residence_time), (None, None, None));
+        assert_eq!(row.status, Status::NotLocated);
+        assert_eq!(
+            (summary.released, summary.ended(), summary.not_located()),
+            (1, 1, 1),
+            "{machine}"
+        );
     }
 }
 

@@ -26,8 +26,8 @@ pub struct RunCheckpoint {
     pub machine: Machine,
     /// How many times the run was resumed.
     pub resumed: u64,
-    /// Particle-steps so far, for the progress display.
-    pub particle_steps: u64,
+    /// Seconds so far.
+    pub spent: Spent,
     /// Residence times so far, in runs that re-use slots.
     #[serde(rename = "stays")]
     residence: Option<Vec<[u64; 5]>>,
@@ -36,6 +36,15 @@ pub struct RunCheckpoint {
     /// The arrays of the state.
     #[serde(skip)]
     arrays: Vec<(String, Vec<u8>)>,
+}
+
+/// Seconds that a run has taken over all processes that resumed it; the seconds of its steps and saves are
+/// part of its state.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Spent {
+    pub read: f64,
+    pub upload: f64,
+    pub total: f64,
 }
 
 /// Number, size and cost of the checkpoints of a run.
@@ -95,7 +104,7 @@ impl RunCheckpoint {
             fingerprint,
             machine,
             resumed: 0,
-            particle_steps: 0,
+            spent: Spent::default(),
             residence: None,
             numbers: None,
             arrays: Vec::new(),
@@ -106,10 +115,10 @@ impl RunCheckpoint {
     pub fn advance(
         &mut self,
         numbers: RunNumbers,
-        steps: u64,
+        spent: Spent,
         residence: Option<&[ResidenceTimes]>,
     ) {
-        self.particle_steps = steps;
+        self.spent = spent;
         self.numbers = Some(numbers);
         let integers = |entries: &[ResidenceTimes]| {
             entries.iter().copied().map(ResidenceTimes::to_integers).collect()

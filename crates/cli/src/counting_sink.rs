@@ -33,6 +33,10 @@ impl TrackSink for CountingSink<'_> {
         self.writer.begin(plan)
     }
 
+    fn releases(&mut self, first: usize, positions: &[[f64; 3]]) -> Result<(), SinkError> {
+        self.writer.releases(first, positions)
+    }
+
     fn save(&mut self, save: Save) -> Result<(), SinkError> {
         self.writer.save(save)?;
         self.count();

@@ -107,6 +107,10 @@ fn text(info: &SeriesInfo) -> String {
     };
     let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
     line("velocity", format!("{velocity}{along}"));
+    let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
+    for (count, what) in first.into_iter().filter(|(count, _)| *count > 0) {
+        line("", format!("{count} velocities of the first frame are {what}"));
+    }
     line("use", uses(info));
     line("frames", frames(info));
     line(

@@ -1,13 +1,15 @@
 //! Input, output, waiting times and memory of a run.
 
-use crate::{format::with_prefix, job::LoadedField, machine, shared::Shared};
+use crate::{checkpoint::Spent, format::with_prefix, job::LoadedField, machine, shared::Shared};
 use std::time::Instant;
 
 /// The sources of a run's I/O statistics.
 pub struct IoMeter<'a> {
     pub loaded: &'a LoadedField,
-    /// When the program started the run.
+    /// When this process started or resumed the run.
     pub start: Instant,
+    /// Seconds of earlier processes.
+    pub before: Spent,
 }
 
 /// I/O statistics of a run so far.
@@ -21,13 +23,22 @@ pub struct IoStats {
     pub input: f64,
     /// Seconds that the run waited for its tracks to be written.
     pub output: f64,
-    /// Seconds since the program started the run.
+    /// Seconds since this process started or resumed the run.
     pub total: f64,
     /// Peak memory of the process in bytes, if the system reports it.
     pub memory: Option<u64>,
 }
 
 impl IoMeter<'_> {
+    /// Seconds so far, over all processes.
+    pub fn spent(&self) -> Spent {
+        Spent {
+            read: self.before.read + self.loaded.read_seconds,
+            upload: self.before.upload + self.loaded.upload_seconds,
+            total: self.before.total + self.start.elapsed().as_secs_f64(),
+        }
+    }
+
     /// The statistics at this time.
     pub fn stats(&self, shared: &Shared) -> IoStats {
         let (written, output) = shared.tracks.get();

@@ -10,8 +10,6 @@ use std::time::Instant;
 pub struct Display {
     form: Form,
     start: Instant,
-    /// Particle-steps of the run before this process resumed it.
-    steps_before: u64,
 }
 
 enum Form {
@@ -27,17 +25,16 @@ enum Form {
 const BAR_LENGTH: u64 = 1000;
 
 impl Display {
-    /// Chooses a form for standard error. `steps_before` is the number of particle-steps that the
-    /// run took before it was resumed.
-    pub fn new(quiet: bool, steps_before: u64) -> Self {
-        Display { form: Form::new(quiet), start: Instant::now(), steps_before }
+    /// Chooses a form for standard error.
+    pub fn new(quiet: bool) -> Self {
+        Display { form: Form::new(quiet), start: Instant::now() }
     }
 
     /// Updates the display.
     pub fn observe(&mut self, progress: Progress, stats: impl FnOnce() -> IoStats) {
         let seconds = self.start.elapsed().as_secs_f64().max(1e-9);
-        let steps = progress.particle_steps.saturating_sub(self.steps_before);
-        let rate = format!("{} particle-steps/s", with_prefix(steps as f64 / seconds));
+        let rate = progress.particle_steps as f64 / seconds;
+        let rate = format!("{} particle-steps/s", with_prefix(rate));
         match &mut self.form {
             Form::Quiet => {}
             Form::Bar(bar) => {

@@ -1,11 +1,20 @@
-//! SIGINT (Ctrl-C) and SIGTERM: the first signal stops the run after the current segment, the
-//! second ends the program immediately.
+//! SIGINT (Ctrl-C) and SIGTERM: the first signal stops the run after the current segment, or ends the
+//! program if that takes longer than a second; the second ends it immediately.
+//!
+//! A run that is ended within a segment is resumed from its last checkpoint, as after a crash.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Interval at which a thread looks for a signal.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How long the run may take to notice a signal.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Added to the number of a signal, this is the exit code of a program that the signal ended.
 const BASE: i32 = 128;
@@ -14,11 +23,14 @@ const BASE: i32 = 128;
 pub struct Signals {
     /// The number of the last signal, or 0.
     number: Arc<AtomicUsize>,
+    /// Whether the run has noticed the signal, or has ended.
+    noticed: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Installs the handlers. Before this, the first signal ends the program.
-    pub fn watch() -> Result<Signals> {
+    /// Installs the handlers. Before this, the first signal ends the program. `hint` says how to
+    /// continue a run that the signal ends before it notices.
+    pub fn watch(hint: impl Fn() -> String + Send + 'static) -> Result<Signals> {
         let (number, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
             // The order matters: the second signal finds the flag that the first one set.
@@ -27,14 +39,44 @@ impl Signals {
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&number), signal as usize))
                 .context("cannot install signal handlers")?;
         }
-        Ok(Signals { number })
+        let signals = Signals { number, noticed: Arc::default() };
+        let (number, noticed) = (Arc::clone(&signals.number), Arc::clone(&signals.noticed));
+        let guard = move || end_if_unnoticed(&number, &noticed, hint);
+        let thread = std::thread::Builder::new().name("burntrace signals".into()).spawn(guard);
+        thread.context("cannot start a thread for signals")?;
+        Ok(signals)
     }
 
-    /// The exit code for the last signal. `None` before the first one.
+    /// The exit code for the last signal, which is then noticed. `None` before the first one.
     pub fn code(&self) -> Option<u8> {
-        match self.number.load(Ordering::Relaxed) {
-            0 => None,
-            number => Some((BASE as usize + number) as u8),
+        let code = exit_code(&self.number)?;
+        self.noticed.store(true, Ordering::Relaxed);
+        Some(code)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.noticed.store(true, Ordering::Relaxed);
+    }
+}
+
+fn exit_code(number: &AtomicUsize) -> Option<u8> {
+    match number.load(Ordering::Relaxed) {
+        0 => None,
+        number => Some((BASE as usize + number) as u8),
+    }
+}
+
+/// Ends the program if the run does not notice a signal in time.
+fn end_if_unnoticed(number: &AtomicUsize, noticed: &AtomicBool, hint: impl Fn() -> String) {
+    while !noticed.load(Ordering::Relaxed) {
+        std::thread::sleep(POLL);
+        let Some(code) = exit_code(number) else { continue };
+        std::thread::sleep(PATIENCE);
+        if !noticed.load(Ordering::Relaxed) {
+            eprintln!("{}", hint());
+            std::process::exit(code.into());
         }
     }
 }

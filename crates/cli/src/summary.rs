@@ -1,7 +1,7 @@
 //! The summary of a run, as text and as JSON.
 
 use crate::{
-    checkpoint::CheckpointTotals,
+    checkpoint::{CheckpointTotals, Spent},
     format::{six_digits, with_prefix},
     io_stats::IoStats,
     job::LoadedField,
@@ -24,6 +24,8 @@ pub struct RunSummary<'a> {
     pub domain: Domain,
     /// Seconds spent on writing the store and the VTK files.
     pub write_seconds: f64,
+    /// Seconds of reading and in total, over all processes that resumed the run.
+    pub spent: Spent,
     /// I/O statistics since the run was started or last resumed.
     pub io: IoStats,
     pub checkpoints: CheckpointTotals,
@@ -58,15 +60,16 @@ impl RunSummary<'_> {
             "dropped": run.dropped,
             "active": run.active(),
             "ended": run.ended(),
+            "not_located": run.not_located(),
             "status": counts.collect::<serde_json::Map<_, _>>(),
             "particle_steps": run.particle_steps,
             "particle_steps_per_second": run.particle_steps_per_second(),
             "seconds": {
-                "read": self.loaded.read_seconds,
-                "upload": self.loaded.upload_seconds,
+                "read": self.spent.read,
+                "upload": self.spent.upload,
                 "trace": run.trace_seconds,
                 "write": self.write_seconds,
-                "total": self.io.total,
+                "total": self.spent.total,
             },
             "strategy": self.strategy().name(),
             "batches": {
@@ -161,7 +164,10 @@ impl RunSummary<'_> {
             let name = if run.particles == seeds { "waiting" } else { "waiting or empty" };
             text = format!("{text}, {count} {name}");
         }
-        text
+        match run.not_located() {
+            0 => text,
+            count => format!("{text}, {count} not located"),
+        }
     }
 
     /// The balance of counts: released = active + ended, by status.
@@ -190,11 +196,11 @@ impl RunSummary<'_> {
     fn times(&self) -> String {
         format!(
             "read {:.3} s, upload {:.3} s, trace {:.3} s, write {:.3} s, total {:.3} s",
-            self.loaded.read_seconds,
-            self.loaded.upload_seconds,
+            self.spent.read,
+            self.spent.upload,
             self.run.trace_seconds,
             self.write_seconds,
-            self.io.total
+            self.spent.total
         )
     }
 }

@@ -150,12 +150,14 @@ impl CaseRun<'_> {
         checkpoint: RunCheckpoint,
         output: OutputArgs,
     ) -> Result<(Printed, Option<Stopped>)> {
-        let signals = Signals::watch()?;
-        let meter = IoMeter { loaded: self.loaded, start: self.start };
+        let root = folder.root.clone();
+        let signals = Signals::watch(move || within_segment(&Folder::at(&root)))?;
+        let before = checkpoint.spent;
+        let meter = IoMeter { loaded: self.loaded, start: self.start, before };
         let shared = Shared::default();
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;
-        let display = Display::new(output.quiet, checkpoint.particle_steps);
+        let display = Display::new(output.quiet);
         let mut watch =
             Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
         let device_bytes = device_bytes(&prepared);
@@ -177,6 +179,7 @@ impl CaseRun<'_> {
             domain: job::domain(self.case, self.loaded.field.domain())?,
             write_seconds: run.save_seconds + seconds,
             io: meter.stats(&shared),
+            spent: meter.spent(),
             checkpoints,
             resumed,
             device_bytes,
@@ -268,6 +271,24 @@ fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
 
 fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
     Stopped { code: signals.code().unwrap_or(1), text: format!("stopped at t = {time}; {hint}") }
+}
+
+/// What a signal leaves that ended the program within a segment, or after the run.
+fn within_segment(folder: &Folder) -> String {
+    let root = folder.root.display();
+    if folder.is_stopped() {
+        let command = folder.resume_command();
+        return format!("stopped within a segment; resume from the last checkpoint with {command}");
+    }
+    match folder.path("summary.json").exists() {
+        true => format!(
+            "stopped; the run in {root} is complete, but not its report: make it with `burntrace \
+             report {root}`"
+        ),
+        false => {
+            format!("stopped; {root} has no checkpoint, so the run cannot be resumed")
+        }
+    }
 }
 
 /// Adds how to resume to an error that interrupted a run, if the run can be resumed.

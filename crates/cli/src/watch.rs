@@ -32,8 +32,6 @@ pub struct Watch<'a> {
     pub totals: CheckpointTotals,
     /// The time that the run has reached.
     pub time: f64,
-    /// Particle-steps so far.
-    steps: u64,
     /// Whether the run ends after this segment.
     is_ending: bool,
 }
@@ -56,7 +54,6 @@ impl<'a> Watch<'a> {
             time: checkpoint.time().unwrap_or_default(),
             checkpoint,
             totals: CheckpointTotals::default(),
-            steps: 0,
             is_ending: false,
         }
     }
@@ -64,7 +61,7 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: Progress) -> Control {
-        (self.time, self.steps) = (progress.time, progress.particle_steps);
+        self.time = progress.time;
         self.display.observe(progress, || self.io.stats(self.shared));
         self.is_ending = self.signals.code().is_some();
         if self.is_ending { Control::Cancel } else { Control::Continue }
@@ -82,7 +79,7 @@ impl Observer for Watch<'_> {
         }
         let start = Instant::now();
         let residence = self.shared.residence.borrow();
-        self.checkpoint.advance(state.numbers, self.steps, residence.as_deref());
+        self.checkpoint.advance(state.numbers, self.io.spent(), residence.as_deref());
         let bytes = self.checkpoint.write(self.folder, &state.arrays)?;
         self.totals.count += 1;
         self.totals.bytes += bytes;

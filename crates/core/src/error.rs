@@ -85,7 +85,8 @@ pub enum Error {
     /// A frame has velocities that are not finite.
     #[error(
         "frame {frame} has {count} velocities that are not finite, the first at index {first} (x, \
-         y, z) = ({}, {}, {}); correct the data, or read them as zero (`not_finite = \"zero\"`)",
+         y, z) = ({}, {}, {}); correct the data, read them as zero (`not_finite = \"zero\"`), or as holes of \
+         the field, where particles end (`not_finite = \"outside\"`)",
         position[0], position[1], position[2]
     )]
     NotFinite {

@@ -25,7 +25,6 @@ macro_rules! with_numbers {
         }
     };
 }
-pub(crate) use with_numbers;
 
 impl Floats {
     /// An empty array with room for `count` numbers.
@@ -132,6 +131,13 @@ impl Floats {
             Floats::F32(numbers) => Floats::F32(numbers[range].to_vec()),
             Floats::F64(numbers) => Floats::F64(numbers[range].to_vec()),
         }
+    }
+
+    /// Whether all elements are equal, where NaN equals NaN.
+    pub(crate) fn agrees(&self, other: &Floats) -> bool {
+        let is_same = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan();
+        let pairs = (0..self.len()).map(|i| (self.get(i), other.get(i)));
+        self.len() == other.len() && pairs.into_iter().all(is_same)
     }
 
     /// Overwrites the elements from `at` on with an array of the same precision.

@@ -10,7 +10,8 @@ pub struct Progress {
     pub fraction: f64,
     /// Current time, in the data's unit.
     pub time: f64,
-    /// Number of steps times number of particles so far.
+    /// Number of steps of active particles since this process started or resumed the run, for its speed.
+    /// A particle that ends between two calls counts for half of the steps between them.
     pub particle_steps: u64,
 }
 

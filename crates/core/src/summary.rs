@@ -50,7 +50,8 @@ pub struct Summary {
     /// Number of saves.
     pub saves: usize,
     /// Number of particles by status, without zeros. Waiting particles are counted by slot; the
-    /// other counts are of particle instances, and add up to `released`, which every run checks.
+    /// other counts are of particle instances. Those of active and ended ones add up to `released`,
+    /// which every run checks.
     pub counts: Vec<(Status, usize)>,
     /// Number of particles that left the mesh through each of its patches, by name; empty for a run
     /// without patches.
@@ -72,6 +73,12 @@ impl Summary {
     /// Number of active particles.
     pub fn active(&self) -> usize {
         self.count(|status| status == Status::Active)
+    }
+
+    /// Number of particles that could not be released, because the field is undefined at their
+    /// positions.
+    pub fn not_located(&self) -> usize {
+        self.count(|status| status == Status::NotLocated)
     }
 
     /// Number of particles that have ended, for any reason.

@@ -125,6 +125,22 @@ pub trait TrackSink {
     /// If the sink cannot take the tracks; the run stops.
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError>;
 
+    /// Called before the first save for blocks of the seeds' slots, in order: their release positions in
+    /// the data's coordinates, rounded as those of saves. Not called in a run that is resumed, nor for
+    /// slots of sources. `first` is the slot of the first position.
+    ///
+    /// # Errors
+    ///
+    /// Like [`begin`](TrackSink::begin).
+    fn releases(
+        &mut self,
+        first: usize,
+        positions: &[[f64; 3]],
+    ) -> std::result::Result<(), SinkError> {
+        let _ = (first, positions);
+        Ok(())
+    }
+
     /// Called for each save in order. A save in blocks has one call for each block, consecutively
     /// and in the order of the particles.
     ///

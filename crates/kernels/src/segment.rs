@@ -21,6 +21,9 @@ pub struct Segment {
     pub boundary: Boundary,
     /// Bodies and vessels in the box.
     pub obstacles: Arc<[Obstacle]>,
+    /// Whether velocities that are not finite are holes of the field, where particles end as
+    /// [`LeftField`](crate::Status::LeftField).
+    pub has_holes: bool,
     /// Speed below which a particle ends as stagnant; 0 for no threshold.
     pub stagnant_speed: f64,
     /// Adaptive step-size control; `None` for the segment's own steps.

@@ -13,7 +13,8 @@ pub enum Status {
     Active,
     /// Its position or velocity became non-finite; it keeps its last finite position.
     NonFinite,
-    /// It was released where the field is undefined.
+    /// It could not be released, because the field is undefined at its position. It is not counted as
+    /// released, and has no times.
     NotLocated,
     /// It moved slower than the threshold speed.
     Stagnant,
@@ -25,11 +26,14 @@ pub enum Status {
     HitObstacle,
     /// It left the domain through a face; its position is on that face.
     Exited(Face),
+    /// It came to a hole of the field: hidden points or cells, or values that are not finite. It keeps
+    /// its last position, from which no step is possible.
+    LeftField,
 }
 
 impl Status {
     /// All statuses, in order of code.
-    pub const ALL: [Status; 14] = [
+    pub const ALL: [Status; 15] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
@@ -44,22 +48,24 @@ impl Status {
         Status::Exited(Face::YHigh),
         Status::Exited(Face::ZLow),
         Status::Exited(Face::ZHigh),
+        Status::LeftField,
     ];
 
     /// The integer code used on devices and in files: waiting 0, active 1, non-finite 2, not
     /// located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited through face `f`
-    /// [`EXITED`]` + f`.
+    /// [`EXITED`]` + f`, left the field 14.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
             Status::Active => ACTIVE,
             Status::NonFinite => NON_FINITE,
-            Status::NotLocated => 3,
+            Status::NotLocated => NOT_LOCATED,
             Status::Stagnant => STAGNANT,
             Status::LeftMesh => LEFT_MESH,
             Status::Stuck => STUCK,
             Status::HitObstacle => HIT,
             Status::Exited(face) => EXITED + face as i32,
+            Status::LeftField => LEFT_FIELD,
         }
     }
 
@@ -68,9 +74,14 @@ impl Status {
         Status::ALL.into_iter().find(|s| s.code() == code)
     }
 
-    /// Whether the particle's track has ended.
+    /// Whether the particle has been released and its track has ended.
     pub const fn has_ended(self) -> bool {
-        !matches!(self, Status::Waiting | Status::Active)
+        self.is_released() && !matches!(self, Status::Active)
+    }
+
+    /// Whether the particle has been released: neither waiting nor not located.
+    pub const fn is_released(self) -> bool {
+        !matches!(self, Status::Waiting | Status::NotLocated)
     }
 }
 
@@ -86,6 +97,7 @@ impl std::fmt::Display for Status {
             Status::Stuck => f.write_str("stuck"),
             Status::HitObstacle => f.write_str("hit an obstacle"),
             Status::Exited(face) => write!(f, "exited {face}"),
+            Status::LeftField => f.write_str("left the field"),
         }
     }
 }
@@ -98,6 +110,8 @@ pub const WAITING: i32 = 0;
 pub const ACTIVE: i32 = 1;
 /// Code of [`Status::NonFinite`].
 pub const NON_FINITE: i32 = 2;
+/// Code of [`Status::NotLocated`].
+pub const NOT_LOCATED: i32 = 3;
 /// Code of [`Status::Stagnant`].
 pub const STAGNANT: i32 = 4;
 /// Code of [`Status::LeftMesh`].
@@ -108,6 +122,8 @@ pub const STUCK: i32 = 6;
 pub const HIT: i32 = 7;
 /// Code of [`Status::Exited`] through face 0; face `f` is `EXITED + f`.
 pub const EXITED: i32 = 8;
+/// Code of [`Status::LeftField`].
+pub const LEFT_FIELD: i32 = 14;
 
 #[cfg(test)]
 mod tests {

@@ -31,10 +31,10 @@ use recording::Recording;
 /// Accumulates statistics of tracks during a run.
 ///
 /// * Positions are unwrapped: a particle that has crossed a periodic box twice is displaced by two
-///   periods. Displacements start at the release position if a save found the particle waiting there,
-///   otherwise at the first save after the release. In runs with re-used slots, the release position is
-///   known only at the end of a particle instance: statistics at saves start at the first save, and rows
-///   of [`TrackStatistics::particles`] start at the release position (assuming the shortest displacement
+///   periods. Displacements start at the release position of a seed, whether or not it was saved. The
+///   release position of a particle from an inlet is known only at its end: its displacements in
+///   statistics at saves start at the first save after the release, and its row of
+///   [`TrackStatistics::particles`] starts at the release position (assuming the shortest displacement
 ///   across periodic faces before the first save).
 /// * Each particle instance is measured separately. Instances between two saves count in ends and
 ///   residence times only.
@@ -220,6 +220,14 @@ impl TrackSink for Statistics {
         self.options.check(plan.particles)?;
         self.recording = Some(Recording::begin(plan, &self.options));
         Ok(())
+    }
+
+    fn releases(
+        &mut self,
+        first: usize,
+        positions: &[[f64; 3]],
+    ) -> std::result::Result<(), SinkError> {
+        Ok(self.started()?.add_releases(first, positions)?)
     }
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {

@@ -78,6 +78,7 @@ pub(super) struct Moments {
     waiting: u64,
     active: u64,
     ended: u64,
+    not_located: u64,
     counted: u64,
     mean: [f64; 3],
     /// Sums of squared distances from the mean.
@@ -95,6 +96,7 @@ impl Moments {
         match particle.status {
             Status::Waiting => self.waiting += 1,
             Status::Active => self.active += 1,
+            Status::NotLocated => self.not_located += 1,
             _ => self.ended += 1,
         }
         if let Some(speed) = speed {
@@ -122,6 +124,7 @@ impl Moments {
             waiting: self.waiting,
             active: self.active,
             ended: self.ended,
+            not_located: self.not_located,
             counted: self.counted,
             mean_square_displacement: if_any(self.displacement.map(|sum| sum / n)),
             centroid: if_any(self.mean),
@@ -142,6 +145,7 @@ impl Merge for Moments {
         self.waiting += other.waiting;
         self.active += other.active;
         self.ended += other.ended;
+        self.not_located += other.not_located;
         self.counted += other.counted;
         self.moving += other.moving;
         self.speed += other.speed;
@@ -159,5 +163,7 @@ impl Merge for Moments {
 
 /// Whether means include a particle.
 pub(super) fn is_counted(particle: &SlotTrajectory, counted: Counted) -> bool {
-    particle.is_released() && (particle.status == Status::Active || counted == Counted::Released)
+    particle.is_released()
+        && particle.status.is_released()
+        && (particle.status == Status::Active || counted == Counted::Released)
 }

@@ -80,6 +80,21 @@ impl Recording {
         }
     }
 
+    /// Adds the release positions of the slots from `first` on.
+    pub fn add_releases(&mut self, first: usize, positions: &[[f64; 3]]) -> Result<()> {
+        let slots = self.trajectories.len();
+        let Some(part) = self.trajectories.get_mut(first..first + positions.len()) else {
+            return Err(Error::Statistics(format!(
+                "{} release positions were given from slot {first} on; the run has {slots} slots",
+                positions.len()
+            )));
+        };
+        for (trajectory, position) in part.iter_mut().zip(positions) {
+            *trajectory = SlotTrajectory::placed(*position);
+        }
+        Ok(())
+    }
+
     /// Adds a save, or the next block of one.
     pub fn add_block(&mut self, save: Save) -> Result<()> {
         let [count, _] = save.position.dims();

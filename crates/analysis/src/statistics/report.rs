@@ -68,10 +68,11 @@ impl Recording {
         let is_timed = self.ends.is_some() || self.plan.reuses_slots;
         GroupStatistics {
             slots,
-            released: tally.count(|status| status != Status::Waiting),
+            released: tally.count(Status::is_released),
             active: tally.count(|status| status == Status::Active),
             ended: tally.count(Status::has_ended),
             waiting: tally.count(|status| status == Status::Waiting),
+            not_located: tally.count(|status| status == Status::NotLocated),
             saves: self.saves[group.map_or(0, |group| group as usize + 1)].clone(),
             ends: tally.ends(is_timed.then_some(&self.times), options),
             residence: tally.residence(options),

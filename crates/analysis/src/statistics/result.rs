@@ -55,7 +55,8 @@ pub enum Counted {
     Released,
 }
 
-/// Statistics of a group of particles. *released = active + ended*.
+/// Statistics of a group of particles. *released = active + ended*, and each slot that is not re-used is
+/// released, waiting or not located.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupStatistics {
     /// Number of slots in the group.
@@ -68,6 +69,9 @@ pub struct GroupStatistics {
     pub ended: u64,
     /// Number of slots without a released particle at the end.
     pub waiting: u64,
+    /// Number of particles that could not be released, because the field is undefined at their positions.
+    #[serde(default)]
+    pub not_located: u64,
     /// Statistics of each save `[saves]`.
     pub saves: Vec<SaveStatistics>,
     /// Statistics of each end status that occurs, in the order of the status codes.
@@ -85,6 +89,9 @@ pub struct SaveStatistics {
     pub active: u64,
     /// Number of slots with an ended particle that has not been replaced.
     pub ended: u64,
+    /// Number of slots with a particle that was not located.
+    #[serde(default)]
+    pub not_located: u64,
     /// Number of particles in the means below: see [`Counted`].
     pub counted: u64,
     /// Mean squared displacement since the release, along each axis (length squared); the sum over the

@@ -85,7 +85,7 @@ fn row(
         }
         SpeedFrom::Displacements => {
             let time = between(timing.release, timing.known_until).filter(|time| *time > 0.0);
-            let is_released = timing.status != Status::Waiting;
+            let is_released = timing.status.is_released();
             let mean = time.filter(|_| is_released).map(|t| trajectory.length / t);
             // The maximum speed is at least the mean speed.
             let max = mean.map_or(sampled_max, |mean| Some(mean.max(sampled_max.unwrap_or(0.0))));

@@ -17,7 +17,7 @@ enum Stage {
     /// No save has shown it.
     #[default]
     Unknown,
-    /// A save found it waiting at its release position.
+    /// Its release position is known.
     Placed,
     /// A save found it released.
     Released,
@@ -61,6 +61,16 @@ impl Default for SlotTrajectory {
 }
 
 impl SlotTrajectory {
+    /// The trajectory of the first particle in a slot, which will be released at a position.
+    pub fn placed(position: [f64; 3]) -> Self {
+        SlotTrajectory {
+            origin: position,
+            last: position,
+            stage: Stage::Placed,
+            ..SlotTrajectory::default()
+        }
+    }
+
     /// Whether a save has found the particle released.
     pub fn is_released(&self) -> bool {
         self.stage == Stage::Released

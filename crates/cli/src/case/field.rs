@@ -12,6 +12,7 @@ names!(TimeInterpolation -> burntrace::TimeInterpolation {
 names!(NotFinite -> burntrace::NotFinite {
     Error => burntrace::NotFinite::Error,
     Zero => burntrace::NotFinite::Zero,
+    Outside => burntrace::NotFinite::Outside,
 });
 names!(CellVelocity -> burntrace::CellVelocity {
     Constant => burntrace::CellVelocity::Constant,

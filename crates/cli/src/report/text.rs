@@ -26,14 +26,14 @@ fn counts(report: &RunReport, text: &mut String) {
     let (released, slots, saves) =
         (statistics.all.released, statistics.slots, statistics.times.len());
     line(text, &format!("{released} {what} {slots} slots, {saves} saves.\n"));
-    row(text, &["", "released", "= active", "+ ended", "waiting or empty slots"]);
-    row(text, &["---", "---:", "---:", "---:", "---:"]);
+    row(text, &["", "released", "= active", "+ ended", "waiting or empty slots", "not located"]);
+    row(text, &["---", "---:", "---:", "---:", "---:", "---:"]);
     let names = report.groups.iter().map(|group| group.name.as_str());
     let all = [("all", &statistics.all)].into_iter().chain(names.zip(&statistics.groups));
     for (name, group) in all {
-        let counts = [group.released, group.active, group.ended, group.waiting];
-        let [released, active, ended, waiting] = &counts.map(|n| n.to_string());
-        row(text, &[name, released, active, ended, waiting]);
+        let counts = [group.released, group.active, group.ended, group.waiting, group.not_located];
+        let [released, active, ended, waiting, not_located] = &counts.map(|n| n.to_string());
+        row(text, &[name, released, active, ended, waiting, not_located]);
     }
     if statistics.all.released != statistics.all.active + statistics.all.ended {
         line(text, "**These counts do not add up.** Please report this as a bug.");

@@ -252,6 +252,26 @@ fn signal_without_checkpoints_leaves_complete_tracks() {
     assert_refused(&both, 2, &["checkpoint_segments", "checkpoint = 0"]);
 }
 
+/// A step of the run takes minutes: a tolerance far below the resolution of the grid.
+#[cfg(unix)]
+#[test]
+fn signal_within_a_long_launch_is_answered() {
+    let folder = folder_with(&TOLERANCE.replace("1e-6", "1e-13").replace("1e-7", "1e-13"));
+    let path = folder.path();
+    let args = ["run", "case.toml", "--quiet", "--set", "seeds.count=200000"];
+    let child = start(path, &args);
+    wait_for(&path.join("out/tracks/position/zarr.json"), "zarr");
+    std::thread::sleep(Duration::from_secs(2));
+    let sent = Instant::now();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    // A second, with room for a busy machine.
+    assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
+    assert_refused(&output, 130, &["within a segment", "`burntrace run --resume out`"]);
+    assert!(path.join("out/checkpoint.bin").exists());
+}
+
 /// Frames that are read while the run traces.
 const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
     periodic_axes = [\"x\", \"y\", \"z\"]\n\

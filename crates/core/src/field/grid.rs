@@ -82,8 +82,7 @@ impl GridField {
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
         };
-        let Loaded { velocity, stream, has_diffusivity } =
-            layout.load(input, &time, device, options)?;
+        let Loaded { velocity, stream, traits } = layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let count = nodes.len();
         let nodes = options.precision.data(nodes, [count]);
@@ -101,7 +100,7 @@ impl GridField {
             time,
             device: device.clone(),
             precision: options.precision,
-            has_diffusivity,
+            traits,
         };
         Ok(GridField { sampled, shape })
     }

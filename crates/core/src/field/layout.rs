@@ -12,6 +12,15 @@ use std::sync::Arc;
 /// Components of a velocity and its padding.
 pub(super) const LANES: usize = 4;
 
+/// What is known of a source from its frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameTraits {
+    /// Whether the padding of velocities holds a diffusivity.
+    pub has_diffusivity: bool,
+    /// Whether velocities that are not finite are holes.
+    pub has_holes: bool,
+}
+
 /// The source's index of each value, if the field reorders them.
 pub(super) trait Ordered: Send + Sync {
     fn order(&self) -> &[usize];
@@ -50,30 +59,30 @@ impl Layout {
         self.shape.values_per_frame()
     }
 
-    /// Reads frames into separate arrays, and returns for each whether it has a diffusivity.
+    /// Reads frames into separate arrays.
     pub fn read_frames(
         &self,
         source: &mut dyn FrameSource,
         frames: &[usize],
         (not_finite, precision): (NotFinite, Precision),
-    ) -> Vec<Result<(Floats, bool)>> {
+    ) -> Vec<Result<(Floats, FrameTraits)>> {
         let packed = |(frame, data): (&usize, std::result::Result<FrameData, _>)| {
             let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
             let mut values = Floats::with_capacity(precision, self.size() * LANES);
-            let has_diffusivity = self.frame(*frame, data, not_finite, &mut values)?;
-            Ok((values, has_diffusivity))
+            let traits = self.frame(*frame, data, not_finite, &mut values)?;
+            Ok((values, traits))
         };
         frames.iter().zip(source.read_many(frames)).map(packed).collect()
     }
 
-    /// Appends a frame, and returns whether it has a diffusivity.
+    /// Appends a frame.
     pub fn frame(
         &self,
         frame: usize,
-        FrameData { velocity, diffusivity }: FrameData,
+        FrameData { velocity, diffusivity, hidden }: FrameData,
         not_finite: NotFinite,
         all: &mut Floats,
-    ) -> Result<bool> {
+    ) -> Result<FrameTraits> {
         let start = all.len();
         if self.averaged && diffusivity.is_some() {
             return Err(Error::Mesh(
@@ -87,28 +96,36 @@ impl Layout {
             let placement = self.name.clone();
             return Err(Error::FrameSize { frame, found, expected, placement });
         }
+        let is_hole = |i: usize| {
+            let is_hidden = hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
+            is_hidden || not_finite == NotFinite::Outside
+        };
         let bad = match (velocity, &mut *all) {
-            (Floats::F32(v), Floats::F32(all)) => self.pack(|i| v[i].into(), all, |x| x as f32),
-            (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), all, |x| x),
-            (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], all, |x| x as f32),
-            (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], all, |x| x),
+            (Floats::F32(v), Floats::F32(all)) => {
+                self.pack(|i| v[i].into(), is_hole, all, |x| x as f32)
+            }
+            (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), is_hole, all, |x| x),
+            (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], is_hole, all, |x| x as f32),
+            (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], is_hole, all, |x| x),
         };
         if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
             let position = (self.position)(first);
             return Err(Error::NotFinite { frame, count, first, position });
         }
+        let has_holes = hidden.is_some() || not_finite == NotFinite::Outside;
+        let traits = FrameTraits { has_diffusivity: diffusivity.is_some(), has_holes };
         let Some(diffusivity) = diffusivity else {
-            return Ok(false);
+            return Ok(traits);
         };
         match all {
             Floats::F32(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x as f32),
             Floats::F64(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x),
         }?;
-        Ok(true)
+        Ok(traits)
     }
 
-    /// Writes diffusivities into the padding of velocities.
-    fn pad<T>(
+    /// Writes diffusivities into the padding of velocities; 0 in holes, where velocities are NaN.
+    fn pad<T: Copy + Default + PartialEq>(
         &self,
         frame: usize,
         diffusivity: &Floats,
@@ -116,26 +133,38 @@ impl Layout {
         cast: impl Fn(f64) -> T,
     ) -> Result<()> {
         let count = diffusivity.len();
-        let is_bad = |k: f64| !k.is_finite() || k < 0.0;
-        if count != self.given || (0..count).any(|i| is_bad(diffusivity.get(i))) {
-            return Err(Error::Walk(format!(
+        let wrong = || {
+            Err(Error::Walk(format!(
                 "frame {frame} has {count} diffusivities; give {}, all finite and not negative",
                 self.given
-            )));
+            )))
+        };
+        if count != self.given {
+            return wrong();
         }
         let order = self.order.as_ref().map(|order| order.order());
         for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
-            let i = order.map_or(value, |order| order[value]);
-            row[LANES - 1] = cast(diffusivity.get(i));
+            let number = diffusivity.get(order.map_or(value, |order| order[value]));
+            // Only NaN differs from itself.
+            #[allow(clippy::eq_op)]
+            let is_hole = row[..LANES - 1].iter().any(|x| x != x);
+            if is_hole {
+                continue;
+            }
+            if !number.is_finite() || number < 0.0 {
+                return wrong();
+            }
+            row[LANES - 1] = cast(number);
         }
         Ok(())
     }
 
-    /// Appends padded velocities, with non-finite ones replaced by zero. Returns the lowest source
-    /// index and the number of the replaced ones.
+    /// Appends padded velocities. Those that are not finite become NaN in holes, and zero elsewhere:
+    /// of the latter, returns the lowest source index and the number.
     fn pack<T: Copy + Default>(
         &self,
         number: impl Fn(usize) -> f64,
+        is_hole: impl Fn(usize) -> bool,
         all: &mut Vec<T>,
         cast: impl Fn(f64) -> T,
     ) -> Option<(usize, usize)> {
@@ -151,6 +180,8 @@ impl Layout {
                         row[d] = cast(v[d]);
                     }
                 }
+            } else if is_hole(i) {
+                row[..3].fill(cast(f64::NAN));
             } else {
                 let (first, count) = bad.unwrap_or((i, 0));
                 bad = Some((first.min(i), count + 1));

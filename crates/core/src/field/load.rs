@@ -2,15 +2,12 @@
 
 use super::{
     frames::TimeAxis,
-    layout::{LANES, Layout, check_ends, threads},
+    layout::{FrameTraits, LANES, Layout, check_ends, threads},
     options::FieldOptions,
     source::FrameSource,
     stream::Stream,
 };
-use crate::{
-    Error, Precision, Result,
-    floats::{Floats, with_numbers},
-};
+use crate::{Error, Precision, Result, floats::Floats};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::FieldShape;
 use std::sync::Arc;
@@ -37,7 +34,7 @@ pub(super) struct Loaded {
     /// Velocities of all frames; a placeholder of one value if frames are streamed.
     pub velocity: Tensor<2>,
     pub stream: Option<Arc<Stream>>,
-    pub has_diffusivity: bool,
+    pub traits: FrameTraits,
 }
 
 impl Layout {
@@ -54,11 +51,11 @@ impl Layout {
         match (input, options.frames.window(frames)) {
             (Input::Owned(source), Some(window)) => {
                 self.check_memory(window.min(frames), options)?;
-                let (stream, has_diffusivity) =
+                let (stream, traits) =
                     Stream::open(self, source, time.clone(), (device, options), window)?;
                 let placeholder = Floats::zeros(options.precision, LANES);
                 let velocity = placeholder.into_tensor([1, LANES], device);
-                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), has_diffusivity })
+                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), traits })
             }
             (Input::Borrowed(_), Some(_)) => Err(Error::Plan(
                 "frames cannot be streamed from a borrowed source; pass an owned source (`open` \
@@ -79,10 +76,10 @@ impl Layout {
     ) -> Result<Loaded> {
         let frames = time.clock().frames;
         self.check_memory(frames, options)?;
-        let (all, has_diffusivity) = self.read(source, time, options)?;
+        let (all, traits) = self.read(source, time, options)?;
         let rows = frames * self.size() + 1;
         let velocity = all.into_tensor([rows, LANES], device);
-        Ok(Loaded { velocity, stream: None, has_diffusivity })
+        Ok(Loaded { velocity, stream: None, traits })
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
@@ -101,34 +98,35 @@ impl Layout {
         }
     }
 
-    /// Reads all frames into one array with a closing value, and returns whether they have a
-    /// diffusivity.
+    /// Reads all frames into one array with a closing value.
     fn read(
         &self,
         source: &mut dyn FrameSource,
         time: &TimeAxis,
         options: &FieldOptions,
-    ) -> Result<(Floats, bool)> {
+    ) -> Result<(Floats, FrameTraits)> {
         let frames = time.clock().frames;
         let size = self.size() * LANES;
-        let mut has_diffusivity = false;
+        let mut traits = FrameTraits::default();
         let mut all = Floats::with_capacity(options.precision, frames * size + LANES);
         let numbers: Vec<usize> = (0..frames).collect();
         for group in numbers.chunks(at_once(frames)) {
             tracing::debug!(?group, frames, "reading");
             for (frame, data) in group.iter().zip(source.read_many(group)) {
                 let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
-                has_diffusivity |= self.frame(*frame, data, options.not_finite, &mut all)?;
+                let here = self.frame(*frame, data, options.not_finite, &mut all)?;
+                traits.has_diffusivity |= here.has_diffusivity;
+                traits.has_holes |= here.has_holes;
             }
         }
         if time.ends_meet() {
             let last = (frames - 1) * size;
-            let meet = with_numbers!(&all, all => meets(&all[..size], &all[last..]));
+            let meet = all.slice(0..size).agrees(&all.slice(last..last + size));
             check_ends(time, meet)?;
         }
         let count = all.len();
         all.shift(0..0, 0, count + LANES);
-        Ok((all, has_diffusivity))
+        Ok((all, traits))
     }
 }
 
@@ -140,8 +138,4 @@ fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u6
 /// sixteenth of extra memory.
 fn at_once(frames: usize) -> usize {
     (frames / 16).clamp(1, threads())
-}
-
-fn meets<T: PartialEq>(first: &[T], last: &[T]) -> bool {
-    first == last
 }

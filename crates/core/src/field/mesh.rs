@@ -119,7 +119,7 @@ impl MeshField {
             },
         };
         let averages = averages.then_some((&*mesh, &*origins));
-        let Loaded { velocity, stream, has_diffusivity } =
+        let Loaded { velocity, stream, traits } =
             given.load(layout, &time, (device, options), averages)?;
         let (domain, origin) = (domain(&mesh)?, mesh.origin());
         let tensors = tensors(velocity, records, device, options.precision);
@@ -132,7 +132,7 @@ impl MeshField {
                 time,
                 device: device.clone(),
                 precision: options.precision,
-                has_diffusivity,
+                traits,
             },
             mesh,
             origins,

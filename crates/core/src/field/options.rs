@@ -27,6 +27,9 @@ pub enum NotFinite {
     /// Refuse the field, with the position of the first one.
     #[default]
     Error,
-    /// Read them as zero, which is common for land in ocean data.
+    /// Read them as zero, which is common for land in ocean data. Particles stop there.
     Zero,
+    /// Read them as holes of the field: cells with such a value are outside it. Particles that come
+    /// there end as [`LeftField`](crate::Status::LeftField), and seeds there are not located.
+    Outside,
 }

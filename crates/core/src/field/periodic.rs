@@ -115,7 +115,8 @@ impl<S: GridSource> PeriodicGrid<S> {
         let Some(order) = &self.order else { return Ok(data) };
         let velocity = taken(&data.velocity, order, 3);
         let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, order, 1));
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
+        let hidden = data.hidden.map(|hidden| order.iter().map(|i| hidden[*i]).collect());
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
     }
 
     /// Refuses a frame whose outer layers differ along an axis.
@@ -125,7 +126,11 @@ impl<S: GridSource> PeriodicGrid<S> {
         let first_layer = (0..velocity.len() / 3)
             .step_by(block)
             .flat_map(|start| 3 * start..3 * (start + stride));
-        let apart = |i: usize| (velocity.get(i) - velocity.get(i + 3 * across)).abs();
+        let apart = |i: usize| match (velocity.get(i), velocity.get(i + 3 * across)) {
+            (a, b) if a.is_nan() && b.is_nan() => 0.0,
+            (a, b) if a.is_nan() || b.is_nan() => f64::INFINITY,
+            (a, b) => (a - b).abs(),
+        };
         let worst = first_layer.map(apart).fold(0.0, f64::max);
         let largest = || (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max);
         if worst == 0.0 || worst <= SLACK * largest() {

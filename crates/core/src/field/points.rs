@@ -93,8 +93,7 @@ impl PointField {
                 + lattice.starts.len() * size_of::<i32>()) as u64,
             position: Arc::new(move |value| positions[value]),
         };
-        let Loaded { velocity, stream, has_diffusivity } =
-            layout.load(input, &time, device, options)?;
+        let Loaded { velocity, stream, traits } = layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let cells = lattice.starts.len();
         let starts = TensorData::new(lattice.starts, [cells]);
@@ -111,7 +110,7 @@ impl PointField {
             time,
             device: device.clone(),
             precision: options.precision,
-            has_diffusivity,
+            traits,
         };
         Ok(PointField { sampled, shape })
     }

@@ -3,7 +3,7 @@
 use super::{
     domain::Domain,
     frames::{Frames, TimeAxis},
-    layout::LANES,
+    layout::{FrameTraits, LANES},
     stream::{InputSummary, Stream},
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
@@ -24,8 +24,7 @@ pub struct Sampled {
     pub(crate) origin: [f64; 3],
     pub(crate) device: Device,
     pub(crate) precision: Precision,
-    /// Whether the padding of velocities holds a diffusivity.
-    pub(crate) has_diffusivity: bool,
+    pub(crate) traits: FrameTraits,
 }
 
 /// Frames, clock and steps of one launch.
@@ -152,8 +151,12 @@ impl Sampled {
         let size = self.tensors.shape.values_per_frame();
         let weighed = weights.into_iter().map(|(frame, weight)| {
             let values = velocity.clone().slice([frame * size..(frame + 1) * size, 0..LANES]);
-            let weight = TensorData::new(weight, [times.len(), 1]);
-            read(values) * Tensor::from_data(weight, beside)
+            let weight = Tensor::<2>::from_data(TensorData::new(weight, [times.len(), 1]), beside);
+            let read = read(values);
+            // A hole of a frame that is not needed: 0 times NaN is NaN.
+            let is_unused = weight.clone().equal_elem(0.0).expand(read.dims());
+            let read = if self.traits.has_holes { read.mask_fill(is_unused, 0.0) } else { read };
+            read * weight
         });
         weighed.reduce(|sum, next| sum + next).unwrap_or_else(|| read(velocity))
     }
@@ -200,13 +203,13 @@ macro_rules! sampled_field {
             }
 
             fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
-                let has_diffusivity = self.sampled.has_diffusivity;
+                let has_diffusivity = self.sampled.traits.has_diffusivity;
                 let measured = || self.sampled.measured(position);
                 has_diffusivity.then(|| self.diffusivity_from_origin(measured(), time))
             }
 
             fn has_diffusivity(&self) -> bool {
-                self.sampled.has_diffusivity
+                self.sampled.traits.has_diffusivity
             }
 
             fn domain(&self) -> $crate::Domain {

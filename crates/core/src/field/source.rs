@@ -23,12 +23,28 @@ pub struct FrameData {
     /// Diffusivity of a [random walk](crate::RandomWalk), one number for each node or cell, in
     /// length squared per time. `None` in all frames if the source has none.
     pub diffusivity: Option<Floats>,
+    /// Whether each node or cell is hidden: a hole of the field, where particles end. `None` in all
+    /// frames if the source hides none.
+    pub hidden: Option<Vec<bool>>,
 }
 
 impl FrameData {
     /// A frame with a velocity and nothing else.
     pub fn new(velocity: Floats) -> Self {
-        FrameData { velocity, diffusivity: None }
+        FrameData { velocity, diffusivity: None, hidden: None }
+    }
+
+    /// Adds the mask of hidden nodes or cells. Their velocities become NaN.
+    ///
+    /// # Panics
+    ///
+    /// If the mask is longer than the velocities.
+    pub fn with_hidden(mut self, hidden: impl Into<Option<Vec<bool>>>) -> Self {
+        self.hidden = hidden.into();
+        for i in (0..).zip(self.hidden.iter().flatten()).filter_map(|(i, is)| is.then_some(i)) {
+            self.velocity.set_vector(i, [f64::NAN; 3]);
+        }
+        self
     }
 
     /// Adds a diffusivity.

@@ -2,7 +2,7 @@
 
 use super::{
     frames::{Frames, TimeAxis},
-    layout::{LANES, Layout, check_ends, threads},
+    layout::{FrameTraits, LANES, Layout, check_ends, threads},
     options::{FieldOptions, NotFinite},
     source::FrameSource,
 };
@@ -64,7 +64,7 @@ struct Window {
 struct Reader {
     /// Dropped to end the thread.
     request: Option<Sender<usize>>,
-    frames: Receiver<Result<(Floats, bool)>>,
+    frames: Receiver<Result<(Floats, FrameTraits)>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -78,15 +78,14 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Starts to stream a source with a window of `held` frames, and returns whether it has a
-    /// diffusivity.
+    /// Starts to stream a source with a window of `held` frames.
     pub(super) fn open(
         layout: Layout,
         source: Box<dyn FrameSource + Send>,
         time: TimeAxis,
         (device, options): (&Device, &FieldOptions),
         held: usize,
-    ) -> Result<(Stream, bool)> {
+    ) -> Result<(Stream, FrameTraits)> {
         let ahead = Frames::ahead(held);
         let stream = Stream {
             size: layout.size(),
@@ -105,24 +104,24 @@ impl Stream {
             }),
             time,
         };
-        let has_diffusivity = stream.check_first()?;
-        Ok((stream, has_diffusivity))
+        let traits = stream.check_first()?;
+        Ok((stream, traits))
     }
 
     /// Reads the first frame, and the last one if both must be equal.
-    fn check_first(&self) -> Result<bool> {
+    fn check_first(&self) -> Result<FrameTraits> {
         let mut window = self.lock();
-        let (first, has_diffusivity) = self.read(&mut window, 0)?;
+        let (first, traits) = self.read(&mut window, 0)?;
         if self.time.ends_meet() {
             let last = self.time.clock().frames - 1;
-            check_ends(&self.time, window.reader.read(last)?.0 == first)?;
+            check_ends(&self.time, window.reader.read(last)?.0.agrees(&first))?;
         }
         let values = first.len();
         let mut all = first;
         all.shift(0..0, 0, values + LANES);
         window.velocity = Some(all.into_tensor([self.size + 1, LANES], &self.device));
         window.frames = 0..1;
-        Ok(has_diffusivity)
+        Ok(traits)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Window> {
@@ -259,7 +258,7 @@ impl Stream {
     }
 
     /// Receives a frame, which may have been read ahead.
-    fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, bool)> {
+    fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, FrameTraits)> {
         let start = Instant::now();
         if !window.requested.contains(&frame) {
             // Discard pending frames: they are not needed, or needed later.
@@ -335,12 +334,12 @@ impl Reader {
     }
 
     /// Receives the next requested frame.
-    fn next(&self) -> Result<(Floats, bool)> {
+    fn next(&self) -> Result<(Floats, FrameTraits)> {
         self.frames.recv().map_err(|_| reader_ended())?
     }
 
     /// Requests and receives a frame, when no other is pending.
-    fn read(&self, frame: usize) -> Result<(Floats, bool)> {
+    fn read(&self, frame: usize) -> Result<(Floats, FrameTraits)> {
         self.request(frame)?;
         self.next()
     }

@@ -288,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn everything_of_a_field_counts_wherever_its_frames_are() {
+        let bytes = |other_bytes: u64, request: MemoryRequest| {
+            let field = FieldSize { other_bytes, ..field() };
+            Plan::choose(&size(1000), &field, memory(4096), &request).unwrap().host_bytes()
+        };
+        for frames in [Some(Frames::All), Some(Frames::Streamed(3))] {
+            let request = || MemoryRequest { frames, ..MemoryRequest::default() };
+            let more = bytes(7 << 20, request()) - bytes(0, request());
+            assert_eq!(more, 7 << 20, "{frames:?}");
+        }
+    }
+
+    #[test]
     fn plans_of_cards_use_device_memory() {
         let memory = Memory { host: None, device: Some(100 * MIB), is_shared: false };
         let plan =

@@ -6,7 +6,7 @@ use super::{
     runge_kutta::{StepResult, StepTimes, column_of, rk_step},
     selection::RowSelection,
     stepper::Stepper,
-    tensor::{State, arrive, without_lost},
+    tensor::{FreeEnd, State, arrive, lost_status, pinned_below, without_lost},
 };
 use crate::{Error, Result, Scheme, Status};
 use burn::tensor::Tensor;
@@ -116,7 +116,8 @@ pub(super) fn steps_of(
             cursors[*row].judge(control, trial, [from[i], to[i], error[i]], slack)
         });
         let accepted = RowSelection::where_true(verdicts);
-        state = state.put(&rows, accept(stepper, part, (index, &trials), result, &accepted)?);
+        let part = accept(stepper, part, (index, start, &trials), (result, &accepted), whole)?;
+        state = state.put(&rows, part);
         let status = reinjection::ints(&state.status)?;
         let going = cursors.iter().zip(status);
         rows = RowSelection::where_true(going.map(|(cursor, status)| {
@@ -133,9 +134,9 @@ pub(super) fn steps_of(
 fn accept(
     stepper: &Stepper,
     mut part: State,
-    (index, trials): (u64, &[Trial]),
-    result: StepResult,
-    accepted: &RowSelection,
+    (index, first_start, trials): (u64, f64, &[Trial]),
+    (result, accepted): (StepResult, &RowSelection),
+    whole: f64,
 ) -> Result<State> {
     part.count_tries(accepted);
     if accepted.is_empty() {
@@ -158,7 +159,12 @@ fn accept(
     let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
     let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
     let slow = accepted.take(&result.slow);
-    let moved = arrive(stepper, moved, (index, [start, until]), (to, rest, slow))?;
+    let is_start = start.clone().equal_elem(first_start);
+    let unknown = accepted.take(&result.unknown).bool_and(is_start);
+    let lost = lost_status(stepper, &moved, index, unknown);
+    let pinned_below = pinned_below(stepper, [&start, &until], whole);
+    let end = FreeEnd { to, rest, slow, lost, pinned_below };
+    let moved = arrive(stepper, moved, (index, [start, until]), end)?;
     Ok(part.put(accepted, moved))
 }
 

@@ -64,9 +64,9 @@ pub(super) fn account(
             entry.1 += 1;
         }
         let (release, release_step) = slots.release(i);
-        let is_timed = status.has_ended() && status != Status::NotLocated;
+        let is_timed = status.has_ended();
         let last = if is_timed { record.step as u64 + 1 } else { steps };
-        if status != Status::Waiting && status != Status::NotLocated {
+        if status.is_released() {
             account.particle_steps += last.saturating_sub(release_step);
         }
         events.push(if is_timed {
@@ -77,7 +77,7 @@ pub(super) fn account(
         for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
             *sum += tries as u64;
         }
-        let was_released = status != Status::Waiting;
+        let was_released = status.is_released();
         account.released += usize::from(was_released) + record.generation as usize;
         account.ends.release_time.push(if was_released { release } else { f64::NAN });
         if events.len() == EVENTS {
@@ -87,11 +87,6 @@ pub(super) fn account(
     }
     account.ends.end_time.extend(schedule.times_of(&events));
     drop(events);
-    for (i, status) in account.ends.status.iter().enumerate() {
-        if *status == Status::NotLocated {
-            account.ends.end_time[i] = account.ends.release_time[i];
-        }
-    }
     account.add_instances(slots, rows, &mut counts);
     account.patches = slots.left_through(&account.ends.status, rows);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -108,12 +103,16 @@ impl Account {
             if let Some(entry) = counts.iter_mut().find(|(of, _)| of == status) {
                 entry.1 += ended;
             }
+            // A generation is counted as released; one in a hole of the field was not.
+            if *status == Status::NotLocated {
+                self.released -= ended;
+            }
         }
         self.particle_steps += again.particle_steps();
         for (slot, status) in self.ends.status.iter().enumerate() {
             let (_, _, generation, release_position) = again.present(slot);
             self.ends.generation.push(generation);
-            if *status != Status::Waiting {
+            if status.is_released() {
                 self.instances.push(ParticleInstance {
                     slot,
                     generation,
@@ -130,7 +129,7 @@ impl Account {
 
     /// Checks that released = active + ended, each counted independently.
     fn check(&self) -> Result<()> {
-        let of = |(status, _): &&(Status, usize)| *status != Status::Waiting;
+        let of = |(status, _): &&(Status, usize)| status.is_released();
         let counted: usize = self.counts.iter().filter(of).map(|(_, count)| count).sum();
         if counted == self.released {
             return Ok(());

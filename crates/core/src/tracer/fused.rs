@@ -106,6 +106,7 @@ fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
         clock,
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
+        has_holes: stepper.has_holes(),
         stagnant_speed: stepper.stagnant_speed,
         adaptive: stepper.adaptive,
         drift: stepper.drift,

@@ -5,15 +5,15 @@ use super::{
     selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
-    tensor::{State, arrive, finite, sum},
+    tensor::{FreeEnd, State, arrive, finite, sum},
 };
 use crate::{Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::{Particles, status::WAITING};
 use std::sync::Arc;
 
-/// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots;
-/// rows of inactive particles have no meaning.
+/// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots, or in a
+/// run in batches for those of the batch; rows of inactive particles have no meaning.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Positions before the step `[n, 3]`; for a particle released within the step, its release
@@ -28,6 +28,9 @@ pub struct Step {
     pub active: Tensor<2, Bool>,
     /// Start and end time of the step.
     pub times: [f64; 2],
+    /// The slot of the first row: 0 unless the run is divided into batches. Seeds have the first slots,
+    /// in their order.
+    pub first_slot: usize,
     /// The number of the step in the run, from 0.
     pub index: u64,
 }
@@ -163,7 +166,9 @@ pub(super) fn after_step(
         let span = (context.index, [end.clone(), end]);
         let displacement = moves.take(&displacement) + part.rest.clone();
         let (to, rest) = sum(&part.position, displacement);
-        let part = arrive(stepper, part, span, (to, rest, slow))?;
+        let lost = part.status.zeros_like().add_scalar(Status::NonFinite.code());
+        let end = FreeEnd { to, rest, slow, lost, pinned_below: None };
+        let part = arrive(stepper, part, span, end)?;
         state = state.put(&moves, part);
     }
     match context.following {
@@ -192,6 +197,7 @@ fn arguments(
         dt: dt.mask_fill(active.clone().bool_not(), 0.0),
         active,
         times: context.times,
+        first_slot: state.first_slot as usize,
         index: context.index,
     })
 }

@@ -1,10 +1,14 @@
 //! From the positions of a run, measured from its origin, to those of its saves.
 
 use crate::{
-    Field, Precision,
-    field::{origin, origin_row},
+    Field, Precision, Result, Seeds, TrackSink,
+    field::{measured, origin, origin_row, plain},
+    tracks::sunk,
 };
 use burn::tensor::Tensor;
+
+/// Number of release positions passed to a sink at a time.
+const BLOCK: usize = 1 << 16;
 
 /// The origin of a run, and whether its saves need the rests of positions.
 #[derive(Clone, Copy)]
@@ -23,6 +27,27 @@ impl OriginShift {
     /// The precision that positions in the data's coordinates need, in a run of a precision.
     pub fn precision(&self, of_run: Precision) -> Precision {
         if self.has_rest { Precision::F64 } else { of_run }
+    }
+
+    /// Passes the release positions of seeds to a sink, as a save would have them.
+    pub fn give_releases(
+        &self,
+        seeds: &Seeds,
+        precision: Precision,
+        sink: &mut dyn TrackSink,
+    ) -> Result<()> {
+        let release = |p: &[f64; 3]| {
+            let [x, y, z, rests @ ..] = precision.split(measured(self.origin, *p));
+            match self.has_rest {
+                true => plain(self.origin, plain([x, y, z], rests)),
+                false => plain(self.origin, [x, y, z]).map(|x| precision.round(x)),
+            }
+        };
+        for (block, positions) in seeds.positions().chunks(BLOCK).enumerate() {
+            let positions: Vec<[f64; 3]> = positions.iter().map(release).collect();
+            sunk(sink.releases(block * BLOCK, &positions))?;
+        }
+        Ok(())
     }
 
     /// Positions in the data's coordinates `[n, 3]`, of [`Particles::position`], and their rests

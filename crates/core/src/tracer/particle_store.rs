@@ -1,9 +1,9 @@
 //! The particles of a run: all on the device, or on the host and sent to the device in batches.
 
-use super::{rows::Rows, start};
-use crate::{Error, Result};
-use burn::tensor::Device;
-use burntrace_kernels::Particles;
+use super::{reinjection, rows::Rows, start};
+use crate::{Error, Result, Status};
+use burn::tensor::{Device, Int, Tensor};
+use burntrace_kernels::{Particles, Record};
 use std::ops::Range;
 
 /// The particles of a run.
@@ -33,6 +33,24 @@ impl ParticleStore {
     /// Whether the particles are on the host.
     pub fn is_on_host(&self) -> bool {
         matches!(self, ParticleStore::OnHost { .. })
+    }
+
+    /// Number of active particles.
+    pub fn active(&self) -> Result<u64> {
+        let code = Status::Active.code();
+        match self {
+            ParticleStore::OnDevice { count: 0, .. } => Ok(0),
+            ParticleStore::OnDevice { particles, .. } => {
+                let status = particles.as_ref().ok_or_else(lost)?.status();
+                let count: Tensor<1, Int> = status.equal_elem(code).int().sum_dim(0);
+                let count = reinjection::ints(&count.reshape([1, 1]))?;
+                Ok(count.first().map_or(0, |count| *count as u64))
+            }
+            ParticleStore::OnHost { rows, .. } => {
+                let records = Record::from_numbers(&rows.record).iter();
+                Ok(records.filter(|record| record.status == code).count() as u64)
+            }
+        }
     }
 
     /// A batch on the device, by value: a tensor with one owner is advanced in place.

@@ -220,11 +220,13 @@ impl<'a> Prepared<'a> {
             overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,
             reading: None,
             counts: Counts::default(),
+            taken: [0, 0],
             given: DurablePosition::default(),
             snapshot: None,
             input_before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
             cancelled: false,
         };
+        let is_new = self.state.is_none();
         if let Some(state) = self.state {
             run.restore(state)?;
             run.given =
@@ -233,7 +235,11 @@ impl<'a> Prepared<'a> {
         if !is_split {
             run.go_to_device(seeds)?;
         }
+        run.taken[1] = run.store.active()?;
         sunk(sink.begin(&plan))?;
+        if is_new {
+            shift.give_releases(seeds, plan.precision, sink)?;
+        }
         run.all_segments(sink, observer)?;
         run.finish(sink)
     }

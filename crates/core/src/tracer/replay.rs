@@ -38,6 +38,8 @@ pub(super) struct Landing {
     pub status: Tensor<2, Int>,
     /// Fraction of the path at which a particle ended `[n, 1]`; 1 if it did not.
     pub fraction: Tensor<2>,
+    /// Length of the path `[n, 1]`; see [`PathEnd::moved`].
+    pub moved: Tensor<2>,
     /// Cells, faces or obstacles, as the records store them `[n, 1]`.
     pub location: Tensor<2, Int>,
 }
@@ -61,11 +63,15 @@ pub(super) fn land(
         Tensor::<2, Int>::from_data(data, (&device, DType::I32))
     };
     let end = |end: &PathEnd| end.end.unwrap_or((Status::Active, 1.0));
-    let fraction = ends.iter().map(|path| end(path).1).collect();
+    let column = |number: &dyn Fn(&PathEnd) -> f64| {
+        let numbers: Vec<f64> = ends.iter().map(number).collect();
+        Tensor::<2>::from_data(TensorData::new(numbers, [n, 1]), (&device, dtype))
+    };
     Ok(Landing {
         image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
         status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
-        fraction: Tensor::from_data(TensorData::new(fraction, [n, 1]), (&device, dtype)),
+        fraction: column(&|path| end(path).1),
+        moved: column(&|path| path.moved),
         location: ints(ends.iter().map(|path| path.location).collect(), 1),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
     })

@@ -42,6 +42,8 @@ pub(super) struct Run<'a> {
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
+    /// Steps of active particles in this process, and the active particles now.
+    pub taken: [u64; 2],
     /// Output that the sink has received.
     pub given: DurablePosition,
     /// A state to return to when a device with all particles runs out of memory.
@@ -76,7 +78,7 @@ impl Run<'_> {
             let progress = Progress {
                 fraction: self.schedule.span.fraction(segment.end()),
                 time: segment.end(),
-                particle_steps: self.counts.steps * self.store.count() as u64,
+                particle_steps: self.count_steps(&segment)?,
             };
             let control = observer.progress(progress);
             if observer.wants_checkpoint(&progress) {
@@ -89,6 +91,14 @@ impl Run<'_> {
             self.take_snapshot()?;
         }
         self.finish_reading(sink)
+    }
+
+    /// Adds the steps of active particles in a segment to those before.
+    fn count_steps(&mut self, segment: &Chunk) -> Result<u64> {
+        let [steps, before] = self.taken;
+        let after = self.store.active()?;
+        self.taken = [steps + (before + after) * segment.steps() as u64 / 2, after];
+        Ok(self.taken[0])
     }
 
     /// Advances all particles by a segment, batch by batch, and makes the save at its end.

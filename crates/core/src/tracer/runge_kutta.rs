@@ -4,7 +4,7 @@ use super::{
     adapt::Trial,
     replay::{Starts, sampled_at},
     stepper::Stepper,
-    tensor::{State, sum},
+    tensor::{State, finite, sum},
 };
 use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
@@ -62,6 +62,8 @@ pub(super) struct StepResult {
     pub rest: Tensor<2>,
     /// Mask of particles slower than the threshold speed `[n, 1]`.
     pub slow: Tensor<2, Bool>,
+    /// Mask of particles at whose position the field has no velocity `[n, 1]`.
+    pub unknown: Tensor<2, Bool>,
     /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
     pub error: Tensor<2>,
 }
@@ -86,13 +88,14 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
         k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
     }
-    let displacement = times.displacement(mean(&tableau.b, &k), 1.0);
+    let mean_velocity = mean(&tableau.b, &k);
+    let speed = mean_velocity.clone().detach().powi_scalar(2).sum_dim(1);
+    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
+    let displacement = times.displacement(mean_velocity, 1.0);
     let (to, rest) = sum(from, displacement + part.rest.clone());
     let error = times.displacement(mean(&tableau.error, &k), 1.0);
-    let first = k.swap_remove(0).detach();
-    let speed = first.powi_scalar(2).sum_dim(1);
-    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
-    Ok(StepResult { to, rest, slow, error })
+    let unknown = finite(&k.swap_remove(0).detach()).bool_not();
+    Ok(StepResult { to, rest, slow, unknown, error })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

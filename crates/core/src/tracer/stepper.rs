@@ -116,6 +116,11 @@ impl Stepper<'_> {
         Ok(rows.put(velocity.detach(), tracked))
     }
 
+    /// Whether the field has holes, where particles end.
+    pub fn has_holes(&self) -> bool {
+        self.field.sampled().is_some_and(|sampled| sampled.traits.has_holes)
+    }
+
     /// Number of launches for a chunk.
     pub fn launches(&self, chunk: &Chunk) -> u64 {
         match self.engine {

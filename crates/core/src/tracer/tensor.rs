@@ -200,13 +200,58 @@ fn fixed_step(
         }
         Ok(result)
     };
-    let StepResult { to, rest, slow, .. } = attempt(&part, slots)?;
+    let StepResult { to, rest, slow, unknown, .. } = attempt(&part, slots)?;
     let to = without_lost(to, |rows| {
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
         Ok(attempt(&part.select(rows), &slots)?.to)
     })?;
     let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
-    arrive(stepper, part, (index, span), (to, rest, slow))
+    let lost = lost_status(stepper, &part, index, unknown);
+    let pinned_below = pinned_below(stepper, [&span[0], &span[1]], whole);
+    let end = FreeEnd { to, rest, slow, lost, pinned_below };
+    arrive(stepper, part, (index, span), end)
+}
+
+/// The ends of steps, before boundaries.
+pub(super) struct FreeEnd {
+    /// Positions `[n, 3]`, and their rests.
+    pub to: Tensor<2>,
+    pub rest: Tensor<2>,
+    /// Mask of particles slower than the threshold speed `[n, 1]`.
+    pub slow: Tensor<2, Bool>,
+    /// The status of a particle whose end is not finite `[n, 1]`.
+    pub lost: Tensor<2, Int>,
+    /// Length below which a path with events makes a particle stagnant `[n, 1]`.
+    pub pinned_below: Option<Tensor<2>>,
+}
+
+/// The statuses of particles whose end is not finite `[n, 1]`. `unknown` is the mask of those at whose
+/// position, at the start of a path, the field has no velocity.
+pub(super) fn lost_status(
+    stepper: &Stepper,
+    part: &State,
+    index: u64,
+    unknown: Tensor<2, Bool>,
+) -> Tensor<2, Int> {
+    let status = |status: Status| part.status.zeros_like().add_scalar(status.code());
+    if !stepper.has_holes() {
+        return status(Status::NonFinite);
+    }
+    // Until the end of a particle, its event is its release.
+    let is_first = part.step.clone().equal_elem(index as i32);
+    status(Status::LeftField).mask_fill(is_first.bool_and(unknown), Status::NotLocated.code())
+}
+
+/// The length below which a particle is stagnant after a step between two fractions of one of length
+/// `whole`; `None` without a threshold speed, and for random walks.
+pub(super) fn pinned_below(
+    stepper: &Stepper,
+    [start, until]: [&Tensor<2>; 2],
+    whole: f64,
+) -> Option<Tensor<2>> {
+    let is_used = stepper.stagnant_speed > 0.0 && stepper.walk.is_none();
+    let part = || until.clone() - start.clone();
+    is_used.then(|| part().mul_scalar(stepper.stagnant_speed * whole.abs()))
 }
 
 /// The ends of steps, with a graph of the finite ones only: if gradients are tracked and some ends
@@ -235,20 +280,26 @@ pub(super) fn sum(from: &Tensor<2>, displacement: Tensor<2>) -> (Tensor<2>, Tens
 }
 
 /// Applies boundaries to displacements to `to`, from the fractions `start` of a step to the
-/// fractions `until`, both `[n, 1]`. `rest` are the rests of `to`.
+/// fractions `until`, both `[n, 1]`.
 pub(super) fn arrive(
     stepper: &Stepper,
     state: State,
     (index, [start, until]): (u64, [Tensor<2>; 2]),
-    (to, rest, slow): (Tensor<2>, Tensor<2>, Tensor<2, Bool>),
+    end: FreeEnd,
 ) -> Result<State> {
+    let FreeEnd { to, rest, slow, lost: lost_status, pinned_below } = end;
     let from = state.position.clone();
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
     // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
-    let landing = replay::land(stepper, &from, &to, &state.location)?;
+    let mut landing = replay::land(stepper, &from, &to, &state.location)?;
+    if let Some(length) = pinned_below {
+        let is_active = landing.status.clone().equal_elem(Status::Active.code());
+        let is_pinned = landing.moved.clone().lower(length).bool_and(is_active);
+        landing.status = landing.status.mask_fill(is_pinned, Status::Stagnant.code());
+    }
     let stays = lost.clone().bool_or(slow.clone());
     let moves = stays.clone().bool_not();
     let exits = landing.status.clone().not_equal_elem(Status::Active.code());
@@ -268,7 +319,7 @@ pub(super) fn arrive(
         status: landing
             .status
             .mask_fill(slow, Status::Stagnant.code())
-            .mask_fill(lost, Status::NonFinite.code()),
+            .mask_where(lost, lost_status),
         location: state.location.mask_where(moves, landing.location),
         generation: state.generation,
         tries: state.tries,

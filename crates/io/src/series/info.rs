@@ -6,6 +6,7 @@ use super::points::{DistinctPoints, bounds};
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
+use burntrace_core::FrameData;
 use burntrace_vtk::{ArrayInfo, VtkFile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -71,6 +72,10 @@ pub struct SeriesInfo {
     /// The axes of the two components of a velocity on a grid; empty if it has three.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub velocity_axes: Vec<char>,
+    /// Number of hidden points or cells of a grid in the first file.
+    pub hidden: usize,
+    /// Number of velocities in the first file that are not finite, and not hidden.
+    pub not_finite: usize,
     /// Bytes of all selected frames on a device in single precision, with the first of the
     /// interpolations; 0 if the frames cannot be read. An estimate for meshes.
     pub device_bytes_f32: u64,
@@ -136,6 +141,8 @@ impl SeriesInfo {
             times_from: None,
             velocity: None,
             velocity_axes: Vec::new(),
+            hidden: 0,
+            not_finite: 0,
             device_bytes_f32: 0,
             device_bytes_f64: 0,
             problems: Vec::new(),
@@ -183,6 +190,15 @@ impl SeriesInfo {
         if on_points {
             self.interpolations.extend(ON_POINTS);
         }
+    }
+
+    /// Counts the velocities of the first frame that are hidden or not finite.
+    pub(super) fn add_frame(&mut self, frame: &FrameData) {
+        let is_hidden = |i: usize| frame.hidden.as_ref().is_some_and(|hidden| hidden[i]);
+        let is_finite = |i: usize| frame.velocity.vector(i).iter().all(|x| x.is_finite());
+        let values = 0..frame.velocity.len() / 3;
+        self.hidden = values.clone().filter(|i| is_hidden(*i)).count();
+        self.not_finite = values.filter(|i| !is_hidden(*i) && !is_finite(*i)).count();
     }
 
     /// Adds the bounds and the number of points.

@@ -3,7 +3,7 @@
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::DistinctPoints;
-use super::velocity::VelocityInfo;
+use super::velocity::{Association, VelocityInfo};
 use super::{Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
 use crate::{Error, Result, points::positions};
 use burntrace_vtk::VtkFile;
@@ -55,8 +55,13 @@ fn describe_grid(
     let mut add_problem = |problem: Error| info.problems.push(problem.to_string());
     let velocity = VelocityInfo::choose(file, &options.velocity, options.prefer);
     let velocity = velocity.map_err(&mut add_problem).ok();
+    let mut frame = None;
     if let Some(velocity) = &velocity {
         let _ = check_grids(paths, grid, velocity).map_err(&mut add_problem);
+        frame = velocity.read(file, grid).map_err(&mut add_problem).ok();
+    }
+    if let Some(frame) = &frame {
+        info.add_frame(frame);
     }
     info.add_grid(grid, velocity.as_ref(), on_points);
 }
@@ -92,6 +97,7 @@ fn describe_points(
                 let _ = nodes.check_frames(paths, &velocity).map_err(&mut add_problem);
             }
             info.add_points(&nodes, &velocity);
+            add_frame(info, file, &velocity);
         }
         // The problem is listed for the mesh.
         Err(_) if mesh.is_some() => {}
@@ -113,4 +119,18 @@ fn describe_mesh(
     let Ok(velocity) = velocity.map_err(&mut add_problem) else { return };
     let _ = mesh.check_frames(paths, &velocity, points).map_err(&mut add_problem);
     info.add_mesh(points, mesh, &velocity);
+    add_frame(info, file, &velocity);
+}
+
+/// Counts the velocities of a file that are not finite.
+fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo) {
+    let geometry = file.geometry();
+    let count = match velocity.association {
+        Association::Point => geometry.num_points(),
+        Association::Cell => geometry.num_cells(),
+    };
+    match velocity.read_selected(file, count, None) {
+        Ok(frame) => info.add_frame(&frame),
+        Err(problem) => info.problems.push(problem.to_string()),
+    }
 }

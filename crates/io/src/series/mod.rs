@@ -2,6 +2,7 @@
 
 mod diffusivity;
 mod frames;
+mod ghosts;
 mod grid;
 mod info;
 mod inspect;
@@ -170,13 +171,17 @@ impl Series {
     /// options name its array. x varies fastest. Only these arrays are decoded. May be called
     /// concurrently.
     ///
+    /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, bits 8 and 32 of a cell,
+    /// or of one of its points) are [hidden](FrameData::hidden).
+    ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
     ///
     /// # Errors
     ///
     /// If the frame does not exist, its file has been removed, damaged or replaced by one of another
-    /// shape, or a diffusivity is negative or not finite.
+    /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
+    /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
         self.velocity.read(&file, &self.grid)

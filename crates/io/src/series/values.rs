@@ -42,6 +42,13 @@ pub(super) fn select<const N: usize>(values: Floats, selected: Option<&[usize]>)
     }
 }
 
+/// Diffusivities with 0 at hidden points or cells, whose numbers have no meaning.
+pub(super) fn without_hidden(values: Floats, hidden: Option<&[bool]>) -> Floats {
+    let Some(hidden) = hidden else { return values };
+    let shown = |(i, is_hidden): (usize, &bool)| if *is_hidden { 0.0 } else { values.get(i) };
+    Floats::from_f64(values.precision(), hidden.iter().enumerate().map(shown))
+}
+
 /// Reverses values of `N` numbers along the flipped axes of a grid.
 pub(super) fn flip_floats<const N: usize>(
     values: Floats,

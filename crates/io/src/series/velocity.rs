@@ -1,8 +1,9 @@
 //! Choice of the velocity array, and its conversion to `u, v, w`.
 
 use super::{
-    grid::Grid,
-    values::{along, fits_f32, flip_floats, plane_axes, select, triples},
+    ghosts::Ghosts,
+    grid::{Grid, flip},
+    values::{along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden},
 };
 use crate::listing::list;
 use crate::{Error, Result};
@@ -145,9 +146,14 @@ impl VelocityInfo {
             _ => self.values(file, count)?,
         };
         let velocity = flip_floats::<3>(values, counts, grid.flipped);
-        let arrange = |values| flip_floats::<1>(values, counts, grid.flipped);
+        let hidden = Ghosts::read(file)?.hidden_on(file, grid, self.association)?;
+        let hidden = hidden.map(|hidden| flip::<1, _>(hidden, counts, grid.flipped));
+        let arrange = |values| {
+            let values = flip_floats::<1>(values, counts, grid.flipped);
+            without_hidden(values, hidden.as_deref())
+        };
         let diffusivity = self.diffusivities(file, count, arrange)?;
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
     }
 
     /// Reads a frame from a file with `count` points or cells. `selected` are the indices of the

@@ -72,10 +72,10 @@ impl SavedStates {
 }
 
 impl ParticleState {
-    /// Whether there is a released particle in the slot: it is not waiting, and the slot is not
-    /// empty.
+    /// Whether there is a released particle in the slot: it is neither waiting nor not located, and
+    /// the slot is not empty.
     pub fn is_present(&self) -> bool {
-        self.status != Status::Waiting && self.position.iter().all(|x| x.is_finite())
+        self.status.is_released() && self.position.iter().all(|x| x.is_finite())
     }
 }
 

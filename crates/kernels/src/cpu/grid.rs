@@ -16,6 +16,8 @@ pub(super) struct Cells;
 pub(super) struct GridSampler<'a, F, P> {
     velocity: &'a [[F; 4]],
     strides: [usize; 3],
+    /// Whether the x axis is flat.
+    is_flat: bool,
     axes: Axes<'a, F>,
     placement: PhantomData<fn() -> P>,
 }
@@ -35,6 +37,7 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
         GridSampler {
             velocity: field.velocity,
             strides: shape.strides(),
+            is_flat: shape.is_flat(0),
             axes: Axes::new(field.coordinates, shape),
             placement: PhantomData,
         }
@@ -101,7 +104,8 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
         let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
         let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
-        lerp(low, high, L::Four::splat(wx))
+        // On a flat axis, the other corner is a value of another row, which may be a hole.
+        if self.is_flat { low } else { lerp(low, high, L::Four::splat(wx)) }
     }
 }
 

@@ -86,6 +86,8 @@ pub struct PathEnd {
     pub image: [i32; 3],
     /// Final status, and the fraction of the path at the end, if the particle ended.
     pub end: Option<(Status, f64)>,
+    /// Length of the path, without what sliding along surfaces removes; infinite if it met none.
+    pub moved: f64,
     /// What [`Particles::record`](crate::Particles::record) stores of the location.
     pub location: i32,
     /// Derivatives of the position's components by those of the start and of the free end of the
@@ -253,7 +255,7 @@ fn clipped<F: Real>(
     let edge = launch.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
     let path = (Vec3(to) - Vec3(from)).0;
     let slip = Dual::slip(position, path, edge.inward.0);
-    outcome((Vec3(position) - Vec3(slip)).0, [0; 3], None, 0)
+    at((Vec3(position) - Vec3(slip)).0)
 }
 
 /// The cell of a mesh with the start of a path, or 0: by a walk from the cell that is known, if any,
@@ -285,6 +287,7 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
         position: to.map(F::exact),
         image: [0; 3],
         end: None,
+        moved: f64::INFINITY,
         location,
         jacobians: None,
     })
@@ -297,12 +300,13 @@ fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3], cell: i
     hint.base = cell;
     let passage = follow(launch, Vec3(from), Vec3(to), &mut hint);
     let status = Status::from_code(passage.status).filter(|status| status.has_ended());
-    outcome(
-        passage.position.0,
-        [passage.image_x, passage.image_y, passage.image_z],
-        status.map(|status| (status, passage.fraction.value.exact())),
-        location_code(&passage, hint.base),
-    )
+    PathEnd {
+        image: [passage.image_x, passage.image_y, passage.image_z],
+        end: status.map(|status| (status, passage.fraction.value.exact())),
+        moved: passage.moved.value.exact(),
+        location: location_code(&passage, hint.base),
+        ..at(passage.position.0)
+    }
 }
 
 /// The ends of a path as variables.
@@ -311,18 +315,15 @@ fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) 
     (of(from, 0), of(to, 3))
 }
 
-fn outcome<F: Real>(
-    position: [Dual<F>; 3],
-    image: [i32; 3],
-    end: Option<(Status, f64)>,
-    location: i32,
-) -> PathEnd {
+/// An end at a position with derivatives, on a path that met nothing.
+fn at<F: Real>(position: [Dual<F>; 3]) -> PathEnd {
     let by = |first: usize| position.map(|x| [0, 1, 2].map(|d| x.slopes[first + d].exact()));
     PathEnd {
         position: position.map(|x| x.value.exact()),
-        image,
-        end,
-        location,
+        image: [0; 3],
+        end: None,
+        moved: f64::INFINITY,
+        location: 0,
         jacobians: Some([by(0), by(3)]),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{
     Arrays, Ended, Method, Position, Real, Sampler, four,
-    lanes::Portable,
+    frame_pair::frame_pair,
+    lanes::{Four, Portable},
     paths::follow,
     step::{Positions, SegmentContext, rk_step},
     walk::diffuse,
@@ -10,10 +11,13 @@ use super::{
 use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
-        diffusion::host::Address, particle::host::rest_after, path::host::location_code,
-        prelude::host::Vec3, region::host::known,
+        diffusion::host::Address,
+        particle::host::{is_pinned, lost_status, rest_after},
+        path::host::location_code,
+        prelude::host::Vec3,
+        region::host::known,
     },
-    status::{ACTIVE, NON_FINITE, STAGNANT, WAITING},
+    status::{ACTIVE, STAGNANT, WAITING},
 };
 
 /// A single particle of a tile in a step.
@@ -67,7 +71,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     fn land(&mut self, ([to, rest], slow): (Position<F>, bool), start: F) {
         let i = self.i;
         if to.iter().any(|x| !x.is_finite()) {
-            return self.end(NON_FINITE, start);
+            return self.end(self.lost_status(start), start);
         }
         if slow {
             return self.end(STAGNANT, start);
@@ -85,7 +89,30 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         self.tile.record[i].location = location_code(&passage, S::note(self.hint));
         if passage.status != ACTIVE {
             self.end(passage.status, start + passage.fraction * (self.until - start));
+        } else if !self.context.launch.features.walk.is_on {
+            let h = (self.until - start) * self.full_dt();
+            if is_pinned(&self.context.launch, &passage, h) {
+                self.end(STAGNANT, self.until);
+            }
         }
+    }
+
+    /// The status of the particle if the step from its fraction `start` on has no finite end.
+    fn lost_status(&self, start: F) -> i32 {
+        let launch = &self.context.launch;
+        let is_first =
+            self.tile.record[self.i].step == self.number() && self.tile.fraction[self.i] == start;
+        let pair = frame_pair(launch, self.j, start * self.full_dt());
+        let [at, _] = self.tile.position[self.i];
+        let at = self.context.walls.wrap::<Portable>(four::<F, Portable>(&at));
+        let velocity = self.sampler.sample::<Portable>(at, &pair, &mut self.sampler.recall(0));
+        let is_in_field = velocity.array().iter().all(|x| x.is_finite());
+        lost_status(is_first, is_in_field, launch.features.holes)
+    }
+
+    /// The length of the step.
+    fn full_dt(&self) -> F {
+        F::of(self.context.segment.steps[self.j].h)
     }
 
     fn end(&mut self, status: i32, fraction: F) {
@@ -110,7 +137,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         let i = self.i;
         self.until = F::one();
         let start = self.tile.fraction[i];
-        let full_dt = F::of(self.context.segment.steps[self.j].h);
+        let full_dt = self.full_dt();
         let h = (F::one() - start) * full_dt;
         let pairs = self.context.part::<M>(self.j, start * full_dt, h);
         self.tile.record[i].status = ACTIVE;

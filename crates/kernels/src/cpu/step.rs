@@ -306,7 +306,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         let mut result = StepResult { to, slow: [false; G] };
         if self.context.stagnant > F::zero() {
             for g in 0..G {
-                let [u, v, w, _] = self.k.as_ref()[0][g].array();
+                let [u, v, w, _] = self.mean_velocity(g).array();
                 result.slow[g] = u * u + v * v + w * w < self.context.stagnant;
             }
         }

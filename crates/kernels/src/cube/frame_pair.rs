@@ -9,7 +9,10 @@ use burn_cubecl::cubecl::prelude::*;
 pub(super) fn blend<F: Float>(launch: &Launch<F>, index: usize, pair: &FramePair<F>) -> Vec4<F> {
     let mut value = Vec4::<F>::new(pair.first_weight) * launch.velocity[pair.first + index];
     if comptime!(!launch.features.steady) {
-        value += Vec4::<F>::new(pair.second_weight) * launch.velocity[pair.second + index];
+        // A hole must not matter where its weight is 0.
+        if comptime!(!launch.features.holes) || pair.second_weight != F::new(0.0_f32) {
+            value += Vec4::<F>::new(pair.second_weight) * launch.velocity[pair.second + index];
+        }
     }
     value
 }

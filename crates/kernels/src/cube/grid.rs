@@ -27,8 +27,11 @@ pub(super) fn sample<F: Float>(
     let mut v =
         Vec4::<F>::new(pair.first_weight) * in_space::<F>(launch, pair.first + base, &x, &y, &z);
     if comptime!(!launch.features.steady) {
-        v += Vec4::<F>::new(pair.second_weight)
-            * in_space::<F>(launch, pair.second + base, &x, &y, &z);
+        // A hole must not matter where its weight is 0.
+        if comptime!(!launch.features.holes) || pair.second_weight != F::new(0.0_f32) {
+            v += Vec4::<F>::new(pair.second_weight)
+                * in_space::<F>(launch, pair.second + base, &x, &y, &z);
+        }
     }
     v
 }

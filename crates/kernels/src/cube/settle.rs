@@ -2,20 +2,22 @@
 
 use super::{
     Vec4, cubecl,
+    frame_pair::frame_pair,
     launch::Launch,
     mesh,
     stages::{Part, StepResult},
+    step::{Hint, image, sample},
     vec4,
 };
-use crate::physics::particle::device::{Particle, rest_after};
+use crate::physics::particle::device::{Particle, is_pinned, lost_status, rest_after};
 use crate::{
+    physics::tables::FIRST_STEP,
     physics::{
         faces::device::{Passage, contains, land},
         obstacles::device::is_clear_of_all,
         path::device::{location_code, pass},
-        region::device::CellHint,
     },
-    status::{ACTIVE, NON_FINITE, STAGNANT as STAGNANT_STATUS},
+    status::{ACTIVE, STAGNANT as STAGNANT_STATUS},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -28,7 +30,7 @@ pub(super) fn settle<F: Float>(
     result: &StepResult<F>,
     index: i32,
     part: &Part<F>,
-    hint: &mut CellHint<F>,
+    hint: &mut Hint<F>,
 ) {
     let to = result.to;
     // A copy: a value read from a struct field changes with the field.
@@ -37,26 +39,26 @@ pub(super) fn settle<F: Float>(
         particle.position.extract(1usize),
         particle.position.extract(2usize),
     );
-    if moves::<F>(particle, result, index, part.start) {
+    if moves::<F>(launch, particle, result, index, part, hint) {
         let mut is_plain = contains::<F>(launch, to);
         if comptime!(launch.features.bodies) && is_plain {
             is_plain = is_clear_of_all::<F>(launch, from, to);
         }
         if comptime!(launch.features.mesh) && is_plain {
-            is_plain = mesh::holds::<F>(launch, to, hint);
+            is_plain = mesh::holds::<F>(launch, to, &mut hint.mesh);
         }
         if is_plain {
             particle.position = to;
             particle.rest = result.rest;
             if comptime!(launch.features.mesh) {
-                particle.location = hint.base;
+                particle.location = hint.mesh.base;
             }
         } else if comptime!(launch.features.bodies || launch.features.mesh) {
-            let passage = pass::<F>(launch, from, to, hint);
-            arrive::<F>(particle, &passage, result, index, part, hint.base);
+            let passage = pass::<F>(launch, from, to, &mut hint.mesh);
+            arrive::<F>(launch, particle, &passage, result, index, part, hint.mesh.base);
         } else {
             let passage = land::<F>(launch, from, to);
-            arrive::<F>(particle, &passage, result, index, part, hint.base);
+            arrive::<F>(launch, particle, &passage, result, index, part, hint.mesh.base);
         }
     }
 }
@@ -64,16 +66,27 @@ pub(super) fn settle<F: Float>(
 /// Ends a particle that became non-finite or slower than the threshold. Returns whether it moves.
 #[cube]
 fn moves<F: Float>(
+    launch: &Launch<F>,
     particle: &mut Particle<F>,
     result: &StepResult<F>,
     index: i32,
-    start: F,
+    part: &Part<F>,
+    hint: &mut Hint<F>,
 ) -> bool {
     let mut moves = false;
     if !finite::<F>(result.to) {
-        end::<F>(particle, NON_FINITE, index, start);
+        let is_first = particle.step == index && particle.fraction == part.start;
+        let mut is_in_field = true;
+        if comptime!(launch.features.holes) {
+            let j = (index - launch.int(FIRST_STEP)) as usize;
+            let pair = frame_pair::<F>(launch, j, part.start * part.full_dt);
+            let at = image::<F>(launch, particle.position);
+            is_in_field = finite::<F>(sample::<F>(launch, at, &pair, hint));
+        }
+        let status = lost_status(is_first, is_in_field, comptime!(launch.features.holes));
+        end::<F>(particle, status, index, part.start);
     } else if result.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, start);
+        end::<F>(particle, STAGNANT_STATUS, index, part.start);
     } else {
         moves = true;
     }
@@ -83,6 +96,7 @@ fn moves<F: Float>(
 /// Stores the end of a particle's path.
 #[cube]
 fn arrive<F: Float>(
+    launch: &Launch<F>,
     particle: &mut Particle<F>,
     passage: &Passage<F>,
     result: &StepResult<F>,
@@ -99,6 +113,11 @@ fn arrive<F: Float>(
     if passage.status != ACTIVE {
         let fraction = part.start + passage.fraction * (part.until - part.start);
         end::<F>(particle, passage.status, index, fraction);
+    } else if comptime!(!launch.features.walk.is_on) {
+        let h = (part.until - part.start) * part.full_dt;
+        if is_pinned::<F>(launch, passage, h) {
+            end::<F>(particle, STAGNANT_STATUS, index, part.until);
+        }
     }
 }
 
@@ -109,7 +128,7 @@ fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: 
     particle.fraction = fraction;
 }
 
-/// Whether all coordinates are finite.
+/// Whether all components are finite.
 #[cube]
 fn finite<F: Float>(p: Vec4<F>) -> bool {
     let largest = F::max_value();

@@ -117,7 +117,8 @@ pub(super) fn rk_step<F: Float>(
         rest = rest_of::<F>(launch, to, displacement, moved);
         to = moved;
     }
-    StepResult::<F> { to, rest, slow: dot::<F>(k[0], k[0]) < launch.float(STAGNANT), error }
+    let slow = dot::<F>(mean_velocity, mean_velocity) < launch.float(STAGNANT);
+    StepResult::<F> { to, rest, slow, error }
 }
 
 /// What the sum of a position `from` and a displacement loses by being rounded to `to` (Dekker's

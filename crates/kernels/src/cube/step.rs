@@ -30,7 +30,7 @@ use burn_cubecl::cubecl::prelude::*;
 #[derive(CubeType)]
 pub(super) struct Hint<F: Float> {
     points: points::Hint<F>,
-    mesh: CellHint<F>,
+    pub mesh: CellHint<F>,
 }
 
 /// Restores a hint from a particle's record.
@@ -122,7 +122,7 @@ fn take_step<F: Float>(
         is_accepted = accepts::<F>(launch, particle, progress, &result, &part);
     }
     if is_accepted {
-        settle::<F>(launch, particle, &result, number, &part, &mut hint.mesh);
+        settle::<F>(launch, particle, &result, number, &part, hint);
     } else {
         restore::<F>(&mut hint.mesh);
     }

@@ -5,7 +5,7 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod faces {
     use crate::physics::tables::{FACE_COLUMNS, FACE_END, FACE_TURN, FACE_WRAPS, FACES, HIGH, LOW};
-    use crate::physics::vector::both::vec3;
+    use crate::physics::vector::both::{dot, vec3};
     use crate::status::ACTIVE;
 
     /// The end of a path.
@@ -19,6 +19,8 @@ pub(crate) mod faces {
         pub status: i32,
         /// The fraction of the path at which the particle ended, if it did.
         pub fraction: F,
+        /// Length of the path, without what sliding along a surface removes.
+        pub moved: F,
         /// Where it ended: the index of an obstacle, or eight times the cell of a mesh plus the
         /// local number of the face; -1 elsewhere.
         pub which: i32,
@@ -90,6 +92,10 @@ pub(crate) mod faces {
         let x = fold::<F>(launch, position.extract(0usize), 0usize);
         let y = fold::<F>(launch, position.extract(1usize), 1usize);
         let z = fold::<F>(launch, position.extract(2usize), 2usize);
+        let mut motion = position - from;
+        motion.insert(0usize, slid::<F>(launch, &x, from.extract(0usize), motion, 0usize));
+        motion.insert(1usize, slid::<F>(launch, &y, from.extract(1usize), motion, 1usize));
+        motion.insert(2usize, slid::<F>(launch, &z, from.extract(2usize), motion, 2usize));
         position.insert(0usize, x.x);
         position.insert(1usize, y.x);
         position.insert(2usize, z.x);
@@ -104,8 +110,24 @@ pub(crate) mod faces {
             image_z: z.image,
             status,
             fraction,
+            moved: dot::<F>(motion, motion).sqrt(),
             which: i32::new(-1),
         }
+    }
+
+    /// A component of a motion from the coordinate `from`; that to the face if it slides there.
+    fn slid<F: Float>(
+        launch: &Launch<F>,
+        folded: &Folded<F>,
+        from: F,
+        motion: Vec3<F>,
+        #[comptime] axis: usize,
+    ) -> F {
+        let free = motion.extract(axis);
+        let is_low = free < F::new(0.0_f32);
+        let face = comptime!(2 * axis as i32) + select(is_low, 0i32, 1i32);
+        let slides = response::<F>(launch, face, FACE_TURN) == 1;
+        select(slides, folded.x - from, free)
     }
 
     /// A point with the coordinate of a face; itself for face -1.

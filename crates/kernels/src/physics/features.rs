@@ -17,6 +17,8 @@ pub(crate) struct Features {
     pub steady: bool,
     pub outside: Outside,
     pub in_time: TimeInterpolation,
+    /// Whether the field has holes.
+    pub holes: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
     pub periodic: bool,
     /// Whether slots are re-used.
@@ -42,6 +44,7 @@ impl Features {
             steady: segment.clock.frame_intervals.is_empty(),
             outside: segment.clock.outside,
             in_time: segment.clock.in_time,
+            holes: segment.has_holes,
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
             reuses_slots: segment.reinjection.is_some(),
             adaptive: segment.adaptive.is_some(),

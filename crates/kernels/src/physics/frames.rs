@@ -50,11 +50,14 @@ pub(crate) mod frames {
         let fraction = since / launch.float(FRAME_INTERVALS + k);
         let second = weight::<F>(launch, fraction);
         let inside = inside::<F>(launch, fraction);
+        let (this, next) = (k * size, ((k + 1) % frames) * size);
+        // A frame of weight 0 is the second one, which need not be read.
+        let is_next = second == F::new(1.0_f32);
         FramePair::<F> {
-            first: k * size,
-            second: ((k + 1) % frames) * size,
-            first_weight: inside * (F::new(1.0_f32) - second),
-            second_weight: inside * second,
+            first: select(is_next, next, this),
+            second: next,
+            first_weight: inside * select(is_next, second, F::new(1.0_f32) - second),
+            second_weight: inside * select(is_next, zero, second),
         }
     }
 

@@ -51,6 +51,7 @@ pub(crate) mod path {
             image_z: 0i32,
             status: ACTIVE,
             fraction: F::new(0.0_f32),
+            moved: F::new(0.0_f32),
             which: i32::new(-1),
         };
         let mut cursor = Cursor::<F> {
@@ -204,6 +205,8 @@ pub(crate) mod path {
                 touch::<F>(launch, cursor, passage, which, rest, normal);
             }
         }
+        let path = to - from;
+        passage.moved += select(is_event || is_edge, fraction, one) * dot::<F>(path, path).sqrt();
         passage.fraction = cursor.covered;
     }
 

@@ -1,11 +1,10 @@
 //! Selection of the cells of a mesh.
 
 use super::counts::{CellCount, count};
-use super::ghosts::Ghosts;
 use super::refused;
 use crate::Result;
 use crate::listing::{counted, list};
-use crate::series::count_difference;
+use crate::series::{count_difference, ghosts::Ghosts};
 use burntrace_core::{CellKind, mesh::Cells};
 use burntrace_vtk::{Kind, VtkFile};
 use serde::{Deserialize, Serialize};

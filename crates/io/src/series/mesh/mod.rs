@@ -2,7 +2,6 @@
 
 mod cells;
 mod counts;
-mod ghosts;
 mod info;
 
 pub use cells::OtherCells;
@@ -153,6 +152,6 @@ fn size_difference(first: &VtkFile, other: &VtkFile) -> Option<String> {
         .or_else(|| count_difference(other.num_cells(), first.num_cells(), "cell"))
 }
 
-fn refused(file: &VtkFile, reason: String) -> Error {
+pub(super) fn refused(file: &VtkFile, reason: String) -> Error {
     Error::Mesh { path: file.path().into(), reason }
 }

@@ -1,8 +1,9 @@
 //! Ghost cells, which are duplicated in the files of several processes, and hidden cells and points.
 
-use super::refused;
+use super::grid::Grid;
+use super::mesh::refused;
+use super::velocity::{Association, error, with_name};
 use crate::Result;
-use crate::series::velocity::{Association, with_name};
 use burntrace_vtk::{Values, VtkFile};
 
 /// The VTK array of flags of points and cells.
@@ -14,8 +15,11 @@ const LEVELS: &str = "vtkGhostLevels";
 /// Flag of a cell that belongs to another process.
 const DUPLICATE: u8 = 1;
 
-/// Flags of omitted cells: duplicates, refined cells (8) and hidden cells (32).
-const OMITTED_CELL: u8 = DUPLICATE | 8 | 32;
+/// Flags of refined cells (8), which another grid covers, and of hidden cells (32).
+const HIDDEN_CELL: u8 = 8 | 32;
+
+/// Flags of cells that are omitted from a mesh.
+const OMITTED_CELL: u8 = DUPLICATE | HIDDEN_CELL;
 
 /// Flag of a hidden point. Duplicate points (1) are not omitted, because cells of this process use
 /// them.
@@ -46,6 +50,50 @@ impl Ghosts {
         self.cells.get(cell).is_some_and(|flags| flags & OMITTED_CELL != 0)
             || points.iter().any(is_hidden)
     }
+
+    /// The mask of the hidden points or cells of a grid, in file order; `None` if the file has no flags.
+    /// A cell is hidden, too, if one of its points is.
+    ///
+    /// # Errors
+    ///
+    /// If values at the points cannot represent the hidden cells.
+    pub fn hidden_on(
+        &self,
+        file: &VtkFile,
+        grid: &Grid,
+        association: Association,
+    ) -> Result<Option<Vec<bool>>> {
+        if self.cells.is_empty() && self.points.is_empty() {
+            return Ok(None);
+        }
+        let is_hidden =
+            |point: usize| self.points.get(point).is_some_and(|f| f & HIDDEN_POINT != 0);
+        let has_hidden_point = |cell: usize| corners(grid, cell).any(is_hidden);
+        let is_hidden_cell =
+            |cell: usize| self.cells.get(cell).is_some_and(|f| f & HIDDEN_CELL != 0);
+        let cells = 0..grid.cells().iter().product();
+        if association == Association::Cell {
+            return Ok(Some(cells.map(|c| is_hidden_cell(c) || has_hidden_point(c)).collect()));
+        }
+        if let Some(cell) = cells.clone().find(|c| is_hidden_cell(*c) && !has_hidden_point(*c)) {
+            let reason = format!(
+                "its cell {cell} is hidden by `{TYPES}` and its points are not, but the velocity is at \
+                 the points; hide points, or give the velocity in the cells (in ParaView: Point Data to \
+                 Cell Data)"
+            );
+            return Err(error(file, reason));
+        }
+        Ok(Some((0..grid.nodes().iter().product()).map(is_hidden).collect()))
+    }
+}
+
+/// The points of a cell of a grid.
+fn corners(grid: &Grid, cell: usize) -> impl Iterator<Item = usize> {
+    let ([nx, ny, nz], [cx, cy, _]) = (grid.nodes(), grid.cells());
+    let (i, j, k) = (cell % cx, cell / cx % cy, cell / (cx * cy));
+    let ends = |first: usize, nodes: usize| first..(first + 2).min(nodes);
+    let rows = ends(k, nz).flat_map(move |k| ends(j, ny).map(move |j| (j, k)));
+    rows.flat_map(move |(j, k)| ends(i, nx).map(move |i| (k * ny + j) * nx + i))
 }
 
 /// The flags of the `count` points or cells.
