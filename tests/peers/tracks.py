@@ -61,11 +61,31 @@ def check(store, values):
     print(store.name, {name: array.shape for name, array in group.arrays()})
 
 
+def check_unfinished(store):
+    """Read the store of a stopped run, with 4 of 7 saves of 5 particles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        group = zarr.open_group(store, mode="r")
+        assert sorted(group.array_keys()) == sorted(group.attrs["arrays"])
+        data = xarray.open_zarr(store, chunks=None, consolidated=False).load()
+    assert group.attrs["complete"] is False
+    times = 0.25 * np.arange(7.0)
+    times[4:] = np.nan
+    assert np.array_equal(data["time"].values, times, equal_nan=True)
+    assert data["position"].shape == (7, 5, 3) and data["life_slot"].shape == (0,)
+    complete = data.isel(time=data["time"].notnull())
+    expected = 0.1 * (np.arange(15) + 1000 * np.arange(4)[:, None]).reshape(4, 5, 3)
+    assert np.array_equal(complete["position"].values, expected)
+    assert np.isnan(data["position"].values[4:]).all()
+    print(store.name, {name: array.shape for name, array in group.arrays()})
+
+
 def main():
     default = pathlib.Path(tempfile.gettempdir()) / "burntrace-tracks"
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
     for name in ["plain", "lives"]:
         check(folder / name, json.loads((folder / f"{name}.json").read_text()))
+    check_unfinished(folder / "unfinished")
     print("zarr", zarr.__version__, "and xarray", xarray.__version__, "read the stores correctly")
 
 

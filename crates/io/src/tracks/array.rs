@@ -1,17 +1,23 @@
-//! Writes and reads the chunks of an array.
+//! Writes the chunks of an array.
 //!
-//! A chunk is an append-only file. It has its full size once it or the store is complete; missing
-//! items then have the fill value.
+//! A chunk is a file. It is created with its first items, at its full size: missing items have the
+//! fill value, so that Zarr reads the store of an unfinished run. Later items replace them. Chunks
+//! of the table of particle instances, whose length is not known in advance, grow instead: Zarr's
+//! metadata give the table no rows until the run ends.
 
-use super::chunk_grid::ChunkGrid;
-use super::layout::{ArraySpec, Counts, METADATA, Precisions};
-use crate::disk::{refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced};
-use crate::number::{Number, bytes_of, read_into};
+use super::checksums::{self, Checksums, Entry};
+use super::chunk_grid::{ChunkGrid, ItemRun};
+use super::layout::{ArraySpec, Counts, Dims, METADATA, Precisions};
+use crate::disk::{
+    partial, refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced,
+};
+use crate::number::{Number, bytes_of};
 use crate::{Error, Result};
+use crc32fast::Hasher;
+use rayon::prelude::*;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,50 +29,88 @@ pub(super) struct ArrayWriter {
     spec: ArraySpec,
     grid: ChunkGrid,
     precisions: Precisions,
+    planned: Counts,
     /// Bytes of an item.
     item_bytes: usize,
     /// Number of items written so far.
     items: usize,
-    /// The file of the incomplete chunk.
+    /// The file of the incomplete chunk, positioned after its items.
     file: Option<File>,
     /// The first chunk that is not synced to the disk.
     unsynced: usize,
+    /// Checksums of the complete chunks.
+    sums: Vec<u32>,
+    /// Checksum of the items in the incomplete chunk.
+    sum: Hasher,
+    /// Checksum of the final metadata.
+    metadata: Option<Entry>,
     /// Bytes written by all arrays of the store.
     written: Arc<AtomicU64>,
 }
 
 impl ArrayWriter {
-    /// Opens an array after its first `items`; items beyond them are removed.
-    ///
-    /// # Errors
-    ///
-    /// If the array has fewer items, or an operation of the file system fails.
-    pub fn open(
+    /// A writer of an array after its first `items`. Nothing is read or written before
+    /// [`verify`](ArrayWriter::verify) and [`prepare`](ArrayWriter::prepare).
+    pub fn new(
         store: &Path,
         spec: ArraySpec,
         (precisions, planned): (Precisions, Counts),
         items: usize,
         written: Arc<AtomicU64>,
-    ) -> Result<ArrayWriter> {
-        let folder = spec.folder(store);
-        std::fs::create_dir_all(&folder).map_err(refused("create", &folder, None))?;
-        let item_bytes = spec.width * bytes_of_number(spec.data_type(precisions));
-        let mut array = ArrayWriter {
-            folder,
+    ) -> ArrayWriter {
+        ArrayWriter {
+            folder: spec.folder(store),
             spec,
             grid: spec.grid(planned),
             precisions,
-            item_bytes,
+            planned,
+            item_bytes: spec.width * bytes_of_number(spec.data_type(precisions)),
             items,
             file: None,
             unsynced: 0,
+            sums: Vec::new(),
+            sum: Hasher::new(),
+            metadata: None,
             written,
+        }
+    }
+
+    /// Reads the items that an existing array keeps, and compares them with their checksums. `None`
+    /// for a store of an earlier version, which has no checksums.
+    ///
+    /// # Errors
+    ///
+    /// If the array has fewer items, or others; nothing has been changed then.
+    pub fn verify(&mut self, listed: Option<&Checksums>) -> Result<()> {
+        let (complete, rest) = self.grid.filled(self.items);
+        let verify = |chunk: usize| {
+            let items = if chunk < complete { self.grid.chunk_items() } else { rest };
+            let entry = listed.map(|listed| listed.get(&self.name(chunk)).unwrap_or_default());
+            checksums::verify_start(&self.path(chunk), self.bytes_of_items(items), entry)
         };
-        array.truncate()?;
+        let chunks = 0..complete + usize::from(rest > 0);
+        let sums: Vec<Result<Hasher>> = chunks.into_par_iter().map(verify).collect();
+        for sum in sums {
+            let sum = sum?;
+            match self.sums.len() < complete {
+                true => self.sums.push(sum.finalize()),
+                false => self.sum = sum,
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the array, or removes everything after the items of an existing one.
+    ///
+    /// # Errors
+    ///
+    /// If an operation of the file system fails.
+    pub fn prepare(&mut self) -> Result<()> {
+        std::fs::create_dir_all(&self.folder).map_err(refused("create", &self.folder, None))?;
+        self.truncate()?;
         // Not synced: completing the store writes it again.
-        let metadata = array.spec.metadata(precisions, planned, &array.grid);
-        write_unsynced(&array.folder.join(METADATA), &format!("{metadata:#}\n"))?;
-        Ok(array)
+        let metadata = self.spec.metadata(self.precisions, self.planned, &self.grid);
+        write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
     }
 
     /// Number of items.
@@ -74,54 +118,64 @@ impl ArrayWriter {
         self.items
     }
 
+    /// Adds the checksums of all items so far.
+    pub fn list(&self, checksums: &mut Checksums) {
+        let bytes = self.bytes_of_items(self.grid.chunk_items());
+        for (chunk, &crc) in self.sums.iter().enumerate() {
+            checksums.add(self.name(chunk), Entry { bytes, crc });
+        }
+        let (chunk, rest) = self.grid.filled(self.items);
+        if chunk == self.sums.len() && rest > 0 {
+            let entry =
+                Entry { bytes: self.bytes_of_items(rest), crc: self.sum.clone().finalize() };
+            checksums.add(self.name(chunk), entry);
+        }
+        if let Some(entry) = self.metadata {
+            checksums.add(format!("{}/{METADATA}", self.spec.name), entry);
+        }
+    }
+
     /// Removes data beyond the items, and opens the incomplete chunk.
     fn truncate(&mut self) -> Result<()> {
-        let full = self.grid.chunk_items() * self.item_bytes;
-        let (chunk, rest) = match self.items {
-            0 => (0, 0),
-            items => {
-                let last = self.grid.locate(items - 1);
-                let rest = if last.length == 1 { 0 } else { last.offset + 1 };
-                (last.chunk + usize::from(last.length == 1), rest * self.item_bytes)
-            }
-        };
-        let mut lengths = vec![None; chunk + usize::from(rest > 0)];
+        let (complete, rest) = self.grid.filled(self.items);
+        let full = self.bytes_of_items(self.grid.chunk_items());
         for (name, length) in self.files()? {
             match self.spec.chunk_number(&self.grid, &name) {
-                Some(number) if number < lengths.len() => lengths[number] = Some(length),
-                _ if name == METADATA => {}
-                _ => remove_file(&self.folder.join(name))?,
+                Some(chunk) if chunk < complete && length != full => {
+                    let file = OpenOptions::new().write(true).open(self.path(chunk));
+                    let truncated = file.and_then(|file| file.set_len(full));
+                    truncated.map_err(refused("truncate", &self.path(chunk), None))?;
+                }
+                Some(chunk) if chunk < complete + usize::from(rest > 0) => {}
+                // Other files are not of the store.
+                _ if is_chunk_or_partial(&name) => remove_file(&self.folder.join(name))?,
+                _ => {}
             }
         }
-        for (number, length) in lengths.iter().enumerate() {
-            let expected = if number == chunk { rest } else { full } as u64;
-            self.truncate_chunk(number, *length, expected)?;
-        }
-        self.unsynced = chunk;
+        self.unsynced = complete;
         if rest > 0 {
-            let path = self.path(chunk);
-            let file = OpenOptions::new().append(true).open(&path);
-            self.file = Some(file.map_err(refused("open", &path, None))?);
+            let path = self.path(complete);
+            let open = OpenOptions::new().write(true).open(&path);
+            let mut file = open.map_err(refused("open", &path, None))?;
+            self.clear(&mut file, rest).map_err(refused("write", &path, Some(full)))?;
+            self.file = Some(file);
         }
         Ok(())
     }
 
-    /// Truncates a chunk to its expected length in bytes; a shorter chunk is an error.
-    fn truncate_chunk(&self, chunk: usize, length: Option<u64>, expected: u64) -> Result<()> {
-        let path = self.path(chunk);
-        match length {
-            Some(length) if length == expected => Ok(()),
-            Some(length) if length > expected => {
-                let file = OpenOptions::new().write(true).open(&path);
-                let truncated = file.and_then(|file| file.set_len(expected));
-                truncated.map_err(refused("truncate", &path, None))
-            }
-            _ => Err(Error::Store {
-                path,
-                found: length.map_or("found nothing".into(), |n| format!("found {n} bytes")),
-                expected: format!("{expected} bytes, which the run had synced to the disk"),
-            }),
+    /// Removes what follows the first `items` in a chunk, and sets the position in the file there.
+    fn clear(&self, file: &mut File, items: usize) -> std::io::Result<()> {
+        let start = self.bytes_of_items(items);
+        if !self.is_padded() {
+            file.set_len(start)?;
         }
+        file.seek(SeekFrom::Start(start))?;
+        if self.is_padded() {
+            self.pad(items, |fill| file.write_all(fill))?;
+            file.set_len(self.bytes_of_items(self.grid.chunk_items()))?;
+            file.seek(SeekFrom::Start(start))?;
+        }
+        Ok(())
     }
 
     /// Names and lengths of the files in the folder.
@@ -136,8 +190,22 @@ impl ArrayWriter {
         Ok(files)
     }
 
+    /// Whether chunks have their full size from the start.
+    fn is_padded(&self) -> bool {
+        self.spec.dims != Dims::Instances
+    }
+
+    fn bytes_of_items(&self, items: usize) -> u64 {
+        (items * self.item_bytes) as u64
+    }
+
     fn path(&self, chunk: usize) -> PathBuf {
         self.folder.join(self.spec.chunk_name(&self.grid, chunk))
+    }
+
+    /// Name of a chunk in the list of checksums.
+    fn name(&self, chunk: usize) -> String {
+        format!("{}/{}", self.spec.name, self.spec.chunk_name(&self.grid, chunk))
     }
 
     /// Appends complete items.
@@ -148,78 +216,137 @@ impl ArrayWriter {
             let run = self.grid.locate(self.items);
             let count = run.length.min(numbers.len() / self.spec.width);
             let (head, tail) = numbers.split_at(count * self.spec.width);
-            self.write(run.chunk, head)?;
+            self.write(run, count, &bytes_of(head))?;
             self.items += count;
             if count == run.length {
-                self.pad::<T>(run.chunk, run.offset + count)?;
+                self.complete(run.offset + count);
             }
             numbers = tail;
         }
         Ok(())
     }
 
-    /// Pads a chunk that has this number of items with the fill value.
-    fn pad<T: Number>(&mut self, chunk: usize, items: usize) -> Result<()> {
-        let missing = (self.grid.chunk_items() - items) * self.spec.width;
-        let block = vec![T::FILL; missing.min(1 << 16)];
-        let mut left = missing;
-        while left > 0 {
-            let count = left.min(block.len());
-            self.write(chunk, &block[..count])?;
-            left -= count;
-        }
-        self.file = None;
-        Ok(())
-    }
-
-    fn write<T: Number>(&mut self, chunk: usize, numbers: &[T]) -> Result<()> {
-        let path = self.path(chunk);
-        let bytes = bytes_of(numbers);
-        let wanted = Some(bytes.len() as u64);
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => {
-                let file = File::create(&path).map_err(refused("create", &path, wanted))?;
-                none.insert(file)
+    /// Writes `count` items into a chunk.
+    fn write(&mut self, run: ItemRun, count: usize, bytes: &[u8]) -> Result<()> {
+        let path = self.path(run.chunk);
+        match &mut self.file {
+            Some(file) => {
+                let wanted = Some(bytes.len() as u64);
+                file.write_all(bytes).map_err(refused("write", &path, wanted))?;
             }
-        };
-        file.write_all(&bytes).map_err(refused("write", &path, wanted))?;
+            None => self.file = Some(self.create(&path, count, bytes)?),
+        }
+        self.sum.update(bytes);
         self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 
+    /// Creates a chunk with its first items. It appears under its name once it is complete.
+    fn create(&self, path: &Path, count: usize, bytes: &[u8]) -> Result<File> {
+        let part = partial(path);
+        let wanted = Some(self.bytes_of_items(self.grid.chunk_items()));
+        let mut file = File::create(&part).map_err(refused("create", &part, wanted))?;
+        let mut fill = || {
+            file.write_all(bytes)?;
+            if self.is_padded() && count < self.grid.chunk_items() {
+                self.pad(count, |fill| file.write_all(fill))?;
+                file.seek(SeekFrom::Start(bytes.len() as u64))?;
+            }
+            std::fs::rename(&part, path)
+        };
+        fill().map_err(refused("write", &part, wanted))?;
+        Ok(file)
+    }
+
+    /// Passes the padding of a chunk that has this number of items to a function, block by block.
+    fn pad<E>(
+        &self,
+        items: usize,
+        mut write: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let fill = fill_value(self.spec.data_type(self.precisions));
+        let missing = (self.grid.chunk_items() - items) * self.spec.width;
+        let block = fill.repeat(missing.min(1 << 16));
+        let mut left = missing * fill.len();
+        while left > 0 {
+            let count = left.min(block.len());
+            write(&block[..count])?;
+            left -= count;
+        }
+        Ok(())
+    }
+
+    /// Completes a chunk that has this number of items, and its padding.
+    fn complete(&mut self, items: usize) {
+        let mut sum = std::mem::take(&mut self.sum);
+        let Ok(()) = self.pad(items, |fill| -> std::result::Result<(), std::convert::Infallible> {
+            sum.update(fill);
+            self.written.fetch_add(fill.len() as u64, Ordering::Relaxed);
+            Ok(())
+        });
+        self.sums.push(sum.finalize());
+        self.file = None;
+    }
+
     /// Syncs all items to the disk.
     pub fn sync(&mut self) -> Result<()> {
-        let next = match self.items {
-            0 => 0,
-            items => self.grid.locate(items - 1).chunk + 1,
-        };
+        let (complete, rest) = self.grid.filled(self.items);
+        let next = complete + usize::from(rest > 0);
         let paths: Vec<PathBuf> = (self.unsynced..next).map(|chunk| self.path(chunk)).collect();
         sync_files(&paths)?;
         self.unsynced = next - usize::from(self.file.is_some());
         sync_folder(&self.folder)
     }
 
-    /// Pads the last chunk, writes the final shape of the array, and syncs it to the disk.
-    pub fn finish(&mut self, counts: Counts) -> Result<()> {
-        if self.file.is_some() {
-            let last = self.grid.locate(self.items - 1);
-            match self.spec.data_type(self.precisions) {
-                "float32" => self.pad::<f32>(last.chunk, last.offset + 1),
-                "float64" => self.pad::<f64>(last.chunk, last.offset + 1),
-                "int32" => self.pad::<i32>(last.chunk, last.offset + 1),
-                "int64" => self.pad::<i64>(last.chunk, last.offset + 1),
-                _ => self.pad::<u8>(last.chunk, last.offset + 1),
-            }?;
+    /// Completes the last chunk, and syncs all items to the disk.
+    pub fn finish(&mut self) -> Result<()> {
+        if let Some(mut file) = self.file.take() {
+            let (chunk, rest) = self.grid.filled(self.items);
+            if !self.is_padded() {
+                let path = self.path(chunk);
+                let padded = self.pad(rest, |fill| file.write_all(fill));
+                padded.map_err(refused("write", &path, None))?;
+            }
+            self.complete(rest);
         }
-        let metadata = self.spec.metadata(self.precisions, counts, &self.grid);
-        write_json(&self.folder.join(METADATA), &metadata)?;
         self.sync()
+    }
+
+    /// Writes the final shape of the array, which is not synced to the disk yet.
+    pub fn describe(&mut self, counts: Counts) -> Result<()> {
+        let metadata = text_of(&self.spec.metadata(self.precisions, counts, &self.grid));
+        self.metadata = Some(Entry::of(metadata.as_bytes()));
+        write_unsynced(&self.folder.join(METADATA), &metadata)
+    }
+
+    /// Syncs the final shape to the disk.
+    pub fn sync_metadata(&mut self) -> Result<()> {
+        sync_files(&[self.folder.join(METADATA)])?;
+        sync_folder(&self.folder)
+    }
+}
+
+/// Whether a name in the folder of an array is one of a chunk, or of a file that is being written.
+pub(super) fn is_chunk_or_partial(name: &str) -> bool {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let full = name.strip_suffix(".part");
+    let key = full.unwrap_or(name).strip_prefix("c.");
+    key.is_some_and(|key| key.split('.').all(is_index))
+        || full.is_some_and(|full| full == METADATA || full == checksums::FILE)
+}
+
+/// The bytes of the fill value of one of Zarr's types.
+fn fill_value(data_type: &str) -> Vec<u8> {
+    match data_type {
+        "float32" => bytes_of(&[f32::FILL]).into_owned(),
+        "float64" => bytes_of(&[f64::FILL]).into_owned(),
+        // Zero.
+        other => vec![0; bytes_of_number(other)],
     }
 }
 
 /// Bytes of a number of one of Zarr's types.
-fn bytes_of_number(data_type: &str) -> usize {
+pub(super) fn bytes_of_number(data_type: &str) -> usize {
     match data_type {
         "float32" | "int32" => 4,
         "float64" | "int64" => 8,
@@ -227,9 +354,13 @@ fn bytes_of_number(data_type: &str) -> usize {
     }
 }
 
-/// Writes a JSON file atomically.
-pub(super) fn write_json(path: &Path, value: &Value) -> Result<()> {
-    let text = format!("{value:#}\n");
+/// The content of a JSON file.
+pub(super) fn text_of(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// Writes a file atomically.
+pub(super) fn write_text(path: &Path, text: &str) -> Result<()> {
     write_atomic(path, Some(text.len() as u64), |file| file.write_all(text.as_bytes()))
 }
 
@@ -241,123 +372,4 @@ pub(super) fn read_json(path: &Path) -> Result<Value> {
         found: format!("found something else ({e})"),
         expected: "JSON that describes an array or a group of Zarr".into(),
     })
-}
-
-/// An array, read on demand.
-#[derive(Debug, Clone)]
-pub(super) struct ArrayReader {
-    folder: PathBuf,
-    spec: ArraySpec,
-    grid: ChunkGrid,
-    /// Bytes of an item.
-    item_bytes: usize,
-    /// Whether all chunks have their full size.
-    is_complete: bool,
-}
-
-impl ArrayReader {
-    /// Opens an array; only its metadata are read.
-    ///
-    /// # Errors
-    ///
-    /// If the metadata cannot be read, or describe another array.
-    pub fn open(
-        store: &Path,
-        spec: ArraySpec,
-        of: (Precisions, Counts),
-        is_complete: bool,
-    ) -> Result<ArrayReader> {
-        let folder = spec.folder(store);
-        let path = folder.join(METADATA);
-        let grid = spec.grid_of(&path, &read_json(&path)?, of, is_complete)?;
-        let item_bytes = spec.width * bytes_of_number(spec.data_type(of.0));
-        Ok(ArrayReader { folder, spec, grid, item_bytes, is_complete })
-    }
-
-    /// Number of complete rows in an array that is being written.
-    pub fn rows(&self) -> Result<usize> {
-        let failed = |e| Error::system("read", &self.folder)(e);
-        let mut last = None;
-        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let chunk = self.spec.chunk_number(&self.grid, &name);
-            if let Some(chunk) = chunk.filter(|chunk| last.as_ref().is_none_or(|(n, _)| n < chunk))
-            {
-                last = Some((chunk, entry));
-            }
-        }
-        let Some((chunk, entry)) = last else { return Ok(0) };
-        let length = entry.metadata().map_err(failed)?.len();
-        Ok(self.grid.complete_rows(chunk, length as usize / self.item_bytes))
-    }
-
-    /// The values in a range of rows and columns, row by row.
-    pub fn read<T: Number>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<T>> {
-        let mut numbers = Vec::new();
-        let mut open: Option<(usize, File)> = None;
-        // Rows that span the width of a chunk are read together.
-        let width = self.grid.chunk_columns;
-        let spans_chunk = columns.len() == width && columns.start.is_multiple_of(width);
-        let mut row = rows.start;
-        while row < rows.end {
-            let next = match spans_chunk {
-                true => ((row / self.grid.chunk_rows + 1) * self.grid.chunk_rows).min(rows.end),
-                false => row + 1,
-            };
-            for run in self.grid.runs(row, columns.clone()) {
-                let file = match &mut open {
-                    Some((chunk, file)) if *chunk == run.chunk => file,
-                    other => &mut other.insert((run.chunk, self.chunk(run.chunk)?)).1,
-                };
-                let items = run.length * (next - row);
-                self.read_items(file, run.chunk, run.offset, items, &mut numbers)?;
-            }
-            row = next;
-        }
-        Ok(numbers)
-    }
-
-    fn read_items<T: Number>(
-        &self,
-        file: &mut File,
-        chunk: usize,
-        offset: usize,
-        items: usize,
-        numbers: &mut Vec<T>,
-    ) -> Result<()> {
-        let found = file.seek(SeekFrom::Start((offset * self.item_bytes) as u64));
-        let read = found.and_then(|_| read_into(file, items * self.spec.width, numbers));
-        read.map_err(|e| match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                self.wrong_length(chunk, (offset + items) * self.item_bytes, file)
-            }
-            _ => Error::system("read", &self.path(chunk))(e),
-        })
-    }
-
-    /// Opens the file of a chunk, which must have its full size in a complete store.
-    fn chunk(&self, chunk: usize) -> Result<File> {
-        let path = self.path(chunk);
-        let file = File::open(&path).map_err(Error::system("open", &path))?;
-        let length = file.metadata().map_err(Error::system("read", &path))?.len();
-        let full = self.grid.chunk_items() * self.item_bytes;
-        match self.is_complete && length != full as u64 {
-            true => Err(self.wrong_length(chunk, full, &file)),
-            false => Ok(file),
-        }
-    }
-
-    fn wrong_length(&self, chunk: usize, expected: usize, file: &File) -> Error {
-        let length = file.metadata().map_or(0, |of| of.len());
-        Error::Store {
-            path: self.path(chunk),
-            found: format!("found {length} bytes"),
-            expected: format!("{expected} in this chunk; the file was truncated or changed"),
-        }
-    }
-
-    fn path(&self, chunk: usize) -> PathBuf {
-        self.folder.join(self.spec.chunk_name(&self.grid, chunk))
-    }
 }

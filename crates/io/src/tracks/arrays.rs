@@ -1,6 +1,6 @@
 //! The arrays of a store open for reading.
 
-use super::array::ArrayReader;
+use super::array_reader::ArrayReader;
 use super::layout::{self, ArraySpec, Counts, Dims};
 use super::manifest::Manifest;
 use crate::number::Number;

@@ -83,6 +83,15 @@ impl ChunkGrid {
         }
     }
 
+    /// Number of complete chunks in an array of `items`, and of items in the next chunk.
+    pub fn filled(&self, items: usize) -> (usize, usize) {
+        let Some(last) = items.checked_sub(1).map(|last| self.locate(last)) else { return (0, 0) };
+        match last.length {
+            1 => (last.chunk + 1, 0),
+            _ => (last.chunk, last.offset + 1),
+        }
+    }
+
     /// Row and column of a chunk in the grid of chunks.
     pub fn index(&self, chunk: usize) -> [usize; 2] {
         [chunk / self.chunks_across(), chunk % self.chunks_across()]
@@ -141,6 +150,7 @@ mod tests {
         assert_eq!(wide.locate(0), run(0, 0, 3));
         assert_eq!(wide.locate(4), run(1, 1, 1));
         assert_eq!(wide.locate(5), run(2, 0, 3));
+        assert_eq!([0, 3, 4, 5].map(|items| wide.filled(items)), [(0, 0), (1, 0), (1, 1), (2, 0)]);
         let rows = [(1, 2), (1, 3), (2, 3)].map(|(last, items)| wide.complete_rows(last, items));
         assert_eq!(rows, [0, 1, 1]);
         let long = ChunkGrid { columns: 2, chunk_rows: 3, chunk_columns: 2 };

@@ -8,6 +8,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
 
+/// Names of the arrays of densities.
+pub(super) const NAMES: [&str; 4] = ["density", "density_x", "density_y", "density_z"];
+
 /// The axes of an image, the slowest first: the order of [`Image::arrays`].
 const AXES: [usize; 3] = [2, 1, 0];
 
@@ -15,7 +18,8 @@ impl Tracks {
     /// Stores the first array of an image as the `density` at a save: in an array
     /// `[saves, nz, ny, nx]`, NaN at saves without a density, with the coordinates `density_x`,
     /// `density_y` and `density_z`. Existing densities on another grid are removed. Returns `false`,
-    /// and stores nothing, if the axes of the image are not x, y and z.
+    /// and stores nothing, if the axes of the image are not x, y and z, or if the run has not ended:
+    /// the number of its saves is not known then.
     ///
     /// # Errors
     ///
@@ -27,7 +31,7 @@ impl Tracks {
         let Some((_, values)) = image.arrays.first() else {
             return Err(Error::Index { what: "array", index: 0, count: 0 });
         };
-        if image.directions.is_some() {
+        if image.directions.is_some() || !self.is_complete() {
             return Ok(false);
         }
         let names = AXES.map(|d| format!("density_{}", ["x", "y", "z"][d]));

@@ -24,17 +24,17 @@ pub(super) struct InstanceWriter {
 }
 
 impl InstanceWriter {
-    /// Opens each column with `open`, which must give all columns the same number of rows.
-    pub fn open(open: impl Fn(ArraySpec) -> Result<ArrayWriter>) -> Result<InstanceWriter> {
-        Ok(InstanceWriter {
-            slot: open(layout::INSTANCE_SLOT)?,
-            generation: open(layout::INSTANCE_GENERATION)?,
-            status: open(layout::INSTANCE_STATUS)?,
-            release_time: open(layout::INSTANCE_RELEASE_TIME)?,
-            end_time: open(layout::INSTANCE_END_TIME)?,
-            release_position: open(layout::INSTANCE_RELEASE_POSITION)?,
-            end_position: open(layout::INSTANCE_END_POSITION)?,
-        })
+    /// Makes each column with `open`, which must give all columns the same number of rows.
+    pub fn new(open: impl Fn(ArraySpec) -> ArrayWriter) -> InstanceWriter {
+        InstanceWriter {
+            slot: open(layout::INSTANCE_SLOT),
+            generation: open(layout::INSTANCE_GENERATION),
+            status: open(layout::INSTANCE_STATUS),
+            release_time: open(layout::INSTANCE_RELEASE_TIME),
+            end_time: open(layout::INSTANCE_END_TIME),
+            release_position: open(layout::INSTANCE_RELEASE_POSITION),
+            end_position: open(layout::INSTANCE_END_POSITION),
+        }
     }
 
     /// Appends instances. Slots, generations and codes fit their types, as they come from tensors.

@@ -1,6 +1,8 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
-use super::array::{read_json, write_json};
+use super::array::{is_chunk_or_partial, read_json, text_of, write_text};
+use super::checksums::{self, Entry};
+use super::density;
 use super::layout::{self, ArraySpec, Counts, METADATA, Precisions};
 use crate::disk::remove_file;
 use crate::{Error, Result};
@@ -143,11 +145,20 @@ impl Manifest {
 
     /// Writes `zarr.json`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(METADATA);
-        let attributes =
-            serde_json::to_value(self).map_err(|e| Error::system("write", &path)(e.into()))?;
+        write_text(&folder.join(METADATA), &self.text(folder)?)
+    }
+
+    /// The checksum of `zarr.json`.
+    pub fn checksum(&self, folder: &Path) -> Result<Entry> {
+        Ok(Entry::of(self.text(folder)?.as_bytes()))
+    }
+
+    fn text(&self, folder: &Path) -> Result<String> {
+        let failed =
+            |e: serde_json::Error| Error::system("write", &folder.join(METADATA))(e.into());
+        let attributes = serde_json::to_value(self).map_err(failed)?;
         let group = json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes });
-        write_json(&path, &group)
+        Ok(text_of(&group))
     }
 
     /// Reads the manifest of a store.
@@ -176,7 +187,7 @@ impl Manifest {
 }
 
 /// Whether a folder has a store, complete or not, of this version or an earlier one.
-pub(super) fn is_store(folder: &Path) -> bool {
+pub fn is_store(folder: &Path) -> bool {
     folder.join(METADATA).exists() || legacy_file(folder).is_some()
 }
 
@@ -198,29 +209,42 @@ pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names in a folder that no store writes, in order; none if there is no folder.
+/// The names in a folder, and in those of its arrays, that no store writes, in order; none if there
+/// is no folder. The arrays of [densities](super::Tracks::put_density) are part of a store.
 ///
 /// # Errors
 ///
-/// If the folder cannot be read.
+/// If a folder cannot be read.
 pub fn foreign_names(folder: &Path) -> Result<Vec<String>> {
-    let failed = Error::system("read", folder);
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => {
-            entries.and_then(|all| all.collect::<std::io::Result<Vec<_>>>()).map_err(failed)?
-        }
-    };
-    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_own = |name: &String| {
+    let mut foreign = Vec::new();
+    for name in names(folder)? {
         let stem = name.trim_end_matches(".part").trim_end_matches(".npy");
-        name.starts_with(METADATA)
-            || LEGACY.contains(&name.as_str())
-            || layout::ALL.iter().any(|spec| spec.name == stem)
-    };
-    let mut foreign: Vec<String> = names.filter(|name| !is_own(name)).collect();
+        let is_file = name.starts_with(METADATA) || LEGACY.contains(&name.as_str());
+        if density::NAMES.contains(&stem) || layout::ALL.iter().any(|spec| spec.name == stem) {
+            let others = names(&folder.join(&name))?.into_iter().filter(|name| !is_of_array(name));
+            foreign.extend(others.map(|other| format!("{name}/{other}")));
+        } else if !is_file {
+            foreign.push(name);
+        }
+    }
     foreign.sort();
     Ok(foreign)
+}
+
+/// Whether a name in the folder of an array is one of the store.
+fn is_of_array(name: &str) -> bool {
+    name == METADATA || name == checksums::FILE || is_chunk_or_partial(name)
+}
+
+/// The names in a folder; none if it is missing, or a file.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if [NotADirectory, NotFound].contains(&e.kind()) => return Ok(Vec::new()),
+        entries => entries.and_then(|all| all.collect::<std::io::Result<Vec<_>>>()),
+    };
+    let entries = entries.map_err(Error::system("read", folder))?;
+    Ok(entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
 fn missing(folder: &Path) -> Error {

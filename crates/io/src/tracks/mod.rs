@@ -31,6 +31,13 @@
 //! `complete`, which becomes true when everything else is written.
 //! [`Tracks::put_density`] adds arrays of densities.
 //!
+//! While a run is in progress, or if it was stopped, the arrays have the planned number of saves:
+//! saves that are missing have NaN as time, and the fill value elsewhere. The table of instances has
+//! no rows for Zarr until the run ends, and the arrays of the ends do not exist.
+//!
+//! `time/checksums.txt` lists the CRC-32 of each file; [`verify`] compares them, and so does
+//! [`TrackWriter::resume`].
+//!
 //! The arrays of generations and particle instances exist if slots are re-used, see
 //! [`ParticleInstance`](burntrace_core::ParticleInstance). Slots of sources come after the seeds;
 //! an empty slot has NaN as position and velocity. `release_time`, `end_time`, `end_status`,
@@ -51,7 +58,9 @@
 //! ```
 
 mod array;
+mod array_reader;
 mod arrays;
+mod checksums;
 mod chunk_grid;
 mod decode;
 mod density;
@@ -63,10 +72,12 @@ mod reader;
 mod states;
 mod store;
 mod thread;
+mod verify;
 mod writer;
 
 pub use instances::Instances;
-pub use manifest::foreign_names;
+pub use manifest::{foreign_names, is_store};
 pub use reader::{Track, Tracks};
 pub use states::{ParticleState, ParticleTimes, SavedStates};
+pub use verify::{Verification, has_checksums, verify};
 pub use writer::TrackWriter;

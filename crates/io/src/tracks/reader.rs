@@ -85,7 +85,12 @@ impl Tracks {
                 |max| if is_ending { counts.instances.min(max) } else { counts.instances };
             manifest.instances = manifest.instances.map(instances);
         }
-        let times = arrays.read(layout::TIME, 0..manifest.saves, 0..1)?;
+        let mut times: Vec<f64> = arrays.read(layout::TIME, 0..manifest.saves, 0..1)?;
+        if !manifest.complete {
+            // A save is complete once it has a time; chunks have space for later ones.
+            times.truncate(times.iter().take_while(|time| !time.is_nan()).count());
+            manifest.saves = times.len();
+        }
         Ok(Tracks { folder, manifest, times, arrays })
     }
 

@@ -10,7 +10,7 @@ use burntrace_core::{Ends, ParticleInstance, Status};
 /// instance.
 #[derive(Debug)]
 pub struct ParticleTimes {
-    ends: Ends,
+    ends: Option<Ends>,
     /// Release times of the particle instances of each slot.
     releases: Option<Vec<Vec<f64>>>,
 }
@@ -80,13 +80,16 @@ impl ParticleState {
 }
 
 impl ParticleTimes {
-    /// Reads the ends and the table of particle instances.
+    /// Reads the ends and the table of particle instances. The store of an unfinished run has no
+    /// ends, and only the particle instances that have ended: other ages are NaN, and an ended
+    /// particle has the time of the save.
     ///
     /// # Errors
     ///
     /// As [`Tracks::ends`]; also if the generations of a slot are not consecutive.
     pub fn read(store: &Tracks) -> Result<ParticleTimes> {
-        Ok(ParticleTimes { ends: store.ends()?, releases: releases(store)? })
+        let ends = store.is_complete().then(|| store.ends()).transpose()?;
+        Ok(ParticleTimes { ends, releases: releases(store)? })
     }
 
     /// Whether slots are re-used.
@@ -98,9 +101,10 @@ impl ParticleTimes {
     /// save.
     pub fn time(&self, state: &ParticleState) -> f64 {
         let ParticleState { slot, generation, status, time, .. } = *state;
+        let Some(ends) = &self.ends else { return time };
         // `ends` has the last particle instance of each slot.
-        let last = self.ends.generation.get(slot).map_or(0, |last| i64::from(*last));
-        let end = self.ends.end_time[slot];
+        let last = ends.generation.get(slot).map_or(0, |last| i64::from(*last));
+        let end = ends.end_time[slot];
         match status.has_ended() && i64::from(generation) == last && end.is_finite() {
             true => end,
             false => time,
@@ -111,7 +115,7 @@ impl ParticleTimes {
     /// backward runs, too; NaN for a particle that was not released.
     pub fn age(&self, state: &ParticleState) -> f64 {
         let release = match &self.releases {
-            None => self.ends.release_time.get(state.slot),
+            None => self.ends.as_ref().and_then(|ends| ends.release_time.get(state.slot)),
             Some(releases) => {
                 let generation = usize::try_from(state.generation).ok();
                 generation.and_then(|generation| releases[state.slot].get(generation))
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn ages_in_a_backward_run_are_positive() {
         let ends = Ends { end_time: vec![1.75], generation: vec![1], ..Ends::default() };
-        let times = ParticleTimes { ends, releases: Some(vec![vec![4.0, 3.0]]) };
+        let times = ParticleTimes { ends: Some(ends), releases: Some(vec![vec![4.0, 3.0]]) };
         let (slot, status, position) = (0, Status::Stagnant, [0.0; 3]);
         let last = ParticleState { slot, generation: 1, status, position, time: 1.5 };
         assert_eq!((times.time(&last), times.age(&last)), (1.75, 1.25));

@@ -1,6 +1,7 @@
 //! Writes the arrays of a store, on the host.
 
 use super::array::ArrayWriter;
+use super::checksums::Checksums;
 use super::instances::InstanceWriter;
 use super::layout::{self, ArraySpec};
 use super::manifest::{self, Manifest};
@@ -56,7 +57,7 @@ impl StoreWriter {
     /// # Errors
     ///
     /// If there is a store that must not be overwritten, if the store to resume belongs to another
-    /// run or has less data than the position, or if a file system operation fails.
+    /// run, has less data than the position or damaged data, or if a file system operation fails.
     pub fn open(
         folder: &Path,
         plan: &SavePlan,
@@ -73,18 +74,23 @@ impl StoreWriter {
             }
             OpenMode::Resume(position) => position,
         };
+        let mut store = StoreWriter::arrays(folder, manifest, position, written);
         match mode {
             OpenMode::Resume(_)
                 if position != DurablePosition::default() || manifest::is_store(folder) =>
             {
-                check(folder, &manifest)?;
+                check(folder, &store.manifest)?;
+                store.verify()?;
                 // Before anything changes, mark the store as incomplete.
-                manifest.write(folder)?;
+                store.manifest.write(folder)?;
             }
             _ => remove_previous(folder)?,
         }
-        std::fs::create_dir_all(folder).map_err(refused("create", folder, None))?;
-        let store = StoreWriter::arrays(folder, manifest, position, written)?;
+        let of_list = layout::TIME.folder(folder);
+        std::fs::create_dir_all(&of_list).map_err(refused("create", &of_list, None))?;
+        // Before the items after the position are removed: the list must not have more than there is.
+        store.write_checksums(&Checksums::default())?;
+        store.each(ArrayWriter::prepare)?;
         remove_ends(folder)?;
         store.manifest.write(folder)?;
         Ok(store)
@@ -95,7 +101,7 @@ impl StoreWriter {
         manifest: Manifest,
         position: DurablePosition,
         written: Arc<AtomicU64>,
-    ) -> Result<StoreWriter> {
+    ) -> StoreWriter {
         let of = (manifest.precisions(), manifest.planned());
         let saves = position.saves as usize;
         let items = |spec: ArraySpec| match spec.dims {
@@ -103,23 +109,38 @@ impl StoreWriter {
             layout::Dims::Instances => position.instances as usize,
             _ => saves,
         };
-        let open = |spec: ArraySpec| {
-            ArrayWriter::open(folder, spec, of, items(spec), Arc::clone(&written))
-        };
-        let optional = |spec: ArraySpec| manifest.has(spec).then(|| open(spec)).transpose();
-        Ok(StoreWriter {
+        let open =
+            |spec: ArraySpec| ArrayWriter::new(folder, spec, of, items(spec), Arc::clone(&written));
+        let optional = |spec: ArraySpec| manifest.has(spec).then(|| open(spec));
+        StoreWriter {
             saves,
-            time: open(layout::TIME)?,
-            position: open(layout::POSITION)?,
-            status: open(layout::STATUS)?,
-            image: optional(layout::IMAGE)?,
-            velocity: optional(layout::VELOCITY)?,
-            generation: optional(layout::GENERATION)?,
-            instances: manifest.instances.map(|_| InstanceWriter::open(open)).transpose()?,
+            time: open(layout::TIME),
+            position: open(layout::POSITION),
+            status: open(layout::STATUS),
+            image: optional(layout::IMAGE),
+            velocity: optional(layout::VELOCITY),
+            generation: optional(layout::GENERATION),
+            instances: manifest.instances.map(|_| InstanceWriter::new(open)),
             folder: folder.into(),
             manifest,
             written,
-        })
+        }
+    }
+
+    /// Compares the items that the arrays keep with their checksums.
+    fn verify(&mut self) -> Result<()> {
+        let listed = Checksums::read(&self.folder)?;
+        self.each(|array| array.verify(listed.as_ref()))
+    }
+
+    /// Writes the checksums of all items so far, and further ones.
+    fn write_checksums(&mut self, more: &Checksums) -> Result<()> {
+        let mut checksums = more.clone();
+        self.each(|array| {
+            array.list(&mut checksums);
+            Ok(())
+        })?;
+        checksums.write(&self.folder)
     }
 
     /// Appends a block of a save. The time of the save comes last: without it, the save is not
@@ -154,6 +175,7 @@ impl StoreWriter {
     /// Syncs all arrays to the disk, and returns how much is durable.
     pub fn sync(&mut self) -> Result<DurablePosition> {
         self.each(ArrayWriter::sync)?;
+        self.write_checksums(&Checksums::default())?;
         let instances = self.instances.as_ref().map_or(0, InstanceWriter::count);
         Ok(DurablePosition { saves: self.saves as u64, instances: instances as u64 })
     }
@@ -176,43 +198,58 @@ impl StoreWriter {
         let counts = self.manifest.counts();
         // Written before the padding of chunks, which must not count as saves if the program is killed.
         self.manifest.write(&self.folder)?;
-        self.each(|array| array.finish(counts))?;
-        self.write_ends(ends)?;
+        self.each(ArrayWriter::finish)?;
+        // One right after the other: until all have it, dimensions differ in length for Zarr.
+        self.each(|array| array.describe(counts))?;
+        self.each(ArrayWriter::sync_metadata)?;
+        let mut checksums = self.write_ends(ends)?;
         sync_folder(&self.folder)?;
         self.manifest.complete = true;
+        checksums.add(layout::METADATA.into(), self.manifest.checksum(&self.folder)?);
+        self.write_checksums(&checksums)?;
         self.manifest.write(&self.folder)
     }
 
-    /// Writes the arrays that are known only at the end.
-    fn write_ends(&mut self, ends: &Ends) -> Result<()> {
+    /// Writes the arrays that are known only at the end, and returns their checksums.
+    fn write_ends(&mut self, ends: &Ends) -> Result<Checksums> {
+        let mut sums = Checksums::default();
         // Codes are below 256 and numbers below 2^31, as they come from tensors.
         let codes: Vec<u8> = ends.status.iter().map(|status| status.code() as u8).collect();
-        self.write_array(layout::END_STATUS, &codes)?;
-        self.write_array(layout::END_TIME, &ends.end_time)?;
-        self.write_array(layout::RELEASE_TIME, &ends.release_time)?;
+        self.write_array(&mut sums, layout::END_STATUS, &codes)?;
+        self.write_array(&mut sums, layout::END_TIME, &ends.end_time)?;
+        self.write_array(&mut sums, layout::RELEASE_TIME, &ends.release_time)?;
         if self.instances.is_some() {
             let generations: Vec<i32> = ends.generation.iter().map(|&n| n as i32).collect();
-            self.write_array(layout::END_GENERATION, &generations)?;
+            self.write_array(&mut sums, layout::END_GENERATION, &generations)?;
         }
         if !ends.mesh_face.is_empty() {
             let (cells, faces) = cells_and_faces(&ends.mesh_face);
-            self.write_array(layout::MESH_CELL, &cells)?;
-            self.write_array(layout::MESH_FACE, &faces)?;
+            self.write_array(&mut sums, layout::MESH_CELL, &cells)?;
+            self.write_array(&mut sums, layout::MESH_FACE, &faces)?;
         }
         if !ends.obstacle.is_empty() {
             let index = |obstacle: &Option<usize>| obstacle.map_or(-1, |index| index as i32);
             let obstacles: Vec<i32> = ends.obstacle.iter().map(index).collect();
-            self.write_array(layout::OBSTACLE, &obstacles)?;
+            self.write_array(&mut sums, layout::OBSTACLE, &obstacles)?;
         }
-        Ok(())
+        Ok(sums)
     }
 
-    fn write_array<T: Number>(&mut self, spec: ArraySpec, values: &[T]) -> Result<()> {
+    fn write_array<T: Number>(
+        &mut self,
+        sums: &mut Checksums,
+        spec: ArraySpec,
+        values: &[T],
+    ) -> Result<()> {
         let (counts, written) = (self.manifest.counts(), Arc::clone(&self.written));
         let of = (self.manifest.precisions(), counts);
-        let mut array = ArrayWriter::open(&self.folder, spec, of, 0, written)?;
+        let mut array = ArrayWriter::new(&self.folder, spec, of, 0, written);
+        array.prepare()?;
         array.append(values)?;
-        array.finish(counts)?;
+        array.finish()?;
+        array.describe(counts)?;
+        array.sync_metadata()?;
+        array.list(sums);
         self.manifest.arrays.push(spec.name.into());
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// All files below a folder, by their relative paths.
-fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let name = entry.file_name().into_string().unwrap();
@@ -49,7 +49,7 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
 }
 
 /// A block of a save, with different numbers everywhere.
-fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
+pub fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
     let (n, device) = (rows.len(), Device::flex());
     let wide = |shift: usize| rows.clone().flat_map(move |p| [0, 1, 2].map(|d| 3 * p + d + shift));
     let floats = |shift| {
@@ -193,7 +193,7 @@ pub fn stopped_run(folder: &Path, plan: &SavePlan, synced: usize, more: usize) -
 }
 
 /// Resumes a run and completes it.
-fn resume(folder: &Path, plan: &SavePlan, position: DurablePosition) {
+pub fn resume(folder: &Path, plan: &SavePlan, position: DurablePosition) {
     let mut writer = TrackWriter::resume(folder, position);
     writer.begin(plan).unwrap();
     write_saves(&mut writer, plan, position.saves as usize..plan.saves, plan.particles / 3 + 1);
@@ -467,6 +467,10 @@ fn store_for_peers() {
     };
     writer.end(&ends).unwrap();
     instances::store(&folder.join("lives"));
+    let plan = plan_of(5, 7, Precision::F64);
+    let unfinished = folder.join("unfinished");
+    let _ = std::fs::remove_dir_all(&unfinished);
+    stopped_run(&unfinished, &plan, 3, 1);
     for name in ["plain", "lives"] {
         let values = values_of(&Tracks::open(folder.join(name)).unwrap());
         std::fs::write(folder.join(format!("{name}.json")), values.to_string()).unwrap();
@@ -505,19 +509,20 @@ impl Drop for SmallDisk {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_is_resumed_after_a_full_disk() {
-    let Some(disk) = SmallDisk::new("8m") else {
+    let Some(disk) = SmallDisk::new("24m") else {
         println!("skipped: only root can mount a small file system");
         return;
     };
-    let plan = plan_of(20_000, 10, Precision::F64);
+    // The first chunks have 13 saves, and 17 MB.
+    let plan = plan_of(20_000, 20, Precision::F64);
     let path = disk.0.path().join("tracks");
     let mut writer = TrackWriter::new(&path);
     writer.begin(&plan).unwrap();
     write_saves(&mut writer, &plan, 0..2, plan.particles);
     let position = writer.sync().unwrap();
-    let refused = (2..10).find_map(|save| writer.save(block(&plan, save, 0..20_000)).err());
+    let refused = (2..20).find_map(|save| writer.save(block(&plan, save, 0..20_000)).err());
     let refused = refused.or_else(|| writer.end(&ends_of(&plan)).err()).unwrap().to_string();
-    assert!(refused.contains("c.0.0") && refused.contains("`: no space left for "), "{refused}");
+    assert!(refused.contains("c.1.0") && refused.contains("`: no space left for "), "{refused}");
     assert!(refused.contains(" bytes are available on its file system"), "{refused}");
     assert!(refused.contains("free some space and resume the run"), "{refused}");
     drop(writer);
