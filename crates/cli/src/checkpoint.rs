@@ -10,7 +10,7 @@ use anyhow::Result;
 use burntrace::{
     DurablePosition, RunNumbers, RunState,
     device::{self, OpenDevice},
-    io::{Checkpoint, CheckpointWriter, Tracks},
+    io::{Checkpoint, CheckpointWriter, Tracks, tracks::has_checksums},
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -173,6 +173,17 @@ impl RunCheckpoint {
         Some(entries.iter().filter_map(ResidenceTimes::from_integers).collect())
     }
 
+    /// A warning if the tracks that the resumed run keeps cannot be verified.
+    pub fn unverified(&self, folder: &Folder) -> Option<String> {
+        let keeps = self.durable() != DurablePosition::default();
+        let is_unverified = keeps && !has_checksums(folder.path("tracks"));
+        is_unverified.then(|| {
+            "the tracks so far have no checksums (an earlier version wrote them, or \
+             `time/checksums.txt` was removed): they are kept without verification"
+                .into()
+        })
+    }
+
     /// Warnings about differences of program and machine that can change the bits of the results.
     pub fn warnings(&self, device: &OpenDevice) -> Vec<String> {
         let version = env!("CARGO_PKG_VERSION");
@@ -204,7 +215,7 @@ fn missing(folder: &Folder) -> anyhow::Error {
 }
 
 /// The command that starts the run again.
-fn restart_hint(folder: &Folder) -> String {
+pub fn restart_hint(folder: &Folder) -> String {
     let (case, out) = (folder.path("case.toml"), folder.root.display());
     format!("start again with `burntrace run {} --out {out} --overwrite`", case.display())
 }

@@ -11,12 +11,16 @@ use std::path::{Path, PathBuf};
 /// Name of the checkpoint in the folder.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
+/// Name of the file with the corners of the domain, until the summary has them.
+pub const DOMAIN: &str = "domain.json";
+
 /// Subfolders of a run, and of the commands that evaluate it.
 const FOLDERS: [&str; 5] = ["tracks", "clouds", "pictures", "density", "ftle"];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "case.toml",
+    DOMAIN,
     "summary.json",
     "log.txt",
     "tracks.vtp",
@@ -76,7 +80,7 @@ impl Folder {
             ignore_missing(std::fs::remove_dir_all(folder.path(name)))?;
         }
         for name in FILES {
-            ignore_missing(std::fs::remove_file(folder.path(name)))?;
+            folder.remove(name)?;
         }
         make(root)?;
         Ok(folder)
@@ -118,6 +122,30 @@ impl Folder {
         format!("`burntrace run --resume {}`", self.root.display())
     }
 
+    /// The folder of the tracks.
+    pub fn tracks(&self) -> Result<PathBuf> {
+        let tracks = self.path("tracks");
+        match tracks.is_dir() {
+            true => Ok(tracks),
+            false if self.is_stopped() => Err(self.without_saves()),
+            false => Err(Misuse::error(format!(
+                "{} contains no run: it has no folder `tracks`; give an output folder of `burntrace \
+                 run`",
+                self.root.display()
+            ))),
+        }
+    }
+
+    /// An error for an unfinished run that has no complete save.
+    pub fn without_saves(&self) -> anyhow::Error {
+        Misuse::error(format!(
+            "{} contains a run without a complete save: it was stopped before, or is still in \
+             progress; wait for its first save, or resume it with {}",
+            self.root.display(),
+            self.resume_command()
+        ))
+    }
+
     /// An error for commands that need a finished run.
     pub fn unfinished(&self) -> anyhow::Error {
         Misuse::error(format!(
@@ -129,7 +157,12 @@ impl Folder {
 
     /// Removes the checkpoint if there is one.
     pub fn remove_checkpoint(&self) -> Result<()> {
-        ignore_missing(std::fs::remove_file(self.path(CHECKPOINT)))
+        self.remove(CHECKPOINT)
+    }
+
+    /// Removes a file if there is one.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        ignore_missing(std::fs::remove_file(self.path(name)))
     }
 }
 

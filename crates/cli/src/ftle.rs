@@ -4,6 +4,7 @@ use crate::{
     args::FtleArgs,
     case::{Misuse, SeedShape},
     figure_dir::FigureDir,
+    folder::DOMAIN,
     results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
@@ -15,7 +16,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
-    let results = Results::open(&args.run)?;
+    let results = Results::open(&args.run)?.note_unfinished();
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let ftle = exponents(&results, save, &device)?;
@@ -68,6 +69,14 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
              without outlets and sources",
         ));
     }
+    if !(results.knows_domain || low.is_some() && high.is_some()) {
+        return Err(Misuse::error(format!(
+            "the lattice of the seeds is not known: it depends on the domain, and the case gives none; \
+             {} has no `{DOMAIN}`, as an earlier version started its run; resume it with {}",
+            results.folder.root.display(),
+            results.folder.resume_command()
+        )));
+    }
     let corners = results.domain;
     let (low, high) = (low.unwrap_or(corners[0]), high.unwrap_or(corners[1]));
     let points = placement.unwrap_or_default().into();
@@ -77,6 +86,9 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
 
 /// The common release time of the particles.
 fn release(results: &Results) -> Result<f64> {
+    if !results.tracks.is_complete() {
+        return release_of_case(results);
+    }
     let times = results.tracks.ends()?.release_time;
     let mut released = times.into_iter().filter(|time| time.is_finite());
     let Some(first) = released.next() else {
@@ -89,6 +101,27 @@ fn release(results: &Results) -> Result<f64> {
              one release time"
         ))),
     }
+}
+
+/// The release time of the particles of an unfinished run, whose store does not have it yet.
+fn release_of_case(results: &Results) -> Result<f64> {
+    let case = results.case.as_ref();
+    let first_save = results.tracks.times().first().copied();
+    // Unless the case gives their times, saves start with the run.
+    let starts = case.is_some_and(|case| case.save.times.is_none());
+    let start = case.and_then(|case| case.trace.t0).or(first_save.filter(|_| starts));
+    let Some((case, start)) = case.zip(start) else {
+        return Err(Misuse::error(format!(
+            "the release time of the particles is not known until the run has ended, because the \
+             case has no trace.t0; resume it with {}",
+            results.folder.resume_command()
+        )));
+    };
+    let is_backward =
+        case.trace.dt.is_some_and(|dt| dt < 0.0) || case.trace.t1.is_some_and(|end| end < start);
+    let release = case.seeds.as_ref().and_then(|seeds| seeds.release).unwrap_or(start);
+    // A release before the start is at the start.
+    Ok(if is_backward { release.min(start) } else { release.max(start) })
 }
 
 /// The position of the first node.

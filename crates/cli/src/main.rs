@@ -35,6 +35,7 @@ mod shared;
 mod signals;
 mod summary;
 mod trace;
+mod verify;
 mod watch;
 
 use clap::Parser;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
         args::Command::Render(render) => render::execute(&render),
         args::Command::Report(report) => report::execute(&report),
+        args::Command::Verify(verify) => verify::execute(&verify),
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Bench(bench) => bench::execute(&bench),
     };

@@ -61,11 +61,13 @@ fn slice(results: &Results) -> Option<Slice> {
 fn sections(results: &Results, statistics: &TrackStatistics) -> Vec<Section> {
     let all = &statistics.all;
     let row = |name: &str, value: String| (name.to_string(), value);
-    let mut particles = vec![
+    let unfinished = results.unfinished().map(|note| row("unfinished", note));
+    let mut particles: Vec<_> = unfinished.into_iter().collect();
+    particles.extend([
         row("slots", statistics.slots.to_string()),
         row("released", all.released.to_string()),
         row("active", all.active.to_string()),
-    ];
+    ]);
     particles.extend(all.ends.iter().map(|end| (end.status.to_string(), end.count.to_string())));
     particles.push(row("waiting or empty", all.waiting.to_string()));
     let summary_row = |(name, path): &(&str, &str)| {

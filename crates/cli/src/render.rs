@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const PARTICLES: usize = 1000;
 
 pub fn execute(args: &RenderArgs) -> Result<()> {
-    let results = Results::open(&args.run)?;
+    let results = Results::open(&args.run)?.note_unfinished();
     let out = args.out.clone().unwrap_or_else(|| args.run.clone());
     let particles = args.particles.unwrap_or(PARTICLES);
     let mut written = Vec::new();

@@ -36,6 +36,11 @@ pub struct RunSummary<'a> {
     pub folder: &'a Path,
 }
 
+/// The corners of the domain, under the key that they have in `summary.json`.
+pub fn of_domain(domain: Domain) -> Value {
+    json!({ "domain": { "low": domain.low, "high": domain.high } })
+}
+
 impl RunSummary<'_> {
     /// The content of `summary.json`: counts by status, timings in seconds, throughput, device.
     pub fn json(&self) -> Value {
@@ -50,7 +55,7 @@ impl RunSummary<'_> {
             "launches": run.launches,
             "kernels": run.kernels,
             "field": self.loaded.json,
-            "domain": { "low": self.domain.low, "high": self.domain.high },
+            "domain": of_domain(self.domain)["domain"],
             "steps": run.steps,
             "saves": run.saves,
             "cancelled": run.cancelled,

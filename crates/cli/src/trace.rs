@@ -7,7 +7,7 @@ use crate::{
     counting_sink::CountingSink,
     errors,
     fingerprint::Fingerprint,
-    folder::{self, Folder},
+    folder::{self, DOMAIN, Folder},
     io_stats::IoMeter,
     job::{self, LoadedField},
     log,
@@ -16,7 +16,7 @@ use crate::{
     report, residence,
     shared::Shared,
     signals::{Signals, Stopped},
-    summary::RunSummary,
+    summary::{self, RunSummary},
     watch::{self, Watch},
 };
 use anyhow::{Context, Result};
@@ -123,7 +123,8 @@ fn open_resumed(
         )));
     }
     let change = change.map(|change| format!("{change}; accepted with --accept-changes"));
-    let warnings: Vec<String> = checkpoint.warnings(device).into_iter().chain(change).collect();
+    let warnings = checkpoint.warnings(device).into_iter().chain(change);
+    let warnings: Vec<String> = warnings.chain(checkpoint.unverified(&folder)).collect();
     log::warn(&warnings);
     checkpoint.resumed += 1;
     checkpoint.fingerprint = fingerprint;
@@ -160,6 +161,10 @@ impl CaseRun<'_> {
         let display = Display::new(output.quiet);
         let mut watch =
             Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
+        let domain = job::domain(self.case, self.loaded.field.domain())?;
+        if !folder.path(DOMAIN).exists() {
+            folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
+        }
         let device_bytes = device_bytes(&prepared);
         let run = self.trace_to_store(prepared, &mut watch)?;
         tracing::info!(?run, "tracing ends");
@@ -176,7 +181,7 @@ impl CaseRun<'_> {
             residence: residence.as_deref(),
             device: self.device,
             loaded: self.loaded,
-            domain: job::domain(self.case, self.loaded.field.domain())?,
+            domain,
             write_seconds: run.save_seconds + seconds,
             io: meter.stats(&shared),
             spent: meter.spent(),
@@ -188,6 +193,7 @@ impl CaseRun<'_> {
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
         folder.remove_checkpoint()?;
+        folder.remove(DOMAIN)?;
         let printed = self.with_report(&run, folder, printed)?;
         let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
                     `run.checkpoint = 0` writes no checkpoints";

@@ -44,6 +44,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Write report.md and report.json of a run: statistics, pictures and timings
     Report(ReportArgs),
+    /// Compare the tracks of a run with their checksums
+    Verify(VerifyArgs),
     /// List usable devices, and the reasons why others are not usable
     Devices(DevicesArgs),
     /// Benchmark devices, and check their results against a reference
@@ -139,6 +141,12 @@ pub struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// Folder of a run; it may be unfinished
+    pub run: PathBuf,
 }
 
 /// Output options of a run.

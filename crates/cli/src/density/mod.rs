@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 pub fn execute(args: &DensityArgs) -> Result<()> {
-    let results = Results::open(&args.run)?;
+    let results = Results::open(&args.run)?.note_unfinished();
     let request = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
     let device = results.device(args.device.as_deref())?;

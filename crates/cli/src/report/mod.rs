@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const PARTICLES: usize = 200;
 
 pub fn execute(args: &ReportArgs) -> Result<()> {
-    let results = Results::open(&args.run)?;
+    let results = Results::open(&args.run)?.note_unfinished();
     let groups = match args.groups.is_empty() {
         true => results.groups(),
         false => args.groups.iter().map(|text| group(text)).collect::<Result<_>>()?,

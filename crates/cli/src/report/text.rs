@@ -9,6 +9,9 @@ use std::fmt::Write;
 /// The content of `report.md`: counts, pictures, residence times, dispersion, timings, case.
 pub fn markdown(report: &RunReport) -> String {
     let mut text = format!("# {}\n", report.results.name());
+    if let Some(note) = report.results.unfinished() {
+        line(&mut text, &format!("\n**Unfinished:** {note}."));
+    }
     counts(report, &mut text);
     figures(report, &mut text);
     ends(report, &mut text);

@@ -1,8 +1,8 @@
-//! A finished run in its folder.
+//! A run in its folder.
 
 use crate::{
     case::{self, Case, Misuse, Units},
-    folder::Folder,
+    folder::{DOMAIN, Folder},
 };
 use anyhow::Result;
 use burntrace::{
@@ -12,7 +12,8 @@ use burntrace::{
 use serde_json::Value;
 use std::path::Path;
 
-/// A finished run. Runs of earlier versions have a track store, and possibly no other files.
+/// A run: finished, or the complete saves of an unfinished one. Runs of earlier versions have a track
+/// store, and possibly no other files.
 pub struct Results {
     pub folder: Folder,
     pub tracks: io::Tracks,
@@ -22,32 +23,50 @@ pub struct Results {
     pub summary: Value,
     /// Low and high corner of the domain.
     pub domain: [[f64; 3]; 2],
+    /// Whether the run or its case gives the domain; if not, it is the bounding box of all positions.
+    pub knows_domain: bool,
 }
 
 impl Results {
     /// Opens the folder of a run.
     pub fn open(root: &Path) -> Result<Results> {
         let folder = Folder::at(root);
-        if folder.is_stopped() {
-            return Err(folder.unfinished());
+        let store = folder.tracks()?;
+        if folder.is_stopped() && !io::tracks::is_store(&store) {
+            return Err(folder.without_saves());
         }
-        let store = folder.path("tracks");
-        if !store.is_dir() {
-            return Err(Misuse::error(format!(
-                "{} contains no run: it has no folder `tracks`; give an output folder of `burntrace \
-                 run`",
-                root.display()
-            )));
+        let tracks = io::Tracks::open_partial(store).map_err(Misuse::of)?;
+        if !tracks.is_complete() && tracks.num_saves() == 0 {
+            return Err(folder.without_saves());
         }
-        let tracks = io::Tracks::open(store).map_err(Misuse::of)?;
-        let summary = summary(&folder)?;
+        let summary = json(&folder, "summary.json")?;
         // Pictures need no case, and the case of an earlier version may be unreadable.
         let case = case::read(&folder.path("case.toml"), &[]).ok();
-        let domain = match domain_of_summary(&summary).or_else(|| domain_of_case(case.as_ref())) {
-            Some(domain) => domain,
-            None => bounds_of_positions(&tracks)?,
-        };
-        Ok(Results { folder, tracks, case, summary, domain })
+        let unfinished = json(&folder, DOMAIN)?;
+        let domain = domain_of_summary(&summary).or_else(|| domain_of_summary(&unfinished));
+        let given = domain.or_else(|| domain_of_case(case.as_ref()));
+        let domain = given.map_or_else(|| bounds_of_positions(&tracks), Ok)?;
+        Ok(Results { folder, tracks, case, summary, domain, knows_domain: given.is_some() })
+    }
+
+    /// Prints a note on standard error if the run is unfinished.
+    pub fn note_unfinished(self) -> Results {
+        if let Some(note) = self.unfinished() {
+            eprintln!("note: {}: {note}", self.folder.root.display());
+        }
+        self
+    }
+
+    /// Says which saves an unfinished run has; `None` for a finished run.
+    pub fn unfinished(&self) -> Option<String> {
+        let tracks = &self.tracks;
+        let last = tracks.times().last().filter(|_| !tracks.is_complete())?;
+        Some(format!(
+            "the run was stopped or is still in progress; this is its state after {} of {} saves, at \
+             t = {last}",
+            tracks.num_saves(),
+            tracks.num_planned_saves()
+        ))
     }
 
     /// The given device, else the device of the run.
@@ -124,8 +143,9 @@ impl Results {
     }
 }
 
-fn summary(folder: &Folder) -> Result<Value> {
-    let path = folder.path("summary.json");
+/// The content of a JSON file; null without it.
+fn json(folder: &Folder, name: &str) -> Result<Value> {
+    let path = folder.path(name);
     match std::fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             Misuse::error(format!(

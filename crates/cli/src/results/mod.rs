@@ -1,4 +1,4 @@
-//! Finished runs, for the commands that process them.
+//! Runs, for the commands that process them.
 
 mod finished_run;
 mod layer;

@@ -14,3 +14,4 @@ mod requirements;
 mod results;
 mod resume;
 mod sources;
+mod unfinished;

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Re-injection, a source, a random walk, and a checkpoint at each save.
-const REINJECTION: &str = "[field]\nflow = \"double-gyre\"\n\
+pub const REINJECTION: &str = "[field]\nflow = \"double-gyre\"\n\
     sample = { nodes = [65, 33, 2], start = 0.0, stop = 10.0, frames = 11 }\n\
     [domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [2.0, 1.0, 1.0]\n\
     [boundary]\nx = [\"outlet\", \"outlet\"]\ny = [\"reflect\", \"reflect\"]\n\
@@ -51,13 +51,13 @@ impl Random {
     }
 }
 
-fn folder_with(case: &str) -> tempfile::TempDir {
+pub fn folder_with(case: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     folder
 }
 
-fn start(folder: &Path, args: &[&str]) -> Child {
+pub fn start(folder: &Path, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_burntrace"));
     command.current_dir(folder).args(args).stdout(Stdio::null()).stderr(Stdio::piped());
     command.spawn().unwrap()
@@ -69,7 +69,7 @@ fn succeed(folder: &Path, args: &[&str]) {
 }
 
 /// Waits until a file contains some text.
-fn wait_for(path: &Path, words: &str) {
+pub fn wait_for(path: &Path, words: &str) {
     let start = Instant::now();
     while !std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(words)) {
         assert!(start.elapsed() < Duration::from_secs(60), "no `{words}` in {}", path.display());
@@ -97,7 +97,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Asserts that two runs have identical tracks and counts.
-fn assert_same(folder: &Path, names: [&str; 2]) {
+pub fn assert_same(folder: &Path, names: [&str; 2]) {
     let [first, second] = names.map(|name| files(&folder.join(name).join("tracks")));
     let [keys, others] = [&first, &second].map(|files| files.keys().collect::<Vec<_>>());
     assert_eq!(keys, others, "{names:?}");
@@ -273,7 +273,7 @@ fn signal_within_a_long_launch_is_answered() {
 }
 
 /// Frames that are read while the run traces.
-const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
+pub const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
     periodic_axes = [\"x\", \"y\", \"z\"]\n\
     [boundary]\nx = [\"periodic\", \"periodic\"]\ny = [\"periodic\", \"periodic\"]\n\
     z = [\"periodic\", \"periodic\"]\n\
@@ -281,7 +281,7 @@ const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\nstrategy = \"streamed-frames\"\ncheckpoint_segments = 1\n";
 
 /// Writes a frame of a rotating velocity, with another first number if given.
-fn frame(folder: &Path, number: usize, first: Option<&str>) -> PathBuf {
+pub fn frame(folder: &Path, number: usize, first: Option<&str>) -> PathBuf {
     let mut values = String::new();
     for k in 0..9 * 9 * 9 {
         let angle = 0.1 * number as f64 + 0.01 * f64::from(k);

@@ -1,0 +1,220 @@
+//! Runs that have not ended: their complete saves can be evaluated and verified. Damaged tracks.
+
+use super::program::{assert_refused, burntrace, text};
+use super::resume::{REINJECTION, SERIES, assert_same, folder_with, frame, start, wait_for};
+use burntrace::io::{TrackWriter, Tracks};
+use burntrace::{Precision, SavePlan, TrackSink};
+use serde_json::Value;
+use std::path::Path;
+
+/// Particles on a lattice, so that FTLE are defined.
+fn case() -> String {
+    SERIES.replace("kind = \"sobol\"\ncount = 5000", "kind = \"grid\"\ncounts = [9, 8, 4]")
+}
+
+/// Resumes the run with the repaired frame.
+const RESUME: [&str; 5] = ["run", "--resume", "out", "--quiet", "--accept-changes"];
+
+/// A complete run in `whole`, and a run in `out` that stopped at frame 30 of 40.
+fn stopped(case: &str) -> tempfile::TempDir {
+    let folder = folder_with(case);
+    let path = folder.path();
+    (0..40).for_each(|number| drop(frame(path, number, None)));
+    done(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    frame(path, 30, Some("nan"));
+    let output = burntrace(path, &["run", "case.toml", "--quiet"]);
+    assert_refused(&output, 1, &["--resume out"]);
+    frame(path, 30, None);
+    folder
+}
+
+/// The outputs of a call that must succeed.
+fn done(folder: &Path, args: &[&str]) -> [String; 2] {
+    let output = burntrace(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    [text(&output.stdout), text(&output.stderr)]
+}
+
+/// The JSON of a call that must succeed, and must say whether the run is unfinished.
+fn json(folder: &Path, args: &[&str], is_unfinished: bool) -> Value {
+    let [out, err] = done(folder, args);
+    let note = "note: out: the run was stopped or is still in progress; this is its state after ";
+    assert_eq!(err.contains(note), is_unfinished, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
+    let folder = stopped(&case());
+    let path = folder.path();
+    let saves = Tracks::open_partial(path.join("out/tracks")).unwrap().num_saves();
+    let whole = Tracks::open(path.join("whole/tracks")).unwrap().num_saves();
+    assert!(saves > 10 && saves < whole, "{saves} of {whole}");
+    let report = json(path, &["report", "out", "--json", "--particles"], true);
+    assert_eq!(report["statistics"]["complete"], false);
+    assert_eq!(report["statistics"]["times"].as_array().unwrap().len(), saves);
+    let all = json(path, &["report", "whole", "--json"], false);
+    let of = |report: &Value, save| report["statistics"]["all"]["saves"][save].clone();
+    assert_eq!(of(&report, saves - 1), of(&all, saves - 1));
+    let text = std::fs::read_to_string(path.join("out/report.md")).unwrap();
+    let note = format!(
+        "**Unfinished:** the run was stopped or is still in progress; this is its \
+                        state after {saves} of {whole} saves, at t = "
+    );
+    assert!(text.contains(&note), "{text}");
+    let last = (saves - 1).to_string();
+    for (command, save) in [("density", "last"), ("density", "3"), ("ftle", "last"), ("ftle", "3")]
+    {
+        let save_of_whole = if save == "last" { last.as_str() } else { save };
+        let mut found = json(path, &[command, "out", "--save", save, "--json"], true);
+        let mut expected =
+            json(path, &[command, "whole", "--save", save_of_whole, "--json"], false);
+        for value in [&mut found, &mut expected] {
+            let value = if value.is_array() { &mut value[0] } else { value };
+            value["files"] = Value::Null;
+        }
+        assert_eq!(found, expected, "{command} at {save}");
+    }
+    let [out, err] = done(path, &["render", "out", "--size", "640x480"]);
+    assert!(out.contains("tracks.png") && err.contains("note: out: "), "{out}{err}");
+    done(path, &["render", "out", "--html", "--gif", "--seconds", "0.2", "--color", "age"]);
+    let page = std::fs::read_to_string(path.join("out/page.html")).unwrap();
+    assert!(page.contains("unfinished"));
+    // The run is not changed by this.
+    done(path, &RESUME);
+    std::fs::remove_dir_all(path.join("whole/tracks/density")).unwrap();
+    for axis in ["x", "y", "z"] {
+        std::fs::remove_dir_all(path.join(format!("whole/tracks/density_{axis}"))).unwrap();
+    }
+    assert_same(path, ["whole", "out"]);
+    assert!(!path.join("out/domain.json").exists());
+    json(path, &["report", "out", "--json"], false);
+}
+
+#[test]
+fn ftle_of_an_unfinished_run_start_at_the_release() {
+    let late = case().replace("[trace]", "release = 0.4\n[trace]");
+    let folder = stopped(&late);
+    let ftle = |run: &str, is_unfinished| {
+        let mut found =
+            json(folder.path(), &["ftle", run, "--save", "20", "--json"], is_unfinished);
+        found["files"] = Value::Null;
+        found
+    };
+    assert_eq!(ftle("out", true), ftle("whole", false));
+    // A run of an earlier version.
+    std::fs::remove_file(folder.path().join("out/domain.json")).unwrap();
+    let refused = burntrace(folder.path(), &["ftle", "out"]);
+    assert_refused(&refused, 2, &["lattice", "domain.json", "--resume out"]);
+    // Without the start of the run, the release is unknown.
+    let times: Vec<f64> = (1..38).map(|save| 0.25 * f64::from(save)).collect();
+    let times = format!("times = {times:?}");
+    let folder = stopped(&case().replace("every = 50", &times));
+    let refused = burntrace(folder.path(), &["ftle", "out"]);
+    assert_refused(&refused, 2, &["release time", "until the run has ended", "--resume out"]);
+}
+
+#[test]
+fn a_run_without_a_complete_save_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    std::fs::create_dir_all(&out).unwrap();
+    std::fs::write(out.join("checkpoint.bin"), "").unwrap();
+    let refused = || {
+        for command in ["report", "render", "density", "ftle"] {
+            let parts = ["out contains a run without a complete save", "--resume out"];
+            assert_refused(&burntrace(folder.path(), &[command, "out"]), 2, &parts);
+        }
+    };
+    refused();
+    std::fs::create_dir_all(out.join("tracks")).unwrap();
+    refused();
+    let plan = SavePlan {
+        particles: 3,
+        reuses_slots: false,
+        saves: 2,
+        precision: Precision::F32,
+        positions: Precision::F32,
+        velocity: false,
+        periods: [0.0; 3],
+    };
+    TrackWriter::new(out.join("tracks")).begin(&plan).unwrap();
+    refused();
+    let [verified, _] = done(folder.path(), &["verify", "out"]);
+    assert!(verified.contains("is intact: 0 files, 0 bytes, 0 of 2 saves"), "{verified}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_in_progress_is_evaluated_and_verified() {
+    let case =
+        REINJECTION.replace("steps = 400", "steps = 40000").replace("every = 10", "every = 100");
+    let folder = folder_with(&case);
+    let path = folder.path();
+    let mut child = start(path, &["run", "case.toml", "--quiet"]);
+    wait_for(&path.join("out/log.txt"), "checkpoint");
+    for _ in 0..3 {
+        let [verified, _] = done(path, &["verify", "out"]);
+        assert!(verified.contains("is intact: "), "{verified}");
+        let density = ["density", "out", "--json", "--no-pictures", "--nodes", "9", "--out", "d"];
+        json(path, &density, true);
+        done(path, &["render", "out", "--out", "p", "--size", "640x480"]);
+    }
+    assert!(child.try_wait().unwrap().is_none(), "the run is still in progress");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Slots are re-used: the instances that have ended are counted.
+    let report = json(path, &["report", "out", "--json", "--particles"], true);
+    let all = &report["statistics"]["all"];
+    let count = |key: &str| all[key].as_u64().unwrap();
+    assert_eq!(count("released"), count("active") + count("ended"));
+    assert!(count("ended") > 0);
+}
+
+/// Inverts a bit in the middle of the durable part of a file.
+fn flip(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn damaged_tracks_are_not_resumed_and_verify_names_them() {
+    let folder = stopped(&case());
+    let path = folder.path();
+    let [verified, _] = done(path, &["verify", "out"]);
+    assert!(verified.contains("out/tracks is intact: ") && verified.contains(" of "), "{verified}");
+    let chunk = path.join("out/tracks/position/c.0.0.0");
+    flip(&chunk);
+    let named = "out/tracks/position/c.0.0.0`: found other bytes than its checksum says";
+    let parts = [named, "restore it from a copy", "burntrace run --resume out"];
+    assert_refused(&burntrace(path, &RESUME), 1, &parts);
+    let hint = "start again with `burntrace run out/case.toml --out out --overwrite`";
+    assert_refused(&burntrace(path, &["verify", "out"]), 1, &["1 of 4 files", named, hint]);
+    flip(&chunk);
+    done(path, &RESUME);
+    assert_same(path, ["whole", "out"]);
+
+    let [verified, _] = done(path, &["verify", "out"]);
+    assert!(verified.starts_with("out/tracks is intact: "), "{verified}");
+    let status = path.join("out/tracks/status/c.0.0");
+    flip(&chunk);
+    std::fs::write(&status, "short").unwrap();
+    std::fs::remove_file(path.join("out/tracks/end_time/c.0")).unwrap();
+    let parts = ["3 of ", named, "status/c.0.0`: found 5 bytes", "end_time/c.0`: found no such"];
+    assert_refused(&burntrace(path, &["verify", "out"]), 1, &parts);
+    std::fs::remove_file(path.join("out/tracks/time/checksums.txt")).unwrap();
+    let parts = ["out/tracks` has no checksums", "earlier version"];
+    assert_refused(&burntrace(path, &["verify", "out"]), 1, &parts);
+    assert_refused(&burntrace(path, &["verify", "none"]), 2, &["none contains no run"]);
+}
+
+#[test]
+fn resuming_a_run_without_checksums_warns() {
+    let folder = stopped(&case());
+    let path = folder.path();
+    std::fs::remove_file(path.join("out/tracks/time/checksums.txt")).unwrap();
+    let [_, err] = done(path, &RESUME);
+    assert!(err.contains("warning: the tracks so far have no checksums"), "{err}");
+    assert_same(path, ["whole", "out"]);
+}
