@@ -14,8 +14,28 @@ pub const CHECKPOINT: &str = "checkpoint.bin";
 /// Name of the file with the corners of the domain, until the summary has them.
 pub const DOMAIN: &str = "domain.json";
 
-/// Subfolders of a run, and of the commands that evaluate it.
-const FOLDERS: [&str; 5] = ["tracks", "clouds", "pictures", "density", "ftle"];
+/// Subfolders of a run, and of the commands that evaluate it: all files with these names in them,
+/// where `#` is a number, and with these extensions, are theirs.
+const FOLDERS: [(&str, &[&str], &[&str]); 4] = [
+    ("clouds", &["clouds", "cloud_#"], &["pvd", "vtp"]),
+    ("pictures", &PICTURES, &["png", "svg"]),
+    ("density", &["density_#"], &["vti", "png", "csv"]),
+    ("ftle", &["ftle_#"], &["vti", "png"]),
+];
+
+/// Names of pictures.
+const PICTURES: [&str; 10] = [
+    "tracks",
+    "tracks-xy",
+    "tracks-xz",
+    "tracks-yz",
+    "tracks-3d",
+    "density",
+    "particles",
+    "ends",
+    "dispersion",
+    "residence",
+];
 
 /// Files of a run, and of the commands that evaluate it.
 const FILES: [&str; 11] = [
@@ -76,8 +96,9 @@ impl Folder {
         folder.refuse_other_tracks()?;
         // First, so that a checkpoint never outlives the tracks that it refers to.
         folder.remove_checkpoint()?;
-        for name in FOLDERS {
-            ignore_missing(std::fs::remove_dir_all(folder.path(name)))?;
+        ignore_missing(std::fs::remove_dir_all(folder.path("tracks")))?;
+        for (name, stems, extensions) in FOLDERS {
+            remove_own(&folder.path(name), stems, extensions)?;
         }
         for name in FILES {
             folder.remove(name)?;
@@ -166,6 +187,40 @@ impl Folder {
     }
 }
 
+/// Removes the files in a folder whose names have one of the stems and extensions, and the folder if
+/// nothing else is in it.
+fn remove_own(folder: &Path, stems: &[&str], extensions: &[&str]) -> Result<()> {
+    let failed = || format!("cannot read {}", folder.display());
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.with_context(failed)?,
+    };
+    let mut has_others = false;
+    for entry in entries {
+        let entry = entry.with_context(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_file = entry.file_type().with_context(failed)?.is_file();
+        match is_file && is_own(&name, stems, extensions) {
+            true => ignore_missing(std::fs::remove_file(entry.path()))?,
+            false => has_others = true,
+        }
+    }
+    if has_others { Ok(()) } else { ignore_missing(std::fs::remove_dir(folder)) }
+}
+
+/// Whether a name has one of the stems and extensions, and possibly `.part` after it.
+fn is_own(name: &str, stems: &[&str], extensions: &[&str]) -> bool {
+    let name = name.strip_suffix(".part").unwrap_or(name);
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let has_stem = |own: &&str| match own.strip_suffix('#') {
+        Some(start) => stem.strip_prefix(start).is_some_and(|number| {
+            number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+        }),
+        None => stem == *own,
+    };
+    extensions.contains(&extension) && stems.iter().any(has_stem)
+}
+
 /// Creates a folder and its parents if they do not exist.
 pub fn make(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
@@ -182,5 +237,38 @@ fn ignore_missing(result: std::io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_the_program_are_own() {
+        let own = |of: &str, name: &str| {
+            let (_, stems, extensions) = FOLDERS.into_iter().find(|(all, ..)| *all == of).unwrap();
+            is_own(name, stems, extensions)
+        };
+        for (of, name) in [
+            ("clouds", "clouds.pvd"),
+            ("clouds", "cloud_00012.vtp"),
+            ("clouds", "cloud_123456.vtp.part"),
+            ("pictures", "tracks-3d.svg"),
+            ("density", "density_00003.csv"),
+            ("ftle", "ftle_00003.png"),
+        ] {
+            assert!(own(of, name), "{name}");
+        }
+        for (of, name) in [
+            ("clouds", "cloud_1.vtp"),
+            ("clouds", "clouds.pvsm"),
+            ("pictures", "tracks-final.png"),
+            ("pictures", "tracks"),
+            ("density", "density_0000x.vti"),
+            ("ftle", "density_00003.vti"),
+        ] {
+            assert!(!own(of, name), "{name}");
+        }
     }
 }

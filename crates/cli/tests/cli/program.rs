@@ -378,6 +378,43 @@ fn overwriting_removes_no_files_that_no_run_wrote() {
 }
 
 #[test]
+fn overwriting_keeps_other_files_in_folders_of_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let out = path.join("out");
+    let clouds = ["--set", "save.vtk=[\"clouds\"]", "--set", "save.report=\"always\""];
+    assert!(small_run(path, &clouds).status.success());
+    for args in [&["density", "out"][..], &["ftle", "out"], &["render", "out", "--view", "xy,3d"]] {
+        let output = burntrace(path, args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let results = ["clouds", "pictures", "density", "ftle"];
+    let entries = |name: &str| std::fs::read_dir(out.join(name)).unwrap().count();
+    assert!(results.iter().all(|name| entries(name) > 1), "{:?}", results.map(entries));
+    let none = ["--overwrite", "--set", "save.report=\"never\""];
+    let output = small_run(path, &none);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(results.iter().all(|name| !out.join(name).exists()), "only results were there");
+    assert!(!out.join("tracks/density").exists());
+    for name in results {
+        std::fs::create_dir_all(out.join(name).join("aside")).unwrap();
+        for file in ["notes.txt", "cloud_00001.vtp", "tracks.png", "aside/density_00001.vti"] {
+            std::fs::write(out.join(name).join(file), "mine").unwrap();
+        }
+    }
+    let output = small_run(path, &none);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for name in results {
+        assert!(out.join(name).join("notes.txt").exists(), "{name}");
+        assert!(out.join(name).join("aside/density_00001.vti").exists(), "{name}");
+        assert_eq!(out.join(name).join("cloud_00001.vtp").exists(), name != "clouds", "{name}");
+        assert_eq!(out.join(name).join("tracks.png").exists(), name != "pictures", "{name}");
+    }
+    std::fs::write(out.join("tracks/position/notes.txt"), "mine").unwrap();
+    assert_refused(&small_run(path, &["--overwrite"]), 2, &["(position/notes.txt)", "--out"]);
+}
+
+#[test]
 fn other_things_than_fields_and_folders_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
