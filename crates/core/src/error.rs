@@ -5,6 +5,16 @@ use crate::{Face, Precision};
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// A number in the shortest form that says as much as a reader needs: 12 digits, and an exponent where it
+/// is very small or large.
+pub(crate) fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.11e}").parse().unwrap_or(x);
+    match rounded.abs() {
+        0.0 | 1e-5..1e15 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
+}
+
 /// An error: what was given, why it is not valid, and what to give instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -139,8 +149,9 @@ pub enum Error {
 
     /// A run leaves the time range of the field.
     #[error(
-        "the run extends from t = {t0} to t = {t1}, but the field from {first} to {last}; shorten \
-         the run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)"
+        "the run extends from t = {} to t = {}, but the field from {} to {}; shorten \
+         the run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)",
+        short(*t0), short(*t1), short(*first), short(*last)
     )]
     OutsideTime {
         /// Start of the run.
@@ -317,4 +328,16 @@ pub enum Error {
     /// A track sink failed.
     #[error("the tracks could not be written")]
     Sink(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.1 + 0.2, 1e300, -1e-30, 0.0, 1.0, -2.5, 1e10, f64::NAN].map(short);
+        assert_eq!(texts, ["0.3", "1e300", "-1e-30", "0", "1", "-2.5", "10000000000", "NaN"]);
+        assert_eq!(short(f64::INFINITY), "inf");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Steps and saves are computed on demand, so that memory does not grow with the number of steps.
 
-use crate::{Error, Result, tracer::Cursor};
+use crate::{Error, Result, error::short, tracer::Cursor};
 
 /// A time span as requested: any two of `t1`, `dt` and `steps` define the third.
 ///
@@ -66,26 +66,64 @@ impl Span {
                 TimeSpan { t0, t1, dt: (t1 - t0) / steps as f64, steps }
             }
             (t1, Some(dt), steps) => with_steps(t0, t1.unwrap_or(last), dt, steps)?,
+            (None, None, None) if first == last => {
+                return Err(Error::Span(format!(
+                    "t1, dt and steps are missing, and the field has no end, as it has the same velocities at \
+                     all times; give two of them, such as t1 = {} and dt = 0.01",
+                    short(t0 + 1.0)
+                )));
+            }
             (_, None, None) => {
                 return Err(Error::Span(
                     "dt and steps are missing; give two of t1, dt and steps".into(),
                 ));
             }
         };
-        if span.t0 == span.t1 {
-            return Err(Error::Span(format!(
-                "it starts and ends at t = {t0}; give t1, or dt and steps"
-            )));
-        }
-        if span.steps > i32::MAX as u64 / 2 {
-            return Err(Error::Span(format!(
-                "it has {} steps, more than {}; use a longer step",
-                span.steps,
-                i32::MAX / 2
-            )));
-        }
+        check_span(&span)?;
         Ok(span)
     }
+}
+
+/// Refuses a span without a length, or with steps that times cannot count.
+fn check_span(span: &TimeSpan) -> Result<()> {
+    if span.t0 == span.t1 {
+        return Err(Error::Span(format!(
+            "it starts and ends at t = {}; give t1, or dt and steps",
+            short(span.t0)
+        )));
+    }
+    if !span.t1.is_finite() || !span.dt.is_finite() {
+        return Err(Error::Span(format!(
+            "{} steps of {} from t = {} end at {}; give fewer or shorter steps",
+            span.steps,
+            short(span.dt),
+            short(span.t0),
+            short(span.t1)
+        )));
+    }
+    let resolution = resolution(span);
+    if span.dt.abs() < resolution {
+        return Err(Error::Span(format!(
+            "a step of {} is shorter than times between {} and {} can be apart ({resolution:.1e}); give \
+             longer steps, or times closer to 0",
+            short(span.dt),
+            short(span.t0),
+            short(span.t1)
+        )));
+    }
+    if span.steps > i32::MAX as u64 / 2 {
+        return Err(Error::Span(format!(
+            "it has {} steps, more than {}; use a longer step",
+            span.steps,
+            i32::MAX / 2
+        )));
+    }
+    Ok(())
+}
+
+/// The minimum distance of times in a span that tells them apart.
+fn resolution(span: &TimeSpan) -> f64 {
+    4.0 * f64::EPSILON * span.t0.abs().max(span.t1.abs())
 }
 
 /// A span with a step length and an end, and optionally a number of steps that must agree.
@@ -93,14 +131,20 @@ fn with_steps(t0: f64, t1: f64, dt: f64, steps: Option<u64>) -> Result<TimeSpan>
     let needed = (t1 - t0) / dt;
     if needed < 0.0 {
         return Err(Error::Span(format!(
-            "dt = {dt} does not lead from t0 = {t0} to t1 = {t1}; change its sign"
+            "dt = {} does not lead from t0 = {} to t1 = {}; change its sign",
+            short(dt),
+            short(t0),
+            short(t1)
         )));
     }
     let count = (needed - SLACK).ceil().max(1.0) as u64;
     match steps {
         Some(steps) if steps != count => Err(Error::Span(format!(
-            "{steps} steps of {dt} do not lead from {t0} to {t1}, which takes {count}; omit one \
-             of t1, dt and steps"
+            "{steps} steps of {} do not lead from {} to {}, which takes {count}; omit one of t1, dt and \
+             steps",
+            short(dt),
+            short(t0),
+            short(t1)
         ))),
         _ => Ok(TimeSpan { t0, t1, dt, steps: count }),
     }
@@ -195,15 +239,18 @@ impl Schedule {
             SaveAt::EveryTime(interval) => {
                 if !interval.is_finite() || *interval <= 0.0 {
                     return Err(Error::Saves(format!(
-                        "the interval {interval} is not valid; give a positive time"
+                        "the interval {} is not valid; give a positive time",
+                        short(*interval)
                     )));
                 }
-                let resolution = 4.0 * f64::EPSILON * span.t0.abs().max(span.t1.abs());
+                let resolution = resolution(&span);
                 if *interval < resolution {
                     return Err(Error::Saves(format!(
-                        "the interval {interval} is shorter than times between {} and {} can be apart \
+                        "the interval {} is shorter than times between {} and {} can be apart \
                          ({resolution:.1e}); give a longer one",
-                        span.t0, span.t1
+                        short(*interval),
+                        short(span.t0),
+                        short(span.t1)
                     )));
                 }
                 count(1.0 + ((span.t1 - span.t0).abs() / interval - SLACK).ceil())?
@@ -294,14 +341,17 @@ fn check_times(span: &TimeSpan, times: &[f64]) -> Result<usize> {
     for (i, &t) in times.iter().enumerate() {
         if !t.is_finite() || span.is_before(t, span.t0) || span.is_before(span.t1, t) {
             return Err(Error::Saves(format!(
-                "t = {t} is not in the run from {} to {}",
-                span.t0, span.t1
+                "t = {} is not in the run from {} to {}",
+                short(t),
+                short(span.t0),
+                short(span.t1)
             )));
         }
         if i > 0 && !span.is_before(times[i - 1], t) {
             return Err(Error::Saves(format!(
-                "{t} follows {}; order the times in the direction of the run",
-                times[i - 1]
+                "{} follows {}; order the times in the direction of the run",
+                short(t),
+                short(times[i - 1])
             )));
         }
     }
@@ -390,8 +440,17 @@ mod tests {
         assert!(resolve(Some(1.0), Some(0.1), Some(11)).is_err());
         assert!(resolve(Some(1.0), Some(-0.1), None).is_err());
         assert!(resolve(None, None, None).is_err());
+        let steady = Span { t0: Some(3.0), ..Span::default() }.resolve([0.0, 0.0]);
+        let message = steady.unwrap_err().to_string();
+        assert!(message.contains("t1, dt and steps are missing"), "{message}");
+        assert!(message.contains("two of them, such as t1 = 4"), "{message}");
         assert!(resolve(Some(f64::NAN), Some(0.1), None).is_err());
         assert!(resolve(Some(0.0), Some(0.1), None).is_err());
+        let message = resolve(None, Some(1e308), Some(100)).unwrap_err().to_string();
+        assert!(message.contains("100 steps of 1e308 from t = 0 end at inf"), "{message}");
+        let late = Span { t0: Some(1e16), t1: Some(1e16 + 8.0), dt: Some(0.5), steps: None };
+        let message = late.resolve([0.0, 0.0]).unwrap_err().to_string();
+        assert!(message.contains("a step of 0.5 is shorter than times between 1e16"), "{message}");
         let backward = Span { dt: Some(-1.0), ..Span::default() }.resolve([2.0, 9.0]).unwrap();
         assert_eq!((backward.t0, backward.t1, backward.steps), (9.0, 2.0, 7));
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     Error, Inlet, Precision, Result,
+    error::short,
     schedule::{Chunk, TimeSpan},
 };
 use burntrace_kernels::Releases;
@@ -164,6 +165,10 @@ fn check_table(rows: &[[f64; 2]]) -> Result<()> {
     Ok(())
 }
 
+/// Maximum number of releases in a step for each particle of the capacity. A particle that is released
+/// in a step rarely ends in it, so that nearly all further releases would be dropped.
+const MAX_RELEASES_PER_SLOT: f64 = 4.0;
+
 /// The release times of a source, from launch to launch.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable {
@@ -216,6 +221,15 @@ impl Interval {
         self.before + (self.rate + bend) * self.length
     }
 
+    /// The maximum rate.
+    fn peak(&self) -> f64 {
+        match self.length {
+            0.0 => 0.0,
+            _ if self.derivative <= 0.0 => self.rate,
+            length => self.rate + self.derivative * length,
+        }
+    }
+
     /// The last time in the interval at which at most `number` releases have happened.
     fn time(&self, number: f64) -> f64 {
         let due = number - self.before;
@@ -251,6 +265,35 @@ impl Timetable {
         };
         let intervals = rows.windows(2).map(interval).collect();
         Timetable { releasing: Releasing::Intervals { intervals, at: 0 }, next: 0 }
+    }
+
+    /// Refuses a rate that the capacity of the source cannot hold, before the releases of a launch fill
+    /// the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Release`] if a step has many more releases than the source has capacity.
+    pub fn check(&self, source: &Source, span: &TimeSpan) -> Result<()> {
+        let Releasing::Intervals { intervals, .. } = &self.releasing else { return Ok(()) };
+        let (peak, total) = intervals
+            .iter()
+            .filter(|interval| interval.start < (span.t1 - span.t0).abs())
+            .map(|interval| (interval.peak(), interval.after() - interval.before))
+            .fold((0.0_f64, 0.0), |(peak, total), (rate, count)| (peak.max(rate), total + count));
+        let per_step = (peak * span.dt.abs()).min(total);
+        let max = MAX_RELEASES_PER_SLOT * source.capacity as f64;
+        if per_step <= max {
+            return Ok(());
+        }
+        fail(format!(
+            "its rate of {} particles per unit of time releases {per_step:.3e} in a step of {}, and it has \
+             a capacity of {} particles at a time, so that it would drop most of them; give a rate of up to \
+             {}, a greater capacity or a shorter step",
+            short(peak),
+            short(span.dt.abs()),
+            source.capacity,
+            short(max / span.dt.abs())
+        ))
     }
 
     /// Number of releases so far.
@@ -380,5 +423,27 @@ mod tests {
         assert!(table(&[[0.0, 0.0], [1.0, 0.0]]).contains("all rates"));
         let burst = Source::burst(inlet(), 0.0, 1).unwrap();
         assert!(message(burst.between(0.0, 1.0)).contains("constant rate"));
+    }
+
+    #[test]
+    fn rates_far_beyond_the_capacity_are_refused() {
+        let span = TimeSpan { t0: 0.0, t1: 10.0, dt: 0.5, steps: 20 };
+        let check = |source: Source| Timetable::new(&source, &span).check(&source, &span);
+        let message = |result: Result<()>| result.unwrap_err().to_string();
+        let constant = |rate| Source::constant(inlet(), rate, 10).unwrap();
+        let text = message(check(constant(1e9)));
+        for part in
+            ["rate of 1000000000", "5.000e8 in a step of 0.5", "capacity of 10", "up to 80,"]
+        {
+            assert!(text.contains(part), "`{part}` is not in: {text}");
+        }
+        check(constant(80.0)).unwrap();
+        // A burst of 10 particles within a small part of a step.
+        check(constant(1e6).between(1.0, 1.0 + 1e-5).unwrap()).unwrap();
+        let table = |rows: &[[f64; 2]]| Source::new(inlet(), Rate::Table(rows.into()), 10).unwrap();
+        check(table(&[[0.0, 0.0], [1e-5, 1e6], [2e-5, 0.0]])).unwrap();
+        assert!(message(check(table(&[[0.0, 0.0], [1.0, 1e6]]))).contains("rate of 1000000"));
+        // After the end of the run.
+        check(table(&[[0.0, 1.0], [10.0, 1.0], [11.0, 1e6]])).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Frame times: the time axis of a field, interpolation in time, and times outside the frames.
 
-use crate::{Error, Result};
+use crate::{Error, Result, error::short};
 use burntrace_kernels::{Clock, Outside, Step, TimeInterpolation};
 
 /// The velocity before the first frame and after the last one.
@@ -50,6 +50,9 @@ impl Frames {
 
 /// Relative error that rounding to single precision may add to the time span of a step.
 const SLACK: f64 = 1e-5;
+
+/// Maximum number of periods in a step: a stage finds its frames by going from frame to frame.
+const MAX_PERIODS: f64 = 100.0;
 
 /// Times of the frames, with the rules between and outside them.
 #[derive(Clone, Debug)]
@@ -129,6 +132,24 @@ impl TimeAxis {
     /// Whether the frames repeat periodically.
     pub fn repeats(&self) -> bool {
         self.clock.outside == Outside::Periodic && !self.clock.frame_intervals.is_empty()
+    }
+
+    /// Refuses steps far longer than the period.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Span`], with the period.
+    pub fn check_step(&self, dt: f64) -> Result<()> {
+        let period: f64 = self.clock.frame_intervals.iter().sum();
+        if !self.repeats() || dt.abs() <= MAX_PERIODS * period {
+            return Ok(());
+        }
+        Err(Error::Span(format!(
+            "a step of {} is longer than {MAX_PERIODS} periods of the field, which repeats after {}; give \
+             a step shorter than the period",
+            short(dt),
+            short(period)
+        )))
     }
 
     /// Like [`step_at`](TimeAxis::step_at), with the index of the interval. In a periodic field the
@@ -277,6 +298,15 @@ mod tests {
         let (interval, step) = closed.step_unrolled(4.25, 0.1);
         assert_eq!((interval, step.interval), (2, 2));
         assert_eq!(closed.step_unrolled(1.0 - 3.5 - 0.25, 0.1).0, -4);
+    }
+
+    #[test]
+    fn steps_far_longer_than_the_period_are_refused() {
+        let closed = axis(OutsideTime::Periodic { period: Some(3.5) });
+        assert!(closed.check_step(-300.0).is_ok());
+        let message = closed.check_step(1e300).unwrap_err().to_string();
+        assert!(message.contains("a step of 1e300") && message.contains("after 3.5"), "{message}");
+        assert!(axis(OutsideTime::Hold).check_step(1e300).is_ok());
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub(super) fn flux(
     let mut accepted: Vec<Candidate> = reserve(count)?;
     let (mut next, mut proposed, mut bound, mut out) = (1, 0, 0.0, 0);
     while accepted.len() < count {
-        let mut batch = proposals(patch, &sobol, &mut next);
+        let mut batch = proposals(patch, &sobol, &mut next)?;
         out += measure(&mut batch, patch, domain, velocity)?;
         proposed += batch.len();
         let max_inflow = batch.iter().fold(bound, |m: f64, c| m.max(c.inflow));
@@ -125,9 +125,21 @@ pub(super) fn flux(
 }
 
 /// The next candidates inside the outline, before their inflow is known.
-fn proposals(patch: &Patch, sobol: &Sobol, next: &mut usize) -> Vec<Candidate> {
+///
+/// # Errors
+///
+/// [`Error::Inlet`] if none is inside, because coordinates do not resolve the figure.
+fn proposals(patch: &Patch, sobol: &Sobol, next: &mut usize) -> Result<Vec<Candidate>> {
+    let first = *next;
     let mut batch = Vec::with_capacity(BATCH);
     while batch.len() < BATCH {
+        let tried = *next - first;
+        if tried >= TRIAL && tried > MAX_REJECTION * batch.len() {
+            return Err(Error::Inlet(
+                "it is too narrow to find positions on it; give a shape with a greater width"
+                    .into(),
+            ));
+        }
         let point = sobol.point(*next);
         *next += 1;
         let p = patch.at([point[0], point[1]]);
@@ -137,7 +149,7 @@ fn proposals(patch: &Patch, sobol: &Sobol, next: &mut usize) -> Vec<Candidate> {
             batch.push(Candidate { position: patch.position(p), threshold, inflow: 0.0 });
         }
     }
-    batch
+    Ok(batch)
 }
 
 /// Evaluates the inflow of candidates, and returns the number with outflow.

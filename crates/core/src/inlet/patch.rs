@@ -146,7 +146,8 @@ impl Patch {
         let [low, high] = polygon.bounds();
         let edges = [[high[0] - low[0], 0.0], [0.0, high[1] - low[1]]];
         let fraction = polygon.area() / (edges[0][0] * edges[1][1]);
-        if fraction < 1e-3 {
+        // NaN, if the corners are too close together.
+        if fraction.is_nan() || fraction < 1e-3 {
             return Err(Error::Inlet(format!(
                 "the polygon fills only {fraction:e} of its bounding rectangle, which is too \
                  little to find positions on it; split it into several polygons"

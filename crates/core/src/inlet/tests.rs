@@ -243,6 +243,17 @@ fn flux_may_extend_outside_the_domain() {
 }
 
 #[test]
+fn shapes_that_coordinates_do_not_resolve_are_refused() {
+    let domain = Domain::new([0.0; 3], [2.0; 3]).unwrap();
+    let (edge1, edge2) = ([0.0, 5e-324, 0.0], [0.0, 0.0, 1.0]);
+    let narrow = InletShape::Rectangle { origin: [0.0, 0.5, 0.5], edge1, edge2 };
+    let flux = with_flow(&inlet(narrow, Pattern::Flux), &domain, &[]);
+    assert!(message(flux).contains("too narrow to find positions"));
+    let corners = vec![[0.0; 3], [0.0, 5e-324, 0.0], [0.0, 0.0, 5e-324]];
+    assert!(Inlet::new(InletShape::Polygon(corners), Pattern::Uniform).is_err());
+}
+
+#[test]
 fn invalid_shapes_are_refused() {
     let new = |shape| message(Inlet::new(shape, Pattern::Uniform));
     let disc = |centre, normal, radius| new(InletShape::Disc { centre, normal, radius });

@@ -42,6 +42,14 @@ impl Plan {
         if request.batch == Some(0) {
             return Err(Error::Plan("the batch has 0 particles; give 1 or more".into()));
         }
+        // Slots are numbered by an `i32`.
+        if size.particles > i32::MAX as usize {
+            return Err(Error::Plan(format!(
+                "it has {} particles, counting the capacity of sources; the maximum is {}",
+                size.particles,
+                i32::MAX
+            )));
+        }
         let must_split = request.batch.is_some_and(|batch| batch < size.particles);
         if let (true, None, Some(reason)) = (must_split, request.strategy, request.cannot_split) {
             return Err(Error::Plan(format!("{reason}; omit the batch")));
@@ -284,6 +292,8 @@ mod tests {
         };
         assert!(message(request).contains("all of its 40 frames"));
         assert!(message(MemoryRequest { batch: Some(0), ..cannot_split }).contains("0 particles"));
+        let all = choose(4096, usize::MAX, MemoryRequest::default()).unwrap_err().to_string();
+        assert!(all.contains("the maximum is 2147483647"), "{all}");
         assert!(Strategy::named("fast").unwrap_err().to_string().contains("streamed-frames"));
     }
 

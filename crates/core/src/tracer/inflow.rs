@@ -22,8 +22,8 @@ impl Inflow {
     /// The inflow of a run that starts at time `t0`.
     pub fn new(tracer: &Tracer, seeds: &Seeds, t0: f64) -> Result<Self> {
         let mut inflow = Inflow::default();
-        let of_sources: usize = tracer.sources.iter().map(|source| source.capacity()).sum();
-        let slots = seeds.len() + of_sources;
+        let of_sources = tracer.capacity();
+        let slots = seeds.len().saturating_add(of_sources);
         check_slots(slots)?;
         // Slots of sources have no seed positions to keep.
         let own = if of_sources == 0 { seeds.positions() } else { &[] };

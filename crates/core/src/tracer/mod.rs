@@ -232,6 +232,11 @@ impl<'a> Tracer<'a> {
         Slots::new(self, seeds, schedule).map(Some)
     }
 
+    /// The maximum number of particles of all sources at a time.
+    fn capacity(&self) -> usize {
+        self.sources.iter().fold(0, |sum: usize, source| sum.saturating_add(source.capacity()))
+    }
+
     /// Whether an instance can be followed by another one in its slot.
     fn reuses_slots(&self) -> bool {
         let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);
@@ -311,6 +316,9 @@ impl<'a> Tracer<'a> {
             asked.steps = Some(adapt::PARTS);
         }
         let span = asked.resolve(self.field.span())?;
+        if let Some(sampled) = self.field.sampled() {
+            sampled.time.check_step(span.dt)?;
+        }
         if let Some([first, last]) = self.field.times() {
             let slack = 1e-9 * (last - first);
             let known = first - slack..=last + slack;

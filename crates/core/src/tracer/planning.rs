@@ -94,9 +94,8 @@ impl Tracer<'_> {
     }
 
     fn run_size(&self, seeds: &Seeds, engine: Engine) -> RunSize {
-        let of_sources: usize = self.sources.iter().map(|source| source.capacity()).sum();
         RunSize {
-            particles: seeds.len() + of_sources,
+            particles: seeds.len().saturating_add(self.capacity()),
             precision: self.field.precision(),
             engine,
             velocity: self.velocity,

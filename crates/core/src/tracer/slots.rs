@@ -122,6 +122,11 @@ impl Slots {
         let span = schedule.span;
         let inflow = Inflow::new(tracer, seeds, span.t0)?;
         let sources = inflow.rules.sources.clone();
+        let timetables: Vec<Timetable> =
+            tracer.sources.iter().map(|source| Timetable::new(source, &span)).collect();
+        for (source, timetable) in tracer.sources.iter().zip(&timetables) {
+            timetable.check(source, &span)?;
+        }
         let precision = tracer.field.precision();
         let mut current = vec![InstanceStart::seed(span.t0); seeds.len()];
         for source in &sources {
@@ -132,7 +137,7 @@ impl Slots {
         Ok(Slots {
             left_through: vec![0; inflow.rules.patches.len()],
             following: following(inflow, current.len()),
-            timetables: tracer.sources.iter().map(|s| Timetable::new(s, &span)).collect(),
+            timetables,
             span,
             precision,
             origin: field::origin(tracer.field),

@@ -3,6 +3,7 @@
 use super::{Tracer, reinjection, selection::RowSelection, stepper::Stepper, tensor::State};
 use crate::{
     Domain, Error, Field, Result, WalkScheme,
+    error::short,
     field::{AXES, evaluate},
 };
 use burn::tensor::{Tensor, TensorData};
@@ -77,7 +78,8 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     // Finite in single precision too.
     if let Some(bad) = tracer.drift.iter().find(|v| !(-1e30..=1e30).contains(*v)) {
         return Err(Error::Walk(format!(
-            "the added velocity {bad} is not a number up to 1e30; give one"
+            "the added velocity {} is not a number up to 1e30; give one",
+            short(*bad)
         )));
     }
     let Some(walk) = &tracer.walk else { return Ok(None) };
@@ -85,7 +87,8 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
         // Finite in single precision too.
         if !(0.0..=1e30).contains(k) {
             return Err(Error::Walk(format!(
-                "its diffusivity along {axis} is {k}; give a number from 0 to 1e30"
+                "its diffusivity along {axis} is {}; give a number from 0 to 1e30",
+                short(*k)
             )));
         }
     }
