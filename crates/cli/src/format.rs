@@ -14,3 +14,21 @@ pub fn with_prefix(x: f64) -> String {
 pub fn six_digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
 }
+
+/// A time or another number that was computed in decimal steps: `0.3`, not `0.30000000000000004`.
+pub fn twelve_digits(x: f64) -> f64 {
+    format!("{x:.11e}").parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_no_rounding_errors() {
+        let texts =
+            [0.1 + 0.2, 3.0 * 0.7, 86_400.5, -0.0, 1e-7].map(|x| twelve_digits(x).to_string());
+        assert_eq!(texts, ["0.3", "2.1", "86400.5", "-0", "0.0000001"]);
+        assert!(twelve_digits(f64::NAN).is_nan());
+    }
+}

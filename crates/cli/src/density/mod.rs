@@ -1,5 +1,6 @@
 //! `burntrace density`.
 
+mod check;
 mod files;
 mod particles;
 mod picture;
@@ -11,7 +12,7 @@ pub use picture::raster;
 pub use request::DensityRequest;
 pub use saved_density::SavedDensity;
 
-use crate::{args::DensityArgs, figure_dir::FigureDir, results::Results};
+use crate::{args::DensityArgs, figure_dir::FigureDir, format::twelve_digits, results::Results};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -76,7 +77,7 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
 fn print(density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
     let SavedDensity { estimate, values, save, time } = density;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "save {save}, t = {time}")?;
+    writeln!(out, "save {save}, t = {}", twelve_digits(*time))?;
     writeln!(out, "particles  {} ({} left out)", estimate.used, estimate.left_out)?;
     let [x, y, z] = estimate.bandwidth;
     let truncation = match estimate.neglected {

@@ -9,7 +9,7 @@ use crate::{
     args::StyleArgs,
     case::Misuse,
     figure_dir::FigureDir,
-    format::six_digits,
+    format::{six_digits, twelve_digits},
     results::{AXES, Layer, Results, layer},
 };
 use anyhow::Result;
@@ -118,7 +118,7 @@ fn of_plane(
 }
 
 fn time(results: &Results, density: &SavedDensity) -> String {
-    format!("t = {} {}", density.time, results.units().time).trim_end().to_string()
+    format!("t = {} {}", twelve_digits(density.time), results.units().time).trim_end().to_string()
 }
 
 /// The unit of a density.

@@ -1,6 +1,6 @@
 //! The density request of a command line and a run.
 
-use super::particles::SavedParticles;
+use super::{check, particles::SavedParticles};
 use crate::{
     args::{DensityArgs, DensityEdges, DensityMethod},
     case::Misuse,
@@ -24,6 +24,8 @@ pub struct DensityRequest {
     origin: [f64; 3],
     /// Whether the density integrates to the number of particles instead of 1.
     pub is_number: bool,
+    /// The reach of kernels in bandwidths; 0 for methods without a kernel, and where it is not checked.
+    pub reach: f64,
 }
 
 /// Where a density is evaluated.
@@ -42,13 +44,20 @@ impl DensityRequest {
             DensityEdges::Open => [[Edge::Open; 2]; 3],
         };
         let [low, high] = results.domain;
-        let method = method(args, axes)?;
+        let method = method(args, axes, results)?;
         let is_number = args.number || args.method != DensityMethod::Kde;
         let normalization =
             if is_number { Normalization::Number } else { Normalization::Probability };
         let density = method.axes(axes).within(low, high, edges).normalization(normalization);
         let (target, origin) = (target(args, results, axes)?, results.origin());
-        Ok(DensityRequest { density, axes, target, origin, is_number })
+        // No particle is outside the domain.
+        let edges = match args.method {
+            DensityMethod::Histogram | DensityMethod::CloudInCell => [[Edge::Reflecting; 2]; 3],
+            DensityMethod::Kde | DensityMethod::Sph => edges,
+        };
+        check::target(&target, (axes, edges), results)?;
+        let reach = check::reach(args.method, args.kernel.map(Kernel::from));
+        Ok(DensityRequest { density, axes, target, origin, is_number, reach })
     }
 
     /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the middle
@@ -64,7 +73,7 @@ impl DensityRequest {
         }
         let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
         let (target, origin) = (Target::Grid(grid), results.origin());
-        Ok(DensityRequest { density, axes, target, origin, is_number: false })
+        Ok(DensityRequest { density, axes, target, origin, is_number: false, reach: 0.0 })
     }
 
     /// Estimates the density of particles on a device.
@@ -79,7 +88,9 @@ impl DensityRequest {
                 density.at(&positions, &points)
             }
         };
-        estimate.map_err(Misuse::of)
+        let estimate = estimate.map_err(Misuse::of)?;
+        check::kernels(self, &estimate)?;
+        Ok(estimate)
     }
 }
 
@@ -106,16 +117,17 @@ fn edges(results: &Results) -> [[Edge; 2]; 3] {
     })
 }
 
-fn method(args: &DensityArgs, axes: Axes) -> Result<Density> {
+fn method(args: &DensityArgs, axes: Axes, results: &Results) -> Result<Density> {
     match (args.method, args.kernel, args.bandwidth.as_deref()) {
         (DensityMethod::Kde, None, width) => {
-            Ok(Density::kde(bandwidth(width.unwrap_or("scott"), axes)?))
+            Ok(Density::kde(bandwidth(width.unwrap_or("scott"), axes, results)?))
         }
         (DensityMethod::Sph, kernel, Some(width)) => {
             let kernel = kernel.map_or(Kernel::CubicSpline, Kernel::from);
             let h = width.parse().map_err(|_| {
                 Misuse::error(format!("--bandwidth {width}: with sph, give a length such as 0.1"))
             })?;
+            check::lengths((width, &[h]), axes, results)?;
             Ok(Density::sph(kernel, h))
         }
         (DensityMethod::Sph, _, None) => Err(Misuse::error(
@@ -132,8 +144,11 @@ fn method(args: &DensityArgs, axes: Axes) -> Result<Density> {
     }
 }
 
-fn bandwidth(given: &str, axes: Axes) -> Result<Bandwidth> {
+fn bandwidth(given: &str, axes: Axes, results: &Results) -> Result<Bandwidth> {
     let lengths: Result<Vec<f64>, _> = given.split(',').map(|part| part.trim().parse()).collect();
+    if let Ok(lengths) = &lengths {
+        check::lengths((given, lengths), axes, results)?;
+    }
     match (given, lengths.as_deref()) {
         ("scott", _) => Ok(Bandwidth::Scott),
         ("silverman", _) => Ok(Bandwidth::Silverman),
