@@ -28,6 +28,9 @@ pub struct RunCheckpoint {
     pub resumed: u64,
     /// Seconds so far.
     pub spent: Spent,
+    /// Warnings and notes of the run so far, for its summary.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// Residence times so far, in runs that re-use slots.
     #[serde(rename = "stays")]
     residence: Option<Vec<[u64; 5]>>,
@@ -105,6 +108,7 @@ impl RunCheckpoint {
             machine,
             resumed: 0,
             spent: Spent::default(),
+            warnings: Vec::new(),
             residence: None,
             numbers: None,
             arrays: Vec::new(),
@@ -184,8 +188,17 @@ impl RunCheckpoint {
         })
     }
 
+    /// Adds warnings that the run did not give before it was resumed.
+    pub fn add_warnings(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+
     /// Warnings about differences of program and machine that can change the bits of the results.
-    pub fn warnings(&self, device: &OpenDevice) -> Vec<String> {
+    pub fn changes(&self, device: &OpenDevice) -> Vec<String> {
         let version = env!("CARGO_PKG_VERSION");
         let program = (self.burntrace != version).then(|| {
             format!("this is burntrace {version}, but {} started the run", self.burntrace)
@@ -207,6 +220,12 @@ fn missing(folder: &Folder) -> anyhow::Error {
     }
     if Tracks::open(folder.path("tracks")).is_ok() {
         return Misuse::error(format!("the run in {root} has ended and cannot be resumed"));
+    }
+    if !folder.path("case.toml").is_file() {
+        return Misuse::error(format!(
+            "{root} contains no run: it has neither `{CHECKPOINT}` nor `case.toml`; give the folder of a \
+             stopped run"
+        ));
     }
     Misuse::error(format!(
         "{root} has no `{CHECKPOINT}`: it contains no run, or one with `run.checkpoint = 0`; {}",

@@ -1,10 +1,14 @@
 //! Error messages and exit conditions.
 
-/// Joins an error and its causes, leaving out a cause that the text already contains.
+/// Joins an error and its causes.
 pub fn chain(error: &anyhow::Error) -> String {
+    joined(error.chain().map(ToString::to_string))
+}
+
+/// Joins the texts of an error and its causes, leaving out a cause that the text already contains.
+pub fn joined(causes: impl IntoIterator<Item = String>) -> String {
     let mut text = String::new();
-    for cause in error.chain() {
-        let cause = cause.to_string();
+    for cause in causes {
         if !text.contains(&cause) {
             let separator = if text.is_empty() { "" } else { ": " };
             text = format!("{text}{separator}{cause}");

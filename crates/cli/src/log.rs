@@ -33,6 +33,13 @@ pub fn lock_earlier(path: &Path) -> Result<Option<File>> {
     Ok(Some(file))
 }
 
+/// Whether another process writes a log: its run is in progress. False where files have no locks.
+pub fn is_locked(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    // A shared lock, so that two such questions do not meet.
+    cfg!(unix) && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
 /// Locks a log, or refuses if its run is in progress.
 fn lock(file: &File, path: &Path) -> Result<()> {
     // On Windows a locked file cannot be read, and some file systems have no locks.
@@ -47,7 +54,7 @@ fn lock(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Writes warnings to standard error and to the log.
-pub fn warn(warnings: &[String]) {
+pub fn warn<'a>(warnings: impl IntoIterator<Item = &'a String>) {
     for warning in warnings {
         eprintln!("warning: {warning}");
         tracing::warn!("{warning}");

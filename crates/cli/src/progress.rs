@@ -1,6 +1,9 @@
 //! Progress on standard error: a bar on a terminal, lines elsewhere.
 
-use crate::{format::with_prefix, io_stats::IoStats};
+use crate::{
+    format::{twelve_digits, with_prefix},
+    io_stats::IoStats,
+};
 use burntrace::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -47,7 +50,8 @@ impl Display {
             Form::Lines { next } => {
                 if progress.fraction + 1e-12 >= *next {
                     let percent = progress.fraction * 100.0;
-                    eprintln!("{percent:3.0}%  t = {}  {rate}, {}", progress.time, stats());
+                    let time = twelve_digits(progress.time);
+                    eprintln!("{percent:3.0}%  t = {time}  {rate}, {}", stats());
                     *next = (progress.fraction * 10.0).floor() / 10.0 + 0.1;
                 }
             }

@@ -31,6 +31,13 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         case.map_err(|problem| Misuse::error(format!("the case of {}: {problem}", root.display())))
     };
     let before = read(&[])?;
+    if args.set.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == "run.out")) {
+        return Err(Misuse::error(format!(
+            "--set run.out: a resumed run continues in its folder {}; omit it, or move the folder first and \
+             resume it there",
+            root.display()
+        )));
+    }
     let mut case = match &args.case {
         Some(file) => {
             let path = std::path::absolute(file)?;
@@ -43,10 +50,18 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
             "{change} when the run in {} started; a resumed run may change only run.{}: remove the \
              change, or start a new run in another folder",
             root.display(),
-            case::Run::FREE.join(", ")
+            case::Run::FREE.into_iter().filter(|key| *key != "out").collect::<Vec<_>>().join(", ")
         )));
     }
     args.apply_to(&mut case);
+    // The case of the folder has the name that it had at the start, and may have been moved.
+    if args.case.is_some() && std::path::absolute(&case.run.out)? != std::path::absolute(root)? {
+        case.notes.push(format!(
+            "run.out = {:?} of the case has no effect: the run is resumed in its folder {}",
+            case.run.out,
+            root.display()
+        ));
+    }
     case.run.out = root.into();
     let same = &checkpoint.machine.device;
     if case.run.device == "auto" && device::open(same).is_ok() {

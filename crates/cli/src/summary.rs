@@ -33,6 +33,8 @@ pub struct RunSummary<'a> {
     pub resumed: u64,
     /// Planned peak memory of a device that has memory of its own, in bytes.
     pub device_bytes: Option<u64>,
+    /// Warnings and notes of the run.
+    pub warnings: Vec<String>,
     pub folder: &'a Path,
 }
 
@@ -91,6 +93,7 @@ impl RunSummary<'_> {
             },
             "memory": { "host": self.io.memory, "device": self.device_bytes },
             "resumed": self.resumed,
+            "warnings": self.warnings(),
             "checkpoints": {
                 "count": self.checkpoints.count,
                 "bytes": self.checkpoints.bytes,
@@ -109,6 +112,14 @@ impl RunSummary<'_> {
             json["residence_time"] = residence_times(entries);
         }
         json
+    }
+
+    /// The warnings and notes of the run, with those of the device.
+    fn warnings(&self) -> Vec<String> {
+        let retries = self.run.batches.retries;
+        let halved = (retries > 0)
+            .then(|| format!("the device was out of memory {retries} times; batches were halved"));
+        self.warnings.iter().cloned().chain(halved).collect()
     }
 
     /// The summary as a few lines of text.

@@ -8,6 +8,7 @@ use crate::{
     errors,
     fingerprint::Fingerprint,
     folder::{self, DOMAIN, Folder},
+    format::twelve_digits,
     io_stats::IoMeter,
     job::{self, LoadedField},
     log,
@@ -56,19 +57,24 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let seeds = job::seeds(case, domain, base)?;
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+    let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
     if prepared.engine() == Engine::Tensor && Option::<Engine>::from(case.trace.engine).is_none() {
         notes.say("engine", SLOW_ENGINE.into());
+        warnings.push(SLOW_ENGINE.into());
     }
 
     let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
-    let (folder, checkpoint) = match run_start {
+    let (folder, mut checkpoint) = match run_start {
         RunStart::New { overwrite } => open_new((case, base), overwrite, fingerprint, &device)?,
         RunStart::Resumed { checkpoint, accept_changes } => {
-            open_resumed(case, *checkpoint, (fingerprint, accept_changes), &device)?
+            let (folder, checkpoint, changes) =
+                open_resumed(case, *checkpoint, (fingerprint, accept_changes), &device)?;
+            warnings.extend(changes);
+            (folder, checkpoint)
         }
     };
-    log::warn(&case.notes);
-    log::warn(&job::warnings(case, &loaded)?);
+    log::warn(warnings.iter().filter(|warning| *warning != SLOW_ENGINE));
+    checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
@@ -106,13 +112,14 @@ fn open_new(
     Ok((folder, checkpoint))
 }
 
-/// Opens the folder of a resumed run, and checks the input data against its fingerprint.
+/// Opens the folder of a resumed run, and checks the input data against its fingerprint. Returns warnings
+/// about changes, too.
 fn open_resumed(
     case: &Case,
     mut checkpoint: RunCheckpoint,
     (fingerprint, accept_changes): (Fingerprint, bool),
     device: &OpenDevice,
-) -> Result<(Folder, RunCheckpoint)> {
+) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
     let folder = Folder::at(&case.run.out);
     let change = fingerprint.change(&checkpoint.fingerprint);
     if let Some(change) = change.as_ref().filter(|_| !accept_changes) {
@@ -123,12 +130,11 @@ fn open_resumed(
         )));
     }
     let change = change.map(|change| format!("{change}; accepted with --accept-changes"));
-    let warnings = checkpoint.warnings(device).into_iter().chain(change);
-    let warnings: Vec<String> = warnings.chain(checkpoint.unverified(&folder)).collect();
-    log::warn(&warnings);
+    let unverified = checkpoint.unverified(&folder);
+    let changes = checkpoint.changes(device).into_iter().chain(change).chain(unverified).collect();
     checkpoint.resumed += 1;
     checkpoint.fingerprint = fingerprint;
-    Ok((folder, checkpoint))
+    Ok((folder, checkpoint, changes))
 }
 
 /// The run of a case whose field is loaded.
@@ -169,6 +175,7 @@ impl CaseRun<'_> {
         let run = self.trace_to_store(prepared, &mut watch)?;
         tracing::info!(?run, "tracing ends");
         let (time, checkpoints) = (watch.time, watch.totals);
+        let warnings = std::mem::take(&mut watch.checkpoint.warnings);
         if shared.is_stopped.get() {
             let hint = format!("resume with {}", folder.resume_command());
             return Err(stopped(&signals, time, hint).into());
@@ -188,6 +195,7 @@ impl CaseRun<'_> {
             checkpoints,
             resumed,
             device_bytes,
+            warnings,
             folder: &folder.root,
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
@@ -276,7 +284,10 @@ fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
 }
 
 fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
-    Stopped { code: signals.code().unwrap_or(1), text: format!("stopped at t = {time}; {hint}") }
+    Stopped {
+        code: signals.code().unwrap_or(1),
+        text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
+    }
 }
 
 /// What a signal leaves that ended the program within a segment, or after the run.

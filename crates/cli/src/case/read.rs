@@ -1,6 +1,7 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
 use super::{Case, KeyError, error::Step};
+use crate::errors;
 use std::path::Path;
 use toml::{
     Table,
@@ -19,13 +20,13 @@ impl Misuse {
 
     /// A library error caused by the case.
     pub fn of(error: impl std::error::Error) -> anyhow::Error {
-        let mut text = error.to_string();
+        let mut causes = vec![error.to_string()];
         let mut source = error.source();
         while let Some(cause) = source {
-            text = format!("{text}: {cause}");
+            causes.push(cause.to_string());
             source = cause.source();
         }
-        Misuse::error(text)
+        Misuse::error(errors::joined(causes))
     }
 }
 
@@ -46,6 +47,13 @@ const RENAMED: [(&str, &str, &str); 3] = [
 
 /// Reads a case file and sets keys in it, each given as `trace.dt=0.01`.
 pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
+    if path.is_dir() {
+        let path = path.display();
+        return Err(Misuse::error(format!(
+            "{path} is a folder; give a case file, such as {path}/case.toml, or resume a stopped run in it \
+             with `burntrace run --resume {path}`"
+        )));
+    }
     let text = std::fs::read_to_string(path).map_err(|error| {
         Misuse::error(format!(
             "cannot read the case file `{}`: {error}; `burntrace init > case.toml` writes a new one",

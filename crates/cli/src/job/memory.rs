@@ -1,6 +1,6 @@
 //! The memory plan of a run.
 
-use crate::case::{Case, Misuse, Source};
+use crate::case::{Case, Misuse};
 use anyhow::Result;
 use burntrace::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
@@ -20,12 +20,18 @@ pub fn check(case: &Case) -> Result<()> {
             run.checkpoint
         )));
     }
+    if run.out.as_os_str().is_empty() {
+        return Err(Misuse::error(
+            "run.out is \"\"; give the name of a folder, such as results/run",
+        ));
+    }
     if run.threads > MAX_THREADS {
         return Err(Misuse::error(format!(
             "run.threads is {}; give up to {MAX_THREADS}, or 0 for one on each core",
             run.threads
         )));
     }
+    check_particles(case)?;
     match run.checkpoint_segments {
         Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
         Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
@@ -34,6 +40,35 @@ pub fn check(case: &Case) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Numbers of particles up to which the memory is not checked here.
+const FEW_PARTICLES: usize = 1 << 20;
+/// Bytes of the position of a particle.
+const POSITION_BYTES: usize = 24;
+
+/// Refuses more particles than the memory holds, before their positions are computed. The plan of the run
+/// is exact, but needs the field.
+fn check_particles(case: &Case) -> Result<()> {
+    let particles = particles(case);
+    if particles <= FEW_PARTICLES {
+        return Ok(());
+    }
+    let (needed, available) = (particles.saturating_mul(POSITION_BYTES) as u64, available(case));
+    match needed <= available {
+        true => Ok(()),
+        false => Err(Misuse::error(format!(
+            "the case has {particles} particles (the count of [seeds] and the capacity of sources), whose \
+             positions need {needed} bytes, but only {available} are available; trace fewer particles, or \
+             raise `run.memory`"
+        ))),
+    }
+}
+
+/// The number of seeds, without those of a file, and the capacity of all sources.
+fn particles(case: &Case) -> usize {
+    let of_seeds = case.seeds.as_ref().map_or(0, |seeds| seeds.shape.count());
+    case.source.iter().fold(of_seeds, |sum, source| sum.saturating_add(source.capacity()))
 }
 
 /// The memory settings of a case.
@@ -48,15 +83,13 @@ fn request(case: &Case) -> MemoryRequest {
 /// The memory plan of a case before its field is read. It counts seeds and slots of sources; seeds in a
 /// file are not counted.
 pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> {
-    let of_sources: usize = case.source.iter().map(Source::capacity).sum();
-    let of_seeds = case.seeds.as_ref().map_or(0, |seeds| seeds.shape.count());
     let size_of_run = RunSize {
         engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         is_staggered: case.seeds.as_ref().is_some_and(|seeds| seeds.release.is_some()),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
         has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
-        ..RunSize::new(of_seeds + of_sources, case.run.precision.into())
+        ..RunSize::new(particles(case), case.run.precision.into())
     };
     let mut memory = Memory::of(&device.device);
     if let Some(bytes) = case.run.memory {
