@@ -5,6 +5,7 @@ use crate::{
     case::{Misuse, SeedShape},
     figure_dir::FigureDir,
     folder::DOMAIN,
+    format::twelve_digits,
     results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
@@ -54,6 +55,9 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<Ftle
 
 /// The lattice of the seeds of a run, and its finite-difference stencil.
 fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
+    if let Some(problem) = &results.case_problem {
+        return Err(Misuse::error(format!("FTLE need the seeds of the run, but {problem}")));
+    }
     let seeds = results.case.as_ref().and_then(|case| case.seeds.as_ref());
     let Some(&SeedShape::Grid { counts, placement, auxiliary, low, high }) =
         seeds.map(|seeds| &seeds.shape)
@@ -151,7 +155,7 @@ fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
 fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> Option<Raster> {
     let Layer { raster, position } = layer(results, image, values)?;
     let units = results.units();
-    let time = format!("{} {}", ftle.time(), units.time);
+    let time = format!("{} {}", twelve_digits(ftle.time()), units.time);
     Some(Raster {
         name: "FTLE".into(),
         unit: units.rate(),
@@ -178,7 +182,7 @@ fn print(as_json: bool, ftle: &Ftle, values: &[f64], written: &[PathBuf]) -> Res
     }
     let [nx, ny, nz] = ftle.lattice().counts();
     writeln!(out, "nodes      {nx} x {ny} x {nz}, {} undefined", ftle.missing())?;
-    writeln!(out, "time       {}", ftle.time())?;
+    writeln!(out, "time       {}", twelve_digits(ftle.time()))?;
     if let (Some(min), Some(max)) = (min, max) {
         writeln!(out, "FTLE       {min:.6} to {max:.6}")?;
     }

@@ -1,6 +1,12 @@
 //! `burntrace info`.
 
-use crate::{args::InfoArgs, case::Misuse, folder::Folder, format::with_prefix};
+use crate::{
+    args::InfoArgs,
+    case::Misuse,
+    folder::Folder,
+    format::{twelve_digits, with_prefix},
+    run_info::RunInfo,
+};
 use anyhow::Result;
 use burntrace::io::{self, SeriesInfo, series::MeshInfo};
 use std::fmt::Write as _;
@@ -16,25 +22,35 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
         },
         ..Default::default()
     };
-    if let Some(folder) = args.files.iter().map(Folder::at).find(Folder::is_stopped) {
-        return Err(folder.unfinished());
-    }
-    if let Some(run) =
-        args.files.iter().map(Folder::at).find(|folder| folder.path("tracks").is_dir())
-    {
-        let run = run.root.display();
-        return Err(Misuse::error(format!(
-            "{run} is the folder of a run, not a field; describe the run with `burntrace report {run}`"
-        )));
+    if let Some(folder) = args.files.iter().map(Folder::at).find(RunInfo::is_run) {
+        return describe_run(args, folder);
     }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{:#}", serde_json::to_value(&info)?)?;
-    } else {
-        out.write_all(text(&info).as_bytes())?;
+    match args.json {
+        true => print(&format!("{:#}\n", serde_json::to_value(&info)?)),
+        false => print(&text(&info)),
     }
-    Ok(())
+}
+
+/// Describes a run instead of a field.
+fn describe_run(args: &InfoArgs, folder: Folder) -> Result<()> {
+    let run = folder.root.display().to_string();
+    let is_of_fields = args.velocity.is_some() || args.file_dt.is_some();
+    if args.files.len() > 1 || is_of_fields || args.other_cells != "error" {
+        return Err(Misuse::error(format!(
+            "{run} is the folder of a run, not a field; describe it with `burntrace info {run}`, without \
+             other files and options of fields"
+        )));
+    }
+    let info = RunInfo::of(folder)?;
+    match args.json {
+        true => print(&format!("{:#}\n", info.json())),
+        false => print(&info.text()),
+    }
+}
+
+fn print(text: &str) -> Result<()> {
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 
 fn files(names: &[String]) -> io::Files {
@@ -163,6 +179,7 @@ fn frames(info: &SeriesInfo) -> String {
     };
     match (info.times.first(), info.times.last(), &info.times_from) {
         (Some(first), Some(last), Some(from)) => {
+            let [first, last] = [first, last].map(|time| twelve_digits(*time));
             format!("{count}, t = {first} to {last}, times from {from}")
         }
         _ => count,

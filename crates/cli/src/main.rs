@@ -31,6 +31,7 @@ mod residence;
 mod results;
 mod resume;
 mod run;
+mod run_info;
 mod shared;
 mod signals;
 mod summary;

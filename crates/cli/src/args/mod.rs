@@ -30,7 +30,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Print a commented case file with every key and its default
     Init,
-    /// Describe the contents of a file, a file pattern or a .pvd series
+    /// Describe a field (a file, a file pattern or a .pvd series), or the folder of a run
     Info(InfoArgs),
     /// Trace the particles of a case file, or resume a stopped run
     Run(RunArgs),
@@ -66,7 +66,7 @@ pub struct DemoArgs {
 
 #[derive(Args)]
 pub struct InfoArgs {
-    /// A file, a pattern such as `run/u_*.vti`, several files, or a .pvd
+    /// A file, a pattern such as `run/u_*.vti`, several files, a .pvd, or the folder of a run
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Name of the velocity array, or of three component arrays: `u,v,w`

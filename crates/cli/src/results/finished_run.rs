@@ -1,8 +1,11 @@
 //! A run in its folder.
 
+use super::run_files::RunFiles;
 use crate::{
-    case::{self, Case, Misuse, Units},
+    case::{Case, Misuse, Units},
     folder::{DOMAIN, Folder},
+    format::twelve_digits,
+    log,
 };
 use anyhow::Result;
 use burntrace::{
@@ -19,6 +22,8 @@ pub struct Results {
     pub tracks: io::Tracks,
     /// The effective case, if this version can read it.
     pub case: Option<Case>,
+    /// Why there is no case, and what to do.
+    pub case_problem: Option<String>,
     /// The content of `summary.json`, or null without it.
     pub summary: Value,
     /// Low and high corner of the domain.
@@ -39,14 +44,16 @@ impl Results {
         if !tracks.is_complete() && tracks.num_saves() == 0 {
             return Err(folder.without_saves());
         }
-        let summary = json(&folder, "summary.json")?;
         // Pictures need no case, and the case of an earlier version may be unreadable.
-        let case = case::read(&folder.path("case.toml"), &[]).ok();
+        let files = RunFiles::read(&folder);
+        log::warn(&files.problems());
+        let RunFiles { case, case_problem, summary, .. } = files;
         let unfinished = json(&folder, DOMAIN)?;
         let domain = domain_of_summary(&summary).or_else(|| domain_of_summary(&unfinished));
         let given = domain.or_else(|| domain_of_case(case.as_ref()));
         let domain = given.map_or_else(|| bounds_of_positions(&tracks), Ok)?;
-        Ok(Results { folder, tracks, case, summary, domain, knows_domain: given.is_some() })
+        let knows_domain = given.is_some();
+        Ok(Results { folder, tracks, case, case_problem, summary, domain, knows_domain })
     }
 
     /// Prints a note on standard error if the run is unfinished.
@@ -63,9 +70,10 @@ impl Results {
         let last = tracks.times().last().filter(|_| !tracks.is_complete())?;
         Some(format!(
             "the run was stopped or is still in progress; this is its state after {} of {} saves, at \
-             t = {last}",
+             t = {}",
             tracks.num_saves(),
-            tracks.num_planned_saves()
+            tracks.num_planned_saves(),
+            twelve_digits(*last)
         ))
     }
 
@@ -118,8 +126,9 @@ impl Results {
         found.ok_or_else(|| {
             let available = match self.tracks.times() {
                 [] => "the run has no saves".into(),
-                [only] => format!("the run has save 0, at t = {only}"),
+                [only] => format!("the run has save 0, at t = {}", twelve_digits(*only)),
                 [first, .., last] => {
+                    let [first, last] = [first, last].map(|time| twelve_digits(*time));
                     format!("the run has saves 0 to {}, from t = {first} to {last}", saves - 1)
                 }
             };

@@ -284,7 +284,7 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
         ("run.checkpoint=1e300", ["run.checkpoint is 1e", "1e9"]),
         ("run.checkpoint=nan", ["run.checkpoint is NaN", "1e9"]),
         ("trace.stagnant_speed=nan", ["stagnant speed is NaN", "0 or more"]),
-        ("save.every_time=1e-30", ["0.0000000", "give a longer one"]),
+        ("save.every_time=1e-30", ["1e-30 is shorter than times", "give a longer one"]),
         ("save.every_time=1e-9", ["1.000e8 of them", "10000000"]),
         ("walk={diffusivity=1e300}", ["along x is 1", "from 0 to 1e30"]),
         ("trace.drift=[1e300,0.0,0.0]", ["added velocity 1", "up to 1e30"]),
@@ -299,6 +299,11 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
         ("field.sample.nodes=[1,5,1]", ["1 nodes along x", "give 2 or more"]),
         ("field.sample.nodes=[5,5,3]", ["3 nodes along z, where the domain is flat", "give 1"]),
         ("field.sample.frames=1000000000000", ["1000000000000 frames", "up to 10000000"]),
+        ("seeds={kind=\"sobol\",count=2000000000000}", ["2000000000000 particles", "bytes"]),
+        (
+            "source=[{rate=1e9,capacity=10,inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]",
+            ["rate of 1000000000 particles", "capacity of 10 particles"],
+        ),
     ] {
         let output = burntrace(folder.path(), &["run", "case.toml", "--set", set]);
         assert_refused(&output, 2, &parts);
@@ -422,9 +427,9 @@ fn other_things_than_fields_and_folders_are_named() {
     std::fs::write(path.join("taken"), "").unwrap();
     assert_refused(&small_run(path, &["--out", "taken"]), 2, &["taken is a file", "--out"]);
     assert_refused(
-        &burntrace(path, &["info", "out"]),
+        &burntrace(path, &["info", "out", "a.vtu"]),
         2,
-        &["folder of a run", "burntrace report out"],
+        &["out is the folder of a run", "`burntrace info out`"],
     );
     assert_refused(&burntrace(path, &["info", "."]), 2, &["it is a folder with case.toml"]);
     for (bytes, kind) in [
@@ -476,4 +481,79 @@ fn periodic_faces_need_a_repeated_layer_or_closed_axes() {
     let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
     let [x, ..] = tracks.unwrapped(tracks.num_saves() - 1).unwrap()[0];
     assert!((x - 4.624).abs() < 5e-4, "{x}");
+}
+
+#[test]
+fn warnings_and_notes_are_in_the_summary() {
+    let folder = folder_with_case();
+    let path = folder.path();
+    assert!(run(path, &["--quiet"]).status.success());
+    assert_eq!(summary(path)["warnings"], serde_json::json!([]));
+    let args =
+        ["--quiet", "--overwrite", "--set", "trace.path=fused", "--set", "field.file_dt=0.5"];
+    let output = run(path, &args);
+    let warnings = summary(path)["warnings"].clone();
+    let expected = [
+        "`trace.path` has been renamed; write `trace.engine`",
+        "`field.file_dt` has no effect: it belongs to `field.files`",
+    ];
+    assert_eq!(warnings, serde_json::json!(expected));
+    let printed = text(&output.stderr);
+    assert!(expected.iter().all(|warning| printed.contains(warning)), "{printed}");
+    // The note that a formula is slow.
+    let case = "[field]\nflow = \"saddle\"\n[domain]\nlow = [-1.0, -1.0, 0.0]\n\
+        high = [1.0, 1.0, 0.0]\n[seeds]\nkind = \"list\"\npoints = [[0.1, 0.1, 0.0]]\n\
+        [trace]\nt1 = 0.1\nsteps = 2\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(path.join("slow.toml"), case).unwrap();
+    let output = burntrace(path, &["run", "slow.toml", "--quiet", "--overwrite"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let warnings = summary(path)["warnings"].clone();
+    assert!(warnings[0].as_str().unwrap().starts_with("tensor: the field is a formula"));
+}
+
+#[test]
+fn steady_fields_without_times_name_all_missing_keys_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = "[field]\nflow = \"saddle\"\nsample = { nodes = [5, 5, 1] }\n\
+        [domain]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
+        [seeds]\nkind = \"grid\"\ncounts = [2, 2, 1]\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml"]);
+    assert_refused(
+        &output,
+        2,
+        &["t1, dt and steps are missing", "give two of them, such as t1 = 1"],
+    );
+}
+
+#[test]
+fn missing_files_are_named_once_with_what_to_give() {
+    let folder = folder_with_case();
+    let path = folder.path();
+    let refused_once = |output: &Output, parts: &[&str]| {
+        assert_refused(output, 2, parts);
+        let message = text(&output.stderr);
+        assert!(message.matches("No such file").count() <= 1, "{message}");
+        assert!(!path.join("out").exists(), "{message}");
+    };
+    let set = |set: &[&str]| {
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        run(path, &set)
+    };
+    let seeds = "seeds={kind=\"file\",path=\"none.csv\"}";
+    refused_once(&set(&[seeds]), &["cannot read", "none.csv"]);
+    let surface = "obstacle=[{kind=\"surface\",path=\"none.stl\"}]";
+    refused_once(&set(&[surface]), &["[[obstacle]] 1 of 1", "none.stl"]);
+    let inlet = "inlet={kind=\"file\",path=\"none.csv\"}";
+    let outlet = "boundary.x=[\"exit\",\"outlet\"]";
+    refused_once(&set(&[inlet, outlet]), &["cannot read", "none.csv"]);
+    refused_once(&burntrace(path, &["run", "none.toml"]), &["none.toml", "burntrace init"]);
+    refused_once(&burntrace(path, &["run", "."]), &[". is a folder", "./case.toml", "--resume ."]);
+    refused_once(
+        &burntrace(path, &["run", "case.toml", "--set", "run.out="]),
+        &["run.out is \"\"", "folder"],
+    );
+    std::fs::create_dir(path.join("empty")).unwrap();
+    let resumed = burntrace(path, &["run", "--resume", "empty"]);
+    refused_once(&resumed, &["empty contains no run", "give the folder of a stopped run"]);
 }

@@ -158,6 +158,26 @@ fn invalid_density_requests_are_refused() {
     refused(&["out", "--plane", "0,0,1"], &["3 numbers", "nine"]);
     refused(&["out", "--kernel", "gaussian"], &["--method sph"]);
     refused(&["out", "--device", "cuda:7"], &["cuda"]);
+    // Nothing but zeros.
+    refused(&["out", "--bandwidth", "1e-30"], &["1e-30", "resolved to", "scott"]);
+    refused(&["out", "--method", "sph", "--bandwidth", "1e-30"], &["1e-30", "resolved to"]);
+    refused(&["out", "--bandwidth", "1e300", "--edges", "open"], &["an extent of 8", "up to 8000"]);
+    refused(&["out", "--bandwidth", "1e-4"], &["0.0001, and the nodes are", "more --nodes"]);
+    refused(&["out", "--slice", "y=5"], &["is at 5 along y", "from -4 to 4"]);
+    refused(
+        &["out", "--low", "5,5,0", "--high", "6,6,0"],
+        &["from 5 to 6 along x", "from -4 to 4"],
+    );
+    refused(
+        &["out", "--method", "histogram", "--edges", "open", "--low", "5,5,0", "--high", "6,6,0"],
+        &["from 5 to 6 along x"],
+    );
+    refused(&["out", "--low", "1,1,0", "--high", "1,2,0"], &["from 1 to 1 along x"]);
+    refused(&["out", "--plane", "0,0,0,1,0,0,2,0,0"], &["[2.0, 0.0, 0.0]", "no area"]);
+    refused(&["out", "--plane", "0,0,0,0,0,0,0,1,0"], &["no area"]);
+    refused(&["out", "--plane", "7,0,0,1,0,0,0,1,0"], &["the plane", "from 7 to 8 along x"]);
+    std::fs::write(folder.path().join("far.csv"), "x,y,z\n9,9,0\n").unwrap();
+    refused(&["out", "--points", "far.csv"], &["the list of points", "is at 9 along x"]);
 }
 
 #[test]
@@ -317,4 +337,108 @@ fn positions_far_from_zero_are_saved_in_double_precision() {
         &["density", "out", "--method", "histogram", "--json", "--no-pictures"],
     ));
     assert_eq!(density[0]["left_out"], 0, "{density}");
+}
+
+#[test]
+fn info_describes_a_run_and_the_commands_for_it() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let printed = done(&burntrace(folder.path(), &["info", "out"]));
+    for part in [
+        "out, finished",
+        "saddle, sampled at 9 x 9 x 1 nodes",
+        "grid, 8 x 6 x 1",
+        "flex (",
+        "5 of 5, t = 0 to 1",
+        "48 = 48 active at the last save",
+        "burntrace report out",
+        "burntrace density out",
+        "burntrace ftle out",
+    ] {
+        assert!(printed.contains(part), "`{part}` is not in: {printed}");
+    }
+    let info = json(&burntrace(folder.path(), &["info", "out", "--json"]));
+    assert_eq!((&info["kind"], &info["state"]), (&"run".into(), &"finished".into()));
+    assert_eq!(info["saves"], serde_json::json!({ "complete": 5, "planned": 5 }));
+    assert_eq!(info["status"], serde_json::json!({ "active": 48 }));
+    assert_eq!(info["case"]["seeds"]["counts"], serde_json::json!([8, 6, 1]));
+    assert_eq!(info["problems"], serde_json::json!([]));
+    // Each command that it names works.
+    for command in info["commands"].as_array().unwrap() {
+        let args: Vec<&str> = command.as_str().unwrap().split(' ').skip(1).collect();
+        done(&burntrace(folder.path(), &args));
+    }
+    // Seeds that are not on a grid have no FTLE.
+    let list =
+        run(SADDLE, &["seeds={kind=\"list\",points=[[0.1,0.2,0.0]]}", "save.report=\"never\""]);
+    let printed = done(&burntrace(list.path(), &["info", "out"]));
+    assert!(printed.contains("list, 1") && !printed.contains("ftle"), "{printed}");
+    assert_refused(
+        &burntrace(folder.path(), &["info", "out", "--velocity", "u"]),
+        2,
+        &["out is the folder of a run", "options of fields"],
+    );
+}
+
+#[test]
+fn missing_and_damaged_files_of_a_run_are_named_by_all_commands() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let path = folder.path();
+    let (case, summary) = (path.join("out/case.toml"), path.join("out/summary.json"));
+    let whole = [&case, &summary].map(|file| std::fs::read(file).unwrap());
+    let restore = || {
+        for (file, bytes) in [&case, &summary].into_iter().zip(&whole) {
+            std::fs::write(file, bytes).unwrap();
+        }
+    };
+    let calls: [&[&str]; 4] = [
+        &["report", "out"],
+        &["render", "out"],
+        &["density", "out", "--no-pictures", "--nodes", "20", "--device", "flex"],
+        &["ftle", "out", "--device", "flex"],
+    ];
+    let assert_named = |parts: &[&str], has_case: bool| {
+        for args in calls {
+            let output = burntrace(path, args);
+            let message = text(&output.stderr);
+            let parts = [parts, &["restore it from a copy, or run the case again"]].concat();
+            for part in parts {
+                assert!(message.contains(part), "{args:?}: `{part}` is not in: {message}");
+            }
+            // FTLE need the seeds of the case.
+            let code = if args[0] == "ftle" && !has_case { 2 } else { 0 };
+            assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        }
+        let printed = done(&burntrace(path, &["info", "out"]));
+        assert!(parts.iter().all(|part| printed.contains(part)), "{printed}");
+    };
+    std::fs::remove_file(&case).unwrap();
+    assert_named(&["out/case.toml is missing", "seeds"], false);
+    std::fs::write(&case, "[field\nflow = 3").unwrap();
+    assert_named(&["cannot read the case of the run: out/case.toml: line 1"], false);
+    std::fs::write(&case, b"\xff\xfe").unwrap();
+    assert_named(&["cannot read the case of the run", "out/case.toml"], false);
+    restore();
+    std::fs::remove_file(&summary).unwrap();
+    assert_named(&["out/summary.json is missing", "timings"], true);
+    for damaged in ["", "{\"device\":", "[1]", "\0"] {
+        std::fs::write(&summary, damaged).unwrap();
+        assert_named(&["out/summary.json is damaged"], true);
+    }
+    restore();
+    let output = burntrace(path, &["report", "out"]);
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn times_are_printed_without_rounding_errors() {
+    let set = ["trace.t1=0.3", "trace.dt=0.1", "save.every=1", "save.report=\"never\""];
+    let folder = run(SADDLE, &set);
+    let density = ["density", "out", "--save", "all", "--no-pictures", "--nodes", "20"];
+    let printed = [
+        done(&burntrace(folder.path(), &density)),
+        done(&burntrace(folder.path(), &["info", "out"])),
+        text(&burntrace(folder.path(), &["density", "out", "--save", "9"]).stderr),
+    ]
+    .concat();
+    assert!(printed.contains("t = 0.3") && !printed.contains("00000004"), "{printed}");
 }

@@ -178,6 +178,8 @@ fn stop(folder: &Path, args: &[&str], signal: &str, sign: (&str, &str)) -> Outpu
     if folder.join("out/checkpoint.bin").exists() {
         let both = burntrace(folder, &["run", "--resume", "out"]);
         assert_refused(&both, 2, &["out/log.txt", "still in progress"]);
+        let info = text(&burntrace(folder, &["info", "out"]).stdout);
+        assert!(info.contains("out, in progress"), "{info}");
     }
     let id = child.id().to_string();
     assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
@@ -196,7 +198,10 @@ fn signalled_run_resumes_only_with_unchanged_input() {
     assert!(!path.join("out/summary.json").exists());
 
     assert_refused(&burntrace(path, &["run", "case.toml"]), 2, &["was stopped", "--resume out"]);
-    assert_refused(&burntrace(path, &["info", "out"]), 2, &["was stopped", "--resume out"]);
+    let info = text(&burntrace(path, &["info", "out"]).stdout);
+    for part in ["out, stopped; it can be resumed", "of 41", "burntrace run --resume out"] {
+        assert!(info.contains(part), "`{part}` is not in: {info}");
+    }
     let resume = |more: &[&str]| burntrace(path, &[&["run", "--resume", "out"], more].concat());
     let changed = resume(&["--set", "trace.steps=500"]);
     assert_refused(&changed, 2, &["trace.steps is 500 and was 400", "run.device, threads"]);
@@ -205,6 +210,8 @@ fn signalled_run_resumes_only_with_unchanged_input() {
     std::fs::write(path.join("other.toml"), other).unwrap();
     assert_refused(&resume(&["other.toml"]), 2, &["seeds.count is 9001 and was 9000"]);
     assert_refused(&resume(&["--overwrite"]), 2, &["--overwrite"]);
+    assert_refused(&resume(&["--set", "run.out=elsewhere"]), 2, &["run.out", "its folder out"]);
+    assert!(!path.join("elsewhere").exists());
 
     let whole = std::fs::read(path.join("out/checkpoint.bin")).unwrap();
     let mut damaged = whole.clone();
@@ -250,6 +257,8 @@ fn signal_without_checkpoints_leaves_complete_tracks() {
     assert_refused(&burntrace(path, &["run", "--resume", "out"]), 2, &["has ended"]);
     let both = burntrace(path, &["run", "case.toml", "--set", "run.checkpoint_segments=3"]);
     assert_refused(&both, 2, &["checkpoint_segments", "checkpoint = 0"]);
+    let info = text(&burntrace(path, &["info", "out"]).stdout);
+    assert!(info.contains("it cannot be resumed, as it has no checkpoint"), "{info}");
 }
 
 /// A step of the run takes minutes: a tolerance far below the resolution of the grid.
