@@ -29,10 +29,11 @@ pub use run::Run;
 pub use seeds::{SeedShape, Seeds};
 pub use units::Units;
 
+use error::Step;
 use keys::Keys;
 use serde::{Deserialize, Serialize};
 use std::path::{Path as FilePath, PathBuf};
-use toml::Table;
+use toml::{Table, Value};
 
 /// The case that `burntrace init` prints, with comments; its values are the defaults.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -68,6 +69,25 @@ fn is_default<T: Default + PartialEq>(section: &T) -> bool {
     *section == T::default()
 }
 
+/// Refuses a value that is NaN, or has one in it: no key has a use for it.
+fn refuse_nan(step: Step, value: &Value) -> Result<(), KeyError> {
+    let found = match value {
+        Value::Float(number) if number.is_nan() => Err(KeyError::value("give a number")),
+        Value::Table(table) => {
+            table.iter().try_for_each(|(key, inner)| refuse_nan(Step::Key(key.clone()), inner))
+        }
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(i, inner)| {
+            let step = match inner {
+                Value::Table(_) => Step::Section(i, items.len()),
+                _ => Step::Item(i),
+            };
+            refuse_nan(step, inner)
+        }),
+        _ => Ok(()),
+    };
+    found.map_err(|error| error.under(step, value))
+}
+
 /// The sections of a case.
 const SECTIONS: [&str; 13] = [
     "field", "domain", "boundary", "patch", "obstacle", "inlet", "source", "seeds", "trace",
@@ -80,7 +100,7 @@ impl Case {
         let mut keys = Keys::of(table);
         keys.allow(&SECTIONS);
         keys.check()?;
-        Ok(Case {
+        let case = Case {
             field: keys.section("field")?,
             domain: keys.or_default("domain")?,
             boundary: keys.or_default("boundary")?,
@@ -95,7 +115,10 @@ impl Case {
             units: keys.or_default("units")?,
             run: keys.or_default("run")?,
             notes: keys.notes,
-        })
+        };
+        // After the errors of keys, which say more; keys without effect included.
+        table.iter().try_for_each(|(key, value)| refuse_nan(Step::Key(key.clone()), value))?;
+        Ok(case)
     }
 
     /// The same case, with relative file names resolved in a folder.

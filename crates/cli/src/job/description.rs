@@ -59,7 +59,7 @@ pub struct MeshFieldCounts {
 
 /// Nodes of a field: along each axis of a grid, of a mesh or of points, or none of a formula.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the number of nodes is missing")]
 pub enum NodeCount {
     None,
     Grid([usize; 3]),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod fuzz;
 mod meshes;
 mod motion;
 mod obstacles;

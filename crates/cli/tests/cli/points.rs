@@ -199,7 +199,7 @@ fn invalid_interpolations_are_refused() {
         ("neighbours = 17", ["field.neighbours is 17", "1 to 16"]),
         ("power = 0.0", ["field.power is 0", "above 0"]),
         ("power = inf", ["field.power is inf", "above 0"]),
-        ("power = nan", ["field.power is NaN", "above 0"]),
+        ("power = nan", ["`field.power` is nan", "give a number"]),
     ] {
         assert_refused(&with(&format!("{mean}{keys}")), 2, &parts);
     }

@@ -282,8 +282,13 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
     for (set, parts) in [
         ("run.threads=1000000", ["run.threads is 1000000", "up to 4096"]),
         ("run.checkpoint=1e300", ["run.checkpoint is 1e", "1e9"]),
-        ("run.checkpoint=nan", ["run.checkpoint is NaN", "1e9"]),
-        ("trace.stagnant_speed=nan", ["stagnant speed is NaN", "0 or more"]),
+        ("run.checkpoint=nan", ["`run.checkpoint` is nan", "give a number"]),
+        ("trace.stagnant_speed=nan", ["`trace.stagnant_speed` is nan", "give a number"]),
+        ("field.file_dt=nan", ["`field.file_dt` is nan", "give a number"]),
+        (
+            "patch=[{name=\"a\",low=[0.0,nan,0.0],wall=\"stick\"}]",
+            ["`patch.low[1]` is nan", "give a number"],
+        ),
         ("save.every_time=1e-30", ["1e-30 is shorter than times", "give a longer one"]),
         ("save.every_time=1e-9", ["1.000e8 of them", "10000000"]),
         ("walk={diffusivity=1e300}", ["along x is 1", "from 0 to 1e30"]),

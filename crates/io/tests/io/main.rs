@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod checksums;
+mod damaged;
 mod diffusivity;
 mod instances;
 mod killed;
