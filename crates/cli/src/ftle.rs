@@ -22,6 +22,7 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
     let device = results.device(args.device.as_deref())?;
     let ftle = exponents(&results, save, &device)?;
     let values = tensors::numbers(ftle.values())?;
+    refuse_undefined(&ftle, &values, save)?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
     let mut figures = FigureDir::at(&folder, false)?;
     let name = format!("ftle_{save:05}");
@@ -34,6 +35,18 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
     }
     let written: Vec<PathBuf> = [path].into_iter().chain(figures.written).collect();
     print(args.json, &ftle, &values, &written)
+}
+
+/// Refuses a save at which no node has an exponent.
+fn refuse_undefined(ftle: &Ftle, values: &[f64], save: usize) -> Result<()> {
+    if values.iter().any(|value| value.is_finite()) {
+        return Ok(());
+    }
+    Err(Misuse::error(format!(
+        "the exponents of all {} nodes are undefined at save {save}, as particles that have ended have no final \
+         position; give an earlier save with --save",
+        ftle.lattice().len()
+    )))
 }
 
 /// FTLE of the flow map from the release of the particles to a save.

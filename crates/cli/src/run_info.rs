@@ -189,9 +189,10 @@ impl RunInfo {
             return commands;
         };
         commands.extend(["report", "render"].map(|name| format!("burntrace {name} {root}")));
-        if self.counts.iter().any(|(status, _)| *status == Status::Active) {
-            commands.push(format!("burntrace density {root}"));
+        if !self.counts.iter().any(|(status, _)| *status == Status::Active) {
+            return commands;
         }
+        commands.push(format!("burntrace density {root}"));
         let shape = self.files.case.as_ref().and_then(|case| case.seeds.as_ref());
         let is_grid = shape.is_some_and(|seeds| matches!(seeds.shape, SeedShape::Grid { .. }));
         // FTLE need a flow map from the start of the run to a save.

@@ -12,7 +12,9 @@ pub use picture::raster;
 pub use request::DensityRequest;
 pub use saved_density::SavedDensity;
 
-use crate::{args::DensityArgs, figure_dir::FigureDir, format::twelve_digits, results::Results};
+use crate::{
+    args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::twelve_digits, results::Results,
+};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -26,8 +28,13 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("density"));
     let mut figures = FigureDir::at(&folder, false)?;
     let mut described = Vec::new();
+    let is_series = saves.len() > 1;
     for save in saves {
         let particles = SavedParticles::read(&results, save, args.ended)?;
+        // In a series of saves, a number density of 0 is one of the results.
+        if particles.positions.is_empty() && !(is_series && request.is_number) {
+            return Err(no_particles(&results, save, args.ended));
+        }
         let estimate = request.estimate(&particles, &device)?;
         let density = SavedDensity::of(estimate, save, particles.time)?;
         let mut written = vec![files::write(&results, &request, &density, &folder)?];
@@ -45,6 +52,21 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
         writeln!(std::io::stdout().lock(), "{:#}", Value::Array(described))?;
     }
     Ok(())
+}
+
+/// The error for a save without particles.
+fn no_particles(results: &Results, save: usize, with_ended: bool) -> anyhow::Error {
+    let (what, remedy) = match with_ended {
+        true => ("particles that have been released", "give a later save with --save"),
+        false => (
+            "active particles",
+            "give another save with --save, or include the ended particles with --ended",
+        ),
+    };
+    Misuse::error(format!(
+        "save {save}, at t = {}, has no {what}; {remedy}",
+        twelve_digits(results.tracks.times()[save])
+    ))
 }
 
 /// The requested saves.

@@ -340,6 +340,27 @@ fn positions_far_from_zero_are_saved_in_double_precision() {
 }
 
 #[test]
+fn saves_without_particles_are_refused() {
+    let gone = "seeds={kind=\"grid\",counts=[2,2,1],low=[3.8,-0.1,0.0],high=[3.9,0.1,0.0]}";
+    let folder = run(SADDLE, &[gone, "save.report=\"never\""]);
+    let refused = |args: &[&str], parts: &[&str]| {
+        assert_refused(&burntrace(folder.path(), args), 2, parts);
+        assert!(!folder.path().join("out/ftle").exists());
+    };
+    for method in ["kde", "histogram"] {
+        let args = ["density", "out", "--method", method];
+        refused(&args, &["save 4, at t = 1, has no active particles", "--ended"]);
+    }
+    refused(&["ftle", "out"], &["all 4 nodes are undefined at save 4", "earlier save"]);
+    let info = done(&burntrace(folder.path(), &["info", "out"]));
+    assert!(info.contains("4 = 4 exited x-high") && !info.contains("density"), "{info}");
+    done(&burntrace(folder.path(), &["density", "out", "--save", "0", "--no-pictures"]));
+    let all =
+        ["density", "out", "--save", "all", "--method", "histogram", "--no-pictures", "--json"];
+    assert_eq!(json(&burntrace(folder.path(), &all)).as_array().unwrap().len(), 5);
+}
+
+#[test]
 fn info_describes_a_run_and_the_commands_for_it() {
     let folder = run(SADDLE, &["save.report=\"never\""]);
     let printed = done(&burntrace(folder.path(), &["info", "out"]));
