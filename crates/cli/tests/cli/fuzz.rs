@@ -370,7 +370,10 @@ fn run_all(cases: &[String]) -> Vec<String> {
         let mut failures = Vec::new();
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Some(problem) = attempt(&inner, case) {
-                failures.push(format!("{problem}\nin the case\n{case}"));
+                let failure = format!("{problem}\nin the case\n{case}");
+                // At once: all cases take minutes.
+                println!("{failure}\n----");
+                failures.push(failure);
             }
         }
         failures

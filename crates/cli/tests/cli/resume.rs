@@ -193,7 +193,8 @@ fn signalled_run_resumes_only_with_unchanged_input() {
     let path = folder.path();
     succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
     let sign = ("out/log.txt", "checkpoint");
-    let output = stop(path, &["run", "case.toml", "--quiet"], "-TERM", sign);
+    let args = ["run", "case.toml", "--quiet", "--set", "field.file_dt=0.1"];
+    let output = stop(path, &args, "-TERM", sign);
     assert_refused(&output, 143, &["stopped at t = ", "resume with `burntrace run --resume out`"]);
     assert!(!path.join("out/summary.json").exists());
 
@@ -235,6 +236,12 @@ fn signalled_run_resumes_only_with_unchanged_input() {
     assert_same(path, ["whole", "out"]);
     assert!(summary(path, "out")["resumed"].as_u64().unwrap() >= 1);
     assert_eq!(summary(path, "out")["strategy"], "batched");
+    // A warning from before the resume.
+    let warnings = summary(path, "out")["warnings"].clone();
+    assert!(
+        warnings[0].as_str().unwrap().starts_with("`field.file_dt` has no effect"),
+        "{warnings}"
+    );
     let log = std::fs::read_to_string(path.join("out/log.txt")).unwrap();
     assert!(log.contains("run starts") && log.contains("run resumes"), "{log}");
     assert_refused(&resume(&[]), 2, &["has ended"]);
