@@ -159,6 +159,18 @@ fn check_table(rows: &[[f64; 2]]) -> Result<()> {
             ));
         }
     }
+    let is_steep = |[[start, first], [end, last]]: &&[[f64; 2]; 2]| {
+        !((last - first) / (end - start)).is_finite()
+    };
+    if let Some([[start, first], [end, last]]) = rows.array_windows().find(is_steep) {
+        return fail(format!(
+            "its table goes from a rate of {} to {} within a time of {}, which is too short for a rate in \
+             between; give times farther apart",
+            short(*first),
+            short(*last),
+            short(end - start)
+        ));
+    }
     if rows.iter().all(|[_, rate]| *rate == 0.0) {
         return fail("all rates of its table are 0; give a positive rate");
     }
@@ -421,6 +433,9 @@ mod tests {
         assert!(table(&[[0.0, 1.0], [0.0, 2.0]]).contains("from time 0 to 0"));
         assert!(table(&[[0.0, 1.0], [1.0, -2.0]]).contains("row 1 of its table is (1, -2)"));
         assert!(table(&[[0.0, 0.0], [1.0, 0.0]]).contains("all rates"));
+        assert!(
+            table(&[[0.0, 0.0], [5e-324, 8.0]]).contains("from a rate of 0 to 8 within a time of")
+        );
         let burst = Source::burst(inlet(), 0.0, 1).unwrap();
         assert!(message(burst.between(0.0, 1.0)).contains("constant rate"));
     }
