@@ -167,15 +167,6 @@ impl Folder {
         ))
     }
 
-    /// An error for commands that need a finished run.
-    pub fn unfinished(&self) -> anyhow::Error {
-        Misuse::error(format!(
-            "{} contains a run that was stopped, or is still in progress; resume it with {}",
-            self.root.display(),
-            self.resume_command()
-        ))
-    }
-
     /// Removes the checkpoint if there is one.
     pub fn remove_checkpoint(&self) -> Result<()> {
         self.remove(CHECKPOINT)
