@@ -173,7 +173,13 @@ fn observer_sees_monotonic_progress() {
             };
             assert!(seen.windows(2).all(is_monotonic), "{machine}: {seen:?}");
             let last = seen.last().unwrap();
-            assert_eq!((last.fraction, last.time, last.particle_steps), (1.0, 1.0, 24 * 50));
+            assert_eq!((last.fraction, last.time), (1.0, 1.0));
+            // A particle that ends in a segment counts for half of it.
+            let longest = seen.windows(2).map(|pair| pair[1].fraction - pair[0].fraction);
+            let slack = summary.ended() as f64 * 24.0 * longest.fold(0.25, f64::max);
+            let apart = last.particle_steps.abs_diff(summary.particle_steps);
+            assert!(apart as f64 <= slack, "{machine}: {last:?} and {summary:?}");
+            assert!(summary.ended() > 0 && last.particle_steps < 24 * 50);
             assert!(!summary.cancelled);
         }
     }

@@ -126,8 +126,8 @@ pub trait TrackSink {
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError>;
 
     /// Called before the first save for blocks of the seeds' slots, in order: their release positions in
-    /// the data's coordinates, rounded as those of saves. Not called in a run that is resumed, nor for
-    /// slots of sources. `first` is the slot of the first position.
+    /// the data's coordinates, rounded as those of saves; not for slots of sources. `first` is the slot of
+    /// the first position.
     ///
     /// # Errors
     ///

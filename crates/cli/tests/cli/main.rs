@@ -4,6 +4,7 @@
 
 mod bench;
 mod fuzz;
+mod holes;
 mod meshes;
 mod motion;
 mod obstacles;

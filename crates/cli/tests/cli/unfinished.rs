@@ -190,7 +190,7 @@ fn damaged_tracks_are_not_resumed_and_verify_names_them() {
     let parts = [named, "restore it from a copy", "burntrace run --resume out"];
     assert_refused(&burntrace(path, &RESUME), 1, &parts);
     let hint = "start again with `burntrace run out/case.toml --out out --overwrite`";
-    assert_refused(&burntrace(path, &["verify", "out"]), 1, &["1 of 4 files", named, hint]);
+    assert_refused(&burntrace(path, &["verify", "out"]), 1, &["1 of 5 files", named, hint]);
     flip(&chunk);
     done(path, &RESUME);
     assert_same(path, ["whole", "out"]);

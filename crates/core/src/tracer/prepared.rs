@@ -226,7 +226,6 @@ impl<'a> Prepared<'a> {
             input_before: tracer.field.sampled().and_then(Sampled::input).unwrap_or_default(),
             cancelled: false,
         };
-        let is_new = self.state.is_none();
         if let Some(state) = self.state {
             run.restore(state)?;
             run.given =
@@ -237,9 +236,7 @@ impl<'a> Prepared<'a> {
         }
         run.taken[1] = run.store.active()?;
         sunk(sink.begin(&plan))?;
-        if is_new {
-            shift.give_releases(seeds, plan.precision, sink)?;
-        }
+        shift.give_releases(seeds, plan.precision, sink)?;
         run.all_segments(sink, observer)?;
         run.finish(sink)
     }

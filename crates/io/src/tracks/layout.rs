@@ -72,6 +72,8 @@ pub(super) const IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, Value
 pub(super) const VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
 pub(super) const GENERATION: ArraySpec =
     spec("generation", Dims::SavesParticles, 1, ValueType::I32);
+pub(super) const RELEASE_POSITION: ArraySpec =
+    spec("release_position", Dims::Particles, 3, ValueType::Position);
 pub(super) const END_STATUS: ArraySpec = spec("end_status", Dims::Particles, 1, ValueType::U8);
 pub(super) const END_TIME: ArraySpec = spec("end_time", Dims::Particles, 1, ValueType::F64);
 pub(super) const RELEASE_TIME: ArraySpec = spec("release_time", Dims::Particles, 1, ValueType::F64);
@@ -95,13 +97,14 @@ pub(super) const INSTANCE_END_POSITION: ArraySpec =
     spec("life_end_place", Dims::Instances, 3, ValueType::F64);
 
 /// All arrays that a store may have.
-pub(super) const ALL: [ArraySpec; 20] = [
+pub(super) const ALL: [ArraySpec; 21] = [
     TIME,
     POSITION,
     STATUS,
     IMAGE,
     VELOCITY,
     GENERATION,
+    RELEASE_POSITION,
     END_STATUS,
     END_TIME,
     RELEASE_TIME,

@@ -82,7 +82,8 @@ impl Manifest {
     pub fn new(plan: &SavePlan) -> Manifest {
         let code = |status: Status| StatusCode { code: status.code(), name: status.to_string() };
         let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
-        let mut arrays = vec![layout::TIME, layout::POSITION, layout::STATUS];
+        let mut arrays =
+            vec![layout::TIME, layout::POSITION, layout::STATUS, layout::RELEASE_POSITION];
         arrays.extend(is_periodic.then_some(layout::IMAGE));
         arrays.extend(plan.velocity.then_some(layout::VELOCITY));
         arrays.extend(plan.reuses_slots.then_some(layout::GENERATION));

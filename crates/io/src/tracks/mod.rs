@@ -8,6 +8,7 @@
 //! | `status` | `[saves, particles]` | u8 | codes of [`Status`](burntrace_core::Status) |
 //! | `image` | `[saves, particles, 3]` | i32 | boxes crossed; only with periodic faces |
 //! | `velocity` | `[saves, particles, 3]` | f32 or f64 | velocities; only on request |
+//! | `release_position` | `[particles, 3]` | as `position` | release position of a seed; NaN in other slots |
 //! | `release_time` | `[particles]` | f64 | release time; NaN if not released |
 //! | `end_time` | `[particles]` | f64 | end time; NaN if not ended |
 //! | `end_status` | `[particles]` | u8 | status at the end of the run |

@@ -17,7 +17,7 @@ const BLOCK: usize = 1 << 16;
 const INSTANCES: usize = 1 << 12;
 
 impl Tracks {
-    /// Passes the store to a sink, as its run did: each save in blocks of 65,536 particles, on the
+    /// Passes the store to a sink, as its run did: the release positions of the seeds; each save in blocks of 65,536 particles, on the
     /// host (Flex) and in the precision of the store; each particle instance after the first save at
     /// or after its end; finally the ends.
     ///
@@ -39,6 +39,7 @@ impl Tracks {
     /// As [`play`](Tracks::play).
     pub fn play_blocks(&self, particles: usize, sink: &mut dyn TrackSink) -> Result<()> {
         from_sink(sink.begin(&self.plan()))?;
+        self.play_releases(particles.max(1), sink)?;
         let mut instances = self.instances().map(Iterator::peekable);
         let is_backward = self.times().first() > self.times().last();
         for save in 0..self.num_saves() {
@@ -64,6 +65,21 @@ impl Tracks {
             velocity: self.has_velocity(),
             periods: self.periods(),
         }
+    }
+
+    /// Passes the release positions of the seeds, which have the first slots.
+    fn play_releases(&self, block_size: usize, sink: &mut dyn TrackSink) -> Result<()> {
+        for first in (0..self.num_particles()).step_by(block_size) {
+            let slots = first..self.num_particles().min(first + block_size);
+            let Some(mut positions) = self.release_positions(slots)? else { return Ok(()) };
+            let seeds = positions.iter().take_while(|p| p.iter().all(|x| x.is_finite())).count();
+            positions.truncate(seeds);
+            if positions.is_empty() {
+                return Ok(());
+            }
+            from_sink(sink.releases(first, &positions))?;
+        }
+        Ok(())
     }
 
     /// Passes a save block by block; an empty block if there are no particles.

@@ -323,6 +323,17 @@ impl Tracks {
         self.arrays.read(spec, self.row(save)?, slots)
     }
 
+    /// The release positions of slots, in the data's unit of length: of the seeds, and NaN in other slots.
+    /// `None` for a store of an earlier version.
+    ///
+    /// # Errors
+    ///
+    /// As [`position`](Tracks::position).
+    pub fn release_positions(&self, slots: Range<usize>) -> Result<Option<Vec<[f64; 3]>>> {
+        let of = self.optional(layout::RELEASE_POSITION);
+        of.map(|spec| self.floats(spec, 0..1, slots)).transpose()
+    }
+
     fn of_particles<T: Number>(&self, spec: ArraySpec) -> Result<Vec<T>> {
         self.arrays.read(spec, 0..1, 0..self.num_particles())
     }

@@ -44,6 +44,9 @@ pub(super) struct StoreWriter {
     time: ArrayWriter,
     position: ArrayWriter,
     status: ArrayWriter,
+    release_position: ArrayWriter,
+    /// Number of slots without a release position so far.
+    unplaced: usize,
     image: Option<ArrayWriter>,
     velocity: Option<ArrayWriter>,
     generation: Option<ArrayWriter>,
@@ -90,8 +93,8 @@ impl StoreWriter {
         std::fs::create_dir_all(&of_list).map_err(refused("create", &of_list, None))?;
         // Before the items after the position are removed: the list must not have more than there is.
         store.write_checksums(&Checksums::default())?;
-        store.each(ArrayWriter::prepare)?;
         remove_ends(folder)?;
+        store.each(ArrayWriter::prepare)?;
         store.manifest.write(folder)?;
         Ok(store)
     }
@@ -107,7 +110,9 @@ impl StoreWriter {
         let items = |spec: ArraySpec| match spec.dims {
             layout::Dims::SavesParticles => saves * manifest.particles,
             layout::Dims::Instances => position.instances as usize,
-            _ => saves,
+            layout::Dims::Saves => saves,
+            // Written again by a resumed run.
+            layout::Dims::Particles => 0,
         };
         let open =
             |spec: ArraySpec| ArrayWriter::new(folder, spec, of, items(spec), Arc::clone(&written));
@@ -117,6 +122,8 @@ impl StoreWriter {
             time: open(layout::TIME),
             position: open(layout::POSITION),
             status: open(layout::STATUS),
+            release_position: open(layout::RELEASE_POSITION),
+            unplaced: manifest.particles,
             image: optional(layout::IMAGE),
             velocity: optional(layout::VELOCITY),
             generation: optional(layout::GENERATION),
@@ -143,9 +150,29 @@ impl StoreWriter {
         checksums.write(&self.folder)
     }
 
+    /// Appends release positions of the seeds.
+    pub fn add_releases(&mut self, positions: &[[f64; 3]]) -> Result<()> {
+        self.unplaced = self.unplaced.saturating_sub(positions.len());
+        let positions = positions.as_flattened();
+        let precision = self.manifest.precisions().positions;
+        append_floats(
+            &mut self.release_position,
+            &Floats::from_f64(precision, positions.iter().copied()),
+        )
+    }
+
+    /// Completes the release positions with NaN, for slots without a seed.
+    fn fill_releases(&mut self) -> Result<()> {
+        while self.unplaced > 0 {
+            self.add_releases(&vec![[f64::NAN; 3]; self.unplaced.min(1 << 16)])?;
+        }
+        Ok(())
+    }
+
     /// Appends a block of a save. The time of the save comes last: without it, the save is not
     /// complete.
     pub fn add(&mut self, block: &Block) -> Result<()> {
+        self.fill_releases()?;
         append_floats(&mut self.position, &block.position)?;
         self.status.append(&block.status)?;
         if let (Some(array), Some(image)) = (&mut self.image, &block.image) {
@@ -174,6 +201,7 @@ impl StoreWriter {
 
     /// Syncs all arrays to the disk, and returns how much is durable.
     pub fn sync(&mut self) -> Result<DurablePosition> {
+        self.fill_releases()?;
         self.each(ArrayWriter::sync)?;
         self.write_checksums(&Checksums::default())?;
         let instances = self.instances.as_ref().map_or(0, InstanceWriter::count);
@@ -182,7 +210,8 @@ impl StoreWriter {
 
     /// Calls a function for each array.
     fn each(&mut self, mut call: impl FnMut(&mut ArrayWriter) -> Result<()>) -> Result<()> {
-        let always = [&mut self.time, &mut self.position, &mut self.status];
+        let always =
+            [&mut self.time, &mut self.position, &mut self.status, &mut self.release_position];
         let optional = [&mut self.image, &mut self.velocity, &mut self.generation];
         let optional = optional.into_iter().filter_map(Option::as_mut);
         let instances = self.instances.iter_mut().flat_map(InstanceWriter::columns);
@@ -191,6 +220,7 @@ impl StoreWriter {
 
     /// Completes the store: pads its chunks, writes the ends, and marks it as complete.
     pub fn end(mut self, ends: &Ends) -> Result<()> {
+        self.fill_releases()?;
         self.manifest.saves = self.saves;
         if let Some(instances) = &self.instances {
             self.manifest.instances = Some(instances.count());
@@ -290,7 +320,7 @@ fn remove_previous(folder: &Path) -> Result<()> {
     layout::ALL.iter().try_for_each(|spec| remove_folder(&spec.folder(folder)))
 }
 
-/// Removes the arrays that are known only at the end.
+/// Removes the arrays with one item for each particle, which are written again.
 fn remove_ends(folder: &Path) -> Result<()> {
     let mut ends = layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Particles);
     ends.try_for_each(|spec| remove_folder(&spec.folder(folder)))

@@ -14,6 +14,8 @@ const QUEUE_LENGTH: usize = 2;
 
 /// A job of the thread.
 pub(super) enum Job {
+    /// Release positions of seeds.
+    Releases(Vec<[f64; 3]>),
     Add(Block),
     Instances(Vec<ParticleInstance>),
     /// Sync everything to the disk, and return how much is durable.
@@ -117,6 +119,7 @@ impl Drop for WriterThread {
 fn work(mut store: StoreWriter, inbox: &Receiver<Job>) -> Result<()> {
     for job in inbox {
         match job {
+            Job::Releases(positions) => store.add_releases(&positions)?,
             Job::Add(block) => store.add(&block)?,
             Job::Instances(instances) => store.add_instances(&instances)?,
             Job::Sync(answer) => {

@@ -36,6 +36,8 @@ struct OpenStore {
     /// The next save, and the first particle of its next block.
     save: usize,
     first: usize,
+    /// Number of release positions so far.
+    releases: usize,
     thread: WriterThread,
 }
 
@@ -86,7 +88,7 @@ impl TrackWriter {
             OpenMode::New { .. } => 0,
         };
         let thread = WriterThread::start(&self.folder, store)?;
-        self.open = Some(OpenStore { plan: plan.clone(), save, first: 0, thread });
+        self.open = Some(OpenStore { plan: plan.clone(), save, first: 0, releases: 0, thread });
         Ok(())
     }
 
@@ -126,6 +128,20 @@ impl OpenStore {
         self.thread.send(Job::Add(block(save, &self.plan, is_last, context)?))?;
         (self.save, self.first) = if is_last { (self.save + 1, 0) } else { (self.save, end) };
         Ok(())
+    }
+
+    fn add_releases(&mut self, folder: &Path, first: usize, positions: &[[f64; 3]]) -> Result<()> {
+        let end = first.saturating_add(positions.len());
+        if first != self.releases || end > self.plan.particles {
+            let reason = format!(
+                "release positions of the particles {first} to {end} came before it; expected those \
+                 from {} on, to {} at most",
+                self.releases, self.plan.particles
+            );
+            return Err(Error::Save { path: folder.into(), save: self.save, reason });
+        }
+        self.releases = end;
+        self.thread.send(Job::Releases(positions.to_vec()))
     }
 
     fn add_instances(&mut self, folder: &Path, instances: &[ParticleInstance]) -> Result<()> {
@@ -268,6 +284,15 @@ impl TrackSink for TrackWriter {
 
     fn begin(&mut self, plan: &SavePlan) -> std::result::Result<(), SinkError> {
         Ok(self.open_store(plan)?)
+    }
+
+    fn releases(
+        &mut self,
+        first: usize,
+        positions: &[[f64; 3]],
+    ) -> std::result::Result<(), SinkError> {
+        let (store, folder) = self.store()?;
+        Ok(store.add_releases(folder, first, positions)?)
     }
 
     fn save(&mut self, save: Save) -> std::result::Result<(), SinkError> {

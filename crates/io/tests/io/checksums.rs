@@ -95,6 +95,13 @@ fn damaged_items_are_not_resumed() {
                 panic!("{line}")
             };
             let of = path.join(name);
+            if name.starts_with("release_position/") {
+                // A resumed run writes it again.
+                flip(&of, 0);
+                assert_damaged(&path, name, "found other bytes");
+                std::fs::write(&of, &before[name]).unwrap();
+                continue;
+            }
             let last = bytes.parse::<usize>().unwrap() - 1;
             for byte in [0, last] {
                 flip(&of, byte);

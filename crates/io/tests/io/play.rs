@@ -10,6 +10,7 @@ use std::path::Path;
 #[derive(Default)]
 struct Recorder {
     plan: Option<SavePlan>,
+    releases: Vec<(usize, Vec<[f64; 3]>)>,
     /// Save, time, first particle and number of particles of each block.
     blocks: Vec<(usize, f64, usize, usize)>,
     /// Instances with the number of blocks before each.
@@ -21,6 +22,11 @@ struct Recorder {
 impl TrackSink for Recorder {
     fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
         self.plan = Some(plan.clone());
+        Ok(())
+    }
+
+    fn releases(&mut self, first: usize, positions: &[[f64; 3]]) -> Result<(), SinkError> {
+        self.releases.push((first, positions.to_vec()));
         Ok(())
     }
 
@@ -134,4 +140,38 @@ fn playing_an_unknown_status_code_is_an_error() {
     let played = Tracks::open(folder.path()).unwrap().play(&mut Recorder::default());
     let message = played.unwrap_err().to_string();
     assert!(message.contains("status code 99"), "{message}");
+}
+
+/// The last of three slots belongs to a source.
+#[test]
+fn release_positions_are_stored_and_played() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, precision) in [Precision::F32, Precision::F64].into_iter().enumerate() {
+        let plan = support::plan(precision, false, [0.0; 3]);
+        let path = folder.path().join(number.to_string());
+        let mut writer = TrackWriter::new(&path);
+        writer.begin(&plan).unwrap();
+        let seeds = [[0.25, 1.0, -3.5], [0.5, 2.0, 7.0]];
+        writer.releases(0, &seeds[..1]).unwrap();
+        let skipped = writer.releases(2, &seeds[1..]).unwrap_err().to_string();
+        assert!(skipped.contains("particles 2 to 3") && skipped.contains("from 1 on"), "{skipped}");
+        writer.releases(1, &seeds[1..]).unwrap();
+        let too_many = writer.releases(2, &seeds).unwrap_err().to_string();
+        assert!(too_many.contains("to 3 at most"), "{too_many}");
+        for index in 0..plan.saves {
+            writer.save(support::save(&plan, index)).unwrap();
+        }
+        writer.end(&support::ends()).unwrap();
+        let tracks = Tracks::open(&path).unwrap();
+        let positions = tracks.release_positions(0..3).unwrap().unwrap();
+        assert_eq!(positions[..2], seeds);
+        assert!(positions[2].iter().all(|x| x.is_nan()), "{positions:?}");
+        for (block, calls) in [(1, 2), (2, 1)] {
+            let mut recorder = Recorder::default();
+            tracks.play_blocks(block, &mut recorder).unwrap();
+            assert_eq!(recorder.releases.len(), calls);
+            let played = recorder.releases.iter().flat_map(|(_, positions)| positions.clone());
+            assert_eq!(played.collect::<Vec<_>>(), seeds);
+        }
+    }
 }
