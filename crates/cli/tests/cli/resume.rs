@@ -149,6 +149,8 @@ fn kill_and_resume(folder: &Path, times: usize) {
         }
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_same(folder, ["whole", "out"]);
+        let seconds = |key: &str| summary(folder, "out")["seconds"][key].as_f64().unwrap();
+        assert!(seconds("trace") <= seconds("total"), "over all processes");
         ended += 1;
         println!("{killed} kills, resumed {} times", summary(folder, "out")["resumed"]);
     }
