@@ -4,8 +4,8 @@
 use super::{common::*, meshes::*};
 use burntrace::{
     Allowed, BoundaryCondition, CellKind, CellVelocity, FieldOptions, FrameData, FrameSource,
-    Frames as Held, GridField, GridSource, MeshField, NotFinite, Obstacle, Placement, Scheme,
-    Seeds, Shape, SourceError, Status, TimeInterpolation, Tolerance, Tracer,
+    Frames as Held, GridField, GridSource, MeshField, NotFinite, Obstacle, Placement, SaveAt,
+    Scheme, Seeds, SeedsOutside, Shape, SourceError, Status, TimeInterpolation, Tolerance, Tracer,
 };
 
 /// Frames with a mask of hidden values, and rubbish as their velocities.
@@ -92,7 +92,15 @@ fn particles_end_at_holes_and_seeds_there_are_not_located() {
                 for &engine in machine.engines() {
                     let what = format!("{machine} {placement:?} {flat:?} {engine}");
                     let tracer = Tracer::new(&field).engine(engine).span(span(0.0, 1.0, 0.1));
-                    let run = trace(&tracer, &seeds);
+                    let refused = tracer.trace(&seeds).unwrap_err().to_string();
+                    let parts = ["2 of 4 seeds are outside the field", "number 1"];
+                    assert!(parts.iter().all(|part| refused.contains(part)), "{what}: {refused}");
+                    let tracer =
+                        tracer.seeds_outside(SeedsOutside::NotLocated).save(SaveAt::EverySteps(5));
+                    let tracks = tracer.trace(&seeds).unwrap();
+                    let first = integers(tracks.saves()[0].status.clone());
+                    assert_eq!(first, [1, 3, 3, 0], "{what}: active, not located, waiting");
+                    let run = read(&tracks);
                     let expected = [
                         Status::LeftField,
                         Status::NotLocated,
@@ -124,6 +132,7 @@ fn adaptive_steps_approach_the_edge_of_a_hole() {
                 .engine(engine)
                 .scheme(Scheme::DormandPrince)
                 .tolerance(Tolerance::new(1e-4, 1e-4))
+                .seeds_outside(SeedsOutside::NotLocated)
                 .span(span(0.0, 1.0, 0.1));
             let run = trace(&tracer, &seeds);
             let what = format!("{machine} {engine}");
@@ -185,8 +194,12 @@ fn not_finite_values_are_holes_on_request() {
         let options =
             FieldOptions { precision, not_finite: NotFinite::Outside, ..FieldOptions::default() };
         let seeds = Seeds::list(vec![[0.02, 0.55, 0.0], [0.9, 0.55, 0.0]]).unwrap();
-        let run =
-            trace(&Tracer::new(&machine.load(&frames, options)).span(span(0.0, 1.0, 0.1)), &seeds);
+        let run = trace(
+            &Tracer::new(&machine.load(&frames, options))
+                .seeds_outside(SeedsOutside::NotLocated)
+                .span(span(0.0, 1.0, 0.1)),
+            &seeds,
+        );
         assert_eq!(run.status, [Status::LeftField, Status::NotLocated], "{machine}");
         let field = MeshField::load(
             &mut on_mesh.clone(),
@@ -197,7 +210,8 @@ fn not_finite_values_are_holes_on_request() {
         .unwrap();
         let seeds = Seeds::list(vec![[0.02, 0.53, 0.51], [0.9, 0.53, 0.51]]).unwrap();
         for &engine in machine.engines() {
-            let run = trace(&Tracer::new(&field).engine(engine).span(span(0.0, 1.0, 0.1)), &seeds);
+            let tracer = Tracer::new(&field).seeds_outside(SeedsOutside::NotLocated);
+            let run = trace(&tracer.engine(engine).span(span(0.0, 1.0, 0.1)), &seeds);
             let what = format!("{machine} mesh {engine}");
             assert_eq!(run.status, [Status::LeftField, Status::NotLocated], "{what}");
             assert_below(&what, (run.last()[0][0] - 0.32).abs(), 4.0 * machine.eps());
@@ -247,5 +261,47 @@ fn particles_that_walls_hold_are_stagnant() {
             assert_eq!(run.status, [Status::Active], "{machine} {engine}");
             assert_below("reflected", (run.last()[0][0] - 0.95).abs(), 2.0 * machine.eps());
         }
+    }
+}
+
+/// Steps of less than a rounding of single precision, along a wall: a thousand of them, ten times as fast as
+/// the threshold.
+#[test]
+fn short_steps_along_a_wall_are_not_stagnant() {
+    for machine in machines() {
+        let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| [1e-2, -1.0, 0.0]);
+        let field = machine.field(&frames);
+        let seeds = Seeds::list(vec![[0.7, 0.0, 0.3], [0.9, 0.0, 0.6]]).unwrap();
+        for &engine in machine.engines() {
+            let steps_ = if machine.is_cpu() { 200 } else { 5 };
+            let tracer = Tracer::new(&field)
+                .engine(engine)
+                .all_faces(BoundaryCondition::Slide)
+                .stagnant_speed(1e-3)
+                .span(steps(0.0, 1e-6 * steps_ as f64, steps_));
+            let run = trace(&tracer, &seeds);
+            assert_eq!(run.status, [Status::Active; 2], "{machine} {engine}");
+        }
+    }
+}
+
+/// Holes that appear in a later frame, which the run reads while it traces.
+#[test]
+fn holes_of_streamed_frames_are_those_of_frames_in_memory() {
+    let axes = [even_axis(0.0, 1.0, 10), vec![0.0, 1.0], vec![0.0]];
+    let times: Vec<f64> = (0..9).map(|k| f64::from(k) * 0.125).collect();
+    let velocity =
+        |p: [f64; 3], t: f64| if t > 0.5 && p[0] > 0.45 { [RUBBISH; 3] } else { [0.25, 0.0, 0.0] };
+    let masked = Masked::new(Frames::new(axes, Placement::Nodes, &times, velocity));
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let seeds = Seeds::list(vec![[0.3, 0.5, 0.0], [0.05, 0.5, 0.0]]).unwrap();
+        let of = |frames| {
+            let field = masked.load(&machine, FieldOptions { frames, ..FieldOptions::default() });
+            let run = trace(&Tracer::new(&field).span(steps(0.0, 1.0, 16)), &seeds);
+            (run.status.clone(), run.last().to_vec(), run.end_time[0])
+        };
+        let (all, streamed) = (of(Held::All), of(Held::Streamed(4)));
+        assert_eq!(all, streamed, "{machine}");
+        assert_eq!(all.0, [Status::LeftField, Status::Active], "{machine}");
     }
 }

@@ -124,7 +124,8 @@ fn text(info: &SeriesInfo) -> String {
     let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
     line("velocity", format!("{velocity}{along}"));
     let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
-    for (count, what) in first.into_iter().filter(|(count, _)| *count > 0) {
+    let counted = first.into_iter().filter_map(|(count, what)| Some((count?, what)));
+    for (count, what) in counted.filter(|(count, _)| *count > 0) {
         line("", format!("{count} velocities of the first frame are {what}"));
     }
     line("use", uses(info));

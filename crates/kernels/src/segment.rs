@@ -24,7 +24,7 @@ pub struct Segment {
     /// Whether velocities that are not finite are holes of the field, where particles end as
     /// [`LeftField`](crate::Status::LeftField).
     pub has_holes: bool,
-    /// Speed below which a particle ends as stagnant; 0 for no threshold.
+    /// Speed of a particle's motion in a step below which it ends as stagnant; 0 for no threshold.
     pub stagnant_speed: f64,
     /// Adaptive step-size control; `None` for the segment's own steps.
     pub adaptive: Option<Adaptive>,

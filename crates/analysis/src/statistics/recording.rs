@@ -208,7 +208,7 @@ impl Recording {
         }
         for (slot, status) in ends.status.iter().enumerate() {
             // With re-used slots, particle instances have been reported one by one.
-            if !self.plan.reuses_slots || *status == Status::Waiting {
+            if !self.plan.reuses_slots || !status.is_released() {
                 let times = Some([ends.release_time[slot], ends.end_time[slot]]);
                 let group = self.options.group_of(slot);
                 let outcome = Outcome { group, status: *status, times };

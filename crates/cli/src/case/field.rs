@@ -58,6 +58,9 @@ pub struct FileField {
     pub file_dt: Option<f64>,
     pub times: Option<io::CaseTimes>,
     pub frames: Option<io::Frames>,
+    /// Whether to use hidden values of grids and points.
+    #[serde(skip_serializing_if = "super::is_default")]
+    pub ignore_hidden: bool,
     /// Axes of a grid whose last layer of nodes is not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub periodic_axes: Vec<AxisName>,
@@ -125,8 +128,16 @@ kinds! {
 }
 
 /// The keys for reading files, accepted without effect with a flow.
-const READING: [&str; 7] =
-    ["velocity", "prefer", "ignore_file_times", "file_dt", "times", "frames", "periodic_axes"];
+const READING: [&str; 8] = [
+    "velocity",
+    "prefer",
+    "ignore_file_times",
+    "file_dt",
+    "times",
+    "frames",
+    "ignore_hidden",
+    "periodic_axes",
+];
 
 /// The keys of each source of a field.
 const SOURCES: [(&str, &[&str]); 2] = [("files", &["diffusivity"]), ("flow", &["sample"])];
@@ -170,6 +181,7 @@ fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyErro
         file_dt: keys.get("file_dt")?,
         times: keys.get("times")?,
         frames: keys.get("frames")?,
+        ignore_hidden: keys.or_default("ignore_hidden")?,
         periodic_axes: keys.or_default("periodic_axes")?,
         interpolation: Interpolation::read(interpolation, keys)?,
     })

@@ -58,6 +58,11 @@ fn file_field(
             given.interpolation.name()
         )));
     }
+    if given.ignore_hidden && case.is_on_mesh() {
+        return Err(Misuse::error(
+            "field.ignore_hidden is for grids and points; a mesh leaves hidden cells out: omit the key",
+        ));
+    }
     let (files, options) = (given.files.clone().within(base), series_options(given));
     let start = Instant::now();
     let opened = || start.elapsed().as_secs_f64();
@@ -242,6 +247,7 @@ fn series_options(field: &FileField) -> io::SeriesOptions {
         velocity: field.velocity.clone().unwrap_or_default(),
         prefer: field.prefer,
         diffusivity: field.diffusivity.clone(),
+        ignore_hidden: field.ignore_hidden,
         other_cells,
     }
 }

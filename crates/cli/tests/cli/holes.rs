@@ -84,10 +84,26 @@ fn particles_end_at_hidden_points_and_cells_of_a_grid() {
     let output = burntrace(path, &["run", "case.toml", "--overwrite", "--json"]);
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["status"]["exited x-high"], 2, "{summary}");
+    // Between points, too: the nearest node of x <= 5.5 is visible.
+    file(path, "PointData", "99 99 99 ", ("PointData", 2));
+    assert_ends_before(path, &["--set", "field.interpolation=nearest"], 5.75);
+    let ignored = ["field.ignore_hidden=true", "trace.t1=0.25"].map(|key| ["--set", key]).concat();
+    let args = ["run", "case.toml", "--overwrite", "--json"];
+    let output = burntrace(path, &[&args[..], &ignored].concat());
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&summary["released"], &summary["not_located"]),
+        (&2.into(), &0.into()),
+        "{summary}"
+    );
     // Values at visible points cannot say that a cell is hidden.
     file(path, "PointData", "1 0 0 ", ("CellData", 32));
     let output = burntrace(path, &["run", "case.toml", "--overwrite"]);
-    assert_refused(&output, 2, &["u.vti", "cell 6 is hidden", "velocity is at the points"]);
+    assert_refused(
+        &output,
+        2,
+        &["u.vti", "cell 6 is hidden", "velocity is at the points", "ignore_hidden"],
+    );
     let info = text(&burntrace(path, &["info", "u.vti"]).stdout);
     assert!(info.contains("cell 6 is hidden"), "{info}");
 }

@@ -89,12 +89,12 @@ fn failed(error: impl std::fmt::Debug) -> Error {
 pub(super) fn velocity(
     stepper: &Stepper,
     field: &Sampled,
-    particles: &Particles,
+    position: Tensor<2>,
     time: f64,
 ) -> Result<Tensor<2>> {
     let FrameWindow { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
     let segment = segment(stepper, clock, steps);
-    Ok(burntrace_kernels::sample(particles.coordinates(), &tensors, segment))
+    Ok(burntrace_kernels::sample(position, &tensors, segment))
 }
 
 fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {

@@ -53,13 +53,13 @@ use std::time::Instant;
 use stepper::Stepper;
 pub use walk::RandomWalk;
 
-/// How seeds outside the domain are handled.
+/// How seeds outside the domain, the mesh or the field are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SeedsOutside {
     /// Refuse the run and report their number.
     #[default]
     Error,
-    /// End them immediately with the status `not located`.
+    /// Do not release them: their status is `not located`.
     NotLocated,
 }
 
@@ -203,7 +203,9 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// Ends particles that are slower than `speed` (length per time).
+    /// Ends particles that move slower than `speed` (length per time) in a step, by their mean velocity in
+    /// it; also those that walls hold, as in a corner of sliding walls or while the flow presses them
+    /// against a wall. Motions shorter than the rounding of positions do not count as slow.
     pub fn stagnant_speed(mut self, speed: f64) -> Self {
         self.stagnant_speed = speed;
         self
@@ -252,7 +254,9 @@ impl<'a> Tracer<'a> {
             *cell = cell.filter(|_| allows(position));
         }
         if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &cells, &self.domain, self.field)?;
+            let on_mesh = self.field.mesh().is_some();
+            let inner = if on_mesh { "mesh" } else { "allowed side of the obstacles" };
+            start::check_inside(seeds, &cells, &self.domain, inner)?;
         }
         Ok(cells)
     }

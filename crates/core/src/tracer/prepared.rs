@@ -1,7 +1,7 @@
 //! A prepared run: everything derived from tracer and seeds before the first step.
 
 use super::{
-    Tracer,
+    SeedsOutside, Tracer,
     batches::Batches,
     boundary::{check_overlap, periods},
     origin_shift::OriginShift,
@@ -63,7 +63,7 @@ impl<'a> Tracer<'a> {
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
         check_overlap(self)?;
-        let cells = self.locate(seeds)?;
+        let mut cells = self.locate(seeds)?;
         let is_tracked = self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
         let engine = self.choose_engine(seeds.is_tracked())?;
@@ -71,6 +71,10 @@ impl<'a> Tracer<'a> {
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let stepper = self.stepper(engine, later, inlets)?;
+        start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
+        if self.seeds_outside == SeedsOutside::Error {
+            start::check_inside(seeds, &cells, &self.domain, "field (in its holes)")?;
+        }
         Ok(Prepared {
             tracer: self,
             seeds,

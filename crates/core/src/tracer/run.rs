@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
+    device,
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
@@ -78,7 +79,7 @@ impl Run<'_> {
             let progress = Progress {
                 fraction: self.schedule.span.fraction(segment.end()),
                 time: segment.end(),
-                particle_steps: self.count_steps(&segment)?,
+                particle_steps: self.count_steps(&segment),
             };
             let control = observer.progress(progress);
             if observer.wants_checkpoint(&progress) {
@@ -94,11 +95,14 @@ impl Run<'_> {
     }
 
     /// Adds the steps of active particles in a segment to those before.
-    fn count_steps(&mut self, segment: &Chunk) -> Result<u64> {
+    fn count_steps(&mut self, segment: &Chunk) -> u64 {
         let [steps, before] = self.taken;
-        let after = self.store.active()?;
+        // A count waits for the device, so a graphics card is asked with a save only.
+        let asks = segment.save.is_some() || !device::compiles_kernels(&self.tracer.field.device());
+        // It is for the display: a lack of memory is left to the next launch.
+        let after = if asks { self.store.active().unwrap_or(before) } else { before };
         self.taken = [steps + (before + after) * segment.steps() as u64 / 2, after];
-        Ok(self.taken[0])
+        self.taken[0]
     }
 
     /// Advances all particles by a segment, batch by batch, and makes the save at its end.

@@ -1,6 +1,6 @@
 //! The start of a run: its particles on the device, and their release times.
 
-use super::{rows::Rows, slots::Slots};
+use super::{rows::Rows, slots::Slots, stepper::Stepper};
 use crate::{
     Domain, Engine, Error, Field, Result, Seeds, Status, field,
     field::measured_from,
@@ -179,22 +179,49 @@ fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     Ok(Some(cells.try_into_vec::<i32>().map_err(|error| failed(&error))?))
 }
 
-/// Refuses seeds that were not located.
+/// Maximum number of seeds to sample at once.
+const SAMPLED: usize = 1 << 20;
+
+/// Does not release seeds in holes of the field: those of the start of the run, and all of them in a steady
+/// field. Later seeds end in holes at their release.
+pub(super) fn leave_holes(
+    cells: &mut [Option<i32>],
+    (seeds, releases): (&Seeds, &Releases),
+    stepper: &Stepper,
+    t0: f64,
+) -> Result<()> {
+    let field = stepper.field;
+    let is_steady = field.times().is_none();
+    let is_known = |i: &usize| is_steady || !releases.is_late(*i);
+    let known: Vec<usize> = (0..cells.len()).filter(is_known).collect();
+    if !stepper.has_holes() {
+        return Ok(());
+    }
+    let beside = (&plain(&field.device()), field.precision().dtype());
+    for part in known.chunks(SAMPLED) {
+        let positions: Vec<[f64; 3]> = part.iter().map(|i| seeds.positions()[*i]).collect();
+        let measured = measured_from(field::origin(field), &positions).into_flattened();
+        let position = field.precision().data(measured, [part.len(), 3]);
+        let holes = stepper.are_in_holes(Tensor::from_data(position, beside), t0)?;
+        for (i, _) in part.iter().zip(holes).filter(|(_, is_hole)| *is_hole) {
+            cells[*i] = None;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses seeds that were not located: outside the domain, or of what is in it.
 pub(super) fn check_inside(
     seeds: &Seeds,
     cells: &[Option<i32>],
     domain: &Domain,
-    field: &dyn Field,
+    inner: &'static str,
 ) -> Result<()> {
     let positions = seeds.positions();
     let Some(first) = cells.iter().position(Option::is_none) else {
         return Ok(());
     };
-    let what = match domain.contains(positions[first]) {
-        false => "domain",
-        true if field.mesh().is_some() => "mesh",
-        true => "allowed side of the obstacles",
-    };
+    let what = if domain.contains(positions[first]) { inner } else { "domain" };
     Err(Error::SeedsOutside {
         what,
         outside: cells.iter().filter(|cell| cell.is_none()).count(),

@@ -8,7 +8,9 @@ use super::{
     start::Release,
     tensor,
 };
-use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
+use crate::{
+    Engine, Field, Floats, Result, Scheme, Status, device, field::evaluate, schedule::Chunk,
+};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Paths, Walk};
 use std::sync::Arc;
@@ -100,7 +102,7 @@ impl Stepper<'_> {
     /// velocity.
     pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
         if let (Engine::Fused, Some(sampled)) = (self.engine, self.field.sampled()) {
-            return fused::velocity(self, sampled, particles, time);
+            return fused::velocity(self, sampled, particles.coordinates(), time);
         }
         let position = &particles.coordinates();
         let velocity = evaluate::velocity(self.field, position.clone(), time)?;
@@ -114,6 +116,23 @@ impl Stepper<'_> {
         }
         let tracked = evaluate::velocity(self.field, rows.take(position), time)?;
         Ok(rows.put(velocity.detach(), tracked))
+    }
+
+    /// Which of the positions `[n, 3]`, measured from the origin, are in a hole of the field at a time.
+    pub fn are_in_holes(&self, position: Tensor<2>, time: f64) -> Result<Vec<bool>> {
+        let Some(sampled) = self.field.sampled().filter(|_| self.has_holes()) else {
+            return Ok(vec![false; position.dims()[0]]);
+        };
+        let velocity = match self.field.device().is_autodiff() {
+            false => fused::velocity(self, sampled, position, time)?,
+            true => {
+                sampled.during(&[(time, 0.0)])?;
+                evaluate::velocity(self.field, position, time)?.detach()
+            }
+        };
+        let velocity = Floats::from_tensor(velocity)?;
+        let is_known = |i: usize| velocity.vector(i).iter().all(|x| x.is_finite());
+        Ok((0..velocity.len() / 3).map(|i| !is_known(i)).collect())
     }
 
     /// Whether the field has holes, where particles end.

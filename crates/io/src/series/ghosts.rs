@@ -15,15 +15,22 @@ const LEVELS: &str = "vtkGhostLevels";
 /// Flag of a cell that belongs to another process.
 const DUPLICATE: u8 = 1;
 
-/// Flags of refined cells (8), which another grid covers, and of hidden cells (32).
-const HIDDEN_CELL: u8 = 8 | 32;
+/// Flag of a hidden cell.
+const HIDDEN_CELL: u8 = 32;
 
-/// Flags of cells that are omitted from a mesh.
-const OMITTED_CELL: u8 = DUPLICATE | HIDDEN_CELL;
+/// Flags of cells that are omitted from a mesh: duplicates, refined cells (8), which other cells cover,
+/// and hidden cells. On a grid, a refined cell has a velocity like the others.
+const OMITTED_CELL: u8 = DUPLICATE | 8 | HIDDEN_CELL;
 
 /// Flag of a hidden point. Duplicate points (1) are not omitted, because cells of this process use
 /// them.
 const HIDDEN_POINT: u8 = 2;
+
+/// Whether a file has flags of points or cells.
+pub(super) fn has_flags(file: &VtkFile) -> bool {
+    let on = [Association::Point, Association::Cell];
+    on.into_iter().any(|on| with_name(file.arrays(), TYPES, on).is_some())
+}
 
 /// The flags of points and cells; empty if a file has none.
 #[derive(Debug)]
@@ -51,8 +58,15 @@ impl Ghosts {
             || points.iter().any(is_hidden)
     }
 
-    /// The mask of the hidden points or cells of a grid, in file order; `None` if the file has no flags.
-    /// A cell is hidden, too, if one of its points is.
+    /// The mask of the `count` points, in file order.
+    pub fn hidden_points(&self, count: usize) -> Vec<bool> {
+        let is_hidden =
+            |point: usize| self.points.get(point).is_some_and(|f| f & HIDDEN_POINT != 0);
+        (0..count).map(is_hidden).collect()
+    }
+
+    /// The mask of the hidden points or cells of a grid, in file order. A cell is hidden, too, if one of
+    /// its points is.
     ///
     /// # Errors
     ///
@@ -62,28 +76,24 @@ impl Ghosts {
         file: &VtkFile,
         grid: &Grid,
         association: Association,
-    ) -> Result<Option<Vec<bool>>> {
-        if self.cells.is_empty() && self.points.is_empty() {
-            return Ok(None);
-        }
-        let is_hidden =
-            |point: usize| self.points.get(point).is_some_and(|f| f & HIDDEN_POINT != 0);
-        let has_hidden_point = |cell: usize| corners(grid, cell).any(is_hidden);
+    ) -> Result<Vec<bool>> {
+        let points = self.hidden_points(grid.nodes().iter().product());
+        let has_hidden_point = |cell: usize| corners(grid, cell).any(|point| points[point]);
         let is_hidden_cell =
             |cell: usize| self.cells.get(cell).is_some_and(|f| f & HIDDEN_CELL != 0);
         let cells = 0..grid.cells().iter().product();
         if association == Association::Cell {
-            return Ok(Some(cells.map(|c| is_hidden_cell(c) || has_hidden_point(c)).collect()));
+            return Ok(cells.map(|c| is_hidden_cell(c) || has_hidden_point(c)).collect());
         }
         if let Some(cell) = cells.clone().find(|c| is_hidden_cell(*c) && !has_hidden_point(*c)) {
             let reason = format!(
                 "its cell {cell} is hidden by `{TYPES}` and its points are not, but the velocity is at \
-                 the points; hide points, or give the velocity in the cells (in ParaView: Point Data to \
-                 Cell Data)"
+                 the points; hide points, give the velocity in the cells (in ParaView: Point Data to Cell \
+                 Data), or set `field.ignore_hidden = true` to use hidden values"
             );
             return Err(error(file, reason));
         }
-        Ok(Some((0..grid.nodes().iter().product()).map(is_hidden).collect()))
+        Ok(points)
     }
 }
 

@@ -72,10 +72,14 @@ pub struct SeriesInfo {
     /// The axes of the two components of a velocity on a grid; empty if it has three.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub velocity_axes: Vec<char>,
-    /// Number of hidden points or cells of a grid in the first file.
-    pub hidden: usize,
-    /// Number of velocities in the first file that are not finite, and not hidden.
-    pub not_finite: usize,
+    /// Number of hidden points or cells of a grid in the first file; only from
+    /// [`inspect`](super::inspect()).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<usize>,
+    /// Number of velocities in the first file that are not finite, and not hidden; only from
+    /// [`inspect`](super::inspect()).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_finite: Option<usize>,
     /// Bytes of all selected frames on a device in single precision, with the first of the
     /// interpolations; 0 if the frames cannot be read. An estimate for meshes.
     pub device_bytes_f32: u64,
@@ -141,8 +145,8 @@ impl SeriesInfo {
             times_from: None,
             velocity: None,
             velocity_axes: Vec::new(),
-            hidden: 0,
-            not_finite: 0,
+            hidden: None,
+            not_finite: None,
             device_bytes_f32: 0,
             device_bytes_f64: 0,
             problems: Vec::new(),
@@ -197,8 +201,8 @@ impl SeriesInfo {
         let is_hidden = |i: usize| frame.hidden.as_ref().is_some_and(|hidden| hidden[i]);
         let is_finite = |i: usize| frame.velocity.vector(i).iter().all(|x| x.is_finite());
         let values = 0..frame.velocity.len() / 3;
-        self.hidden = values.clone().filter(|i| is_hidden(*i)).count();
-        self.not_finite = values.filter(|i| !is_hidden(*i) && !is_finite(*i)).count();
+        self.hidden = Some(values.clone().filter(|i| is_hidden(*i)).count());
+        self.not_finite = Some(values.filter(|i| !is_hidden(*i) && !is_finite(*i)).count());
     }
 
     /// Adds the bounds and the number of points.

@@ -1,5 +1,6 @@
 //! Inspection of series, including files that cannot be traced.
 
+use super::ghosts::has_flags;
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::DistinctPoints;
@@ -58,7 +59,7 @@ fn describe_grid(
     let mut frame = None;
     if let Some(velocity) = &velocity {
         let _ = check_grids(paths, grid, velocity).map_err(&mut add_problem);
-        frame = velocity.read(file, grid).map_err(&mut add_problem).ok();
+        frame = velocity.read(file, grid, has_flags(file)).map_err(&mut add_problem).ok();
     }
     if let Some(frame) = &frame {
         info.add_frame(frame);
@@ -129,7 +130,7 @@ fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo) {
         Association::Point => geometry.num_points(),
         Association::Cell => geometry.num_cells(),
     };
-    match velocity.read_selected(file, count, None) {
+    match velocity.read_selected(file, (count, None), false) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }

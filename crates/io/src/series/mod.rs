@@ -26,6 +26,7 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 use crate::{Error, Result, listing::counted};
 use burntrace_core::{FrameData, GridSource, Placement};
 use burntrace_vtk::VtkFile;
+use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,9 @@ pub struct SeriesOptions {
     /// The diffusivity array of a random walk, if any: one number per point or cell, with the same
     /// association as the velocity, in length squared per time.
     pub diffusivity: Option<String>,
+    /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
+    /// [`MeshSeries`].
+    pub ignore_hidden: bool,
     /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`].
     pub other_cells: OtherCells,
 }
@@ -141,6 +145,8 @@ pub struct Series {
     timeline: Timeline,
     grid: Grid,
     velocity: VelocityInfo,
+    /// Whether any file may hide values.
+    hides: bool,
     info: SeriesInfo,
 }
 
@@ -161,18 +167,19 @@ impl Series {
         let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
             .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
-        check_grids(&timeline.paths, &grid, &velocity)?;
+        let has_flags = check_grids(&timeline.paths, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;
         info.add_grid(&grid, Some(&velocity), on_points);
-        Ok(Series { timeline, grid, velocity, info })
+        let hides = has_flags && !options.ignore_hidden;
+        Ok(Series { timeline, grid, velocity, hides, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
     /// options name its array. x varies fastest. Only these arrays are decoded. May be called
     /// concurrently.
     ///
-    /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, bits 8 and 32 of a cell,
-    /// or of one of its points) are [hidden](FrameData::hidden).
+    /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, or of a point of the cell,
+    /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that.
     ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
@@ -184,7 +191,7 @@ impl Series {
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
-        self.velocity.read(&file, &self.grid)
+        self.velocity.read(&file, &self.grid, self.hides)
     }
 }
 
@@ -248,27 +255,31 @@ fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
     paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
 }
 
-/// Checks that all frames have the velocity and the grid of the first one.
-fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<()> {
+/// Checks that all frames have the velocity and the grid of the first one. Returns whether any of them,
+/// except for the first, has flags of hidden points or cells.
+fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
     check_frames(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
 }
 
 /// Checks that all frames have the velocity, and the grid, mesh or points (`on`) of the first one:
-/// `difference` describes how a file differs.
+/// `difference` describes how a file differs. Returns whether any of them, except for the first, has
+/// flags of hidden points or cells.
 fn check_frames(
     paths: &[PathBuf],
     velocity: &VelocityInfo,
     on: &'static str,
     difference: impl Fn(&VtkFile) -> Result<Option<String>>,
-) -> Result<()> {
+) -> Result<bool> {
+    let mut hides = false;
     for (frame, path) in paths.iter().enumerate().skip(1) {
         let file = burntrace_vtk::open(path)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
             return Err(frame_differs(paths, frame, on, difference));
         }
+        hides |= has_flags(&file);
     }
-    Ok(())
+    Ok(hides)
 }
 
 /// The error of a frame that differs from the first one.

@@ -1,5 +1,6 @@
 //! Velocity fields on scattered points.
 
+use super::ghosts::has_flags;
 use super::times::Timeline;
 use super::velocity::VelocityInfo;
 use super::{
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 ///
 /// Reads the points of any data set: poly data, unstructured and structured grids, and the nodes of
 /// image data and rectilinear grids. Of coincident points, as on the seams of a `.pvtu`, only the
-/// first is used, so that they do not count twice in a mean.
+/// first is used, so that they do not count twice in a mean. Hidden points are read as by
+/// [`Series::read_frame`](super::Series::read_frame).
 ///
 /// ```no_run
 /// use burntrace_core::PointSource;
@@ -31,6 +33,8 @@ pub struct PointSeries {
     timeline: Timeline,
     nodes: DistinctPoints,
     velocity: VelocityInfo,
+    /// Whether any file may hide points.
+    hides: bool,
     info: SeriesInfo,
 }
 
@@ -49,10 +53,11 @@ impl PointSeries {
             .with_diffusivity(&file, options.diffusivity.as_ref())?;
         velocity.locate(&file)?;
         let nodes = DistinctPoints::read(&file)?;
-        nodes.check_frames(&timeline.paths, &velocity)?;
+        let has_flags = nodes.check_frames(&timeline.paths, &velocity)? || has_flags(&file);
+        let hides = has_flags && !options.ignore_hidden;
         info.set_points(&nodes);
         info.add_points(&nodes, &velocity);
-        Ok(PointSeries { timeline, nodes, velocity, info })
+        Ok(PointSeries { timeline, nodes, velocity, hides, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`positions`](PointSource::positions),
@@ -65,7 +70,8 @@ impl PointSeries {
     /// number of points, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
-        self.velocity.read_selected(&file, self.nodes.count, self.nodes.indices.as_deref())
+        let selected = (self.nodes.count, self.nodes.indices.as_deref());
+        self.velocity.read_selected(&file, selected, self.hides)
     }
 }
 
@@ -108,8 +114,9 @@ impl DistinctPoints {
         DistinctPoints { count, positions, indices }
     }
 
-    /// Checks that all frames have these points and the velocity.
-    pub fn check_frames(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<()> {
+    /// Checks that all frames have these points and the velocity. Returns whether any of them, except for
+    /// the first, has flags of hidden points or cells.
+    pub fn check_frames(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<bool> {
         check_frames(paths, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
     }
 

@@ -136,8 +136,8 @@ impl VelocityInfo {
         }
     }
 
-    /// Reads a frame from a file that has the given grid.
-    pub(super) fn read(&self, file: &VtkFile, grid: &Grid) -> Result<FrameData> {
+    /// Reads a frame from a file that has the given grid; `hides`: with its hidden values.
+    pub(super) fn read(&self, file: &VtkFile, grid: &Grid, hides: bool) -> Result<FrameData> {
         let counts = self.counts(grid);
         let count = counts.iter().product();
         let components = self.locate(file)?[0].components;
@@ -146,7 +146,8 @@ impl VelocityInfo {
             _ => self.values(file, count)?,
         };
         let velocity = flip_floats::<3>(values, counts, grid.flipped);
-        let hidden = Ghosts::read(file)?.hidden_on(file, grid, self.association)?;
+        let mask = || Ghosts::read(file)?.hidden_on(file, grid, self.association);
+        let hidden = hides.then(mask).transpose()?;
         let hidden = hidden.map(|hidden| flip::<1, _>(hidden, counts, grid.flipped));
         let arrange = |values| {
             let values = flip_floats::<1>(values, counts, grid.flipped);
@@ -157,17 +158,23 @@ impl VelocityInfo {
     }
 
     /// Reads a frame from a file with `count` points or cells. `selected` are the indices of the
-    /// values to take; `None` takes all.
+    /// values to take; `None` takes all. `hides`: with the hidden points.
     pub(super) fn read_selected(
         &self,
         file: &VtkFile,
-        count: usize,
-        selected: Option<&[usize]>,
+        (count, selected): (usize, Option<&[usize]>),
+        hides: bool,
     ) -> Result<FrameData> {
         let velocity = select::<3>(self.values(file, count)?, selected);
-        let diffusivity =
-            self.diffusivities(file, count, |values| select::<1>(values, selected))?;
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity))
+        let hidden = hides.then(|| Ghosts::read(file)).transpose()?;
+        let hidden = hidden.map(|ghosts| ghosts.hidden_points(count));
+        let hidden: Option<Vec<bool>> = hidden.map(|all| match selected {
+            Some(selected) => selected.iter().map(|point| all[*point]).collect(),
+            None => all,
+        });
+        let arrange = |values| without_hidden(select::<1>(values, selected), hidden.as_deref());
+        let diffusivity = self.diffusivities(file, count, arrange)?;
+        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
     }
 
     /// Number of velocities along each axis of a grid.

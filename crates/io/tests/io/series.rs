@@ -414,3 +414,32 @@ fn plane_velocities_are_along_the_axes_of_their_plane() {
         assert_eq!(double(series.read(0).unwrap()), expected.repeat(4));
     }
 }
+
+/// Point 4 is hidden in the second file; the first one has no flags. Refined cells (8) are not hidden.
+#[test]
+fn hidden_values_are_known_in_all_frames_of_a_series() {
+    let velocity = ("point", "Float32", "U", 3, vec![1.0; 18]);
+    let with = |flags: &[f64], cells: f64| {
+        let points = ("point", "UInt8", "vtkGhostType", 1, flags.to_vec());
+        let cells = ("cell", "UInt8", "vtkGhostType", 1, vec![cells; 2]);
+        image([3, 2, 1], [1.0; 3], None, &[velocity.clone(), points, cells])
+    };
+    let plain = image([3, 2, 1], [1.0; 3], None, std::slice::from_ref(&velocity));
+    let folder =
+        folder(&[("u_0.vti", plain), ("u_1.vti", with(&[0.0, 1.0, 0.0, 0.0, 2.0, 0.0], 8.0))]);
+    let files = folder.path().join("u_*.vti").display().to_string();
+    let series = Series::open(files.as_str(), &file_dt(1.0)).unwrap();
+    let [first, second] = [0, 1].map(|frame| series.read_frame(frame).unwrap());
+    assert_eq!(first.hidden, Some(vec![false; 6]));
+    assert_eq!(second.hidden, Some(vec![false, false, false, false, true, false]));
+    let values = single(second);
+    assert!(values[12..15].iter().all(|x| x.is_nan()) && values[..12] == [1.0; 12], "{values:?}");
+    let options = SeriesOptions { ignore_hidden: true, ..file_dt(1.0) };
+    let ignored = Series::open(files.as_str(), &options).unwrap().read_frame(1).unwrap();
+    assert_eq!((ignored.hidden.clone(), single(ignored)), (None, vec![1.0; 18]));
+    let points = burntrace_io::PointSeries::open(files.as_str(), &file_dt(1.0)).unwrap();
+    assert_eq!(points.read_frame(1).unwrap().hidden.unwrap().iter().position(|h| *h), Some(4));
+    let info = inspect(folder.path().join("u_1.vti").display().to_string().as_str(), &file_dt(1.0));
+    let info = info.unwrap();
+    assert_eq!((info.hidden, info.not_finite), (Some(1), Some(0)));
+}

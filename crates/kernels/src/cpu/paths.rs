@@ -86,7 +86,8 @@ pub struct PathEnd {
     pub image: [i32; 3],
     /// Final status, and the fraction of the path at the end, if the particle ended.
     pub end: Option<(Status, f64)>,
-    /// Length of the path, without what sliding along surfaces removes; infinite if it met none.
+    /// Upper bound of the length of the path, without what sliding along surfaces removes; infinite if
+    /// it met none.
     pub moved: f64,
     /// What [`Particles::record`](crate::Particles::record) stores of the location.
     pub location: i32,

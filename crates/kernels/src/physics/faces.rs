@@ -19,7 +19,8 @@ pub(crate) mod faces {
         pub status: i32,
         /// The fraction of the path at which the particle ended, if it did.
         pub fraction: F,
-        /// Length of the path, without what sliding along a surface removes.
+        /// Length of the path, without what sliding along a surface removes. An upper bound: it includes
+        /// the rounding of positions, so that a step shorter than that counts as motion.
         pub moved: F,
         /// Where it ended: the index of an obstacle, or eight times the cell of a mesh plus the
         /// local number of the face; -1 elsewhere.
@@ -110,9 +111,15 @@ pub(crate) mod faces {
             image_z: z.image,
             status,
             fraction,
-            moved: dot::<F>(motion, motion).sqrt(),
+            moved: dot::<F>(motion, motion).sqrt() + rounding_of::<F>(to),
             which: i32::new(-1),
         }
+    }
+
+    /// The rounding of a motion to a position.
+    pub(crate) fn rounding_of<F: Float>(p: Vec3<F>) -> F {
+        let size = max(p.extract(0usize).abs(), p.extract(1usize).abs());
+        F::new(4.0_f32) * rounding::<F>() * max(size, p.extract(2usize).abs())
     }
 
     /// A component of a motion from the coordinate `from`; that to the face if it slides there.

@@ -22,7 +22,7 @@ pub(crate) mod path {
     use crate::physics::{
         body::both::{allows, load, projected},
         cursor::both::{Cursor, along, cover, in_box, removed},
-        faces::both::{Crossing, Passage, face_normal, first_face, on_face, response},
+        faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
         region::both::{CellHint, restore},
@@ -51,7 +51,7 @@ pub(crate) mod path {
             image_z: 0i32,
             status: ACTIVE,
             fraction: F::new(0.0_f32),
-            moved: F::new(0.0_f32),
+            moved: rounding_of::<F>(to),
             which: i32::new(-1),
         };
         let mut cursor = Cursor::<F> {

@@ -100,7 +100,7 @@ impl MeshSeries {
             Association::Point => (self.points.len(), None),
             Association::Cell => (self.mesh.total, self.mesh.indices.as_deref()),
         };
-        self.velocity.read_selected(&file, count, selected)
+        self.velocity.read_selected(&file, (count, selected), false)
     }
 }
 
@@ -128,7 +128,7 @@ impl MeshCells {
         velocity: &VelocityInfo,
         points: &[[f64; 3]],
     ) -> Result<()> {
-        check_frames(paths, velocity, ON, |other| self.difference_of(other, points))
+        check_frames(paths, velocity, ON, |other| self.difference_of(other, points)).map(drop)
     }
 
     /// How the mesh of another file differs from this mesh with these points, if it does.
