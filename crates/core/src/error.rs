@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_have_up_to_twelve_digits_and_no_long_zeros() {
         let texts = [0.1 + 0.2, 1e300, -1e-30, 0.0, 1.0, -2.5, 1e10, f64::NAN].map(short);
         assert_eq!(texts, ["0.3", "1e300", "-1e-30", "0", "1", "-2.5", "10000000000", "NaN"]);
         assert_eq!(short(f64::INFINITY), "inf");

@@ -5,7 +5,7 @@ use crate::{
     error::short,
     schedule::{Chunk, TimeSpan},
 };
-use burntrace_kernels::Releases;
+use burntrace_kernels::{MAX_INSTANCES_PER_STEP, Releases};
 
 /// Number and times of the particles that a source releases.
 ///
@@ -177,9 +177,15 @@ fn check_table(rows: &[[f64; 2]]) -> Result<()> {
     Ok(())
 }
 
-/// Maximum number of releases in a step for each particle of the capacity. A particle that is released
-/// in a step rarely ends in it, so that nearly all further releases would be dropped.
-const MAX_RELEASES_PER_SLOT: f64 = 4.0;
+/// Number of releases in a step that fit into memory, unless a source has many slots. A launch lists its
+/// releases in 16 bytes each. It has up to 1024 steps, and fewer if there are many slots.
+const MAX_LISTED_RELEASES: usize = 1 << 17;
+
+/// Maximum number of releases in a step: as many as its slots can start in it, if they can be listed.
+fn max_releases(capacity: usize) -> f64 {
+    let listed = MAX_LISTED_RELEASES.max(capacity.saturating_mul(4));
+    capacity.saturating_mul(MAX_INSTANCES_PER_STEP).min(listed) as f64
+}
 
 /// The release times of a source, from launch to launch.
 #[derive(Clone, Debug)]
@@ -233,13 +239,9 @@ impl Interval {
         self.before + (self.rate + bend) * self.length
     }
 
-    /// The maximum rate.
-    fn peak(&self) -> f64 {
-        match self.length {
-            0.0 => 0.0,
-            _ if self.derivative <= 0.0 => self.rate,
-            length => self.rate + self.derivative * length,
-        }
+    /// Releases until a time in the interval.
+    fn until(&self, time: f64) -> f64 {
+        Interval { length: (time - self.start).clamp(0.0, self.length), ..*self }.after()
     }
 
     /// The last time in the interval at which at most `number` releases have happened.
@@ -279,32 +281,29 @@ impl Timetable {
         Timetable { releasing: Releasing::Intervals { intervals, at: 0 }, next: 0 }
     }
 
-    /// Refuses a rate that the capacity of the source cannot hold, before the releases of a launch fill
-    /// the memory.
+    /// Refuses a rate that the slots of the source cannot start, before the releases of a launch fill the
+    /// memory.
     ///
     /// # Errors
     ///
-    /// [`Error::Release`] if a step has many more releases than the source has capacity.
+    /// [`Error::Release`] if a step has more releases than instances can start in it.
     pub fn check(&self, source: &Source, span: &TimeSpan) -> Result<()> {
         let Releasing::Intervals { intervals, .. } = &self.releasing else { return Ok(()) };
-        let (peak, total) = intervals
-            .iter()
-            .filter(|interval| interval.start < (span.t1 - span.t0).abs())
-            .map(|interval| (interval.peak(), interval.after() - interval.before))
-            .fold((0.0_f64, 0.0), |(peak, total), (rate, count)| (peak.max(rate), total + count));
-        let per_step = (peak * span.dt.abs()).min(total);
-        let max = MAX_RELEASES_PER_SLOT * source.capacity as f64;
+        let (per_step, at) = busiest_step(intervals, span);
+        let max = max_releases(source.capacity);
         if per_step <= max {
             return Ok(());
         }
+        let dt = span.dt.abs();
         fail(format!(
-            "its rate of {} particles per unit of time releases {per_step:.3e} in a step of {}, and it has \
-             a capacity of {} particles at a time, so that it would drop most of them; give a rate of up to \
-             {}, a greater capacity or a shorter step",
-            short(peak),
-            short(span.dt.abs()),
+            "its rate releases {per_step:.3e} particles within a step of {}, from t = {} on, but its capacity \
+             of {} particles at a time allows {} releases in a step; give a rate of up to {} particles per \
+             unit of time, a greater capacity or a shorter step",
+            short(dt),
+            short(span.t0 + at * span.dt.signum()),
             source.capacity,
-            short(max / span.dt.abs())
+            short(max),
+            short(max / dt)
         ))
     }
 
@@ -347,6 +346,25 @@ impl Timetable {
             }
         }
     }
+}
+
+/// The maximum number of releases within the length of a step, and the time at which this step starts.
+/// Tried are steps that start, end or have their middle at a breakpoint of the rate: any other step has at
+/// most twice as many.
+fn busiest_step(intervals: &[Interval], span: &TimeSpan) -> (f64, f64) {
+    let end = (span.t1 - span.t0).abs();
+    let dt = span.dt.abs().min(end);
+    let released = |time: f64| {
+        let after = intervals.partition_point(|interval| interval.start <= time);
+        after.checked_sub(1).map_or(0.0, |i| intervals[i].until(time))
+    };
+    let breakpoints = intervals.iter().flat_map(|i| [i.start, i.start + i.length]);
+    let starts = breakpoints.flat_map(|time| [time - dt, time - 0.5 * dt, time]);
+    let counts = starts.map(|start| {
+        let start = start.clamp(0.0, end - dt);
+        (released(start + dt) - released(start), start)
+    });
+    counts.fold((0.0, 0.0), |most, next| if next.0 > most.0 { next } else { most })
 }
 
 #[cfg(test)]
@@ -447,18 +465,60 @@ mod tests {
         let message = |result: Result<()>| result.unwrap_err().to_string();
         let constant = |rate| Source::constant(inlet(), rate, 10).unwrap();
         let text = message(check(constant(1e9)));
-        for part in
-            ["rate of 1000000000", "5.000e8 in a step of 0.5", "capacity of 10", "up to 80,"]
-        {
+        for part in [
+            "5.000e8 particles within a step of 0.5",
+            "capacity of 10",
+            "640 releases",
+            "up to 1280 ",
+        ] {
             assert!(text.contains(part), "`{part}` is not in: {text}");
         }
-        check(constant(80.0)).unwrap();
+        check(constant(1280.0)).unwrap();
         // A burst of 10 particles within a small part of a step.
         check(constant(1e6).between(1.0, 1.0 + 1e-5).unwrap()).unwrap();
         let table = |rows: &[[f64; 2]]| Source::new(inlet(), Rate::Table(rows.into()), 10).unwrap();
         check(table(&[[0.0, 0.0], [1e-5, 1e6], [2e-5, 0.0]])).unwrap();
-        assert!(message(check(table(&[[0.0, 0.0], [1.0, 1e6]]))).contains("rate of 1000000"));
+        let text = message(check(table(&[[0.0, 0.0], [1.0, 1e6], [2.0, 0.0]])));
+        assert!(text.contains("3.750e5 particles") && text.contains("from t = 0.75"), "{text}");
         // After the end of the run.
         check(table(&[[0.0, 1.0], [10.0, 1.0], [11.0, 1e6]])).unwrap();
+    }
+
+    #[test]
+    fn short_pulses_are_counted_one_by_one() {
+        // A pulse of 10 particles in each unit of time, 20 pulses.
+        let pulse = |k: u32| {
+            let at = f64::from(k) + 0.5;
+            [[at - 1e-4, 0.0], [at, 1e5], [at + 1e-4, 0.0]]
+        };
+        let rows = (0..20).flat_map(pulse).collect();
+        let source = Source::new(inlet(), Rate::Table(rows), 20).unwrap();
+        for (t1, dt) in [(20.0, 0.05), (20.0, 20.0), (20.0, 50.0), (-20.0, -0.05)] {
+            let span = TimeSpan { t0: 0.0, t1, dt, steps: 1 };
+            let Releasing::Intervals { intervals, .. } = Timetable::new(&source, &span).releasing
+            else {
+                unreachable!("a table has intervals")
+            };
+            let expected = if t1 < 0.0 {
+                0.0
+            } else if dt < 1.0 {
+                10.0
+            } else {
+                200.0
+            };
+            let (found, _) = busiest_step(&intervals, &span);
+            assert!((found - expected).abs() < 1e-9, "{found} in a step of {dt}");
+        }
+        // The peak rate times the step, or the sum over all pulses, would be too many.
+        let few = Source { capacity: 1, ..source };
+        let span = TimeSpan { t0: 0.0, t1: 20.0, dt: 0.05, steps: 400 };
+        Timetable::new(&few, &span).check(&few, &span).unwrap();
+    }
+
+    #[test]
+    fn the_list_of_releases_limits_large_sources() {
+        assert_eq!(max_releases(50), 3200.0);
+        assert_eq!(max_releases(10_000), f64::from(1 << 17));
+        assert_eq!(max_releases(1_000_000), 4e6);
     }
 }

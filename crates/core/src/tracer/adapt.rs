@@ -8,7 +8,7 @@ use super::{
     stepper::Stepper,
     tensor::{FreeEnd, State, arrive, lost_status, pinned_below, without_lost},
 };
-use crate::{Error, Result, Scheme, Status};
+use crate::{Error, Result, Scheme, Span, Status};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
@@ -16,9 +16,9 @@ use burntrace_kernels::Adaptive;
 ///
 /// Each particle takes steps of its own size. The largest component of a step's error estimate
 /// stays below `absolute + relative |x|`; errors of successive steps add up. No step extends beyond
-/// the end of a step of the run's [`Span`](crate::Span) or beyond a save, and particles reach both
+/// the end of a step of the run's [`Span`] or beyond a save, and particles reach both
 /// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
-/// is a hundredth of the run.
+/// is a hundredth of the run, or the period of the field if that is more than 100 periods.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     relative: f64,
@@ -50,7 +50,25 @@ impl Tracer<'_> {
 }
 
 /// Number of maximum steps in a run that sets neither `dt` nor `steps`.
-pub(super) const PARTS: u64 = 100;
+const PARTS: u64 = 100;
+
+/// The requested time span of a run, with a number of maximum steps if the run has a tolerance and sets
+/// neither `dt` nor `steps`.
+pub(super) fn with_default_steps(tracer: &Tracer) -> Result<Span> {
+    let asked = tracer.span;
+    if tracer.tolerance.is_none() || asked.dt.is_some() || asked.steps.is_some() {
+        return Ok(asked);
+    }
+    let parts = Span { steps: Some(PARTS), ..asked };
+    let Some(sampled) = tracer.field.sampled() else { return Ok(parts) };
+    let span = parts.resolve(tracer.field.span())?;
+    if sampled.time.check_step(span.dt).is_ok() {
+        return Ok(parts);
+    }
+    let period: f64 = sampled.time.clock().frame_intervals.iter().sum();
+    let periods = (span.t1 - span.t0).abs() / period;
+    Ok(Span { steps: Some(periods.ceil() as u64), ..asked })
+}
 
 /// The step-size control of a tracer, validated.
 pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {

@@ -315,11 +315,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn schedule(&self) -> Result<Schedule> {
-        let mut asked = self.span;
-        if self.tolerance.is_some() && asked.dt.is_none() && asked.steps.is_none() {
-            asked.steps = Some(adapt::PARTS);
-        }
-        let span = asked.resolve(self.field.span())?;
+        let span = adapt::with_default_steps(self)?.resolve(self.field.span())?;
         if let Some(sampled) = self.field.sampled() {
             sampled.time.check_step(span.dt)?;
         }
