@@ -1,4 +1,4 @@
-//! Refuses requests whose density would be zero everywhere.
+//! Finds requests whose density would be zero everywhere.
 
 use super::request::{DensityRequest, Target};
 use crate::{
@@ -133,21 +133,21 @@ fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
     ]
 }
 
-/// Refuses kernels that reach no node from most positions between nodes.
-pub fn kernels(request: &DensityRequest, estimate: &Estimate) -> Result<()> {
-    let Some(lattice) = &estimate.lattice else { return Ok(()) };
+/// Describes kernels that reach no node from most positions between nodes. `None` if all are wide enough.
+pub fn kernels(request: &DensityRequest, estimate: &Estimate) -> Option<String> {
+    let lattice = estimate.lattice.as_ref()?;
     let reach = |d: usize| request.reach * estimate.bandwidth[d];
     let is_lost = |d: usize| {
         request.reach > 0.0 && lattice.counts[d] > 1 && 2.0 * reach(d) < lattice.pitch(d)
     };
-    let Some(d) = (0..3).find(|d| is_lost(*d)) else { return Ok(()) };
+    let d = (0..3).find(|d| is_lost(*d))?;
     let (pitch, bandwidth) = (lattice.pitch(d), estimate.bandwidth[d]);
-    Err(Misuse::error(format!(
+    Some(format!(
         "the bandwidth along {} is {}, and the nodes are {} apart, so that particles between nodes would not \
          count; give a bandwidth of at least {}, more --nodes, or a smaller grid with --low and --high",
         AXES[d],
         six_digits(bandwidth),
         six_digits(pitch),
         six_digits(0.5 * pitch / request.reach)
-    )))
+    ))
 }

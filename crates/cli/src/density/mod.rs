@@ -5,6 +5,7 @@ mod files;
 mod particles;
 mod picture;
 mod request;
+mod resolution;
 mod saved_density;
 
 pub use particles::SavedParticles;
@@ -22,7 +23,7 @@ use std::path::PathBuf;
 
 pub fn execute(args: &DensityArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    let request = DensityRequest::of(args, &results)?;
+    let mut request = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
     let device = results.device(args.device.as_deref())?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("density"));
@@ -30,12 +31,12 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     let mut described = Vec::new();
     let is_series = saves.len() > 1;
     for save in saves {
-        let particles = SavedParticles::read(&results, save, args.ended)?;
-        // In a series of saves, a number density of 0 is one of the results.
-        if particles.positions.is_empty() && !(is_series && request.is_number) {
-            return Err(no_particles(&results, save, args.ended));
-        }
-        let estimate = request.estimate(&particles, &device)?;
+        let Some(particles) = particles(&results, save, args, (is_series, request.is_number))?
+        else {
+            continue;
+        };
+        let estimate = resolution::estimate(&mut request, &particles, &device, is_series)?;
+        let Some(estimate) = estimate else { continue };
         let density = SavedDensity::of(estimate, save, particles.time)?;
         let mut written = vec![files::write(&results, &request, &density, &folder)?];
         if !args.no_pictures
@@ -48,25 +49,47 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
         }
         described.push(describe(&density, &written));
     }
+    if described.is_empty() {
+        return Err(Misuse::error(
+            "none of the saves has a density, as the notes say; give other saves with --save, include the \
+             ended particles with --ended, or give a --bandwidth",
+        ));
+    }
     if args.json {
         writeln!(std::io::stdout().lock(), "{:#}", Value::Array(described))?;
     }
     Ok(())
 }
 
-/// The error for a save without particles.
-fn no_particles(results: &Results, save: usize, with_ended: bool) -> anyhow::Error {
-    let (what, remedy) = match with_ended {
+/// The particles of a save. `None`, with a note, for a save of a series without particles.
+///
+/// # Errors
+///
+/// If a single save has none.
+fn particles(
+    results: &Results,
+    save: usize,
+    args: &DensityArgs,
+    (is_series, is_number): (bool, bool),
+) -> Result<Option<SavedParticles>> {
+    let particles = SavedParticles::read(results, save, args.ended)?;
+    // In a series of saves, a number density of 0 is one of the results.
+    if !particles.positions.is_empty() || (is_series && is_number) {
+        return Ok(Some(particles));
+    }
+    let (what, remedy) = match args.ended {
         true => ("particles that have been released", "give a later save with --save"),
         false => (
             "active particles",
             "give another save with --save, or include the ended particles with --ended",
         ),
     };
-    Misuse::error(format!(
-        "save {save}, at t = {}, has no {what}; {remedy}",
-        twelve_digits(results.tracks.times()[save])
-    ))
+    let problem = format!("save {save}, at t = {}, has no {what}", twelve_digits(particles.time));
+    if !is_series {
+        return Err(Misuse::error(format!("{problem}; {remedy}")));
+    }
+    eprintln!("note: {problem}; it is skipped");
+    Ok(None)
 }
 
 /// The requested saves.

@@ -7,13 +7,19 @@ use crate::{
     results::{AXES, Results, tensors},
 };
 use anyhow::Result;
-use burntrace::analysis::density::{
-    Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
+use burntrace::analysis::{
+    self,
+    density::{
+        Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
+    },
 };
 use burntrace::{device::OpenDevice, io};
 
 /// Default number of nodes along the longest axis, in 1, 2 and 3 dimensions.
-const NODES: [usize; 3] = [512, 256, 96];
+pub const NODES: [usize; 3] = [512, 256, 96];
+
+/// Rules that derive the bandwidth from the particles.
+const RULES: [&str; 3] = ["scott", "silverman", "covariance"];
 
 /// An estimator and where to evaluate it.
 pub struct DensityRequest {
@@ -26,6 +32,10 @@ pub struct DensityRequest {
     pub is_number: bool,
     /// The reach of kernels in bandwidths; 0 for methods without a kernel, and where it is not checked.
     pub reach: f64,
+    /// Whether the bandwidth is a given length instead of a rule.
+    pub has_given_bandwidth: bool,
+    /// Whether the nodes are not given in any way.
+    pub has_default_nodes: bool,
 }
 
 /// Where a density is evaluated.
@@ -57,7 +67,22 @@ impl DensityRequest {
         };
         check::target(&target, (axes, edges), results)?;
         let reach = check::reach(args.method, args.kernel.map(Kernel::from));
-        Ok(DensityRequest { density, axes, target, origin, is_number, reach })
+        let has_given_bandwidth =
+            args.bandwidth.as_ref().is_some_and(|given| !RULES.contains(&given.as_str()));
+        let has_default_nodes = args.points.is_none()
+            && args.slice.is_none()
+            && args.nodes.is_empty()
+            && [&args.low, &args.high, &args.plane].into_iter().all(Vec::is_empty);
+        Ok(DensityRequest {
+            density,
+            axes,
+            target,
+            origin,
+            is_number,
+            reach,
+            has_given_bandwidth,
+            has_default_nodes,
+        })
     }
 
     /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the middle
@@ -73,24 +98,34 @@ impl DensityRequest {
         }
         let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
         let (target, origin) = (Target::Grid(grid), results.origin());
-        Ok(DensityRequest { density, axes, target, origin, is_number: false, reach: 0.0 })
+        Ok(DensityRequest {
+            density,
+            axes,
+            target,
+            origin,
+            is_number: false,
+            reach: 0.0,
+            has_given_bandwidth: false,
+            has_default_nodes: true,
+        })
     }
 
     /// Estimates the density of particles on a device.
-    pub fn estimate(&self, particles: &SavedParticles, device: &OpenDevice) -> Result<Estimate> {
+    pub fn estimate(
+        &self,
+        particles: &SavedParticles,
+        device: &OpenDevice,
+    ) -> analysis::Result<Estimate> {
         let positions = particles.on(self.origin, device);
         let density = self.density.clone().measured_from(self.origin);
-        let estimate = match &self.target {
+        match &self.target {
             Target::Grid(lattice) => density.on_grid(&positions, lattice),
             Target::Plane(plane) => density.on_plane(&positions, plane),
             Target::Points(points) => {
                 let points = tensors::positions(points, self.origin, particles.precision, device);
                 density.at(&positions, &points)
             }
-        };
-        let estimate = estimate.map_err(Misuse::of)?;
-        check::kernels(self, &estimate)?;
-        Ok(estimate)
+        }
     }
 }
 

@@ -126,7 +126,8 @@ pub fn last_density(results: &Results) -> Result<Raster> {
     let request = DensityRequest::default_of(results)?;
     let particles = SavedParticles::read(results, save, false)?;
     // The device of the run may be missing here, and a picture needs little work.
-    let estimate = request.estimate(&particles, &results.device(Some("flex"))?)?;
+    let estimate = request.estimate(&particles, &results.device(Some("flex"))?);
+    let estimate = estimate.map_err(Misuse::of)?;
     let density = SavedDensity::of(estimate, save, particles.time)?;
     density::raster(results, &request, &density).context("the domain of the run is a line")
 }
