@@ -27,6 +27,7 @@ pub struct RunCheckpoint {
     /// How many times the run was resumed.
     pub resumed: u64,
     /// Seconds so far.
+    #[serde(default)]
     pub spent: Spent,
     /// Warnings and notes of the run so far, for its summary.
     #[serde(default)]

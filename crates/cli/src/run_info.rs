@@ -10,7 +10,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::{
     Status,
-    io::{Files, Tracks},
+    io::{Files, Tracks, tracks::is_store},
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -25,6 +25,8 @@ enum RunState {
     Cancelled,
     /// Another process writes the folder.
     InProgress,
+    /// Ended, with tracks that cannot be read and without a summary.
+    Unknown,
 }
 
 /// The description of a run.
@@ -34,8 +36,19 @@ pub struct RunInfo {
     files: RunFiles,
     /// The complete saves; `None` before the first one.
     tracks: Option<Tracks>,
-    /// Slots at the last save by status.
-    counts: Vec<(Status, usize)>,
+    /// Why the tracks cannot be read, and what to do.
+    tracks_problem: Option<String>,
+    /// Counts at the last save.
+    counts: Counts,
+}
+
+/// Particles at the last save.
+#[derive(Default)]
+struct Counts {
+    /// Slots by status.
+    slots: Vec<(Status, usize)>,
+    /// Instances that have ended and were followed by others; `None` if slots are not re-used.
+    ended_before: Option<usize>,
 }
 
 impl RunInfo {
@@ -46,31 +59,45 @@ impl RunInfo {
 
     /// Describes the run in a folder.
     pub fn of(folder: Folder) -> Result<RunInfo> {
+        let is_in_progress = log::is_locked(&folder.path("log.txt"));
         let store = folder.path("tracks");
-        let tracks = match store.is_dir() {
-            // The store of a run in progress may not have its arrays yet.
-            true if folder.is_stopped() => Tracks::open_partial(store).ok(),
-            true => Some(Tracks::open_partial(store).map_err(Misuse::of)?),
-            false => None,
+        let (mut tracks, mut damage) = (None, None);
+        if store.is_dir() {
+            match Tracks::open_partial(&store) {
+                Ok(found) => tracks = Some(found),
+                // The store of a run in progress may not have its arrays yet.
+                Err(_) if is_in_progress => {}
+                Err(_) if folder.is_stopped() && !is_store(&store) => {}
+                Err(error) if !is_store(&store) => return Err(Misuse::of(error)),
+                Err(error) => damage = Some(error),
+            }
+        }
+        let counts = match tracks.as_ref().map(counts).transpose() {
+            Ok(counts) => counts.unwrap_or_default(),
+            Err(error) => {
+                damage = Some(error);
+                Counts::default()
+            }
         };
         let files = RunFiles::read(&folder);
-        let is_whole = |tracks: &Tracks| {
-            tracks.is_complete() && tracks.num_saves() == tracks.num_planned_saves()
+        let state = match is_in_progress {
+            true => RunState::InProgress,
+            false => ended_state(&folder, tracks.as_ref(), &files.summary),
         };
-        let state = match (log::is_locked(&folder.path("log.txt")), &tracks) {
-            (true, _) => RunState::InProgress,
-            _ if folder.is_stopped() => RunState::Stopped,
-            (_, Some(tracks)) if is_whole(tracks) => RunState::Finished,
-            _ => RunState::Cancelled,
-        };
-        let counts = tracks.as_ref().map_or(Ok(Vec::new()), counts)?;
-        Ok(RunInfo { folder, state, files, tracks, counts })
+        let root = folder.root.display();
+        let tracks_problem = damage.map(|error| {
+            format!(
+                "the tracks cannot be read: {error}; list the damage with `burntrace verify {root}`"
+            )
+        });
+        Ok(RunInfo { folder, state, files, tracks, tracks_problem, counts })
     }
 
     /// The description as JSON.
     pub fn json(&self) -> Value {
         let case = self.files.case.as_ref().and_then(|case| toml::Table::try_from(case).ok());
-        let counts = self.counts.iter().map(|(status, count)| (status.to_string(), json!(count)));
+        let counts =
+            self.counts.slots.iter().map(|(status, count)| (status.to_string(), json!(count)));
         let tracks = self.tracks.as_ref();
         json!({
             "kind": "run",
@@ -79,6 +106,7 @@ impl RunInfo {
                 RunState::Stopped => "stopped",
                 RunState::Cancelled => "cancelled",
                 RunState::InProgress => "in progress",
+                RunState::Unknown => "unknown",
             },
             "case": case,
             "device": self.device(),
@@ -113,7 +141,7 @@ impl RunInfo {
         }
         line("device", self.device());
         line("saves", self.saves());
-        if !self.counts.is_empty() {
+        if !self.counts.slots.is_empty() {
             line("particles", self.particles());
         }
         for problem in self.problems() {
@@ -131,6 +159,7 @@ impl RunInfo {
             RunState::Stopped => "stopped; it can be resumed",
             RunState::Cancelled => "stopped; it cannot be resumed, as it has no checkpoint",
             RunState::InProgress => "in progress",
+            RunState::Unknown => "in an unknown state",
         }
     }
 
@@ -145,7 +174,9 @@ impl RunInfo {
     }
 
     fn saves(&self) -> String {
-        let Some(tracks) = &self.tracks else { return "none yet".into() };
+        let Some(tracks) = &self.tracks else {
+            return if self.tracks_problem.is_some() { "unknown" } else { "none yet" }.into();
+        };
         let times = match tracks.times() {
             [] => String::new(),
             [only] => format!(", at t = {}", twelve_digits(*only)),
@@ -158,11 +189,10 @@ impl RunInfo {
 
     /// The counts at the last save.
     fn particles(&self) -> String {
-        let total: usize = self.counts.iter().map(|(_, count)| count).sum();
-        let parts = self.counts.iter().map(|(status, count)| format!("{count} {status}"));
+        let total: usize = self.counts.slots.iter().map(|(_, count)| count).sum();
+        let parts = self.counts.slots.iter().map(|(status, count)| format!("{count} {status}"));
         let parts = parts.collect::<Vec<_>>().join(" + ");
-        let instances = self.tracks.as_ref().and_then(Tracks::num_instances);
-        match instances {
+        match self.counts.ended_before {
             Some(count) => format!(
                 "{total} slots = {parts} at the last save, after {count} instances that ended before"
             ),
@@ -170,17 +200,17 @@ impl RunInfo {
         }
     }
 
-    /// What is missing or damaged. A run in progress has no summary yet.
+    /// What is missing or damaged.
     fn problems(&self) -> Vec<String> {
-        match self.state {
-            RunState::InProgress => self.files.case_problem.iter().cloned().collect(),
-            _ => self.files.problems(),
-        }
+        self.tracks_problem.iter().cloned().chain(self.files.problems()).collect()
     }
 
-    /// The commands that make something of the run.
+    /// Commands for the run: to resume and to evaluate it, or to verify it.
     fn commands(&self) -> Vec<String> {
         let root = self.folder.root.display();
+        if self.tracks_problem.is_some() {
+            return vec![format!("burntrace verify {root}")];
+        }
         let mut commands = Vec::new();
         if self.state == RunState::Stopped {
             commands.push(format!("burntrace run --resume {root}"));
@@ -189,7 +219,7 @@ impl RunInfo {
             return commands;
         };
         commands.extend(["report", "render"].map(|name| format!("burntrace {name} {root}")));
-        if !self.counts.iter().any(|(status, _)| *status == Status::Active) {
+        if !self.counts.slots.iter().any(|(status, _)| *status == Status::Active) {
             return commands;
         }
         commands.push(format!("burntrace density {root}"));
@@ -203,12 +233,32 @@ impl RunInfo {
     }
 }
 
-/// The slots at the last save by status.
-fn counts(tracks: &Tracks) -> Result<Vec<(Status, usize)>> {
-    let Some(last) = tracks.num_saves().checked_sub(1) else { return Ok(Vec::new()) };
-    let found = tracks.status(last).map_err(Misuse::of)?;
-    let counts = Status::ALL.map(|status| (status, found.iter().filter(|s| **s == status).count()));
-    Ok(counts.into_iter().filter(|(_, count)| *count > 0).collect())
+/// The state of a run that is not in progress.
+fn ended_state(folder: &Folder, tracks: Option<&Tracks>, summary: &Value) -> RunState {
+    let is_whole =
+        |tracks: &Tracks| tracks.is_complete() && tracks.num_saves() == tracks.num_planned_saves();
+    match (tracks, summary["cancelled"].as_bool()) {
+        _ if folder.is_stopped() => RunState::Stopped,
+        (Some(tracks), _) if is_whole(tracks) => RunState::Finished,
+        (None, Some(false)) => RunState::Finished,
+        (None, None) => RunState::Unknown,
+        _ => RunState::Cancelled,
+    }
+}
+
+/// The counts at the last save.
+fn counts(tracks: &Tracks) -> burntrace::io::Result<Counts> {
+    let Some(last) = tracks.num_saves().checked_sub(1) else { return Ok(Counts::default()) };
+    let found = tracks.status(last)?;
+    let slots = Status::ALL.map(|status| (status, found.iter().filter(|s| **s == status).count()));
+    // The table of a finished run has the last instances of all slots, too.
+    let still_there = match tracks.is_complete() {
+        true => found.iter().filter(|status| status.has_ended()).count(),
+        false => 0,
+    };
+    let ended_before = tracks.num_ended_instances()?.map(|all| all.saturating_sub(still_there));
+    let slots = slots.into_iter().filter(|(_, count)| *count > 0).collect();
+    Ok(Counts { slots, ended_before })
 }
 
 fn field(case: &Case) -> String {

@@ -1,7 +1,8 @@
 //! SIGINT (Ctrl-C) and SIGTERM: the first signal stops the run after the current segment, or ends the
 //! program if that takes longer than a second; the second ends it immediately.
 //!
-//! A run that is ended within a segment is resumed from its last checkpoint, as after a crash.
+//! A run that is ended within a segment is resumed from its last checkpoint, as after a crash. A run without
+//! checkpoints would be lost, and is therefore not ended within a segment by the first signal.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -29,8 +30,8 @@ pub struct Signals {
 
 impl Signals {
     /// Installs the handlers. Before this, the first signal ends the program. `hint` says how to
-    /// continue a run that the signal ends before it notices.
-    pub fn watch(hint: impl Fn() -> String + Send + 'static) -> Result<Signals> {
+    /// continue a run that the signal ends before it notices; without one, the run is not ended.
+    pub fn watch(hint: Option<impl Fn() -> String + Send + 'static>) -> Result<Signals> {
         let (number, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
             // The order matters: the second signal finds the flag that the first one set.
@@ -40,6 +41,7 @@ impl Signals {
                 .context("cannot install signal handlers")?;
         }
         let signals = Signals { number, noticed: Arc::default() };
+        let Some(hint) = hint else { return Ok(signals) };
         let (number, noticed) = (Arc::clone(&signals.number), Arc::clone(&signals.noticed));
         let guard = move || end_if_unnoticed(&number, &noticed, hint);
         let thread = std::thread::Builder::new().name("burntrace signals".into()).spawn(guard);

@@ -158,7 +158,9 @@ impl CaseRun<'_> {
         output: OutputArgs,
     ) -> Result<(Printed, Option<Stopped>)> {
         let root = folder.root.clone();
-        let signals = Signals::watch(move || within_segment(&Folder::at(&root)))?;
+        let has_checkpoints = watch::policy(&self.case.run).is_some();
+        let signals =
+            Signals::watch(has_checkpoints.then_some(move || within_segment(&Folder::at(&root))))?;
         let before = checkpoint.spent;
         let meter = IoMeter { loaded: self.loaded, start: self.start, before };
         let shared = Shared::default();
@@ -168,9 +170,7 @@ impl CaseRun<'_> {
         let mut watch =
             Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
         let domain = job::domain(self.case, self.loaded.field.domain())?;
-        if !folder.path(DOMAIN).exists() {
-            folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
-        }
+        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
         let device_bytes = device_bytes(&prepared);
         let run = self.trace_to_store(prepared, &mut watch)?;
         tracing::info!(?run, "tracing ends");

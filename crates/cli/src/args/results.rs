@@ -1,4 +1,4 @@
-//! Arguments of the commands that process finished runs.
+//! Arguments of the commands that evaluate runs.
 
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{

@@ -1,6 +1,6 @@
 //! The layer of an image that a picture shows.
 
-use super::finished_run::Results;
+use super::run_results::Results;
 use crate::format::six_digits;
 use burntrace::io;
 use burntrace_plot::{Axis, Raster};

@@ -1,8 +1,9 @@
-//! `case.toml` and `summary.json` of a run, which may be missing or damaged.
+//! `case.toml`, `summary.json` and `domain.json` of a run, which may be missing or damaged.
 
 use crate::{
     case::{self, Case},
-    folder::Folder,
+    folder::{DOMAIN, Folder},
+    log,
 };
 use serde_json::Value;
 
@@ -15,34 +16,41 @@ pub struct RunFiles {
     /// The content of `summary.json`, or null.
     pub summary: Value,
     /// Why there is no summary, and what to do.
-    pub summary_problem: Option<String>,
+    summary_problem: Option<String>,
+    /// The content of `domain.json`, which only unfinished runs have, or null.
+    pub domain: Value,
+    /// Why the domain cannot be read, and what to do.
+    domain_problem: Option<String>,
 }
 
 impl RunFiles {
-    /// Reads both files. Every command can do without one, so that a problem is not an error here.
+    /// Reads the files. Every command can do without one, so that a problem is not an error here.
     pub fn read(folder: &Folder) -> RunFiles {
-        let mut files = RunFiles {
-            case: None,
-            case_problem: None,
-            summary: Value::Null,
-            summary_problem: None,
+        let (case, case_problem) = match read_case(folder) {
+            Ok(case) => (Some(case), None),
+            Err(problem) => (None, Some(problem)),
         };
-        match read_case(folder) {
-            Ok(case) => files.case = Some(case),
-            Err(problem) => files.case_problem = Some(problem),
-        }
-        match read_summary(folder) {
-            Ok(summary) => files.summary = summary,
-            // It is written at the end of a run.
-            Err(_) if folder.is_stopped() => {}
-            Err(problem) => files.summary_problem = Some(problem),
-        }
-        files
+        // The summary is written at the end of a run.
+        let is_unfinished = folder.is_stopped() || log::is_locked(&folder.path("log.txt"));
+        let unknown = "counts, timings and the device of the run are unknown";
+        let (summary, summary_problem) = match read_json(folder, "summary.json", unknown) {
+            Ok(summary) => (summary, None),
+            Err(problem) => (Value::Null, (!is_unfinished).then_some(problem)),
+        };
+        let unknown = "the domain of the run is unknown unless its case has it";
+        let (domain, domain_problem) = match read_json(folder, DOMAIN, unknown) {
+            Ok(domain) => (domain, None),
+            // Finished runs and runs of earlier versions have none.
+            Err(_) if !folder.path(DOMAIN).exists() || !summary.is_null() => (Value::Null, None),
+            Err(problem) => (Value::Null, Some(problem)),
+        };
+        RunFiles { case, case_problem, summary, summary_problem, domain, domain_problem }
     }
 
     /// What is missing or damaged.
     pub fn problems(&self) -> Vec<String> {
-        self.case_problem.iter().chain(&self.summary_problem).cloned().collect()
+        let all = [&self.case_problem, &self.summary_problem, &self.domain_problem];
+        all.into_iter().flatten().cloned().collect()
     }
 }
 
@@ -59,16 +67,15 @@ fn read_case(folder: &Folder) -> Result<Case, String> {
         .map_err(|error| format!("cannot read the case of the run: {error}: {unknown}; {RESTORE}"))
 }
 
-fn read_summary(folder: &Folder) -> Result<Value, String> {
-    let path = folder.path("summary.json");
-    let unknown = "counts, timings and the device of the run are unknown";
+/// The content of a JSON file; if there is none, why and what to do.
+fn read_json(folder: &Folder, name: &str, unknown: &str) -> Result<Value, String> {
+    let path = folder.path(name);
     let bytes = std::fs::read(&path)
         .map_err(|_| format!("{} is missing: {unknown}; {RESTORE}", path.display()))?;
-    match serde_json::from_slice(&bytes) {
-        Ok(summary @ Value::Object(_)) => Ok(summary),
-        Ok(_) => {
-            Err(format!("{} is damaged (not a JSON object): {unknown}; {RESTORE}", path.display()))
-        }
-        Err(error) => Err(format!("{} is damaged ({error}): {unknown}; {RESTORE}", path.display())),
-    }
+    let damage = match serde_json::from_slice(&bytes) {
+        Ok(content @ Value::Object(_)) => return Ok(content),
+        Ok(_) => "not a JSON object".into(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("{} is damaged ({damage}): {unknown}; {RESTORE}", path.display()))
 }

@@ -1,6 +1,6 @@
 //! The statistics of a run.
 
-use super::finished_run::Results;
+use super::run_results::Results;
 use crate::case::Misuse;
 use anyhow::Result;
 use burntrace::analysis::statistics::{Groups, Statistics, TrackStatistics};

@@ -1,6 +1,6 @@
 //! Trajectories of a sample of a run's particles, for pictures.
 
-use super::finished_run::Results;
+use super::run_results::Results;
 use anyhow::Result;
 use burntrace::io::{ParticleState, ParticleTimes, SavedStates};
 use burntrace_plot::{Attribute, Trajectories};

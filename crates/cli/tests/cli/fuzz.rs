@@ -32,18 +32,22 @@ const FLOW: &str = "field = { flow = \"uniform\", sample = { nodes = [3, 3, 3] }
 const SEEDS: &str = "seeds = { kind = \"list\", points = [[0.25, 0.5, 0.5], [0.5, 0.5, 0.5]] }\n";
 const AT: &str = "{ kind = \"points\", points = [[0.5, 0.5, 0.5]] }";
 
+/// A case with the built-in flow.
+fn flow(sections: &str) -> String {
+    format!("{COMMON}{FLOW}{sections}\n")
+}
+
+/// A case with the built-in flow and two seeds.
+fn seeded(sections: &str) -> String {
+    flow(&format!("{SEEDS}{sections}"))
+}
+
 /// The optional keys, by cases that have them.
 fn optional() -> Vec<String> {
-    let flow = |sections: &str| format!("{COMMON}{FLOW}{sections}\n");
-    let seeded = |sections: &str| flow(&format!("{SEEDS}{sections}"));
-    let released = |source: &str| flow(&format!("source = [{{ {source} }}]"));
-    let seeds = |keys: &str| flow(&format!("seeds = {{ {keys} }}"));
-    let inlet = |keys: &str| {
-        seeded(&format!("boundary = {{ x = [\"exit\", \"outlet\"] }}\ninlet = {{ {keys} }}"))
-    };
-    let obstacle = |keys: &str| seeded(&format!("obstacle = [{{ {keys} }}]"));
-    let files = |keys: &str, sections: &str| format!("{COMMON}field = {{ {keys} }}\n{sections}\n");
-    let inside = "seeds = { kind = \"grid\", counts = [2, 2, 2], placement = \"centres\" }";
+    [settings(), seeds(), inflow(), obstacles(), files()].concat()
+}
+
+fn settings() -> Vec<String> {
     let walk = "walk = { diffusivity = 1e-3, scheme = \"milstein\", seed = 1 }";
     vec![
         seeded("save = { every_time = 0.5, velocity = true, report = \"never\" }"),
@@ -55,6 +59,12 @@ fn optional() -> Vec<String> {
             "trace = { t0 = 0.0, t1 = 1.0, scheme = \"dormand-prince\", tolerance = { relative = 1e-4, \
              absolute = 1e-6, min_step = 1e-3, max_step = 0.5 } }",
         ),
+    ]
+}
+
+fn seeds() -> Vec<String> {
+    let seeds = |keys: &str| flow(&format!("seeds = {{ {keys} }}"));
+    vec![
         seeds("kind = \"grid\", counts = [2, 2, 2], auxiliary = 1e-3, low = [0.5, 0.5, 0.5]"),
         seeds("kind = \"sobol\", count = 8, high = [1.0, 1.0, 1.0]"),
         seeds(
@@ -72,6 +82,15 @@ fn optional() -> Vec<String> {
         seeds("kind = \"sphere\", count = 8, centre = [1.0, 1.0, 1.0], radius = 0.5"),
         seeds("kind = \"ball\", count = 8, seed = 1, centre = [1.0, 1.0, 1.0], radius = 0.5"),
         seeds("kind = \"file\", path = \"seeds.csv\""),
+    ]
+}
+
+fn inflow() -> Vec<String> {
+    let released = |source: &str| flow(&format!("source = [{{ {source} }}]"));
+    let inlet = |keys: &str| {
+        seeded(&format!("boundary = {{ x = [\"exit\", \"outlet\"] }}\ninlet = {{ {keys} }}"))
+    };
+    vec![
         released(&format!("rate = 8.0, begin = 0.0, end = 1.0, capacity = 9, inlet = {AT}")),
         released(&format!("table = [[0.0, 0.0], [1.0, 8.0]], capacity = 9, inlet = {AT}")),
         released(&format!("burst = {{ time = 0.5, count = 5 }}, inlet = {AT}")),
@@ -87,6 +106,12 @@ fn optional() -> Vec<String> {
         inlet("kind = \"polygon\", corners = [[0.0, 0.5, 0.5], [0.0, 1.5, 0.5], [0.0, 1.0, 1.5]]"),
         inlet("kind = \"points\", points = [[0.25, 1.0, 1.0]]"),
         inlet("kind = \"file\", path = \"seeds.csv\""),
+    ]
+}
+
+fn obstacles() -> Vec<String> {
+    let obstacle = |keys: &str| seeded(&format!("obstacle = [{{ {keys} }}]"));
+    vec![
         obstacle(
             "kind = \"sphere\", centre = [1.5, 0.5, 0.5], radius = 0.25, allowed = \"outside\"",
         ),
@@ -96,6 +121,13 @@ fn optional() -> Vec<String> {
         ),
         obstacle("kind = \"box\", low = [1.5, 0.0, 0.0], high = [1.75, 2.0, 2.0]"),
         obstacle("kind = \"surface\", path = \"body.stl\", scale = 0.25, shift = [1.5, 1.5, 1.5]"),
+    ]
+}
+
+fn files() -> Vec<String> {
+    let files = |keys: &str, sections: &str| format!("{COMMON}field = {{ {keys} }}\n{sections}\n");
+    let inside = "seeds = { kind = \"grid\", counts = [2, 2, 2], placement = \"centres\" }";
+    vec![
         files(
             "files = \"u_*.vti\", velocity = \"velocity\", prefer = \"point\", ignore_file_times = true, \
              file_dt = 0.1, frames = { start = 0, stop = 2, every = 1, max = 3 }, \

@@ -185,3 +185,27 @@ fn averaged_cell_velocity_is_refused_with_a_diffusivity() {
     let (ends, ..) = ends(folder.path(), &[&case("constant")]);
     assert!(ends[0][0] != 0.25 && ends[0][2] == 0.0);
 }
+
+/// A hundredth of the run is longer than the maximum step in a periodic field.
+#[test]
+fn adaptive_runs_over_many_periods_choose_their_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = "[field]\nflow = \"uniform\"\nsample = { nodes = [3, 3, 3], start = 0.0, stop = 1.0, frames = 3 }\n\
+        outside_time = \"periodic\"\n[domain]\nlow = [0.0, 0.0, 0.0]\nhigh = [1.0, 1.0, 1.0]\n\
+        [boundary]\nx = [\"periodic\", \"periodic\"]\n\
+        [seeds]\nkind = \"list\"\npoints = [[0.5, 0.5, 0.5]]\n\
+        [trace]\nscheme = \"dormand-prince\"\nt0 = 0.0\nt1 = 15000.0\n\
+        tolerance = { relative = 1e-4, absolute = 1e-4 }\n\
+        [save]\nreport = \"never\"\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let call = |more: &[&str]| {
+        burntrace(folder.path(), &[&["run", "case.toml", "--quiet"], more].concat())
+    };
+    let output = call(&[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let summary = std::fs::read_to_string(folder.path().join("out/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["steps"], 15000);
+    // A step that is given is still refused.
+    assert_refused(&call(&["--overwrite", "--set", "trace.dt=150.0"]), 2, &["150", "periods"]);
+}

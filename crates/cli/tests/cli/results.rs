@@ -1,4 +1,4 @@
-//! Commands on finished runs: density, FTLE, pictures, pages and reports.
+//! Commands that evaluate runs: density, FTLE, pictures, pages and reports.
 
 use super::program::{assert_refused, burntrace, text};
 use burntrace::{Precision, io::Tracks};
@@ -462,4 +462,61 @@ fn times_are_printed_without_rounding_errors() {
     ]
     .concat();
     assert!(printed.contains("t = 0.3") && !printed.contains("00000004"), "{printed}");
+}
+
+/// With Scott's rule, the bandwidth of 1000 particles is far below the distance of default nodes.
+#[test]
+fn a_compact_cloud_has_a_density() {
+    let folder = run(
+        SADDLE,
+        &[
+            "field={flow=\"uniform\",sample={nodes=[3,3,3]}}",
+            "domain={low=[0.0,0.0,0.0],high=[1.0,1.0,1.0]}",
+            "seeds={kind=\"gaussian\",count=1000,seed=1,centre=[0.5,0.5,0.5],deviation=0.002}",
+            "trace.t1=0.1",
+            "save.every=2",
+            "save.report=\"never\"",
+        ],
+    );
+    let density = |more: &[&str]| {
+        let common = ["density", "out", "--no-pictures", "--json"];
+        burntrace(folder.path(), &[&common, more].concat())
+    };
+    let output = density(&[]);
+    let integral = json(&output)[0]["integral"].as_f64().unwrap();
+    assert!((integral - 1.0).abs() < 1e-2, "{integral}");
+    let note = "note: the nodes extend around the particles from [0.5";
+    assert!(text(&output.stderr).contains(note), "{}", text(&output.stderr));
+    for more in [&["--nodes", "40"][..], &["--nodes", "40", "--save", "all"]] {
+        let output = density(more);
+        done(&output);
+        let warning = text(&output.stderr);
+        assert!(warning.contains("warning: the bandwidth along x is 0.00"), "{more:?}: {warning}");
+    }
+    assert_refused(&density(&["--bandwidth", "0.0008"]), 2, &["bandwidth along x", "more --nodes"]);
+}
+
+#[test]
+fn info_names_damaged_arrays_and_describes_the_rest() {
+    let folder = run(SADDLE, &["save.report=\"never\""]);
+    let path = folder.path();
+    let chunk = path.join("out/tracks/status/c.0.0");
+    for damage in [None, Some("x")] {
+        match damage {
+            None => std::fs::remove_file(&chunk).unwrap(),
+            Some(bytes) => std::fs::write(&chunk, bytes).unwrap(),
+        }
+        let printed = done(&burntrace(path, &["info", "out"]));
+        for part in ["out, finished", "grid, 8 x 6 x 1", "tracks/status", "`burntrace verify out`"]
+        {
+            assert!(printed.contains(part), "`{part}` is not in: {printed}");
+        }
+        assert!(!printed.contains("burntrace report"), "{printed}");
+    }
+    std::fs::remove_dir_all(path.join("out/tracks/status")).unwrap();
+    std::fs::remove_file(path.join("out/summary.json")).unwrap();
+    let printed = done(&burntrace(path, &["info", "out"]));
+    assert!(printed.contains("`burntrace verify out`"), "{printed}");
+    let info = json(&burntrace(path, &["info", "out", "--json"]));
+    assert_eq!(info["commands"], serde_json::json!(["burntrace verify out"]));
 }

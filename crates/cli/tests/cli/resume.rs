@@ -290,6 +290,19 @@ fn signal_within_a_long_launch_is_answered() {
     assert!(path.join("out/checkpoint.bin").exists());
 }
 
+/// The first segment takes longer than the program waits for a run with checkpoints.
+#[cfg(unix)]
+#[test]
+fn signal_within_a_long_segment_without_checkpoints_leaves_complete_tracks() {
+    let folder = folder_with(&TOLERANCE.replace("checkpoint_segments = 1", "checkpoint = 0"));
+    let path = folder.path();
+    let tight = "trace.tolerance={relative=1e-10,absolute=1e-10}";
+    let args = ["run", "case.toml", "--quiet", "--set", "seeds.count=30000", "--set", tight];
+    let output = stop(path, &args, "-TERM", ("out/tracks/position/zarr.json", "zarr"));
+    assert_refused(&output, 143, &["stopped at t = ", "`run.checkpoint = 0`"]);
+    assert_eq!(summary(path, "out")["cancelled"], true);
+}
+
 /// Frames that are read while the run traces.
 pub const SERIES: &str = "[field]\nfiles = \"u_*.vtk\"\nfile_dt = 0.25\n\
     periodic_axes = [\"x\", \"y\", \"z\"]\n\

@@ -198,3 +198,51 @@ fn invalid_sources_are_refused() {
     let output = run(folder.path(), &[&two, other], &[]);
     assert_refused(&output, 2, &["[[source]] 2 of 2", "source.inlet.face"]);
 }
+
+#[test]
+fn many_releases_a_step_are_not_dropped_with_a_short_residence_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!("[[source]]\nrate = 500.0\ncapacity = 50\ninlet = {{ {DISC} }}\n");
+    let set =
+        ["--set", "trace.dt=1.0", "--set", "domain.high=[0.01,1.0,1.0]", "--set", "save.every=1"];
+    let (summary, _) = summary_of(folder.path(), &[&source], &set);
+    assert_eq!((&summary["released"], &summary["dropped"]), (&5000.into(), &0.into()));
+}
+
+#[test]
+fn info_counts_only_ended_instances() {
+    let folder = tempfile::tempdir().unwrap();
+    let seeds = "[seeds]\nkind = \"list\"\npoints = [[1.0, 0.5, 0.5], [9.0, 0.5, 0.5]]\n\
+        outside = \"not-located\"\n";
+    let source = format!("[[source]]\nrate = 10.0\ncapacity = 50\ninlet = {{ {DISC} }}\n");
+    let (summary, _) = summary_of(folder.path(), &[seeds, &source], &[]);
+    assert_eq!(summary["not_located"], 1, "{summary}");
+    // The seed that ended still has its slot; the others are followed or in theirs.
+    let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
+    let last = tracks.status(tracks.num_saves() - 1).unwrap();
+    let still_there = last.iter().filter(|status| status.has_ended()).count() as u64;
+    let before = summary["ended"].as_u64().unwrap() - still_there;
+    let info = text(&burntrace(folder.path(), &["info", "out"]).stdout);
+    let line = format!("at the last save, after {before} instances that ended before");
+    assert!(before > 0 && info.contains(&line), "`{line}` is not in: {info}");
+}
+
+#[test]
+fn densities_of_all_saves_skip_those_without_particles() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!("[[source]]\nrate = 10.0\ncapacity = 50\ninlet = {{ {DISC} }}\n");
+    summary_of(folder.path(), &[&source], &[]);
+    let density = |more: &[&str]| {
+        let common = ["density", "out", "--no-pictures", "--json", "--nodes", "9"];
+        burntrace(folder.path(), &[&common, more].concat())
+    };
+    let output = density(&["--save", "all"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(found.as_array().unwrap().iter().all(|density| density["save"] != 0));
+    assert_eq!(found.as_array().unwrap().len(), 10);
+    let note = "note: save 0, at t = 0, has no active particles; it is skipped";
+    assert!(text(&output.stderr).contains(note), "{}", text(&output.stderr));
+    assert_refused(&density(&["--save", "0"]), 2, &["save 0", "another save"]);
+    assert_refused(&density(&["--save", "0,0"]), 2, &["none of the saves", "--ended"]);
+}

@@ -2,7 +2,7 @@
 
 use super::program::{assert_refused, burntrace, text};
 use super::resume::{REINJECTION, SERIES, assert_same, folder_with, frame, start, wait_for};
-use burntrace::io::{TrackWriter, Tracks};
+use burntrace::io::{Checkpoint, CheckpointWriter, TrackWriter, Tracks};
 use burntrace::{Precision, SavePlan, TrackSink};
 use serde_json::Value;
 use std::path::Path;
@@ -217,4 +217,63 @@ fn resuming_a_run_without_checksums_warns() {
     let [_, err] = done(path, &RESUME);
     assert!(err.contains("warning: the tracks so far have no checksums"), "{err}");
     assert_same(path, ["whole", "out"]);
+}
+
+#[test]
+fn a_damaged_domain_is_named_and_written_again_on_resume() {
+    let folder = stopped(&case());
+    let path = folder.path();
+    let domain = path.join("out/domain.json");
+    let whole = std::fs::read(&domain).unwrap();
+    for damage in ["", "[1]"] {
+        std::fs::write(&domain, damage).unwrap();
+        let [_, err] = done(path, &["density", "out", "--no-pictures", "--nodes", "9"]);
+        assert!(err.contains("warning: out/domain.json is damaged"), "{err}");
+        let [info, _] = done(path, &["info", "out"]);
+        assert!(info.contains("out/domain.json is damaged"), "{info}");
+    }
+    frame(path, 36, Some("nan"));
+    assert_refused(&burntrace(path, &RESUME), 1, &["--resume out"]);
+    assert_eq!(std::fs::read(&domain).unwrap(), whole);
+}
+
+#[test]
+fn checkpoints_without_seconds_are_resumed() {
+    let folder = stopped(&case());
+    let file = folder.path().join("out/checkpoint.bin");
+    let checkpoint = Checkpoint::read(&file).unwrap();
+    let mut meta: Value = checkpoint.meta().unwrap();
+    assert!(meta.as_object_mut().unwrap().remove("spent").is_some());
+    let arrays: Vec<(&str, Vec<u8>)> =
+        checkpoint.names().map(|name| (name, checkpoint.array(name).unwrap())).collect();
+    let mut writer = CheckpointWriter::new(&meta).unwrap();
+    for (name, bytes) in &arrays {
+        writer.add(name, bytes);
+    }
+    writer.write(&file).unwrap();
+    done(folder.path(), &RESUME);
+    assert_same(folder.path(), ["whole", "out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_in_progress_without_checkpoints_lacks_no_summary() {
+    let case = REINJECTION
+        .replace("steps = 400", "steps = 40000")
+        .replace("checkpoint_segments = 1", "checkpoint = 0");
+    let folder = folder_with(&case);
+    let path = folder.path();
+    let mut child = start(path, &["run", "case.toml", "--quiet"]);
+    let begin = std::time::Instant::now();
+    let output = loop {
+        let output = burntrace(path, &["report", "out"]);
+        if output.status.success() || begin.elapsed().as_secs() > 60 {
+            break output;
+        }
+    };
+    assert!(child.try_wait().unwrap().is_none(), "the run is still in progress");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let message = text(&output.stderr);
+    assert!(output.status.success() && !message.contains("summary.json"), "{message}");
 }

@@ -73,6 +73,17 @@ impl InstanceWriter {
     }
 }
 
+/// Number of ended instances among the first `count` of the table.
+pub(super) fn count_ended(arrays: &StoreArrays, folder: &Path, count: usize) -> Result<usize> {
+    let mut ended = 0;
+    for first in (0..count).step_by(BLOCK) {
+        let rows = first..count.min(first + BLOCK);
+        let codes = arrays.read(layout::INSTANCE_STATUS, rows, 0..1)?;
+        ended += statuses(folder, codes)?.iter().filter(|status| status.has_ended()).count();
+    }
+    Ok(ended)
+}
+
 /// Iterator over the particle instances of a store; see [`Tracks::instances`](super::Tracks::instances).
 ///
 /// It reads blocks of instances, so memory does not grow with their number. It ends after an error.

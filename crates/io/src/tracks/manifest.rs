@@ -211,7 +211,7 @@ pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
 }
 
 /// The names in a folder, and in those of its arrays, that no store writes, in order; none if there
-/// is no folder. The arrays of [densities](super::Tracks::put_density) are part of a store.
+/// is no folder. Files that file managers leave in each folder do not count. The arrays of [densities](super::Tracks::put_density) are part of a store.
 ///
 /// # Errors
 ///
@@ -237,7 +237,10 @@ fn is_of_array(name: &str) -> bool {
     name == METADATA || name == checksums::FILE || is_chunk_or_partial(name)
 }
 
-/// The names in a folder; none if it is missing, or a file.
+/// Files that file managers write into each folder that they show.
+const OF_FILE_MANAGERS: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
+
+/// The names in a folder, except those of file managers; none if it is missing, or a file.
 fn names(folder: &Path) -> Result<Vec<String>> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let entries = match std::fs::read_dir(folder) {
@@ -245,7 +248,8 @@ fn names(folder: &Path) -> Result<Vec<String>> {
         entries => entries.and_then(|all| all.collect::<std::io::Result<Vec<_>>>()),
     };
     let entries = entries.map_err(Error::system("read", folder))?;
-    Ok(entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|name| !OF_FILE_MANAGERS.contains(&name.as_str())).collect())
 }
 
 fn missing(folder: &Path) -> Error {

@@ -2,7 +2,7 @@
 
 use super::arrays::StoreArrays;
 use super::decode::{statuses, triples};
-use super::instances::Instances;
+use super::instances::{self, Instances};
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
 use crate::number::Number;
@@ -238,6 +238,17 @@ impl Tracks {
     pub fn instances(&self) -> Option<Instances<'_>> {
         let slots = self.num_particles();
         self.num_instances().map(|count| Instances::new(&self.arrays, &self.folder, count, slots))
+    }
+
+    /// Number of particle instances in the table that have ended, without those that were not located; `None` if slots are
+    /// not re-used.
+    ///
+    /// # Errors
+    ///
+    /// If their statuses cannot be read.
+    pub fn num_ended_instances(&self) -> Result<Option<usize>> {
+        let count = |count| instances::count_ended(&self.arrays, &self.folder, count);
+        self.num_instances().map(count).transpose()
     }
 
     /// Release and end of each particle; if slots are re-used, of the last instance in each slot.

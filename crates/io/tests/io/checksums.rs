@@ -188,6 +188,10 @@ fn files_that_no_run_wrote_are_foreign_and_kept_on_resume() {
     std::fs::create_dir_all(folder.path().join("density_x")).unwrap();
     std::fs::write(folder.path().join("density_x/c.0"), b"").unwrap();
     std::fs::write(folder.path().join("position/c.1.0.0.part"), b"").unwrap();
+    // Of file managers.
+    for name in [".DS_Store", "position/.DS_Store", "Thumbs.db", "desktop.ini"] {
+        std::fs::write(folder.path().join(name), b"").unwrap();
+    }
     assert!(foreign_names(folder.path()).unwrap().is_empty());
     std::fs::write(folder.path().join("position/notes.txt"), b"keep").unwrap();
     std::fs::write(folder.path().join("plan.txt"), b"keep").unwrap();

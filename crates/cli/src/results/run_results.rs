@@ -3,7 +3,7 @@
 use super::run_files::RunFiles;
 use crate::{
     case::{Case, Misuse, Units},
-    folder::{DOMAIN, Folder},
+    folder::Folder,
     format::twelve_digits,
     log,
 };
@@ -47,9 +47,8 @@ impl Results {
         // Pictures need no case, and the case of an earlier version may be unreadable.
         let files = RunFiles::read(&folder);
         log::warn(&files.problems());
-        let RunFiles { case, case_problem, summary, .. } = files;
-        let unfinished = json(&folder, DOMAIN)?;
-        let domain = domain_of_summary(&summary).or_else(|| domain_of_summary(&unfinished));
+        let RunFiles { case, case_problem, summary, domain, .. } = files;
+        let domain = domain_of_summary(&summary).or_else(|| domain_of_summary(&domain));
         let given = domain.or_else(|| domain_of_case(case.as_ref()));
         let domain = given.map_or_else(|| bounds_of_positions(&tracks), Ok)?;
         let knows_domain = given.is_some();
@@ -149,20 +148,6 @@ impl Results {
         let distance = |save: &usize| (times[*save] - time).abs();
         let saves = (0..times.len()).filter(|_| (low - slack..=high + slack).contains(&time));
         saves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
-    }
-}
-
-/// The content of a JSON file; null without it.
-fn json(folder: &Folder, name: &str) -> Result<Value> {
-    let path = folder.path(name);
-    match std::fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-            Misuse::error(format!(
-                "{} is not valid JSON: {error}; run the case again",
-                path.display()
-            ))
-        }),
-        Err(_) => Ok(Value::Null),
     }
 }
 
