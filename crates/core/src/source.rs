@@ -479,7 +479,7 @@ mod tests {
         let table = |rows: &[[f64; 2]]| Source::new(inlet(), Rate::Table(rows.into()), 10).unwrap();
         check(table(&[[0.0, 0.0], [1e-5, 1e6], [2e-5, 0.0]])).unwrap();
         let text = message(check(table(&[[0.0, 0.0], [1.0, 1e6], [2.0, 0.0]])));
-        assert!(text.contains("3.750e5 particles") && text.contains("from t = 0.75"), "{text}");
+        assert!(text.contains("4.375e5 particles") && text.contains("from t = 0.75"), "{text}");
         // After the end of the run.
         check(table(&[[0.0, 1.0], [10.0, 1.0], [11.0, 1e6]])).unwrap();
     }

@@ -139,7 +139,7 @@ fn files() -> Vec<String> {
             inside,
         ),
         files(
-            "files = \"K.vti\", diffusivity = \"K\", periodic_axes = [\"x\"]",
+            "files = \"K.vti\", diffusivity = \"K\", periodic_axes = [\"x\"], ignore_hidden = true",
             &format!(
                 "{inside}\nboundary = {{ x = [\"periodic\", \"periodic\"] }}\n\
                  walk = {{ factors = [1.0, 1.0, 0.0] }}"

@@ -307,7 +307,7 @@ fn numbers_out_of_range_are_refused_before_anything_is_written() {
         ("seeds={kind=\"sobol\",count=2000000000000}", ["2000000000000 particles", "bytes"]),
         (
             "source=[{rate=1e9,capacity=10,inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]",
-            ["rate of 1000000000 particles", "capacity of 10 particles"],
+            ["capacity of 10 particles", "allows 640 releases"],
         ),
     ] {
         let output = burntrace(folder.path(), &["run", "case.toml", "--set", set]);

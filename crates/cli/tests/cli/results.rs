@@ -472,7 +472,7 @@ fn a_compact_cloud_has_a_density() {
         &[
             "field={flow=\"uniform\",sample={nodes=[3,3,3]}}",
             "domain={low=[0.0,0.0,0.0],high=[1.0,1.0,1.0]}",
-            "seeds={kind=\"gaussian\",count=1000,seed=1,centre=[0.5,0.5,0.5],deviation=0.002}",
+            "seeds={kind=\"gaussian\",count=1000,seed=1,centre=[0.5,0.5,0.5],deviation=[0.002,0.002,0.002]}",
             "trace.t1=0.1",
             "save.every=2",
             "save.report=\"never\"",

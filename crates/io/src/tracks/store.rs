@@ -82,10 +82,12 @@ impl StoreWriter {
             OpenMode::Resume(_)
                 if position != DurablePosition::default() || manifest::is_store(folder) =>
             {
-                check(folder, &store.manifest)?;
+                let previous = check(folder, &store.manifest)?;
                 store.verify()?;
-                // Before anything changes, mark the store as incomplete.
-                store.manifest.write(folder)?;
+                // Before anything changes, mark the store as incomplete. Its counts stay those of its
+                // arrays, until all of these have their planned lengths again.
+                let Manifest { saves, instances, .. } = previous;
+                Manifest { saves, instances, ..store.manifest.clone() }.write(folder)?;
             }
             _ => remove_previous(folder)?,
         }
@@ -301,10 +303,11 @@ fn cells_and_faces(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
     faces.iter().map(pair).unzip()
 }
 
-/// Checks that the store in a folder belongs to this run.
-fn check(folder: &Path, run: &Manifest) -> Result<()> {
-    match Manifest::read(folder)?.difference(run) {
-        None => Ok(()),
+/// Checks that the store in a folder belongs to this run, and returns its manifest.
+fn check(folder: &Path, run: &Manifest) -> Result<Manifest> {
+    let found = Manifest::read(folder)?;
+    match found.difference(run) {
+        None => Ok(found),
         Some((property, found, expected)) => Err(Error::Store {
             path: folder.into(),
             found: format!("found the tracks of another run: {property} = {found}"),
