@@ -4,8 +4,9 @@
 use super::{common::*, meshes::*};
 use burntrace::{
     Allowed, BoundaryCondition, CellKind, CellVelocity, FieldOptions, FrameData, FrameSource,
-    Frames as Held, GridField, GridSource, MeshField, NotFinite, Obstacle, Placement, SaveAt,
-    Scheme, Seeds, SeedsOutside, Shape, SourceError, Status, TimeInterpolation, Tolerance, Tracer,
+    Frames as Held, GridField, GridSource, Inlet, InletShape, MeshField, NotFinite, Obstacle,
+    Pattern, Placement, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Source, SourceError, Status,
+    TimeInterpolation, Tolerance, Tracer,
 };
 
 /// Frames with a mask of hidden values, and rubbish as their velocities.
@@ -117,6 +118,25 @@ fn particles_end_at_holes_and_seeds_there_are_not_located() {
                     assert_eq!((run.summary.released, run.summary.not_located()), (2, 2), "{what}");
                 }
             }
+        }
+    }
+}
+
+/// A source with one of two positions in the hole, at which every second release is.
+#[test]
+fn releases_of_a_source_into_a_hole_are_not_located() {
+    for machine in machines() {
+        let (masked, _) = half_hidden(None, Placement::Nodes);
+        let field = masked.load(&machine, FieldOptions::default());
+        let points = InletShape::Points(vec![[0.02, 0.55, 0.55], [0.9, 0.55, 0.55]]);
+        let inlet = Inlet::new(points, Pattern::Lattice).unwrap();
+        for &engine in machine.engines() {
+            let source = Source::constant(inlet.clone(), 4.0, 2).unwrap();
+            let tracer = Tracer::new(&field).engine(engine).source(source);
+            let tracks = tracer.span(span(0.0, 1.6, 0.1)).trace(&Seeds::none()).unwrap();
+            let summary = tracks.summary().unwrap();
+            let counts = (summary.released, summary.not_located(), summary.dropped);
+            assert_eq!(counts, (4, 3, 0), "{machine}, {engine}");
         }
     }
 }

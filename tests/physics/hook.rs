@@ -316,6 +316,27 @@ fn reinjection_by_an_operation_is_at_the_end_of_a_step() {
     }
 }
 
+/// In a flow without an error, it takes each step at once.
+#[test]
+fn particle_reinjected_by_an_operation_starts_without_a_suggested_step() {
+    for machine in machines() {
+        let field = uniform(&machine, [0.01, 0.0, 0.0]);
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field)
+                .face(Face::XLow, BoundaryCondition::Clamp)
+                .outlet(Face::XHigh, inlet(Pattern::Lattice))
+                .span(steps(0.0, 20.0, 5))
+                .each_step(by([1.5, 0.0, 0.0]))
+                .engine(engine);
+            let seeds = Seeds::list(vec![[0.75, 0.5, 0.5]]).unwrap();
+            let run = trace(&adaptive(tracer), &seeds);
+            // Three times, after the first, the third and the last step.
+            assert_eq!(run.summary.released, 4, "{machine}, {engine}");
+            assert_eq!(run.summary.tries, Some([5, 0]), "{machine}, {engine}");
+        }
+    }
+}
+
 #[test]
 fn operation_is_called_once_per_step_with_its_times_and_positions() {
     let machine = &machines()[0];

@@ -1,6 +1,10 @@
 //! Patches of a mesh boundary: walls and openings.
 
-use super::{common::*, meshes::*};
+use super::{
+    common::*,
+    meshes::*,
+    recorded::{RecordingSink, States},
+};
 use burntrace::{
     BoundaryCondition, CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField,
     Inlet, InletShape, MAX_PATCHES, MeshField, ParticleInstance, Patch, Pattern, SaveAt, Scheme,
@@ -112,6 +116,51 @@ fn tracks_of_both_engines_at_mesh_patches_agree() {
             let [a, b] = [&fused, &tensor].map(|tracks| &tracks.summary().unwrap().patches);
             assert_eq!(a, b, "{what}");
         }
+    }
+}
+
+#[test]
+fn patches_of_flat_meshes_ignore_z() {
+    let kind = CellKind::Triangle;
+    let frames = MeshFrames::new(&Made::of(4, 0.1, kind), &[0.0], |_, _| [1.0, 0.0, 0.0]);
+    let open = f64::INFINITY;
+    for machine in machines_for(kind) {
+        let field = frames.field(&machine);
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field)
+                .domain(Domain::unbounded())
+                .mesh_wall(BoundaryCondition::Reflect)
+                .mesh_patch(Patch::new("end", [1.0, -open, 5.0], [1.0, open, 6.0]))
+                .span(steps(0.0, 1.0, 4))
+                .engine(engine);
+            let run = trace(&tracer, &Seeds::list(vec![[0.5, 0.5, 0.0]]).unwrap());
+            assert_eq!(run.status, [Status::LeftMesh], "{machine}, {engine}");
+            assert_eq!(run.summary.patches, [("end".to_string(), 1)], "{machine}, {engine}");
+        }
+    }
+}
+
+#[test]
+fn resumed_run_counts_particles_that_left_before_it() {
+    let frames = channel(CellKind::Hexahedron);
+    for machine in machines_for(CellKind::Hexahedron).into_iter().filter(Machine::is_cpu) {
+        let field = frames.field(&machine);
+        let tracer = Tracer::new(&field)
+            .domain(Domain::unbounded())
+            .mesh_wall(BoundaryCondition::Slide)
+            .mesh_patch(at_x("end", LENGTH, f64::INFINITY).outlet(inlet()))
+            .span(steps(0.0, 10.0, 72))
+            .save(SaveAt::EverySteps(9));
+        let (mut record, mut states) = (RecordingSink::default(), States::default());
+        let seeds = seeds(10);
+        let run = tracer.prepare(&seeds).unwrap();
+        let whole = run.run_observed(&mut record, &mut states).unwrap();
+        let state = &states.0[states.0.len() - 2];
+        let mut rest = record.at(state.numbers.mark());
+        let resumed = tracer.prepare(&seeds).unwrap().resume(state).unwrap();
+        let summary = resumed.run_into(&mut rest).unwrap();
+        assert!(whole.patches[0].1 >= 10, "{machine}: {:?}", whole.patches);
+        assert_eq!(summary.patches, whole.patches, "{machine}");
     }
 }
 

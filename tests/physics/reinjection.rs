@@ -3,8 +3,8 @@
 use super::common::*;
 use burntrace::{
     BoundaryCondition, Control, Ends, Engine, Face, GridField, Inlet, InletShape, ParticleInstance,
-    Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError, Source,
-    Status, Tolerance, Tracer, TrackSink, Tracks,
+    Pattern, Placement, Precision, RandomWalk, Save, SaveAt, SavePlan, Scheme, Seeds, SinkError,
+    Source, Status, Tolerance, Tracer, TrackSink, Tracks,
 };
 
 const LENGTH: f64 = 2.0;
@@ -324,6 +324,52 @@ fn particle_instances_of_both_engines_agree() {
     }
 }
 
+/// It is a particle like any other that is released there and then: it knows nothing of the step sizes of
+/// the one before it.
+#[test]
+fn reinjected_particle_takes_the_adaptive_steps_of_a_seed() {
+    for machine in double_machines() {
+        let field = turning(&machine);
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field)
+                .all_faces(BoundaryCondition::Exit)
+                .outlet(Face::XHigh, inlet(Pattern::Lattice))
+                .scheme(Scheme::DormandPrince)
+                .tolerance(Tolerance::new(1e-2, 1e-2))
+                .span(span(0.0, 2.5, 0.8))
+                .engine(engine);
+            let tracks = tracer.trace(&Seeds::list(vec![[0.9, 0.45, 0.5]]).unwrap()).unwrap();
+            let second = by_slot(&tracks)[0][1];
+            assert!(second.release_time > 0.5, "{machine}, {engine}: {second:?}");
+            let seed = Seeds::list(vec![second.release_position]).unwrap();
+            let seed = seed.with_release(vec![second.release_time]).unwrap();
+            let alone = by_slot(&tracer.trace(&seed).unwrap())[0][0];
+            let apart = distance(&[second.end_position], &[alone.end_position]);
+            assert_eq!(second.status, alone.status, "{machine}, {engine}");
+            assert_below(&format!("{machine}, {engine}"), apart, 1e-9);
+        }
+    }
+}
+
+/// Each particle instance in a slot has its own random numbers.
+#[test]
+fn random_walks_of_particle_instances_of_both_engines_agree() {
+    let seeds = Seeds::uniform(LOW, HIGH, 9, 5).unwrap();
+    for machine in double_machines() {
+        let field = turning(&machine);
+        let walk = RandomWalk::isotropic(1e-3, 7);
+        let fused = everything(&field, Engine::Fused).random_walk(walk).trace(&seeds).unwrap();
+        let reference = Machine {
+            name: "flex".into(),
+            device: burntrace::burn::tensor::Device::flex(),
+            ..machine.clone()
+        };
+        let field = turning(&reference);
+        let tensor = everything(&field, Engine::Tensor).random_walk(walk).trace(&seeds).unwrap();
+        compare(&machine.to_string(), &fused, &tensor, 3e3 * machine.eps());
+    }
+}
+
 fn compare(what: &str, a: &Tracks, b: &Tracks, bound: f64) {
     for (a, b) in by_slot(a).iter().zip(&by_slot(b)) {
         assert_eq!(a.len(), b.len(), "{what}: {a:?} {b:?}");
@@ -430,6 +476,62 @@ fn releases_beyond_the_capacity_are_dropped() {
     }
 }
 
+/// Also those of particles of a source that are re-injected. The flow keeps y and z.
+#[test]
+fn reported_release_positions_are_those_of_the_tracks() {
+    for machine in machines() {
+        let field = plug(&machine);
+        for &engine in machine.engines() {
+            let source = Source::constant(inlet(Pattern::Uniform), 3.0, 5).unwrap();
+            let tracer = through(&field, if machine.is_cpu() { 160 } else { 80 })
+                .outlet(Face::XHigh, inlet(Pattern::Uniform))
+                .source(source)
+                .save(SaveAt::EverySteps(8))
+                .engine(engine);
+            let tracks = tracer.trace(&lattice(2)).unwrap();
+            let slots = by_slot(&tracks);
+            let mut reinjected = 0;
+            for save in tracks.saves() {
+                let generations = integers(save.generation.clone().unwrap());
+                let positions = rows(save.position.clone()).into_iter().zip(generations);
+                for (slot, ([x, y, z], generation)) in positions.enumerate() {
+                    if x.is_nan() {
+                        continue;
+                    }
+                    let [_, v, w] = slots[slot][generation as usize].release_position;
+                    let apart = (y - v).abs().max((z - w).abs());
+                    assert_below(&format!("{machine}, {engine}, {slot}"), apart, machine.eps());
+                    reinjected += usize::from(slot >= 8 && generation > 0);
+                }
+            }
+            assert!(reinjected > 10, "{machine}, {engine}: {reinjected}");
+        }
+    }
+}
+
+#[test]
+fn empty_slots_have_neither_a_position_nor_a_velocity() {
+    for machine in machines() {
+        let field = plug(&machine);
+        for &engine in machine.engines() {
+            let source = Source::constant(inlet(Pattern::Lattice), 2.0, 4).unwrap();
+            let tracer = Tracer::new(&field).source(source).span(steps(0.0, 1.0, 4));
+            let tracer = tracer.save(SaveAt::EverySteps(1)).save_velocity(true).engine(engine);
+            let tracks = tracer.trace(&Seeds::list(vec![[0.5; 3]]).unwrap()).unwrap();
+            let mut empty = Vec::new();
+            for save in tracks.saves() {
+                let position = rows(save.position.clone());
+                let velocity = rows(save.velocity.clone().unwrap());
+                let has_none = |p: &[f64; 3]| p.iter().all(|x| x.is_nan());
+                let none: Vec<bool> = position.iter().map(has_none).collect();
+                assert_eq!(none, velocity.iter().map(has_none).collect::<Vec<_>>(), "{machine}");
+                empty.push(none.iter().filter(|is_none| **is_none).count());
+            }
+            assert_eq!(empty[1..], [3, 3, 2, 2], "{machine}, {engine}");
+        }
+    }
+}
+
 /// Slots of a source that are idle for part of a launch get their next release in a later one, however a
 /// device divides the launch: with many slots, a CPU sorts them several times.
 #[test]
@@ -446,5 +548,20 @@ fn idle_slots_of_a_large_source_are_used_again() {
         let summary = tracks.summary().unwrap();
         assert_eq!((summary.released, summary.dropped), (3 * capacity, 0), "{machine}");
         assert_eq!(tracks.instances().len(), 3 * capacity, "{machine}");
+    }
+}
+
+/// The same for slots whose particles end in the first part of a launch, far from their next releases.
+#[test]
+fn slots_that_are_idle_from_early_in_a_launch_are_used_again() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let (field, capacity) = (plug(&machine), 2500);
+        let inlet = InletShape::Points(vec![[1.85, 0.5, 0.5]]);
+        let inlet = Inlet::new(inlet, Pattern::Lattice).unwrap();
+        let source = Source::constant(inlet, capacity as f64 / 8.0, capacity).unwrap();
+        let tracer = Tracer::new(&field).source(source).span(span(0.0, 24.0, 0.1));
+        let tracks = tracer.save(SaveAt::EverySteps(80)).trace(&Seeds::none()).unwrap();
+        let summary = tracks.summary().unwrap();
+        assert_eq!((summary.released, summary.dropped), (3 * capacity, 0), "{machine}");
     }
 }

@@ -120,6 +120,22 @@ fn inconsistent_spans_and_saves_are_rejected() {
     }
 }
 
+#[test]
+fn particle_released_at_the_start_is_active_in_the_first_save() {
+    let release = vec![0.0, -1.0, 0.25, 0.5];
+    for machine in machines() {
+        let field = clock(&machine);
+        let seeds = Seeds::list(vec![[0.0; 3]; 4]).unwrap();
+        let seeds = seeds.with_release(release.clone()).unwrap();
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(span(0.0, 1.0, 0.25)).engine(engine);
+            let tracks = tracer.save(SaveAt::EverySteps(4)).trace(&seeds).unwrap();
+            let status = integers(tracks.saves()[0].status.clone());
+            assert_eq!(status, [1, 1, 0, 0], "{machine}, {engine}");
+        }
+    }
+}
+
 /// Particles released within a step take the rest of it, so their displacements do not depend on the steps.
 #[test]
 fn displacements_after_a_release_within_a_step_are_exact() {

@@ -1,9 +1,10 @@
 //! The summary of a run: launches, engines, counts.
 
-use super::common::*;
+use super::{common::*, recorded::RecordingSink};
 use burn::tensor::Tensor;
 use burntrace::{
-    Domain, Engine, Error, Face, Field, FieldFn, Placement, SaveAt, Seeds, Status, Tracer,
+    Control, Domain, Engine, Error, Face, Field, FieldFn, Placement, Progress, SaveAt, Seeds,
+    Status, Tracer,
 };
 
 fn shear() -> Frames {
@@ -126,6 +127,43 @@ fn counts_and_particle_steps_add_up() {
                 [0.0, 0.1f32.into(), 0.0]
                     .map(|x: f64| { if machine.is_double() && x != 0.0 { 0.1 } else { x } })
             );
+        }
+    }
+}
+
+#[test]
+fn particle_that_ends_between_two_reports_counts_for_half_of_their_steps() {
+    // The second particle exits within the first five steps.
+    let seeds = Seeds::list(vec![[0.0, 0.5, 0.0], [0.9, 0.5, 0.0]]).unwrap();
+    for machine in machines() {
+        let field = machine.field(&shear());
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 10)).save(SaveAt::EverySteps(5));
+        let (mut sink, mut found) = (RecordingSink::default(), Vec::new());
+        let mut observer = |progress: Progress| {
+            found.push(progress.particle_steps);
+            Control::Continue
+        };
+        tracer.trace_into(&seeds, &mut sink, &mut observer).unwrap();
+        assert_eq!(found, [0, 7, 12], "{machine}");
+    }
+}
+
+#[test]
+fn stagnation_depends_on_the_speed_along_all_axes() {
+    let seeds = Seeds::list(vec![[0.5; 3]]).unwrap();
+    for machine in machines() {
+        for axis in 0..3 {
+            let mut velocity = [0.0; 3];
+            velocity[axis] = 0.125;
+            let frames = Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| velocity);
+            let field = machine.field(&frames);
+            for &engine in machine.engines() {
+                let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).engine(engine);
+                for (threshold, status) in [(0.0625, Status::Active), (0.25, Status::Stagnant)] {
+                    let run = trace(&tracer.clone().stagnant_speed(threshold), &seeds);
+                    assert_eq!(run.status, [status], "{machine}, {engine}, axis {axis}");
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::common::*;
 use burntrace::{
     BoundaryCondition, Domain, Engine, FieldOptions, Floats, FrameData, FrameSource, GridField,
-    GridSource, Placement, RandomWalk, Seeds, SourceError, Tracer, WalkScheme,
+    GridSource, Placement, RandomWalk, Seeds, SourceError, Status, Tracer, WalkScheme,
     burn::tensor::Device,
 };
 
@@ -203,6 +203,49 @@ fn drift_is_added_to_the_field_velocity() {
             let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]]).unwrap());
             let deviation = distance(run.last(), &[[0.25, 0.125, -0.5]]);
             assert_below(&format!("{machine}, {engine}"), deviation, 8.0 * machine.eps());
+        }
+    }
+}
+
+/// Beyond a periodic face is the diffusivity of the next period: a shift of everything by half a period
+/// shifts the walks.
+#[test]
+fn walks_across_periodic_faces_do_not_depend_on_the_origin_of_the_period() {
+    let k = [0.02, 0.03, 0.01, 0.04];
+    let starts = [0.004, 0.996, 0.0, 0.3, 0.51];
+    for machine in machines() {
+        let run = |shift: usize| {
+            let diffusivity = |[x, ..]: [f64; 3]| k[((4.0 * x).round() as usize + shift) % 4];
+            let field = Mixing::new([4, 1, 1], |_, _| [0.0; 3], diffusivity).field(&machine);
+            let start = |x: f64| [(x + 1.0 - 0.25 * shift as f64).fract(), 0.5, 0.5];
+            let starts = starts.map(start).to_vec();
+            let tracer = Tracer::new(&field)
+                .all_faces(BoundaryCondition::Periodic)
+                .random_walk(RandomWalk::of_field([1.0, 0.0, 0.0], 9))
+                .span(steps(0.0, 0.25, 8));
+            let run = trace(&tracer, &Seeds::list(starts.clone()).unwrap());
+            let ends = run.unwrapped([1.0; 3]).into_iter().zip(starts);
+            ends.map(|(end, start)| [end[0] - start[0], 0.0, 0.0]).collect::<Vec<_>>()
+        };
+        let deviation = distance(&run(0), &run(2));
+        assert_below(&machine.to_string(), deviation, 2e3 * machine.eps());
+    }
+}
+
+#[test]
+fn neither_a_drift_nor_a_walk_leaves_a_flat_domain() {
+    for machine in machines() {
+        let field =
+            machine
+                .field(&Frames::uniform([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0], &[0.0], |_| [0.0; 3]));
+        for &engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 8)).engine(engine);
+            let walk = RandomWalk::per_axis([1e-4, 1e-4, 1.0], 5);
+            for tracer in [tracer.clone().drift([0.25, 0.0, 0.5]), tracer.random_walk(walk)] {
+                let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]]).unwrap());
+                assert_eq!(run.status, [Status::Active], "{machine}, {engine}");
+                assert_eq!(run.last()[0][2], 0.0, "{machine}, {engine}");
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};
-use burntrace_core::GridPlacement;
+use burntrace_core::{GridPlacement, Save, Status};
 
 const AUXILIARY: Stencil = Stencil::Auxiliary(0.5);
 
@@ -88,6 +88,40 @@ fn differences_are_one_sided_beside_missing_nodes() {
     let (values, missing) = run(&[1, 3]);
     // The first and the third node have no neighbours.
     assert_eq!((values[4], values[5], missing), (11.0, 11.0, 4));
+}
+
+/// Far from 0, the rests of positions have what single precision loses of a stretching.
+#[test]
+fn rests_of_saved_positions_count() {
+    let (far, device) = (1e6, Device::flex());
+    let lattice = Lattice::new([far; 3], [far + 1.0; 3], [1; 3], GridPlacement::Centres).unwrap();
+    let seeds = lattice.seeds(AUXILIARY).unwrap();
+    // Coordinates are multiples of 1/16 in single precision; the stretching is by 1.03.
+    let ends: Vec<[f64; 3]> =
+        seeds.positions().iter().map(|p| p.map(|x| far + 1.03 * (x - far))).collect();
+    let rests = ends.iter().map(|p| p.map(|x| x - f64::from(x as f32))).collect::<Vec<_>>();
+    let n = ends.len();
+    let of_particles = |codes: Vec<i32>, width: usize| {
+        TensorData::new(codes, if width == 1 { vec![n] } else { vec![n, width] })
+    };
+    let save = Save {
+        index: 0,
+        time: 1.0,
+        first: 0,
+        position: tensor(&ends, DType::F32),
+        rest: Some(tensor(&rests, DType::F32)),
+        status: Tensor::from_data(
+            of_particles(vec![Status::Active.code(); n], 1),
+            (&device, DType::I32),
+        ),
+        image: Tensor::from_data(of_particles(vec![0; 3 * n], 3), (&device, DType::I32)),
+        velocity: None,
+        generation: None,
+    };
+    let map = FlowMap::of_save(&lattice, AUXILIARY, &save, [0.0; 3], 1.0).unwrap();
+    let values = map.ftle().unwrap().values().into_data().convert::<f64>();
+    let found = values.try_into_vec::<f64>().unwrap()[0];
+    assert!((found - 1.03_f64.ln()).abs() < 1e-5, "{found}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::statistics::{
-    Counted, EXACT_TIMES, Groups, Pairs, SpeedFrom, Statistics, TrackStatistics,
+    Counted, EXACT_TIMES, Groups, Pairs, SaveStatistics, SpeedFrom, Statistics, TrackStatistics,
 };
 use burntrace_core::{Ends, Face, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink};
 use std::ops::Range;
@@ -180,6 +180,24 @@ fn results_round_trip_through_json() {
     assert!(text.contains("\"exited x-high\"") && !text.contains("NaN"), "{text}");
     let back: TrackStatistics = serde_json::from_str(&text).unwrap();
     assert_eq!(back, found);
+}
+
+/// The sums of the groups are merged into those of all particles.
+#[test]
+fn variance_of_groups_of_different_sizes_is_that_of_all_particles() {
+    let rows = [0.0, 4.0, 4.0, 4.0, 8.0].map(active).to_vec();
+    let groups = Groups::new(vec![0, 1, 1, 1, 0]).unwrap();
+    let statistics = Statistics::new().groups(groups);
+    let found = with_saves(statistics, &plan(5), &[rows]).result().unwrap();
+    let of = |save: &SaveStatistics| (save.centroid.unwrap()[0], save.variance.unwrap()[0]);
+    assert_eq!(of(&found.all.saves[0]), (4.0, 6.4));
+    let groups: Vec<_> = found.groups.iter().map(|group| of(&group.saves[0])).collect();
+    assert_eq!(groups, [(4.0, 16.0), (4.0, 0.0)]);
+    // Unequal means, too: 1 and 3 particles.
+    let rows = [0.0, 4.0, 4.0, 4.0].map(active).to_vec();
+    let groups = Groups::new(vec![0, 1, 1, 1]).unwrap();
+    let found = with_saves(Statistics::new().groups(groups), &plan(4), &[rows]).result().unwrap();
+    assert_eq!(of(&found.all.saves[0]), (3.0, 3.0));
 }
 
 #[test]

@@ -364,4 +364,17 @@ mod tests {
         }
         assert!(back[4].is_nan());
     }
+
+    #[test]
+    fn events_at_the_end_of_a_step_are_at_the_start_of_the_next_one() {
+        let schedule = Schedule::new(span(0.0, 1.0, 0.25), SaveAt::End).unwrap();
+        assert_eq!(schedule.locate(&[0.25, 0.75, 1.0]), [(1, 0.0), (3, 0.0), (NEVER, 0.0)]);
+    }
+
+    #[test]
+    fn intervals_between_saves_of_backward_runs_count_from_their_start() {
+        let schedule = Schedule::new(span(1.0, 0.0, -0.25), SaveAt::EveryTime(0.5)).unwrap();
+        let saves: Vec<_> = schedule.chunks(100).map(|c| (c.end(), c.save)).collect();
+        assert_eq!(saves, [(1.0, Some(0)), (0.5, Some(1)), (0.0, Some(2))]);
+    }
 }

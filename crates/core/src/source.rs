@@ -521,4 +521,18 @@ mod tests {
         assert_eq!(max_releases(10_000), f64::from(1 << 17));
         assert_eq!(max_releases(1_000_000), 4e6);
     }
+
+    #[test]
+    fn table_that_starts_before_the_run_has_its_rate_at_the_start() {
+        // The rate is 1 at time 0, and N(t) = t + t^2 / 2 up to 1.
+        let source = Source::new(inlet(), Rate::Table(vec![[-1.0, 0.0], [1.0, 2.0]]), 1).unwrap();
+        assert_close(&times(&source, 2, 1.0), &[0.0, 3.0_f64.sqrt() - 1.0]);
+    }
+
+    #[test]
+    fn table_of_a_backward_run_is_read_from_its_end() {
+        // From time -1 to -2 the rate falls from 4 to 0.
+        let source = Source::new(inlet(), Rate::Table(vec![[-2.0, 0.0], [-1.0, 4.0]]), 1).unwrap();
+        assert_close(&times(&source, 3, -1.0), &[-1.0, 0.5_f64.sqrt() - 2.0]);
+    }
 }

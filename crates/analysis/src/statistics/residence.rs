@@ -213,3 +213,17 @@ fn middle(bucket: i32) -> f64 {
         _ => (f64::from(bucket) * log_width()).exp() * (1.0 - BUCKET_TOLERANCE),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_at_the_end_of_a_bucket_belong_to_the_next_one() {
+        let buckets = BTreeMap::from([(1000, 2), (2000, 1), (3000, 3)]);
+        let expected = [1000, 1000, 2000, 3000, 3000, 3000];
+        for (number, bucket) in expected.into_iter().enumerate() {
+            assert_eq!(nth(&buckets, number as u64), middle(bucket), "rank {number}");
+        }
+    }
+}

@@ -32,7 +32,8 @@ fn summary_of(folder: &Path, sections: &[&str], more: &[&str]) -> (serde_json::V
     let count = |key: &str| summary[key].as_u64().unwrap();
     assert_eq!(count("released"), count("active") + count("ended"), "{summary}");
     let status = summary["status"].as_object().unwrap();
-    let released = status.iter().filter(|(name, _)| !["waiting", "not located"].contains(&name.as_str()));
+    let released =
+        status.iter().filter(|(name, _)| !["waiting", "not located"].contains(&name.as_str()));
     let sum: u64 = released.map(|(_, count)| count.as_u64().unwrap()).sum();
     assert_eq!(count("released"), sum, "{summary}");
     (summary, text(&output.stdout))

@@ -316,4 +316,22 @@ mod tests {
             assert!(matches!(axis, Err(Error::Times { frame: 1, .. })));
         }
     }
+
+    #[test]
+    fn frame_halfway_between_two_is_the_later_one() {
+        let times = vec![1.0, 2.0, 4.0];
+        let axis = TimeAxis::new(times, OutsideTime::Hold, TimeInterpolation::Nearest).unwrap();
+        assert_eq!(axis.weights(3.0), ([1, 2], [0.0, 1.0]));
+        assert_eq!(axis.weights(2.75), ([1, 2], [1.0, 0.0]));
+    }
+
+    #[test]
+    fn period_that_differs_by_rounding_adds_no_interval() {
+        let times = vec![0.0, 0.1, 0.2, 0.3];
+        for period in [0.3, 0.3 - 1e-11, 0.3 + 1e-11] {
+            let outside = OutsideTime::Periodic { period: Some(period) };
+            let axis = TimeAxis::new(times.clone(), outside, TimeInterpolation::Linear).unwrap();
+            assert_eq!(axis.clock().frame_intervals.len(), 3, "{period}");
+        }
+    }
 }

@@ -192,3 +192,46 @@ impl<S: GridSource> GridSource for PeriodicGrid<S> {
         self.source.placement()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three nodes, the first of which is hidden.
+    struct Row([Vec<f64>; 3]);
+
+    impl FrameSource for Row {
+        fn times(&self) -> &[f64] {
+            &[0.0]
+        }
+
+        fn read(&mut self, _: usize) -> std::result::Result<FrameData, SourceError> {
+            let velocity = Floats::F64((0..9).map(f64::from).collect());
+            let diffusivity = Floats::F64(vec![0.25, 0.5, 0.75]);
+            let data = FrameData::new(velocity).with_diffusivity(diffusivity);
+            Ok(data.with_hidden(vec![true, false, false]))
+        }
+    }
+
+    impl GridSource for Row {
+        fn axes(&self) -> &[Vec<f64>; 3] {
+            &self.0
+        }
+
+        fn placement(&self) -> Placement {
+            Placement::Nodes
+        }
+    }
+
+    #[test]
+    fn added_layer_has_everything_of_the_first_one() {
+        let row = Row([vec![0.0, 1.0, 2.0], vec![0.0], vec![0.0]]);
+        let known = [PeriodicAxis::Closed { period: None }, PeriodicAxis::Open, PeriodicAxis::Open];
+        let data = PeriodicGrid::new(row, known).unwrap().read(0).unwrap();
+        assert_eq!(data.hidden, Some(vec![true, false, false, true]));
+        assert_eq!(data.diffusivity, Some(Floats::F64(vec![0.25, 0.5, 0.75, 0.25])));
+        let velocity: Vec<f64> = (3..12).map(|i| data.velocity.get(i)).collect();
+        assert_eq!(velocity[..6], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+        assert!(velocity[6..].iter().all(|v| v.is_nan()));
+    }
+}

@@ -97,7 +97,7 @@ fn row_height(polygon: &Polygon, y: f64, step: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{all_distinct, disc, inside, rectangle, star};
+    use super::super::tests::{all_distinct, disc, from_centre, inside, rectangle, star};
     use super::*;
 
     #[test]
@@ -144,5 +144,18 @@ mod tests {
         pieces(&ell, 7, |p| inside.push(p));
         assert_eq!(inside.len(), 7);
         assert!(inside.iter().all(|p| ell.contains(*p)));
+    }
+
+    #[test]
+    fn positions_of_a_spiral_are_in_the_middle_of_rings_of_equal_area() {
+        let disc = disc();
+        let of_area = |p: [f64; 3]| {
+            let [a, b] = from_centre(&disc, p);
+            std::f64::consts::PI * (a * a + b * b) / disc.area()
+        };
+        let found: Vec<f64> = positions(&disc, 4).unwrap().into_iter().map(of_area).collect();
+        for (area, expected) in found.iter().zip([0.125, 0.375, 0.625, 0.875]) {
+            assert!((area - expected).abs() < 1e-12, "{found:?}");
+        }
     }
 }

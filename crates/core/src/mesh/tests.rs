@@ -320,6 +320,25 @@ fn locator_lists_all_overlapping_cells_and_stays_small() {
     }
 }
 
+/// Cells end at the limits of bins, where a position that rounding moved out of its cell is in the next bin.
+#[test]
+fn locator_lists_cells_beside_a_position_within_their_margin() {
+    for (precision, margin) in [(Precision::F64, 5e-10), (Precision::F32, 5e-5)] {
+        for kind in [CellKind::Quad, CellKind::Hexahedron] {
+            let mesh = mesh(&Made::of(8, 0.0, kind));
+            let locator = mesh.locator_in(precision);
+            for (cell, bounds) in mesh.boxes().iter().enumerate() {
+                let margin = margin * (bounds.high[0] - bounds.low[0]);
+                let corners = [bounds.low.map(|x| x - margin), bounds.high.map(|x| x + margin)];
+                for corner in corners {
+                    let near = locator.near(corner);
+                    assert!(near.contains(&(cell as i32)), "{kind:?} {precision} {corner:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn locator_of_very_different_cells_is_small() {
     let made = Made::of(12, 0.1, CellKind::Tetra).mapped(|p| p.map(|x| (14.0 * x).exp()));

@@ -321,4 +321,40 @@ mod tests {
         assert_eq!(plan.strategy, Strategy::StreamedFrames);
         assert!(plan.to_string().contains("unknown"), "{plan}");
     }
+
+    /// Bytes of an item of a plan, on the host and on the device.
+    fn bytes_of(name: &str, plan: &Plan) -> u64 {
+        plan.items().iter().filter(|item| item.name == name).map(|i| i.host + i.device).sum()
+    }
+
+    #[test]
+    fn card_holds_a_window_of_frames_and_its_copy() {
+        let request =
+            MemoryRequest { frames: Some(Frames::Streamed(12)), ..MemoryRequest::default() };
+        let field_bytes = |is_shared| {
+            let memory = Memory { host: None, device: None, is_shared };
+            let plan = Plan::choose(&size(1000), &field(), memory, &request).unwrap();
+            bytes_of("field", &plan) - field().other_bytes
+        };
+        assert_eq!(field_bytes(false), 2 * field_bytes(true));
+    }
+
+    #[test]
+    fn saves_of_reused_slots_have_generations() {
+        let saves = |inlets| {
+            let size = RunSize { inlets, ..size(1000) };
+            let request = MemoryRequest::default();
+            let plan = Plan::choose(&size, &field(), memory(4096), &request).unwrap();
+            bytes_of("saves", &plan)
+        };
+        // A number of four bytes in each of the two saves that are held.
+        assert_eq!(saves(1) - saves(0), 2 * 4 * 1000);
+    }
+
+    #[test]
+    fn limit_does_not_exceed_the_memory_there_is() {
+        assert_eq!(memory(100).within(200 * MIB).host, Some(100 * MIB));
+        assert_eq!(memory(100).within(50 * MIB).host, Some(50 * MIB));
+        assert_eq!(Memory { host: None, ..memory(1) }.within(50).host, Some(50));
+    }
 }

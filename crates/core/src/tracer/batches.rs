@@ -177,6 +177,18 @@ mod tests {
     }
 
     #[test]
+    fn batches_that_fitted_before_a_failure_do_not_count_after_it() {
+        let mut batches = Batches::new(1000);
+        batches.halve(1000, lack()).unwrap();
+        (1..2 * PATIENCE).for_each(|_| batches.fitted(500));
+        batches.halve(500, lack()).unwrap();
+        (1..4 * PATIENCE).for_each(|_| batches.fitted(250));
+        assert_eq!(batches.next(0, 1000), 0..250);
+        batches.fitted(250);
+        assert_eq!(batches.next(0, 1000), 0..500);
+    }
+
+    #[test]
     fn only_out_of_memory_errors_halve_batches() {
         let mut batches = Batches::new(1000);
         let other = || Error::Execution("the kernel has a mistake".into());

@@ -234,6 +234,8 @@ mod tests {
         };
         assert!(error(&[1.0]).contains("`times` lists 1 time for 2 files"));
         assert!(error(&[1.0, 1.0]).contains("increase strictly"));
+        // Given times belong to the files in their order, so that none are sorted.
+        assert!(error(&[2.0, 1.0]).contains("`a` is at 2 and the next file `b` at 1"));
         assert!(error(&[1.0, f64::NAN]).contains("`b` is at time NaN"));
     }
 

@@ -148,6 +148,14 @@ fn ghost_cells_of_pieces_are_omitted() {
 }
 
 #[test]
+fn cells_of_every_ghost_level_are_omitted() {
+    let levels = ("cell", "UInt8", "vtkGhostLevels", 1, vec![0.0, 1.0, 2.0, 4.0, 0.0]);
+    let series = one(cube(1.0, &[levels]), &SeriesOptions::default()).unwrap();
+    assert_eq!(series.cells().offsets, [0, 4, 8]);
+    assert_eq!([series.cells().nodes(0), series.cells().nodes(1)], [[0, 1, 2, 5], [0, 2, 7, 5]]);
+}
+
+#[test]
 fn hidden_cells_and_cells_of_hidden_points_are_omitted() {
     let options = SeriesOptions::default();
     let cells_of = |more: &[ArrayText<'static>]| {

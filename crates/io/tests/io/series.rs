@@ -1,5 +1,5 @@
 use crate::requirements::flow_data;
-use crate::support::{data, folder, frame, image};
+use crate::support::{ArrayText, data, folder, frame, image};
 use burntrace_core::{Floats, FrameData, FrameSource, GridSource, Placement};
 use burntrace_io::series::Association;
 use burntrace_io::{
@@ -442,4 +442,27 @@ fn hidden_values_are_known_in_all_frames_of_a_series() {
     let info = inspect(folder.path().join("u_1.vti").display().to_string().as_str(), &file_dt(1.0));
     let info = info.unwrap();
     assert_eq!((info.hidden, info.not_finite), (Some(1), Some(0)));
+}
+
+#[test]
+fn hidden_points_and_cells_of_a_grid_are_holes() {
+    let read = |spacing: f64, arrays: &[ArrayText<'static>]| {
+        let text = image([5, 2, 1], [spacing, 1.0, 1.0], None, arrays);
+        let folder = folder(&[("u.vti", text)]);
+        Series::open(folder.path().join("u.vti"), &SeriesOptions::default())?.read_frame(0)
+    };
+    let flags = |on, flags: &[f64]| (on, "UInt8", "vtkGhostType", 1, flags.to_vec());
+    // Point 4 is a corner of the last cell, and a duplicate hides nothing.
+    let points = flags("point", &[0.0, 0.0, 0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    let cells = flags("cell", &[0.0, 32.0, 1.0, 0.0]);
+    let in_cells = ("cell", "Float32", "U", 3, vec![1.0; 12]);
+    let frame = read(1.0, &[in_cells.clone(), points.clone(), cells.clone()]).unwrap();
+    assert_eq!(frame.hidden, Some(vec![false, true, false, true]));
+    let frame = read(-1.0, &[in_cells, points.clone()]).unwrap();
+    assert_eq!(frame.hidden, Some(vec![true, false, false, false]));
+    let at_points = ("point", "Float32", "U", 3, vec![1.0; 30]);
+    let frame = read(1.0, &[at_points.clone(), points]).unwrap();
+    assert_eq!(frame.hidden, Some((0..10).map(|point| point == 4).collect()));
+    let message = read(1.0, &[at_points, cells]).unwrap_err().to_string();
+    assert!(message.contains("its cell 1 is hidden by `vtkGhostType`"), "{message}");
 }

@@ -334,6 +334,20 @@ fn the_complete_saves_of_an_incomplete_store_are_read() {
 }
 
 #[test]
+fn a_run_is_not_durable_within_a_save() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan_of(5, 7, Precision::F32);
+    let mut writer = TrackWriter::new(folder.path());
+    writer.begin(&plan).unwrap();
+    write_saves(&mut writer, &plan, 0..1, 5);
+    writer.save(block(&plan, 1, 0..2)).unwrap();
+    let message = writer.sync().unwrap_err().to_string();
+    assert!(message.contains("only 2 of its 5 particles were saved"), "{message}");
+    writer.save(block(&plan, 1, 2..5)).unwrap();
+    assert_eq!(writer.sync().unwrap().saves, 2);
+}
+
+#[test]
 fn padding_of_chunks_does_not_count_as_saves_or_instances() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);

@@ -103,6 +103,23 @@ fn seeds_are_read_from_any_data_set() {
     assert_eq!(seeds.position[4 + 1], [1.0, -0.75, 2.0]);
 }
 
+#[test]
+fn release_times_of_seeds_must_be_finite() {
+    let points = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+    let seeds = |times: [f64; 3]| {
+        let time = ("point", "Float64", "time", 1, times.to_vec());
+        let folder = crate::support::folder(&[(
+            "seeds.vtu",
+            crate::support::unstructured(&points, &[(1, vec![0])], &[time]),
+        )]);
+        read_points(folder.path().join("seeds.vtu"))
+    };
+    assert_eq!(seeds([0.5, 1.0, 0.25]).unwrap().time, Some(vec![0.5, 1.0, 0.25]));
+    let message = seeds([0.5, 1.0, f64::NAN]).unwrap_err().to_string();
+    assert!(message.contains("array `time`"), "{message}");
+    assert!(message.contains("the time of point 2 is not a finite number"), "{message}");
+}
+
 /// Writes the files that `check_vtp.py` reads: `cargo test -p burntrace-io --release -- --ignored vtp_large`.
 #[test]
 #[ignore = "writes a large store for check_vtp.py"]
