@@ -194,8 +194,7 @@ fn fixed_step(
         let mut result = rk_step(stepper, part, &StepTimes::Common { time, h })?;
         if let Some(walk) = &stepper.walk {
             let steps = (slots, index);
-            let field = stepper.field;
-            let displacement = walk::diffuse(walk, field, &part.position, (time, h), steps)?;
+            let displacement = walk::diffuse(walk, stepper, &part.position, (time, h), steps)?;
             (result.to, result.rest) = sum(&result.to, displacement + result.rest);
         }
         Ok(result)

@@ -1,8 +1,10 @@
 //! The random walk of a tracer: validation, and its tensor-engine reference.
 
-use super::{Tracer, reinjection, selection::RowSelection, stepper::Stepper, tensor::State};
+use super::{
+    Tracer, reinjection, replay, selection::RowSelection, stepper::Stepper, tensor::State,
+};
 use crate::{
-    Domain, Error, Field, Result, WalkScheme,
+    Domain, Error, Result, WalkScheme,
     error::short,
     field::{AXES, evaluate},
 };
@@ -142,7 +144,7 @@ pub(super) fn slots(
 /// The displacements `[n, 3]` of a random walk in steps from `from`, of length `h` from time `t` on.
 pub(super) fn diffuse(
     walk: &Walk,
-    field: &dyn Field,
+    stepper: &Stepper,
     from: &Tensor<2>,
     (t, h): (f64, f64),
     (slots, step): (&[SlotGeneration], u64),
@@ -158,9 +160,9 @@ pub(super) fn diffuse(
     if !walk.varies {
         return Ok(factor.mul_scalar(2.0).sqrt() * dw);
     }
-    let here = evaluate::diffusivity(field, from.clone(), t)?;
+    let here = evaluate::diffusivity(stepper.field, from.clone(), t)?;
     let k = factor.clone() * here.clamp_min(0.0);
-    let gradient = factor * diffusivity_gradient(walk, field, from, t)?;
+    let gradient = factor * diffusivity_gradient(walk, stepper, from, t)?;
     let squares = match walk.scheme {
         WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
         WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
@@ -168,10 +170,11 @@ pub(super) fn diffuse(
     Ok(gradient * squares + k.mul_scalar(2.0).sqrt() * dw)
 }
 
-/// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences.
+/// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences; across
+/// periodic faces, those of the images in the box.
 fn diffusivity_gradient(
     walk: &Walk,
-    field: &dyn Field,
+    stepper: &Stepper,
     from: &Tensor<2>,
     t: f64,
 ) -> Result<Tensor<2>> {
@@ -180,7 +183,8 @@ fn diffusivity_gradient(
         offset[d] = side * walk.reach[d];
         let beside = (&from.device(), from.dtype());
         let offset = Tensor::<2>::from_data(TensorData::new(offset.to_vec(), [1, 3]), beside);
-        evaluate::diffusivity(field, from.clone() + offset, t)
+        let position = replay::wrap(&stepper.boundary, from.clone() + offset);
+        evaluate::diffusivity(stepper.field, position, t)
     };
     let mut columns = Vec::with_capacity(3);
     for d in 0..3 {
