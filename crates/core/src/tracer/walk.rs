@@ -37,7 +37,7 @@ impl RandomWalk {
         RandomWalk { diffusivity, varies: false, scheme: WalkScheme::default(), seed }
     }
 
-    /// The [field's own diffusivity](Field::diffusivity), times a factor for each axis: `[0, 0, 1]`
+    /// The [field's own diffusivity](crate::Field::diffusivity), times a factor for each axis: `[0, 0, 1]`
     /// walks along z only.
     pub fn of_field(factors: [f64; 3], seed: u64) -> Self {
         RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
