@@ -5,8 +5,8 @@ use super::{common::*, meshes::*};
 use burntrace::{
     Allowed, BoundaryCondition, CellKind, CellVelocity, FieldOptions, FrameData, FrameSource,
     Frames as Held, GridField, GridSource, Inlet, InletShape, MeshField, NotFinite, Obstacle,
-    Pattern, Placement, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Source, SourceError, Status,
-    TimeInterpolation, Tolerance, Tracer,
+    OutsideTime, Pattern, Placement, SaveAt, Scheme, Seeds, SeedsOutside, Shape, Source,
+    SourceError, Status, TimeInterpolation, Tolerance, Tracer,
 };
 
 /// Frames with a mask of hidden values, and rubbish as their velocities.
@@ -194,6 +194,42 @@ fn hole_of_a_frame_matters_while_the_frame_has_a_weight() {
                         run.end_time[0]
                     );
                 }
+            }
+        }
+    }
+}
+
+/// A hole that is there in the first frame only. In a periodic field the first frame has a weight again from
+/// t = 2 on.
+#[test]
+fn late_seeds_are_judged_by_the_field_at_their_release() {
+    let axes = [even_axis(0.0, 1.0, 10), vec![0.0, 1.0], vec![0.0]];
+    let velocity = |p: [f64; 3], t: f64| match t == 0.0 && p[0] > 0.45 {
+        true => [RUBBISH; 3],
+        false => [0.125, 0.0, 0.0],
+    };
+    let masked = Masked::new(Frames::new(axes, Placement::Nodes, &[0.0, 1.0, 2.0], velocity));
+    let (late, early) = ([0.5, 0.5, 0.0], [0.75, 0.5, 0.0]);
+    let rules = [
+        OutsideTime::Error,
+        OutsideTime::Hold,
+        OutsideTime::Zero,
+        OutsideTime::Periodic { period: Some(3.0) },
+    ];
+    for machine in machines() {
+        for rule in rules {
+            let field = masked.load(&machine, outside(rule));
+            for &engine in machine.engines() {
+                let what = format!("{machine} {engine} {rule:?}");
+                let tracer = Tracer::new(&field).engine(engine).span(span(0.0, 1.75, 0.125));
+                let seeds = Seeds::list(vec![late]).unwrap().with_release(vec![1.25]).unwrap();
+                let run = trace(&tracer, &seeds);
+                assert_eq!(run.status, [Status::Active], "{what}");
+                assert_eq!(run.last()[0][0], 0.5625, "{what}");
+                let seeds = Seeds::list(vec![late, early]).unwrap();
+                let seeds = seeds.with_release(vec![1.25, 0.5]).unwrap();
+                let run = trace(&tracer, &seeds);
+                assert_eq!(run.status, [Status::Active, Status::NotLocated], "{what}");
             }
         }
     }

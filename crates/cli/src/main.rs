@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod bounds;
 mod case;
 mod checkpoint;
 mod counting_sink;

@@ -58,9 +58,10 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
     let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
-    if prepared.engine() == Engine::Tensor && Option::<Engine>::from(case.trace.engine).is_none() {
+    let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
+    let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
+    if is_slow {
         notes.say("engine", SLOW_ENGINE.into());
-        warnings.push(SLOW_ENGINE.into());
     }
 
     let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
@@ -73,7 +74,8 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
             (folder, checkpoint)
         }
     };
-    log::warn(warnings.iter().filter(|warning| *warning != SLOW_ENGINE));
+    log::warn(&warnings);
+    warnings.extend(is_slow.then(|| SLOW_ENGINE.into()));
     checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);

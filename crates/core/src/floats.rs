@@ -133,11 +133,15 @@ impl Floats {
         }
     }
 
-    /// Whether all elements are equal, where NaN equals NaN.
-    pub(crate) fn agrees(&self, other: &Floats) -> bool {
-        let is_same = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan();
-        let pairs = (0..self.len()).map(|i| (self.get(i), other.get(i)));
-        self.len() == other.len() && pairs.into_iter().all(is_same)
+    /// Whether a range has the elements of another one, where NaN equals NaN.
+    pub(crate) fn agrees(
+        &self,
+        range: Range<usize>,
+        (other, others): (&Floats, Range<usize>),
+    ) -> bool {
+        let is_same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+        range.len() == others.len()
+            && range.zip(others).all(|(i, j)| is_same(self.get(i), other.get(j)))
     }
 
     /// Overwrites the elements from `at` on with an array of the same precision.
@@ -190,6 +194,14 @@ mod tests {
         assert_eq!(floats, Floats::F64(vec![2.0, 2.0, 3.0, 4.0]));
         floats.put(2, &Floats::F64(vec![9.0, 8.0]));
         assert_eq!(floats.slice(1..4), Floats::F64(vec![2.0, 9.0, 8.0]));
+    }
+
+    #[test]
+    fn nan_agrees_with_nan() {
+        let floats = Floats::F32(vec![1.0, f32::NAN, 2.0, 1.0, f32::NAN, 3.0]);
+        assert!(floats.agrees(0..2, (&floats, 3..5)));
+        assert!(!floats.agrees(0..3, (&floats, 3..6)));
+        assert!(!floats.agrees(0..2, (&floats, 3..6)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! tetrahedra whose bounding boxes overlap it.
 
 use super::tetrahedra::{Tetrahedra, six_volumes};
+use crate::bounds::bounding_box;
 
 /// A bin grid of tetrahedra.
 pub struct Bins<'a> {
@@ -107,13 +108,6 @@ impl<'a> Bins<'a> {
 
 fn corners(mesh: &Tetrahedra, cell: [u32; 4]) -> [[f64; 3]; 4] {
     cell.map(|node| mesh.points[node as usize])
-}
-
-fn bounding_box(corners: [[f64; 3]; 4]) -> [[f64; 3]; 2] {
-    let over = |pick: fn(f64, f64) -> f64| {
-        std::array::from_fn(|d| corners.iter().map(|corner| corner[d]).reduce(pick).unwrap_or(0.0))
-    };
-    [over(f64::min), over(f64::max)]
 }
 
 /// Barycentric coordinates by Cramer's rule: the volume with one corner replaced by the point,

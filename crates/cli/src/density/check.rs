@@ -3,6 +3,7 @@
 use super::request::{DensityRequest, Target};
 use crate::{
     args::DensityMethod,
+    bounds::bounding_box,
     case::Misuse,
     format::six_digits,
     results::{AXES, Results},
@@ -75,9 +76,9 @@ pub fn target(
         Target::Grid(grid) => ("the grid", [grid.low, grid.high]),
         Target::Plane(plane) => {
             area(plane)?;
-            ("the plane", bounds(&corners(plane)))
+            ("the plane", bounding_box(corners(plane)))
         }
-        Target::Points(points) => ("the list of points", bounds(points)),
+        Target::Points(points) => ("the list of points", bounding_box(points.iter().copied())),
     };
     let [first, last] = results.domain;
     let is_closed = |d: usize| axes.active()[d] && edges[d] == [Edge::Reflecting; 2];
@@ -121,16 +122,6 @@ fn corners(plane: &Plane) -> [[f64; 3]; 4] {
     let [u, v] = plane.edges;
     [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
         .map(|[a, b]| [0, 1, 2].map(|d| plane.origin[d] + a * u[d] + b * v[d]))
-}
-
-fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
-    let fold = |d: usize, start: f64, of: fn(f64, f64) -> f64| {
-        points.iter().map(|point| point[d]).fold(start, of)
-    };
-    [
-        [0, 1, 2].map(|d| fold(d, f64::INFINITY, f64::min)),
-        [0, 1, 2].map(|d| fold(d, f64::NEG_INFINITY, f64::max)),
-    ]
 }
 
 /// Describes kernels that reach no node from most positions between nodes. `None` if all are wide enough.

@@ -5,7 +5,7 @@ use super::{
     particles::SavedParticles,
     request::{DensityRequest, NODES, Target},
 };
-use crate::{case::Misuse, format::twelve_digits, log};
+use crate::{bounds::bounding_box, case::Misuse, format::twelve_digits, log};
 use anyhow::Result;
 use burntrace::{
     analysis::{
@@ -60,14 +60,11 @@ fn around(
     estimate: &Estimate,
 ) -> Lattice {
     let mut around = *nodes;
+    let [low, high] = bounding_box(particles.positions.iter().copied());
     for d in (0..3).filter(|d| request.axes.active()[*d]) {
         let reach = request.reach * estimate.bandwidth[d];
-        let along = particles.positions.iter().map(|position| position[d]);
-        let [low, high] = [
-            along.clone().fold(f64::INFINITY, f64::min) - reach,
-            along.fold(f64::NEG_INFINITY, f64::max) + reach,
-        ];
-        (around.low[d], around.high[d]) = (low.max(nodes.low[d]), high.min(nodes.high[d]));
+        around.low[d] = nodes.low[d].max(low[d] - reach);
+        around.high[d] = nodes.high[d].min(high[d] + reach);
         around.counts[d] = NODES[request.axes.dimension() - 1];
     }
     around

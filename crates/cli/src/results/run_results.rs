@@ -2,6 +2,7 @@
 
 use super::run_files::RunFiles;
 use crate::{
+    bounds::bounding_box,
     case::{Case, Misuse, Units},
     folder::Folder,
     format::twelve_digits,
@@ -163,16 +164,10 @@ fn domain_of_case(case: Option<&Case>) -> Option<[[f64; 3]; 2]> {
 
 /// The bounding box of all positions, for runs whose domain neither the summary nor the case gives.
 fn bounds_of_positions(tracks: &io::Tracks) -> Result<[[f64; 3]; 2]> {
-    let [mut low, mut high] = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    for save in 0..tracks.num_saves() {
-        for position in tracks.position(save)? {
-            for d in 0..3 {
-                // Both ignore NaN.
-                low[d] = low[d].min(position[d]);
-                high[d] = high[d].max(position[d]);
-            }
-        }
-    }
-    let is_known = low.iter().all(|x| x.is_finite());
-    Ok(if is_known { [low, high] } else { [[0.0; 3], [1.0; 3]] })
+    let boxes = (0..tracks.num_saves()).map(|save| Ok(bounding_box(tracks.position(save)?)));
+    let boxes: Vec<[[f64; 3]; 2]> = boxes.collect::<Result<_>>()?;
+    // All positions of a save may be NaN.
+    let is_known = |[low, _]: &[[f64; 3]; 2]| low.iter().all(|x| x.is_finite());
+    let bounds = bounding_box(boxes.into_iter().filter(is_known).flatten());
+    Ok(if is_known(&bounds) { bounds } else { [[0.0; 3], [1.0; 3]] })
 }

@@ -129,9 +129,19 @@ impl TimeAxis {
         }
     }
 
+    /// Whether the field is the same at all times.
+    pub fn is_steady(&self) -> bool {
+        self.clock.frame_intervals.is_empty()
+    }
+
     /// Whether the frames repeat periodically.
     pub fn repeats(&self) -> bool {
-        self.clock.outside == Outside::Periodic && !self.clock.frame_intervals.is_empty()
+        self.clock.outside == Outside::Periodic && !self.is_steady()
+    }
+
+    /// The period of frames that repeat.
+    pub fn period(&self) -> f64 {
+        self.clock.frame_intervals.iter().sum()
     }
 
     /// Refuses steps far longer than the period.
@@ -140,7 +150,7 @@ impl TimeAxis {
     ///
     /// [`Error::Span`], with the period.
     pub fn check_step(&self, dt: f64) -> Result<()> {
-        let period: f64 = self.clock.frame_intervals.iter().sum();
+        let period = self.period();
         if !self.repeats() || dt.abs() <= MAX_PERIODS * period {
             return Ok(());
         }
@@ -159,7 +169,7 @@ impl TimeAxis {
         if !self.repeats() {
             return (step.interval as i64, step);
         }
-        let period: f64 = self.clock.frame_intervals.iter().sum();
+        let period = self.period();
         let since = t - self.times[0];
         let round = ((since - since.rem_euclid(period)) / period).round() as i64;
         (round * self.clock.frame_intervals.len() as i64 + step.interval as i64, step)
@@ -215,8 +225,8 @@ impl TimeAxis {
     /// Locates a step of length `h` that starts at time `t`.
     pub fn step_at(&self, t: f64, h: f64) -> Step {
         let mut since = t - self.times[0];
-        if self.clock.outside == Outside::Periodic && !self.clock.frame_intervals.is_empty() {
-            since = since.rem_euclid(self.clock.frame_intervals.iter().sum());
+        if self.repeats() {
+            since = since.rem_euclid(self.period());
         }
         let t = self.times[0] + since;
         let intervals = self.clock.frame_intervals.len();

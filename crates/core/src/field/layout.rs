@@ -125,7 +125,7 @@ impl Layout {
     }
 
     /// Writes diffusivities into the padding of velocities; 0 in holes, where velocities are NaN.
-    fn pad<T: Copy + Default + PartialEq>(
+    fn pad<T: PartialEq>(
         &self,
         frame: usize,
         diffusivity: &Floats,

@@ -121,7 +121,7 @@ impl Layout {
         }
         if time.ends_meet() {
             let last = (frames - 1) * size;
-            let meet = all.slice(0..size).agrees(&all.slice(last..last + size));
+            let meet = all.agrees(0..size, (&all, last..last + size));
             check_ends(time, meet)?;
         }
         let count = all.len();

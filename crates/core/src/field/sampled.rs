@@ -152,10 +152,12 @@ impl Sampled {
         let weighed = weights.into_iter().map(|(frame, weight)| {
             let values = velocity.clone().slice([frame * size..(frame + 1) * size, 0..LANES]);
             let weight = Tensor::<2>::from_data(TensorData::new(weight, [times.len(), 1]), beside);
-            let read = read(values);
-            // A hole of a frame that is not needed: 0 times NaN is NaN.
-            let is_unused = weight.clone().equal_elem(0.0).expand(read.dims());
-            let read = if self.traits.has_holes { read.mask_fill(is_unused, 0.0) } else { read };
+            let mut read = read(values);
+            if self.traits.has_holes {
+                // A hole of a frame that is not needed: 0 times NaN is NaN.
+                let is_unused = weight.clone().equal_elem(0.0).expand(read.dims());
+                read = read.mask_fill(is_unused, 0.0);
+            }
             read * weight
         });
         weighed.reduce(|sum, next| sum + next).unwrap_or_else(|| read(velocity))

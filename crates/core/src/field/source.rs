@@ -23,9 +23,8 @@ pub struct FrameData {
     /// Diffusivity of a [random walk](crate::RandomWalk), one number for each node or cell, in
     /// length squared per time. `None` in all frames if the source has none.
     pub diffusivity: Option<Floats>,
-    /// Whether each node or cell is hidden: a hole of the field, where particles end. `None` in all
-    /// frames if the source hides none.
-    pub hidden: Option<Vec<bool>>,
+    /// The mask of hidden nodes or cells, whose velocities are NaN.
+    pub(crate) hidden: Option<Vec<bool>>,
 }
 
 impl FrameData {
@@ -34,7 +33,13 @@ impl FrameData {
         FrameData { velocity, diffusivity: None, hidden: None }
     }
 
-    /// Adds the mask of hidden nodes or cells. Their velocities become NaN.
+    /// Whether each node or cell is hidden: a hole of the field, where particles end. `None` in all
+    /// frames if the source hides none.
+    pub fn hidden(&self) -> Option<&[bool]> {
+        self.hidden.as_deref()
+    }
+
+    /// Adds the mask of [hidden](FrameData::hidden) nodes or cells. Their velocities become NaN.
     ///
     /// # Panics
     ///

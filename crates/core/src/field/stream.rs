@@ -113,8 +113,8 @@ impl Stream {
         let mut window = self.lock();
         let (first, traits) = self.read(&mut window, 0)?;
         if self.time.ends_meet() {
-            let last = self.time.clock().frames - 1;
-            check_ends(&self.time, window.reader.read(last)?.0.agrees(&first))?;
+            let (last, _) = window.reader.read(self.time.clock().frames - 1)?;
+            check_ends(&self.time, last.agrees(0..last.len(), (&first, 0..first.len())))?;
         }
         let values = first.len();
         let mut all = first;

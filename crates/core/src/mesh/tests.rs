@@ -1,9 +1,11 @@
 mod damaged;
+mod locator;
 mod made;
 mod speed;
+mod walks;
 
 use super::*;
-use crate::{Precision, random::uniform};
+use crate::random::uniform;
 use burntrace_kernels::CellKind;
 use made::{FLAT, Made, SOLID};
 
@@ -199,30 +201,6 @@ fn neighbours_are_mutual() {
     assert_eq!(starts[starts.len() - 1] as usize, mesh.all_neighbours().len());
 }
 
-#[test]
-fn walks_agree_with_the_locator() {
-    for kind in SOLID.iter().chain(FLAT).copied() {
-        let mesh = mesh(&Made::of(5, 0.2, kind).torn(7));
-        let cells = mesh.cells().len();
-        for k in 0..2000 {
-            let point = random_point(k, &mesh);
-            let located = mesh.locate(point).unwrap();
-            let walked = mesh.walk(k * 31 % cells, point).unwrap();
-            if walked.cell != located.cell {
-                let sides = kind.table().sides.iter();
-                let lowest = sides.map(|side| side.value(walked.coordinates)).fold(1.0, f64::min);
-                assert!(lowest < 1e-8, "{kind:?} {point:?}: {walked:?} {located:?}");
-            }
-        }
-        for outside in [[1.5, 0.5, 0.5], [-1e9, 0.0, 0.0], [f64::NAN; 3], [f64::INFINITY; 3]] {
-            let found = mesh.walk(0, outside);
-            assert_eq!(found, mesh.locate(outside));
-            assert!(found.is_none(), "{kind:?} {outside:?}");
-        }
-        assert!(mesh.walk(usize::MAX, [0.5, 0.5, 0.0]).is_some());
-    }
-}
-
 /// Positions interpolated by VTK, which located them again (`tests/peers/cells.py`).
 #[test]
 fn weights_in_distorted_cells_match_vtk() {
@@ -250,30 +228,6 @@ fn weights_in_distorted_cells_match_vtk() {
     assert_eq!(count, 6 * CellKind::ALL.len());
 }
 
-/// Cells of different sizes in the pieces of a file: faces do not match, and no position is lost.
-#[test]
-fn walks_cross_an_interface_with_hanging_nodes() {
-    let (coarse, fine) =
-        (Made::of(3, 0.2, CellKind::Hexahedron), Made::of(5, 0.2, CellKind::Tetra));
-    let mut both = coarse.points.clone();
-    both.extend(fine.points.iter().map(|[x, y, z]| [x + 1.0, *y, *z]));
-    let mut cells = coarse.cells.clone();
-    cells.kinds.extend(&fine.cells.kinds);
-    let shift = coarse.cells.connectivity.len() as u32;
-    cells.offsets.extend(fine.cells.offsets[1..].iter().map(|start| start + shift));
-    let shift = coarse.points.len() as u32;
-    cells.connectivity.extend(fine.cells.connectivity.iter().map(|node| node + shift));
-    let mesh = Mesh::new(&both, cells).unwrap();
-    let mut cell = 0;
-    for k in 0..4000 {
-        let [x, y, z] = random_point(k, &mesh);
-        // Every fourth point is on the interface.
-        let x = if k % 4 == 0 { 1.0 } else { 2.0 * x };
-        check(&mesh, [x, y, z], 1.0, "interface");
-        cell = mesh.walk(cell, [x, y, z]).unwrap().cell;
-    }
-}
-
 #[test]
 fn positions_above_an_apex_are_outside() {
     let points =
@@ -291,62 +245,6 @@ fn positions_above_an_apex_are_outside() {
         assert!(k > 9 || mesh.locate([0.5, 0.5, 1.0 + near]).is_none(), "{near}");
         assert!(mesh.locate([0.5 + 0.5 * near, 0.5, 1.0 - near]).is_some(), "{near}");
         assert!(k > 8 || mesh.locate([0.5 + 0.6 * near, 0.5, 1.0 - near]).is_none(), "{near}");
-    }
-}
-
-#[test]
-fn locator_lists_all_overlapping_cells_and_stays_small() {
-    for precision in [Precision::F64, Precision::F32] {
-        for (kind, count) in
-            [(CellKind::Tetra, 12), (CellKind::Hexahedron, 20), (CellKind::Quad, 40)]
-        {
-            let mesh = mesh(&Made::of(count, 0.2, kind));
-            let (locator, cells) = (mesh.locator_in(precision), mesh.cells().len());
-            assert!(locator.cells.len() <= 8 * cells, "{kind:?} {}", locator.cells.len());
-            assert!(locator.starts.len() <= 2 * cells + 1, "{kind:?} {}", locator.starts.len());
-            // Bins are not overfull either.
-            assert!(4 * locator.starts.len() * kind.nodes() > cells, "{:?}", locator.bins);
-            for k in 0..2000 {
-                let point = random_point(k, &mesh);
-                let near = locator.near(point.map(|x| f64::from(x as f32)));
-                assert!(near.is_sorted());
-                for (cell, bounds) in mesh.boxes().iter().enumerate() {
-                    if bounds.contains(point, mesh.dimension()) {
-                        assert!(near.contains(&(cell as i32)), "{kind:?} {point:?} {cell}");
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Cells end at the limits of bins, where a position that rounding moved out of its cell is in the next bin.
-#[test]
-fn locator_lists_cells_beside_a_position_within_their_margin() {
-    for (precision, margin) in [(Precision::F64, 5e-10), (Precision::F32, 5e-5)] {
-        for kind in [CellKind::Quad, CellKind::Hexahedron] {
-            let mesh = mesh(&Made::of(8, 0.0, kind));
-            let locator = mesh.locator_in(precision);
-            for (cell, bounds) in mesh.boxes().iter().enumerate() {
-                let margin = margin * (bounds.high[0] - bounds.low[0]);
-                let corners = [bounds.low.map(|x| x - margin), bounds.high.map(|x| x + margin)];
-                for corner in corners {
-                    let near = locator.near(corner);
-                    assert!(near.contains(&(cell as i32)), "{kind:?} {precision} {corner:?}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn locator_of_very_different_cells_is_small() {
-    let made = Made::of(12, 0.1, CellKind::Tetra).mapped(|p| p.map(|x| (14.0 * x).exp()));
-    let mesh = mesh(&made);
-    let cells = mesh.cells().len();
-    assert!(mesh.locator().cells.len() <= 8 * cells);
-    for k in 0..500 {
-        check(&mesh, random_point(k, &mesh).map(|x| (14.0 * x).exp().max(1.0)), 1e6, "stretched");
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     runge_kutta::{StepResult, StepTimes, column_of, rk_step},
     selection::RowSelection,
     stepper::Stepper,
-    tensor::{FreeEnd, State, arrive, lost_status, pinned_below, without_lost},
+    tensor::{FreeEnd, State, arrive, finite, lost_status, pinned_below, without_lost},
 };
 use crate::{Error, Result, Scheme, Span, Status};
 use burn::tensor::Tensor;
@@ -65,8 +65,7 @@ pub(super) fn with_default_steps(tracer: &Tracer) -> Result<Span> {
     if sampled.time.check_step(span.dt).is_ok() {
         return Ok(parts);
     }
-    let period: f64 = sampled.time.clock().frame_intervals.iter().sum();
-    let periods = (span.t1 - span.t0).abs() / period;
+    let periods = (span.t1 - span.t0).abs() / sampled.time.period();
     Ok(Span { steps: Some(periods.ceil() as u64), ..asked })
 }
 
@@ -177,9 +176,10 @@ fn accept(
     let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
     let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
     let slow = accepted.take(&result.slow);
-    let is_start = start.clone().equal_elem(first_start);
-    let unknown = accepted.take(&result.unknown).bool_and(is_start);
-    let lost = lost_status(stepper, &moved, index, unknown);
+    let lost = lost_status(stepper, &moved, index, || {
+        let is_start = start.clone().equal_elem(first_start);
+        finite(&accepted.take(&result.velocity)).bool_not().bool_and(is_start)
+    });
     let pinned_below = pinned_below(stepper, [&start, &until], whole);
     let end = FreeEnd { to, rest, slow, lost, pinned_below };
     let moved = arrive(stepper, moved, (index, [start, until]), end)?;

@@ -64,12 +64,11 @@ pub(super) fn account(
             entry.1 += 1;
         }
         let (release, release_step) = slots.release(i);
-        let is_timed = status.has_ended();
-        let last = if is_timed { record.step as u64 + 1 } else { steps };
+        let last = if status.has_ended() { record.step as u64 + 1 } else { steps };
         if status.is_released() {
             account.particle_steps += last.saturating_sub(release_step);
         }
-        events.push(if is_timed {
+        events.push(if status.has_ended() {
             (record.step as u64, rows.fraction.get(i))
         } else {
             (NEVER, 0.0)
@@ -77,9 +76,8 @@ pub(super) fn account(
         for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
             *sum += tries as u64;
         }
-        let was_released = status.is_released();
-        account.released += usize::from(was_released) + record.generation as usize;
-        account.ends.release_time.push(if was_released { release } else { f64::NAN });
+        account.released += usize::from(status.is_released()) + record.generation as usize;
+        account.ends.release_time.push(if status.is_released() { release } else { f64::NAN });
         if events.len() == EVENTS {
             account.ends.end_time.extend(schedule.times_of(&events));
             events.clear();

@@ -1,7 +1,7 @@
 //! Boundaries, obstacles and meshes for tensor operations: paths are replayed on the host by the
 //! event loop of the fused operation, which also gives the derivatives of their ends.
 
-use super::{Tracer, reinjection, stepper::Stepper, tensor::State};
+use super::{Tracer, reinjection, runge_kutta::column_of, stepper::Stepper, tensor::State};
 use crate::{Engine, Error, Result, Status};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement};
@@ -38,10 +38,17 @@ pub(super) struct Landing {
     pub status: Tensor<2, Int>,
     /// Fraction of the path at which a particle ended `[n, 1]`; 1 if it did not.
     pub fraction: Tensor<2>,
-    /// Length of the path `[n, 1]`; see [`PathEnd::moved`].
-    pub moved: Tensor<2>,
     /// Cells, faces or obstacles, as the records store them `[n, 1]`.
     pub location: Tensor<2, Int>,
+    /// Lengths of the paths; see [`PathEnd::moved`].
+    moved: Vec<f64>,
+}
+
+impl Landing {
+    /// Lengths of the paths `[n, 1]`, on the device and in the precision of another tensor.
+    pub fn moved(&self, beside: &Tensor<2>) -> Tensor<2> {
+        column_of(self.moved.iter().copied(), beside)
+    }
 }
 
 /// Follows the paths `from -> to`, which are finite; `locations` are those of the starts.
@@ -57,21 +64,17 @@ pub(super) fn land(
     };
     let ends = paths.follow(&on_host(from)?, &on_host(to)?, &locations);
     let [n, _] = to.dims();
-    let (device, dtype) = (to.device(), to.dtype());
+    let device = to.device();
     let ints = |numbers: Vec<i32>, columns: usize| {
         let data = TensorData::new(numbers, [n, columns]);
         Tensor::<2, Int>::from_data(data, (&device, DType::I32))
     };
     let end = |end: &PathEnd| end.end.unwrap_or((Status::Active, 1.0));
-    let column = |number: &dyn Fn(&PathEnd) -> f64| {
-        let numbers: Vec<f64> = ends.iter().map(number).collect();
-        Tensor::<2>::from_data(TensorData::new(numbers, [n, 1]), (&device, dtype))
-    };
     Ok(Landing {
         image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
         status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
-        fraction: column(&|path| end(path).1),
-        moved: column(&|path| path.moved),
+        fraction: column_of(ends.iter().map(|path| end(path).1), to),
+        moved: ends.iter().map(|path| path.moved).collect(),
         location: ints(ends.iter().map(|path| path.location).collect(), 1),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
     })

@@ -4,7 +4,7 @@ use super::{
     adapt::Trial,
     replay::{Starts, sampled_at},
     stepper::Stepper,
-    tensor::{State, finite, sum},
+    tensor::{State, sum},
 };
 use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
@@ -62,8 +62,8 @@ pub(super) struct StepResult {
     pub rest: Tensor<2>,
     /// Mask of particles slower than the threshold speed `[n, 1]`.
     pub slow: Tensor<2, Bool>,
-    /// Mask of particles at whose position the field has no velocity `[n, 1]`.
-    pub unknown: Tensor<2, Bool>,
+    /// The velocity at the start, without gradients `[n, 3]`.
+    pub velocity: Tensor<2>,
     /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
     pub error: Tensor<2>,
 }
@@ -94,8 +94,8 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
     let displacement = times.displacement(mean_velocity, 1.0);
     let (to, rest) = sum(from, displacement + part.rest.clone());
     let error = times.displacement(mean(&tableau.error, &k), 1.0);
-    let unknown = finite(&k.swap_remove(0).detach()).bool_not();
-    Ok(StepResult { to, rest, slow, unknown, error })
+    let velocity = k.swap_remove(0).detach();
+    Ok(StepResult { to, rest, slow, velocity, error })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

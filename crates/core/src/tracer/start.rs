@@ -182,8 +182,8 @@ fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
 /// Maximum number of seeds to sample at once.
 const SAMPLED: usize = 1 << 20;
 
-/// Does not release seeds in holes of the field: those of the start of the run, and all of them in a steady
-/// field. Later seeds end in holes at their release.
+/// Does not release seeds in holes of the field: those of the start of the run, and all of them in a
+/// steady field. Later seeds end in holes at their release.
 pub(super) fn leave_holes(
     cells: &mut [Option<i32>],
     (seeds, releases): (&Seeds, &Releases),
@@ -191,18 +191,16 @@ pub(super) fn leave_holes(
     t0: f64,
 ) -> Result<()> {
     let field = stepper.field;
-    let is_steady = field.times().is_none();
+    let Some(sampled) = field.sampled().filter(|_| stepper.has_holes()) else { return Ok(()) };
+    let is_steady = sampled.time.is_steady();
     let is_known = |i: &usize| is_steady || !releases.is_late(*i);
     let known: Vec<usize> = (0..cells.len()).filter(is_known).collect();
-    if !stepper.has_holes() {
-        return Ok(());
-    }
     let beside = (&plain(&field.device()), field.precision().dtype());
     for part in known.chunks(SAMPLED) {
         let positions: Vec<[f64; 3]> = part.iter().map(|i| seeds.positions()[*i]).collect();
         let measured = measured_from(field::origin(field), &positions).into_flattened();
         let position = field.precision().data(measured, [part.len(), 3]);
-        let holes = stepper.are_in_holes(Tensor::from_data(position, beside), t0)?;
+        let holes = stepper.are_in_holes(sampled, Tensor::from_data(position, beside), t0)?;
         for (i, _) in part.iter().zip(holes).filter(|(_, is_hole)| *is_hole) {
             cells[*i] = None;
         }

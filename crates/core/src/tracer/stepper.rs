@@ -9,7 +9,8 @@ use super::{
     tensor,
 };
 use crate::{
-    Engine, Field, Floats, Result, Scheme, Status, device, field::evaluate, schedule::Chunk,
+    Engine, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
+    schedule::Chunk,
 };
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Paths, Walk};
@@ -119,10 +120,12 @@ impl Stepper<'_> {
     }
 
     /// Which of the positions `[n, 3]`, measured from the origin, are in a hole of the field at a time.
-    pub fn are_in_holes(&self, position: Tensor<2>, time: f64) -> Result<Vec<bool>> {
-        let Some(sampled) = self.field.sampled().filter(|_| self.has_holes()) else {
-            return Ok(vec![false; position.dims()[0]]);
-        };
+    pub fn are_in_holes(
+        &self,
+        sampled: &Sampled,
+        position: Tensor<2>,
+        time: f64,
+    ) -> Result<Vec<bool>> {
         let velocity = match self.field.device().is_autodiff() {
             false => fused::velocity(self, sampled, position, time)?,
             true => {

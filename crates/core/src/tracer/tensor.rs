@@ -199,13 +199,13 @@ fn fixed_step(
         }
         Ok(result)
     };
-    let StepResult { to, rest, slow, unknown, .. } = attempt(&part, slots)?;
+    let StepResult { to, rest, slow, velocity, .. } = attempt(&part, slots)?;
     let to = without_lost(to, |rows| {
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
         Ok(attempt(&part.select(rows), &slots)?.to)
     })?;
     let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
-    let lost = lost_status(stepper, &part, index, unknown);
+    let lost = lost_status(stepper, &part, index, || finite(&velocity).bool_not());
     let pinned_below = pinned_below(stepper, [&span[0], &span[1]], whole);
     let end = FreeEnd { to, rest, slow, lost, pinned_below };
     arrive(stepper, part, (index, span), end)
@@ -224,13 +224,13 @@ pub(super) struct FreeEnd {
     pub pinned_below: Option<Tensor<2>>,
 }
 
-/// The statuses of particles whose end is not finite `[n, 1]`. `unknown` is the mask of those at whose
-/// position, at the start of a path, the field has no velocity.
+/// The statuses of particles whose end is not finite `[n, 1]`. In a field with holes, `unknown` gives the
+/// mask of those at whose position, at the start of a path, the field has no velocity.
 pub(super) fn lost_status(
     stepper: &Stepper,
     part: &State,
     index: u64,
-    unknown: Tensor<2, Bool>,
+    unknown: impl FnOnce() -> Tensor<2, Bool>,
 ) -> Tensor<2, Int> {
     let status = |status: Status| part.status.zeros_like().add_scalar(status.code());
     if !stepper.has_holes() {
@@ -238,7 +238,7 @@ pub(super) fn lost_status(
     }
     // Until the end of a particle, its event is its release.
     let is_first = part.step.clone().equal_elem(index as i32);
-    status(Status::LeftField).mask_fill(is_first.bool_and(unknown), Status::NotLocated.code())
+    status(Status::LeftField).mask_fill(is_first.bool_and(unknown()), Status::NotLocated.code())
 }
 
 /// The length below which a particle is stagnant after a step between two fractions of one of length
@@ -296,7 +296,7 @@ pub(super) fn arrive(
     let mut landing = replay::land(stepper, &from, &to, &state.location)?;
     if let Some(length) = pinned_below {
         let is_active = landing.status.clone().equal_elem(Status::Active.code());
-        let is_pinned = landing.moved.clone().lower(length).bool_and(is_active);
+        let is_pinned = landing.moved(&to).lower(length).bool_and(is_active);
         landing.status = landing.status.mask_fill(is_pinned, Status::Stagnant.code());
     }
     let stays = lost.clone().bool_or(slow.clone());

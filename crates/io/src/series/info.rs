@@ -72,8 +72,8 @@ pub struct SeriesInfo {
     /// The axes of the two components of a velocity on a grid; empty if it has three.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub velocity_axes: Vec<char>,
-    /// Number of hidden points or cells of a grid in the first file; only from
-    /// [`inspect`](super::inspect()).
+    /// Number of velocities at hidden points or in hidden cells of the first file, without the cells that
+    /// a mesh leaves out; only from [`inspect`](super::inspect()).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden: Option<usize>,
     /// Number of velocities in the first file that are not finite, and not hidden; only from
@@ -198,7 +198,7 @@ impl SeriesInfo {
 
     /// Counts the velocities of the first frame that are hidden or not finite.
     pub(super) fn add_frame(&mut self, frame: &FrameData) {
-        let is_hidden = |i: usize| frame.hidden.as_ref().is_some_and(|hidden| hidden[i]);
+        let is_hidden = |i: usize| frame.hidden().is_some_and(|hidden| hidden[i]);
         let is_finite = |i: usize| frame.velocity.vector(i).iter().all(|x| x.is_finite());
         let values = 0..frame.velocity.len() / 3;
         self.hidden = Some(values.clone().filter(|i| is_hidden(*i)).count());

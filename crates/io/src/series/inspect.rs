@@ -98,7 +98,7 @@ fn describe_points(
                 let _ = nodes.check_frames(paths, &velocity).map_err(&mut add_problem);
             }
             info.add_points(&nodes, &velocity);
-            add_frame(info, file, &velocity);
+            add_frame(info, file, &velocity, has_flags(file));
         }
         // The problem is listed for the mesh.
         Err(_) if mesh.is_some() => {}
@@ -120,17 +120,18 @@ fn describe_mesh(
     let Ok(velocity) = velocity.map_err(&mut add_problem) else { return };
     let _ = mesh.check_frames(paths, &velocity, points).map_err(&mut add_problem);
     info.add_mesh(points, mesh, &velocity);
-    add_frame(info, file, &velocity);
+    // Hidden cells are not in the mesh.
+    add_frame(info, file, &velocity, false);
 }
 
-/// Counts the velocities of a file that are not finite.
-fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo) {
+/// Counts the velocities of a file that are not finite; `hides`: and those at hidden points.
+fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo, hides: bool) {
     let geometry = file.geometry();
     let count = match velocity.association {
         Association::Point => geometry.num_points(),
         Association::Cell => geometry.num_cells(),
     };
-    match velocity.read_selected(file, (count, None), false) {
+    match velocity.read_selected(file, (count, None), hides) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }

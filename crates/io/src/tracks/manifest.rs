@@ -211,7 +211,8 @@ pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
 }
 
 /// The names in a folder, and in those of its arrays, that no store writes, in order; none if there
-/// is no folder. Files that file managers leave in each folder do not count. The arrays of [densities](super::Tracks::put_density) are part of a store.
+/// is no folder. Files that file managers leave in each folder do not count. The arrays of
+/// [densities](super::Tracks::put_density) are part of a store.
 ///
 /// # Errors
 ///

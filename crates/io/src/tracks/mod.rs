@@ -73,12 +73,14 @@ mod reader;
 mod states;
 mod store;
 mod thread;
+mod track;
 mod verify;
 mod writer;
 
 pub use instances::Instances;
 pub use manifest::{foreign_names, is_store};
-pub use reader::{Track, Tracks};
+pub use reader::Tracks;
 pub use states::{ParticleState, ParticleTimes, SavedStates};
+pub use track::Track;
 pub use verify::{Verification, has_checksums, verify};
 pub use writer::TrackWriter;

@@ -17,9 +17,9 @@ const BLOCK: usize = 1 << 16;
 const INSTANCES: usize = 1 << 12;
 
 impl Tracks {
-    /// Passes the store to a sink, as its run did: the release positions of the seeds; each save in blocks of 65,536 particles, on the
-    /// host (Flex) and in the precision of the store; each particle instance after the first save at
-    /// or after its end; finally the ends.
+    /// Passes the store to a sink, as its run did: the release positions of the seeds; each save in
+    /// blocks of 65,536 particles, on the host (Flex) and in the precision of the store; each particle
+    /// instance after the first save at or after its end; finally the ends.
     ///
     /// Memory is needed for one block, and for the ends. An incomplete store has no ends: the sink
     /// gets its saves and the particle instances that have ended, and `end` is not called. The plan

@@ -5,6 +5,7 @@ use super::decode::{statuses, triples};
 use super::instances::{self, Instances};
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
+use super::track::{Track, unwrap};
 use crate::number::Number;
 use crate::{Error, Result};
 use burntrace_core::{Ends, MeshFace, Precision, Status};
@@ -21,25 +22,6 @@ pub struct Tracks {
     manifest: Manifest,
     times: Vec<f64>,
     arrays: StoreArrays,
-}
-
-/// The track of one particle; if slots are re-used, of all particle instances in one slot.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Track {
-    /// Times of the saves, in the data's unit of time.
-    pub time: Vec<f64>,
-    /// Positions in the box, one per save, in the data's unit of length. An ended particle
-    /// keeps its last position; an empty slot of a source has NaN.
-    pub position: Vec<[f64; 3]>,
-    /// Status at each save.
-    pub status: Vec<Status>,
-    /// Periodic images at each save: boxes crossed along x, y and z; `None` without periodic faces.
-    pub image: Option<Vec<[i32; 3]>>,
-    /// Velocities at each save, if they are stored.
-    pub velocity: Option<Vec<[f64; 3]>>,
-    /// Number of earlier particle instances in the slot at each save, if slots are re-used. Saves
-    /// with different numbers belong to different particles.
-    pub generation: Option<Vec<i32>>,
 }
 
 impl Tracks {
@@ -240,8 +222,8 @@ impl Tracks {
         self.num_instances().map(|count| Instances::new(&self.arrays, &self.folder, count, slots))
     }
 
-    /// Number of particle instances in the table that have ended, without those that were not located; `None` if slots are
-    /// not re-used.
+    /// Number of particle instances in the table that have ended, without those that were not
+    /// located; `None` if slots are not re-used.
     ///
     /// # Errors
     ///
@@ -334,8 +316,8 @@ impl Tracks {
         self.arrays.read(spec, self.row(save)?, slots)
     }
 
-    /// The release positions of slots, in the data's unit of length: of the seeds, and NaN in other slots.
-    /// `None` for a store of an earlier version.
+    /// The release positions of slots, in the data's unit of length: of the seeds, and NaN in other
+    /// slots. `None` for a store of an earlier version.
     ///
     /// # Errors
     ///
@@ -383,22 +365,4 @@ fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
         Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
     };
     cells.into_iter().zip(faces).map(face).collect()
-}
-
-impl Track {
-    /// Unwrapped positions, continuous across periodic faces. `periods` are
-    /// [the store's](Tracks::periods).
-    pub fn unwrapped(&self, periods: [f64; 3]) -> Vec<[f64; 3]> {
-        let mut positions = self.position.clone();
-        for (position, image) in positions.iter_mut().zip(self.image.iter().flatten()) {
-            unwrap(position, *image, periods);
-        }
-        positions
-    }
-}
-
-fn unwrap(position: &mut [f64; 3], image: [i32; 3], periods: [f64; 3]) {
-    for d in 0..3 {
-        position[d] += f64::from(image[d]) * periods[d];
-    }
 }

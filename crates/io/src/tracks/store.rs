@@ -45,8 +45,6 @@ pub(super) struct StoreWriter {
     position: ArrayWriter,
     status: ArrayWriter,
     release_position: ArrayWriter,
-    /// Number of slots without a release position so far.
-    unplaced: usize,
     image: Option<ArrayWriter>,
     velocity: Option<ArrayWriter>,
     generation: Option<ArrayWriter>,
@@ -125,7 +123,6 @@ impl StoreWriter {
             position: open(layout::POSITION),
             status: open(layout::STATUS),
             release_position: open(layout::RELEASE_POSITION),
-            unplaced: manifest.particles,
             image: optional(layout::IMAGE),
             velocity: optional(layout::VELOCITY),
             generation: optional(layout::GENERATION),
@@ -154,7 +151,6 @@ impl StoreWriter {
 
     /// Appends release positions of the seeds.
     pub fn add_releases(&mut self, positions: &[[f64; 3]]) -> Result<()> {
-        self.unplaced = self.unplaced.saturating_sub(positions.len());
         let positions = positions.as_flattened();
         let precision = self.manifest.precisions().positions;
         append_floats(
@@ -165,8 +161,11 @@ impl StoreWriter {
 
     /// Completes the release positions with NaN, for slots without a seed.
     fn fill_releases(&mut self) -> Result<()> {
-        while self.unplaced > 0 {
-            self.add_releases(&vec![[f64::NAN; 3]; self.unplaced.min(1 << 16)])?;
+        let mut missing = self.manifest.particles.saturating_sub(self.release_position.items());
+        while missing > 0 {
+            let count = missing.min(1 << 16);
+            self.add_releases(&vec![[f64::NAN; 3]; count])?;
+            missing -= count;
         }
         Ok(())
     }

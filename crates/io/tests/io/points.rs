@@ -160,6 +160,18 @@ fn the_velocity_is_a_point_array() {
     assert!(error(file.as_path(), &cell).contains("several vectors"));
 }
 
+/// Point 1 is hidden, point 2 is a duplicate, and no velocity is finite.
+#[test]
+fn hidden_points_of_a_cloud_are_counted() {
+    let flags = "SCALARS vtkGhostType unsigned_char 1\nLOOKUP_TABLE default\n0\n2\n1\n";
+    let folder = folder(&[("u.vtk", cloud(&CORNERS, f64::NAN) + flags)]);
+    let path = folder.path().join("u.vtk");
+    let info = inspect(path.as_path(), &SeriesOptions::default()).unwrap();
+    assert_eq!((info.hidden, info.not_finite), (Some(1), Some(2)), "{:?}", info.problems);
+    let series = PointSeries::open(path, &SeriesOptions::default()).unwrap();
+    assert_eq!(series.read_frame(0).unwrap().hidden(), Some(&[false, true, false][..]));
+}
+
 #[test]
 fn inspection_lists_suitable_interpolations() {
     let info = inspect(data("vtk/raw.vtu"), &SeriesOptions::default()).unwrap();

@@ -430,15 +430,17 @@ fn hidden_values_are_known_in_all_frames_of_a_series() {
     let files = folder.path().join("u_*.vti").display().to_string();
     let series = Series::open(files.as_str(), &file_dt(1.0)).unwrap();
     let [first, second] = [0, 1].map(|frame| series.read_frame(frame).unwrap());
-    assert_eq!(first.hidden, Some(vec![false; 6]));
-    assert_eq!(second.hidden, Some(vec![false, false, false, false, true, false]));
+    assert_eq!(first.hidden(), Some(&[false; 6][..]));
+    assert_eq!(second.hidden(), Some(&[false, false, false, false, true, false][..]));
     let values = single(second);
     assert!(values[12..15].iter().all(|x| x.is_nan()) && values[..12] == [1.0; 12], "{values:?}");
     let options = SeriesOptions { ignore_hidden: true, ..file_dt(1.0) };
     let ignored = Series::open(files.as_str(), &options).unwrap().read_frame(1).unwrap();
-    assert_eq!((ignored.hidden.clone(), single(ignored)), (None, vec![1.0; 18]));
+    assert_eq!(ignored.hidden(), None);
+    assert_eq!(single(ignored), vec![1.0; 18]);
     let points = burntrace_io::PointSeries::open(files.as_str(), &file_dt(1.0)).unwrap();
-    assert_eq!(points.read_frame(1).unwrap().hidden.unwrap().iter().position(|h| *h), Some(4));
+    let frame = points.read_frame(1).unwrap();
+    assert_eq!(frame.hidden().unwrap().iter().position(|h| *h), Some(4));
     let info = inspect(folder.path().join("u_1.vti").display().to_string().as_str(), &file_dt(1.0));
     let info = info.unwrap();
     assert_eq!((info.hidden, info.not_finite), (Some(1), Some(0)));
@@ -457,12 +459,13 @@ fn hidden_points_and_cells_of_a_grid_are_holes() {
     let cells = flags("cell", &[0.0, 32.0, 1.0, 0.0]);
     let in_cells = ("cell", "Float32", "U", 3, vec![1.0; 12]);
     let frame = read(1.0, &[in_cells.clone(), points.clone(), cells.clone()]).unwrap();
-    assert_eq!(frame.hidden, Some(vec![false, true, false, true]));
+    assert_eq!(frame.hidden(), Some(&[false, true, false, true][..]));
     let frame = read(-1.0, &[in_cells, points.clone()]).unwrap();
-    assert_eq!(frame.hidden, Some(vec![true, false, false, false]));
+    assert_eq!(frame.hidden(), Some(&[true, false, false, false][..]));
     let at_points = ("point", "Float32", "U", 3, vec![1.0; 30]);
     let frame = read(1.0, &[at_points.clone(), points]).unwrap();
-    assert_eq!(frame.hidden, Some((0..10).map(|point| point == 4).collect()));
+    let expected: Vec<bool> = (0..10).map(|point| point == 4).collect();
+    assert_eq!(frame.hidden(), Some(&expected[..]));
     let message = read(1.0, &[at_points, cells]).unwrap_err().to_string();
     assert!(message.contains("its cell 1 is hidden by `vtkGhostType`"), "{message}");
 }
