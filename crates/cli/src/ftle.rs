@@ -2,7 +2,7 @@
 
 use crate::{
     args::FtleArgs,
-    case::{Misuse, SeedShape},
+    case::{Misuse, SeedShape, Seeds},
     figure_dir::FigureDir,
     folder::DOMAIN,
     format::twelve_digits,
@@ -71,12 +71,22 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
     if let Some(problem) = &results.case_problem {
         return Err(Misuse::error(format!("FTLE need the seeds of the run, but {problem}")));
     }
-    let seeds = results.case.as_ref().and_then(|case| case.seeds.as_ref());
-    let Some(&SeedShape::Grid { counts, placement, auxiliary, low, high }) =
-        seeds.map(|seeds| &seeds.shape)
+    let seeds = results.case.as_ref().map_or(&[][..], |case| &case.seeds);
+    let &[
+        Seeds {
+            shape: SeedShape::Grid { counts, placement, auxiliary, low, high },
+            repeat: None,
+            ..
+        },
+    ] = seeds
     else {
+        let what = match seeds {
+            [_, _, ..] => format!("in {} blocks [[seeds]]", seeds.len()),
+            [Seeds { repeat: Some(_), .. }] => "released repeatedly (seeds.repeat)".into(),
+            _ => "not on a lattice".into(),
+        };
         return Err(Misuse::error(format!(
-            "the seeds of {} are not on a lattice; FTLE need a run with `[seeds] kind = \"grid\"`",
+            "the seeds of {} are {what}; FTLE need a run with one release of `[seeds] kind = \"grid\"`",
             results.folder.root.display()
         )));
     };
@@ -136,7 +146,7 @@ fn release_of_case(results: &Results) -> Result<f64> {
     };
     let is_backward =
         case.trace.dt.is_some_and(|dt| dt < 0.0) || case.trace.t1.is_some_and(|end| end < start);
-    let release = case.seeds.as_ref().and_then(|seeds| seeds.release).unwrap_or(start);
+    let release = case.seeds.first().and_then(|seeds| seeds.release).unwrap_or(start);
     // A release before the start is at the start.
     Ok(if is_backward { release.min(start) } else { release.max(start) })
 }

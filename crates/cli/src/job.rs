@@ -7,21 +7,23 @@ mod interpolation;
 mod memory;
 mod motion;
 mod obstacles;
+mod seeds;
 mod timed;
 
 pub use description::NodeCount;
 pub use field::{LoadedField, field, size};
-pub use memory::plan;
+pub use memory::{plan, plan_warnings};
+pub use seeds::{late_warning, seeds};
 
-use crate::case::{self, Case, FieldSource, Misuse, SeedShape};
+use crate::case::{self, Case, FieldSource, Misuse};
 use anyhow::Result;
-use burntrace::analysis::ftle::{Lattice, Stencil};
-use burntrace::{Domain, Field, SaveAt, Seeds, Span, Tracer, io};
-use std::path::{Path, PathBuf};
+use burntrace::{Domain, Field, SaveAt, Span, TimeSpan, Tracer, io};
+use std::path::Path;
 
 /// Refuses sections that exclude each other, or that need another one.
 pub fn check(case: &Case) -> Result<()> {
     inflow::check(case)?;
+    seeds::check(case)?;
     memory::check(case)?;
     motion::check(case)
 }
@@ -95,18 +97,23 @@ pub fn tracer<'a>(
         .save_velocity(case.save.velocity)
         .mesh_wall(case.boundary.mesh.into())
         .stagnant_speed(trace.stagnant_speed)
-        .seeds_outside(case.seeds.as_ref().map(|seeds| seeds.outside).unwrap_or_default().into())
+        .seeds_outside(seeds::outside(case).into())
         .device_name(device);
     for (face, condition) in Face::ALL.into_iter().zip(faces.into_iter().flatten()) {
         tracer = tracer.face(face, condition.into());
     }
-    let resolved = || ends(trace).resolve(field.span()).map_err(Misuse::of);
+    let resolved = || time_span(case, field);
     let tracer = memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?));
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.engine) {
         Some(engine) => Ok(tracer.engine(engine)),
         None => Ok(tracer),
     }
+}
+
+/// From the start to the end of the run. Where a tolerance leaves the number of steps open, it has one step.
+pub fn time_span(case: &Case, field: &dyn Field) -> Result<TimeSpan> {
+    ends(&case.trace).resolve(field.span()).map_err(Misuse::of)
 }
 
 fn span(trace: &case::Trace) -> Span {
@@ -128,69 +135,4 @@ fn save_at(save: &case::Save) -> Result<SaveAt> {
         (None, None, Some(times)) => Ok(SaveAt::Times(times.clone())),
         _ => Err(Misuse::error("[save] has several of every, every_time and times; keep one")),
     }
-}
-
-/// The seeds of a case in a domain. There are none if the case has sources only.
-pub fn seeds(case: &Case, domain: Domain, base: &Path) -> Result<Seeds> {
-    let Some(seeds) = &case.seeds else { return Ok(Seeds::none()) };
-    let made = make(&seeds.shape, domain, base)?.map_err(Misuse::of)?;
-    match seeds.release {
-        Some(time) => made.release_at(time).map_err(Misuse::of),
-        None => Ok(made),
-    }
-}
-
-fn make(shape: &SeedShape, domain: Domain, base: &Path) -> Result<burntrace::Result<Seeds>> {
-    let corners = |low: Option<[f64; 3]>, high: Option<[f64; 3]>| {
-        (low.unwrap_or(domain.low), high.unwrap_or(domain.high))
-    };
-    Ok(match *shape {
-        SeedShape::Grid { counts, placement, auxiliary, low, high } => {
-            let (low, high) = corners(low, high);
-            let placement = placement.unwrap_or_default().into();
-            match auxiliary {
-                None => Seeds::grid(low, high, counts, placement),
-                Some(distance) => Ok(Lattice::new(low, high, counts, placement)
-                    .and_then(|lattice| lattice.seeds(Stencil::Auxiliary(distance)))
-                    .map_err(Misuse::of)?),
-            }
-        }
-        SeedShape::Uniform { count, low, high, seed } => {
-            let (low, high) = corners(low, high);
-            Seeds::uniform(low, high, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::Sobol { count, low, high } => {
-            let (low, high) = corners(low, high);
-            Seeds::sobol(low, high, count)
-        }
-        SeedShape::Gaussian { centre, deviation, count, seed } => {
-            Seeds::gaussian(centre, deviation, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::Line { from, to, count } => Seeds::line(from, to, count),
-        SeedShape::Plane { origin, edge1, edge2, counts } => {
-            Seeds::plane(origin, edge1, edge2, counts)
-        }
-        SeedShape::Disc { centre, normal, radius, count } => {
-            Seeds::disc(centre, normal, radius, count)
-        }
-        SeedShape::Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
-        SeedShape::Ball { centre, radius, count, seed } => {
-            Seeds::ball(centre, radius, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::List { ref points } => Seeds::list(points.clone()),
-        SeedShape::File { ref path } => from_file(&base.join(path))?,
-    })
-}
-
-/// The seed of random positions, unless the case gives one.
-const SEED: u64 = 1;
-
-/// Seeds from a CSV or VTK file, with their release times if the file has them.
-fn from_file(path: &PathBuf) -> Result<burntrace::Result<Seeds>> {
-    let points = io::read_points(path).map_err(Misuse::of)?;
-    let seeds = Seeds::list(points.position);
-    Ok(match points.time {
-        Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
-        None => seeds,
-    })
 }

@@ -13,6 +13,7 @@ use std::path::Path;
 pub fn execute(args: &PlanArgs) -> Result<()> {
     let mut case = case::read(&args.case, &args.set)?;
     log::warn(&case.notes);
+    log::warn(&job::plan_warnings(&case));
     if let Some(device) = &args.device {
         case.run.device = device.clone();
     }

@@ -1,7 +1,7 @@
 //! `burntrace info` of a run: the state of its folder, and the commands that evaluate it.
 
 use crate::{
-    case::{Case, FieldSource, Kinds, Misuse, SeedShape, Seeds},
+    case::{Case, FieldSource, Kinds, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
     format::twelve_digits,
     log,
@@ -132,7 +132,7 @@ impl RunInfo {
         line("run", format!("{}, {}", self.folder.root.display(), self.state_text()));
         if let Some(case) = &self.files.case {
             line("field", field(case));
-            line("seeds", case.seeds.as_ref().map_or("none".into(), seeds));
+            line("seeds", seeds(&case.seeds));
             if !case.source.is_empty() {
                 let capacity: f64 = case.source.iter().map(|source| source.capacity() as f64).sum();
                 let count = case.source.len();
@@ -223,8 +223,8 @@ impl RunInfo {
             return commands;
         }
         commands.push(format!("burntrace density {root}"));
-        let shape = self.files.case.as_ref().and_then(|case| case.seeds.as_ref());
-        let is_grid = shape.is_some_and(|seeds| matches!(seeds.shape, SeedShape::Grid { .. }));
+        let blocks = self.files.case.as_ref().map_or(&[][..], |case| &case.seeds);
+        let is_grid = matches!(blocks, [Seeds { shape: SeedShape::Grid { .. }, repeat: None, .. }]);
         // FTLE need a flow map from the start of the run to a save.
         if is_grid && tracks.num_instances().is_none() && self.state == RunState::Finished {
             commands.push(format!("burntrace ftle {root}"));
@@ -286,10 +286,20 @@ fn field(case: &Case) -> String {
     }
 }
 
-fn seeds(seeds: &Seeds) -> String {
-    match &seeds.shape {
-        SeedShape::File { path } => format!("file {}", path.display()),
-        SeedShape::Grid { counts: [nx, ny, nz], .. } => format!("grid, {nx} x {ny} x {nz}"),
-        shape => format!("{}, {}", shape.name(), shape.count()),
+fn seeds(blocks: &[Seeds]) -> String {
+    let block = |seeds: &Seeds| {
+        let shape = match &seeds.shape {
+            SeedShape::File { path } => format!("file {}", path.display()),
+            SeedShape::Grid { counts: [nx, ny, nz], .. } => format!("grid, {nx} x {ny} x {nz}"),
+            shape => format!("{}, {}", shape.name(), shape.count()),
+        };
+        match seeds.repeat {
+            Some(Repeat { every, until }) => format!("{shape}, every {every} until {until}"),
+            None => shape,
+        }
+    };
+    match blocks {
+        [] => "none".into(),
+        _ => blocks.iter().map(block).collect::<Vec<_>>().join("; "),
     }
 }

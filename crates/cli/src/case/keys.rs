@@ -203,6 +203,14 @@ impl<'a> Keys<'a> {
         self.table.get(name).map(|value| self.read(Step::Key(name.into()), value)).transpose()
     }
 
+    /// The section of this name, or all sections if there are several.
+    pub fn one_or_more<S: Section>(&mut self, name: &'static str) -> Result<Vec<S>, KeyError> {
+        match self.table.get(name) {
+            Some(Value::Array(_)) => self.list(name),
+            _ => Ok(self.optional(name)?.into_iter().collect()),
+        }
+    }
+
     /// All sections of this name.
     pub fn list<S: Section>(&mut self, name: &'static str) -> Result<Vec<S>, KeyError> {
         let Some(value) = self.table.get(name) else { return Ok(Vec::new()) };

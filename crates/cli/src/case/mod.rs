@@ -26,7 +26,7 @@ pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
-pub use seeds::{SeedShape, Seeds};
+pub use seeds::{Repeat, SeedShape, Seeds, SeedsOutside};
 pub use units::Units;
 
 use error::Step;
@@ -52,7 +52,9 @@ pub struct Case {
     pub inlet: Option<Inlet>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<Source>,
-    pub seeds: Option<Seeds>,
+    /// Blocks of seeds, which add up.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "seeds::write")]
+    pub seeds: Vec<Seeds>,
     pub trace: Trace,
     pub walk: Option<Walk>,
     pub save: Save,
@@ -108,7 +110,7 @@ impl Case {
             obstacle: keys.list("obstacle")?,
             inlet: keys.optional("inlet")?,
             source: keys.list("source")?,
-            seeds: keys.optional("seeds")?,
+            seeds: keys.one_or_more("seeds")?,
             trace: keys.or_default("trace")?,
             walk: keys.get("walk")?,
             save: keys.or_default("save")?,
@@ -131,8 +133,10 @@ impl Case {
                 *path = folder.join(&*path);
             }
         }
-        if let Some(SeedShape::File { path }) = self.seeds.as_mut().map(|seeds| &mut seeds.shape) {
-            *path = folder.join(&*path);
+        for given in &mut self.seeds {
+            if let SeedShape::File { path } = &mut given.shape {
+                *path = folder.join(&*path);
+            }
         }
         let of_sources = self.source.iter_mut().map(|source| &mut source.inlet);
         for inlet in self.inlet.iter_mut().chain(of_sources) {
@@ -145,7 +149,7 @@ impl Case {
 
     /// Files of points: seeds and inlets.
     pub fn point_files(self) -> impl Iterator<Item = PathBuf> {
-        let of_seeds = self.seeds.and_then(|seeds| match seeds.shape {
+        let of_seeds = self.seeds.into_iter().filter_map(|seeds| match seeds.shape {
             SeedShape::File { path } => Some(path),
             _ => None,
         });
@@ -154,7 +158,7 @@ impl Case {
             InletShape::File { path } => Some(path),
             _ => None,
         });
-        of_seeds.into_iter().chain(of_inlets)
+        of_seeds.chain(of_inlets)
     }
 
     /// Whether the field is on a mesh.

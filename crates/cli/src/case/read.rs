@@ -141,9 +141,15 @@ fn assign(table: &mut Table, assignment: &str) -> Result<Option<String>, String>
     let mut section = table;
     for name in names {
         let entry = section.entry(name).or_insert_with(|| Table::new().into());
-        section = entry.as_table_mut().ok_or_else(|| {
-            format!("--set {assignment}: `{name}` is a value; give a section and a key")
-        })?;
+        let problem = match entry.as_array() {
+            Some(all) if all.iter().any(toml::Value::is_table) => format!(
+                "there are {} sections [[{name}]]; change the key in the file, or set all sections, as {name} \
+                 = [{{ ... }}]",
+                all.len()
+            ),
+            _ => format!("`{name}` is a value; give a section and a key"),
+        };
+        section = entry.as_table_mut().ok_or_else(|| format!("--set {assignment}: {problem}"))?;
     }
     section.insert(last.into(), value);
     Ok(note)
@@ -234,7 +240,7 @@ mod tests {
                     sample interpolation neighbours power cell_velocity other_cells ignore_hidden periodic_axes in_time \
                     outside_time period not_finite low high x y z mesh name wall centre radius \
                     allowed surface face pattern deviation rate table burst capacity begin end \
-                    inlet kind count seed release outside scheme t0 t1 dt steps engine \
+                    inlet kind count seed release repeat outside scheme t0 t1 dt steps engine \
                     stagnant_speed drift relative absolute min_step max_step factors every \
                     every_time vtk report length time device precision threads out checkpoint \
                     checkpoint_segments memory strategy batch";
@@ -307,7 +313,7 @@ mod tests {
         };
         let parts = [keys("# [[patch]]", "[seeds]\n#"), keys("# [trace.tolerance]", "[save]")];
         let case = from_text(&format!("[field]\nflow = \"abc\"\n{}", parts.concat()), &[]).unwrap();
-        assert!(case.inlet.is_some() && case.seeds.is_none());
+        assert!(case.inlet.is_some() && case.seeds.is_empty());
         assert_eq!(case.patch[0].low, Some([2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]));
         let sphere = ObstacleShape::Sphere { centre: [1.0, 0.5, 0.0], radius: 0.1 };
         assert_eq!(case.obstacle[0].shape, sphere);
@@ -328,7 +334,7 @@ mod tests {
         let message = error_of("[seeds]\nkind = \"grid\"\ncounts = [1, 1, 1]\nradius = 1.0\n");
         let expected = "line 6: `radius` is not a key of [seeds] kind = \"grid\"; it belongs to kind = \
                         \"disc\", \"sphere\" or \"ball\". Keys: kind, counts, placement, auxiliary, \
-                        low, high, release, outside";
+                        low, high, release, repeat, outside";
         assert_eq!(message, expected);
         let message = error_of("[[obstacle]]\nkind = \"box\"\nlow = [0, 0, 0]\nhihg = [1, 1, 1]\n");
         let expected = "line 6: `hihg` is not a key of [[obstacle]] 1 of 1 kind = \"box\"; did you mean \
@@ -462,7 +468,7 @@ mod tests {
                     [seeds]\nkind = \"ball\"\ncount = 4\nseed = 3\ncentre = [0.0, 0.0, 0.0]\n\
                     radius = 0.5\nrelease = 1.0\noutside = \"error\"\n\n";
         let case = from_text(text, &[]).unwrap();
-        assert!(matches!(case.seeds.as_ref().unwrap().shape, SeedShape::Ball { count: 4, .. }));
+        assert!(matches!(case.seeds[0].shape, SeedShape::Ball { count: 4, .. }));
         let written = toml::to_string(&case).unwrap();
         assert!(written.starts_with(text), "{written}");
     }

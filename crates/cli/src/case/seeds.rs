@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Kinds, Section};
 use super::{KeyError, Placement};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
 
 names!(SeedsOutside -> burntrace::SeedsOutside {
@@ -10,24 +10,56 @@ names!(SeedsOutside -> burntrace::SeedsOutside {
     NotLocated => burntrace::SeedsOutside::NotLocated,
 });
 
-/// The seeds of a run.
+/// A block of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seeds {
     #[serde(flatten)]
     pub shape: SeedShape,
     /// Release time of all seeds.
     pub release: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
     pub outside: SeedsOutside,
+}
+
+/// Further releases of the same seeds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    /// The time from one release to the next.
+    pub every: f64,
+    /// The time of the last release.
+    pub until: f64,
+}
+
+impl Seeds {
+    /// The number of seeds in all releases; 0 for a file, which is not read here. Without its `start`,
+    /// the first release only.
+    pub fn count(&self, start: Option<f64>) -> usize {
+        let releases = self.repeat.zip(self.release.or(start)).map_or(1, |(repeat, start)| {
+            (((repeat.until - start).abs() / repeat.every).floor() as usize).saturating_add(1)
+        });
+        self.shape.count().saturating_mul(releases)
+    }
+}
+
+/// Writes a single block as `[seeds]`, and several as `[[seeds]]`.
+pub fn write<S: Serializer>(blocks: &[Seeds], serializer: S) -> Result<S::Ok, S::Error> {
+    match blocks {
+        [only] => only.serialize(serializer),
+        _ => blocks.serialize(serializer),
+    }
 }
 
 impl Section for Seeds {
     fn read(keys: &mut Keys) -> Result<Self, KeyError> {
         let kind = keys.kind::<SeedShape>()?;
-        keys.allow(&["release", "outside"]);
+        keys.allow(&["release", "repeat", "outside"]);
         keys.check()?;
         Ok(Seeds {
             shape: SeedShape::read(kind, keys)?,
             release: keys.get("release")?,
+            repeat: keys.get("repeat")?,
             outside: keys.or_default("outside")?,
         })
     }

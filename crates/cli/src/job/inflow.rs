@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Refuses a case without particles, an outlet without an inlet, and an inlet without an outlet.
 pub fn check(case: &Case) -> Result<()> {
-    if case.seeds.is_none() && case.source.is_empty() {
+    if case.seeds.is_empty() && case.source.is_empty() {
         return Err(Misuse::error("the case has no particles; add [seeds] or a [[source]]"));
     }
     let mesh = is_mesh_outlet(case).then(|| "the boundary of the mesh".to_string());

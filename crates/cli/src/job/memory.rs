@@ -1,6 +1,6 @@
 //! The memory plan of a run.
 
-use crate::case::{Case, Misuse};
+use crate::case::{self, Case, Misuse};
 use anyhow::Result;
 use burntrace::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
@@ -31,7 +31,7 @@ pub fn check(case: &Case) -> Result<()> {
             run.threads
         )));
     }
-    check_particles(case)?;
+    check_particles(case, None)?;
     match run.checkpoint_segments {
         Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
         Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
@@ -48,9 +48,9 @@ const FEW_PARTICLES: usize = 1 << 20;
 const POSITION_BYTES: usize = 24;
 
 /// Refuses more particles than the memory holds, before their positions are computed. The plan of the run
-/// is exact, but needs the field.
-fn check_particles(case: &Case) -> Result<()> {
-    let particles = particles(case);
+/// is exact, but needs the field. `start` is the start of the run, if it is known.
+pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
+    let particles = particles(case, start);
     if particles <= FEW_PARTICLES {
         return Ok(());
     }
@@ -66,9 +66,20 @@ fn check_particles(case: &Case) -> Result<()> {
 }
 
 /// The number of seeds, without those of a file, and the capacity of all sources.
-fn particles(case: &Case) -> usize {
-    let of_seeds = case.seeds.as_ref().map_or(0, |seeds| seeds.shape.count());
-    case.source.iter().fold(of_seeds, |sum, source| sum.saturating_add(source.capacity()))
+fn particles(case: &Case, start: Option<f64>) -> usize {
+    let start = start.or(case.trace.t0);
+    let of_seeds = case.seeds.iter().map(|seeds| seeds.count(start));
+    let of_sources = case.source.iter().map(|source| source.capacity());
+    of_seeds.chain(of_sources).fold(0, usize::saturating_add)
+}
+
+/// What the plan of a case does not count.
+pub fn plan_warnings(case: &Case) -> Vec<String> {
+    let is_open =
+        |seeds: &case::Seeds| seeds.repeat.is_some() && seeds.release.or(case.trace.t0).is_none();
+    let warning = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
+                   seeds.release or trace.t0";
+    case.seeds.iter().any(is_open).then(|| warning.into()).into_iter().collect()
 }
 
 /// The memory settings of a case.
@@ -86,10 +97,13 @@ pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> 
     let size_of_run = RunSize {
         engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
-        is_staggered: case.seeds.as_ref().is_some_and(|seeds| seeds.release.is_some()),
+        is_staggered: case
+            .seeds
+            .iter()
+            .any(|seeds| seeds.release.is_some() || seeds.repeat.is_some()),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
         has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
-        ..RunSize::new(particles(case), case.run.precision.into())
+        ..RunSize::new(particles(case, None), case.run.precision.into())
     };
     let mut memory = Memory::of(&device.device);
     if let Some(bytes) = case.run.memory {

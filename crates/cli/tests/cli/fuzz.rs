@@ -82,6 +82,10 @@ fn seeds() -> Vec<String> {
         seeds("kind = \"sphere\", count = 8, centre = [1.0, 1.0, 1.0], radius = 0.5"),
         seeds("kind = \"ball\", count = 8, seed = 1, centre = [1.0, 1.0, 1.0], radius = 0.5"),
         seeds("kind = \"file\", path = \"seeds.csv\""),
+        flow(
+            "seeds = [{ kind = \"line\", count = 4, from = [0.5, 0.5, 0.5], to = [0.5, 1.0, 1.0], release = 0.0, \
+             repeat = { every = 0.25, until = 0.75 } }, { kind = \"sobol\", count = 4, high = [1.0, 1.0, 1.0] }]",
+        ),
     ]
 }
 

@@ -15,5 +15,6 @@ mod real_data;
 mod requirements;
 mod results;
 mod resume;
+mod seeds;
 mod sources;
 mod unfinished;

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod clouds;
+mod combine;
 mod shapes;
 mod sobol;
 

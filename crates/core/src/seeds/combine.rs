@@ -1,0 +1,234 @@
+//! Seeds that are repeated in time, and several sets of seeds as one.
+
+use super::{Seeds, check_count, check_finite};
+use crate::{Error, Result, error::short};
+use burn::tensor::{Int, Tensor, TensorData};
+
+/// Fraction of an interval that is attributed to rounding.
+const SLACK: f64 = 1e-9;
+
+impl Seeds {
+    /// The seeds released again and again: at their release time, and every interval `every` after it,
+    /// until the time `until`, inclusive. Before the release time, if `until` is earlier, as for
+    /// backward runs. The batches follow one another, each in the order of the seeds.
+    ///
+    /// The batches of tracked positions stay in the graph of the given tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] if the seeds have no release time, if the interval is not positive, if `until`
+    /// is not finite or between the release times, or if there would be too many seeds.
+    pub fn repeat(self, every: f64, until: f64) -> Result<Self> {
+        check_finite("the end of the repetition", &[until])?;
+        let batches = self.batches(every, until)?;
+        let (Some(first), Some(release)) = (batches.first(), &self.release) else {
+            return Ok(self);
+        };
+        let times: Vec<f64> = release.clone();
+        let direction = if first.backward { -every } else { every };
+        let mut rows = Vec::new();
+        let count = batches.iter().map(|batch| batch.count).max().unwrap_or(0);
+        reserve(&mut rows, batches.iter().map(|batch| batch.count).sum())?;
+        for k in 0..count {
+            let due = (0..times.len()).filter(|&i| k < batches[i].count);
+            rows.extend(due.map(|i| (i, times[i] + k as f64 * direction)));
+        }
+        self.rows(&rows)
+    }
+
+    /// The number of releases of each seed.
+    fn batches(&self, every: f64, until: f64) -> Result<Vec<Batches>> {
+        if !(every.is_finite() && every > 0.0) {
+            return Err(Error::Seeds(format!(
+                "they are released every {}; give a positive interval",
+                short(every)
+            )));
+        }
+        let Some(times) = &self.release else {
+            return match self.is_empty() {
+                true => Ok(Vec::new()),
+                false => Err(Error::Seeds(
+                    "they have no release time from which to repeat; set it with `release_at`"
+                        .into(),
+                )),
+            };
+        };
+        let backward = times.iter().any(|time| *time > until);
+        if let Some(ahead) = times.iter().find(|time| backward && **time < until) {
+            return Err(Error::Seeds(format!(
+                "their release times, such as {}, are before and after the end of the repetition at {}; \
+                 give an end after all of them, or before all of them for a backward run",
+                short(*ahead),
+                short(until)
+            )));
+        }
+        let count = |time: &f64| ((until - time).abs() / every + SLACK).floor() + 1.0;
+        let total: f64 = times.iter().map(count).sum();
+        // The sum of large numbers is exact enough to refuse them.
+        check_count(if total.is_finite() { total as usize } else { usize::MAX })?;
+        Ok(times.iter().map(|time| Batches { count: count(time) as usize, backward }).collect())
+    }
+
+    /// Seeds that are rows of these, each at a release time.
+    fn rows(&self, rows: &[(usize, f64)]) -> Result<Self> {
+        let tensor = self.tensor.as_ref().map(|given| {
+            let index: Vec<i32> = rows.iter().map(|(i, _)| *i as i32).collect();
+            let index = TensorData::new(index, [rows.len()]);
+            given.clone().select(0, Tensor::<1, Int>::from_data(index, &given.device()))
+        });
+        let mut position = Vec::new();
+        reserve(&mut position, rows.len())?;
+        position.extend(rows.iter().map(|(i, _)| self.position[*i]));
+        Ok(Seeds { position, tensor, release: Some(rows.iter().map(|(_, time)| *time).collect()) })
+    }
+
+    /// These seeds, followed by others. If positions of one are tracked, the others become constants in
+    /// the same tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] if only one of them has release times, or if there are too many seeds.
+    pub fn join(mut self, other: Seeds) -> Result<Self> {
+        if other.is_empty() {
+            return Ok(self);
+        }
+        if self.is_empty() {
+            return Ok(other);
+        }
+        check_count(self.len().saturating_add(other.len()))?;
+        if self.release.is_some() != other.release.is_some() {
+            let names = ["the first", "the second"];
+            let [with, without] = if self.release.is_some() { [0, 1] } else { [1, 0] };
+            return Err(Error::Seeds(format!(
+                "{} {} of them have release times, and {} {} start with the run; give the latter the start \
+                 time of the run with `release_at`",
+                names[with],
+                [self.len(), other.len()][with],
+                names[without],
+                [self.len(), other.len()][without]
+            )));
+        }
+        self.tensor = joined_tensor(&self, &other);
+        self.position
+            .try_reserve_exact(other.len())
+            .map_err(|_| no_memory(self.position.len() + other.len()))?;
+        self.position.extend(other.position);
+        if let (Some(times), Some(others)) = (&mut self.release, other.release) {
+            times.extend(others);
+        }
+        Ok(self)
+    }
+}
+
+/// How often a seed is released.
+#[derive(Clone, Copy, Debug)]
+struct Batches {
+    count: usize,
+    /// Whether later batches have earlier times.
+    backward: bool,
+}
+
+/// The tensor of both positions, if one of them is tracked; an untracked tensor is not needed.
+fn joined_tensor(first: &Seeds, second: &Seeds) -> Option<Tensor<2>> {
+    let tracked = [first, second].into_iter().find(|seeds| seeds.is_tracked())?;
+    let beside = tracked.tensor.as_ref()?;
+    let (device, dtype) = (beside.device(), beside.dtype());
+    let part = |seeds: &Seeds| match &seeds.tensor {
+        Some(given) if given.device() == device => given.clone().cast(dtype),
+        Some(given) => given.clone().to_device(&device).cast(dtype),
+        None => {
+            let numbers = seeds.position.as_flattened().to_vec();
+            let data = TensorData::new(numbers, [seeds.len(), 3]);
+            Tensor::from_data(data, (&device, dtype))
+        }
+    };
+    Some(Tensor::cat(vec![part(first), part(second)], 0))
+}
+
+fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
+    list.try_reserve_exact(count).map_err(|_| no_memory(count))
+}
+
+fn no_memory(count: usize) -> Error {
+    Error::Seeds(format!("there is not enough memory for {count} seeds; give fewer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{read, tests::message};
+    use super::*;
+    use burn::tensor::Device;
+
+    fn pair() -> Seeds {
+        Seeds::list(vec![[0.5, 1.0, 2.0], [1.5, 1.0, 2.0]]).unwrap()
+    }
+
+    #[test]
+    fn repeated_seeds_follow_batch_by_batch() {
+        let seeds = pair().release_at(1.0).unwrap().repeat(0.1, 1.3).unwrap();
+        assert_eq!(seeds.len(), 8);
+        assert_eq!(seeds.positions()[..4], [pair().positions(), pair().positions()].concat());
+        let times = seeds.release().unwrap();
+        assert_eq!(times[..2], [1.0; 2]);
+        // Inclusive, whatever the rounding.
+        assert!((times[6] - 1.3).abs() < 1e-12 && times[6] == times[7]);
+        let once = pair().release_at(1.0).unwrap().repeat(0.5, 1.0).unwrap();
+        assert_eq!(once.release(), Some(&[1.0; 2][..]));
+    }
+
+    #[test]
+    fn seeds_repeat_backward_if_their_end_is_earlier() {
+        let seeds = pair().release_at(2.0).unwrap().repeat(0.5, 1.2).unwrap();
+        assert_eq!(seeds.release(), Some(&[2.0, 2.0, 1.5, 1.5][..]));
+    }
+
+    #[test]
+    fn each_seed_repeats_from_its_own_release() {
+        let seeds = pair().with_release(vec![0.0, 1.0]).unwrap().repeat(1.0, 2.0).unwrap();
+        assert_eq!(seeds.release(), Some(&[0.0, 1.0, 1.0, 2.0, 2.0][..]));
+        let [a, b] = [pair().positions()[0], pair().positions()[1]];
+        assert_eq!(seeds.positions(), [a, b, a, b, a]);
+    }
+
+    #[test]
+    fn joined_seeds_keep_their_order_and_times() {
+        let early = pair().release_at(1.0).unwrap();
+        let late = Seeds::list(vec![[9.0; 3]]).unwrap().release_at(2.0).unwrap();
+        let joined = early.clone().join(late).unwrap();
+        assert_eq!((joined.len(), joined.positions()[2]), (3, [9.0; 3]));
+        assert_eq!(joined.release(), Some(&[1.0, 1.0, 2.0][..]));
+        assert_eq!(pair().join(Seeds::none()).unwrap().len(), 2);
+        assert_eq!(Seeds::none().join(early).unwrap().release(), Some(&[1.0; 2][..]));
+        assert_eq!(pair().join(pair()).unwrap().release(), None);
+    }
+
+    #[test]
+    fn gradients_reach_each_repetition_and_each_joined_tensor() {
+        let device = Device::flex().autodiff();
+        let given = Tensor::<2>::from_floats([[0.5, 1.0, 2.0]], &device).require_grad();
+        let tracked = Seeds::from_tensor(given.clone()).unwrap().release_at(0.0).unwrap();
+        let seeds = tracked.repeat(1.0, 3.0).unwrap();
+        let seeds = pair().release_at(0.0).unwrap().join(seeds).unwrap();
+        assert!(seeds.is_tracked());
+        assert_eq!(seeds.len(), 6);
+        let tensor = seeds.tensor(&device, crate::Precision::F64);
+        assert_eq!(read(&tensor).unwrap(), seeds.positions());
+        let gradients = tensor.sum().backward();
+        assert_eq!(read(&given.grad(&gradients).unwrap()).unwrap(), [[4.0; 3]]);
+    }
+
+    #[test]
+    fn errors_name_the_given_values() {
+        let early = || pair().release_at(1.0).unwrap();
+        assert!(message(pair().repeat(1.0, 2.0)).contains("no release time"));
+        assert!(message(early().repeat(0.0, 2.0)).contains("every 0; give a positive"));
+        assert!(message(early().repeat(f64::NAN, 2.0)).contains("NaN"));
+        assert!(message(early().repeat(1.0, f64::INFINITY)).contains("inf"));
+        assert!(message(early().repeat(5e-324, 2.0)).contains("too many"));
+        assert!(message(early().repeat(1e-9, 1e9)).contains("too many"));
+        let apart = pair().with_release(vec![1.0, 3.0]).unwrap().repeat(0.5, 2.0);
+        assert!(message(apart).contains("such as 1, are before and after"));
+        let mixed = message(early().join(pair()));
+        assert!(mixed.contains("the first 2 of them have release times"), "{mixed}");
+    }
+}
