@@ -3,7 +3,7 @@
 use crate::{
     case::Misuse,
     fingerprint::Fingerprint,
-    folder::{CHECKPOINT, Folder},
+    folder::{CHECKPOINT, Folder, STATE},
     residence::ResidenceTimes,
 };
 use anyhow::Result;
@@ -134,11 +134,31 @@ impl RunCheckpoint {
     /// Writes the checkpoint with the arrays of a state, and returns its length in bytes. The
     /// earlier checkpoint is replaced only when the new one is complete.
     pub fn write(&self, folder: &Folder, arrays: &[(String, Cow<'_, [u8]>)]) -> Result<u64> {
+        self.write_as(folder, CHECKPOINT, arrays)
+    }
+
+    /// Writes the checkpoint as the last state of a run, which stays in its folder.
+    pub fn write_end(&self, folder: &Folder, arrays: &[(String, Cow<'_, [u8]>)]) -> Result<u64> {
+        self.write_as(folder, STATE, arrays)
+    }
+
+    /// Writes the checkpoint with the state that it has.
+    pub fn write_state(&self, folder: &Folder) -> Result<u64> {
+        let borrowed = |(name, bytes): &(String, Vec<u8>)| (name.clone(), bytes.clone().into());
+        self.write(folder, &self.arrays.iter().map(borrowed).collect::<Vec<_>>())
+    }
+
+    fn write_as(
+        &self,
+        folder: &Folder,
+        name: &str,
+        arrays: &[(String, Cow<'_, [u8]>)],
+    ) -> Result<u64> {
         let mut writer = CheckpointWriter::new(self)?;
         for (name, bytes) in arrays {
             writer.add(name, bytes.as_ref());
         }
-        Ok(writer.write(&folder.path(CHECKPOINT))?)
+        Ok(writer.write(&folder.path(name))?)
     }
 
     /// Reads the checkpoint in a folder.
@@ -146,8 +166,17 @@ impl RunCheckpoint {
         if !folder.is_stopped() {
             return Err(missing(folder));
         }
+        Self::read_file(folder, CHECKPOINT)
+    }
+
+    /// Reads the last state of the finished run in a folder.
+    pub fn of_end(folder: &Folder) -> Result<Self> {
+        Self::read_file(folder, STATE)
+    }
+
+    fn read_file(folder: &Folder, name: &str) -> Result<Self> {
         let damaged = |error| Misuse::error(format!("{error}; {}", restart_hint(folder)));
-        let file = Checkpoint::read(folder.path(CHECKPOINT)).map_err(damaged)?;
+        let file = Checkpoint::read(folder.path(name)).map_err(damaged)?;
         let mut checkpoint: RunCheckpoint = file.meta().map_err(damaged)?;
         for name in file.names() {
             checkpoint.arrays.push((name.into(), file.array(name).map_err(damaged)?));
@@ -160,6 +189,40 @@ impl RunCheckpoint {
         let arrays = std::mem::take(&mut self.arrays);
         let arrays = arrays.into_iter().map(|(name, bytes)| (name, Cow::Owned(bytes)));
         Some(RunState { numbers: self.numbers.clone()?, arrays: arrays.collect() })
+    }
+
+    /// Makes this the checkpoint of a run that goes on from a state.
+    pub fn continue_as(
+        &mut self,
+        case: String,
+        fingerprint: Fingerprint,
+        machine: Machine,
+        state: RunState<'static>,
+    ) {
+        (self.case, self.fingerprint, self.machine) = (case, fingerprint, machine);
+        self.resumed += 1;
+        self.warnings.clear();
+        self.numbers = Some(state.numbers);
+        let own = |(name, bytes): (String, Cow<'static, [u8]>)| (name, bytes.into_owned());
+        self.arrays = state.arrays.into_iter().map(own).collect();
+    }
+
+    /// Refuses changed input data, or returns a warning about the change if it is accepted. `since` says
+    /// when the data were other ones.
+    pub fn data_change(
+        &self,
+        fingerprint: &Fingerprint,
+        is_accepted: bool,
+        since: &str,
+    ) -> Result<Option<String>> {
+        let change = fingerprint.change(&self.fingerprint);
+        match change {
+            Some(change) if !is_accepted => Err(Misuse::error(format!(
+                "the input data changed {since}: {change}; restore it, or resume with the changed data with \
+                 --accept-changes"
+            ))),
+            change => Ok(change.map(|change| format!("{change}; accepted with --accept-changes"))),
+        }
     }
 
     /// The part of the tracks that the resumed run keeps.

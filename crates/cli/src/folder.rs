@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// Name of the checkpoint in the folder.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
+/// Name of the file with the last state of a finished run.
+pub const STATE: &str = "state.bin";
+
 /// Name of the file with the corners of the domain, until the summary has them.
 pub const DOMAIN: &str = "domain.json";
 
@@ -38,8 +41,9 @@ const PICTURES: [&str; 10] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "case.toml",
+    STATE,
     DOMAIN,
     "summary.json",
     "log.txt",

@@ -10,6 +10,7 @@ mod demo;
 mod density;
 mod devices;
 mod errors;
+mod extend;
 mod figure_dir;
 mod fingerprint;
 mod folder;

@@ -31,7 +31,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         case.map_err(|problem| Misuse::error(format!("the case of {}: {problem}", root.display())))
     };
     let before = read(&[])?;
-    if args.set.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == "run.out")) {
+    if args.set.iter().any(|set| sets_key(set, "run.out")) {
         return Err(Misuse::error(format!(
             "--set run.out: a resumed run continues in its folder {}; omit it, or move the folder first and \
              resume it there",
@@ -45,7 +45,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         }
         None => read(&args.set)?,
     };
-    if let Some(change) = change("", &fixed_keys(&before)?, &fixed_keys(&case)?) {
+    if let Some(change) = change("", &fixed_keys(&before, &[])?, &fixed_keys(&case, &[])?) {
         return Err(Misuse::error(format!(
             "{change} when the run in {} started; a resumed run may change only run.{}: remove the \
              change, or start a new run in another folder",
@@ -63,24 +63,36 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         ));
     }
     case.run.out = root.into();
+    keep_device(&mut case, checkpoint);
+    Ok(case)
+}
+
+/// Whether an assignment of `--set` is one of a key.
+pub fn sets_key(set: &str, key: &str) -> bool {
+    set.split('=').next().is_some_and(|name| name.trim() == key)
+}
+
+/// Gives a case that leaves the device open the one of its earlier part, if it can be used.
+pub fn keep_device(case: &mut Case, checkpoint: &RunCheckpoint) {
     let same = &checkpoint.machine.device;
     if case.run.device == "auto" && device::open(same).is_ok() {
         case.run.device = same.clone();
     }
-    Ok(case)
 }
 
-/// The part of a case that must not change.
-fn fixed_keys(case: &Case) -> Result<Table> {
+/// The part of a case that must not change: without the free keys of `[run]`, and those of other sections.
+pub fn fixed_keys(case: &Case, free: &[(&str, &[&str])]) -> Result<Table> {
     let mut table = Table::try_from(case)?;
-    if let Some(run) = table.get_mut("run").and_then(Value::as_table_mut) {
-        case::Run::FREE.iter().for_each(|key| drop(run.remove(*key)));
+    for (section, keys) in free.iter().chain(&[("run", &case::Run::FREE[..])]) {
+        if let Some(section) = table.get_mut(*section).and_then(Value::as_table_mut) {
+            keys.iter().for_each(|key| drop(section.remove(*key)));
+        }
     }
     Ok(table)
 }
 
 /// Describes the first key in which two tables differ, with both values.
-fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
+pub fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
     let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
     keys.into_iter().find_map(|key| {
         let name = format!("{section}{key}");

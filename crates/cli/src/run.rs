@@ -3,13 +3,19 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    resume,
+    extend, resume,
     trace::{self, RunStart},
 };
 use anyhow::Result;
 use std::path::Path;
 
 pub fn execute(args: &RunArgs) -> Result<()> {
+    if let Some(root) = &args.extend {
+        return extend::execute(args, root);
+    }
+    if args.accept_changes && args.resume.is_none() {
+        return Err(Misuse::error("--accept-changes needs --resume or --extend; give one of them"));
+    }
     let file = match (&args.resume, &args.case) {
         (Some(root), _) => return resume::execute(args, root),
         (None, Some(file)) => file,

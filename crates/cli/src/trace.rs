@@ -6,6 +6,7 @@ use crate::{
     checkpoint::{Machine, RunCheckpoint},
     counting_sink::CountingSink,
     errors,
+    extend::FinishedRun,
     fingerprint::Fingerprint,
     folder::{self, DOMAIN, Folder},
     format::twelve_digits,
@@ -38,6 +39,8 @@ pub enum RunStart {
     New { overwrite: bool },
     /// From a checkpoint.
     Resumed { checkpoint: Box<RunCheckpoint>, accept_changes: bool },
+    /// From the end of a finished run, in a new folder.
+    Extended { finished: Box<FinishedRun>, overwrite: bool, accept_changes: bool },
 }
 
 /// Why a run is slow whose case does not choose the engine.
@@ -72,6 +75,14 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
         RunStart::Resumed { checkpoint, accept_changes } => {
             let (folder, checkpoint, changes) =
                 open_resumed(case, *checkpoint, (fingerprint, accept_changes), &device)?;
+            warnings.extend(changes);
+            (folder, checkpoint)
+        }
+        RunStart::Extended { finished, overwrite, accept_changes } => {
+            let run = (&prepared, &loaded, &seeds);
+            let data = (fingerprint, accept_changes);
+            let (folder, checkpoint, changes) =
+                finished.open_longer(case, run, data, overwrite, &device)?;
             warnings.extend(changes);
             (folder, checkpoint)
         }
@@ -125,15 +136,8 @@ fn open_resumed(
     device: &OpenDevice,
 ) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
     let folder = Folder::at(&case.run.out);
-    let change = fingerprint.change(&checkpoint.fingerprint);
-    if let Some(change) = change.as_ref().filter(|_| !accept_changes) {
-        return Err(Misuse::error(format!(
-            "the input data changed since the run in {} started: {change}; restore it, or resume \
-             with the changed data with --accept-changes",
-            folder.root.display()
-        )));
-    }
-    let change = change.map(|change| format!("{change}; accepted with --accept-changes"));
+    let since = format!("since the run in {} started", folder.root.display());
+    let change = checkpoint.data_change(&fingerprint, accept_changes, &since)?;
     let unverified = checkpoint.unverified(&folder);
     let changes = checkpoint.changes(device).into_iter().chain(change).chain(unverified).collect();
     checkpoint.resumed += 1;

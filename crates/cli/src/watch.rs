@@ -34,6 +34,18 @@ pub struct Watch<'a> {
     pub time: f64,
     /// Whether the run ends after this segment.
     is_ending: bool,
+    /// Whether a finished run keeps its last state.
+    keeps_state: bool,
+    /// The files to write with the next state; `None` for a run that is about to fail.
+    wanted: Option<Wanted>,
+}
+
+/// Files to write with a state.
+#[derive(Clone, Copy)]
+struct Wanted {
+    checkpoint: bool,
+    /// The last state of the run, which stays in its folder.
+    end: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -55,6 +67,8 @@ impl<'a> Watch<'a> {
             checkpoint,
             totals: CheckpointTotals::default(),
             is_ending: false,
+            keeps_state: case.run.keep_state,
+            wanted: None,
         }
     }
 }
@@ -67,19 +81,26 @@ impl Observer for Watch<'_> {
         if self.is_ending { Control::Cancel } else { Control::Continue }
     }
 
-    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
-        let Some(every) = &mut self.every else { return false };
-        every.is_due() || self.is_ending
+    fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
+        let is_due = self.every.as_mut().is_some_and(|every| every.is_due() || self.is_ending);
+        let is_end = self.keeps_state && progress.fraction >= 1.0;
+        self.wanted = Some(Wanted { checkpoint: is_due, end: is_end });
+        is_due || is_end
     }
 
     fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
-        if self.every.is_none() {
-            // A run that is about to fail passes its state even where checkpoints are off.
-            return Ok(());
-        }
+        // A run that is about to fail passes its state even where checkpoints are off.
+        let fails = Wanted { checkpoint: self.every.is_some(), end: false };
+        let wanted = self.wanted.take().unwrap_or(fails);
         let start = Instant::now();
         let residence = self.shared.residence.borrow();
         self.checkpoint.advance(state.numbers, self.io.spent(), residence.as_deref());
+        if wanted.end {
+            self.checkpoint.write_end(self.folder, &state.arrays)?;
+        }
+        if !wanted.checkpoint {
+            return Ok(());
+        }
         let bytes = self.checkpoint.write(self.folder, &state.arrays)?;
         self.totals.count += 1;
         self.totals.bytes += bytes;

@@ -311,6 +311,10 @@ pub enum Error {
     #[error("the run cannot resume from this state: {0}")]
     State(String),
 
+    /// A run cannot continue a finished one.
+    #[error("the run cannot continue the finished run: {0}")]
+    Extend(String),
+
     /// The device failed during a computation.
     #[error("the device failed: {0}")]
     Execution(String),

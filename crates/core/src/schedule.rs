@@ -2,6 +2,7 @@
 //!
 //! Steps and saves are computed on demand, so that memory does not grow with the number of steps.
 
+mod extension;
 mod span;
 
 pub use span::{Span, TimeSpan};

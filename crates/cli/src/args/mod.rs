@@ -32,7 +32,7 @@ pub enum Command {
     Init,
     /// Describe a field (a file, a file pattern or a .pvd series), or the folder of a run
     Info(InfoArgs),
-    /// Trace the particles of a case file, or resume a stopped run
+    /// Trace the particles of a case file, resume a stopped run, or extend a finished one
     Run(RunArgs),
     /// Estimate the memory of a case, and choose batches and frames, without running it
     Plan(PlanArgs),
@@ -86,13 +86,17 @@ pub struct InfoArgs {
 #[derive(Args)]
 pub struct RunArgs {
     /// Case file
-    #[arg(required_unless_present = "resume")]
+    #[arg(required_unless_present_any = ["resume", "extend"])]
     pub case: Option<PathBuf>,
     /// Resume the run in this folder from its last checkpoint
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "overwrite"])]
     pub resume: Option<PathBuf>,
-    /// With --resume: accept changed input files
-    #[arg(long, requires = "resume")]
+    /// Continue the finished run in this folder to a later end, in the folder --out: for example `--set
+    /// trace.t1=20 --out longer`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["case", "resume"])]
+    pub extend: Option<PathBuf>,
+    /// With --resume and --extend: accept changed input files
+    #[arg(long)]
     pub accept_changes: bool,
     /// Device; overrides the case
     #[arg(long)]

@@ -243,7 +243,7 @@ mod tests {
                     inlet kind count seed release repeat outside scheme t0 t1 dt steps engine \
                     stagnant_speed drift relative absolute min_step max_step factors every \
                     every_time vtk report length time device precision threads out checkpoint \
-                    checkpoint_segments memory strategy batch";
+                    checkpoint_segments keep_state memory strategy batch";
         for key in keys.split_whitespace() {
             let is_there = TEMPLATE
                 .lines()

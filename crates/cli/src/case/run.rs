@@ -15,6 +15,8 @@ pub struct Run {
     pub checkpoint: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_segments: Option<u64>,
+    /// Whether a finished run keeps its last state, from which `--extend` continues it.
+    pub keep_state: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
     pub strategy: Strategy,
@@ -25,12 +27,13 @@ pub struct Run {
 impl Run {
     /// Keys that may change on resume. The tracks do not depend on them, except on the device, which
     /// the checkpoint records.
-    pub const FREE: [&str; 8] = [
+    pub const FREE: [&str; 9] = [
         "device",
         "threads",
         "out",
         "checkpoint",
         "checkpoint_segments",
+        "keep_state",
         "memory",
         "strategy",
         "batch",
@@ -46,6 +49,7 @@ impl Default for Run {
             out: "results/run".into(),
             checkpoint: 60.0,
             checkpoint_segments: None,
+            keep_state: true,
             memory: None,
             strategy: Strategy::default(),
             batch: None,

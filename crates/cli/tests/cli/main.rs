@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod extend;
 mod fuzz;
 mod holes;
 mod meshes;

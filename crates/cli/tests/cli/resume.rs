@@ -21,7 +21,7 @@ pub const REINJECTION: &str = "[field]\nflow = \"double-gyre\"\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
 
 /// Adaptive steps.
-const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
+pub const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
     sample = { nodes = [65, 33, 1], start = 0.0, stop = 10.0, frames = 11 }\n\
     [boundary]\nx = [\"reflect\", \"reflect\"]\ny = [\"reflect\", \"reflect\"]\n\
     [seeds]\nkind = \"uniform\"\ncount = 6000\nseed = 4\n\
@@ -63,7 +63,7 @@ pub fn start(folder: &Path, args: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn succeed(folder: &Path, args: &[&str]) {
+pub fn succeed(folder: &Path, args: &[&str]) {
     let output = burntrace(folder, args);
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
 }
@@ -78,7 +78,7 @@ pub fn wait_for(path: &Path, words: &str) {
 }
 
 /// The bytes of all files in a folder, recursively.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(next) = folders.pop() {
@@ -116,7 +116,7 @@ pub fn assert_same(folder: &Path, names: [&str; 2]) {
     }
 }
 
-fn summary(folder: &Path, name: &str) -> serde_json::Value {
+pub fn summary(folder: &Path, name: &str) -> serde_json::Value {
     let text = std::fs::read_to_string(folder.join(name).join("summary.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }

@@ -4,6 +4,7 @@ mod adapt;
 mod batches;
 mod boundary;
 mod ends;
+mod extend;
 mod fused;
 mod hook;
 mod inflow;

@@ -9,7 +9,7 @@ use super::{
     run::Run,
     slots::Slots,
     start::{self, Releases},
-    state::{Counts, RunState},
+    state::{Counts, Identity, RunState},
     stepper::{self, Stepper},
 };
 use crate::{
@@ -37,13 +37,13 @@ use crate::{
 /// # }
 /// ```
 pub struct Prepared<'a> {
-    tracer: &'a Tracer<'a>,
-    seeds: &'a Seeds,
-    schedule: Schedule,
+    pub(super) tracer: &'a Tracer<'a>,
+    pub(super) seeds: &'a Seeds,
+    pub(super) schedule: Schedule,
     /// Initial cell number in the record of each seed; `None` for a seed that is not released.
     cells: Vec<Option<i32>>,
-    releases: Releases,
-    slots: Option<Slots>,
+    pub(super) releases: Releases,
+    pub(super) slots: Option<Slots>,
     stepper: Stepper<'a>,
     batch: usize,
     /// Whether gradients are tracked.
@@ -126,6 +126,30 @@ impl<'a> Prepared<'a> {
         self.tracer.plan_of(self.seeds, self.stepper.engine, (self.is_tracked, true))
     }
 
+    /// Number of slots: one for each seed, and those of sources.
+    pub(super) fn count(&self) -> usize {
+        self.slots.as_ref().map_or(self.cells.len(), Slots::count)
+    }
+
+    /// Identifies the run.
+    pub(super) fn identity(&self) -> Identity {
+        Identity::of(self.count(), &self.stepper, &self.schedule)
+    }
+
+    /// The plan of all saves, which the sink will receive.
+    pub fn save_plan(&self) -> SavePlan {
+        let precision = self.tracer.field.precision();
+        SavePlan {
+            particles: self.count(),
+            reuses_slots: self.slots.is_some(),
+            saves: self.schedule.saves(),
+            precision,
+            positions: OriginShift::new(self.tracer.field).precision(precision),
+            velocity: self.tracer.velocity,
+            periods: periods(&self.stepper.boundary),
+        }
+    }
+
     /// The engine that will take the steps.
     pub fn engine(&self) -> Engine {
         self.stepper.engine
@@ -189,6 +213,7 @@ impl<'a> Prepared<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
+        let plan = self.save_plan();
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, stepper, .. } =
             self;
         let is_tracked = self.is_tracked;
@@ -200,15 +225,6 @@ impl<'a> Prepared<'a> {
         }
         let count = rows.count();
         let shift = OriginShift::new(tracer.field);
-        let plan = SavePlan {
-            particles: count,
-            reuses_slots: slots.is_some(),
-            saves: schedule.saves(),
-            precision: tracer.field.precision(),
-            positions: shift.precision(tracer.field.precision()),
-            velocity: tracer.velocity,
-            periods: periods(&stepper.boundary),
-        };
         let is_split = self.batch < count;
         let mut run = Run {
             tracer,

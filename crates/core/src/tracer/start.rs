@@ -48,6 +48,11 @@ impl Releases {
         self.each.as_ref().map_or((self.span.t0, 0), |each| each[seed])
     }
 
+    /// Fraction of the step at which a seed is released. 0 after [`rows`].
+    pub fn fraction(&self, seed: usize) -> f64 {
+        self.fractions.get(seed).copied().unwrap_or(0.0)
+    }
+
     /// Whether a seed is released after the start of the run.
     fn is_late(&self, seed: usize) -> bool {
         self.each.as_ref().is_some_and(|each| is_late(&self.span, each[seed].0))

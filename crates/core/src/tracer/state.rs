@@ -1,7 +1,10 @@
 //! The state of a run between two segments, as plain data.
 
-use super::{particle_store::ParticleStore, rows::Rows, run::Run, slot_counters::SlotCounters};
-use crate::{DurablePosition, Engine, Error, Floats, Precision, Result};
+use super::{
+    particle_store::ParticleStore, rows::Rows, run::Run, slot_counters::SlotCounters,
+    stepper::Stepper,
+};
+use crate::{DurablePosition, Engine, Error, Floats, Precision, Result, schedule::Schedule};
 use burntrace_kernels::{POSITION, RECORD};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -124,18 +127,25 @@ impl RunState<'_> {
     }
 }
 
-impl Run<'_> {
-    fn identity(&self) -> Identity {
-        let span = &self.schedule.span;
+impl Identity {
+    /// The identity of a run with a number of particles.
+    pub fn of(particles: usize, stepper: &Stepper, schedule: &Schedule) -> Identity {
+        let span = &schedule.span;
         Identity {
-            particles: self.store.count() as u64,
-            bytes_per_number: self.tracer.field.precision().bytes() as u64,
-            is_fused: self.stepper.engine == Engine::Fused,
+            particles: particles as u64,
+            bytes_per_number: stepper.field.precision().bytes() as u64,
+            is_fused: stepper.engine == Engine::Fused,
             begin: span.t0,
             end: span.t1,
             steps: span.steps,
-            saves: self.schedule.saves() as u64,
+            saves: schedule.saves() as u64,
         }
+    }
+}
+
+impl Run<'_> {
+    fn identity(&self) -> Identity {
+        Identity::of(self.store.count(), &self.stepper, self.schedule)
     }
 
     /// The state between two segments; `mark` is the sink's durable position.

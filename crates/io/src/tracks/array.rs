@@ -113,6 +113,16 @@ impl ArrayWriter {
         write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
     }
 
+    /// What the array holds.
+    pub fn spec(&self) -> ArraySpec {
+        self.spec
+    }
+
+    /// Zarr's name of the type of its numbers.
+    pub fn data_type(&self) -> &'static str {
+        self.spec.data_type(self.precisions)
+    }
+
     /// Number of items.
     pub fn items(&self) -> usize {
         self.items

@@ -65,6 +65,7 @@ mod checksums;
 mod chunk_grid;
 mod decode;
 mod density;
+mod extend;
 mod instances;
 mod layout;
 mod manifest;
@@ -77,6 +78,7 @@ mod track;
 mod verify;
 mod writer;
 
+pub use extend::copy_saves;
 pub use instances::Instances;
 pub use manifest::{foreign_names, is_store};
 pub use reader::Tracks;

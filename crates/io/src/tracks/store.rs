@@ -210,7 +210,7 @@ impl StoreWriter {
     }
 
     /// Calls a function for each array.
-    fn each(&mut self, mut call: impl FnMut(&mut ArrayWriter) -> Result<()>) -> Result<()> {
+    pub fn each(&mut self, mut call: impl FnMut(&mut ArrayWriter) -> Result<()>) -> Result<()> {
         let always =
             [&mut self.time, &mut self.position, &mut self.status, &mut self.release_position];
         let optional = [&mut self.image, &mut self.velocity, &mut self.generation];

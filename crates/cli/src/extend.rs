@@ -1,0 +1,153 @@
+//! `burntrace run --extend`: continues a finished run to a later end, in a folder of its own.
+
+use crate::{
+    args::RunArgs,
+    case::{self, Case, Misuse},
+    checkpoint::{Machine, RunCheckpoint},
+    fingerprint::Fingerprint,
+    folder::{self, Folder, STATE},
+    job::{self, LoadedField},
+    log, resume,
+    trace::{self, RunStart},
+    watch,
+};
+use anyhow::Result;
+use burntrace::{Prepared, Seeds, device::OpenDevice, io::tracks};
+use std::path::Path;
+
+/// Keys that may differ from the case of the finished run, besides those of `[run]`: the end, which the
+/// steps are compared with, and saves, which are compared up to the end of the finished run.
+const FREE: [(&str, &[&str]); 2] = [
+    ("trace", &["t1", "dt", "steps"]),
+    ("save", &["every", "every_time", "times", "vtk", "report"]),
+];
+
+/// A finished run with its last state.
+pub struct FinishedRun {
+    folder: Folder,
+    case: Case,
+    checkpoint: RunCheckpoint,
+}
+
+pub fn execute(args: &RunArgs, root: &Path) -> Result<()> {
+    let finished = FinishedRun::read(root)?;
+    let case = finished.longer_case(args)?;
+    let start = RunStart::Extended {
+        finished: Box::new(finished),
+        overwrite: args.overwrite,
+        accept_changes: args.accept_changes,
+    };
+    trace::trace(&case, Path::new("/"), start, args.output)
+}
+
+impl FinishedRun {
+    fn read(root: &Path) -> Result<FinishedRun> {
+        let folder = Folder::at(root);
+        let name = root.display();
+        if !root.is_dir() {
+            return Err(Misuse::error(format!(
+                "there is no folder {name}; give the folder of a finished run"
+            )));
+        }
+        if log::is_locked(&folder.path("log.txt")) {
+            return Err(Misuse::error(format!(
+                "the run in {name} is in progress; wait until it ends"
+            )));
+        }
+        if folder.is_stopped() {
+            return Err(Misuse::error(format!(
+                "the run in {name} was stopped before its end; finish it first with {}",
+                folder.resume_command()
+            )));
+        }
+        if !folder.path(STATE).is_file() {
+            return Err(Misuse::error(format!(
+                "{name} has no `{STATE}`, the last state of a finished run: it contains no run, or one with \
+                 `run.keep_state = false`, one that was cut short, or one of an earlier version; run the longer \
+                 case from its start"
+            )));
+        }
+        let checkpoint = RunCheckpoint::of_end(&folder)?;
+        let case = case::from_text(&checkpoint.case, &[])
+            .map_err(|problem| Misuse::error(format!("the case of {name}: {problem}")))?;
+        Ok(FinishedRun { folder, case, checkpoint })
+    }
+
+    /// The case of the longer run. Only keys that do not change the results up to the end of the finished
+    /// run may differ.
+    fn longer_case(&self, args: &RunArgs) -> Result<Case> {
+        let root = &self.folder.root;
+        let name = root.display();
+        let mut case = case::from_text(&self.checkpoint.case, &args.set)
+            .map_err(|problem| Misuse::error(format!("the case of {name}: {problem}")))?;
+        let fixed = |case: &Case| resume::fixed_keys(case, &FREE);
+        if let Some(change) = resume::change("", &fixed(&self.case)?, &fixed(&case)?) {
+            return Err(Misuse::error(format!(
+                "{change} in the finished run {name}; --extend may change only the end (trace.t1, or trace.steps \
+                 with the same step), later saves (save.every, every_time, times), save.vtk, save.report and \
+                 keys of [run] other than run.precision: remove the change, or run the case from its start"
+            )));
+        }
+        args.apply_to(&mut case);
+        resume::keep_device(&mut case, &self.checkpoint);
+        let sets_out = |set: &String| resume::sets_key(set, "run.out");
+        let is_named = args.out.is_some() || args.set.iter().any(sets_out);
+        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
+        if !is_named || real(&case.run.out)? == real(root)? {
+            return Err(Misuse::error(format!(
+                "the longer run needs a folder of its own, as {name} is not changed; give another one with --out"
+            )));
+        }
+        Ok(case)
+    }
+
+    /// Creates the folder of the longer run, with the saves of the finished one and a checkpoint at its
+    /// end. Returns warnings about changes, too.
+    pub fn open_longer(
+        self,
+        case: &Case,
+        (prepared, loaded, seeds): (&Prepared, &LoadedField, &Seeds),
+        (fingerprint, accept_changes): (Fingerprint, bool),
+        overwrite: bool,
+        device: &OpenDevice,
+    ) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
+        let FinishedRun { folder: from, case: before, mut checkpoint } = self;
+        let root = from.root.display();
+        let what = format!("since the run in {root} started");
+        let change = checkpoint.data_change(&fingerprint, accept_changes, &what)?;
+        let base = Path::new("/");
+        let state = {
+            let tracer = job::tracer(&before, base, &*loaded.field, &device.name)?;
+            let finished = tracer.prepare(seeds).map_err(Misuse::of)?;
+            let state = checkpoint.take_state();
+            let state = state.ok_or_else(|| Misuse::error(format!("`{STATE}` has no state")))?;
+            prepared.extend(&finished, state).map_err(Misuse::of)?
+        };
+        refuse_damage(&from)?;
+        let changes = checkpoint.changes(device).into_iter().chain(change).collect();
+        let folder = Folder::create(&case.run.out, overwrite)?;
+        let text = folder::case_text(case, base)?;
+        folder.write("case.toml", &text)?;
+        log::to_file(&folder.path("log.txt"))?;
+        let (plan, position) = (prepared.save_plan(), state.numbers.mark());
+        tracks::copy_saves(from.path("tracks"), folder.path("tracks"), &plan, position)?;
+        checkpoint.continue_as(text, fingerprint, Machine::of(device), state);
+        if watch::policy(&case.run).is_some() {
+            checkpoint.write_state(&folder)?;
+        }
+        Ok((folder, checkpoint, changes))
+    }
+}
+
+/// Refuses tracks that differ from their checksums.
+fn refuse_damage(folder: &Folder) -> Result<()> {
+    let found = tracks::verify(folder.tracks()?).map_err(Misuse::of)?;
+    match found.damage.first() {
+        None => Ok(()),
+        Some(first) => Err(Misuse::error(format!(
+            "the tracks of the finished run are damaged: {first}; list the damage with `burntrace verify {}`, \
+             or run the longer case from its start",
+            folder.root.display()
+        ))),
+    }
+}
