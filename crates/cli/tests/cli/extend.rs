@@ -55,6 +55,15 @@ fn extended_run_with_reinjection_source_and_walk_equals_one_long_run() {
 }
 
 #[test]
+fn extended_run_with_source_releases_the_later_seeds() {
+    let late = "seed = 4\nrepeat = { every = 1.3, until = 8.0 }\n[trace]";
+    let folder = folder_with(&REINJECTION.replace("seed = 4\n[trace]", late));
+    let small = ["seeds.count=200", "run.strategy=batched"];
+    let first = ["trace.t1=5", "trace.steps=200"];
+    run_in_parts(folder.path(), &small, &first, &["trace.t1=10", "trace.steps=400"]);
+}
+
+#[test]
 fn extended_adaptive_run_equals_one_long_run() {
     let folder = folder_with(TOLERANCE);
     let common = ["seeds.count=600", "trace.dt=0.125"];
@@ -85,14 +94,14 @@ fn extended_run_releases_the_later_seeds() {
 }
 
 #[test]
-fn extended_backward_run_with_precision_f64_equals_one_long_run() {
+fn extended_backward_run_on_the_tensor_engine_equals_one_long_run() {
     let folder = folder_with(FAR);
     let run = "run = { device = \"flex\", out = \"out\", precision = \"f64\" }\n";
     let case = FAR.replace("[run]\ndevice = \"flex\"\nout = \"out\"\n", "");
     let case = case.replace("t0 = 0.0\nt1 = 4.0\ndt = 0.125", "t0 = 4.0\nt1 = 0.0\ndt = -0.125");
     let case = case.replace("until = 3.9", "until = 0.1");
     std::fs::write(folder.path().join("case.toml"), format!("{run}{case}")).unwrap();
-    run_in_parts(folder.path(), &[], &["trace.t1=2.0"], &["trace.t1=0.0"]);
+    run_in_parts(folder.path(), &["trace.engine=tensor"], &["trace.t1=2.0"], &["trace.t1=0.0"]);
 }
 
 #[test]
