@@ -13,7 +13,7 @@ mod timed;
 pub use description::NodeCount;
 pub use field::{LoadedField, field, size};
 pub use memory::{plan, plan_warnings};
-pub use seeds::{late_warning, seeds};
+pub use seeds::seeds;
 
 use crate::case::{self, Case, FieldSource, Misuse};
 use anyhow::Result;

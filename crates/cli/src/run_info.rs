@@ -290,6 +290,7 @@ fn seeds(blocks: &[Seeds]) -> String {
     let block = |seeds: &Seeds| {
         let shape = match &seeds.shape {
             SeedShape::File { path } => format!("file {}", path.display()),
+            SeedShape::Run { path } => format!("run {}", path.display()),
             SeedShape::Grid { counts: [nx, ny, nz], .. } => format!("grid, {nx} x {ny} x {nz}"),
             shape => format!("{}, {}", shape.name(), shape.count()),
         };

@@ -57,12 +57,11 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let notes = Notes { quiet: output.quiet };
     let loaded = job::field(case, base, &device, notes)?;
     let domain = job::domain(case, loaded.field.domain())?;
-    let span = || job::time_span(case, &*loaded.field);
-    let seeds = job::seeds(case, domain, base, span)?;
+    let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
     let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
     let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
-    warnings.extend(job::late_warning(&seeds, span()?));
+    warnings.extend(about_seeds);
     let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
     let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
     if is_slow {

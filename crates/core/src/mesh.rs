@@ -15,6 +15,7 @@ mod shape;
 mod structure;
 mod survey;
 mod threads;
+mod uniform;
 
 pub use bounds::Bounds;
 pub use input::Cells;
@@ -22,6 +23,7 @@ pub use locate::Location;
 pub use locator::Locator;
 pub use order::Origins;
 pub use structure::{Mesh, MeshCounts};
+pub(crate) use uniform::CellSampler;
 
 #[cfg(test)]
 mod tests;

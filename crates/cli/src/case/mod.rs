@@ -134,7 +134,7 @@ impl Case {
             }
         }
         for given in &mut self.seeds {
-            if let SeedShape::File { path } = &mut given.shape {
+            if let SeedShape::File { path } | SeedShape::Run { path } = &mut given.shape {
                 *path = folder.join(&*path);
             }
         }

@@ -33,7 +33,7 @@ pub struct Repeat {
 }
 
 impl Seeds {
-    /// The number of seeds in all releases; 0 for a file, which is not read here. Without its `start`,
+    /// The number of seeds in all releases; 0 for a file and a run, which are not read here. Without its `start`,
     /// the first release only.
     pub fn count(&self, start: Option<f64>) -> usize {
         let releases = self.repeat.zip(self.release.or(start)).map_or(1, |(repeat, start)| {
@@ -101,12 +101,19 @@ kinds! {
         "sphere" => Sphere { count: usize, centre: [f64; 3], radius: f64 },
         "ball" => Ball { count: usize, seed: Option<u64>, centre: [f64; 3], radius: f64 },
         "list" => List { points: Vec<[f64; 3]> },
+        "mesh" => Mesh {
+            count: usize,
+            low: Option<[f64; 3]>,
+            high: Option<[f64; 3]>,
+            seed: Option<u64>,
+        },
         "file" => File { path: PathBuf },
+        "run" => Run { path: PathBuf },
     }
 }
 
 impl SeedShape {
-    /// The number of seeds; 0 for a file, which is not read here.
+    /// The number of seeds; 0 for a file and a run, which are not read here.
     pub fn count(&self) -> usize {
         use SeedShape::*;
         let product = |counts: &[usize]| counts.iter().fold(1, |n: usize, m| n.saturating_mul(*m));
@@ -119,9 +126,10 @@ impl SeedShape {
             | Line { count, .. }
             | Disc { count, .. }
             | Sphere { count, .. }
-            | Ball { count, .. } => *count,
+            | Ball { count, .. }
+            | Mesh { count, .. } => *count,
             List { points } => points.len(),
-            File { .. } => 0,
+            File { .. } | Run { .. } => 0,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The seeds of a case: its blocks, one after another.
 
-use super::memory;
+use super::{memory, time_span};
 use crate::case::{self, Case, Misuse, Repeat, SeedShape};
+use crate::folder::Folder;
 use crate::format::twelve_digits;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
-use burntrace::{Domain, Seeds, TimeSpan, io};
+use burntrace::{Domain, Field, Seeds, Status, TimeSpan, io};
 use std::path::{Path, PathBuf};
 
 /// The seed of random positions, unless the case gives one.
@@ -48,20 +49,24 @@ fn block(case: &Case, i: usize) -> String {
     }
 }
 
-/// The seeds of a case in a domain. There are none if the case has sources only. `span` returns the time
-/// span of the run.
+/// The seeds of a case in a domain, and warnings about them. There are none if the case has sources only.
 pub fn seeds(
     case: &Case,
     domain: Domain,
     base: &Path,
-    span: impl Fn() -> Result<TimeSpan>,
-) -> Result<Seeds> {
+    field: &dyn Field,
+) -> Result<(Seeds, Vec<String>)> {
+    let span = || time_span(case, field);
     if case.seeds.iter().any(|given| given.repeat.is_some()) {
         memory::check_particles(case, Some(span()?.t0))?;
     }
-    let mut blocks = Vec::new();
+    let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
     for (i, given) in case.seeds.iter().enumerate() {
-        let made = of_block(given, domain, base, &span);
+        let made = make(&given.shape, domain, base, field);
+        let made = made.and_then(|(made, more)| {
+            warnings.extend(more.map(|text| format!("{}{text}", block(case, i))));
+            released(given, made, span)
+        });
         blocks.push(made.map_err(|error| match case.seeds.len() {
             1 => error,
             _ => Misuse::error(format!("{}{error}", block(case, i))),
@@ -74,17 +79,20 @@ pub fn seeds(
         };
         blocks = blocks.into_iter().map(start).collect::<Result<_>>()?;
     }
-    blocks.into_iter().try_fold(Seeds::none(), |all, next| all.join(next)).map_err(Misuse::of)
+    let all = blocks.into_iter().try_fold(Seeds::none(), |all, next| all.join(next));
+    let all = all.map_err(Misuse::of)?;
+    if all.release().is_some() {
+        warnings.extend(late_warning(&all, span()?));
+    }
+    Ok((all, warnings))
 }
 
-/// The seeds of a block, with all its releases.
-fn of_block(
+/// The seeds of a block with all their releases.
+fn released(
     given: &case::Seeds,
-    domain: Domain,
-    base: &Path,
+    made: Seeds,
     span: impl Fn() -> Result<TimeSpan>,
 ) -> Result<Seeds> {
-    let made = make(&given.shape, domain, base)?.map_err(Misuse::of)?;
     let made = match given.release {
         Some(time) => made.release_at(time).map_err(Misuse::of)?,
         None => made,
@@ -114,7 +122,7 @@ fn repeated(made: Seeds, Repeat { every, until }: Repeat, span: TimeSpan) -> Res
 }
 
 /// A warning if seeds are due at or after the end of the run.
-pub fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
+fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
     let is_late = |time: &&f64| (**time - span.t1) * span.dt.signum() >= 0.0;
     let times = seeds.release().unwrap_or_default();
     let first = times.iter().find(is_late)?;
@@ -128,7 +136,25 @@ pub fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
     ))
 }
 
-fn make(shape: &SeedShape, domain: Domain, base: &Path) -> Result<burntrace::Result<Seeds>> {
+/// The seeds of a shape, and a warning about them.
+fn make(
+    shape: &SeedShape,
+    domain: Domain,
+    base: &Path,
+    field: &dyn Field,
+) -> Result<(Seeds, Option<String>)> {
+    if let SeedShape::Run { path } = shape {
+        return of_run(&Folder::at(base.join(path)));
+    }
+    Ok((positions(shape, domain, base, field)?.map_err(Misuse::of)?, None))
+}
+
+fn positions(
+    shape: &SeedShape,
+    domain: Domain,
+    base: &Path,
+    field: &dyn Field,
+) -> Result<burntrace::Result<Seeds>> {
     let corners = |low: Option<[f64; 3]>, high: Option<[f64; 3]>| {
         (low.unwrap_or(domain.low), high.unwrap_or(domain.high))
     };
@@ -166,7 +192,18 @@ fn make(shape: &SeedShape, domain: Domain, base: &Path) -> Result<burntrace::Res
             Seeds::ball(centre, radius, count, seed.unwrap_or(SEED))
         }
         SeedShape::List { ref points } => Seeds::list(points.clone()),
+        SeedShape::Mesh { count, low, high, seed } => {
+            let (low, high) = corners(low, high);
+            let Some(mesh) = field.mesh() else {
+                return Err(Misuse::error(
+                    "[seeds] kind = \"mesh\" draws positions in the cells of a mesh, and the field is not on one; \
+                     give kind = \"uniform\", or field.interpolation = \"mesh\"",
+                ));
+            };
+            Seeds::in_mesh(mesh, low, high, count, seed.unwrap_or(SEED))
+        }
         SeedShape::File { ref path } => from_file(&base.join(path))?,
+        SeedShape::Run { ref path } => Ok(of_run(&Folder::at(base.join(path)))?.0),
     })
 }
 
@@ -178,4 +215,28 @@ fn from_file(path: &PathBuf) -> Result<burntrace::Result<Seeds>> {
         Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
         None => seeds,
     })
+}
+
+/// The positions of the active particles at the last save of a run, and a warning if that is not its end.
+fn of_run(folder: &Folder) -> Result<(Seeds, Option<String>)> {
+    let tracks = io::Tracks::open_partial(folder.tracks()?).map_err(Misuse::of)?;
+    let Some(last) = tracks.num_saves().checked_sub(1) else { return Err(folder.without_saves()) };
+    let (name, time) = (folder.root.display(), twelve_digits(tracks.times()[last]));
+    let status = tracks.status(last).map_err(Misuse::of)?;
+    let positions = tracks.position(last).map_err(Misuse::of)?;
+    let active = positions.into_iter().zip(&status).filter(|(_, of)| **of == Status::Active);
+    let active: Vec<[f64; 3]> = active.map(|(position, _)| position).collect();
+    if active.is_empty() {
+        return Err(Misuse::error(format!(
+            "no particle of the run {name} is active at its last save, t = {time:?}; give another run"
+        )));
+    }
+    let is_end = match tracks.is_complete() {
+        true => tracks.ends().map_err(Misuse::of)?.status == status,
+        false => false,
+    };
+    let warning = format!(
+        "the seeds have the positions of the run {name} at its last save, t = {time:?}, which is not its end"
+    );
+    Ok((Seeds::list(active).map_err(Misuse::of)?, (!is_end).then_some(warning)))
 }

@@ -152,7 +152,8 @@ fn files() -> Vec<String> {
         files(
             "files = \"mesh.vtk\", interpolation = \"mesh\", other_cells = \"skip\", \
              cell_velocity = \"constant\"",
-            "seeds = { kind = \"list\", points = [[0.5, 0.5, 0.5]], outside = \"not-located\" }\n\
+            "seeds = [{ kind = \"list\", points = [[0.5, 0.5, 0.5]], outside = \"not-located\" }, { kind = \"mesh\", \
+             count = 5, seed = 2, low = [0.0, 0.0, 0.0], high = [2.0, 1.0, 1.0], outside = \"not-located\" }]\n\
              boundary = { mesh = \"slide\" }\n\
              patch = [{ name = \"out\", low = [1.0, -inf, -inf], high = [2.0, inf, inf], wall = \"stick\" }]",
         ),

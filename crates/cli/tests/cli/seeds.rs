@@ -1,6 +1,7 @@
 //! Blocks of seeds, and seeds that are released again and again.
 
 use super::program::{assert_refused, burntrace, text};
+use super::resume::{REINJECTION, start, wait_for};
 use burntrace::{Status, io::Tracks};
 use std::path::Path;
 use std::process::Output;
@@ -135,4 +136,70 @@ fn ftle_need_one_release_of_one_grid() {
     assert_refused(&ftle(), 2, &["in 2 blocks [[seeds]]", "one release of"]);
     tracks(path, &[grid, "repeat = { every = 1.0, until = 1.0 }\n"]);
     assert_refused(&ftle(), 2, &["released repeatedly (seeds.repeat)"]);
+}
+
+#[test]
+fn seeds_of_another_run_are_its_active_particles_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    // Far from the origin, in single precision: the first two particles leave.
+    let far = PLUG.replace("low = [0.0, 0.0, 0.0]", "low = [1e6, 0.0, 0.0]");
+    let far = far.replace("high = [8.0,", "high = [1000008.0,").replace("\"f64\"", "\"f32\"");
+    let line = "[seeds]\nkind = \"line\"\ncount = 9\nfrom = [1000007.3, 0.3, 0.5]\nto = [1000000.1, 0.7, 0.5]\n";
+    let run = |seeds: &str, out: &str| {
+        std::fs::write(path.join("case.toml"), format!("{far}{seeds}")).unwrap();
+        let output = burntrace(path, &["run", "case.toml", "--out", out]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (Tracks::open(path.join(out).join("tracks")).unwrap(), text(&output.stderr))
+    };
+    let (first, _) = run(line, "first");
+    let last = first.num_saves() - 1;
+    let status = first.status(last).unwrap();
+    let positions = first.position(last).unwrap().into_iter().zip(&status);
+    let expected: Vec<[f64; 3]> =
+        positions.filter(|(_, of)| **of == Status::Active).map(|(at, _)| at).collect();
+    assert!((1..9).contains(&expected.len()));
+    let (second, warned) = run("[seeds]\nkind = \"run\"\npath = \"first\"\n", "second");
+    assert!(!warned.contains("last save"), "{warned}");
+    assert_eq!(second.times()[0], 0.0);
+    let found = second.position(0).unwrap();
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(&expected) {
+        assert!((0..3).all(|d| (a[d] - b[d]).abs() < 1e-9), "{a:?} {b:?}");
+    }
+    let info = text(&burntrace(path, &["info", "second"]).stdout);
+    assert!(info.contains("seeds      run ") && info.contains("first"), "{info}");
+
+    let refused = |name: &str, parts: &[&str]| {
+        let seeds = format!("[seeds]\nkind = \"run\"\npath = \"{name}\"\n");
+        std::fs::write(path.join("case.toml"), format!("{far}{seeds}")).unwrap();
+        assert_refused(&burntrace(path, &["run", "case.toml", "--out", "third"]), 2, parts);
+    };
+    refused("none", &["none contains no run"]);
+    run("[seeds]\nkind = \"list\"\npoints = [[1000007.9, 0.5, 0.5]]\n", "empty");
+    refused("empty", &["no particle of the run", "empty is active at its last save, t = 4.0"]);
+}
+
+#[test]
+fn seeds_of_an_unfinished_run_are_those_of_its_last_save() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("case.toml"), REINJECTION).unwrap();
+    let mut child = start(path, &["run", "case.toml", "--quiet"]);
+    wait_for(&path.join("out/log.txt"), "checkpoint");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let seeds = "[seeds]\nkind = \"run\"\npath = \"out\"\noutside = \"not-located\"\n";
+    let output = call(path, "run", &[seeds], &["--out", "next"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let warned = text(&output.stderr);
+    assert!(warned.contains("the run") && warned.contains("which is not its end"), "{warned}");
+}
+
+#[test]
+fn seeds_in_a_mesh_need_a_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let seeds = "[seeds]\nkind = \"mesh\"\ncount = 4\n";
+    let output = call(folder.path(), "run", &[seeds], &[]);
+    assert_refused(&output, 2, &["kind = \"mesh\"", "not on one", "kind = \"uniform\""]);
 }

@@ -105,7 +105,7 @@ impl Mesh {
     }
 
     /// `None` if the cell has no volume or does not exist.
-    fn shape(&self, cell: usize) -> Option<Shape> {
+    pub(super) fn shape(&self, cell: usize) -> Option<Shape> {
         if self.boxes.get(cell)?.is_empty() {
             return None;
         }

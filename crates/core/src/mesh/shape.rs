@@ -20,9 +20,9 @@ const FAR: f64 = 1e3;
 /// The position in a cell as a polynomial of parametric coordinates, relative to its first node and
 /// its size, which keeps numbers near 1 for any unit of length.
 pub(super) struct Shape {
-    kind: CellKind,
+    pub(super) kind: CellKind,
     origin: [f64; 3],
-    size: f64,
+    pub(super) size: f64,
     /// Distance from a side within which a position is inside, relative to the size.
     slack: f64,
     /// The coefficient vector of each term.
@@ -184,6 +184,12 @@ impl Shape {
         )
     }
 
+    /// The position at parametric coordinates.
+    pub fn point(&self, at: [f64; 3]) -> [f64; 3] {
+        let position = self.position(at);
+        [0, 1, 2].map(|d| self.origin[d] + self.size * position[d])
+    }
+
     fn position(&self, at: [f64; 3]) -> [f64; 3] {
         let mut position = [0.0; 3];
         for (term, factor) in self.terms.iter().zip(self.kind.terms(at)) {
@@ -194,7 +200,7 @@ impl Shape {
 
     /// Derivatives of the position, a row for each component. In two dimensions the third axis is
     /// t, so that the same inverse applies.
-    fn jacobian(&self, at: [f64; 3]) -> Matrix {
+    pub(super) fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
         for (term, gradient) in self.terms.iter().zip(self.kind.term_gradients(at)) {
             for d in 0..3 {
@@ -229,7 +235,7 @@ fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-fn determinant(m: &Matrix) -> f64 {
+pub(super) fn determinant(m: &Matrix) -> f64 {
     let c = cross(&m[1], &m[2]);
     m[0][0] * c[0] + m[0][1] * c[1] + m[0][2] * c[2]
 }

@@ -2,6 +2,7 @@ mod damaged;
 mod locator;
 mod made;
 mod speed;
+mod uniform_positions;
 mod walks;
 
 use super::*;

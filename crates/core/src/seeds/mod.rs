@@ -1,6 +1,7 @@
 //! Seeds: positions and times at which particles start.
 
 mod boxes;
+mod cells;
 mod clouds;
 mod combine;
 mod shapes;
