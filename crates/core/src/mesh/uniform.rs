@@ -16,9 +16,9 @@ use burntrace_kernels::CellKind;
 /// Draws positions in the cells of a mesh.
 pub(crate) struct CellSampler<'a> {
     mesh: &'a Mesh,
-    /// The cells that meet the box.
-    cells: Vec<u32>,
-    /// The sum of the bounds of each of them and all before it.
+    /// The cells that meet the box, each with the bound of its Jacobian determinant.
+    cells: Vec<(u32, f64)>,
+    /// The sum of these bounds up to and with each cell.
     sums: Vec<f64>,
     low: [f64; 3],
     high: [f64; 3],
@@ -34,8 +34,9 @@ impl<'a> CellSampler<'a> {
         let (mut cells, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
         for (cell, _) in mesh.boxes.iter().enumerate().filter(|(_, bounds)| meets(bounds)) {
             let Some(shape) = mesh.shape(cell) else { continue };
-            sum += shape.largest_determinant();
-            cells.push(cell as u32);
+            let bound = shape.largest_determinant();
+            sum += bound;
+            cells.push((cell as u32, bound));
             sums.push(sum);
         }
         (sum > 0.0 && sum.is_finite()).then_some(CellSampler { mesh, cells, sums, low, high })
@@ -46,12 +47,10 @@ impl<'a> CellSampler<'a> {
     pub fn position(&self, [cell, r, s, t, accept]: [f64; 5]) -> Option<[f64; 3]> {
         let total = self.sums.last()?;
         let at = self.sums.partition_point(|sum| *sum <= cell * total);
-        let cell = *self.cells.get(at)? as usize;
-        let shape = self.mesh.shape(cell)?;
+        let (cell, bound) = *self.cells.get(at)?;
+        let shape = self.mesh.shape(cell as usize)?;
         let at = [r, s, if self.mesh.dimension == 2 { 0.0 } else { t }];
-        if !shape.is_in_reference(at)
-            || shape.determinant_at(at) <= accept * shape.largest_determinant()
-        {
+        if !shape.is_in_reference(at) || shape.determinant_at(at) <= accept * bound {
             return None;
         }
         let position = self.mesh.plain(shape.point(at));
