@@ -111,11 +111,15 @@ impl FinishedRun {
         overwrite: bool,
         device: &OpenDevice,
     ) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
-        let FinishedRun { folder: from, case: before, mut checkpoint } = self;
+        let FinishedRun { folder: from, case: mut before, mut checkpoint } = self;
         let root = from.root.display();
         let what = format!("since the run in {root} started");
         let change = checkpoint.data_change(&fingerprint, accept_changes, &what)?;
         let base = Path::new("/");
+        // The default is the last frame, and there may be further ones by now.
+        if before.trace.dt.is_none() || before.trace.steps.is_none() {
+            before.trace.t1 = before.trace.t1.or(checkpoint.time());
+        }
         let state = {
             let tracer = job::tracer(&before, base, &*loaded.field, &device.name)?;
             let finished = tracer.prepare(seeds).map_err(Misuse::of)?;

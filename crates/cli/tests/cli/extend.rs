@@ -2,7 +2,8 @@
 
 use super::program::{assert_refused, burntrace, text};
 use super::resume::{
-    REINJECTION, TOLERANCE, assert_same, files, folder_with, start, succeed, summary, wait_for,
+    REINJECTION, SERIES, TOLERANCE, assert_same, files, folder_with, frame, start, succeed,
+    summary, wait_for,
 };
 use burntrace::io::Checkpoint;
 use std::path::Path;
@@ -102,6 +103,23 @@ fn extended_backward_run_on_the_tensor_engine_equals_one_long_run() {
     let case = case.replace("until = 3.9", "until = 0.1");
     std::fs::write(folder.path().join("case.toml"), format!("{run}{case}")).unwrap();
     run_in_parts(folder.path(), &["trace.engine=tensor"], &["trace.t1=2.0"], &["trace.t1=0.0"]);
+}
+
+#[test]
+fn run_is_extended_by_the_further_frames_of_its_series() {
+    let folder = folder_with(SERIES);
+    let path = folder.path();
+    let run = ["run", "case.toml", "--quiet", "--set", "seeds.count=300", "--out"];
+    (0..21).for_each(|number| drop(frame(path, number, None)));
+    succeed(path, &[&run[..], &["first"]].concat());
+    (21..30).for_each(|number| drop(frame(path, number, None)));
+    succeed(path, &[&run[..], &["whole"]].concat());
+    let extend = ["run", "--extend", "first", "--quiet", "--out", "longer"];
+    assert_refused(&burntrace(path, &extend), 2, &["u_021.vtk", "is new", "--accept-changes"]);
+    let output = burntrace(path, &[&extend[..], &["--accept-changes"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("accepted with --accept-changes"));
+    assert_same(path, ["whole", "longer"]);
 }
 
 #[test]
