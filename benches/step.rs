@@ -5,10 +5,10 @@
 //! rebuild Burn. `burntrace bench` compares devices and checks the results.
 
 use burntrace::{
-    Allowed, BoundaryCondition, ClosedSurface, Domain, Engine, Face, Field, FieldOptions, Floats,
-    FrameData, FrameSource, GridField, GridSource, Inlet, InletShape, Obstacle, Pattern, Placement,
-    PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside, Shape, SourceError, Span, Tracer,
-    Weighting, burn::tensor::Device, device,
+    Allowed, BoundaryCondition, ClosedSurface, Domain, Engine, Face, Field, FieldArray,
+    FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, Inlet, InletShape,
+    Obstacle, Pattern, Placement, PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside,
+    Shape, SourceError, Span, Tracer, Weighting, burn::tensor::Device, device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -50,6 +50,7 @@ struct Sampled {
     placement: Placement,
     points: Vec<[f64; 3]>,
     times: Vec<f64>,
+    arrays: Vec<FieldArray>,
 }
 
 impl Sampled {
@@ -66,7 +67,7 @@ impl Sampled {
             }
         }
         let axes = [axis.clone(), axis.clone(), axis];
-        Sampled { axes, placement, points, times: uniform(FRAMES, SPAN) }
+        Sampled { axes, placement, points, times: uniform(FRAMES, SPAN), arrays: Vec::new() }
     }
 
     /// Random points in a cube, in the periodic continuation of the flow.
@@ -74,7 +75,13 @@ impl Sampled {
         let seeds = Seeds::uniform([0.0; 3], [side; 3], count, 1).expect("points");
         let points = seeds.positions().to_vec();
         let axes = [vec![], vec![], vec![]];
-        Sampled { axes, placement: Placement::Nodes, points, times: uniform(FRAMES, SPAN) }
+        Sampled {
+            axes,
+            placement: Placement::Nodes,
+            points,
+            times: uniform(FRAMES, SPAN),
+            arrays: Vec::new(),
+        }
     }
 }
 
@@ -83,10 +90,16 @@ impl FrameSource for Sampled {
         &self.times
     }
 
+    fn arrays(&self) -> &[FieldArray] {
+        &self.arrays
+    }
+
     fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
         let time = self.times[frame];
         let single = |p: &[f64; 3]| velocity(*p, time).map(|u| u as f32);
-        Ok(Floats::F32(self.points.iter().flat_map(single).collect()).into())
+        let velocity = Floats::F32(self.points.iter().flat_map(single).collect());
+        let scalar = |_| Floats::F32(self.points.iter().map(|p| (p[0] + time) as f32).collect());
+        Ok(FrameData::new(velocity).with_arrays(self.arrays.iter().map(scalar).collect()))
     }
 }
 
@@ -342,16 +355,28 @@ fn nearest_from_afar(bencher: Bencher, name: &str) {
     measure(bencher, &tracer, PARTICLES / 4, [0.3, 0.7]);
 }
 
-/// Cost of saves: at the end only, every tenth step, every step, with velocities.
-#[divan::bench(args = ["end", "every 10", "every step", "every step, with velocity"], sample_count = 5, sample_size = 1)]
+/// Cost of saves: at the end only, every tenth step, every step, with velocities, with two sampled scalars.
+#[divan::bench(
+    args = ["end", "every 10", "every 10, with scalars", "every step", "every step, with velocity",
+        "every step, with scalars"],
+    sample_count = 9,
+    sample_size = 1
+)]
 fn saves(bencher: Bencher, name: &str) {
-    let field = field(&Device::flex());
+    let mut source = Sampled::grid(true, Placement::Nodes);
+    source.arrays = vec![FieldArray::new("T", 1), FieldArray::new("S", 1)];
+    let options = FieldOptions::default();
+    let field = GridField::load(&mut source, &Device::flex(), &options).expect("a field");
     let save = match name {
         "end" => SaveAt::End,
-        "every 10" => SaveAt::EverySteps(10),
+        _ if name.starts_with("every 10") => SaveAt::EverySteps(10),
         _ => SaveAt::EverySteps(1),
     };
     let tracer = tracer(&field, 40).save(save).save_velocity(name.ends_with("velocity"));
+    let tracer = match name.ends_with("scalars") {
+        true => tracer.sample("T", &field).sample("S", &field),
+        false => tracer,
+    };
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 

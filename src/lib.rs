@@ -50,7 +50,9 @@ macro_rules! test_pages {
 
 test_pages! {
     Readme: "../README.md",
+    ArraysGuide: "../docs/guide/arrays.md",
     DensityGuide: "../docs/guide/density.md",
+    ExportGuide: "../docs/guide/export.md",
     LibraryGuide: "../docs/guide/library.md",
     PageGuide: "../docs/guide/page.md",
     PicturesGuide: "../docs/guide/pictures.md",

@@ -17,6 +17,7 @@ mod physics {
     mod against_oracle;
     mod against_oracle_walls;
     mod analytic;
+    mod arrays;
     mod batches;
     mod damaged_meshes;
     mod engines;

@@ -1,7 +1,8 @@
-"""Read track stores with Zarr and xarray, and compare them with the values that Rust reads.
+"""Read track stores with Zarr and xarray, compare them with the values that Rust reads, and convert them to
+NetCDF.
 
     cargo test --release --workspace --test io -- --ignored store_for_peers
-    python tests/peers/tracks.py [folder]    (needs the packages zarr, xarray and numpy)
+    python tests/peers/tracks.py [folder]    (needs zarr, xarray, numpy, netCDF4, h5netcdf and h5py)
 
 The test writes the stores and, beside each, its values as JSON (`plain.json`), with NaN as null.
 """
@@ -31,34 +32,54 @@ def type_of(name, precision):
     for dtype, names in TYPES.items():
         if name in names:
             return np.dtype(dtype)
-    assert name in ["position", "velocity"], name
+    if name == "component":
+        return np.dtypes.StringDType()
+    assert name in ["position", "release_position", "velocity", "T", "Mean Stress"], name
     return np.dtype({"f32": "<f4", "f64": "<f8"}[precision])
 
 
 def check(store, values):
     """Compare all arrays of a store with their values, bit for bit."""
     group = zarr.open_group(store, mode="r")
-    assert group.attrs["complete"] is True
+    assert group.attrs["complete"] == 1 and group.attrs["featureType"] == "trajectory"
     assert sorted(group.array_keys()) == sorted(values) == sorted(group.attrs["arrays"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        data = xarray.open_zarr(store, chunks=None, consolidated=False)
+        data = xarray.open_zarr(store, chunks=None)
     assert data["position"].dims == ("time", "particle", "component"), data["position"].dims
-    assert list(data.coords) == ["time"] and data["end_status"].dims == ("particle",)
+    reused = {"generation"} & set(values)
+    assert set(data.coords) == {"time", "component"} | reused, data.coords
+    assert data["end_status"].dims == ("particle",)
     for name, numbers in values.items():
         dtype = type_of(name, group.attrs["precision"])
         # Floats via f64, which converts null to NaN.
         numbers = np.array(numbers, dtype=np.float64) if dtype.kind == "f" else np.array(numbers)
         expected = numbers.astype(dtype)
         for found in [group[name][:], data[name].values]:
-            assert found.dtype == dtype, (name, found.dtype)
+            assert found.dtype == dtype or name == "component", (name, found.dtype)
             assert found.shape == expected.shape, (name, found.shape)
             assert np.array_equal(found, expected, equal_nan=dtype.kind == "f"), name
     track = data["position"].isel(particle=1).sel(time=1.0)
     assert np.array_equal(track, group["position"][2, 1], equal_nan=True)
+    y = data["position"].sel(component="y")
+    assert np.array_equal(y, group["position"][:, :, 1], equal_nan=True)
     codes = dict(zip(data["status"].flag_meanings.split(), data["status"].flag_values))
-    assert codes == {s["name"].replace(" ", "_"): s["code"] for s in group.attrs["statuses"]}
+    assert codes["waiting"] == 0 and codes["exited_x-low"] == 8 and len(codes) == 15, codes
+    convert(store, data)
     print(store.name, {name: array.shape for name, array in group.arrays()})
+
+
+def convert(store, data):
+    """Write NetCDF files and read them back: values and attributes."""
+    for engine in ["netcdf4", "h5netcdf"]:
+        path = store.with_suffix(f".{engine}.nc")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            data.to_netcdf(path, engine=engine)
+            with xarray.open_dataset(path, engine=engine) as back:
+                xarray.testing.assert_equal(back.load(), data)
+                assert back.attrs["format"] == "burntrace tracks"
+                assert back["position"].attrs == data["position"].attrs
 
 
 def check_unfinished(store):
@@ -67,8 +88,8 @@ def check_unfinished(store):
         warnings.simplefilter("error")
         group = zarr.open_group(store, mode="r")
         assert sorted(group.array_keys()) == sorted(group.attrs["arrays"])
-        data = xarray.open_zarr(store, chunks=None, consolidated=False).load()
-    assert group.attrs["complete"] is False
+        data = xarray.open_zarr(store, chunks=None).load()
+    assert group.attrs["complete"] == 0
     times = 0.25 * np.arange(7.0)
     times[4:] = np.nan
     assert np.array_equal(data["time"].values, times, equal_nan=True)

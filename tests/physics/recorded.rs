@@ -13,6 +13,8 @@ pub struct RecordedSave {
     time: u64,
     position: Vec<u64>,
     velocity: Vec<u64>,
+    /// Sampled arrays, one after the other.
+    arrays: Vec<Vec<u64>>,
     /// Statuses, images, generations.
     ints: [Vec<i64>; 3],
 }
@@ -61,6 +63,7 @@ impl TrackSink for RecordingSink {
             time: save.time.to_bits(),
             position: bits(floats(save.position)),
             velocity: bits(save.velocity.map(floats).unwrap_or_default()),
+            arrays: save.arrays.into_iter().map(|values| bits(floats(values))).collect(),
             ints: [integers(save.status), integers(save.image), generation],
         };
         match self.saves.last_mut().filter(|_| self.has_part) {
@@ -72,6 +75,9 @@ impl TrackSink for RecordingSink {
                 assert_eq!(3 * save.first, partial.position.len());
                 partial.position.extend(block.position);
                 partial.velocity.extend(block.velocity);
+                for (all, more) in partial.arrays.iter_mut().zip(block.arrays) {
+                    all.extend(more);
+                }
                 for (all, more) in partial.ints.iter_mut().zip(block.ints) {
                     all.extend(more);
                 }

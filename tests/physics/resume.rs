@@ -4,7 +4,7 @@ use super::{common::*, recorded::*};
 use burntrace::{Engine, Error, RunState, Seeds, Summary, Tracer};
 
 /// Runs, and resumes from each checkpoint of the run.
-fn assert_resumes(name: &str, tracer: &Tracer, seeds: &Seeds) {
+pub fn assert_resumes(name: &str, tracer: &Tracer, seeds: &Seeds) {
     let whole = run(tracer, seeds);
     let mut states = States::default();
     let mut record = RecordingSink::default();

@@ -117,6 +117,7 @@ fn rests_of_saved_positions_count() {
         image: Tensor::from_data(of_particles(vec![0; 3 * n], 3), (&device, DType::I32)),
         velocity: None,
         generation: None,
+        arrays: Vec::new(),
     };
     let map = FlowMap::of_save(&lattice, AUXILIARY, &save, [0.0; 3], 1.0).unwrap();
     let values = map.ftle().unwrap().values().into_data().convert::<f64>();

@@ -7,7 +7,9 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::statistics::{
     Counted, EXACT_TIMES, Groups, Pairs, SaveStatistics, SpeedFrom, Statistics, TrackStatistics,
 };
-use burntrace_core::{Ends, Face, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink};
+use burntrace_core::{
+    Ends, Face, FieldArray, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink,
+};
 use std::ops::Range;
 
 const OUT: Status = Status::Exited(Face::XHigh);
@@ -21,6 +23,7 @@ fn plan(particles: usize) -> SavePlan {
         positions: Precision::F64,
         velocity: false,
         periods: [0.0; 3],
+        arrays: Vec::new(),
     }
 }
 
@@ -64,6 +67,7 @@ fn block(plan: &SavePlan, index: usize, time: f64, rows: &[Row], range: Range<us
         generation: plan
             .reuses_slots
             .then(|| ints(rows.iter().map(|row| row.generation).collect())),
+        arrays: Vec::new(),
     }
 }
 
@@ -424,4 +428,40 @@ fn errors_name_the_wrong_value_and_the_remedy() {
         ..block(&plan(4), 0, 0.0, &rows, 0..4)
     };
     assert!(message(statistics.save(short)).contains("a row for each of 4 slots"));
+}
+
+/// A scalar and a vector, in one block and in blocks; particle 2 has ended, and particle 3 has no scalar.
+#[test]
+fn sampled_arrays_have_moments_over_the_active_particles() {
+    let arrays = vec![FieldArray::new("T", 1), FieldArray::new("v", 2)];
+    let plan = SavePlan { arrays, ..plan(4) };
+    let statuses = [Status::Active, Status::Active, Status::Stagnant, Status::Active];
+    let temperature = [1.0, 3.0, 100.0, f64::NAN];
+    let vector = [[1.0, -1.0], [2.0, -2.0], [9.0, 9.0], [6.0, -6.0]];
+    let table = |values: Vec<f64>, n: usize| {
+        let data = TensorData::new(values.clone(), [values.len() / n, n]);
+        Tensor::<2>::from_data(data, (&Device::flex(), DType::F64))
+    };
+    let rows = statuses.map(|status| Row { status, ..active(0.0) });
+    let loaded = |range: Range<usize>| Save {
+        arrays: vec![
+            table(temperature[range.clone()].to_vec(), 1),
+            table(vector[range.clone()].as_flattened().to_vec(), 2),
+        ],
+        ..block(&plan, 0, 0.0, &rows, range)
+    };
+    let of = |ranges: &[Range<usize>]| {
+        let mut statistics = Statistics::new();
+        statistics.begin(&plan).unwrap();
+        ranges.iter().for_each(|range| statistics.save(loaded(range.clone())).unwrap());
+        statistics.result().unwrap().all.saves[0].arrays.clone()
+    };
+    let found = of(std::slice::from_ref(&(0..4)));
+    assert_eq!(found, of(&[0..1, 1..3, 3..4]));
+    let [t, v0, v1] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((t.name.as_str(), t.component, t.count), ("T", None, 2));
+    assert_eq!((t.mean, t.variance, t.min, t.max), (Some(2.0), Some(1.0), Some(1.0), Some(3.0)));
+    assert_eq!((v0.component, v0.count, v0.mean, v0.max), (Some(0), 3, Some(3.0), Some(6.0)));
+    assert_eq!((v1.component, v1.min, v1.max), (Some(1), Some(-6.0), Some(-1.0)));
+    assert!((v0.variance.unwrap() - 14.0 / 3.0).abs() < 1e-12, "{v0:?}");
 }

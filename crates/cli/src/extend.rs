@@ -121,7 +121,7 @@ impl FinishedRun {
             before.trace.t1 = before.trace.t1.or(checkpoint.time());
         }
         let state = {
-            let tracer = job::tracer(&before, base, &*loaded.field, &device.name)?;
+            let tracer = job::tracer(&before, base, loaded, &device.name)?;
             let finished = tracer.prepare(seeds).map_err(Misuse::of)?;
             let state = checkpoint.take_state();
             let state = state.ok_or_else(|| Misuse::error(format!("`{STATE}` has no state")))?;

@@ -23,7 +23,7 @@ const ALL_BLOCKS: u64 = 4096;
 /// Sizes and CRC-32 checksums of the input data of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Fingerprint {
-    /// Files of the field, the seeds and the inlets.
+    /// Files of the fields, the seeds and the inlets.
     files: Vec<FileFingerprint>,
     /// Number of frames, and the checksum of their times.
     times: [u64; 2],
@@ -47,7 +47,10 @@ impl Fingerprint {
     pub fn of(case: &Case, base: &Path, loaded: &LoadedField, seeds: &Seeds) -> Result<Self> {
         let series = loaded.description.series();
         let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
-        let paths: Vec<PathBuf> = of_field.chain(case.clone().within(base).point_files()).collect();
+        let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
+        let of_arrays = of_arrays.filter(|path| !series.is_some_and(|of| of.files.contains(path)));
+        let paths: Vec<PathBuf> =
+            of_field.chain(of_arrays).chain(case.clone().within(base).point_files()).collect();
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));
         let times = series.map_or(&[][..], |series| &series.times);

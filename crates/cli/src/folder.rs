@@ -41,13 +41,15 @@ const PICTURES: [&str; 10] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 12] = [
+const FILES: [&str; 14] = [
     "case.toml",
     STATE,
     DOMAIN,
     "summary.json",
     "log.txt",
     "tracks.vtp",
+    "tracks.parquet",
+    "tracks.csv",
     "report.md",
     "report.json",
     "particles.csv",

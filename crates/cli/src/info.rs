@@ -53,7 +53,7 @@ fn print(text: &str) -> Result<()> {
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-fn files(names: &[String]) -> io::Files {
+pub fn files(names: &[String]) -> io::Files {
     match names {
         [one] => io::Files::One(one.into()),
         many => io::Files::List(many.iter().map(Into::into).collect()),

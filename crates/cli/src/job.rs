@@ -7,12 +7,14 @@ mod interpolation;
 mod memory;
 mod motion;
 mod obstacles;
+mod sampled;
 mod seeds;
 mod timed;
 
 pub use description::NodeCount;
 pub use field::{LoadedField, field, size};
 pub use memory::{plan, plan_warnings};
+pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
 pub use seeds::seeds;
 
 use crate::case::{self, Case, FieldSource, Misuse};
@@ -24,6 +26,7 @@ use std::path::Path;
 pub fn check(case: &Case) -> Result<()> {
     inflow::check(case)?;
     seeds::check(case)?;
+    sampled::check(case)?;
     memory::check(case)?;
     motion::check(case)
 }
@@ -83,10 +86,11 @@ fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
 pub fn tracer<'a>(
     case: &Case,
     base: &Path,
-    field: &'a dyn Field,
+    loaded: &'a LoadedField,
     device: &str,
 ) -> Result<Tracer<'a>> {
     use burntrace::Face;
+    let field = &*loaded.field;
     let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
     let trace = &case.trace;
     let mut tracer = Tracer::new(field)
@@ -103,6 +107,7 @@ pub fn tracer<'a>(
         tracer = tracer.face(face, condition.into());
     }
     let resolved = || time_span(case, field);
+    tracer = sampled::add(case, tracer, loaded);
     let tracer = memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?));
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.engine) {

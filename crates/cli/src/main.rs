@@ -10,6 +10,7 @@ mod demo;
 mod density;
 mod devices;
 mod errors;
+mod export;
 mod extend;
 mod figure_dir;
 mod fingerprint;
@@ -26,6 +27,7 @@ mod notes;
 mod page;
 mod pictures;
 mod plan;
+mod probe;
 mod progress;
 mod render;
 mod report;
@@ -58,10 +60,12 @@ fn main() -> ExitCode {
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
         args::Command::Plan(plan) => plan::execute(&plan),
+        args::Command::Probe(probe) => probe::execute(&probe),
         args::Command::Density(density) => density::execute(&density),
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
         args::Command::Render(render) => render::execute(&render),
         args::Command::Report(report) => report::execute(&report),
+        args::Command::Export(export) => export::execute(&export),
         args::Command::Verify(verify) => verify::execute(&verify),
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Bench(bench) => bench::execute(&bench),

@@ -219,6 +219,7 @@ impl RunInfo {
             return commands;
         };
         commands.extend(["report", "render"].map(|name| format!("burntrace {name} {root}")));
+        commands.push(format!("burntrace export {root} --to parquet"));
         if !self.counts.slots.iter().any(|(status, _)| *status == Status::Active) {
             return commands;
         }

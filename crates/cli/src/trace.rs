@@ -58,7 +58,7 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let loaded = job::field(case, base, &device, notes)?;
     let domain = job::domain(case, loaded.field.domain())?;
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
-    let tracer = job::tracer(case, base, &*loaded.field, &device.name)?;
+    let tracer = job::tracer(case, base, &loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
     let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
     warnings.extend(about_seeds);
@@ -223,6 +223,7 @@ impl CaseRun<'_> {
             0 => io::TrackWriter::new(store),
             _ => io::TrackWriter::resume(store, watch.checkpoint.durable()),
         };
+        let writer = writer.units((&self.case.units).into());
         let state = watch.checkpoint.take_state();
         let mut sink = CountingSink::new(writer, watch.shared);
         let prepared = match &state {

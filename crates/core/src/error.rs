@@ -79,6 +79,10 @@ pub enum Error {
     #[error("the mesh is not valid: {0}")]
     Mesh(String),
 
+    /// Arrays beside the velocity, or the request to sample them, are not valid.
+    #[error("the arrays of the field are not valid: {0}")]
+    Arrays(String),
+
     /// A frame has a wrong number of values.
     #[error("frame {frame} has {found} numbers; give {expected} ({placement} x 3 components)")]
     FrameSize {

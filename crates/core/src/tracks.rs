@@ -1,6 +1,6 @@
 //! Results of a run: saves, tracks and ends.
 
-use crate::{Error, Precision, Result, Status, Summary};
+use crate::{Error, FieldArray, Precision, Result, Status, Summary};
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub struct Save {
     pub velocity: Option<Tensor<2>>,
     /// Number of earlier particles in each slot `[n]`, if slots are re-used.
     pub generation: Option<Tensor<1, Int>>,
+    /// The arrays that are sampled along the tracks, `[n, components]` each, in the order of
+    /// [`SavePlan::arrays`]. An ended particle keeps its last values, an empty slot is NaN.
+    pub arrays: Vec<Tensor<2>>,
 }
 
 /// The plan of all saves, which a sink receives before the first save.
@@ -51,6 +54,8 @@ pub struct SavePlan {
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
     /// Position + image x width is a continuous trajectory.
     pub periods: [f64; 3],
+    /// The arrays that are sampled along the tracks, with different names.
+    pub arrays: Vec<FieldArray>,
 }
 
 /// Release and end of each particle, on the host, in the order of the slots. If slots are re-used,
@@ -204,6 +209,7 @@ pub struct Tracks {
     instances: Vec<ParticleInstance>,
     ends: Ends,
     periods: [f64; 3],
+    arrays: Vec<FieldArray>,
     summary: Option<Summary>,
 }
 
@@ -260,6 +266,15 @@ impl Tracks {
         velocities.filter(|v| !v.is_empty()).map(|v| Tensor::stack(v, 0))
     }
 
+    /// The values `[saves, particles, components]` of an array that was sampled along the tracks, if
+    /// there is one of this name.
+    pub fn array(&self, name: &str) -> Option<Tensor<3>> {
+        let index = self.arrays.iter().position(|array| array.name == name)?;
+        let values: Option<Vec<_>> =
+            self.saves.iter().map(|save| save.arrays.get(index).cloned()).collect();
+        values.filter(|values| !values.is_empty()).map(|values| Tensor::stack(values, 0))
+    }
+
     /// [`Status`] codes `[particles]` of the last save.
     ///
     /// # Panics
@@ -299,6 +314,7 @@ impl TrackSink for Tracks {
         self.blocks.clear();
         self.particles = plan.particles;
         self.periods = plan.periods;
+        self.arrays.clone_from(&plan.arrays);
         Ok(())
     }
 
@@ -331,6 +347,8 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
     let rest: Option<Vec<_>> = blocks.iter().map(|block| block.rest.clone()).collect();
     let generation: Option<Vec<_>> = blocks.iter().map(|block| block.generation.clone()).collect();
     let first = blocks.first()?;
+    let array = |index: usize| blocks.iter().map(|block| block.arrays[index].clone()).collect();
+    let arrays = (0..first.arrays.len()).map(|index| Tensor::cat(array(index), 0)).collect();
     Some(Save {
         index: first.index,
         time: first.time,
@@ -341,6 +359,7 @@ fn joined(mut blocks: Vec<Save>) -> Option<Save> {
         image: Tensor::cat(blocks.iter().map(|block| block.image.clone()).collect(), 0),
         velocity: velocity.map(|rows| Tensor::cat(rows, 0)),
         generation: generation.map(|rows| Tensor::cat(rows, 0)),
+        arrays,
     })
 }
 
@@ -371,8 +390,9 @@ mod tests {
             rest: None,
             status: codes.clone(),
             image: Tensor::from_data(TensorData::new(wide, [n, 3]), (&device, DType::I32)),
-            velocity: Some(floats),
+            velocity: Some(floats.clone()),
             generation: Some(codes),
+            arrays: vec![floats.clone().narrow(1, 0, 1), floats],
         }
     }
 
@@ -386,6 +406,7 @@ mod tests {
             positions: Precision::F64,
             velocity: true,
             periods: [0.0; 3],
+            arrays: vec![FieldArray::new("T", 1), FieldArray::new("tau", 3)],
         };
         let mut tracks = Tracks::default();
         tracks.begin(&plan).unwrap();
@@ -397,11 +418,16 @@ mod tests {
         assert_eq!(tracks.times(), [0.0, 1.0]);
         let [first, second] = tracks.saves() else { panic!("{}", tracks.saves().len()) };
         let rows = |save: &Save| {
-            let floats = [save.position.clone(), save.velocity.clone().unwrap()];
+            let mut floats = vec![save.position.clone(), save.velocity.clone().unwrap()];
+            floats.extend(save.arrays.clone());
             let ints = [save.status.clone(), save.generation.clone().unwrap()];
             let image = save.image.clone().into_data();
-            (floats.map(Tensor::into_data), ints.map(Tensor::into_data), image)
+            let floats: Vec<_> = floats.into_iter().map(Tensor::into_data).collect();
+            (floats, ints.map(Tensor::into_data), image)
         };
         assert_eq!((first.first, rows(first)), (0, rows(second)));
+        assert_eq!(tracks.array("tau").unwrap().dims(), [2, 7, 3]);
+        assert_eq!(tracks.array("T").unwrap().dims(), [2, 7, 1]);
+        assert!(tracks.array("p").is_none());
     }
 }

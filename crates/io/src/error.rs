@@ -251,6 +251,30 @@ pub enum Error {
         remedy: &'static str,
     },
 
+    /// No tracks are selected, or they cannot be a table.
+    #[error("the tracks cannot be exported: {0}")]
+    Selection(String),
+
+    /// The store does not have a sampled array of this name.
+    #[error("`{}` has no sampled array `{name}`; {}", path.display(), of_names(available))]
+    NoArray {
+        /// The folder.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The names that it has.
+        available: Vec<String>,
+    },
+
+    /// An array that is sampled along the tracks cannot have this name.
+    #[error("a sampled array cannot be called `{name}`: {reason}; give it another name")]
+    ArrayName {
+        /// The name.
+        name: String,
+        /// The problem.
+        reason: String,
+    },
+
     /// A save cannot be stored.
     #[error("save {save} cannot be stored in `{}`: {reason}", path.display())]
     Save {
@@ -290,6 +314,14 @@ impl Error {
     pub(crate) fn system(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
+    }
+}
+
+/// The available sampled arrays, as part of a message.
+fn of_names(available: &[String]) -> String {
+    match available {
+        [] => "it has no sampled arrays".into(),
+        names => format!("it has `{}`", names.join("`, `")),
     }
 }
 

@@ -3,6 +3,7 @@
 //! * [`checkpoint`]: checkpoint files for resuming a stopped run.
 //! * [`series`]: a velocity field in one or several VTK files, on a grid, a mesh or scattered
 //!   points, as a [`FrameSource`](burntrace_core::FrameSource).
+//! * [`export`]: tracks as tables: Parquet and CSV files.
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.
 //! * [`surface`]: closed triangle surfaces for obstacles, from STL and VTK files.
@@ -15,9 +16,11 @@
 pub mod checkpoint;
 mod disk;
 mod error;
+pub mod export;
 pub mod image;
 mod listing;
 mod number;
+mod parquet;
 pub mod points;
 pub mod series;
 pub mod surface;
@@ -26,12 +29,13 @@ pub mod vtp;
 
 pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use error::{Error, Result};
+pub use export::{Rows, Selection, write_csv, write_parquet};
 pub use image::{Image, write_image};
 pub use points::{SeedPoints, read_points};
 pub use series::{
-    Association, At, CaseTimes, Files, Frames, MeshSeries, OtherCells, PointSeries, Series,
-    SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
+    Association, At, CaseTimes, Files, Frames, MeshSeries, NamedArray, OtherCells, PointSeries,
+    Series, SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
 pub use tracks::{ParticleState, ParticleTimes, SavedStates, Track, TrackWriter, Tracks};
-pub use vtp::{write_clouds, write_tracks};
+pub use vtp::{write_clouds, write_selected_tracks, write_tracks};

@@ -7,14 +7,17 @@ use crate::{
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
-/// A velocity field on a device.
+/// A velocity field on a device, and other quantities at the same nodes or cells.
 #[derive(Clone, Debug)]
 pub struct FieldTensors {
-    /// Velocity `[frames x values + 1, 4]`, in length per time: u, v, w and a fourth component
-    /// (zero, or a diffusivity), frame after frame. One padding row at the end allows kernels to
-    /// read two values at a time. Zero along flat axes. On a grid x varies fastest; point values
-    /// are in the order of [`PointShape`](crate::PointShape).
+    /// Values `[frames x groups x values + 1, 4]`, frame after frame, and group after group in a
+    /// frame. The first group is the velocity in length per time: u, v, w (zero along flat axes) and
+    /// a fourth component (zero, or a diffusivity). The others are quantities that [`sample`] can
+    /// interpolate. One padding row at the end allows kernels to read two values at a time. On a
+    /// grid x varies fastest; point values are in the order of [`PointShape`](crate::PointShape).
     pub velocity: Tensor<2>,
+    /// Number of groups.
+    pub groups: usize,
     /// On a grid, the node coordinates `[nx + ny + nz]` of its axes, used if the spacing is a
     /// table. For points, the coordinates `[3 (n + NODE_PADDING)]`: all x, padded, all y, all z; 0
     /// on flat axes. For a mesh, see [`MeshShape`](crate::MeshShape).
@@ -24,6 +27,13 @@ pub struct FieldTensors {
     pub index: Tensor<1, Int>,
     /// The field's shape.
     pub shape: FieldShape,
+}
+
+impl FieldTensors {
+    /// Rows of `velocity` per frame.
+    pub fn rows_per_frame(&self) -> usize {
+        self.groups * self.shape.values_per_frame()
+    }
 }
 
 /// State of `n` particles on a device.
@@ -43,6 +53,17 @@ pub struct Particles {
 pub const POSITION: usize = 6;
 
 impl Particles {
+    /// Particles at positions `[n, 3]`, of which nothing else is known, for [`sample`].
+    pub fn at(position: Tensor<2>) -> Self {
+        let [n, _] = position.dims();
+        let (device, dtype) = (position.device(), position.dtype());
+        Particles {
+            position: Tensor::cat(vec![position.clone(), position.zeros_like()], 1),
+            record: Tensor::zeros([n, record::RECORD], (&device, DType::I32)),
+            fraction: Tensor::zeros([n], (&device, dtype)),
+        }
+    }
+
     /// Positions `[n, 3]` without their rests.
     pub fn coordinates(&self) -> Tensor<2> {
         self.position.clone().narrow(1, 0, 3)
@@ -188,11 +209,7 @@ pub fn advance(
     geometry: &GeometryTensors,
     segment: Segment,
 ) -> Launched {
-    let state = ops::State {
-        position: particles.position.into_dispatch(),
-        record: particles.record.into_dispatch(),
-        fraction: particles.fraction.into_dispatch(),
-    };
+    let state = state(particles);
     let geometry = ops::Geometry {
         rows: geometry.rows.clone().into_dispatch(),
         numbers: geometry.numbers.clone().into_dispatch(),
@@ -212,14 +229,15 @@ pub fn advance(
     }
 }
 
-/// Velocity `[n, 3]` at positions `[n, 3]`, at the start of the segment's first step.
+/// All groups of values of a field `[n, groups x 4]` at the positions of `n` particles, at the start of
+/// the segment's first step. The cell of each particle is found once.
 ///
 /// # Panics
 ///
 /// As [`advance`].
-pub fn sample(position: Tensor<2>, field: &FieldTensors, segment: Segment) -> Tensor<2> {
+pub fn sample(particles: Particles, field: &FieldTensors, segment: Segment) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as TraceBackend>::sample(
-        position.into_dispatch(),
+        state(particles),
         primitive(field),
         segment,
     ))
@@ -238,8 +256,17 @@ pub fn locate(position: Tensor<2>, field: &FieldTensors) -> Tensor<1, Int> {
     ))
 }
 
+fn state(particles: Particles) -> ops::State<Dispatch> {
+    ops::State {
+        position: particles.position.into_dispatch(),
+        record: particles.record.into_dispatch(),
+        fraction: particles.fraction.into_dispatch(),
+    }
+}
+
 fn primitive(field: &FieldTensors) -> ops::Sampled<Dispatch> {
     ops::Sampled {
+        groups: field.groups,
         velocity: field.velocity.clone().into_dispatch(),
         coordinates: field.coordinates.clone().into_dispatch(),
         index: field.index.clone().into_dispatch(),

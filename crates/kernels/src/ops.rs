@@ -11,8 +11,10 @@ use burn::backend::{
 /// A field's tensors on a backend. See [`FieldTensors`](crate::FieldTensors) for shapes.
 #[derive(ExtensionType)]
 pub struct Sampled<B: Backend> {
-    /// Velocity, padded to four components.
+    /// Groups of four values, the first of them velocities.
     pub velocity: FloatTensor<B>,
+    /// Number of groups.
+    pub groups: usize,
     /// Coordinates of nodes.
     pub coordinates: FloatTensor<B>,
     /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
@@ -70,9 +72,9 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> Advanced<Self>;
 
-    /// Velocity at positions `[n, 3]` at the start of the segment's first step.
+    /// All groups of values at the particles' positions at the start of the segment's first step.
     fn sample(
-        position: FloatTensor<Self>,
+        #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,
         segment: Segment,
     ) -> FloatTensor<Self>;

@@ -1,6 +1,9 @@
 //! The integers that are stored for each particle.
 
-use crate::Status;
+use crate::{
+    Status,
+    status::{ACTIVE, WAITING},
+};
 use std::mem::offset_of;
 
 /// The integers of a particle: a row of [`Particles::record`](crate::Particles::record).
@@ -30,6 +33,14 @@ impl Record {
     /// The record of a particle that has a status, and nothing else yet.
     pub fn with(status: Status, step: i32, location: i32) -> Self {
         Record { status: status.code(), step, location, ..Record::default() }
+    }
+
+    /// One more than the number of a mesh cell near a particle that has not ended, or 0.
+    pub(crate) fn near_cell(&self) -> i32 {
+        match self.status {
+            ACTIVE | WAITING => self.location,
+            _ => 0,
+        }
     }
 
     /// Records as the integers of a tensor.

@@ -35,3 +35,24 @@ pub struct Segment {
     /// Rules for the re-use of slots.
     pub reinjection: Option<ReinjectionRules>,
 }
+
+impl Segment {
+    /// Steps in an unbounded box: no obstacles, no walk, and nothing else beside the field.
+    pub fn new(clock: Arc<Clock>, steps: Vec<Step>) -> Self {
+        Segment {
+            steps,
+            first_step: 0,
+            first_slot: 0,
+            scheme: Scheme::default(),
+            clock,
+            boundary: Boundary::open(),
+            obstacles: Arc::new([]),
+            has_holes: false,
+            stagnant_speed: 0.0,
+            adaptive: None,
+            drift: [0.0; 3],
+            walk: None,
+            reinjection: None,
+        }
+    }
+}

@@ -15,13 +15,14 @@ mod residence;
 mod result;
 mod rows;
 mod trajectory;
+mod values;
 
 pub use groups::{Groups, Pairs};
 pub use histogram::Histogram;
 pub use residence::EXACT_TIMES;
 pub use result::{
-    Counted, EndStatistics, GroupStatistics, ParticleStatistics, Quantile, ResidenceTimes,
-    SaveStatistics, SpeedFrom, TrackStatistics,
+    ArrayStatistics, Counted, EndStatistics, GroupStatistics, ParticleStatistics, Quantile,
+    ResidenceTimes, SaveStatistics, SpeedFrom, TrackStatistics,
 };
 
 use crate::{Error, Result};

@@ -3,8 +3,8 @@
 //! Chunks start at multiples of [`CHUNK`]. Within a chunk slots are summed in order, and chunks are merged
 //! in order, so the results do not depend on the blocks of a save or the number of threads.
 
-use super::{Counted, Groups, SaveStatistics, trajectory::SlotTrajectory};
-use burntrace_core::Status;
+use super::{Counted, Groups, SaveStatistics, trajectory::SlotTrajectory, values::ArrayMoments};
+use burntrace_core::{FieldArray, Status};
 
 /// Number of slots, or pairs of slots, in a chunk.
 pub(super) const CHUNK: usize = 4096;
@@ -87,12 +87,19 @@ pub(super) struct Moments {
     displacement: [f64; 3],
     moving: u64,
     speed: f64,
+    arrays: ArrayMoments,
 }
 
 impl Moments {
     /// Adds a particle at a save, by the method of B. P. Welford (*Note on a method for calculating
     /// corrected sums of squares and products*, 1962).
-    pub fn add(&mut self, particle: &SlotTrajectory, speed: Option<f64>, counted: Counted) {
+    pub fn add(
+        &mut self,
+        particle: &SlotTrajectory,
+        speed: Option<f64>,
+        counted: Counted,
+        values: &[f64],
+    ) {
         match particle.status {
             Status::Waiting => self.waiting += 1,
             Status::Active => self.active += 1,
@@ -107,6 +114,7 @@ impl Moments {
             return;
         }
         self.counted += 1;
+        self.arrays.add(values);
         let weight = 1.0 / self.counted as f64;
         for (d, displacement) in particle.displacement().into_iter().enumerate() {
             let deviation = particle.last[d] - self.mean[d];
@@ -117,7 +125,7 @@ impl Moments {
     }
 
     /// The statistics of the save, without pairs.
-    pub fn to_statistics(&self) -> SaveStatistics {
+    pub fn to_statistics(&self, arrays: &[FieldArray]) -> SaveStatistics {
         let n = self.counted as f64;
         let if_any = |row: [f64; 3]| (self.counted > 0).then_some(row);
         SaveStatistics {
@@ -133,6 +141,7 @@ impl Moments {
             pair_dispersion: None,
             moving: self.moving,
             mean_speed: (self.moving > 0).then(|| self.speed / self.moving as f64),
+            arrays: self.arrays.to_statistics(arrays),
         }
     }
 }
@@ -149,6 +158,7 @@ impl Merge for Moments {
         self.counted += other.counted;
         self.moving += other.moving;
         self.speed += other.speed;
+        self.arrays.merge(&other.arrays);
         if other.counted == 0 {
             return;
         }

@@ -6,7 +6,7 @@ use super::rows::{self, RowContext};
 use super::trajectory::{Observation, SlotTrajectory};
 use super::{Options, ParticleStatistics, SaveStatistics, SpeedFrom, pairs};
 use crate::{Error, Result};
-use burn::tensor::{Element, ElementConversion, TensorData};
+use burn::tensor::{Element, ElementConversion, Tensor, TensorData};
 use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -44,6 +44,8 @@ struct SaveBlock {
     image: Option<Vec<i32>>,
     velocity: Option<Vec<f64>>,
     generation: Option<Vec<i32>>,
+    /// The values of each sampled array, with its number of components.
+    arrays: Vec<(usize, Vec<f64>)>,
 }
 
 /// The result of a chunk: its sums, and the trajectories of replaced particle instances by slot.
@@ -158,7 +160,7 @@ impl Recording {
         let totals = std::mem::replace(&mut self.totals, Totals::new(groups));
         for ((saves, moments), pairs) in self.saves.iter_mut().zip(totals.iter()).zip(pairs.iter())
         {
-            let mut save = moments.to_statistics();
+            let mut save = moments.to_statistics(&self.plan.arrays);
             pairs.write_to(&mut save);
             saves.push(save);
         }
@@ -246,6 +248,7 @@ impl SaveBlock {
             image: has_image.then(|| numbers(save.image.try_into_data())).transpose()?,
             velocity: save.velocity.map(|rows| numbers(rows.try_into_data())).transpose()?,
             generation: save.generation.map(|row| numbers(row.try_into_data())).transpose()?,
+            arrays: save.arrays.into_iter().map(values).collect::<Result<_>>()?,
         };
         let has_length =
             |length: Option<usize>, width: usize| length.unwrap_or(count * width) == count * width;
@@ -253,7 +256,8 @@ impl SaveBlock {
             && has_length(Some(block.status.len()), 1)
             && has_length(block.image.as_ref().map(Vec::len), 3)
             && has_length(block.velocity.as_ref().map(Vec::len), 3)
-            && has_length(block.generation.as_ref().map(Vec::len), 1);
+            && has_length(block.generation.as_ref().map(Vec::len), 1)
+            && block.arrays.iter().all(|(n, values)| has_length(Some(values.len()), *n));
         match fits {
             true => Ok(block),
             false => Err(Error::Statistics(format!(
@@ -280,9 +284,16 @@ impl SaveBlock {
                 replaced.push((slot, *trajectory));
             }
             let speed = trajectory.update(&observed, dt);
-            sums.next(options.group_of(slot)).add(trajectory, speed, options.counted);
+            let values = self.values(row);
+            sums.next(options.group_of(slot)).add(trajectory, speed, options.counted, &values);
         }
         (sums, replaced)
+    }
+
+    /// The values of all sampled arrays in a row.
+    fn values(&self, row: usize) -> Vec<f64> {
+        let of_row = |(n, values): &(usize, Vec<f64>)| values[n * row..n * (row + 1)].to_vec();
+        self.arrays.iter().flat_map(of_row).collect()
     }
 
     fn observation(&self, row: usize, periods: [f64; 3]) -> Observation {
@@ -298,6 +309,12 @@ impl SaveBlock {
             generation: self.generation.as_ref().map_or(0, |numbers| numbers[row] as u32),
         }
     }
+}
+
+/// The number of components of an array, and its values.
+fn values(rows: Tensor<2>) -> Result<(usize, Vec<f64>)> {
+    let [_, components] = rows.dims();
+    Ok((components, numbers(rows.try_into_data())?))
 }
 
 /// The values of a tensor.

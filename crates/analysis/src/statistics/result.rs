@@ -81,7 +81,7 @@ pub struct GroupStatistics {
 }
 
 /// Statistics of a group of particles at one save. Positions are unwrapped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SaveStatistics {
     /// Number of slots without a released particle.
     pub waiting: u64,
@@ -112,6 +112,30 @@ pub struct SaveStatistics {
     pub moving: u64,
     /// Mean speed (length per time).
     pub mean_speed: Option<f64>,
+    /// Each component of each array that is sampled along the tracks, in the order of
+    /// [`SavePlan::arrays`](burntrace_core::SavePlan::arrays).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrays: Vec<ArrayStatistics>,
+}
+
+/// Statistics of a component of a sampled array at a save, in the array's unit, over the particles that
+/// count and have a finite value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArrayStatistics {
+    /// Name of the array.
+    pub name: String,
+    /// Index of the component; `None` for a scalar.
+    pub component: Option<usize>,
+    /// Number of values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// Their mean squared distance from the mean (over n, not n - 1).
+    pub variance: Option<f64>,
+    /// The smallest value.
+    pub min: Option<f64>,
+    /// The largest value.
+    pub max: Option<f64>,
 }
 
 /// Statistics of the particles with one end status.

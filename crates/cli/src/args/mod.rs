@@ -1,7 +1,9 @@
 //! The command line.
 
+mod export;
 mod results;
 
+pub use export::{ExportArgs, ExportFormat, ExportRows};
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
 };
@@ -36,6 +38,8 @@ pub enum Command {
     Run(RunArgs),
     /// Estimate the memory of a case, and choose batches and frames, without running it
     Plan(PlanArgs),
+    /// Interpolate the arrays of files at given positions and times
+    Probe(ProbeArgs),
     /// Estimate the particle density (KDE, SPH, histogram) as image data and pictures
     Density(Box<DensityArgs>),
     /// Compute finite-time Lyapunov exponents (FTLE) from the tracks of a run
@@ -44,6 +48,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Write report.md and report.json of a run: statistics, pictures and timings
     Report(ReportArgs),
+    /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
+    Export(ExportArgs),
     /// Compare the tracks of a run with their checksums
     Verify(VerifyArgs),
     /// List usable devices, and the reasons why others are not usable
@@ -145,6 +151,34 @@ pub struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct ProbeArgs {
+    /// A file, a pattern such as `run/u_*.vti`, several files, or a .pvd
+    #[arg(required = true)]
+    pub files: Vec<String>,
+    /// Positions: a CSV file with columns x, y, z and optionally time, or the points of a VTK file
+    #[arg(long, value_name = "FILE")]
+    pub at: PathBuf,
+    /// Times; by default those of the file of positions, or of a single frame
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    pub time: Vec<f64>,
+    /// Arrays, such as `p,T`; by default all
+    #[arg(long, value_delimiter = ',')]
+    pub fields: Vec<String>,
+    /// Interpolation in space; by default that of the kind of file
+    #[arg(long, value_parser = ["grid", "mesh", "nearest"])]
+    pub interpolation: Option<String>,
+    /// Time between files without a time; multiplies the numbers in their names
+    #[arg(long)]
+    pub file_dt: Option<f64>,
+    /// Device: auto, flex, ndarray, vulkan:0, wgpu:0, cuda:0, metal:0, rocm:0
+    #[arg(long, default_value = "flex")]
+    pub device: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Args)]

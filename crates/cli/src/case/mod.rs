@@ -11,6 +11,7 @@ mod motion;
 mod obstacle;
 mod read;
 mod run;
+mod save;
 mod seeds;
 mod units;
 mod value;
@@ -26,6 +27,7 @@ pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
+pub use save::{Reporting, SampledArray, Save, VtkOutput};
 pub use seeds::{Repeat, SeedShape, Seeds, SeedsOutside};
 pub use units::Units;
 
@@ -133,6 +135,9 @@ impl Case {
                 *path = folder.join(&*path);
             }
         }
+        for sampled in &mut self.save.fields {
+            sampled.files = sampled.files.take().map(|files| files.within(folder));
+        }
         for given in &mut self.seeds {
             if let SeedShape::File { path } | SeedShape::Run { path } = &mut given.shape {
                 *path = folder.join(&*path);
@@ -239,37 +244,4 @@ pub struct Trace {
     pub drift: [f64; 3],
     pub engine: Engine,
     pub stagnant_speed: f64,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Save {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every_time: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<Vec<f64>>,
-    pub velocity: bool,
-    pub vtk: Vec<VtkOutput>,
-    pub report: Reporting,
-}
-
-/// Whether a run ends with a report and pictures.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reporting {
-    /// If it takes little time compared with the run.
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-/// Files for ParaView.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VtkOutput {
-    Lines,
-    Clouds,
 }

@@ -1,5 +1,6 @@
-//! The units of the data, for pictures and reports.
+//! The units of the data, for pictures, reports and the attributes of the tracks.
 
+use burntrace::io;
 use serde::{Deserialize, Serialize};
 
 /// The units of lengths and times. Nothing is converted.
@@ -34,6 +35,12 @@ impl Units {
     /// The unit of rates; empty if the unit of time is unknown.
     pub fn rate(&self) -> String {
         if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
+    }
+}
+
+impl From<&Units> for io::tracks::Units {
+    fn from(units: &Units) -> Self {
+        Self { length: units.length.clone(), time: units.time.clone() }
     }
 }
 

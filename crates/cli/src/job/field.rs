@@ -3,6 +3,7 @@
 use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, MeshFieldCounts},
     domain, interpolation, memory, motion,
+    sampled::{self, SampledField},
     timed::{Tally, Timed},
 };
 use crate::{
@@ -35,15 +36,30 @@ pub struct LoadedField {
     pub upload_seconds: f64,
     /// Bytes and time of reading, during the run too.
     pub tally: Arc<Tally>,
+    /// Other fields, which are sampled along the tracks.
+    pub sampled: Vec<SampledField>,
 }
 
 /// Loads the field of a case onto a device. Relative file names are resolved in `base`.
 pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
     interpolation::check(case)?;
-    match &case.field.source {
+    let mut loaded = match &case.field.source {
         FieldSource::Files(given) => file_field(case, (given, base), device, notes),
         FieldSource::Flow(given) => flow_field(case, given, device),
-    }
+    }?;
+    let start = Instant::now();
+    loaded.sampled = sampled::others(case, base, device, &*loaded.field)?;
+    loaded.read_seconds += start.elapsed().as_secs_f64();
+    Ok(loaded)
+}
+
+/// Opens a series of files with the arrays that are sampled along the tracks.
+macro_rules! open {
+    ($series:ty, $case:expr, $files:expr, $options:expr) => {{
+        let series = <$series>::open($files, $options).map_err(Misuse::of)?;
+        let own = sampled::own($case, series.velocity(), &series.info().arrays);
+        series.with_arrays(&own).map_err(Misuse::of)?
+    }};
 }
 
 fn file_field(
@@ -68,19 +84,19 @@ fn file_field(
     let opened = || start.elapsed().as_secs_f64();
     let (mut loaded, open_seconds) = match given.interpolation {
         Interpolation::Grid {} => {
-            let series = io::Series::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::Series, case, files, &options);
             let (origin, seconds) = (origin(series.info(), given), opened());
             let grid =
                 PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
             (load_grid(Box::new(grid), case, device, origin)?, seconds)
         }
         Interpolation::Mesh { .. } => {
-            let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::MeshSeries, case, files, &options);
             let (origin, seconds) = (origin(series.info(), given), opened());
             (load_mesh(Box::new(series), (case, given), device, origin, notes)?, seconds)
         }
         Interpolation::Nearest {} | Interpolation::InverseDistance { .. } => {
-            let series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::PointSeries, case, files, &options);
             let (origin, seconds) = (origin(series.info(), given), opened());
             (load_points(Box::new(series), (case, given), device, origin)?, seconds)
         }
@@ -147,17 +163,17 @@ pub fn size(case: &Case, base: &Path) -> Result<FieldSize> {
     let (files, options) = (given.files.clone().within(base), series_options(given));
     Ok(match given.interpolation {
         Interpolation::Grid {} => {
-            let series = io::Series::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::Series, case, files, &options);
             let grid =
                 PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
             FieldSize::grid(&grid, precision)
         }
         Interpolation::Mesh { .. } => {
-            let series = io::MeshSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::MeshSeries, case, files, &options);
             FieldSize::mesh(&series, precision)
         }
         Interpolation::Nearest {} | Interpolation::InverseDistance { .. } => {
-            let series = io::PointSeries::open(files, &options).map_err(Misuse::of)?;
+            let series = open!(io::PointSeries, case, files, &options);
             FieldSize::points(&series, precision)
         }
     })
@@ -178,6 +194,7 @@ fn flow_field(case: &Case, given: &FlowField, device: &OpenDevice) -> Result<Loa
             read_seconds: 0.0,
             upload_seconds: 0.0,
             tally: Arc::default(),
+            sampled: Vec::new(),
         });
     };
     let frames = sampled(flow, domain, sample)?;
@@ -247,6 +264,7 @@ fn series_options(field: &FileField) -> io::SeriesOptions {
         velocity: field.velocity.clone().unwrap_or_default(),
         prefer: field.prefer,
         diffusivity: field.diffusivity.clone(),
+        arrays: Vec::new(),
         ignore_hidden: field.ignore_hidden,
         other_cells,
     }
@@ -325,10 +343,22 @@ fn load<S: FrameSource + ?Sized>(
     let upload_seconds = (start.elapsed().as_secs_f64() - read_seconds).max(0.0);
     let description = FieldDescription { origin, counts };
     let json = description.json()?;
-    Ok(LoadedField { field, description, json, read_seconds, upload_seconds, tally })
+    Ok(LoadedField {
+        field,
+        description,
+        json,
+        read_seconds,
+        upload_seconds,
+        tally,
+        sampled: Vec::new(),
+    })
 }
 
-fn field_options(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<FieldOptions> {
+pub(super) fn field_options(
+    case: &Case,
+    size: &FieldSize,
+    device: &OpenDevice,
+) -> Result<FieldOptions> {
     let field = &case.field;
     Ok(FieldOptions {
         precision: case.run.precision.into(),

@@ -1,8 +1,8 @@
 //! Bytes read and time spent reading frames.
 
 use burntrace::{
-    FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource, SourceError,
-    mesh::Cells,
+    FieldArray, FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource,
+    SourceError, mesh::Cells,
 };
 use std::sync::{
     Arc,
@@ -18,7 +18,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Bytes of velocities and diffusivities, in the precision of the source.
+    /// Bytes of velocities, diffusivities and arrays, in the precision of the source.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -73,6 +73,14 @@ impl<S: MeshSource + ?Sized> MeshSource for Timed<S> {
 impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
+    }
+
+    fn arrays(&self) -> &[FieldArray] {
+        self.source.arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        self.source.has_velocity()
     }
 
     fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {

@@ -16,6 +16,7 @@ pub fn markdown(report: &RunReport) -> String {
     figures(report, &mut text);
     ends(report, &mut text);
     dispersion(report, &mut text);
+    arrays(report, &mut text);
     timings(report, &mut text);
     case(report, &mut text);
     text
@@ -111,6 +112,34 @@ fn dispersion(report: &RunReport, text: &mut String) {
              slots. Speeds are computed from {source}.\n"
         ),
     );
+}
+
+/// Values of sampled arrays over the active particles, at the first and the last save.
+fn arrays(report: &RunReport, text: &mut String) {
+    let statistics = &report.statistics;
+    let saves = &statistics.all.saves;
+    let Some(last) = saves.len().checked_sub(1).filter(|_| !saves[0].arrays.is_empty()) else {
+        return;
+    };
+    heading(text, "Sampled arrays over the active particles");
+    row(
+        text,
+        &["save", "time", "array", "values", "mean", "standard deviation", "minimum", "maximum"],
+    );
+    row(text, &["---:", "---:", "---", "---:", "---:", "---:", "---:", "---:"]);
+    for save in [0, last].into_iter().take(saves.len()) {
+        let (index, time) = (save.to_string(), number(Some(statistics.times[save])));
+        for array in &saves[save].arrays {
+            let name = match array.component {
+                Some(component) => format!("{}:{component}", array.name),
+                None => array.name.clone(),
+            };
+            let deviation = array.variance.map(f64::sqrt);
+            let [mean, deviation, min, max] =
+                &[array.mean, deviation, array.min, array.max].map(number);
+            row(text, &[&index, &time, &name, &array.count.to_string(), mean, deviation, min, max]);
+        }
+    }
 }
 
 /// Device, settings and timings, from the summary of the run.

@@ -140,7 +140,10 @@ fn files() -> Vec<String> {
         ),
         files(
             "files = [\"u_2.vti\", \"u_9.vti\"], velocity = \"velocity\", ignore_file_times = true, times = [0.0, 1.0]",
-            inside,
+            &format!(
+                "{inside}\nsave = {{ report = \"never\", fields = [{{ array = \"velocity\", name = \"v\" }}, \
+                 \"slow\", {{ array = \"slow\", name = \"calm\", files = \"u_2.vti\", prefer = \"cell\" }}] }}"
+            ),
         ),
         files(
             "files = \"K.vti\", diffusivity = \"K\", periodic_axes = [\"x\"], ignore_hidden = true",

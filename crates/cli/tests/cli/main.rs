@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod arrays;
 mod bench;
+mod export;
 mod extend;
 mod fuzz;
 mod holes;

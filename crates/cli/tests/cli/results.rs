@@ -372,6 +372,7 @@ fn info_describes_a_run_and_the_commands_for_it() {
         "5 of 5, t = 0 to 1",
         "48 = 48 active at the last save",
         "burntrace report out",
+        "burntrace export out --to parquet",
         "burntrace density out",
         "burntrace ftle out",
     ] {

@@ -82,9 +82,8 @@ fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
     assert!(page.contains("unfinished"));
     // The run is not changed by this.
     done(path, &RESUME);
-    std::fs::remove_dir_all(path.join("whole/tracks/density")).unwrap();
-    for axis in ["x", "y", "z"] {
-        std::fs::remove_dir_all(path.join(format!("whole/tracks/density_{axis}"))).unwrap();
+    for save in [last.as_str(), "3"] {
+        done(path, &["density", "out", "--save", save]);
     }
     assert_same(path, ["whole", "out"]);
     assert!(!path.join("out/domain.json").exists());
@@ -137,6 +136,7 @@ fn a_run_without_a_complete_save_says_so() {
         positions: Precision::F32,
         velocity: false,
         periods: [0.0; 3],
+        arrays: Vec::new(),
     };
     TrackWriter::new(out.join("tracks")).begin(&plan).unwrap();
     refused();

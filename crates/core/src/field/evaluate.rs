@@ -3,6 +3,7 @@
 use super::{Field, Sampled, domain::measured, interface::origin, sampled::origin_row};
 use crate::{Error, Result};
 use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
+use burntrace_kernels::{Particles, Segment};
 
 /// Velocity `[n, 3]` at positions `[n, 3]`, measured from the field's [`origin`].
 ///
@@ -17,6 +18,65 @@ pub(crate) fn velocity(field: &dyn Field, position: Tensor<2>, time: f64) -> Res
         None => field.velocity(plain(field, position), time),
     };
     validated(field, "velocity", found, [count, 3])
+}
+
+/// All groups of values `[n, groups x 4]` of a sampled field at positions `[n, 3]` in the data's
+/// coordinates; NaN outside the field.
+///
+/// # Errors
+///
+/// [`Error::OutsideTime`] if the field is not known at the time, [`Error::Arrays`] for positions in
+/// another shape, precision or device, and [`Error::Source`] if a frame cannot be read.
+pub(crate) fn samples(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
+    check_positions(field, &position)?;
+    if let Some([first, last]) = field.times().filter(|[a, b]| !(*a..=*b).contains(&time)) {
+        return Err(Error::OutsideTime { t0: time, t1: time, first, last });
+    }
+    let origin = origin(field);
+    let position = match origin {
+        [0.0, 0.0, 0.0] => position,
+        _ => position.clone() - origin_row(origin, &position),
+    };
+    samples_from_origin(field, position, time)
+}
+
+fn check_positions(field: &dyn Field, position: &Tensor<2>) -> Result<()> {
+    let (dtype, device) = (field.precision().dtype(), field.device());
+    let is_valid = position.dims()[1] == 3 && position.dtype() == dtype;
+    if is_valid && position.device() == device {
+        return Ok(());
+    }
+    Err(Error::Arrays(format!(
+        "the positions to sample at are {:?} in {:?} on {:?}; give [n, 3] in {dtype:?} on {device:?}",
+        position.dims(),
+        position.dtype(),
+        position.device()
+    )))
+}
+
+/// As [`samples`], at positions measured from the field's [`origin`], at a time at which the field is
+/// known.
+pub(crate) fn samples_from_origin(
+    field: &dyn Field,
+    position: Tensor<2>,
+    time: f64,
+) -> Result<Tensor<2>> {
+    let (Some(sampled), Some(from_origin)) = (field.sampled(), field.origin_view()) else {
+        return Err(Error::Arrays("only fields on grids, meshes and points have them".into()));
+    };
+    let values = match position.device().is_autodiff() {
+        true => from_origin.values_from_origin(position.clone(), time),
+        false => {
+            let particles = Particles::at(position.clone());
+            let has_holes = sampled.traits.has_holes || !sampled.lanes.arrays().is_empty();
+            let segment = |clock, steps| Segment { has_holes, ..Segment::new(clock, steps) };
+            sampled.values(particles, time, segment)?
+        }
+    };
+    sampled.failure()?;
+    let is_outside = from_origin.contains_from_origin(&position).bool_not();
+    let is_outside = is_outside.expand(values.dims());
+    Ok(values.mask_fill(is_outside, f64::NAN))
 }
 
 /// Velocity `[n, 3]` at positions `[n, 3]`, measured from the origin, and a time for each of them.

@@ -9,7 +9,7 @@ use super::{
     source::GridSource,
 };
 use crate::{Error, Result};
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, GridShape, Placement, Spacing};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl GridField {
         let measured = |d: usize| axes[d].iter().map(|x| x - origin[d]).collect::<Vec<_>>();
         let measured = [0, 1, 2].map(measured);
         let shape = grid_shape(&measured, placement);
-        let time = input.time(options)?;
+        let (time, lanes) = (input.time(options)?, input.lanes()?);
         let nodes = measured.concat();
         let layout = Layout {
             shape: FieldShape::Grid(shape),
@@ -78,6 +78,7 @@ impl GridField {
             averaged: false,
             order: None,
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
+            lanes: lanes.clone(),
             name: name(&shape),
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
@@ -90,6 +91,7 @@ impl GridField {
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
+                groups: lanes.groups(),
                 coordinates: Tensor::from_data(nodes, (device, dtype)),
                 index: Tensor::from_data(index, (device, DType::I32)),
                 shape: FieldShape::Grid(shape),
@@ -101,6 +103,7 @@ impl GridField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            lanes,
         };
         Ok(GridField { sampled, shape })
     }
@@ -113,6 +116,11 @@ impl GridField {
     /// Nodes per axis, x first.
     pub fn nodes(&self) -> [usize; 3] {
         self.shape.nodes
+    }
+
+    /// Mask of the positions `[n, 3]` in the grid `[n, 1]`.
+    fn contains(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
+        self.sampled.is_in_domain(position)
     }
 
     /// Cell indices and local coordinates of positions `[n, 3]`, for each axis.

@@ -1,8 +1,8 @@
 //! The trait of velocity fields.
 
-use super::{domain::Domain, sampled::Sampled};
-use crate::{Precision, mesh::Mesh};
-use burn::tensor::{Device, Tensor};
+use super::{arrays::Samples, domain::Domain, sampled::Sampled};
+use crate::{Precision, Result, mesh::Mesh};
+use burn::tensor::{Bool, Device, Tensor};
 
 /// A velocity field that a tracer can follow.
 ///
@@ -45,6 +45,22 @@ pub trait Field: Send + Sync {
     /// Whether the field has a [diffusivity](Field::diffusivity).
     fn has_diffusivity(&self) -> bool {
         false
+    }
+
+    /// The velocity, and the [arrays](crate::FrameSource::arrays) of a field on a grid, a mesh or
+    /// points, at positions `[n, 3]` and one time, in the data's units. Such a field is sampled by the
+    /// fused operation, on a device that tracks gradients by tensor operations; NaN outside the field
+    /// and in holes.
+    ///
+    /// # Errors
+    ///
+    /// Of fields on grids, meshes and points: [`Error::OutsideTime`](crate::Error::OutsideTime) if the
+    /// field is not known at the time, [`Error::Arrays`](crate::Error::Arrays) for positions in another
+    /// shape, precision or device, and [`Error::Source`](crate::Error::Source) if a frame cannot be
+    /// read.
+    fn sample(&self, position: Tensor<2>, time: f64) -> Result<Samples> {
+        let velocity = Some(self.velocity(position, time));
+        Ok(Samples { velocity, arrays: Vec::new() })
     }
 
     /// The domain box of the field.
@@ -97,6 +113,12 @@ pub trait FromOrigin {
 
     /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time.
     fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
+
+    /// All groups of values `[n, groups x 4]` at positions `[n, 3]` and one time.
+    fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
+
+    /// Mask of the positions `[n, 3]` in the field `[n, 1]`.
+    fn contains_from_origin(&self, position: &Tensor<2>) -> Tensor<2, Bool>;
 }
 
 /// The point from which a run in a field measures positions.

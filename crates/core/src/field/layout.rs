@@ -1,6 +1,7 @@
 //! The layout of a source's frames on a device.
 
 use super::{
+    arrays::{ArrayLanes, FieldArray},
     frames::TimeAxis,
     options::NotFinite,
     source::{FrameData, FrameSource},
@@ -46,6 +47,8 @@ pub(super) struct Layout {
     pub order: Option<Arc<dyn Ordered>>,
     /// Flat axes, on which the component of the velocity is dropped.
     pub flat: [bool; 3],
+    /// The quantities of a frame.
+    pub lanes: ArrayLanes,
     /// The expected number and kind of values, for example `64 x 64 x 64 nodes`.
     pub name: String,
     /// Bytes of coordinates and index tables.
@@ -54,9 +57,19 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Values in a frame.
-    pub fn size(&self) -> usize {
+    /// Nodes or cells of a frame.
+    pub fn values(&self) -> usize {
         self.shape.values_per_frame()
+    }
+
+    /// Rows of a frame: a group of four numbers after another for all nodes or cells.
+    pub fn size(&self) -> usize {
+        self.lanes.groups() * self.values()
+    }
+
+    /// The source's index of each value, if it has another order.
+    fn order(&self) -> Option<&[usize]> {
+        self.order.as_ref().map(|order| order.order())
     }
 
     /// Reads frames into separate arrays.
@@ -79,10 +92,11 @@ impl Layout {
     pub fn frame(
         &self,
         frame: usize,
-        FrameData { velocity, diffusivity, hidden }: FrameData,
+        data: FrameData,
         not_finite: NotFinite,
         all: &mut Floats,
     ) -> Result<FrameTraits> {
+        let FrameData { velocity, diffusivity, hidden, arrays } = data;
         let start = all.len();
         if self.averaged && diffusivity.is_some() {
             return Err(Error::Mesh(
@@ -91,27 +105,25 @@ impl Layout {
                     .into(),
             ));
         }
-        if velocity.len() != 3 * self.given {
-            let (found, expected) = (velocity.len(), 3 * self.given);
-            let placement = self.name.clone();
-            return Err(Error::FrameSize { frame, found, expected, placement });
-        }
-        let is_hole = |i: usize| {
-            let is_hidden = hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
-            is_hidden || not_finite == NotFinite::Outside
-        };
-        let bad = match (velocity, &mut *all) {
-            (Floats::F32(v), Floats::F32(all)) => {
-                self.pack(|i| v[i].into(), is_hole, all, |x| x as f32)
+        let is_hidden =
+            |i: usize| hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
+        if self.lanes.has_velocity {
+            let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
+            let bad = self.put_velocity(frame, &velocity, is_hole, all)?;
+            if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
+                let position = (self.position)(first);
+                return Err(Error::NotFinite { frame, count, first, position });
             }
-            (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), is_hole, all, |x| x),
-            (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], is_hole, all, |x| x as f32),
-            (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], is_hole, all, |x| x),
-        };
-        if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
-            let position = (self.position)(first);
-            return Err(Error::NotFinite { frame, count, first, position });
         }
+        all.shift(0..0, 0, start + self.size() * LANES);
+        match all {
+            Floats::F32(all) => {
+                self.put_arrays(frame, &arrays, is_hidden, &mut all[start..], |x| x as f32)
+            }
+            Floats::F64(all) => {
+                self.put_arrays(frame, &arrays, is_hidden, &mut all[start..], |x| x)
+            }
+        }?;
         let has_holes = hidden.is_some() || not_finite == NotFinite::Outside;
         let traits = FrameTraits { has_diffusivity: diffusivity.is_some(), has_holes };
         let Some(diffusivity) = diffusivity else {
@@ -122,6 +134,70 @@ impl Layout {
             Floats::F64(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x),
         }?;
         Ok(traits)
+    }
+
+    /// Appends the velocities of a frame; see [`pack`](Layout::pack).
+    fn put_velocity(
+        &self,
+        frame: usize,
+        velocity: &Floats,
+        is_hole: impl Fn(usize) -> bool,
+        all: &mut Floats,
+    ) -> Result<Option<(usize, usize)>> {
+        if velocity.len() != 3 * self.given {
+            let (found, expected) = (velocity.len(), 3 * self.given);
+            let placement = self.name.clone();
+            return Err(Error::FrameSize { frame, found, expected, placement });
+        }
+        Ok(match (velocity, all) {
+            (Floats::F32(v), Floats::F32(all)) => {
+                self.pack(|i| v[i].into(), is_hole, all, |x| x as f32)
+            }
+            (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), is_hole, all, |x| x),
+            (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], is_hole, all, |x| x as f32),
+            (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], is_hole, all, |x| x),
+        })
+    }
+
+    /// Writes the arrays of a frame into its rows; NaN where they are hidden.
+    fn put_arrays<T>(
+        &self,
+        frame: usize,
+        arrays: &[Floats],
+        is_hidden: impl Fn(usize) -> bool,
+        rows: &mut [T],
+        cast: impl Fn(f64) -> T,
+    ) -> Result<()> {
+        let expected = self.lanes.arrays().len();
+        if arrays.len() != expected {
+            let found = arrays.len();
+            return Err(Error::Arrays(format!(
+                "frame {frame} has {found} arrays; give the {expected} that the source lists"
+            )));
+        }
+        let (values, order) = (self.values(), self.order());
+        for (numbers, (FieldArray { name, components }, first)) in
+            arrays.iter().zip(self.lanes.places())
+        {
+            if numbers.len() != components * self.given {
+                return Err(Error::Arrays(format!(
+                    "`{name}` has {} numbers in frame {frame}; give {} ({} x {components} components)",
+                    numbers.len(),
+                    components * self.given,
+                    self.name
+                )));
+            }
+            for value in 0..values {
+                let i = order.map_or(value, |order| order[value]);
+                for component in 0..*components {
+                    let lane = first + component;
+                    let at = (lane / LANES * values + value) * LANES + lane % LANES;
+                    let number = numbers.get(components * i + component);
+                    rows[at] = cast(if is_hidden(i) { f64::NAN } else { number });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Writes diffusivities into the padding of velocities; 0 in holes, where velocities are NaN.
@@ -142,8 +218,8 @@ impl Layout {
         if count != self.given {
             return wrong();
         }
-        let order = self.order.as_ref().map(|order| order.order());
-        for (value, row) in rows.chunks_exact_mut(LANES).enumerate() {
+        let order = self.order();
+        for (value, row) in rows.chunks_exact_mut(LANES).take(self.values()).enumerate() {
             let number = diffusivity.get(order.map_or(value, |order| order[value]));
             // Only NaN differs from itself.
             #[allow(clippy::eq_op)]
@@ -169,8 +245,8 @@ impl Layout {
         cast: impl Fn(f64) -> T,
     ) -> Option<(usize, usize)> {
         let mut bad: Option<(usize, usize)> = None;
-        let order = self.order.as_ref().map(|order| order.order());
-        for value in 0..self.size() {
+        let order = self.order();
+        for value in 0..self.values() {
             let i = order.map_or(value, |order| order[value]);
             let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
             let mut row = [T::default(); LANES];

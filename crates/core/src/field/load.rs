@@ -1,15 +1,15 @@
 //! Loading of a source's frames to a device.
 
 use super::{
+    arrays::ArrayLanes,
     frames::TimeAxis,
     layout::{FrameTraits, LANES, Layout, check_ends, threads},
     options::FieldOptions,
     source::FrameSource,
     stream::Stream,
 };
-use crate::{Error, Precision, Result, floats::Floats};
+use crate::{Error, Result, floats::Floats};
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::FieldShape;
 use std::sync::Arc;
 
 /// A source that is borrowed to read all frames at once, or owned to read them during the run.
@@ -26,6 +26,14 @@ impl Input<'_> {
             Input::Owned(source) => source.times(),
         };
         TimeAxis::new(times.to_vec(), options.outside_time, options.in_time)
+    }
+
+    /// The quantities of the frames.
+    pub fn lanes(&self) -> Result<ArrayLanes> {
+        match self {
+            Input::Borrowed(source) => ArrayLanes::checked(*source),
+            Input::Owned(source) => ArrayLanes::checked(&**source),
+        }
     }
 }
 
@@ -83,10 +91,11 @@ impl Layout {
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {
-        let needed = velocity_bytes(&self.shape, frames, options.precision) + self.other_bytes;
+        let numbers = (frames * self.size() + 1) * LANES;
+        let needed = (numbers * options.precision.bytes()) as u64 + self.other_bytes;
         match options.memory {
             Some(available) if needed > available => Err(Error::Memory {
-                what: format!("a field of {frames} frames x {} velocities", self.size()),
+                what: format!("a field of {frames} frames x {}", self.name),
                 needed,
                 available,
                 remedy:
@@ -128,10 +137,6 @@ impl Layout {
         all.shift(0..0, 0, count + LANES);
         Ok((all, traits))
     }
-}
-
-fn velocity_bytes(shape: &FieldShape, frames: usize, precision: Precision) -> u64 {
-    ((frames * shape.values_per_frame() + 1) * LANES * precision.bytes()) as u64
 }
 
 /// Number of frames of a series to read at once: one for each thread of the machine, with at most a

@@ -4,6 +4,7 @@ mod averaged;
 mod weights;
 
 use super::{
+    arrays::ArrayLanes,
     domain::{Domain, bounding_box},
     frames::TimeAxis,
     layout::{Layout, Ordered},
@@ -17,7 +18,7 @@ use crate::{
     mesh::{Mesh, Origins, records},
 };
 use averaged::Averaged;
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use std::sync::Arc;
 use weights::CellWeights;
@@ -93,6 +94,7 @@ impl MeshField {
     ) -> Result<Self> {
         let source = given.source();
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
+        let lanes = ArrayLanes::checked(source)?;
         let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
@@ -109,6 +111,7 @@ impl MeshField {
             averaged: averages,
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [false, false, mesh.dimension() == 2],
+            lanes: lanes.clone(),
             name: format!("{count} {what}"),
             other_bytes: (records.floats.len() * options.precision.bytes()
                 + records.index.len() * size_of::<i32>()) as u64,
@@ -122,7 +125,8 @@ impl MeshField {
         let Loaded { velocity, stream, traits } =
             given.load(layout, &time, (device, options), averages)?;
         let (domain, origin) = (domain(&mesh)?, mesh.origin());
-        let tensors = tensors(velocity, records, device, options.precision);
+        let groups = lanes.groups();
+        let tensors = tensors((velocity, groups), records, device, options.precision);
         Ok(MeshField {
             sampled: Sampled {
                 tensors,
@@ -133,6 +137,7 @@ impl MeshField {
                 device: device.clone(),
                 precision: options.precision,
                 traits,
+                lanes,
             },
             mesh,
             origins,
@@ -165,6 +170,15 @@ impl MeshField {
     /// gradients.
     pub fn locate(&self, position: Tensor<2>) -> Tensor<1, Int> {
         burntrace_kernels::locate(self.sampled.measured(position), &self.sampled.tensors)
+    }
+
+    /// Mask of the positions `[n, 3]`, measured from the origin, in cells of the mesh `[n, 1]`.
+    fn contains(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
+        if position.device().is_autodiff() {
+            return weights::contains(&self.mesh, position);
+        }
+        let cells = burntrace_kernels::locate(position.clone(), &self.sampled.tensors);
+        cells.greater_equal_elem(0).unsqueeze_dim(1)
     }
 
     /// Weights for positions `[n, 3]`, computed on the host.
@@ -268,7 +282,7 @@ fn value_position(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f
 }
 
 fn tensors(
-    velocity: Tensor<2>,
+    (velocity, groups): (Tensor<2>, usize),
     records: records::Records,
     device: &Device,
     precision: Precision,
@@ -279,6 +293,7 @@ fn tensors(
     let index = TensorData::new(records.index, [entries]);
     FieldTensors {
         velocity,
+        groups,
         coordinates: Tensor::from_data(coordinates, (device, precision.dtype())),
         index: Tensor::from_data(index, (device, DType::I32)),
         shape: FieldShape::Mesh(records.shape),

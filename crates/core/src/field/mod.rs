@@ -1,6 +1,7 @@
 //! Velocity as a function of position and time.
 
 mod analytic;
+mod arrays;
 mod domain;
 pub(crate) mod evaluate;
 mod flows;
@@ -19,6 +20,8 @@ mod source;
 mod stream;
 
 pub use analytic::{Analytic, FlowFrames};
+pub(crate) use arrays::ArrayLanes;
+pub use arrays::{FieldArray, Samples};
 pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;

@@ -2,6 +2,7 @@
 
 use super::{
     AXES,
+    arrays::FieldArray,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
 use crate::{Error, Floats, Result};
@@ -103,8 +104,14 @@ impl<S: GridSource> PeriodicGrid<S> {
     /// A frame of the source with its axes closed.
     fn closed(&self, data: FrameData) -> std::result::Result<FrameData, SourceError> {
         let [nx, ny, nz] = self.given;
+        let values = nx * ny * nz;
+        let components = self.source.arrays().iter().map(|array| array.components);
+        let mut arrays = data.arrays.iter().zip(components);
+        let has_numbers = data.velocity.len()
+            == 3 * values * usize::from(self.source.has_velocity())
+            && arrays.all(|(array, components)| array.len() == components * values);
         // A wrong number is refused by the field.
-        if self.source.placement() == Placement::Cells || data.velocity.len() != 3 * nx * ny * nz {
+        if self.source.placement() == Placement::Cells || !has_numbers {
             return Ok(data);
         }
         for d in 0..3 {
@@ -113,10 +120,17 @@ impl<S: GridSource> PeriodicGrid<S> {
             }
         }
         let Some(order) = &self.order else { return Ok(data) };
-        let velocity = taken(&data.velocity, order, 3);
+        let components = self.source.arrays().iter().map(|array| array.components);
+        let arrays = data.arrays.iter().zip(components);
+        let arrays = arrays.map(|(array, components)| taken(array, order, components)).collect();
+        let velocity = match self.source.has_velocity() {
+            true => taken(&data.velocity, order, 3),
+            false => data.velocity,
+        };
         let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, order, 1));
         let hidden = data.hidden.map(|hidden| order.iter().map(|i| hidden[*i]).collect());
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
+        let closed = FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden);
+        Ok(closed.with_arrays(arrays))
     }
 
     /// Refuses a frame whose outer layers differ along an axis.
@@ -170,6 +184,14 @@ fn taken(numbers: &Floats, order: &[usize], width: usize) -> Floats {
 impl<S: GridSource> FrameSource for PeriodicGrid<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
+    }
+
+    fn arrays(&self) -> &[FieldArray] {
+        self.source.arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        self.source.has_velocity()
     }
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {

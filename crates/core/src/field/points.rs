@@ -11,7 +11,7 @@ use super::{
     source::PointSource,
 };
 use crate::{Error, Result};
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{
     FieldShape, FieldTensors, MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting,
 };
@@ -77,7 +77,7 @@ impl PointField {
         let domain = bounding_box(positions.iter().copied())?;
         let origin = domain.origin();
         let measured = measured_from(origin, &positions);
-        let time = input.time(options)?;
+        let (time, lanes) = (input.time(options)?, input.lanes()?);
         let lattice = Lattice::new(&measured, &domain.moved(origin.map(|x| -x)), options.precision);
         let shape = lattice.shape(weighting);
         let coordinates = coordinates(&measured, &lattice.order, &shape);
@@ -88,6 +88,7 @@ impl PointField {
             averaged: false,
             order: Some(Arc::new(lattice.order)),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
+            lanes: lanes.clone(),
             name: format!("{} points", positions.len()),
             other_bytes: (shape.axis(3) * options.precision.bytes()
                 + lattice.starts.len() * size_of::<i32>()) as u64,
@@ -100,6 +101,7 @@ impl PointField {
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
+                groups: lanes.groups(),
                 coordinates: Tensor::from_data(coordinates, (device, dtype)),
                 index: Tensor::from_data(starts, (device, DType::I32)),
                 shape: FieldShape::Points(shape),
@@ -111,6 +113,7 @@ impl PointField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            lanes,
         };
         Ok(PointField { sampled, shape })
     }
@@ -123,6 +126,11 @@ impl PointField {
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.shape.count
+    }
+
+    /// Mask of the positions `[n, 3]` in the bounding box of the nodes `[n, 1]`.
+    fn contains(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
+        self.sampled.is_in_domain(position)
     }
 
     /// Nearest nodes and their weights for positions `[n, 3]`, by brute force: the reference for

@@ -1,14 +1,15 @@
 //! Sampled velocity on a device, on any kind of geometry.
 
 use super::{
+    arrays::{ArrayLanes, FieldArray},
     domain::Domain,
     frames::{Frames, TimeAxis},
     layout::{FrameTraits, LANES},
     stream::{InputSummary, Stream},
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
-use burn::tensor::{Device, Tensor, TensorData};
-use burntrace_kernels::{Clock, FieldTensors, Step};
+use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled velocity on a device: the input of the fused operation.
@@ -25,6 +26,7 @@ pub struct Sampled {
     pub(crate) device: Device,
     pub(crate) precision: Precision,
     pub(crate) traits: FrameTraits,
+    pub(crate) lanes: ArrayLanes,
 }
 
 /// Frames, clock and steps of one launch.
@@ -44,6 +46,11 @@ impl Sampled {
         self.frame_bytes() * frames as u64 + self.other_bytes()
     }
 
+    /// The arrays beside the velocity.
+    pub fn arrays(&self) -> &[FieldArray] {
+        self.lanes.arrays()
+    }
+
     /// Positions `[n, 3]` measured from the origin.
     pub(crate) fn measured(&self, position: Tensor<2>) -> Tensor<2> {
         match self.origin {
@@ -58,7 +65,7 @@ impl Sampled {
             frames: self.time.clock().frames,
             frame_bytes: self.frame_bytes(),
             other_bytes: self.other_bytes(),
-            read_bytes: (READ_BYTES * self.tensors.shape.values_per_frame()) as u64,
+            read_bytes: (READ_BYTES * self.tensors.rows_per_frame()) as u64,
         }
     }
 
@@ -69,7 +76,7 @@ impl Sampled {
 
     /// Bytes of one frame.
     pub(crate) fn frame_bytes(&self) -> u64 {
-        (self.tensors.shape.values_per_frame() * LANES * self.precision.bytes()) as u64
+        (self.tensors.rows_per_frame() * LANES * self.precision.bytes()) as u64
     }
 
     /// Bytes of everything but the frames.
@@ -103,7 +110,7 @@ impl Sampled {
         let needed = frames.reduce(union).unwrap_or(0..1);
         let backward = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
         let (velocity, first) = stream.window(needed, backward)?;
-        let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.shape.values_per_frame() as i64;
+        let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.rows_per_frame() as i64;
         let locate = |(t, h): &(f64, f64)| {
             let (interval, step) = self.time.step_unrolled(*t, *h);
             Step { interval: (interval - first).max(0) as usize, ..step }
@@ -130,11 +137,40 @@ impl Sampled {
         steps.iter().take_while(|step| fits(step)).count().max(1)
     }
 
-    /// Velocity and padding `[n, 4]` at one time, or at a time for each row. `read` interpolates
-    /// one frame.
+    /// All groups of values `[n, groups x 4]` at the positions of particles, measured from the origin,
+    /// by the fused operation. `segment` makes the segment for a clock and a step.
+    pub(crate) fn values(
+        &self,
+        particles: Particles,
+        time: f64,
+        segment: impl FnOnce(Arc<Clock>, Vec<Step>) -> Segment,
+    ) -> Result<Tensor<2>> {
+        let FrameWindow { tensors, clock, steps } = self.during(&[(time, 0.0)])?;
+        Ok(burntrace_kernels::sample(particles, &tensors, segment(clock, steps)))
+    }
+
+    /// Mask of the positions `[n, 3]`, measured from the origin, that are in the domain or beyond it by
+    /// no more than rounding `[n, 1]`.
+    pub(super) fn is_in_domain(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
+        let Domain { low, high } = self.domain.moved(self.origin.map(|x| -x));
+        let position = position.clone().detach();
+        let inside = (0..3).filter(|d| !self.domain.is_flat(*d)).map(|d| {
+            let slack = 16.0 * self.precision.epsilon() * low[d].abs().max(high[d].abs());
+            let x = position.clone().narrow(1, d, 1);
+            x.clone()
+                .greater_equal_elem(low[d] - slack)
+                .bool_and(x.lower_equal_elem(high[d] + slack))
+        });
+        let all = || position.clone().narrow(1, 0, 1).is_nan().bool_not();
+        inside.reduce(|a, b| a.bool_and(b)).unwrap_or_else(all)
+    }
+
+    /// Group `group` of the values `[n, 4]` at one time, or at a time for each row: velocity and padding
+    /// are group 0. `read` interpolates one frame.
     pub(super) fn at_times(
         &self,
         times: &[f64],
+        group: usize,
         read: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
         let (velocity, pairs) = self.frame_pairs(times);
@@ -148,9 +184,10 @@ impl Sampled {
             }
         }
         let beside = (&self.device, self.precision.dtype());
-        let size = self.tensors.shape.values_per_frame();
+        let (values, size) = (self.tensors.shape.values_per_frame(), self.tensors.rows_per_frame());
         let weighed = weights.into_iter().map(|(frame, weight)| {
-            let values = velocity.clone().slice([frame * size..(frame + 1) * size, 0..LANES]);
+            let first = frame * size + group * values;
+            let values = velocity.clone().slice([first..first + values, 0..LANES]);
             let weight = Tensor::<2>::from_data(TensorData::new(weight, [times.len(), 1]), beside);
             let mut read = read(values);
             if self.traits.has_holes {
@@ -214,6 +251,11 @@ macro_rules! sampled_field {
                 self.sampled.traits.has_diffusivity
             }
 
+            fn sample(&self, position: Tensor<2>, time: f64) -> $crate::Result<$crate::Samples> {
+                let values = $crate::field::evaluate::samples(self, position, time)?;
+                Ok(self.sampled.lanes.samples(values))
+            }
+
             fn domain(&self) -> $crate::Domain {
                 self.sampled.domain
             }
@@ -248,14 +290,26 @@ macro_rules! sampled_field {
         impl FromOrigin for $field {
             fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
                 let cells = self.locate_all(position);
-                let read = self.sampled.at_times(times, |frame| self.read(frame, &cells));
+                let read = self.sampled.at_times(times, 0, |frame| self.read(frame, &cells));
                 read.narrow(1, 0, 3)
             }
 
             fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                 let cells = self.locate_all(position);
-                let read = self.sampled.at_times(&[time], |frame| self.read(frame, &cells));
+                let read = self.sampled.at_times(&[time], 0, |frame| self.read(frame, &cells));
                 read.narrow(1, 3, 1)
+            }
+
+            fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+                let cells = self.locate_all(position);
+                let group = |group| {
+                    self.sampled.at_times(&[time], group, |frame| self.read(frame, &cells))
+                };
+                Tensor::cat((0..self.sampled.tensors.groups).map(group).collect(), 1)
+            }
+
+            fn contains_from_origin(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
+                self.contains(position)
             }
         }
         };

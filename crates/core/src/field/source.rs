@@ -1,5 +1,6 @@
 //! Sources of frames: the interface between a field and the data that it samples.
 
+use super::arrays::FieldArray;
 use crate::{Floats, mesh::Cells};
 use burntrace_kernels::Placement;
 
@@ -18,19 +19,23 @@ pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrameData {
-    /// Velocity: `u, v, w` of each node or cell, in length per time.
+    /// Velocity: `u, v, w` of each node or cell, in length per time; empty if the source has
+    /// [none](FrameSource::has_velocity).
     pub velocity: Floats,
     /// Diffusivity of a [random walk](crate::RandomWalk), one number for each node or cell, in
     /// length squared per time. `None` in all frames if the source has none.
     pub diffusivity: Option<Floats>,
     /// The mask of hidden nodes or cells, whose velocities are NaN.
     pub(crate) hidden: Option<Vec<bool>>,
+    /// The numbers of each of the source's [arrays](FrameSource::arrays), node by node or cell by cell.
+    /// NaN where a value is missing.
+    pub arrays: Vec<Floats>,
 }
 
 impl FrameData {
     /// A frame with a velocity and nothing else.
     pub fn new(velocity: Floats) -> Self {
-        FrameData { velocity, diffusivity: None, hidden: None }
+        FrameData { velocity, diffusivity: None, hidden: None, arrays: Vec::new() }
     }
 
     /// Whether each node or cell is hidden: a hole of the field, where particles end. `None` in all
@@ -39,16 +44,26 @@ impl FrameData {
         self.hidden.as_deref()
     }
 
-    /// Adds the mask of [hidden](FrameData::hidden) nodes or cells. Their velocities become NaN.
+    /// Adds the mask of [hidden](FrameData::hidden) nodes or cells. Their velocities become NaN, and
+    /// those of arrays in the field.
     ///
     /// # Panics
     ///
     /// If the mask is longer than the velocities.
     pub fn with_hidden(mut self, hidden: impl Into<Option<Vec<bool>>>) -> Self {
         self.hidden = hidden.into();
+        if self.velocity.is_empty() {
+            return self;
+        }
         for i in (0..).zip(self.hidden.iter().flatten()).filter_map(|(i, is)| is.then_some(i)) {
             self.velocity.set_vector(i, [f64::NAN; 3]);
         }
+        self
+    }
+
+    /// Adds the source's arrays.
+    pub fn with_arrays(mut self, arrays: Vec<Floats>) -> Self {
+        self.arrays = arrays;
         self
     }
 
@@ -60,8 +75,8 @@ impl FrameData {
 
     /// Bytes of all arrays.
     pub fn num_bytes(&self) -> usize {
-        let arrays = [Some(&self.velocity), self.diffusivity.as_ref()];
-        arrays.into_iter().flatten().map(|array| array.bytes().len()).sum()
+        let arrays = [Some(&self.velocity), self.diffusivity.as_ref()].into_iter().flatten();
+        arrays.chain(&self.arrays).map(|array| array.bytes().len()).sum()
     }
 }
 
@@ -75,6 +90,17 @@ impl From<Floats> for FrameData {
 pub trait FrameSource {
     /// Times of the frames, strictly increasing, in the data's unit of time.
     fn times(&self) -> &[f64];
+
+    /// The arrays beside velocity and diffusivity that each frame has; none by default.
+    fn arrays(&self) -> &[FieldArray] {
+        &[]
+    }
+
+    /// Whether the frames have velocities, as by default. A field without velocities can be sampled,
+    /// and no particle can be traced in it.
+    fn has_velocity(&self) -> bool {
+        true
+    }
 
     /// Reads all arrays of a frame. On a grid, x varies fastest.
     ///
@@ -124,6 +150,14 @@ impl<S: FrameSource + ?Sized> FrameSource for &mut S {
         (**self).times()
     }
 
+    fn arrays(&self) -> &[FieldArray] {
+        (**self).arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        (**self).has_velocity()
+    }
+
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         (**self).read(frame)
     }
@@ -136,6 +170,14 @@ impl<S: FrameSource + ?Sized> FrameSource for &mut S {
 impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
     fn times(&self) -> &[f64] {
         (**self).times()
+    }
+
+    fn arrays(&self) -> &[FieldArray] {
+        (**self).arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        (**self).has_velocity()
     }
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {

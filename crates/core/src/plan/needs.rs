@@ -40,6 +40,10 @@ pub struct RunSize {
     pub engine: Engine,
     /// Whether saves have velocities.
     pub velocity: bool,
+    /// Numbers of arrays that are sampled for each particle at saves.
+    pub sampled: usize,
+    /// Bytes of fields that are sampled only.
+    pub sampled_fields: u64,
     /// Whether seeds have individual release times.
     pub is_staggered: bool,
     /// Number of inlets that re-use slots.
@@ -58,6 +62,8 @@ impl RunSize {
             precision,
             engine: Engine::Fused,
             velocity: false,
+            sampled: 0,
+            sampled_fields: 0,
             is_staggered: false,
             inlets: 0,
             has_end_locations: false,
@@ -74,7 +80,7 @@ impl RunSize {
     /// present.
     fn saved(&self) -> u64 {
         let vectors = if self.velocity { 6 } else { 3 };
-        (vectors * self.precision.bytes() + 4 * size_of::<i32>()) as u64
+        ((vectors + self.sampled) * self.precision.bytes() + 4 * size_of::<i32>()) as u64
             + if self.inlets > 0 { 4 } else { 0 }
     }
 }
@@ -95,6 +101,11 @@ pub(super) fn items(size: &RunSize, field: &FieldSize, layout: MemoryLayout) -> 
         item("seeds", Phase::Always, n * if size.is_staggered { 48 } else { 24 }, 0),
     ];
     items.extend(of_field(field, layout));
+    if size.sampled > 0 {
+        // The values of the last save, which ended particles keep.
+        let kept = n * (size.sampled * size.precision.bytes() + size_of::<i32>()) as u64;
+        items.push(item("sampled arrays", Phase::Always, kept, size.sampled_fields));
+    }
     items.extend(of_particles(size, layout));
     if size.inlets > 0 {
         // Particle, release time and release position of each slot, and all active instances at the

@@ -1,6 +1,8 @@
 //! Sizes of fields before they are loaded, and of memory.
 
-use crate::{GridSource, MeshSource, PointSource, Precision, device, mesh};
+use crate::{
+    FrameSource, GridSource, MeshSource, PointSource, Precision, device, field::ArrayLanes, mesh,
+};
 use burn::tensor::Device;
 use burntrace_kernels::{CELL_RECORD, NODE_PADDING, Placement};
 
@@ -21,14 +23,14 @@ pub struct FieldSize {
 }
 
 impl FieldSize {
-    /// The size of frames with a number of values.
-    fn of(frames: usize, values: usize, precision: Precision, other: usize) -> Self {
-        let bytes = precision.bytes();
+    /// The size of frames with a number of nodes or cells.
+    fn of(source: &dyn FrameSource, values: usize, precision: Precision, other: usize) -> Self {
+        let (bytes, rows) = (precision.bytes(), values * ArrayLanes::of(source).groups());
         FieldSize {
-            frames,
-            frame_bytes: (values * 4 * bytes) as u64,
+            frames: source.times().len(),
+            frame_bytes: (rows * 4 * bytes) as u64,
             other_bytes: (other + 4 * bytes) as u64,
-            read_bytes: (values * READ_BYTES) as u64,
+            read_bytes: (rows * READ_BYTES) as u64,
         }
     }
 
@@ -38,14 +40,14 @@ impl FieldSize {
         let nodes = source.axes().each_ref().map(Vec::len);
         let values = nodes.map(|n| if is_cell { n.max(2) - 1 } else { n }).iter().product();
         let other = nodes.iter().sum::<usize>() * precision.bytes();
-        FieldSize::of(source.times().len(), values, precision, other)
+        FieldSize::of(source, values, precision, other)
     }
 
     /// The size of a field on scattered points, with an estimate of the search lattice.
     pub fn points(source: &dyn PointSource, precision: Precision) -> Self {
         let values = source.positions().len();
         let other = 3 * (values + NODE_PADDING) * precision.bytes() + 2 * values;
-        FieldSize::of(source.times().len(), values, precision, other)
+        FieldSize::of(source, values, precision, other)
     }
 
     /// The size of a field on a mesh, with an estimate of the cell locator.
@@ -57,7 +59,7 @@ impl FieldSize {
         };
         let records = CELL_RECORD * precision.bytes() + 25 * size_of::<i32>();
         let other = cells.len() * records + cells.connectivity.len() * 2 * size_of::<i32>();
-        FieldSize::of(source.times().len(), values, precision, other)
+        FieldSize::of(source, values, precision, other)
     }
 }
 

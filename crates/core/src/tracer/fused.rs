@@ -92,18 +92,13 @@ pub(super) fn velocity(
     position: Tensor<2>,
     time: f64,
 ) -> Result<Tensor<2>> {
-    let FrameWindow { tensors, clock, steps } = field.during(&[(time, 0.0)])?;
-    let segment = segment(stepper, clock, steps);
-    Ok(burntrace_kernels::sample(position, &tensors, segment))
+    let segment = |clock, steps| segment(stepper, clock, steps);
+    Ok(field.values(Particles::at(position), time, segment)?.narrow(1, 0, 3))
 }
 
-fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
+pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
     Segment {
-        steps,
-        first_step: 0,
-        first_slot: 0,
         scheme: stepper.scheme,
-        clock,
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
         has_holes: stepper.has_holes(),
@@ -111,6 +106,6 @@ fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
         adaptive: stepper.adaptive,
         drift: stepper.drift,
         walk: stepper.walk,
-        reinjection: None,
+        ..Segment::new(clock, steps)
     }
 }

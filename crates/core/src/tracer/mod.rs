@@ -1,6 +1,7 @@
 //! The integration loop: field, seeds, scheme and boundaries in, tracks out.
 
 mod adapt;
+mod arrays;
 mod batches;
 mod boundary;
 mod ends;
@@ -39,6 +40,7 @@ use crate::{
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
+use arrays::Sampler;
 pub use batches::BatchSummary;
 use boundary::boundary;
 use burn::tensor::TensorData;
@@ -104,6 +106,8 @@ pub struct Tracer<'a> {
     walk: Option<RandomWalk>,
     tolerance: Option<Tolerance>,
     each_step: Option<hook::Operation<'a>>,
+    /// Names of arrays that are sampled at saves, with their fields.
+    sampled: Vec<(String, &'a dyn Field)>,
     seeds_outside: SeedsOutside,
     device_name: Option<String>,
     asked: MemoryRequest,
@@ -133,6 +137,7 @@ impl<'a> Tracer<'a> {
             walk: None,
             tolerance: None,
             each_step: None,
+            sampled: Vec::new(),
             seeds_outside: SeedsOutside::default(),
             device_name: None,
             asked: MemoryRequest::default(),
@@ -271,14 +276,16 @@ impl<'a> Tracer<'a> {
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let start = Instant::now();
         let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
-        let span = self.schedule()?.span;
+        let schedule = self.schedule()?;
+        let span = schedule.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.reuses_slots().then(slots::nothing_follows);
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self.field, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
-        if self.velocity {
-            done(stepper.velocity(&idle, span.t0)?.try_into_data())?;
+        let values = Sampler::new(self, &schedule)?.sample(&stepper, &idle, span.t0)?;
+        for values in [values.velocity, values.arrays].into_iter().flatten() {
+            done(values.try_into_data())?;
         }
         done(idle.position.clone().try_into_data())?;
         done(idle.image().try_into_data())?;

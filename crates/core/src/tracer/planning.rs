@@ -94,7 +94,10 @@ impl Tracer<'_> {
     }
 
     fn run_size(&self, seeds: &Seeds, engine: Engine) -> RunSize {
+        let (sampled, sampled_fields) = self.sampled_size();
         RunSize {
+            sampled,
+            sampled_fields,
             particles: seeds.len().saturating_add(self.capacity()),
             precision: self.field.precision(),
             engine,

@@ -2,6 +2,7 @@
 
 use super::{
     SeedsOutside, Tracer,
+    arrays::{KeptValues, Sampler},
     batches::Batches,
     boundary::{check_overlap, periods},
     origin_shift::OriginShift,
@@ -45,6 +46,7 @@ pub struct Prepared<'a> {
     pub(super) releases: Releases,
     pub(super) slots: Option<Slots>,
     stepper: Stepper<'a>,
+    sampler: Sampler<'a>,
     batch: usize,
     /// Whether gradients are tracked.
     is_tracked: bool,
@@ -63,6 +65,7 @@ impl<'a> Tracer<'a> {
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
         check_overlap(self)?;
+        let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
         let is_tracked = self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
@@ -83,6 +86,7 @@ impl<'a> Tracer<'a> {
             releases,
             slots,
             stepper,
+            sampler,
             batch,
             is_tracked,
             state: None,
@@ -147,6 +151,7 @@ impl<'a> Prepared<'a> {
             positions: OriginShift::new(self.tracer.field).precision(precision),
             velocity: self.tracer.velocity,
             periods: periods(&self.stepper.boundary),
+            arrays: self.sampler.arrays().to_vec(),
         }
     }
 
@@ -214,8 +219,8 @@ impl<'a> Prepared<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
         let plan = self.save_plan();
-        let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, stepper, .. } =
-            self;
+        let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, .. } = self;
+        let (stepper, sampler) = (self.stepper, self.sampler);
         let is_tracked = self.is_tracked;
         let device = tracer.field.device();
         let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer.field);
@@ -231,6 +236,8 @@ impl<'a> Prepared<'a> {
             segments: schedule.chunks(stepper::max_steps(count, &device)),
             schedule: &schedule,
             stepper,
+            sampler,
+            kept: KeptValues::default(),
             releases,
             slots,
             store: ParticleStore::on_host(rows, &device),

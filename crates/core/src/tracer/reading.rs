@@ -1,6 +1,6 @@
 //! Saves that are read back from the device while the next launch runs.
 
-use super::{origin_shift::OriginShift, saving::Block};
+use super::{arrays::Values, origin_shift::OriginShift, saving::Block};
 use crate::{Error, Result, Save};
 use burn::tensor::{DType, Device, ExecutionError, Int, Tensor, TensorData, Transaction};
 use burntrace_kernels::Particles;
@@ -16,6 +16,7 @@ pub(super) struct Reading {
     first: usize,
     has_image: bool,
     has_generation: bool,
+    has_velocity: bool,
     shift: OriginShift,
     copies: Copies,
 }
@@ -35,7 +36,7 @@ impl Reading {
     /// them at that point, so that only the sink's work overlaps with the card's.
     pub fn start(
         particles: &Particles,
-        velocity: Option<Tensor<2>>,
+        Values { velocity, arrays }: Values,
         [has_image, has_generation]: [bool; 2],
         ((index, time, first), shift): (Block, OriginShift),
     ) -> Self {
@@ -48,15 +49,16 @@ impl Reading {
         if has_generation {
             transaction = transaction.register(particles.generation());
         }
-        if let Some(velocity) = velocity {
-            transaction = transaction.register(velocity);
+        let has_velocity = velocity.is_some();
+        for values in [velocity, arrays].into_iter().flatten() {
+            transaction = transaction.register(values);
         }
         let mut copies: Pin<Box<dyn Future<Output = Read>>> = Box::pin(transaction.execute_async());
         let copies = match copies.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(read) => Copies::Done(read),
             Poll::Pending => Copies::Underway(copies),
         };
-        Reading { index, time, first, has_image, has_generation, shift, copies }
+        Reading { index, time, first, has_image, has_generation, has_velocity, shift, copies }
     }
 
     /// Waits for the copies and returns the save on the host.
@@ -78,9 +80,13 @@ impl Reading {
             true => Some(ints(next()?)),
             false => None,
         };
-        let velocity = data.next().map(floats);
+        let velocity = match self.has_velocity {
+            true => Some(floats(next()?)),
+            false => None,
+        };
+        let arrays = data.map(floats).collect();
         let (index, time, first) = (self.index, self.time, self.first);
-        Ok(Save { index, time, first, position, rest, status, image, velocity, generation })
+        Ok(Save { index, time, first, position, rest, status, image, velocity, generation, arrays })
     }
 }
 

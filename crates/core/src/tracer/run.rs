@@ -2,6 +2,7 @@
 
 use super::{
     Tracer,
+    arrays::{KeptValues, Sampler},
     batches::Batches,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
@@ -29,6 +30,8 @@ pub(super) struct Run<'a> {
     /// The remaining segments. Their limits depend neither on batches nor on threads.
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
+    pub sampler: Sampler<'a>,
+    pub kept: KeptValues,
     /// Releases of the seeds.
     pub releases: Releases,
     /// The slots, if they are re-used.
@@ -64,7 +67,7 @@ impl Run<'_> {
         loop {
             let start = self.segments.cursor();
             let Some(segment) = self.segments.next() else { break };
-            let samples = self.tracer.velocity && segment.save.is_some();
+            let samples = self.tracer.samples_field() && segment.save.is_some();
             let parts = self.stepper.parts(&segment, samples);
             if let Err(error) = self.stepper.ready(&parts[0], samples) {
                 // No step of this segment has been taken, so a later run can resume here.

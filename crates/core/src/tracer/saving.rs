@@ -1,8 +1,7 @@
 //! Saves, states and the summary, passed from a run to its sink and observer.
 
-use super::{Patch, ends, reading::Reading, run::Run};
+use super::{Patch, arrays::Values, ends, reading::Reading, run::Run};
 use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
-use burn::tensor::Tensor;
 use burntrace_kernels::Particles;
 use std::time::Instant;
 
@@ -10,18 +9,14 @@ use std::time::Instant;
 pub(super) type Block = (usize, f64, usize);
 
 impl Run<'_> {
-    fn velocity(&self, particles: &Particles, time: f64) -> Result<Option<Tensor<2>>> {
-        self.tracer.velocity.then(|| self.stepper.velocity(particles, time)).transpose()
-    }
-
     /// Starts to read a save back. The next launch follows in the device's queue and may reuse the
     /// memory.
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let start = Instant::now();
-        let velocity = self.velocity(particles, block.1)?;
+        let values = self.sampler.sample(&self.stepper, particles, block.1)?;
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
         let has = [has_image, self.slots.is_some()];
-        self.reading = Some(Reading::start(particles, velocity, has, (block, self.shift)));
+        self.reading = Some(Reading::start(particles, values, has, (block, self.shift)));
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
@@ -38,6 +33,7 @@ impl Run<'_> {
     /// A save, or a block of one, on the device of the particles.
     pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
         let (position, rest) = self.shift.apply(particles.position.clone());
+        let Values { velocity, arrays } = self.sampler.sample(&self.stepper, particles, time)?;
         Ok(Save {
             index,
             time,
@@ -46,21 +42,30 @@ impl Run<'_> {
             rest,
             status: particles.status(),
             image: particles.image(),
-            velocity: self.velocity(particles, time)?,
+            velocity,
             generation: self.slots.as_ref().map(|_| particles.generation()),
+            arrays: arrays.into_iter().collect(),
         })
     }
 
     /// Passes a save or a block to the sink, unless it was passed on before a roll-back.
     pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, start: Instant) -> Result<()> {
+        let is_whole = save.first + save.position.dims()[0] == self.store.count();
         let slots = self.slots.as_ref();
+        if let Some(values) = save.arrays.pop() {
+            save.arrays.push(self.kept.keep((values, &save.status), save.first, is_whole));
+        }
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
             let empty = empty.expand(save.position.dims());
             save.position = save.position.mask_fill(empty.clone(), f64::NAN);
             save.rest = save.rest.map(|rows| rows.mask_fill(empty.clone(), f64::NAN));
-            save.velocity = save.velocity.map(|rows| rows.mask_fill(empty, f64::NAN));
+            save.velocity = save.velocity.map(|rows| rows.mask_fill(empty.clone(), f64::NAN));
+            let empty = empty.narrow(1, 0, 1);
+            for values in &mut save.arrays {
+                *values = values.clone().mask_fill(empty.clone().expand(values.dims()), f64::NAN);
+            }
         }
-        let is_whole = save.first + save.position.dims()[0] == self.store.count();
+        save.arrays = save.arrays.first().map_or(Vec::new(), |values| self.sampler.split(values));
         let is_known = (save.index as u64) < self.given.saves;
         self.counts.saves += u64::from(is_whole);
         if !is_known {
@@ -119,7 +124,7 @@ impl Run<'_> {
             },
             tries: self.stepper.adaptive.map(|_| account.tries),
             launches: self.counts.launches,
-            kernels: self.stepper.kernels(self.tracer.velocity),
+            kernels: self.stepper.kernels(self.tracer.samples_field()),
             saves: self.counts.saves as usize,
             counts: account.counts,
             patches: names.zip(account.patches).collect(),

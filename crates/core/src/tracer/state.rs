@@ -1,10 +1,11 @@
 //! The state of a run between two segments, as plain data.
 
 use super::{
-    particle_store::ParticleStore, rows::Rows, run::Run, slot_counters::SlotCounters,
-    stepper::Stepper,
+    arrays::KeptValues, particle_store::ParticleStore, reinjection, rows::Rows, run::Run,
+    slot_counters::SlotCounters, stepper::Stepper,
 };
 use crate::{DurablePosition, Engine, Error, Floats, Precision, Result, schedule::Schedule};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{POSITION, RECORD};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -115,15 +116,18 @@ impl RunState<'_> {
 
     /// The particles.
     fn rows(&self, count: usize, precision: Precision) -> Result<Rows> {
-        let floats = |name, count| match precision {
+        Ok(Rows {
+            position: self.floats("position", POSITION * count, precision)?,
+            record: self.array("record", RECORD * count)?,
+            fraction: self.floats("fraction", count, precision)?,
+        })
+    }
+
+    fn floats(&self, name: &str, count: usize, precision: Precision) -> Result<Floats> {
+        match precision {
             Precision::F32 => self.array(name, count).map(Floats::F32),
             Precision::F64 => self.array(name, count).map(Floats::F64),
-        };
-        Ok(Rows {
-            position: floats("position", POSITION * count)?,
-            record: self.array("record", RECORD * count)?,
-            fraction: floats("fraction", count)?,
-        })
+        }
     }
 }
 
@@ -164,6 +168,13 @@ impl Run<'_> {
                 arrays.extend(names(parts.map(Cow::Owned)));
             }
         }
+        if let Some((values, status)) = &self.kept.last {
+            let values = Floats::from_tensor(values.clone())?.bytes().to_vec();
+            let status = reinjection::ints(&status.clone().unsqueeze_dim::<2>(1))?;
+            let status = bytemuck::cast_slice(&status).to_vec();
+            arrays.push((SAMPLED.into(), Cow::Owned(values)));
+            arrays.push((SAMPLED_STATUS.into(), Cow::Owned(status)));
+        }
         let counters = self.slots.as_ref().map(|slots| {
             let (counters, columns) = slots.counters();
             arrays.extend(columns.map(|(name, bytes)| (name.to_string(), Cow::Owned(bytes))));
@@ -192,6 +203,7 @@ impl Run<'_> {
         }
         let rows = state.rows(self.store.count(), self.tracer.field.precision())?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
+        self.kept = self.restored_values(state)?;
         match (&mut self.slots, &numbers.counters) {
             (Some(slots), Some(counters)) => slots.restore(counters, state)?,
             (None, None) => {}
@@ -202,6 +214,30 @@ impl Run<'_> {
         Ok(())
     }
 }
+
+impl Run<'_> {
+    /// The values of the last save, if the state has them.
+    fn restored_values(&self, state: &RunState) -> Result<KeptValues> {
+        let components: usize = self.sampler.arrays().iter().map(|array| array.components).sum();
+        if components == 0 || !state.arrays.iter().any(|(name, _)| name == SAMPLED) {
+            return Ok(KeptValues::default());
+        }
+        let (count, precision) = (self.store.count(), self.tracer.field.precision());
+        let values = state.floats(SAMPLED, count * components, precision)?;
+        let status: Vec<i32> = state.array(SAMPLED_STATUS, count)?;
+        let device = match self.overlaps {
+            true => Device::flex(),
+            false => self.tracer.field.device(),
+        };
+        let status = TensorData::new(status, [count]);
+        let status = Tensor::from_data(status, (&device, DType::I32));
+        Ok(KeptValues::of(values.into_tensor([count, components], &device), status))
+    }
+}
+
+/// Names of the arrays of sampled values.
+const SAMPLED: &str = "sampled";
+const SAMPLED_STATUS: &str = "sampled_status";
 
 fn names<T>([position, record, fraction]: [T; 3]) -> [(String, T); 3] {
     [("position".into(), position), ("record".into(), record), ("fraction".into(), fraction)]

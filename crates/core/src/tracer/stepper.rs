@@ -99,12 +99,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Velocity at the particles' positions. Gradients are those of active particles with a finite
+    /// Velocity at the particles' positions by tensor operations. Gradients are those of active particles with a finite
     /// velocity.
     pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
-        if let (Engine::Fused, Some(sampled)) = (self.engine, self.field.sampled()) {
-            return fused::velocity(self, sampled, particles.coordinates(), time);
-        }
         let position = &particles.coordinates();
         let velocity = evaluate::velocity(self.field, position.clone(), time)?;
         if !velocity.device().is_autodiff() {
@@ -152,10 +149,10 @@ impl Stepper<'_> {
     }
 
     /// Kernels of this crate that the run launches on a GPU; see `Summary::kernels`.
-    pub fn kernels(&self, saves_velocity: bool) -> usize {
+    pub fn kernels(&self, samples: bool) -> usize {
         let is_compiled = crate::device::compiles_kernels(&self.field.device());
         match self.engine {
-            Engine::Fused if is_compiled => 1 + usize::from(saves_velocity),
+            Engine::Fused if is_compiled => 1 + usize::from(samples),
             _ => 0,
         }
     }

@@ -121,14 +121,15 @@ fn without_axes(file: &VtkFile, detail: String) -> Error {
     Error::NoGrid { path: file.path().into(), kind: file.kind(), detail }
 }
 
-/// Reverses values of `N` components on a grid along its flipped axes; `counts` are the numbers of
+/// Reverses values of `width` numbers on a grid along its flipped axes; `counts` are the numbers of
 /// values along the axes.
-pub(super) fn flip<const N: usize, T: Copy>(
+pub(super) fn flip<T: Copy>(
     values: Vec<T>,
+    width: usize,
     counts: [usize; 3],
     flipped: [bool; 3],
 ) -> Vec<T> {
-    if flipped == [false; 3] {
+    if flipped == [false; 3] || values.is_empty() {
         return values;
     }
     let [nx, ny, nz] = counts;
@@ -137,8 +138,8 @@ pub(super) fn flip<const N: usize, T: Copy>(
     for k in 0..nz {
         for j in 0..ny {
             for i in 0..nx {
-                let value = N * ((source(2, k) * ny + source(1, j)) * nx + source(0, i));
-                reversed.extend_from_slice(&values[value..value + N]);
+                let value = width * ((source(2, k) * ny + source(1, j)) * nx + source(0, i));
+                reversed.extend_from_slice(&values[value..value + width]);
             }
         }
     }
@@ -180,7 +181,7 @@ mod tests {
     fn values_are_reversed_with_their_axes() {
         let values: Vec<i32> = (0..4).flat_map(|i| [i, 10 * i, 100 * i]).collect();
         let order = |flipped| -> Vec<i32> {
-            flip::<3, _>(values.clone(), [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()
+            flip(values.clone(), 3, [2, 2, 1], flipped).chunks(3).map(|v| v[0]).collect()
         };
         assert_eq!(order([false; 3]), [0, 1, 2, 3]);
         assert_eq!(order([true, false, false]), [1, 0, 3, 2]);

@@ -5,9 +5,9 @@ use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::DistinctPoints;
 use super::velocity::{Association, VelocityInfo};
-use super::{Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
+use super::{ArrayEntry, Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
 use crate::{Error, Result, points::positions};
-use burntrace_vtk::VtkFile;
+use burntrace_vtk::{Kind, VtkFile};
 use std::path::PathBuf;
 
 /// Describes the files of a series. If they cannot be traced, [`problems`](SeriesInfo::problems) has
@@ -42,6 +42,28 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
         Err(_) => describe_points(&mut info, &file, &paths, options),
     }
     Ok(info)
+}
+
+/// The first file of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileContents {
+    /// Its path.
+    pub path: PathBuf,
+    /// The kind of its data set.
+    pub kind: Kind,
+    /// Its arrays.
+    pub arrays: Vec<ArrayEntry>,
+}
+
+/// Reads the kind and the arrays of the first file of a series.
+///
+/// # Errors
+///
+/// If no file is found, or the first one cannot be read.
+pub fn contents(files: &Files) -> Result<FileContents> {
+    let path = find(files)?.0.swap_remove(0);
+    let file = burntrace_vtk::open(&path)?;
+    Ok(FileContents { path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
 }
 
 /// Describes a grid with axes.

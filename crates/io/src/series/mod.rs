@@ -1,5 +1,6 @@
 //! Velocity fields in one or several VTK files.
 
+mod arrays;
 mod diffusivity;
 mod frames;
 mod ghosts;
@@ -14,9 +15,11 @@ mod times;
 mod values;
 mod velocity;
 
+pub use arrays::NamedArray;
+pub use burntrace_vtk::Kind;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
-pub use inspect::inspect;
+pub use inspect::{FileContents, contents, inspect};
 pub use mesh::{CellCount, MeshCounts, MeshInfo, MeshSeries, OtherCells};
 pub use names::Files;
 pub use points::PointSeries;
@@ -47,6 +50,10 @@ pub struct SeriesOptions {
     /// The diffusivity array of a random walk, if any: one number per point or cell, with the same
     /// association as the velocity, in length squared per time.
     pub diffusivity: Option<String>,
+    /// Other arrays of the frames, with the same association as the velocity: scalars, vectors or
+    /// tensors, which can be sampled along tracks.
+    #[serde(skip)]
+    pub arrays: Vec<NamedArray>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
     /// [`MeshSeries`].
     pub ignore_hidden: bool,
@@ -74,6 +81,20 @@ macro_rules! implement_series {
                 &self.velocity
             }
 
+            /// Adds arrays to the frames, with the same association as the velocity.
+            ///
+            /// # Errors
+            ///
+            /// If a file lacks one, or it has other components than in the first file.
+            pub fn with_arrays(mut self, arrays: &[NamedArray]) -> Result<Self> {
+                let first = burntrace_vtk::open(&self.timeline.paths[0])?;
+                self.velocity = self.velocity.with_arrays(&first, arrays)?;
+                for path in self.timeline.paths.iter().skip(1) {
+                    self.velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
+                }
+                Ok(self)
+            }
+
             /// The description of the series.
             pub fn info(&self) -> &SeriesInfo {
                 &self.info
@@ -83,6 +104,14 @@ macro_rules! implement_series {
         impl burntrace_core::FrameSource for $series {
             fn times(&self) -> &[f64] {
                 &self.timeline.times
+            }
+
+            fn arrays(&self) -> &[burntrace_core::FieldArray] {
+                &self.velocity.sampled.arrays
+            }
+
+            fn has_velocity(&self) -> bool {
+                !self.velocity.arrays.is_empty()
             }
 
             fn read(
@@ -164,8 +193,7 @@ impl Series {
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let grid = Grid::read(&file)?;
-        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
-            .with_diffusivity(&file, options.diffusivity.as_ref())?;
+        let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
         let has_flags = check_grids(&timeline.paths, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;

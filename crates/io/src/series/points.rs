@@ -4,8 +4,8 @@ use super::ghosts::has_flags;
 use super::times::Timeline;
 use super::velocity::VelocityInfo;
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, frame_path,
-    implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
+    frame_path, implement_series, open_first,
 };
 use crate::{Result, points::positions};
 use burntrace_core::{FrameData, PointSource};
@@ -49,8 +49,8 @@ impl PointSeries {
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
-        let velocity = VelocityInfo::choose_on_points(&file, &options.velocity, options.prefer)?
-            .with_diffusivity(&file, options.diffusivity.as_ref())?;
+        let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
+        velocity.check_on_points(&file)?;
         velocity.locate(&file)?;
         let nodes = DistinctPoints::read(&file)?;
         let has_flags = nodes.check_frames(&timeline.paths, &velocity)? || has_flags(&file);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(first_occurrences(&[b, a, c, b, a]), Some(vec![0, 1]));
         let nodes = DistinctPoints { count: 5, positions: vec![b, a], indices: Some(vec![0, 3]) };
         let values = Floats::F32((0..15_u8).map(f32::from).collect());
-        let picked = select::<3>(values, nodes.indices.as_deref());
+        let picked = select(values, 3, nodes.indices.as_deref());
         assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
         assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }

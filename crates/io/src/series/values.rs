@@ -30,15 +30,15 @@ pub(super) fn along(values: Floats, [first, second]: [usize; 2]) -> Floats {
     }
 }
 
-/// Selects values of `N` numbers by their indices; `None` selects all.
-pub(super) fn select<const N: usize>(values: Floats, selected: Option<&[usize]>) -> Floats {
-    fn of<const N: usize, T: Copy>(values: Vec<T>, selected: &[usize]) -> Vec<T> {
-        selected.iter().flat_map(|&value| &values[N * value..][..N]).copied().collect()
+/// Selects values of `width` numbers by their indices; `None` selects all.
+pub(super) fn select(values: Floats, width: usize, selected: Option<&[usize]>) -> Floats {
+    fn of<T: Copy>(values: Vec<T>, width: usize, selected: &[usize]) -> Vec<T> {
+        selected.iter().flat_map(|&value| &values[width * value..][..width]).copied().collect()
     }
     match (values, selected) {
         (values, None) => values,
-        (Floats::F32(values), Some(selected)) => Floats::F32(of::<N, _>(values, selected)),
-        (Floats::F64(values), Some(selected)) => Floats::F64(of::<N, _>(values, selected)),
+        (Floats::F32(values), Some(selected)) => Floats::F32(of(values, width, selected)),
+        (Floats::F64(values), Some(selected)) => Floats::F64(of(values, width, selected)),
     }
 }
 
@@ -49,15 +49,16 @@ pub(super) fn without_hidden(values: Floats, hidden: Option<&[bool]>) -> Floats 
     Floats::from_f64(values.precision(), hidden.iter().enumerate().map(shown))
 }
 
-/// Reverses values of `N` numbers along the flipped axes of a grid.
-pub(super) fn flip_floats<const N: usize>(
+/// Reverses values of `width` numbers along the flipped axes of a grid.
+pub(super) fn flip_floats(
     values: Floats,
+    width: usize,
     counts: [usize; 3],
     flipped: [bool; 3],
 ) -> Floats {
     match values {
-        Floats::F32(values) => Floats::F32(flip::<N, _>(values, counts, flipped)),
-        Floats::F64(values) => Floats::F64(flip::<N, _>(values, counts, flipped)),
+        Floats::F32(values) => Floats::F32(flip(values, width, counts, flipped)),
+        Floats::F64(values) => Floats::F64(flip(values, width, counts, flipped)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Choice of the velocity array, and its conversion to `u, v, w`.
 
 use super::{
+    arrays::SampledArrays,
     ghosts::Ghosts,
     grid::{Grid, flip},
     values::{along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden},
@@ -25,6 +26,9 @@ pub enum VelocityName {
     Array(String),
     /// Three arrays with the components u, v and w.
     Components([String; 3]),
+    /// No velocity: the series has only the arrays that the options name.
+    #[serde(skip)]
+    None,
 }
 
 /// Whether the values of an array are at points or in cells.
@@ -68,6 +72,9 @@ pub struct VelocityInfo {
     /// The array of the diffusivity, of the same association, if one is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diffusivity: Option<String>,
+    /// Other arrays of the frames.
+    #[serde(skip)]
+    pub(super) sampled: SampledArrays,
 }
 
 /// For example `U (point)`.
@@ -108,6 +115,19 @@ impl VelocityInfo {
         }
     }
 
+    /// Refuses arrays in cells, which a field on points cannot sample.
+    pub(super) fn check_on_points(&self, file: &VtkFile) -> Result<()> {
+        match self.association {
+            Association::Point => Ok(()),
+            Association::Cell => Err(error(
+                file,
+                "its arrays are in the cells, and a field on points samples arrays at the points; \
+                 convert them (in ParaView: Cell Data to Point Data)"
+                    .into(),
+            )),
+        }
+    }
+
     /// The placement of the velocities on a grid or mesh.
     pub(super) fn placement(&self) -> Placement {
         match self.association {
@@ -126,6 +146,7 @@ impl VelocityInfo {
         };
         let found: Vec<&ArrayInfo> = self.arrays.iter().map(find).collect::<Result<_>>()?;
         self.locate_diffusivity(file)?;
+        self.locate_arrays(file)?;
         let fits = |array: &&ArrayInfo| match found.len() {
             1 => array.components == 2 || array.components == 3,
             _ => array.components == 1,
@@ -140,21 +161,21 @@ impl VelocityInfo {
     pub(super) fn read(&self, file: &VtkFile, grid: &Grid, hides: bool) -> Result<FrameData> {
         let counts = self.counts(grid);
         let count = counts.iter().product();
-        let components = self.locate(file)?[0].components;
+        let components = self.locate(file)?.first().map(|array| array.components);
         let values = match components {
-            2 => along(self.values(file, count)?, plane_axes(grid)),
+            Some(2) => along(self.values(file, count)?, plane_axes(grid)),
             _ => self.values(file, count)?,
         };
-        let velocity = flip_floats::<3>(values, counts, grid.flipped);
+        let flip_values = |values, width| flip_floats(values, width, counts, grid.flipped);
+        let velocity = flip_values(values, 3);
         let mask = || Ghosts::read(file)?.hidden_on(file, grid, self.association);
         let hidden = hides.then(mask).transpose()?;
-        let hidden = hidden.map(|hidden| flip::<1, _>(hidden, counts, grid.flipped));
-        let arrange = |values| {
-            let values = flip_floats::<1>(values, counts, grid.flipped);
-            without_hidden(values, hidden.as_deref())
-        };
+        let hidden = hidden.map(|hidden| flip(hidden, 1, counts, grid.flipped));
+        let arrange = |values| without_hidden(flip_values(values, 1), hidden.as_deref());
         let diffusivity = self.diffusivities(file, count, arrange)?;
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
+        let arrays = self.read_arrays(file, count, flip_values)?;
+        let frame = FrameData::new(velocity).with_diffusivity(diffusivity);
+        Ok(frame.with_hidden(hidden).with_arrays(arrays))
     }
 
     /// Reads a frame from a file with `count` points or cells. `selected` are the indices of the
@@ -165,16 +186,19 @@ impl VelocityInfo {
         (count, selected): (usize, Option<&[usize]>),
         hides: bool,
     ) -> Result<FrameData> {
-        let velocity = select::<3>(self.values(file, count)?, selected);
+        let select_values = |values, width| select(values, width, selected);
+        let velocity = select_values(self.values(file, count)?, 3);
         let hidden = hides.then(|| Ghosts::read(file)).transpose()?;
         let hidden = hidden.map(|ghosts| ghosts.hidden_points(count));
         let hidden: Option<Vec<bool>> = hidden.map(|all| match selected {
             Some(selected) => selected.iter().map(|point| all[*point]).collect(),
             None => all,
         });
-        let arrange = |values| without_hidden(select::<1>(values, selected), hidden.as_deref());
+        let arrange = |values| without_hidden(select_values(values, 1), hidden.as_deref());
         let diffusivity = self.diffusivities(file, count, arrange)?;
-        Ok(FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden))
+        let arrays = self.read_arrays(file, count, select_values)?;
+        let frame = FrameData::new(velocity).with_diffusivity(diffusivity);
+        Ok(frame.with_hidden(hidden).with_arrays(arrays))
     }
 
     /// Number of velocities along each axis of a grid.
@@ -188,6 +212,9 @@ impl VelocityInfo {
     /// Reads the velocities of a file with `expected` points or cells, in their order.
     pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Floats> {
         let infos = self.locate(file)?;
+        if infos.is_empty() {
+            return Ok(Floats::F32(Vec::new()));
+        }
         infos.iter().try_for_each(|info| self.check_count(file, info, expected))?;
         let components = infos[0].components;
         let is_single = infos.iter().all(|info| fits_f32(info.scalar));
@@ -232,6 +259,7 @@ fn find(
             associated(arrays, std::slice::from_ref(name), prefer, |n| n == 2 || n == 3)
         }
         VelocityName::Components(names) => associated(arrays, names, prefer, |n| n == 1),
+        VelocityName::None => Err("its velocity is not read".into()),
     }
 }
 
@@ -249,7 +277,12 @@ fn only_vector(
             .filter(|a| a.components == components && is_float(a) == float && !is_direction(a))
             .filter_map(|a| {
                 let association = Association::of(a)?;
-                Some(VelocityInfo { arrays: vec![a.name.clone()], association, diffusivity: None })
+                Some(VelocityInfo {
+                    arrays: vec![a.name.clone()],
+                    association,
+                    diffusivity: None,
+                    sampled: SampledArrays::default(),
+                })
             })
             .collect();
         match found.as_slice() {
@@ -285,7 +318,12 @@ fn associated(
             Some(info) => unfit = Some(wrong_components(info, names.len() > 1)),
             None => {
                 let arrays = names.to_vec();
-                found.push(VelocityInfo { arrays, association, diffusivity: None });
+                found.push(VelocityInfo {
+                    arrays,
+                    association,
+                    diffusivity: None,
+                    sampled: SampledArrays::default(),
+                });
             }
         }
     }

@@ -5,9 +5,11 @@
 //! of the table of particle instances, whose length is not known in advance, grow instead: Zarr's
 //! metadata give the table no rows until the run ends.
 
+use super::cf::Cf;
 use super::checksums::{self, Checksums, Entry};
 use super::chunk_grid::{ChunkGrid, ItemRun};
 use super::layout::{ArraySpec, Counts, Dims, METADATA, Precisions};
+use super::manifest::Manifest;
 use crate::disk::{
     partial, refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced,
 };
@@ -30,6 +32,7 @@ pub(super) struct ArrayWriter {
     grid: ChunkGrid,
     precisions: Precisions,
     planned: Counts,
+    cf: Cf,
     /// Bytes of an item.
     item_bytes: usize,
     /// Number of items written so far.
@@ -53,17 +56,19 @@ impl ArrayWriter {
     /// [`verify`](ArrayWriter::verify) and [`prepare`](ArrayWriter::prepare).
     pub fn new(
         store: &Path,
-        spec: ArraySpec,
-        (precisions, planned): (Precisions, Counts),
+        spec: &ArraySpec,
+        manifest: &Manifest,
         items: usize,
         written: Arc<AtomicU64>,
     ) -> ArrayWriter {
+        let (precisions, planned) = (manifest.precisions(), manifest.planned());
         ArrayWriter {
             folder: spec.folder(store),
-            spec,
+            spec: spec.clone(),
             grid: spec.grid(planned),
             precisions,
             planned,
+            cf: manifest.cf(),
             item_bytes: spec.width * bytes_of_number(spec.data_type(precisions)),
             items,
             file: None,
@@ -109,13 +114,13 @@ impl ArrayWriter {
         std::fs::create_dir_all(&self.folder).map_err(refused("create", &self.folder, None))?;
         self.truncate()?;
         // Not synced: completing the store writes it again.
-        let metadata = self.spec.metadata(self.precisions, self.planned, &self.grid);
+        let metadata = self.spec.metadata(self.precisions, self.planned, &self.grid, &self.cf);
         write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
     }
 
     /// What the array holds.
-    pub fn spec(&self) -> ArraySpec {
-        self.spec
+    pub fn spec(&self) -> &ArraySpec {
+        &self.spec
     }
 
     /// Zarr's name of the type of its numbers.
@@ -324,7 +329,7 @@ impl ArrayWriter {
 
     /// Writes the final shape of the array, which is not synced to the disk yet.
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
-        let metadata = text_of(&self.spec.metadata(self.precisions, counts, &self.grid));
+        let metadata = text_of(&self.spec.metadata(self.precisions, counts, &self.grid, &self.cf));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
         write_unsynced(&self.folder.join(METADATA), &metadata)
     }

@@ -30,7 +30,7 @@ impl ArrayReader {
     /// If the metadata cannot be read, or describe another array.
     pub fn open(
         store: &Path,
-        spec: ArraySpec,
+        spec: &ArraySpec,
         of: (Precisions, Counts),
         is_complete: bool,
     ) -> Result<ArrayReader> {
@@ -38,7 +38,7 @@ impl ArrayReader {
         let path = folder.join(METADATA);
         let grid = spec.grid_of(&path, &read_json(&path)?, of, is_complete)?;
         let item_bytes = spec.width * bytes_of_number(spec.data_type(of.0));
-        Ok(ArrayReader { folder, spec, grid, item_bytes, is_complete })
+        Ok(ArrayReader { folder, spec: spec.clone(), grid, item_bytes, is_complete })
     }
 
     /// Number of rows for which an array that is being written has space: no more than these are

@@ -22,15 +22,16 @@ impl StoreArrays {
     ///
     /// If one is missing, or differs from the manifest.
     pub fn open(folder: &Path, manifest: &Manifest) -> Result<StoreArrays> {
-        // Until the run has ended, Zarr's metadata have the planned lengths.
-        let counts = if manifest.complete { manifest.counts() } else { manifest.planned() };
+        let counts = manifest.counts_for_zarr();
         let of = (manifest.precisions(), counts);
         let required = required(manifest);
-        let is_expected = |spec: &&ArraySpec| required.contains(spec) || manifest.has(**spec);
-        let open = |spec: &ArraySpec| {
-            Ok((*spec, ArrayReader::open(folder, *spec, of, manifest.complete)?))
+        let is_expected = |spec: &&ArraySpec| required.contains(spec) || manifest.has(spec);
+        let known = layout::ALL.into_iter().filter(is_expected).cloned();
+        let open = |spec: ArraySpec| {
+            let array = ArrayReader::open(folder, &spec, of, manifest.complete)?;
+            Ok((spec, array))
         };
-        let arrays = layout::ALL.iter().filter(is_expected).map(open).collect::<Result<_>>()?;
+        let arrays = known.chain(manifest.sampled_specs()).map(open).collect::<Result<_>>()?;
         Ok(StoreArrays { arrays, counts })
     }
 
@@ -51,12 +52,12 @@ impl StoreArrays {
     }
 
     /// Whether the store has the array.
-    pub fn has(&self, spec: ArraySpec) -> bool {
+    pub fn has(&self, spec: &ArraySpec) -> bool {
         self.find(spec).is_some()
     }
 
-    fn find(&self, spec: ArraySpec) -> Option<&ArrayReader> {
-        self.arrays.iter().find(|(of, _)| *of == spec).map(|(_, array)| array)
+    fn find(&self, spec: &ArraySpec) -> Option<&ArrayReader> {
+        self.arrays.iter().find(|(of, _)| of == spec).map(|(_, array)| array)
     }
 
     /// The values in a range of rows and columns of an array, row by row. An array with one item
@@ -67,14 +68,14 @@ impl StoreArrays {
     /// If a file cannot be read, or is shorter than it should be.
     pub fn read<T: Number>(
         &self,
-        spec: ArraySpec,
+        spec: &ArraySpec,
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Vec<T>> {
         match self.find(spec) {
             Some(array) => array.read(rows, columns),
             None => Err(Error::Store {
-                path: spec.name.into(),
+                path: (&*spec.name).into(),
                 found: "found no such array".into(),
                 expected: "one, as the store lists it".into(),
             }),
@@ -83,15 +84,15 @@ impl StoreArrays {
 }
 
 /// The arrays that a store must have, whether its manifest lists them or not.
-fn required(manifest: &Manifest) -> Vec<ArraySpec> {
-    let mut required = vec![layout::TIME, layout::POSITION, layout::STATUS];
+fn required(manifest: &Manifest) -> Vec<&'static ArraySpec> {
+    let mut required = vec![&layout::TIME, &layout::POSITION, &layout::STATUS];
     if manifest.complete {
-        required.extend([layout::END_STATUS, layout::END_TIME, layout::RELEASE_TIME]);
+        required.extend([&layout::END_STATUS, &layout::END_TIME, &layout::RELEASE_TIME]);
     }
     if manifest.instances.is_some() {
-        required.push(layout::GENERATION);
+        required.push(&layout::GENERATION);
         required.extend(layout::ALL.iter().filter(|spec| spec.dims == Dims::Instances));
-        required.extend(manifest.complete.then_some(layout::END_GENERATION));
+        required.extend(manifest.complete.then_some(&layout::END_GENERATION));
     }
     required
 }

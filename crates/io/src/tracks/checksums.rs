@@ -58,6 +58,10 @@ impl Checksums {
         self.0.insert(name, entry);
     }
 
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
     pub fn get(&self, name: &str) -> Option<Entry> {
         self.0.get(name).copied()
     }

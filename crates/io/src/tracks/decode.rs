@@ -2,7 +2,7 @@
 
 use crate::number::Number;
 use crate::{Error, Result};
-use burntrace_core::Status;
+use burntrace_core::{Floats, Status};
 use std::path::Path;
 
 /// Groups of three consecutive numbers.
@@ -20,4 +20,12 @@ pub(super) fn statuses(folder: &Path, codes: Vec<u8>) -> Result<Vec<Status>> {
         })
     };
     codes.into_iter().map(status).collect()
+}
+
+/// Numbers in double precision.
+pub(super) fn doubles(floats: Floats) -> Vec<f64> {
+    match floats {
+        Floats::F32(numbers) => numbers.into_iter().map(f64::from).collect(),
+        Floats::F64(numbers) => numbers,
+    }
 }

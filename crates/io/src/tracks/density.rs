@@ -1,10 +1,11 @@
 //! Densities, stored beside the tracks they are computed from.
 
+use super::array::{read_json, text_of};
 use super::layout::{METADATA, metadata};
 use super::reader::Tracks;
 use crate::disk::{write_atomic, write_unsynced};
 use crate::{Error, Image, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 
@@ -41,12 +42,17 @@ impl Tracks {
         let dims: Vec<&str> =
             ["time"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let folder = self.folder().join("density");
-        let is_new = describe(&folder, &metadata("float64", &shape, &chunk, &dims))?;
+        let cf = self.manifest().cf();
+        let attributes = json!({ "long_name": "density of the particles" });
+        let (is_new, mut has_changed) =
+            describe(&folder, &metadata("float64", &shape, &chunk, &dims, attributes))?;
         for (name, d) in names.iter().zip(AXES) {
             let (n, origin, step) = (image.counts[d], image.origin[d], image.spacing[d]);
             let coordinates: Vec<f64> = (0..n).map(|i| origin + i as f64 * step).collect();
             let of_axis = self.folder().join(name);
-            describe(&of_axis, &metadata("float64", &[n], &[n], &[name.as_str()]))?;
+            let attributes = cf.of_node_axis(['x', 'y', 'z'][d]);
+            let described = metadata("float64", &[n], &[n], &[name.as_str()], attributes);
+            has_changed |= describe(&of_axis, &described)?.1;
             let existing = std::fs::read(of_axis.join("c.0")).ok();
             if existing.is_some_and(|existing| existing != bytes(&coordinates)) && !is_new {
                 remove_chunks(&folder)?;
@@ -54,22 +60,39 @@ impl Tracks {
             write(&of_axis.join("c.0"), &coordinates)?;
         }
         write(&folder.join(format!("c.{save}.0.0.0")), values)?;
+        if has_changed {
+            self.manifest().add_densities(self.folder())?;
+        }
         Ok(true)
     }
 }
 
-/// Writes the metadata of an array, and removes its chunks if the existing metadata differ. Returns
-/// whether the array is new.
-fn describe(folder: &Path, metadata: &Value) -> Result<bool> {
-    let text = format!("{metadata:#}\n");
+/// The metadata of the arrays of densities in a store, by name.
+pub(super) fn described(store: &Path) -> impl Iterator<Item = (String, Value)> {
+    let of = |name: &str| Some((name.into(), read_json(&store.join(name).join(METADATA)).ok()?));
+    NAMES.into_iter().filter_map(of).collect::<Vec<_>>().into_iter()
+}
+
+/// Writes the metadata of an array, and removes its chunks if the existing metadata differ in more than
+/// attributes. Returns whether the array is new, and whether its metadata have changed.
+fn describe(folder: &Path, metadata: &Value) -> Result<(bool, bool)> {
     let path = folder.join(METADATA);
-    if std::fs::read_to_string(&path).is_ok_and(|existing| existing == text) {
-        return Ok(false);
+    let existing = read_json(&path).unwrap_or_default();
+    if existing == *metadata {
+        return Ok((false, false));
     }
-    std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
-    remove_chunks(folder)?;
-    write_unsynced(&path, &text)?;
-    Ok(true)
+    let without_attributes = |metadata: &Value| {
+        let mut metadata = metadata.clone();
+        metadata.as_object_mut().map(|entries| entries.remove("attributes"));
+        metadata
+    };
+    let is_new = without_attributes(&existing) != without_attributes(metadata);
+    if is_new {
+        std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
+        remove_chunks(folder)?;
+    }
+    write_unsynced(&path, &text_of(metadata))?;
+    Ok((is_new, true))
 }
 
 /// Removes the chunks of an array.
@@ -108,6 +131,7 @@ mod tests {
             positions: Precision::F64,
             velocity: false,
             periods: [0.0; 3],
+            arrays: Vec::new(),
         };
         let mut writer = TrackWriter::new(folder);
         writer.begin(&plan).unwrap();
@@ -128,13 +152,17 @@ mod tests {
     fn densities_on_another_grid_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("density");
-        let first = metadata("float64", &[2, 3], &[1, 3], &["time", "density_x"]);
-        assert!(describe(&path, &first).unwrap());
+        let of = |n: usize, attributes: Value| {
+            metadata("float64", &[2, n], &[1, n], &["time", "density_x"], attributes)
+        };
+        let first = of(3, json!({}));
+        assert_eq!(describe(&path, &first).unwrap(), (true, true));
         write(&path.join("c.0.0"), &[1.0, 2.0, 3.0]).unwrap();
-        assert!(!describe(&path, &first).unwrap());
+        assert_eq!(describe(&path, &first).unwrap(), (false, false));
+        // As a store of an earlier version, without attributes.
+        assert_eq!(describe(&path, &of(3, json!({ "axis": "X" }))).unwrap(), (false, true));
         assert!(path.join("c.0.0").exists());
-        let other = metadata("float64", &[2, 4], &[1, 4], &["time", "density_x"]);
-        assert!(describe(&path, &other).unwrap());
+        assert_eq!(describe(&path, &of(4, json!({}))).unwrap(), (true, true));
         assert!(!path.join("c.0.0").exists());
     }
 }

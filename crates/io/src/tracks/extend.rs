@@ -30,10 +30,10 @@ pub fn copy_saves(
     position: DurablePosition,
 ) -> Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    Tracks::open(from)?;
+    let units = Tracks::open(from)?.units();
     let finished = Manifest::read(from)?;
     let planned = Manifest { planned_saves: plan.saves, ..finished.clone() };
-    if let Some((property, found, expected)) = planned.difference(&Manifest::new(plan)) {
+    if let Some((property, found, expected)) = planned.difference(&Manifest::new(plan, &units)) {
         return Err(Error::Store {
             path: from.into(),
             found: format!("found the tracks of another run: {property} = {found}"),
@@ -50,7 +50,7 @@ pub fn copy_saves(
     }
     let arrays = StoreArrays::open(from, &finished)?;
     let mode = OpenMode::New { overwrite: false };
-    let mut store = StoreWriter::open(to, plan, mode, Arc::default())?;
+    let mut store = StoreWriter::open(to, (plan, &units), mode, Arc::default())?;
     store.each(|array| copy_array(array, &arrays, plan.particles, position))?;
     store.sync().map(drop)
 }

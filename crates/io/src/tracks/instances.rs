@@ -25,15 +25,15 @@ pub(super) struct InstanceWriter {
 
 impl InstanceWriter {
     /// Makes each column with `open`, which must give all columns the same number of rows.
-    pub fn new(open: impl Fn(ArraySpec) -> ArrayWriter) -> InstanceWriter {
+    pub fn new(open: impl Fn(&ArraySpec) -> ArrayWriter) -> InstanceWriter {
         InstanceWriter {
-            slot: open(layout::INSTANCE_SLOT),
-            generation: open(layout::INSTANCE_GENERATION),
-            status: open(layout::INSTANCE_STATUS),
-            release_time: open(layout::INSTANCE_RELEASE_TIME),
-            end_time: open(layout::INSTANCE_END_TIME),
-            release_position: open(layout::INSTANCE_RELEASE_POSITION),
-            end_position: open(layout::INSTANCE_END_POSITION),
+            slot: open(&layout::INSTANCE_SLOT),
+            generation: open(&layout::INSTANCE_GENERATION),
+            status: open(&layout::INSTANCE_STATUS),
+            release_time: open(&layout::INSTANCE_RELEASE_TIME),
+            end_time: open(&layout::INSTANCE_END_TIME),
+            release_position: open(&layout::INSTANCE_RELEASE_POSITION),
+            end_position: open(&layout::INSTANCE_END_POSITION),
         }
     }
 
@@ -78,7 +78,7 @@ pub(super) fn count_ended(arrays: &StoreArrays, folder: &Path, count: usize) -> 
     let mut ended = 0;
     for first in (0..count).step_by(BLOCK) {
         let rows = first..count.min(first + BLOCK);
-        let codes = arrays.read(layout::INSTANCE_STATUS, rows, 0..1)?;
+        let codes = arrays.read(&layout::INSTANCE_STATUS, rows, 0..1)?;
         ended += statuses(folder, codes)?.iter().filter(|status| status.has_ended()).count();
     }
     Ok(ended)
@@ -111,18 +111,18 @@ impl<'a> Instances<'a> {
 
     fn read(&self, first: usize, count: usize) -> Result<Vec<ParticleInstance>> {
         let rows = first..first + count;
-        let slots: Vec<i32> = self.arrays.read(layout::INSTANCE_SLOT, rows.clone(), 0..1)?;
+        let slots: Vec<i32> = self.arrays.read(&layout::INSTANCE_SLOT, rows.clone(), 0..1)?;
         let generations: Vec<i32> =
-            self.arrays.read(layout::INSTANCE_GENERATION, rows.clone(), 0..1)?;
-        let codes = self.arrays.read(layout::INSTANCE_STATUS, rows.clone(), 0..1)?;
+            self.arrays.read(&layout::INSTANCE_GENERATION, rows.clone(), 0..1)?;
+        let codes = self.arrays.read(&layout::INSTANCE_STATUS, rows.clone(), 0..1)?;
         let statuses = statuses(self.folder, codes)?;
-        let times = |spec: ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1);
+        let times = |spec: &ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1);
         let positions =
-            |spec: ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1).map(triples);
+            |spec: &ArraySpec| self.arrays.read::<f64>(spec, rows.clone(), 0..1).map(triples);
         let (release_times, end_times) =
-            (times(layout::INSTANCE_RELEASE_TIME)?, times(layout::INSTANCE_END_TIME)?);
-        let release_positions = positions(layout::INSTANCE_RELEASE_POSITION)?;
-        let end_positions = positions(layout::INSTANCE_END_POSITION)?;
+            (times(&layout::INSTANCE_RELEASE_TIME)?, times(&layout::INSTANCE_END_TIME)?);
+        let release_positions = positions(&layout::INSTANCE_RELEASE_POSITION)?;
+        let end_positions = positions(&layout::INSTANCE_END_POSITION)?;
         let instance = |i: usize| {
             let (slot, generation) = self.checked(slots[i], generations[i])?;
             Ok(ParticleInstance {

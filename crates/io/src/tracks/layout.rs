@@ -1,9 +1,11 @@
 //! The arrays of a store and their Zarr metadata.
 
+use super::cf::{COMPONENT, Cf};
 use super::chunk_grid::ChunkGrid;
 use crate::{Error, Result};
-use burntrace_core::{Precision, Status};
+use burntrace_core::{FieldArray, Precision};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Name of the file that describes an array or a group.
@@ -27,6 +29,8 @@ pub(super) enum Dims {
 pub(super) enum ValueType {
     /// Floats in the precision of the run.
     Float,
+    /// Floats in the precision of the run that are sampled along the tracks.
+    Sampled,
     /// Floats in the precision that positions need.
     Position,
     F64,
@@ -36,11 +40,11 @@ pub(super) enum ValueType {
 }
 
 /// An array of a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArraySpec {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub dims: Dims,
-    /// Numbers in an item: 1, or 3 for a vector.
+    /// Numbers in an item: 1, 3 for a vector, 9 for a tensor.
     pub width: usize,
     pub value_type: ValueType,
 }
@@ -61,69 +65,76 @@ pub(super) struct Precisions {
 }
 
 const fn spec(name: &'static str, dims: Dims, width: usize, value_type: ValueType) -> ArraySpec {
-    ArraySpec { name, dims, width, value_type }
+    ArraySpec { name: Cow::Borrowed(name), dims, width, value_type }
 }
 
-pub(super) const TIME: ArraySpec = spec("time", Dims::Saves, 1, ValueType::F64);
-pub(super) const POSITION: ArraySpec =
+pub(super) static TIME: ArraySpec = spec("time", Dims::Saves, 1, ValueType::F64);
+pub(super) static POSITION: ArraySpec =
     spec("position", Dims::SavesParticles, 3, ValueType::Position);
-pub(super) const STATUS: ArraySpec = spec("status", Dims::SavesParticles, 1, ValueType::U8);
-pub(super) const IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, ValueType::I32);
-pub(super) const VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
-pub(super) const GENERATION: ArraySpec =
+pub(super) static STATUS: ArraySpec = spec("status", Dims::SavesParticles, 1, ValueType::U8);
+pub(super) static IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, ValueType::I32);
+pub(super) static VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
+pub(super) static GENERATION: ArraySpec =
     spec("generation", Dims::SavesParticles, 1, ValueType::I32);
-pub(super) const RELEASE_POSITION: ArraySpec =
+pub(super) static RELEASE_POSITION: ArraySpec =
     spec("release_position", Dims::Particles, 3, ValueType::Position);
-pub(super) const END_STATUS: ArraySpec = spec("end_status", Dims::Particles, 1, ValueType::U8);
-pub(super) const END_TIME: ArraySpec = spec("end_time", Dims::Particles, 1, ValueType::F64);
-pub(super) const RELEASE_TIME: ArraySpec = spec("release_time", Dims::Particles, 1, ValueType::F64);
-pub(super) const END_GENERATION: ArraySpec =
+pub(super) static END_STATUS: ArraySpec = spec("end_status", Dims::Particles, 1, ValueType::U8);
+pub(super) static END_TIME: ArraySpec = spec("end_time", Dims::Particles, 1, ValueType::F64);
+pub(super) static RELEASE_TIME: ArraySpec =
+    spec("release_time", Dims::Particles, 1, ValueType::F64);
+pub(super) static END_GENERATION: ArraySpec =
     spec("end_generation", Dims::Particles, 1, ValueType::I32);
-pub(super) const MESH_CELL: ArraySpec = spec("mesh_cell", Dims::Particles, 1, ValueType::I64);
-pub(super) const MESH_FACE: ArraySpec = spec("mesh_face", Dims::Particles, 1, ValueType::I32);
-pub(super) const OBSTACLE: ArraySpec = spec("obstacle", Dims::Particles, 1, ValueType::I32);
-pub(super) const INSTANCE_SLOT: ArraySpec = spec("life_slot", Dims::Instances, 1, ValueType::I32);
-pub(super) const INSTANCE_GENERATION: ArraySpec =
+pub(super) static MESH_CELL: ArraySpec = spec("mesh_cell", Dims::Particles, 1, ValueType::I64);
+pub(super) static MESH_FACE: ArraySpec = spec("mesh_face", Dims::Particles, 1, ValueType::I32);
+pub(super) static OBSTACLE: ArraySpec = spec("obstacle", Dims::Particles, 1, ValueType::I32);
+pub(super) static INSTANCE_SLOT: ArraySpec = spec("life_slot", Dims::Instances, 1, ValueType::I32);
+pub(super) static INSTANCE_GENERATION: ArraySpec =
     spec("life_generation", Dims::Instances, 1, ValueType::I32);
-pub(super) const INSTANCE_STATUS: ArraySpec =
+pub(super) static INSTANCE_STATUS: ArraySpec =
     spec("life_status", Dims::Instances, 1, ValueType::U8);
-pub(super) const INSTANCE_RELEASE_TIME: ArraySpec =
+pub(super) static INSTANCE_RELEASE_TIME: ArraySpec =
     spec("life_release_time", Dims::Instances, 1, ValueType::F64);
-pub(super) const INSTANCE_END_TIME: ArraySpec =
+pub(super) static INSTANCE_END_TIME: ArraySpec =
     spec("life_end_time", Dims::Instances, 1, ValueType::F64);
-pub(super) const INSTANCE_RELEASE_POSITION: ArraySpec =
+pub(super) static INSTANCE_RELEASE_POSITION: ArraySpec =
     spec("life_release_place", Dims::Instances, 3, ValueType::F64);
-pub(super) const INSTANCE_END_POSITION: ArraySpec =
+pub(super) static INSTANCE_END_POSITION: ArraySpec =
     spec("life_end_place", Dims::Instances, 3, ValueType::F64);
 
 /// All arrays that a store may have.
-pub(super) const ALL: [ArraySpec; 21] = [
-    TIME,
-    POSITION,
-    STATUS,
-    IMAGE,
-    VELOCITY,
-    GENERATION,
-    RELEASE_POSITION,
-    END_STATUS,
-    END_TIME,
-    RELEASE_TIME,
-    END_GENERATION,
-    MESH_CELL,
-    MESH_FACE,
-    OBSTACLE,
-    INSTANCE_SLOT,
-    INSTANCE_GENERATION,
-    INSTANCE_STATUS,
-    INSTANCE_RELEASE_TIME,
-    INSTANCE_END_TIME,
-    INSTANCE_RELEASE_POSITION,
-    INSTANCE_END_POSITION,
+pub(super) static ALL: [&ArraySpec; 21] = [
+    &TIME,
+    &POSITION,
+    &STATUS,
+    &IMAGE,
+    &VELOCITY,
+    &GENERATION,
+    &RELEASE_POSITION,
+    &END_STATUS,
+    &END_TIME,
+    &RELEASE_TIME,
+    &END_GENERATION,
+    &MESH_CELL,
+    &MESH_FACE,
+    &OBSTACLE,
+    &INSTANCE_SLOT,
+    &INSTANCE_GENERATION,
+    &INSTANCE_STATUS,
+    &INSTANCE_RELEASE_TIME,
+    &INSTANCE_END_TIME,
+    &INSTANCE_RELEASE_POSITION,
+    &INSTANCE_END_POSITION,
 ];
 
-/// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, and the names
-/// of its dimensions.
-pub(super) fn metadata(data_type: &str, shape: &[usize], chunk: &[usize], names: &[&str]) -> Value {
+/// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, the names of its
+/// dimensions, and its attributes.
+pub(super) fn metadata(
+    data_type: &str,
+    shape: &[usize],
+    chunk: &[usize],
+    names: &[&str],
+    attributes: Value,
+) -> Value {
     let fill = if data_type.starts_with("float") { json!("NaN") } else { json!(0) };
     let codec = match data_type {
         "uint8" => json!({ "name": "bytes" }),
@@ -139,10 +150,31 @@ pub(super) fn metadata(data_type: &str, shape: &[usize], chunk: &[usize], names:
         "fill_value": fill,
         "codecs": [codec],
         "dimension_names": names,
+        "attributes": attributes,
     })
 }
 
 impl ArraySpec {
+    /// An array that is sampled along the tracks.
+    pub fn sampled(array: &FieldArray) -> ArraySpec {
+        ArraySpec {
+            name: Cow::Owned(array.name.clone()),
+            dims: Dims::SavesParticles,
+            width: array.components,
+            value_type: ValueType::Sampled,
+        }
+    }
+
+    /// Name of the dimension of the components of an item; `None` for numbers. Dimensions of one name
+    /// have the same length in all arrays.
+    fn component_dimension(&self) -> Option<Cow<'static, str>> {
+        match self.width {
+            1 => None,
+            3 => Some(Cow::Borrowed(COMPONENT)),
+            width => Some(Cow::Owned(format!("component_{width}"))),
+        }
+    }
+
     /// The array's shape.
     pub fn shape(&self, counts: Counts) -> Vec<usize> {
         let mut shape = match self.dims {
@@ -172,7 +204,7 @@ impl ArraySpec {
             Precision::F64 => "float64",
         };
         match self.value_type {
-            ValueType::Float => float(precisions.run),
+            ValueType::Float | ValueType::Sampled => float(precisions.run),
             ValueType::Position => float(precisions.positions),
             ValueType::F64 => "float64",
             ValueType::I32 => "int32",
@@ -207,7 +239,13 @@ impl ArraySpec {
     }
 
     /// The Zarr metadata of the array.
-    pub fn metadata(&self, precisions: Precisions, counts: Counts, grid: &ChunkGrid) -> Value {
+    pub fn metadata(
+        &self,
+        precisions: Precisions,
+        counts: Counts,
+        grid: &ChunkGrid,
+        cf: &Cf,
+    ) -> Value {
         let vector = (self.width > 1).then_some(self.width);
         let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
             Dims::SavesParticles => {
@@ -218,13 +256,10 @@ impl ArraySpec {
             Dims::Particles => (vec![grid.chunk_columns], &["particle"]),
         };
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
-        let names: Vec<&str> = names.iter().copied().chain(vector.map(|_| "component")).collect();
+        let component = self.component_dimension();
+        let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
         let data_type = self.data_type(precisions);
-        let mut metadata = metadata(data_type, &self.shape(counts), &chunk, &names);
-        if self.value_type == ValueType::U8 {
-            metadata["attributes"] = flags();
-        }
-        metadata
+        metadata(data_type, &self.shape(counts), &chunk, &names, cf.attributes(self))
     }
 
     /// The chunks of the array, from the metadata found in `path`. The metadata must match this array;
@@ -252,7 +287,7 @@ impl ArraySpec {
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
             Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
         };
-        let expected = self.metadata(precisions, counts, &grid);
+        let expected = self.metadata(precisions, counts, &grid, &Cf::default());
         let entries = expected.as_object().into_iter().flatten();
         let is_compared = |key: &str| key != "attributes" && (key != "shape" || is_complete);
         let mut differing =
@@ -269,16 +304,8 @@ impl ArraySpec {
 
     /// The folder of the array in a store.
     pub fn folder(&self, store: &Path) -> PathBuf {
-        store.join(self.name)
+        store.join(&*self.name)
     }
-}
-
-/// The status codes as flag attributes of the CF conventions.
-fn flags() -> Value {
-    let codes: Vec<i32> = Status::ALL.iter().map(|status| status.code()).collect();
-    let names = Status::ALL.iter().map(|status| status.to_string().replace(' ', "_"));
-    let names: Vec<String> = names.collect();
-    json!({ "flag_values": codes, "flag_meanings": names.join(" ") })
 }
 
 #[cfg(test)]
@@ -306,22 +333,23 @@ mod tests {
         let both = |precision| Precisions { run: precision, positions: precision };
         for spec in ALL {
             let grid = spec.grid(COUNTS);
-            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid);
+            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default());
             let of = (both(Precision::F32), COUNTS);
             assert_eq!(spec.grid_of(path, &metadata, of, true).unwrap(), grid);
         }
         let grid = ChunkGrid { columns: 3, chunk_rows: 2, chunk_columns: 2 };
-        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid);
+        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid, &Cf::default());
         let refused = |metadata: &Value| {
             POSITION
                 .grid_of(path, metadata, (both(Precision::F64), COUNTS), true)
                 .unwrap_err()
                 .to_string()
         };
-        let other = refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid));
+        let other =
+            refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default()));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
         let far = Precisions { run: Precision::F32, positions: Precision::F64 };
-        assert_eq!([POSITION, VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
+        assert_eq!([&POSITION, &VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
         metadata["codecs"] = json!([{ "name": "zstd" }]);
         assert!(refused(&metadata).contains("found `codecs`: [{\"name\":\"zstd\"}], expected"));
         assert!(refused(&json!([1])).contains("expected"));

@@ -1,30 +1,34 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
-use super::array::{is_chunk_or_partial, read_json, text_of, write_text};
-use super::checksums::{self, Entry};
+use super::array::{read_json, text_of, write_text};
+use super::cf::{self, COMPONENT, CONVENTIONS, Cf, Units};
+use super::checksums::{Checksums, Entry};
 use super::density;
+use super::folder::legacy_file;
 use super::layout::{self, ArraySpec, Counts, METADATA, Precisions};
-use crate::disk::remove_file;
+use super::names;
 use crate::{Error, Result};
-use burntrace_core::{Precision, SavePlan, Status};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use burntrace_core::{FieldArray, Precision, SavePlan};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 use std::path::Path;
-
-/// Files that identify a store of an earlier version, which had NumPy files: of a complete run, and
-/// of a stopped one.
-const LEGACY: [&str; 2] = ["tracks.json", "position.npy.part"];
 
 const FORMAT: &str = "burntrace tracks";
 
-/// Version of the format. Version 1 was a folder of NumPy files.
-const VERSION: u32 = 2;
+/// Version of the format. Version 1 was a folder of NumPy files; version 2 had attributes that NetCDF
+/// does not take, and no consolidated metadata.
+const VERSION: u32 = 3;
+
+/// The first version that is read.
+const FIRST_VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub format: String,
     pub version: u32,
-    /// Whether the run has ended and the store is complete.
+    /// Whether the run has ended and the store is complete: 1 or 0 in the file, as NetCDF has no truth
+    /// values.
+    #[serde(deserialize_with = "read_flag", serialize_with = "write_flag")]
     pub complete: bool,
     pub particles: usize,
     /// 0 until the run ends.
@@ -42,7 +46,18 @@ pub(super) struct Manifest {
     pub instances: Option<usize>,
     /// Names of the arrays.
     pub arrays: Vec<String>,
-    pub statuses: Vec<StatusCode>,
+    /// Names of the arrays that are sampled along the tracks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sampled: Vec<String>,
+    /// For each of these, its numbers for each particle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sampled_components: Vec<usize>,
+    /// Unit of lengths; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub length_unit: String,
+    /// Unit of times; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub time_unit: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -70,26 +85,20 @@ impl From<FloatType> for Precision {
     }
 }
 
-/// A status code with its meaning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct StatusCode {
-    pub code: i32,
-    pub name: String,
-}
-
 impl Manifest {
     /// The manifest of a new run.
-    pub fn new(plan: &SavePlan) -> Manifest {
-        let code = |status: Status| StatusCode { code: status.code(), name: status.to_string() };
+    pub fn new(plan: &SavePlan, units: &Units) -> Manifest {
         let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
         let mut arrays =
-            vec![layout::TIME, layout::POSITION, layout::STATUS, layout::RELEASE_POSITION];
-        arrays.extend(is_periodic.then_some(layout::IMAGE));
-        arrays.extend(plan.velocity.then_some(layout::VELOCITY));
-        arrays.extend(plan.reuses_slots.then_some(layout::GENERATION));
+            vec![&layout::TIME, &layout::POSITION, &layout::STATUS, &layout::RELEASE_POSITION];
+        arrays.extend(is_periodic.then_some(&layout::IMAGE));
+        arrays.extend(plan.velocity.then_some(&layout::VELOCITY));
+        arrays.extend(plan.reuses_slots.then_some(&layout::GENERATION));
         if plan.reuses_slots {
             arrays.extend(layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Instances));
         }
+        let names = arrays.iter().map(|spec| spec.name.to_string());
+        let sampled = plan.arrays.iter().map(|array| array.name.clone());
         Manifest {
             format: FORMAT.into(),
             version: VERSION,
@@ -101,8 +110,11 @@ impl Manifest {
             position_precision: (plan.positions != plan.precision).then(|| plan.positions.into()),
             periods: plan.periods,
             instances: plan.reuses_slots.then_some(0),
-            arrays: arrays.iter().map(|spec| spec.name.into()).collect(),
-            statuses: Status::ALL.map(code).to_vec(),
+            arrays: names.chain(sampled.clone()).chain([COMPONENT.into()]).collect(),
+            sampled: sampled.collect(),
+            sampled_components: plan.arrays.iter().map(|array| array.components).collect(),
+            length_unit: units.length.clone(),
+            time_unit: units.time.clone(),
         }
     }
 
@@ -111,8 +123,19 @@ impl Manifest {
         Precisions { run: self.precision.into(), positions: positions.into() }
     }
 
-    pub fn has(&self, array: ArraySpec) -> bool {
-        self.arrays.iter().any(|name| name == array.name)
+    /// The arrays that are sampled along the tracks.
+    pub fn sampled_arrays(&self) -> Vec<FieldArray> {
+        let pairs = self.sampled.iter().zip(&self.sampled_components);
+        pairs.map(|(name, &components)| FieldArray { name: name.clone(), components }).collect()
+    }
+
+    /// The arrays that are sampled along the tracks.
+    pub fn sampled_specs(&self) -> impl Iterator<Item = ArraySpec> {
+        self.sampled_arrays().into_iter().map(|array| ArraySpec::sampled(&array))
+    }
+
+    pub fn has(&self, array: &ArraySpec) -> bool {
+        self.arrays.iter().any(|name| *name == array.name)
     }
 
     /// Counts of a complete store.
@@ -126,6 +149,20 @@ impl Manifest {
         Counts { saves: self.planned_saves, instances: 0, ..self.counts() }
     }
 
+    /// The counts that Zarr's metadata have: until the run has ended, the planned ones.
+    pub fn counts_for_zarr(&self) -> Counts {
+        if self.complete { self.counts() } else { self.planned() }
+    }
+
+    /// What the attributes of the arrays depend on.
+    pub fn cf(&self) -> Cf {
+        Cf { units: self.units(), reuses_slots: self.instances.is_some() }
+    }
+
+    pub fn units(&self) -> Units {
+        Units { length: self.length_unit.clone(), time: self.time_unit.clone() }
+    }
+
     /// The first property in which two runs differ: its name and both values.
     pub fn difference(&self, other: &Manifest) -> Option<(&'static str, String, String)> {
         let of = |all: &Manifest| {
@@ -135,8 +172,9 @@ impl Manifest {
                 ("precision", all.precisions().run.to_string()),
                 ("precision of positions", all.precisions().positions.to_string()),
                 ("periods", format!("{:?}", all.periods)),
-                ("velocities", all.has(layout::VELOCITY).to_string()),
+                ("velocities", all.has(&layout::VELOCITY).to_string()),
                 ("re-used slots", all.instances.is_some().to_string()),
+                ("sampled arrays", sampled_text(&all.sampled_arrays())),
             ]
         };
         let mut pairs = of(self).into_iter().zip(of(other));
@@ -157,9 +195,55 @@ impl Manifest {
     fn text(&self, folder: &Path) -> Result<String> {
         let failed =
             |e: serde_json::Error| Error::system("write", &folder.join(METADATA))(e.into());
-        let attributes = serde_json::to_value(self).map_err(failed)?;
-        let group = json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes });
+        let mut attributes = serde_json::to_value(self).map_err(failed)?;
+        attributes["Conventions"] = CONVENTIONS.into();
+        attributes["featureType"] = "trajectory".into();
+        let group = json!({
+            "zarr_format": 3,
+            "node_type": "group",
+            "attributes": attributes,
+            "consolidated_metadata": {
+                "kind": "inline",
+                "must_understand": false,
+                "metadata": self.consolidated(folder),
+            },
+        });
         Ok(text_of(&group))
+    }
+
+    /// The metadata of all arrays, which Zarr reads at once, without looking for them in folders.
+    fn consolidated(&self, folder: &Path) -> Map<String, Value> {
+        let (precisions, counts, cf) = (self.precisions(), self.counts_for_zarr(), self.cf());
+        let known = layout::ALL.into_iter().filter(|spec| self.has(spec)).cloned();
+        let of_spec = |spec: ArraySpec| {
+            let metadata = spec.metadata(precisions, counts, &spec.grid(self.planned()), &cf);
+            (spec.name.into_owned(), metadata)
+        };
+        let component = (COMPONENT.to_string(), cf::component_metadata());
+        let arrays = known.chain(self.sampled_specs()).map(of_spec).chain([component]);
+        arrays.chain(density::described(folder)).collect()
+    }
+
+    /// Writes `zarr.json` of a complete store again, after arrays of densities were added. The list of
+    /// checksums is without this file in between.
+    pub fn add_densities(&self, folder: &Path) -> Result<()> {
+        if self.version < VERSION {
+            return Ok(());
+        }
+        // A damaged list is reported when it is used.
+        let mut listed = Checksums::read(folder).ok().flatten();
+        if let Some(listed) = &mut listed {
+            listed.remove(METADATA);
+            listed.write(folder)?;
+        }
+        self.write(folder)?;
+        match listed {
+            Some(mut listed) => {
+                listed.add(METADATA.into(), self.checksum(folder)?);
+                listed.write(folder)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Reads the manifest of a store.
@@ -176,81 +260,55 @@ impl Manifest {
         let wrong = |found| Error::Store {
             path: path.clone(),
             found,
-            expected: format!("the description of a store (`{FORMAT}`, version {VERSION})"),
+            expected: format!(
+                "the description of a store (`{FORMAT}`, version {FIRST_VERSION} or {VERSION})"
+            ),
         };
         let value = read_json(&path)?["attributes"].take();
-        if value["format"] != *FORMAT || value["version"] != VERSION {
+        let version = value["version"].as_u64().unwrap_or(0);
+        let is_known = (FIRST_VERSION.into()..=VERSION.into()).contains(&version);
+        if value["format"] != *FORMAT || !is_known {
             let of = |key| value.get(key).unwrap_or(&Value::Null).to_string();
             return Err(wrong(format!("found `{}`, version {}", of("format"), of("version"))));
         }
-        Manifest::deserialize(value).map_err(|e| wrong(format!("found something else ({e})")))
-    }
-}
-
-/// Whether a folder has a store, complete or not, of this version or an earlier one.
-pub fn is_store(folder: &Path) -> bool {
-    folder.join(METADATA).exists() || legacy_file(folder).is_some()
-}
-
-/// The file that identifies a store of an earlier version, if the folder has one.
-fn legacy_file(folder: &Path) -> Option<&'static str> {
-    LEGACY.into_iter().find(|name| folder.join(name).exists())
-}
-
-/// Removes a store of an earlier version, if there is one.
-pub(super) fn remove_legacy(folder: &Path) -> Result<()> {
-    for name in LEGACY {
-        remove_file(&folder.join(name))?;
-    }
-    for spec in layout::ALL {
-        for extension in ["npy", "npy.part"] {
-            remove_file(&folder.join(format!("{}.{extension}", spec.name)))?;
+        let manifest = Manifest::deserialize(value);
+        let manifest = manifest.map_err(|e| wrong(format!("found something else ({e})")))?;
+        let is_valid = manifest.sampled.len() == manifest.sampled_components.len();
+        let checked = names::check_names(&manifest.sampled_arrays());
+        match (is_valid, checked) {
+            (true, Ok(())) => Ok(manifest),
+            (true, Err(error)) => {
+                Err(wrong(format!("found a sampled array with an error: {error}")))
+            }
+            (false, _) => Err(wrong(
+                "found a number of `sampled_components` that differs from that of \
+                                     `sampled`"
+                    .into(),
+            )),
         }
     }
-    Ok(())
 }
 
-/// The names in a folder, and in those of its arrays, that no store writes, in order; none if there
-/// is no folder. Files that file managers leave in each folder do not count. The arrays of
-/// [densities](super::Tracks::put_density) are part of a store.
-///
-/// # Errors
-///
-/// If a folder cannot be read.
-pub fn foreign_names(folder: &Path) -> Result<Vec<String>> {
-    let mut foreign = Vec::new();
-    for name in names(folder)? {
-        let stem = name.trim_end_matches(".part").trim_end_matches(".npy");
-        let is_file = name.starts_with(METADATA) || LEGACY.contains(&name.as_str());
-        if density::NAMES.contains(&stem) || layout::ALL.iter().any(|spec| spec.name == stem) {
-            let others = names(&folder.join(&name))?.into_iter().filter(|name| !is_of_array(name));
-            foreign.extend(others.map(|other| format!("{name}/{other}")));
-        } else if !is_file {
-            foreign.push(name);
-        }
+/// Reads a flag, which version 2 wrote as a truth value.
+fn read_flag<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<bool, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Bool(flag) => Ok(flag),
+        value => match value.as_u64() {
+            Some(number @ (0 | 1)) => Ok(number == 1),
+            _ => Err(serde::de::Error::custom(format!("`complete` is {value}, expected 0 or 1"))),
+        },
     }
-    foreign.sort();
-    Ok(foreign)
 }
 
-/// Whether a name in the folder of an array is one of the store.
-fn is_of_array(name: &str) -> bool {
-    name == METADATA || name == checksums::FILE || is_chunk_or_partial(name)
+#[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.
+fn write_flag<S: Serializer>(flag: &bool, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_u8(u8::from(*flag))
 }
 
-/// Files that file managers write into each folder that they show.
-const OF_FILE_MANAGERS: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
-
-/// The names in a folder, except those of file managers; none if it is missing, or a file.
-fn names(folder: &Path) -> Result<Vec<String>> {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    let entries = match std::fs::read_dir(folder) {
-        Err(e) if [NotADirectory, NotFound].contains(&e.kind()) => return Ok(Vec::new()),
-        entries => entries.and_then(|all| all.collect::<std::io::Result<Vec<_>>>()),
-    };
-    let entries = entries.map_err(Error::system("read", folder))?;
-    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    Ok(names.filter(|name| !OF_FILE_MANAGERS.contains(&name.as_str())).collect())
+/// Names and components of sampled arrays, for messages.
+fn sampled_text(arrays: &[FieldArray]) -> String {
+    let each = arrays.iter().map(|array| format!("{} ({})", array.name, array.components));
+    format!("[{}]", each.collect::<Vec<_>>().join(", "))
 }
 
 fn missing(folder: &Path) -> Error {

@@ -1,5 +1,5 @@
-//! Tracks of a run in a folder: a group of uncompressed Zarr arrays (v3), which the Python packages
-//! `zarr` and `xarray` open.
+//! Tracks of a run in a folder: a group of uncompressed Zarr arrays (v3) with attributes of the CF
+//! conventions, which the Python packages `zarr` and `xarray` open.
 //!
 //! | array | shape | type | content |
 //! | --- | --- | --- | --- |
@@ -8,6 +8,7 @@
 //! | `status` | `[saves, particles]` | u8 | codes of [`Status`](burntrace_core::Status) |
 //! | `image` | `[saves, particles, 3]` | i32 | boxes crossed; only with periodic faces |
 //! | `velocity` | `[saves, particles, 3]` | f32 or f64 | velocities; only on request |
+//! | a name of its own | `[saves, particles]` or `[saves, particles, components]` | f32 or f64 | an array sampled along the tracks |
 //! | `release_position` | `[particles, 3]` | as `position` | release position of a seed; NaN in other slots |
 //! | `release_time` | `[particles]` | f64 | release time; NaN if not released |
 //! | `end_time` | `[particles]` | f64 | end time; NaN if not ended |
@@ -28,8 +29,9 @@
 //! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
 //! The arrays of mesh cells and faces exist for fields on meshes (see
 //! [`MeshFace`](burntrace_core::MeshFace)), the array of obstacles if there are any. The attributes
-//! of the group, in `zarr.json`, have counts, precision, periods, the names of the status codes, and
-//! `complete`, which becomes true when everything else is written.
+//! of the group, in `zarr.json`, have counts, precision, periods, units, the names of the arrays, and
+//! `complete`, which becomes 1 when everything else is written. The group also has the metadata of all
+//! arrays, and the array `component` the labels x, y and z.
 //! [`Tracks::put_density`] adds arrays of densities.
 //!
 //! While a run is in progress, or if it was stopped, the arrays have the planned number of saves:
@@ -61,16 +63,21 @@
 mod array;
 mod array_reader;
 mod arrays;
+mod blocks;
+mod cf;
 mod checksums;
 mod chunk_grid;
 mod decode;
 mod density;
 mod extend;
+mod folder;
 mod instances;
 mod layout;
 mod manifest;
+mod names;
 mod play;
 mod reader;
+mod sampled;
 mod states;
 mod store;
 mod thread;
@@ -78,9 +85,12 @@ mod track;
 mod verify;
 mod writer;
 
+pub(crate) use blocks::SaveBlock;
+pub use cf::Units;
 pub use extend::copy_saves;
+pub use folder::{foreign_names, is_store};
 pub use instances::Instances;
-pub use manifest::{foreign_names, is_store};
+pub use names::{check_names, reserved_names};
 pub use reader::Tracks;
 pub use states::{ParticleState, ParticleTimes, SavedStates};
 pub use track::Track;

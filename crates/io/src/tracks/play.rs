@@ -6,7 +6,9 @@ use super::layout::{self, ArraySpec};
 use super::reader::Tracks;
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Element, Int, Tensor, TensorData};
-use burntrace_core::{ParticleInstance, Precision, Save, SavePlan, SinkError, Status, TrackSink};
+use burntrace_core::{
+    Floats, ParticleInstance, Precision, Save, SavePlan, SinkError, Status, TrackSink,
+};
 use std::iter::Peekable;
 use std::ops::Range;
 
@@ -64,6 +66,7 @@ impl Tracks {
             positions: self.position_precision(),
             velocity: self.has_velocity(),
             periods: self.periods(),
+            arrays: self.arrays(),
         }
     }
 
@@ -97,14 +100,22 @@ impl Tracks {
 
     fn block(&self, save: usize, slots: Range<usize>) -> Result<Save> {
         let n = slots.len();
-        let codes = self.of_slots(layout::STATUS, save, slots.clone())?;
+        let codes = self.of_slots(&layout::STATUS, save, slots.clone())?;
         let codes = statuses(self.folder(), codes)?.into_iter().map(Status::code).collect();
-        let image = self.optional(layout::IMAGE);
+        let image = self.optional(&layout::IMAGE);
         let image = image.map(|spec| self.of_slots(spec, save, slots.clone())).transpose()?;
-        let velocity = self.optional(layout::VELOCITY);
-        let generation = self.optional(layout::GENERATION);
+        let velocity = self.optional(&layout::VELOCITY);
+        let generation = self.optional(&layout::GENERATION);
         let generation = generation.map(|spec| self.of_slots(spec, save, slots.clone()));
         let (position, rest) = self.positions(save, &slots)?;
+        let sampled = self.arrays();
+        let arrays = sampled.iter().map(|array| {
+            let shape = [n, array.components];
+            Ok(match self.sampled(array, save, slots.clone())? {
+                Floats::F32(numbers) => floats(numbers, shape),
+                Floats::F64(numbers) => floats(numbers, shape),
+            })
+        });
         Ok(Save {
             index: save,
             time: self.times()[save],
@@ -115,6 +126,7 @@ impl Tracks {
             image: ints(image.unwrap_or_else(|| vec![0; 3 * n]), [n, 3]),
             velocity: velocity.map(|spec| self.vectors(spec, save, &slots)).transpose()?,
             generation: generation.transpose()?.map(|numbers| ints(numbers, [n])),
+            arrays: arrays.collect::<Result<_>>()?,
         })
     }
 
@@ -125,20 +137,22 @@ impl Tracks {
         slots: &Range<usize>,
     ) -> Result<(Tensor<2>, Option<Tensor<2>>)> {
         if self.position_precision() == self.precision() {
-            return Ok((self.vectors(layout::POSITION, save, slots)?, None));
+            return Ok((self.vectors(&layout::POSITION, save, slots)?, None));
         }
-        let exact: Vec<f64> = self.of_slots(layout::POSITION, save, slots.clone())?;
+        let exact: Vec<f64> = self.of_slots(&layout::POSITION, save, slots.clone())?;
         let single: Vec<f32> = exact.iter().map(|x| *x as f32).collect();
         let rest = exact.iter().zip(&single).map(|(x, single)| (x - f64::from(*single)) as f32);
-        let rest = floats(rest.collect());
-        Ok((floats(single), Some(rest)))
+        let shape = [slots.len(), 3];
+        let rest = floats(rest.collect(), shape);
+        Ok((floats(single, shape), Some(rest)))
     }
 
     /// Rows `[n, 3]` in the precision of the run.
-    fn vectors(&self, spec: ArraySpec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
+    fn vectors(&self, spec: &ArraySpec, save: usize, slots: &Range<usize>) -> Result<Tensor<2>> {
+        let shape = [slots.len(), 3];
         Ok(match self.precision() {
-            Precision::F32 => floats(self.of_slots::<f32>(spec, save, slots.clone())?),
-            Precision::F64 => floats(self.of_slots::<f64>(spec, save, slots.clone())?),
+            Precision::F32 => floats(self.of_slots::<f32>(spec, save, slots.clone())?, shape),
+            Precision::F64 => floats(self.of_slots::<f64>(spec, save, slots.clone())?, shape),
         })
     }
 
@@ -168,9 +182,8 @@ impl Tracks {
     }
 }
 
-fn floats<T: Element>(numbers: Vec<T>) -> Tensor<2> {
-    let (rows, dtype) = (numbers.len() / 3, T::dtype());
-    Tensor::from_data(TensorData::new(numbers, [rows, 3]), (&Device::flex(), dtype))
+fn floats<T: Element>(numbers: Vec<T>, shape: [usize; 2]) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(numbers, shape), (&Device::flex(), T::dtype()))
 }
 
 fn ints<const D: usize>(numbers: Vec<i32>, shape: [usize; D]) -> Tensor<D, Int> {

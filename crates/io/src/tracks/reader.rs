@@ -1,14 +1,14 @@
 //! Reads a store.
 
 use super::arrays::StoreArrays;
-use super::decode::{statuses, triples};
+use super::cf::Units;
+use super::decode::{doubles, statuses, triples};
 use super::instances::{self, Instances};
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
-use super::track::{Track, unwrap};
 use crate::number::Number;
 use crate::{Error, Result};
-use burntrace_core::{Ends, MeshFace, Precision, Status};
+use burntrace_core::{Ends, Floats, MeshFace, Precision, Status};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl Tracks {
                 |max| if is_ending { counts.instances.min(max) } else { counts.instances };
             manifest.instances = manifest.instances.map(instances);
         }
-        let mut times: Vec<f64> = arrays.read(layout::TIME, 0..manifest.saves, 0..1)?;
+        let mut times: Vec<f64> = arrays.read(&layout::TIME, 0..manifest.saves, 0..1)?;
         if !manifest.complete {
             // A save is complete once it has a time; chunks have space for later ones.
             times.truncate(times.iter().take_while(|time| !time.is_nan()).count());
@@ -123,9 +123,14 @@ impl Tracks {
         self.manifest.periods
     }
 
+    /// Units of the data, as its run gave them; empty if unknown.
+    pub fn units(&self) -> Units {
+        self.manifest.units()
+    }
+
     /// Whether velocities are stored.
     pub fn has_velocity(&self) -> bool {
-        self.arrays.has(layout::VELOCITY)
+        self.arrays.has(&layout::VELOCITY)
     }
 
     /// Number of particle instances in the table; `None` if slots are not re-used.
@@ -149,11 +154,8 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position); also if the range is too large.
     pub fn position_range(&self, save: usize, particles: Range<usize>) -> Result<Vec<[f64; 3]>> {
-        if particles.end > self.num_particles() {
-            let index = particles.end - 1;
-            return Err(Error::Index { what: "particle", index, count: self.num_particles() });
-        }
-        self.floats(layout::POSITION, self.row(save)?, particles)
+        self.check_particles(&particles)?;
+        self.floats(&layout::POSITION, self.row(save)?, particles)
     }
 
     /// Unwrapped positions of all particles at a save, continuous across periodic faces:
@@ -178,7 +180,7 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position); also if a status code is unknown.
     pub fn status(&self, save: usize) -> Result<Vec<Status>> {
-        statuses(&self.folder, self.of_save(layout::STATUS, save)?)
+        statuses(&self.folder, self.of_save(&layout::STATUS, save)?)
     }
 
     /// Periodic images of all particles at a save: boxes crossed along x, y and z; `None` without
@@ -189,7 +191,7 @@ impl Tracks {
     /// As [`position`](Tracks::position).
     pub fn image(&self, save: usize) -> Result<Option<Vec<[i32; 3]>>> {
         let image = |spec| self.of_save(spec, save).map(triples);
-        self.optional(layout::IMAGE).map(image).transpose()
+        self.optional(&layout::IMAGE).map(image).transpose()
     }
 
     /// Velocities of all particles at a save, in the data's units; `None` if they are not stored.
@@ -199,7 +201,7 @@ impl Tracks {
     /// As [`position`](Tracks::position).
     pub fn velocity(&self, save: usize) -> Result<Option<Vec<[f64; 3]>>> {
         let velocity = |spec| self.floats(spec, self.row(save)?, 0..self.num_particles());
-        self.optional(layout::VELOCITY).map(velocity).transpose()
+        self.optional(&layout::VELOCITY).map(velocity).transpose()
     }
 
     /// Number of earlier particle instances in each slot at a save; `None` if slots are not
@@ -209,7 +211,7 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn generation(&self, save: usize) -> Result<Option<Vec<i32>>> {
-        self.optional(layout::GENERATION).map(|spec| self.of_save(spec, save)).transpose()
+        self.optional(&layout::GENERATION).map(|spec| self.of_save(spec, save)).transpose()
     }
 
     /// Iterates over all particle instances, read in blocks; `None` if slots are not re-used.
@@ -246,16 +248,16 @@ impl Tracks {
                 remedy: "they are stored when the run ends",
             });
         }
-        let obstacle = self.optional(layout::OBSTACLE).map(|spec| self.of_particles::<i32>(spec));
+        let obstacle = self.optional(&layout::OBSTACLE).map(|spec| self.of_particles::<i32>(spec));
         let obstacle = obstacle.transpose()?.unwrap_or_default();
-        let generation = self.optional(layout::END_GENERATION).map(|spec| self.of_particles(spec));
+        let generation = self.optional(&layout::END_GENERATION).map(|spec| self.of_particles(spec));
         Ok(Ends {
-            status: statuses(&self.folder, self.of_particles(layout::END_STATUS)?)?,
-            release_time: self.of_particles(layout::RELEASE_TIME)?,
-            end_time: self.of_particles(layout::END_TIME)?,
-            mesh_face: match self.optional(layout::MESH_CELL) {
+            status: statuses(&self.folder, self.of_particles(&layout::END_STATUS)?)?,
+            release_time: self.of_particles(&layout::RELEASE_TIME)?,
+            end_time: self.of_particles(&layout::END_TIME)?,
+            mesh_face: match self.optional(&layout::MESH_CELL) {
                 Some(cell) => {
-                    faces(self.of_particles(cell)?, self.of_particles(layout::MESH_FACE)?)
+                    faces(self.of_particles(cell)?, self.of_particles(&layout::MESH_FACE)?)
                 }
                 None => Vec::new(),
             },
@@ -264,52 +266,46 @@ impl Tracks {
         })
     }
 
-    /// The track of one particle, or of all particle instances in one slot.
-    ///
-    /// # Errors
-    ///
-    /// If the particle does not exist, or a file cannot be read.
-    pub fn track(&self, particle: usize) -> Result<Track> {
-        let n = self.num_particles();
-        if particle >= n {
-            return Err(Error::Index { what: "particle", index: particle, count: n });
+    pub(super) fn store_arrays(&self) -> &StoreArrays {
+        &self.arrays
+    }
+
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Checks that a range of particles exists.
+    pub(super) fn check_particles(&self, particles: &Range<usize>) -> Result<()> {
+        match particles.end > self.num_particles() {
+            false => Ok(()),
+            true => {
+                let index = particles.end - 1;
+                Err(Error::Index { what: "particle", index, count: self.num_particles() })
+            }
         }
-        let (saves, column) = (0..self.num_saves(), particle..particle + 1);
-        let ints = |spec| self.arrays.read::<i32>(spec, saves.clone(), column.clone());
-        let floats = |spec| self.floats(spec, saves.clone(), column.clone());
-        let codes = self.arrays.read(layout::STATUS, saves.clone(), column.clone())?;
-        let image = self.optional(layout::IMAGE).map(ints).transpose()?;
-        Ok(Track {
-            time: self.times.clone(),
-            position: floats(layout::POSITION)?,
-            status: statuses(&self.folder, codes)?,
-            image: image.map(triples),
-            velocity: self.optional(layout::VELOCITY).map(floats).transpose()?,
-            generation: self.optional(layout::GENERATION).map(ints).transpose()?,
-        })
     }
 
     /// The array, if the store has it.
-    pub(super) fn optional(&self, spec: ArraySpec) -> Option<ArraySpec> {
+    pub(super) fn optional<'s>(&self, spec: &'s ArraySpec) -> Option<&'s ArraySpec> {
         self.arrays.has(spec).then_some(spec)
     }
 
     /// The row of a save, if it exists.
-    fn row(&self, save: usize) -> Result<Range<usize>> {
+    pub(super) fn row(&self, save: usize) -> Result<Range<usize>> {
         match save < self.num_saves() {
             true => Ok(save..save + 1),
             false => Err(Error::Index { what: "save", index: save, count: self.num_saves() }),
         }
     }
 
-    fn of_save<T: Number>(&self, spec: ArraySpec, save: usize) -> Result<Vec<T>> {
+    fn of_save<T: Number>(&self, spec: &ArraySpec, save: usize) -> Result<Vec<T>> {
         self.of_slots(spec, save, 0..self.num_particles())
     }
 
     /// The values of a range of slots at a save.
     pub(super) fn of_slots<T: Number>(
         &self,
-        spec: ArraySpec,
+        spec: &ArraySpec,
         save: usize,
         slots: Range<usize>,
     ) -> Result<Vec<T>> {
@@ -323,34 +319,41 @@ impl Tracks {
     ///
     /// As [`position`](Tracks::position).
     pub fn release_positions(&self, slots: Range<usize>) -> Result<Option<Vec<[f64; 3]>>> {
-        let of = self.optional(layout::RELEASE_POSITION);
+        let of = self.optional(&layout::RELEASE_POSITION);
         of.map(|spec| self.floats(spec, 0..1, slots)).transpose()
     }
 
-    fn of_particles<T: Number>(&self, spec: ArraySpec) -> Result<Vec<T>> {
+    fn of_particles<T: Number>(&self, spec: &ArraySpec) -> Result<Vec<T>> {
         self.arrays.read(spec, 0..1, 0..self.num_particles())
     }
 
-    fn floats(
+    pub(super) fn floats(
         &self,
-        spec: ArraySpec,
+        spec: &ArraySpec,
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Vec<[f64; 3]>> {
-        match spec.data_type(self.manifest.precisions()) {
-            "float32" => {
-                let numbers = self.arrays.read::<f32>(spec, rows, columns)?;
-                Ok(numbers.as_chunks().0.iter().map(|p: &[f32; 3]| p.map(f64::from)).collect())
-            }
-            _ => Ok(triples(self.arrays.read(spec, rows, columns)?)),
-        }
+        Ok(triples(doubles(self.numbers(spec, rows, columns)?)))
+    }
+
+    /// The numbers of an array of floats, in the precision of the file.
+    pub(super) fn numbers(
+        &self,
+        spec: &ArraySpec,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Floats> {
+        Ok(match spec.data_type(self.manifest.precisions()) {
+            "float32" => Floats::F32(self.arrays.read(spec, rows, columns)?),
+            _ => Floats::F64(self.arrays.read(spec, rows, columns)?),
+        })
     }
 
     /// Generations, which must not be negative.
     fn generations(&self, numbers: Vec<i32>) -> Result<Vec<u32>> {
         let generation = |number: i32| {
             number.try_into().map_err(|_| Error::Store {
-                path: self.folder.join(layout::END_GENERATION.name),
+                path: self.folder.join(&*layout::END_GENERATION.name),
                 found: format!("found generation {number}"),
                 expected: "0 or more".into(),
             })
@@ -365,4 +368,11 @@ fn faces(cells: Vec<i64>, faces: Vec<i32>) -> Vec<Option<MeshFace>> {
         Some(MeshFace { cell: cell.try_into().ok()?, face: face.try_into().ok()? })
     };
     cells.into_iter().zip(faces).map(face).collect()
+}
+
+/// Moves a position by the boxes crossed.
+pub(super) fn unwrap(position: &mut [f64; 3], image: [i32; 3], periods: [f64; 3]) {
+    for d in 0..3 {
+        position[d] += f64::from(image[d]) * periods[d];
+    }
 }

@@ -134,7 +134,7 @@ fn releases(store: &Tracks) -> Result<Option<Vec<Vec<f64>>>> {
         let of_slot = &mut releases[slot];
         if of_slot.len() != generation as usize {
             return Err(Error::Store {
-                path: store.folder().join(layout::INSTANCE_GENERATION.name),
+                path: store.folder().join(&*layout::INSTANCE_GENERATION.name),
                 found: format!("found generation {generation} of slot {slot}"),
                 expected: format!("generation {}: they are consecutive", of_slot.len()),
             });

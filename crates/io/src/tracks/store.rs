@@ -1,11 +1,13 @@
 //! Writes the arrays of a store, on the host.
 
 use super::array::ArrayWriter;
-use super::checksums::Checksums;
+use super::cf::{self, Units};
+use super::checksums::{Checksums, Entry};
+use super::folder::{self, is_store};
 use super::instances::InstanceWriter;
 use super::layout::{self, ArraySpec};
-use super::manifest::{self, Manifest};
-use crate::disk::{refused, remove_file, remove_folder, sync_folder};
+use super::manifest::Manifest;
+use crate::disk::{refused, remove_folder, sync_folder};
 use crate::number::Number;
 use crate::{Error, Result};
 use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, ParticleInstance, SavePlan};
@@ -24,6 +26,8 @@ pub(super) struct Block {
     pub image: Option<Vec<i32>>,
     pub velocity: Option<Floats>,
     pub generation: Option<Vec<i32>>,
+    /// The arrays that are sampled along the tracks.
+    pub arrays: Vec<Floats>,
 }
 
 /// How a store is opened for writing.
@@ -48,6 +52,8 @@ pub(super) struct StoreWriter {
     image: Option<ArrayWriter>,
     velocity: Option<ArrayWriter>,
     generation: Option<ArrayWriter>,
+    /// The arrays that are sampled along the tracks.
+    sampled: Vec<ArrayWriter>,
     instances: Option<InstanceWriter>,
     written: Arc<AtomicU64>,
 }
@@ -61,14 +67,14 @@ impl StoreWriter {
     /// run, has less data than the position or damaged data, or if a file system operation fails.
     pub fn open(
         folder: &Path,
-        plan: &SavePlan,
+        (plan, units): (&SavePlan, &Units),
         mode: OpenMode,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
-        let manifest = Manifest::new(plan);
+        let manifest = Manifest::new(plan, units);
         let position = match mode {
             OpenMode::New { overwrite } => {
-                if !overwrite && manifest::is_store(folder) {
+                if !overwrite && is_store(folder) {
                     return Err(Error::TracksExist { path: folder.into() });
                 }
                 DurablePosition::default()
@@ -77,9 +83,7 @@ impl StoreWriter {
         };
         let mut store = StoreWriter::arrays(folder, manifest, position, written);
         match mode {
-            OpenMode::Resume(_)
-                if position != DurablePosition::default() || manifest::is_store(folder) =>
-            {
+            OpenMode::Resume(_) if position != DurablePosition::default() || is_store(folder) => {
                 let previous = check(folder, &store.manifest)?;
                 store.verify()?;
                 // Before anything changes, mark the store as incomplete. Its counts stay those of its
@@ -87,7 +91,7 @@ impl StoreWriter {
                 let Manifest { saves, instances, .. } = previous;
                 Manifest { saves, instances, ..store.manifest.clone() }.write(folder)?;
             }
-            _ => remove_previous(folder)?,
+            _ => folder::remove_previous(folder)?,
         }
         let of_list = layout::TIME.folder(folder);
         std::fs::create_dir_all(&of_list).map_err(refused("create", &of_list, None))?;
@@ -95,6 +99,7 @@ impl StoreWriter {
         store.write_checksums(&Checksums::default())?;
         remove_ends(folder)?;
         store.each(ArrayWriter::prepare)?;
+        cf::write_component(folder)?;
         store.manifest.write(folder)?;
         Ok(store)
     }
@@ -105,27 +110,28 @@ impl StoreWriter {
         position: DurablePosition,
         written: Arc<AtomicU64>,
     ) -> StoreWriter {
-        let of = (manifest.precisions(), manifest.planned());
         let saves = position.saves as usize;
-        let items = |spec: ArraySpec| match spec.dims {
+        let items = |spec: &ArraySpec| match spec.dims {
             layout::Dims::SavesParticles => saves * manifest.particles,
             layout::Dims::Instances => position.instances as usize,
             layout::Dims::Saves => saves,
             // Written again by a resumed run.
             layout::Dims::Particles => 0,
         };
-        let open =
-            |spec: ArraySpec| ArrayWriter::new(folder, spec, of, items(spec), Arc::clone(&written));
-        let optional = |spec: ArraySpec| manifest.has(spec).then(|| open(spec));
+        let open = |spec: &ArraySpec| {
+            ArrayWriter::new(folder, spec, &manifest, items(spec), Arc::clone(&written))
+        };
+        let optional = |spec: &ArraySpec| manifest.has(spec).then(|| open(spec));
         StoreWriter {
             saves,
-            time: open(layout::TIME),
-            position: open(layout::POSITION),
-            status: open(layout::STATUS),
-            release_position: open(layout::RELEASE_POSITION),
-            image: optional(layout::IMAGE),
-            velocity: optional(layout::VELOCITY),
-            generation: optional(layout::GENERATION),
+            time: open(&layout::TIME),
+            position: open(&layout::POSITION),
+            status: open(&layout::STATUS),
+            release_position: open(&layout::RELEASE_POSITION),
+            image: optional(&layout::IMAGE),
+            velocity: optional(&layout::VELOCITY),
+            generation: optional(&layout::GENERATION),
+            sampled: manifest.sampled_specs().map(|spec| open(&spec)).collect(),
             instances: manifest.instances.map(|_| InstanceWriter::new(open)),
             folder: folder.into(),
             manifest,
@@ -185,6 +191,9 @@ impl StoreWriter {
         if let (Some(array), Some(generation)) = (&mut self.generation, &block.generation) {
             array.append(generation)?;
         }
+        for (array, values) in self.sampled.iter_mut().zip(&block.arrays) {
+            append_floats(array, values)?;
+        }
         if block.is_last {
             self.time.append(&[block.time])?;
             self.saves += 1;
@@ -216,7 +225,8 @@ impl StoreWriter {
         let optional = [&mut self.image, &mut self.velocity, &mut self.generation];
         let optional = optional.into_iter().filter_map(Option::as_mut);
         let instances = self.instances.iter_mut().flat_map(InstanceWriter::columns);
-        always.into_iter().chain(optional).chain(instances).try_for_each(&mut call)
+        let arrays = always.into_iter().chain(optional).chain(&mut self.sampled);
+        arrays.chain(instances).try_for_each(&mut call)
     }
 
     /// Completes the store: pads its chunks, writes the ends, and marks it as complete.
@@ -234,6 +244,9 @@ impl StoreWriter {
         self.each(|array| array.describe(counts))?;
         self.each(ArrayWriter::sync_metadata)?;
         let mut checksums = self.write_ends(ends)?;
+        for (name, content) in cf::component_files() {
+            checksums.add(name, Entry::of(&content));
+        }
         sync_folder(&self.folder)?;
         self.manifest.complete = true;
         checksums.add(layout::METADATA.into(), self.manifest.checksum(&self.folder)?);
@@ -246,22 +259,22 @@ impl StoreWriter {
         let mut sums = Checksums::default();
         // Codes are below 256 and numbers below 2^31, as they come from tensors.
         let codes: Vec<u8> = ends.status.iter().map(|status| status.code() as u8).collect();
-        self.write_array(&mut sums, layout::END_STATUS, &codes)?;
-        self.write_array(&mut sums, layout::END_TIME, &ends.end_time)?;
-        self.write_array(&mut sums, layout::RELEASE_TIME, &ends.release_time)?;
+        self.write_array(&mut sums, &layout::END_STATUS, &codes)?;
+        self.write_array(&mut sums, &layout::END_TIME, &ends.end_time)?;
+        self.write_array(&mut sums, &layout::RELEASE_TIME, &ends.release_time)?;
         if self.instances.is_some() {
             let generations: Vec<i32> = ends.generation.iter().map(|&n| n as i32).collect();
-            self.write_array(&mut sums, layout::END_GENERATION, &generations)?;
+            self.write_array(&mut sums, &layout::END_GENERATION, &generations)?;
         }
         if !ends.mesh_face.is_empty() {
             let (cells, faces) = cells_and_faces(&ends.mesh_face);
-            self.write_array(&mut sums, layout::MESH_CELL, &cells)?;
-            self.write_array(&mut sums, layout::MESH_FACE, &faces)?;
+            self.write_array(&mut sums, &layout::MESH_CELL, &cells)?;
+            self.write_array(&mut sums, &layout::MESH_FACE, &faces)?;
         }
         if !ends.obstacle.is_empty() {
             let index = |obstacle: &Option<usize>| obstacle.map_or(-1, |index| index as i32);
             let obstacles: Vec<i32> = ends.obstacle.iter().map(index).collect();
-            self.write_array(&mut sums, layout::OBSTACLE, &obstacles)?;
+            self.write_array(&mut sums, &layout::OBSTACLE, &obstacles)?;
         }
         Ok(sums)
     }
@@ -269,19 +282,18 @@ impl StoreWriter {
     fn write_array<T: Number>(
         &mut self,
         sums: &mut Checksums,
-        spec: ArraySpec,
+        spec: &ArraySpec,
         values: &[T],
     ) -> Result<()> {
         let (counts, written) = (self.manifest.counts(), Arc::clone(&self.written));
-        let of = (self.manifest.precisions(), counts);
-        let mut array = ArrayWriter::new(&self.folder, spec, of, 0, written);
+        let mut array = ArrayWriter::new(&self.folder, spec, &self.manifest, 0, written);
         array.prepare()?;
         array.append(values)?;
         array.finish()?;
         array.describe(counts)?;
         array.sync_metadata()?;
         array.list(sums);
-        self.manifest.arrays.push(spec.name.into());
+        self.manifest.arrays.push(spec.name.to_string());
         Ok(())
     }
 }
@@ -313,13 +325,6 @@ fn check(folder: &Path, run: &Manifest) -> Result<Manifest> {
             expected: format!("{property} = {expected}, as in the run to resume"),
         }),
     }
-}
-
-/// Removes a previous store, the file that identifies it first.
-fn remove_previous(folder: &Path) -> Result<()> {
-    remove_file(&folder.join(layout::METADATA))?;
-    manifest::remove_legacy(folder)?;
-    layout::ALL.iter().try_for_each(|spec| remove_folder(&spec.folder(folder)))
 }
 
 /// Removes the arrays with one item for each particle, which are written again.

@@ -1,5 +1,7 @@
 //! Receives the tracks of a run and passes them to the writer thread.
 
+use super::cf::Units;
+use super::names::check_names;
 use super::store::{Block, OpenMode, StoreWriter};
 use super::thread::{Job, WriterThread};
 use crate::{Error, Result};
@@ -24,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct TrackWriter {
     folder: PathBuf,
     mode: OpenMode,
+    units: Units,
     open: Option<OpenStore>,
     written: Arc<AtomicU64>,
     waited: f64,
@@ -45,13 +48,21 @@ impl TrackWriter {
     /// Creates a writer into a folder. The folder is created at the start of the run.
     pub fn new(folder: impl Into<PathBuf>) -> TrackWriter {
         let (folder, mode) = (folder.into(), OpenMode::New { overwrite: false });
-        TrackWriter { folder, mode, open: None, written: Arc::default(), waited: 0.0 }
+        let units = Units::default();
+        TrackWriter { folder, mode, units, open: None, written: Arc::default(), waited: 0.0 }
     }
 
     /// Sets whether to remove existing tracks in the folder, including those of a stopped run, at the
     /// start of the run. By default they are an error.
     pub fn overwrite(mut self, overwrite: bool) -> TrackWriter {
         self.mode = OpenMode::New { overwrite };
+        self
+    }
+
+    /// Sets the units of the data, which become attributes of the arrays. They are unknown by default;
+    /// nothing is converted.
+    pub fn units(mut self, units: Units) -> TrackWriter {
+        self.units = units;
         self
     }
 
@@ -82,7 +93,9 @@ impl TrackWriter {
 
     fn open_store(&mut self, plan: &SavePlan) -> Result<()> {
         self.close();
-        let store = StoreWriter::open(&self.folder, plan, self.mode, Arc::clone(&self.written))?;
+        check_names(&plan.arrays)?;
+        let (of_run, written) = ((plan, &self.units), Arc::clone(&self.written));
+        let store = StoreWriter::open(&self.folder, of_run, self.mode, written)?;
         let save = match self.mode {
             OpenMode::Resume(position) => position.saves as usize,
             OpenMode::New { .. } => 0,
@@ -190,7 +203,7 @@ fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
 
 /// Reads a block of a save from the device: the tensors that the plan lists.
 fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) -> Result<Block> {
-    let Save { time, position, rest, status, image, velocity, generation, .. } = save;
+    let Save { time, position, rest, status, image, velocity, generation, arrays, .. } = save;
     let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
     let mut transaction = Transaction::default().register(position).register(status);
     if is_periodic {
@@ -207,21 +220,32 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) 
         let rest = rest.ok_or_else(|| context.lacks("rests of positions"))?;
         transaction = transaction.register(rest);
     }
+    if arrays.len() != plan.arrays.len() {
+        return Err(context.other_arrays(arrays.len(), plan.arrays.len()));
+    }
+    transaction = arrays.into_iter().fold(transaction, Transaction::register);
     let failed = |e: burn::tensor::ExecutionError| context.failed(e.to_string());
     let mut data = transaction.try_execute().map_err(failed)?.into_iter();
     let mut next = || data.next().ok_or_else(|| context.lacks("data"));
     let mut block = Block {
         time,
         is_last,
-        position: context.floats(next()?, plan.positions)?,
+        position: context.floats(next()?, plan.positions, 3)?,
         status: context.codes(next()?)?,
         image: if is_periodic { Some(context.values(next()?, 3)?) } else { None },
         generation: if plan.reuses_slots { Some(context.values(next()?, 1)?) } else { None },
-        velocity: if plan.velocity { Some(context.floats(next()?, plan.precision)?) } else { None },
+        velocity: match plan.velocity {
+            true => Some(context.floats(next()?, plan.precision, 3)?),
+            false => None,
+        },
+        arrays: Vec::new(),
     };
     if let (true, Floats::F64(position)) = (has_rest, &mut block.position) {
         let rest: Vec<f64> = context.values(next()?, 3)?;
         position.iter_mut().zip(rest).for_each(|(x, rest)| *x += rest);
+    }
+    for array in &plan.arrays {
+        block.arrays.push(context.floats(next()?, plan.precision, array.components)?);
     }
     Ok(block)
 }
@@ -235,10 +259,10 @@ struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    fn floats(self, data: TensorData, precision: Precision) -> Result<Floats> {
+    fn floats(self, data: TensorData, precision: Precision, width: usize) -> Result<Floats> {
         match precision {
-            Precision::F32 => Ok(Floats::F32(self.values(data, 3)?)),
-            Precision::F64 => Ok(Floats::F64(self.values(data, 3)?)),
+            Precision::F32 => Ok(Floats::F32(self.values(data, width)?)),
+            Precision::F64 => Ok(Floats::F64(self.values(data, width)?)),
         }
     }
 
@@ -262,6 +286,10 @@ impl BlockContext<'_> {
                 self.rows
             ))),
         }
+    }
+
+    fn other_arrays(self, found: usize, expected: usize) -> Error {
+        self.error(format!("it has {found} sampled arrays, the save plan lists {expected}"))
     }
 
     fn lacks(self, what: &str) -> Error {

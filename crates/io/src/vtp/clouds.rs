@@ -1,6 +1,6 @@
 //! Saves as point clouds.
 
-use super::file::{buffer, count_of, ids, scalars, vectors, write};
+use super::file::{buffer, count_of, ids, sampled, scalars, vectors, write};
 use crate::disk::write_atomic;
 use crate::tracks::{ParticleState, ParticleTimes, SavedStates, Tracks};
 use crate::{Error, Result};
@@ -14,7 +14,7 @@ use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 ///
 /// Particles that wait for their release and empty slots are omitted. Points have the arrays
 /// `status` (codes of [`Status`](burntrace_core::Status)), `particle` and, if it is stored,
-/// `velocity`.
+/// `velocity`, and the arrays sampled along the tracks under their names.
 ///
 /// If slots are re-used, `particle` is the slot, and points have `generation`, the number of earlier
 /// particle instances in the slot, and `age`, the time from the release to the save, or to the end
@@ -75,6 +75,12 @@ fn cloud(
     }
     if let Some(velocity) = store.velocity(save)? {
         point.push(vectors("velocity", buffer(gather(&velocity, store.precision()))));
+    }
+    for array in store.arrays() {
+        let (all, width) = (store.sampled(&array, save, 0..n)?, array.components);
+        let rows = present.iter().flat_map(|state| width * state.slot..width * (state.slot + 1));
+        let values = Floats::from_f64(store.precision(), rows.map(|i| all.get(i)));
+        point.push(sampled(&array, values));
     }
     let point = point.into_iter().map(Attribute::DataArray).collect();
     let count = present.len() as u64;

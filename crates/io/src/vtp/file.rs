@@ -2,7 +2,7 @@
 
 use crate::disk::write_atomic;
 use crate::{Error, Result};
-use burntrace_core::Floats;
+use burntrace_core::{FieldArray, Floats};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -29,6 +29,15 @@ pub(super) fn scalars(name: &str, values: IOBuffer) -> DataArray {
 
 pub(super) fn vectors(name: &str, values: IOBuffer) -> DataArray {
     DataArray::vectors(name).with_buf(values)
+}
+
+/// An array that was sampled along the tracks.
+pub(super) fn sampled(array: &FieldArray, values: Floats) -> DataArray {
+    let array = match array.components {
+        3 => DataArray::vectors(&array.name),
+        components => DataArray::new(&array.name, components as u32),
+    };
+    array.with_buf(buffer(values))
 }
 
 /// Checks that 32-bit indices suffice for the points; vtkio panics otherwise.
@@ -73,7 +82,7 @@ fn empty(piece: &PolyDataPiece) -> String {
     let array = |attribute: &Attribute| match attribute {
         Attribute::DataArray(array) => format!(
             "<DataArray type=\"Float32\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"ascii\"/>",
-            array.name,
+            quick_xml::escape::escape(&array.name),
             array.num_comp()
         ),
         Attribute::Field { .. } => String::new(),

@@ -1,10 +1,11 @@
 //! Tracks as lines.
 
-use super::file::{buffer, count_of, ids, scalars, vectors, write};
-use super::plan::{LinePlan, PointFilter};
+use super::file::{buffer, count_of, ids, sampled, scalars, vectors, write};
+use super::plan::{Chosen, LinePlan, PointFilter};
 use crate::Result;
+use crate::export::Selection;
 use crate::tracks::{ParticleState, ParticleTimes, SavedStates, Tracks};
-use burntrace_core::Floats;
+use burntrace_core::{FieldArray, Floats};
 use std::path::Path;
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
@@ -12,6 +13,8 @@ use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 struct PointArrays {
     position: Floats,
     velocity: Option<Floats>,
+    /// The arrays sampled along the tracks.
+    sampled: Vec<(FieldArray, Floats)>,
     time: Vec<f64>,
     status: Vec<u8>,
     instances: Option<InstanceArrays>,
@@ -29,7 +32,8 @@ struct InstanceArrays {
 /// Saves before the release are omitted; of the saves after the end only the first is written, with
 /// the time of the end. A part of a track with a single point becomes a vertex. Points have the
 /// arrays `time`, `status` (codes of [`Status`](burntrace_core::Status)), `particle` and, if it is
-/// stored, `velocity`; lines have `particle`.
+/// stored, `velocity`, and the arrays sampled along the tracks under their names; lines have
+/// `particle`.
 ///
 /// If slots are re-used, `particle` is the slot, and each particle instance has its own line, from
 /// its first save to its last. An instance without a save has no line. Points and lines then have
@@ -43,10 +47,29 @@ struct InstanceArrays {
 ///
 /// If the store cannot be read, the file cannot be written, or there are more than 2^32 - 1 points.
 pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
-    let path = path.as_ref();
-    let plan = LinePlan::of(store)?;
+    let (saves, selection) = ((0..store.num_saves()).collect(), &Selection::default());
+    write_chosen(store, &Chosen { saves, selection, finals: None }, path.as_ref()).map(|_| ())
+}
+
+/// As [`write_tracks`], with the selected saves and particles only. A line connects consecutive points
+/// that are selected. Returns the number of points.
+///
+/// # Errors
+///
+/// As [`write_tracks`]; also if no save is selected.
+pub fn write_selected_tracks(
+    store: &Tracks,
+    selection: &Selection,
+    path: impl AsRef<Path>,
+) -> Result<usize> {
+    let (saves, finals) = (selection.saves(store)?, selection.finals(store)?);
+    write_chosen(store, &Chosen { saves, selection, finals }, path.as_ref())
+}
+
+fn write_chosen(store: &Tracks, chosen: &Chosen<'_>, path: &Path) -> Result<usize> {
+    let plan = LinePlan::of(store, chosen)?;
     count_of(path, plan.points().max(store.num_particles()))?;
-    let points = fill(store, &plan)?;
+    let points = fill(store, chosen, &plan)?;
     let owner: Vec<usize> = particles(&plan);
     let (vertices, lines) = cells(&plan);
     // The first point of each cell.
@@ -65,6 +88,7 @@ pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
         point.push(scalars("age", age.into()));
     }
     point.extend(points.velocity.map(|velocity| vectors("velocity", buffer(velocity))));
+    point.extend(points.sampled.into_iter().map(|(array, values)| sampled(&array, values)));
     let attributes = |arrays: Vec<_>| arrays.into_iter().map(Attribute::DataArray).collect();
     let piece = PolyDataPiece {
         points: buffer(points.position),
@@ -73,25 +97,31 @@ pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
         data: Attributes { point: attributes(point), cell: attributes(cell) },
         ..Default::default()
     };
-    write(path, piece)
+    write(path, piece)?;
+    Ok(plan.points())
 }
 
 /// Reads all saves into the arrays of the points.
-fn fill(store: &Tracks, plan: &LinePlan) -> Result<PointArrays> {
+fn fill(store: &Tracks, chosen: &Chosen<'_>, plan: &LinePlan) -> Result<PointArrays> {
     let n = store.num_particles();
     let times = ParticleTimes::read(store)?;
     let mut points = PointArrays::zeros(store, plan.points(), times.reuses_slots());
     let mut filter = PointFilter::new(n);
     let mut next = plan.first.clone();
-    for save in 0..store.num_saves() {
+    for &save in &chosen.saves {
         let states = SavedStates::read(store, save)?;
         let velocity = store.velocity(save)?;
+        let arrays = points.sampled.iter().map(|(array, _)| store.sampled(array, save, 0..n));
+        let arrays = arrays.collect::<Result<Vec<Floats>>>()?;
         for p in 0..n {
             let state = states.state(p);
-            if filter.accepts(&state) {
+            if chosen.accepts(&state) && filter.accepts(&state) {
                 points.set(next[p], &state, &times);
                 if let (Some(all), Some(velocity)) = (&mut points.velocity, &velocity) {
                     all.set_vector(next[p], velocity[p]);
+                }
+                for ((array, all), values) in points.sampled.iter_mut().zip(&arrays) {
+                    set_item(all, next[p], values, p, array.components);
                 }
                 next[p] += 1;
             }
@@ -103,9 +133,14 @@ fn fill(store: &Tracks, plan: &LinePlan) -> Result<PointArrays> {
 impl PointArrays {
     fn zeros(store: &Tracks, count: usize, reuses_slots: bool) -> PointArrays {
         let floats = |precision| Floats::zeros(precision, 3 * count);
+        let arrays = store.arrays().into_iter().map(|array| {
+            let values = Floats::zeros(store.precision(), array.components * count);
+            (array, values)
+        });
         PointArrays {
             position: floats(store.position_precision()),
             velocity: store.has_velocity().then(|| floats(store.precision())),
+            sampled: arrays.collect(),
             time: vec![0.0; count],
             status: vec![0; count],
             instances: reuses_slots
@@ -121,6 +156,20 @@ impl PointArrays {
             instances.generation[point] = state.generation;
             instances.age[point] = times.age(state);
         }
+    }
+}
+
+/// Copies an item of `width` numbers. Both arrays have the precision of the run.
+fn set_item(to: &mut Floats, index: usize, from: &Floats, at: usize, width: usize) {
+    let (index, at) = (width * index, width * at);
+    match (to, from) {
+        (Floats::F32(to), Floats::F32(from)) => {
+            to[index..index + width].copy_from_slice(&from[at..at + width]);
+        }
+        (Floats::F64(to), Floats::F64(from)) => {
+            to[index..index + width].copy_from_slice(&from[at..at + width]);
+        }
+        _ => {}
     }
 }
 

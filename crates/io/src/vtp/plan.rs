@@ -1,6 +1,7 @@
 //! Selection of the saves that become points, and of the points at which lines are split.
 
 use crate::Result;
+use crate::export::{Finals, Selection};
 use crate::tracks::{ParticleState, SavedStates, Tracks};
 
 /// The points of all particles, particle by particle, and the lines between them.
@@ -11,6 +12,20 @@ pub(super) struct LinePlan {
     /// Points at which a line starts, in increasing order, the first point of each particle
     /// included.
     pub starts: Vec<usize>,
+}
+
+/// The saves and particles whose points are written.
+pub(super) struct Chosen<'a> {
+    pub saves: Vec<usize>,
+    pub selection: &'a Selection,
+    pub finals: Option<Finals>,
+}
+
+impl Chosen<'_> {
+    /// Whether a state is selected.
+    pub fn accepts(&self, state: &ParticleState) -> bool {
+        self.selection.accepts(state, self.finals.as_ref())
+    }
 }
 
 /// Selects the particles of each save that get a point.
@@ -37,8 +52,8 @@ impl PointFilter {
 }
 
 impl LinePlan {
-    /// Plans the lines of a store; reads its saves once.
-    pub fn of(store: &Tracks) -> Result<LinePlan> {
+    /// Plans the lines of the given saves of a store, and reads them once.
+    pub fn of(store: &Tracks, chosen: &Chosen<'_>) -> Result<LinePlan> {
         let n = store.num_particles();
         let mut filter = PointFilter::new(n);
         let mut counts = vec![0_usize; n];
@@ -46,11 +61,11 @@ impl LinePlan {
         let mut last = vec![([0; 3], 0); n];
         // Particle, and index of the point in its track.
         let mut cuts: Vec<(usize, usize)> = Vec::new();
-        for save in 0..store.num_saves() {
+        for &save in &chosen.saves {
             let (states, image) = (SavedStates::read(store, save)?, store.image(save)?);
             for p in 0..n {
                 let state = states.state(p);
-                if !filter.accepts(&state) {
+                if !chosen.accepts(&state) || !filter.accepts(&state) {
                     continue;
                 }
                 let current = (image.as_ref().map_or([0; 3], |all| all[p]), state.generation);

@@ -91,7 +91,7 @@ fn damaged_items_are_not_resumed() {
         let listed: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(listed.len() >= 12, "{list}");
         for line in listed {
-            let [_, bytes, name] = line.split(' ').collect::<Vec<_>>()[..] else {
+            let [_, bytes, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
             let of = path.join(name);
@@ -223,6 +223,10 @@ pub fn assert_zarr_shapes(store: &Path) {
     let mut lengths = std::collections::BTreeMap::new();
     for entry in std::fs::read_dir(store).unwrap().flatten().filter(|e| e.path().is_dir()) {
         if !entry.path().join("zarr.json").exists() {
+            continue;
+        }
+        // Texts have no fixed size.
+        if entry.file_name() == "component" {
             continue;
         }
         let (shape, chunk, names, size) = zarr(&entry.path());

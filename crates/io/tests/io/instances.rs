@@ -24,6 +24,7 @@ pub fn plan() -> SavePlan {
         positions: Precision::F64,
         velocity: true,
         periods,
+        arrays: Vec::new(),
     }
 }
 
@@ -104,6 +105,7 @@ pub fn save(index: usize) -> Save {
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
         velocity: Some(floats(x.map(position).to_vec())),
         generation: Some(ints(GENERATION[index])),
+        arrays: Vec::new(),
     }
 }
 

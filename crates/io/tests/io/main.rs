@@ -3,9 +3,11 @@
 // Clippy does not count helper functions as tests.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod cf;
 mod checksums;
 mod damaged;
 mod diffusivity;
+mod export;
 mod instances;
 mod killed;
 mod mesh;
@@ -13,6 +15,7 @@ mod play;
 mod points;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
+mod sampled;
 mod series;
 mod speed;
 mod store;

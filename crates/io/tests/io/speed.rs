@@ -19,6 +19,7 @@ fn speed_of_a_store() {
             positions: Precision::F32,
             velocity: false,
             periods: [0.0; 3],
+            arrays: Vec::new(),
         };
         let device = Device::flex();
         let values: Vec<f32> = (0..3 * n).map(|i| i as f32).collect();
@@ -43,6 +44,7 @@ fn speed_of_a_store() {
                 image: image.clone(),
                 velocity: None,
                 generation: None,
+                arrays: Vec::new(),
             };
             writer.save(save).unwrap();
         }

@@ -3,8 +3,10 @@
 use crate::{instances, support};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_core::{
-    DurablePosition, Ends, MeshFace, ParticleInstance, Precision, Save, SavePlan, Status, TrackSink,
+    DurablePosition, Ends, FieldArray, MeshFace, ParticleInstance, Precision, Save, SavePlan,
+    Status, TrackSink,
 };
+use burntrace_io::tracks::Units;
 use burntrace_io::{TrackWriter, Tracks};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -45,7 +47,14 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
         positions: precision,
         velocity: true,
         periods: [1.0, 0.0, 2.0],
+        arrays: sampled_arrays(),
     }
+}
+
+/// A scalar and a tensor.
+pub fn sampled_arrays() -> Vec<FieldArray> {
+    let array = |name: &str, components| FieldArray { name: name.into(), components };
+    vec![array("T", 1), array("Mean Stress", 9)]
 }
 
 /// A block of a save, with different numbers everywhere.
@@ -62,6 +71,13 @@ pub fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
     let generations: Vec<i32> = rows.clone().map(|p| (p / 3 + index) as i32).collect();
     let of_slots =
         |values: Vec<i32>| Tensor::from_data(TensorData::new(values, [n]), (&device, DType::I32));
+    let sampled = |array: &FieldArray| {
+        let width = array.components;
+        let values: Vec<f64> =
+            (width * rows.start..width * rows.end).map(|i| 0.3 * (i + 7 * index) as f64).collect();
+        let values = TensorData::new(values, [n, width]);
+        Tensor::<2>::from_data(values, (&device, plan.precision.dtype()))
+    };
     Save {
         index,
         time: 0.25 * index as f64,
@@ -72,6 +88,7 @@ pub fn block(plan: &SavePlan, index: usize, rows: Range<usize>) -> Save {
         image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
         velocity: Some(floats(1)),
         generation: Some(of_slots(generations)),
+        arrays: plan.arrays.iter().map(sampled).collect(),
     }
 }
 
@@ -106,6 +123,14 @@ pub fn complete_run(folder: &Path, plan: &SavePlan, max: usize) {
     write_saves(&mut writer, plan, 0..plan.saves, max);
     writer.end(&ends_of(plan)).unwrap();
     assert!(writer.bytes_written() > 0 && writer.wait_seconds() >= 0.0);
+}
+
+/// As [`complete_run`], of slots that are not re-used.
+pub fn complete_plain_run(folder: &Path, plan: &SavePlan) {
+    let mut writer = TrackWriter::new(folder);
+    writer.begin(plan).unwrap();
+    (0..plan.saves).for_each(|save| writer.save(block(plan, save, 0..plan.particles)).unwrap());
+    writer.end(&Ends { generation: Vec::new(), ..ends_of(plan) }).unwrap();
 }
 
 /// Plans with several saves in a chunk, and with several chunks in a save.
@@ -148,11 +173,20 @@ fn saves_and_tracks_are_read_as_written() {
             assert!(tracks.position(index).unwrap().as_flattened() == position);
             let some = tracks.position_range(index, n / 2 - 1..n - 1).unwrap();
             assert!(some.as_flattened() == &position[3 * (n / 2 - 1)..3 * (n - 1)]);
+            let sampled: Vec<Vec<f64>> = save.arrays.into_iter().map(floats).collect();
+            assert!(tracks.array("T", index).unwrap() == sampled[0]);
+            let some = tracks.array_range("Mean Stress", index, n / 2..n - 1).unwrap();
+            assert!(some == sampled[1][9 * (n / 2)..9 * (n - 1)]);
             let velocity = tracks.velocity(index).unwrap().unwrap();
             assert!(velocity.as_flattened() == floats(save.velocity.unwrap()));
             let image = save.image.into_data().convert::<i32>().try_to_vec::<i32>().unwrap();
             assert!(tracks.image(index).unwrap().unwrap().as_flattened() == image);
             for particle in [0, n / 2, n - 1] {
+                let stress = tracks.array_track("Mean Stress", particle).unwrap();
+                assert_eq!(
+                    stress[9 * index..9 * index + 9],
+                    sampled[1][9 * particle..9 * particle + 9]
+                );
                 let track = tracks.track(particle).unwrap();
                 assert_eq!(track.position[index], position[3 * particle..3 * particle + 3]);
                 assert_eq!(track.generation.unwrap()[index], (particle / 3 + index) as i32);
@@ -231,6 +265,7 @@ fn a_list_of_several_chunks_is_resumed() {
         positions: Precision::F32,
         velocity: false,
         periods: [0.0; 3],
+        arrays: Vec::new(),
     };
     let ends = Ends { mesh_face: Vec::new(), obstacle: Vec::new(), ..ends_of(&plan) };
     let folder = tempfile::tempdir().unwrap();
@@ -298,6 +333,10 @@ fn only_the_same_run_can_be_resumed() {
             other(|plan| plan.reuses_slots = false),
             "re-used slots = true, expected re-used slots = false",
         ),
+        (
+            other(|plan| plan.arrays[1].components = 3),
+            "sampled arrays = [T (1), Mean Stress (9)], expected sampled arrays = [T (1), Mean Stress (3)]",
+        ),
     ] {
         assert!(message.contains("found the tracks of another run: "), "{message}");
         assert!(message.contains(expected), "{message}");
@@ -359,7 +398,7 @@ fn padding_of_chunks_does_not_count_as_saves_or_instances() {
     writer.end(&ends_of(&plan)).unwrap();
     let group = path.join("zarr.json");
     let text = std::fs::read_to_string(&group).unwrap();
-    std::fs::write(&group, text.replace("\"complete\": true", "\"complete\": false")).unwrap();
+    std::fs::write(&group, text.replace("\"complete\": 1", "\"complete\": 0")).unwrap();
     let tracks = Tracks::open_partial(&path).unwrap();
     assert_eq!(
         (tracks.num_saves(), tracks.num_instances()),
@@ -430,14 +469,26 @@ fn values_of(tracks: &Tracks) -> serde_json::Value {
     let obstacle = |which: &Option<usize>| which.map_or(-1, |which| which as i64);
     let mut values = serde_json::json!({
         "time": tracks.times(),
+        "component": ["x", "y", "z"],
         "position": saves.clone().map(|save| tracks.position(save).unwrap()).collect::<Vec<_>>(),
         "status": saves.clone().map(|save| codes(tracks.status(save).unwrap())).collect::<Vec<_>>(),
         "image": saves.clone().map(|save| tracks.image(save).unwrap()).collect::<Vec<_>>(),
         "velocity": saves.clone().map(|save| tracks.velocity(save).unwrap()).collect::<Vec<_>>(),
+        "release_position": tracks.release_positions(0..tracks.num_particles()).unwrap(),
         "release_time": ends.release_time,
         "end_time": ends.end_time,
         "end_status": codes(ends.status.clone()),
     });
+    for array in tracks.arrays() {
+        let of_save = |save| tracks.array(&array.name, save).unwrap();
+        let rows = |save| -> serde_json::Value {
+            match array.components {
+                1 => of_save(save).into(),
+                width => of_save(save).chunks(width).map(|row| row.to_vec()).collect(),
+            }
+        };
+        values[&array.name] = saves.clone().map(rows).collect();
+    }
     if !ends.mesh_face.is_empty() {
         values["mesh_cell"] = face(|face| face.cell as i64).into();
         values["mesh_face"] = face(|face| face.face as i64).into();
@@ -469,11 +520,21 @@ fn values_of(tracks: &Tracks) -> serde_json::Value {
 #[test]
 #[ignore = "writes stores for other programs to read"]
 fn store_for_peers() {
-    let folder = std::env::temp_dir().join("burntrace-tracks");
-    let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
-    let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true);
+    write_stores_for_peers(&std::env::temp_dir().join("burntrace-tracks"));
+}
+
+pub fn write_stores_for_peers(folder: &Path) {
+    let plan = SavePlan {
+        arrays: sampled_arrays(),
+        ..support::plan(Precision::F32, true, [1.0, 0.0, 0.0])
+    };
+    let units = Units { length: "mm".into(), time: "hours".into() };
+    let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true).units(units);
     writer.begin(&plan).unwrap();
-    (0..5).for_each(|index| writer.save(support::save(&plan, index)).unwrap());
+    for index in 0..5 {
+        let arrays = block(&plan, index, 0..3).arrays;
+        writer.save(Save { arrays, ..support::save(&plan, index) }).unwrap();
+    }
     let ends = Ends {
         mesh_face: vec![None, Some(MeshFace { cell: 70_000, face: 5 }), None],
         obstacle: vec![None, Some(0), Some(3)],
@@ -528,7 +589,7 @@ fn a_run_is_resumed_after_a_full_disk() {
         return;
     };
     // The first chunks have 13 saves, and 17 MB.
-    let plan = plan_of(20_000, 20, Precision::F64);
+    let plan = SavePlan { arrays: Vec::new(), ..plan_of(20_000, 20, Precision::F64) };
     let path = disk.0.path().join("tracks");
     let mut writer = TrackWriter::new(&path);
     writer.begin(&plan).unwrap();

@@ -123,6 +123,7 @@ pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan
         positions: precision,
         velocity,
         periods,
+        arrays: Vec::new(),
     }
 }
 
@@ -152,6 +153,7 @@ pub fn save(plan: &SavePlan, index: usize) -> Save {
         image: Tensor::from_data(TensorData::new(image, [3, 3]), (&device, DType::I32)),
         velocity: plan.velocity.then(|| floats(velocity)),
         generation: None,
+        arrays: Vec::new(),
     }
 }
 

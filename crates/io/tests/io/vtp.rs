@@ -136,6 +136,7 @@ fn vtp_large() {
         positions: Precision::F32,
         velocity: true,
         periods: [1.0, 0.0, 0.0],
+        arrays: Vec::new(),
     };
     let mut writer = burntrace_io::TrackWriter::new(folder.join("tracks")).overwrite(true);
     let start = std::time::Instant::now();
@@ -161,6 +162,7 @@ fn vtp_large() {
             status: Tensor::from_data(TensorData::new(status, [n]), (&device, DType::I32)),
             image: Tensor::from_data(TensorData::new(image, [n, 3]), (&device, DType::I32)),
             generation: None,
+            arrays: Vec::new(),
         };
         writer.save(save).unwrap();
     }

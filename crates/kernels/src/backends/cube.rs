@@ -17,12 +17,8 @@ impl TraceBackend for CubeBackend {
         cube::advance(state, field, geometry, &segment)
     }
 
-    fn sample(
-        position: FloatTensor<Self>,
-        field: Sampled<Self>,
-        segment: Segment,
-    ) -> FloatTensor<Self> {
-        cube::sample(position, field, &segment)
+    fn sample(state: State<Self>, field: Sampled<Self>, segment: Segment) -> FloatTensor<Self> {
+        cube::sample(state, field, &segment)
     }
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {

@@ -6,7 +6,7 @@ use crate::{
     ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::{
-    Flex, TensorMetadata,
+    Flex,
     flex::FlexTensor,
     tensor::{FloatTensor, IntTensor},
 };
@@ -23,12 +23,8 @@ impl TraceBackend for Flex {
         host::advance(state, field, geometry, &segment)
     }
 
-    fn sample(
-        position: FloatTensor<Self>,
-        field: Sampled<Self>,
-        segment: Segment,
-    ) -> FloatTensor<Self> {
-        host::sample(position, field, &segment)
+    fn sample(state: State<Self>, field: Sampled<Self>, segment: Segment) -> FloatTensor<Self> {
+        host::sample(state, field, &segment)
     }
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
@@ -48,10 +44,6 @@ impl HostTensor for FlexTensor {
 
     fn values_mut<E: Element + Pod>(&mut self) -> &mut [E] {
         self.storage_mut()
-    }
-
-    fn zeros_like(&self) -> Self {
-        FlexTensor::zeros(self.shape(), self.dtype())
     }
 
     fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self {

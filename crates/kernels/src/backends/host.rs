@@ -17,8 +17,6 @@ pub trait HostTensor: TensorMetadata {
     fn values<E: Element + Pod>(&self) -> &[E];
     /// Mutable access to all values of a contiguous tensor; copies them first if they are shared.
     fn values_mut<E: Element + Pod>(&mut self) -> &mut [E];
-    /// Zeros with this tensor's shape and dtype.
-    fn zeros_like(&self) -> Self;
     /// A tensor of the given values and shape.
     fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self;
 }
@@ -97,31 +95,33 @@ fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
 }
 
 /// `TraceBackend::sample` on a CPU backend.
-pub(super) fn sample<B, T>(position: T, field: Sampled<B>, segment: &Segment) -> T
+pub(super) fn sample<B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> T
 where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    match position.dtype() {
-        DType::F32 => sample_in::<f32, B, T>(position, field, segment),
-        DType::F64 => sample_in::<f64, B, T>(position, field, segment),
+    match state.position.dtype() {
+        DType::F32 => sample_in::<f32, B, T>(state, field, segment),
+        DType::F64 => sample_in::<f64, B, T>(state, field, segment),
         dtype => panic!("sample: positions have dtype {dtype:?}; use f32 or f64"),
     }
 }
 
-fn sample_in<F, B, T>(position: T, field: Sampled<B>, segment: &Segment) -> T
+fn sample_in<F, B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> T
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    let position = position.contiguous();
-    let mut velocity = position.zeros_like();
-    let (from, to) = (position.values::<F>(), velocity.values_mut::<F>());
+    let (position, record) = (state.position.contiguous(), state.record.contiguous());
+    let (position, record) = (position.values::<F>(), record.values::<i32>());
+    let (positions, groups) = (cast_slice(position), field.groups);
+    let count = positions.len();
+    let mut values = vec![[F::zero(); 4]; count * groups];
     with_arrays::<F, B, T>(field, |field| {
-        cpu::sample(cast_slice(from), cast_slice_mut(to), field, segment)
+        cpu::sample((positions, cast_slice(record)), &mut values, field, segment)
     });
-    velocity
+    T::of(values.into_flattened(), &[count, 4 * groups])
 }
 
 /// `TraceBackend::locate` on a CPU backend.
@@ -162,6 +162,7 @@ where
     let coordinates = field.coordinates.contiguous();
     let index = field.index.contiguous();
     work(&FieldArrays {
+        groups: field.groups,
         shape: &field.shape,
         velocity: cast_slice(velocity.values::<F>()),
         coordinates: coordinates.values::<F>(),

@@ -7,7 +7,7 @@ use crate::{
     ops::{Advanced, Geometry, Sampled, State},
 };
 use burn::backend::{
-    DType, TensorMetadata,
+    TensorMetadata,
     tensor::{FloatTensor, IntTensor},
 };
 use burn::tensor::{Element, TensorData};
@@ -24,12 +24,8 @@ impl TraceBackend for NdArray {
         host::advance(state, field, geometry, &segment)
     }
 
-    fn sample(
-        position: FloatTensor<Self>,
-        field: Sampled<Self>,
-        segment: Segment,
-    ) -> FloatTensor<Self> {
-        host::sample(position, field, &segment)
+    fn sample(state: State<Self>, field: Sampled<Self>, segment: Segment) -> FloatTensor<Self> {
+        host::sample(state, field, &segment)
     }
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
@@ -68,14 +64,6 @@ impl HostTensor for NdArrayTensor {
         with_storage!(self, storage => {
             cast_slice_mut(storage.ensure_owned().as_slice_mut().unwrap_or_default())
         })
-    }
-
-    fn zeros_like(&self) -> Self {
-        let zeros = match self.dtype() {
-            DType::F64 => TensorData::zeros::<f64, _>(self.shape()),
-            _ => TensorData::zeros::<f32, _>(self.shape()),
-        };
-        NdArrayTensor::from_data(zeros)
     }
 
     fn of<E: Element>(values: Vec<E>, shape: &[usize]) -> Self {

@@ -15,6 +15,15 @@ pub(crate) struct FramePair<F> {
     pub weights: [F; 2],
 }
 
+impl<F: Real> FramePair<F> {
+    /// The same frames, from another of their values on.
+    #[inline(always)]
+    pub fn from_value(&self, value: usize) -> Self {
+        let [first, second] = self.frames;
+        FramePair { frames: [first + value, second + value], ..*self }
+    }
+}
+
 /// The frames and weights `offset` after the start of step `j`.
 pub(super) fn frame_pair<F: Real>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
     let pair = frames::host::frame_pair(launch, j, offset);

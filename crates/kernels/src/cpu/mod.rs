@@ -27,7 +27,7 @@ pub(crate) use reinjection::Ended;
 pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};
 
 use crate::{
-    FieldShape, MeshForm, Scheme, Segment,
+    FieldShape, MeshForm, Record, Scheme, Segment,
     functions::triangle_rows,
     physics::{features::Features, tables::Tables},
     scheme::Tableau,
@@ -35,7 +35,7 @@ use crate::{
 use frame_pair::{FramePair, frame_pair};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
-use launch::{Launch, LaunchData};
+use launch::LaunchData;
 use mesh::{General, Mesh, Simplices};
 use order::{Order, Parts};
 use rayon::prelude::*;
@@ -59,7 +59,7 @@ pub(crate) fn advance<F: Real>(
     let mut log = Vec::new();
     if !resumes {
         let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
-        let tables = Tables::new(field.shape, segment, first_triangle);
+        let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
         let data = LaunchData::new(tables, geometry, Features::new(field.shape, segment));
         check_clock(segment);
         let work = Advance { arrays, segment, data: &data, log: &mut log };
@@ -141,10 +141,11 @@ macro_rules! methods {
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
 
-/// Samples the field at positions, at the start of the segment's first step.
+/// Samples all groups of a field at the positions of particles, at the start of the segment's first
+/// step.
 pub(crate) fn sample<F: Real>(
-    position: &[[F; 3]],
-    velocity: &mut [[F; 3]],
+    (position, record): (&[Position<F>], &[Record]),
+    values: &mut [[F; 4]],
     field: &FieldArrays<F>,
     segment: &Segment,
 ) {
@@ -152,9 +153,14 @@ pub(crate) fn sample<F: Real>(
         return;
     }
     check_clock(segment);
-    let tables = Tables::new(field.shape, segment, 0);
+    let tables = Tables::new((field.shape, field.groups), segment, 0);
     let data = LaunchData::new(tables, (&[], &[]), Features::new(field.shape, segment));
-    let work = Sample { position, velocity, segment, launch: data.launch(None) };
+    let launch = data.launch(None);
+    let pair = frame_pair(&launch, 0, F::zero());
+    let walls = Walls::new(&segment.boundary, launch);
+    let groups = field.shape.values_per_frame();
+    let groups = (0..field.groups).map(|group| pair.from_value(group * groups)).collect();
+    let work = Sample { position, record, values, walls, groups };
     field.with_sampler(segment.clock.frames, work);
 }
 
@@ -170,20 +176,21 @@ fn check_clock(segment: &Segment) {
 }
 
 struct Sample<'a, F: Real> {
-    position: &'a [[F; 3]],
-    velocity: &'a mut [[F; 3]],
-    segment: &'a Segment,
-    launch: Launch<'a, F>,
+    position: &'a [Position<F>],
+    record: &'a [Record],
+    values: &'a mut [[F; 4]],
+    walls: Walls<'a, F>,
+    /// The frames of each group of values.
+    groups: Vec<FramePair<F>>,
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
     fn run<S: Sampler<F>>(self, sampler: S) {
-        let pair = frame_pair(&self.launch, 0, F::zero());
-        let walls = Walls::new(&self.segment.boundary, self.launch);
-        let tiles = self.position.par_chunks(TILE).zip(self.velocity.par_chunks_mut(TILE));
-        tiles.for_each(|(position, velocity)| {
-            let (walls, pair, sampler) = (&walls, &pair, &sampler);
-            lanes::dispatch(SampleTile { position, velocity, walls, pair, sampler });
+        let (walls, groups, sampler) = (&self.walls, self.groups.as_slice(), &sampler);
+        let values = self.values.par_chunks_mut(TILE * groups.len());
+        let tiles = self.position.par_chunks(TILE).zip(self.record.par_chunks(TILE)).zip(values);
+        tiles.for_each(|((position, record), values)| {
+            lanes::dispatch(SampleTile { position, record, values, walls, groups, sampler });
         });
     }
 }
@@ -208,10 +215,11 @@ pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells
 }
 
 struct SampleTile<'a, F: Real, S> {
-    position: &'a [[F; 3]],
-    velocity: &'a mut [[F; 3]],
+    position: &'a [Position<F>],
+    record: &'a [Record],
+    values: &'a mut [[F; 4]],
     walls: &'a Walls<'a, F>,
-    pair: &'a FramePair<F>,
+    groups: &'a [FramePair<F>],
     sampler: &'a S,
 }
 
@@ -219,13 +227,16 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
     #[inline(always)]
     fn run<L: Lanes<F>>(self) {
         let mut hint = S::Hint::default();
-        for (p, v) in self.position.iter().zip(self.velocity) {
+        let values = self.values.chunks_exact_mut(self.groups.len());
+        for (([p, _], record), values) in self.position.iter().zip(self.record).zip(values) {
             if S::ENDS {
                 // A hint from one particle must not change the value of another.
-                hint = S::Hint::default();
+                hint = self.sampler.recall(record.near_cell());
             }
             let at = self.walls.wrap::<L>(four::<F, L>(p));
-            *v = three(self.sampler.sample::<L>(at, self.pair, &mut hint).array());
+            for (value, pair) in values.iter_mut().zip(self.groups) {
+                *value = self.sampler.sample::<L>(at, pair, &mut hint).array();
+            }
         }
     }
 }

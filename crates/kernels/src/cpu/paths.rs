@@ -166,8 +166,13 @@ impl<F: Real> Surroundings<F> {
         let tables = Tables { floats: self.floats.clone(), ints: self.ints.clone() };
         let data = LaunchData::new(tables, (&self.rows, &self.numbers), self.features);
         let Some((shape, coordinates, index)) = &self.mesh else { return call(&data, None) };
-        let field =
-            FieldArrays { shape: &FieldShape::Mesh(*shape), velocity: &[], coordinates, index };
+        let field = FieldArrays {
+            shape: &FieldShape::Mesh(*shape),
+            velocity: &[],
+            groups: 1,
+            coordinates,
+            index,
+        };
         match shape.form {
             MeshForm::Simplices => {
                 call(&data, Some(&Mesh::new(index, shape, Simplices::new(&field, shape))))

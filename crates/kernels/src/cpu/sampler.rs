@@ -14,8 +14,9 @@ use crate::{FieldShape, MeshForm, Placement, Weighting, physics::region::host::C
 /// A field's arrays, borrowed from a backend.
 pub(crate) struct FieldArrays<'a, F> {
     pub shape: &'a FieldShape,
-    /// Velocity padded to four components: `frames` times `values_per_frame`, and one more row.
+    /// Groups of four values: `frames` times `groups` times `values_per_frame`, and one more row.
     pub velocity: &'a [[F; 4]],
+    pub groups: usize,
     /// Coordinates of a grid's axes or of nodes, or the cell records of a mesh.
     pub coordinates: &'a [F],
     /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
@@ -76,6 +77,7 @@ pub(crate) trait WithSampler<F: Real> {
 impl<F: Real> FieldArrays<'_, F> {
     /// Runs a computation with the sampler for the field's shape.
     pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+        let frames = frames * self.groups;
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {
                 Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),

@@ -144,7 +144,7 @@ pub(crate) fn advance(
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
     let first_triangle = geometry.rows.meta.shape()[0] - triangle_rows(&segment.obstacles);
-    let tables = Tables::new(&field.shape, segment, first_triangle);
+    let tables = Tables::new((&field.shape, field.groups), segment, first_triangle);
     let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
     let rows = log_rows.map_or(1, |log_rows| log_rows * count);
     let empty = |shape: &[usize], like: &CubeTensor| {
@@ -239,29 +239,29 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
 
 /// `TraceBackend::sample` on a CubeCL device.
 pub(crate) fn sample(
-    position: CubeTensor,
+    state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
     segment: &Segment,
 ) -> CubeTensor {
     let form = (Form::new(&field, segment), Features::new(&field.shape, segment));
-    let position = into_contiguous(position);
+    let position = into_contiguous(state.position);
     let client = position.client.clone();
-    let shape = position.meta.shape().clone();
-    let count = shape[0];
-    let dtype = position.dtype;
-    let tables = Tables::new(&field.shape, segment, 0);
-    let velocity = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
+    let (count, dtype) = (position.meta.shape()[0], position.dtype);
+    let tables = Tables::new((&field.shape, field.groups), segment, 0);
+    let shape = [count, 4 * field.groups].into();
+    let values = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
     let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
         position.into_buffer_arg(),
-        velocity.clone().into_buffer_arg(),
+        into_contiguous(state.record).into_buffer_arg(),
+        values.clone().into_buffer_arg(),
         buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),
     );
-    velocity
+    values
 }
 
 /// A contiguous tensor without other references, so that the kernel may write to it.

@@ -7,7 +7,7 @@ use super::{
     rounding, vec4,
 };
 use crate::NODE_PADDING;
-use crate::physics::tables::{FRAME_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES};
+use crate::physics::tables::{GROUP_SIZE, HALF_POWER, NODES, ORIGIN, PER_LENGTH, REACH, STRIDES};
 use burn_cubecl::cubecl::prelude::*;
 
 /// The last search of a particle.
@@ -100,7 +100,7 @@ fn reached<F: Float>(
 /// Squared distance of a node.
 #[cube]
 fn square_distance<F: Float>(launch: &Launch<F>, position: Vec4<F>, node: usize) -> F {
-    let axis = launch.int(FRAME_SIZE) as usize + NODE_PADDING;
+    let axis = launch.int(GROUP_SIZE) as usize + NODE_PADDING;
     let x = launch.coords[node] - position.extract(0usize);
     let y = launch.coords[axis + node] - position.extract(1usize);
     let z = launch.coords[2 * axis + node] - position.extract(2usize);

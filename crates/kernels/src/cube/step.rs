@@ -15,12 +15,17 @@ use super::{
 };
 use crate::physics::particle::device::Particle;
 use crate::{
+    functions::POSITION,
     physics::{
         faces::device::wrap,
         region::device::{CellHint, restore},
         step_size::device::{TrialStep, control, judge, length, slack},
-        tables::{CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, INTERVAL_COUNT, STEPS},
+        tables::{
+            CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, FRAME_SIZE, GROUP_SIZE,
+            INTERVAL_COUNT, STEPS,
+        },
     },
+    record::{LOCATION, RECORD, STATUS},
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -157,26 +162,40 @@ fn accepts<F: Float>(
     is_accepted
 }
 
-/// Velocity at positions, at the start of the first step.
+/// All groups of values at the particles' positions, at the start of the first step.
 #[cube(launch)]
 pub(super) fn sample_kernel<F: Float>(
     position: &[F],
+    record: &[i32],
     output: &mut [F],
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
-    if i >= position.len() / 3 {
+    if i >= position.len() / POSITION {
         terminate!();
     }
     let at = frame_pair::<F>(launch, 0usize, F::new(0.0_f32));
-    let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
+    let p = POSITION * i;
+    let p = vec4::<F>(position[p], position[p + 1], position[p + 2]);
     let p = image::<F>(launch, p);
-    let mut hint = recall::<F>(launch, 0i32);
-    let v = sample::<F>(launch, p, &at, &mut hint);
-    #[unroll]
-    for d in 0..3usize {
-        output[3 * i + d] = v.extract(d);
+    let status = record[RECORD * i + STATUS];
+    let has_cell = status == ACTIVE || status == WAITING;
+    let mut hint = recall::<F>(launch, select(has_cell, record[RECORD * i + LOCATION], 0i32));
+    let size = launch.int(GROUP_SIZE) as usize;
+    let groups = launch.int(FRAME_SIZE) as usize / size;
+    for group in 0..groups {
+        let pair = FramePair::<F> {
+            first: at.first + group * size,
+            second: at.second + group * size,
+            first_weight: at.first_weight,
+            second_weight: at.second_weight,
+        };
+        let v = sample::<F>(launch, p, &pair, &mut hint);
+        #[unroll]
+        for d in 0..4usize {
+            output[4 * (groups * i + group) + d] = v.extract(d);
+        }
     }
 }
 

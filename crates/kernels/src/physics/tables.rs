@@ -40,14 +40,16 @@ pub(crate) const FIRST_STEP: usize = 1;
 pub(crate) const FRAMES: usize = 2;
 pub(crate) const INTERVAL_COUNT: usize = 3;
 pub(crate) const FRAME_SIZE: usize = 4;
+/// Values of a group; a frame has one or more groups.
+pub(crate) const GROUP_SIZE: usize = 5;
 /// Nodes of a grid per axis, cells of the lattice of points, or a mesh's bins.
-pub(crate) const NODES: usize = 5;
+pub(crate) const NODES: usize = 6;
 /// Stride of values, lattice cells or bins along each axis.
-pub(crate) const STRIDES: usize = 8;
+pub(crate) const STRIDES: usize = 9;
 /// The responses of the six faces: how many times the component of a displacement into the face is
 /// removed from it, the status of a particle that ends there (or that of an active one), and whether
 /// the face is periodic.
-pub(crate) const FACES: usize = 11;
+pub(crate) const FACES: usize = 12;
 pub(crate) const FACE_COLUMNS: usize = 3;
 pub(crate) const FACE_TURN: usize = 0;
 pub(crate) const FACE_END: usize = 1;
@@ -114,9 +116,10 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// All data of a launch. `row` is the first row of triangles.
-    pub fn new(shape: &FieldShape, segment: &Segment, row: usize) -> Self {
+    /// All data of a launch in a field with `groups` of values. `row` is the first row of triangles.
+    pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
+        tables.ints[FRAME_SIZE] *= groups as i32;
         tables.put_segment(segment);
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
         tables.put_patches(segment);
@@ -260,7 +263,7 @@ impl Tables {
                 *entry = *number as i32;
             }
         };
-        put(FRAME_SIZE, &[shape.values_per_frame()]);
+        put(FRAME_SIZE, &[shape.values_per_frame(); 2]);
         put(NODES, &layout.nodes);
         put(STRIDES, &layout.strides);
         if let FieldShape::Mesh(mesh) = shape {

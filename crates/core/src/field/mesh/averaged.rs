@@ -1,7 +1,7 @@
 //! Cell velocities averaged at the points of a mesh.
 
 use crate::{
-    Floats, FrameData, FrameSource, MeshSource, SourceError,
+    FieldArray, Floats, FrameData, FrameSource, MeshSource, SourceError,
     mesh::{Mesh, Origins},
 };
 
@@ -36,33 +36,56 @@ impl<S> Averaged<S> {
         Averaged { source, starts, cells }
     }
 
-    fn means(&self, velocity: impl Fn(usize) -> f64) -> Vec<f64> {
-        let means = self.starts.windows(2).flat_map(|ends| {
+    /// The means at each point of an array with a number of components in each cell.
+    fn means(&self, components: usize, number: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut means = Vec::with_capacity(components * (self.starts.len() - 1));
+        for ends in self.starts.windows(2) {
             let around = &self.cells[ends[0]..ends[1]];
-            let sum = |d: usize| around.iter().map(|cell| velocity(3 * cell + d)).sum::<f64>();
-            [0, 1, 2].map(|d| sum(d) / around.len() as f64)
-        });
-        means.collect()
+            means.extend((0..components).map(|d| {
+                let sum: f64 = around.iter().map(|cell| number(components * cell + d)).sum();
+                sum / around.len() as f64
+            }));
+        }
+        means
     }
 }
 
 impl<S: MeshSource> Averaged<S> {
-    /// Averages the velocity of a frame. Diffusivities are not changed: the layout refuses them.
+    /// Averages the velocity and the arrays of a frame. Diffusivities are not changed: the layout
+    /// refuses them.
     fn averaged(&self, mut frame: FrameData) -> FrameData {
-        // The layout reports a wrong number of velocities.
-        if frame.velocity.len() == 3 * self.source.cells().len() {
-            frame.velocity = Floats::F64(match frame.velocity {
-                Floats::F32(v) => self.means(|i| f64::from(v[i])),
-                Floats::F64(v) => self.means(|i| v[i]),
-            });
-        }
+        frame.velocity = self.at_points(frame.velocity, 3);
+        let components = self.source.arrays().iter().map(|array| array.components);
+        let arrays = frame.arrays.into_iter().zip(components);
+        frame.arrays =
+            arrays.map(|(array, components)| self.at_points(array, components)).collect();
         frame
+    }
+
+    /// An array averaged at the points; unchanged if it has a wrong number of values, which the layout
+    /// reports.
+    fn at_points(&self, array: Floats, components: usize) -> Floats {
+        if array.len() != components * self.source.cells().len() {
+            return array;
+        }
+        Floats::F64(match array {
+            Floats::F32(numbers) => self.means(components, |i| f64::from(numbers[i])),
+            Floats::F64(numbers) => self.means(components, |i| numbers[i]),
+        })
     }
 }
 
 impl<S: MeshSource> FrameSource for Averaged<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
+    }
+
+    fn arrays(&self) -> &[FieldArray] {
+        self.source.arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        self.source.has_velocity()
     }
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {

@@ -14,8 +14,8 @@ use super::points::first_moved;
 use super::times::Timeline;
 use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, frame_differs,
-    frame_path, implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
+    frame_differs, frame_path, implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
 use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
@@ -66,8 +66,7 @@ impl MeshSeries {
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
-        let velocity = VelocityInfo::choose(&file, &options.velocity, options.prefer)?
-            .with_diffusivity(&file, options.diffusivity.as_ref())?;
+        let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
         check_frames(&timeline.paths, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
         let kinds = cells.count();

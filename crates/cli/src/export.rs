@@ -1,0 +1,80 @@
+//! `burntrace export`: writes the tracks of a run as a table, or as lines.
+
+use crate::{
+    args::{ExportArgs, ExportFormat, ExportRows},
+    case::Misuse,
+    results::Results,
+};
+use anyhow::Result;
+use burntrace::io::{self, Rows, Selection};
+use std::io::Write;
+use std::path::Path;
+
+pub fn execute(args: &ExportArgs) -> Result<()> {
+    let rows = rows(args)?;
+    let results = Results::open(&args.run)?.note_unfinished();
+    let (tracks, selection) = (&results.tracks, selection(args));
+    let path = args.out.clone().unwrap_or_else(|| results.folder.path(default_name(args.to)));
+    refuse_other_than_file(&path)?;
+    let written = match args.to {
+        ExportFormat::Parquet => io::write_parquet(tracks, &selection, rows, &path),
+        ExportFormat::Csv => io::write_csv(tracks, &selection, &path),
+        ExportFormat::Vtp => io::write_selected_tracks(tracks, &selection, &path),
+    };
+    let count = written.map_err(|error| match error {
+        io::Error::Selection(_) => Misuse::of(error),
+        _ => error.into(),
+    })?;
+    let what = if args.to == ExportFormat::Vtp { "points" } else { "rows" };
+    writeln!(std::io::stdout().lock(), "{}: {count} {what}", path.display())?;
+    Ok(())
+}
+
+/// Refuses a folder, a link or a device: the file is written beside it and takes its place.
+fn refuse_other_than_file(path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_file() => Err(Misuse::error(format!(
+            "{} is a folder, a link or a device, which a file would replace; give the name of a file \
+             with --out",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The rows of the table.
+fn rows(args: &ExportArgs) -> Result<Rows> {
+    let name = default_name(args.to);
+    match (args.rows, args.to) {
+        (Some(ExportRows::Particles), ExportFormat::Csv) => Err(Misuse::error(
+            "--rows particles needs lists, which CSV files do not have; give --to parquet, or --rows \
+             saves",
+        )),
+        (Some(_), ExportFormat::Vtp) => Err(Misuse::error(format!(
+            "--rows is for tables, and {name} has lines; give --to parquet or --to csv, or leave out \
+             --rows"
+        ))),
+        (given, _) => Ok(given.unwrap_or(ExportRows::Saves).into()),
+    }
+}
+
+fn selection(args: &ExportArgs) -> Selection {
+    let all = Selection::default();
+    Selection {
+        statuses: args.status.iter().flat_map(|some| some.0.clone()).collect(),
+        end_statuses: args.end_status.iter().flat_map(|some| some.0.clone()).collect(),
+        from: args.from_time.unwrap_or(all.from),
+        to: args.to_time.unwrap_or(all.to),
+        every_save: args.every_save,
+        every_particle: args.every_particle,
+    }
+}
+
+/// The name of the file in the folder of the run.
+fn default_name(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Parquet => "tracks.parquet",
+        ExportFormat::Csv => "tracks.csv",
+        ExportFormat::Vtp => "tracks.vtp",
+    }
+}

@@ -1,0 +1,187 @@
+//! `burntrace probe`: the arrays of files at given positions and times.
+
+use crate::{
+    args::ProbeArgs,
+    case::{Interpolation, Misuse},
+    format::twelve_digits,
+    info,
+    job::{ArrayFiles, has_array, interpolation_of},
+};
+use anyhow::{Context, Result};
+use burntrace::{
+    Field, FieldArray, FieldOptions, FieldSize, OutsideTime, Precision,
+    burn::tensor::{Tensor, TensorData},
+    device::{self, OpenDevice},
+    io::{
+        self, NamedArray,
+        series::{Association, FileContents},
+    },
+};
+use std::io::Write;
+
+/// Arrays that VTK adds, which are not quantities.
+const FLAGS: [&str; 2] = ["vtkGhostType", "vtkGhostLevels"];
+
+pub fn execute(args: &ProbeArgs) -> Result<()> {
+    let device = device::open(&args.device).map_err(Misuse::of)?;
+    let contents = io::series::contents(&info::files(&args.files)).map_err(Misuse::of)?;
+    let points = io::read_points(&args.at).map_err(Misuse::of)?;
+    let groups = requested(&contents, &args.fields)?;
+    let load = |(on, names)| load(args, &contents, (on, names), &device);
+    let fields: Vec<Box<dyn Field>> = groups.into_iter().map(load).collect::<Result<_>>()?;
+    let rows = rows(args, &points, &*fields[0])?;
+    let mut columns = Vec::new();
+    for field in &fields {
+        columns.extend(sample(&**field, &rows, &device)?);
+    }
+    write_table(args, &rows, &columns)
+}
+
+/// A position and a time.
+type Row = ([f64; 3], f64);
+
+/// The values of an array at each row.
+type Column = (FieldArray, Vec<f64>);
+
+/// The requested arrays, by default all, of each association.
+fn requested(
+    contents: &FileContents,
+    names: &[String],
+) -> Result<Vec<(Association, Vec<NamedArray>)>> {
+    let arrays = &contents.arrays;
+    let on = |association: Association| -> Vec<NamedArray> {
+        let found = arrays.iter().map(|array| &array.name).filter(|name| {
+            let is_wanted = names.is_empty() || names.contains(name);
+            is_wanted && !FLAGS.contains(&name.as_str()) && has_array(arrays, name, association)
+        });
+        found.map(NamedArray::new).collect()
+    };
+    let points = on(Association::Point);
+    let mut cells = on(Association::Cell);
+    // Of two arrays of one name, the one at the points.
+    cells.retain(|cell| !points.contains(cell));
+    let is_there = |name: &&String| points.iter().chain(&cells).any(|array| array.array == **name);
+    let path = contents.path.display();
+    let known: Vec<String> = arrays.iter().map(|array| format!("`{}`", array.name)).collect();
+    if let Some(lost) = names.iter().find(|name| !is_there(name)) {
+        let known = known.join(", ");
+        return Err(Misuse::error(format!("{path} has no array `{lost}`; it has {known}")));
+    }
+    if points.is_empty() && cells.is_empty() {
+        return Err(Misuse::error(format!("{path} has no arrays at points or in cells")));
+    }
+    let groups = [(Association::Point, points), (Association::Cell, cells)];
+    Ok(groups.into_iter().filter(|(_, arrays)| !arrays.is_empty()).collect())
+}
+
+/// Loads arrays of one association.
+fn load(
+    args: &ProbeArgs,
+    contents: &FileContents,
+    (association, arrays): (Association, Vec<NamedArray>),
+    device: &OpenDevice,
+) -> Result<Box<dyn Field>> {
+    let interpolation = args.interpolation.as_deref().map(|name| match name {
+        "grid" => Interpolation::Grid {},
+        "mesh" => Interpolation::Mesh { cell_velocity: None, other_cells: None },
+        _ => Interpolation::Nearest {},
+    });
+    let files = ArrayFiles {
+        files: info::files(&args.files),
+        options: io::SeriesOptions {
+            velocity: io::VelocityName::None,
+            prefer: Some(association),
+            arrays,
+            time: io::TimeOptions { file_dt: args.file_dt, ..io::TimeOptions::default() },
+            ..io::SeriesOptions::default()
+        },
+        interpolation: interpolation.unwrap_or_else(|| interpolation_of(contents.kind, None)),
+    };
+    let precision = if device.has_f64 { Precision::F64 } else { Precision::F32 };
+    let options = |_: &FieldSize| {
+        let outside_time = OutsideTime::Error;
+        Ok(FieldOptions { precision, outside_time, ..FieldOptions::default() })
+    };
+    Ok(files.load(device, precision, options)?.0)
+}
+
+/// The positions at the given times: those of the command line, of the file of positions, or of a single
+/// frame.
+fn rows(args: &ProbeArgs, points: &io::SeedPoints, field: &dyn Field) -> Result<Vec<Row>> {
+    let positions = points.position.iter().copied();
+    if !args.time.is_empty() {
+        let at = |time: &f64| positions.clone().map(|p| (p, *time)).collect::<Vec<_>>();
+        return Ok(args.time.iter().flat_map(at).collect());
+    }
+    match (&points.time, field.times()) {
+        (Some(times), _) => Ok(positions.zip(times.iter().copied()).collect()),
+        (None, None) => Ok(positions.map(|p| (p, field.span()[0])).collect()),
+        (None, Some([first, last])) => Err(Misuse::error(format!(
+            "the files have frames from t = {} to {}; give times with --time, or a column `time` in {}",
+            twelve_digits(first),
+            twelve_digits(last),
+            args.at.display()
+        ))),
+    }
+}
+
+/// Samples the arrays of a field, all rows of one time at once.
+fn sample(field: &dyn Field, rows: &[Row], device: &OpenDevice) -> Result<Vec<Column>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| rows[*a].1.total_cmp(&rows[*b].1));
+    let arrays = field.sampled().map_or(&[][..], |sampled| sampled.arrays());
+    let empty = |array: &FieldArray| (array.clone(), vec![f64::NAN; array.components * rows.len()]);
+    let mut columns: Vec<Column> = arrays.iter().map(empty).collect();
+    for group in order.chunk_by(|a, b| rows[*a].1 == rows[*b].1) {
+        let positions: Vec<f64> = group.iter().flat_map(|row| rows[*row].0).collect();
+        let data = TensorData::new(positions, [group.len(), 3]);
+        let dtype = field.precision().dtype();
+        let positions = Tensor::<2>::from_data(data, (&device.device, dtype));
+        let found = field.sample(positions, rows[group[0]].1).map_err(Misuse::of)?;
+        for ((array, numbers), (_, values)) in columns.iter_mut().zip(found.arrays) {
+            let values = values.try_into_data().context("cannot read the values")?;
+            let values = values.convert::<f64>().try_into_vec::<f64>();
+            let values = values.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+            let n = array.components;
+            for (row, values) in group.iter().zip(values.chunks_exact(n)) {
+                numbers[n * row..n * (row + 1)].copy_from_slice(values);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Writes comma-separated values; components are `name:0`, `name:1`, as in ParaView.
+fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()> {
+    let mut text = String::from("x,y,z,time");
+    for (FieldArray { name, components }, _) in columns {
+        let names = (0..*components).map(|c| match components {
+            1 => name.clone(),
+            _ => format!("{name}:{c}"),
+        });
+        names.for_each(|name| text += &format!(",{}", quoted(&name)));
+    }
+    text.push('\n');
+    for (row, ([x, y, z], time)) in rows.iter().enumerate() {
+        text += &format!("{x},{y},{z},{time}");
+        for (FieldArray { components, .. }, values) in columns {
+            let values = &values[components * row..components * (row + 1)];
+            values.iter().for_each(|value| text += &format!(",{value}"));
+        }
+        text.push('\n');
+    }
+    match &args.out {
+        Some(path) => {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        }
+        None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
+    }
+}
+
+/// A name as a field of comma-separated values.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}

@@ -1,0 +1,242 @@
+//! Attributes of the CF conventions, which xarray, NetCDF tools and ParaView show beside the values.
+
+use super::layout::{ArraySpec, Dims, METADATA, ValueType, metadata};
+use crate::disk::{remove_folder, write_atomic};
+use crate::{Error, Result};
+use burntrace_core::Status;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::path::Path;
+
+/// The conventions that the attributes follow.
+pub(super) const CONVENTIONS: &str = "CF-1.11";
+
+/// Name of the coordinate that labels the components of vectors.
+pub(super) const COMPONENT: &str = "component";
+
+/// The attribute of an array that is sampled along the tracks, by which its folder is known to be one
+/// of a store.
+const ORIGIN: &str = "origin";
+const SAMPLED: &str = "sampled along the tracks";
+
+/// Units of the data, as text; empty if unknown. Nothing is converted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Units {
+    /// Unit of lengths, such as `m`.
+    pub length: String,
+    /// Unit of times, such as `s`.
+    pub time: String,
+}
+
+/// What the attributes of all arrays of a store depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cf {
+    pub units: Units,
+    /// Whether `generation` tells the particles of a slot apart.
+    pub reuses_slots: bool,
+}
+
+/// The quantity that an array holds, by which its unit is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quantity {
+    Time,
+    Length,
+    Speed,
+    Count,
+    /// A code, an index, or a quantity whose unit is unknown.
+    Other,
+}
+
+impl Units {
+    /// The unit of time as a symbol of UDUNITS: older versions of xarray convert times in spelt units,
+    /// such as `hours`, to nanoseconds.
+    fn time_symbol(&self) -> &str {
+        match self.time.as_str() {
+            "nanoseconds" => "ns",
+            "microseconds" => "us",
+            "milliseconds" => "ms",
+            "seconds" => "s",
+            "minutes" => "min",
+            "hours" => "h",
+            "days" => "d",
+            other => other,
+        }
+    }
+
+    fn of(&self, quantity: Quantity) -> Option<String> {
+        let text = match quantity {
+            Quantity::Time => self.time_symbol().into(),
+            Quantity::Length => self.length.clone(),
+            Quantity::Speed if self.length.is_empty() || self.time.is_empty() => String::new(),
+            Quantity::Speed => format!("{}/{}", self.length, self.time_symbol()),
+            Quantity::Count => "1".into(),
+            Quantity::Other => String::new(),
+        };
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+impl Cf {
+    /// The attributes of an array.
+    pub fn attributes(&self, spec: &ArraySpec) -> Value {
+        let (long_name, quantity) = meaning(&spec.name);
+        let mut attributes = Map::new();
+        let mut set = |name: &str, value: Value| attributes.insert(name.into(), value);
+        match spec.value_type {
+            ValueType::Sampled => {
+                set("long_name", (*spec.name).into());
+                set(ORIGIN, SAMPLED.into());
+            }
+            _ => {
+                set("long_name", long_name.into());
+            }
+        }
+        if let Some(units) = self.units.of(quantity) {
+            set("units", units.into());
+        }
+        match (spec.value_type, spec.dims) {
+            (ValueType::U8, _) => {
+                let (values, meanings) = flags();
+                set("standard_name", "status_flag".into());
+                set("flag_values", values.into());
+                set("flag_meanings", meanings.into());
+            }
+            (_, Dims::Saves) => {
+                set("standard_name", "time".into());
+                set("axis", "T".into());
+            }
+            _ => {}
+        }
+        let is_of_particles = spec.dims == Dims::SavesParticles && spec.name != "generation";
+        if self.reuses_slots && is_of_particles {
+            set("coordinates", "generation".into());
+        }
+        attributes.into()
+    }
+
+    /// The attributes of the coordinate of a density along an axis.
+    pub fn of_node_axis(&self, axis: char) -> Value {
+        let name = format!("{axis} coordinate of the nodes");
+        let mut attributes = json!({ "long_name": name, "axis": axis.to_uppercase().to_string() });
+        if let Some(units) = self.units.of(Quantity::Length) {
+            attributes["units"] = units.into();
+        }
+        attributes
+    }
+}
+
+/// What an array of the store holds.
+fn meaning(name: &str) -> (&'static str, Quantity) {
+    use Quantity::{Count, Length, Other, Speed, Time};
+    match name {
+        "time" => ("time of the save", Time),
+        "position" => ("position of the particle in the domain box", Length),
+        "status" => ("status of the particle", Other),
+        "image" => ("periodic boxes crossed by the particle", Count),
+        "velocity" => ("velocity at the particle", Speed),
+        "generation" => ("number of earlier particles in the slot", Count),
+        "release_position" => ("release position of the particle", Length),
+        "release_time" => ("release time of the particle", Time),
+        "end_time" => ("end time of the particle", Time),
+        "end_status" => ("status of the particle at the end of the run", Other),
+        "end_generation" => {
+            ("number of earlier particles in the slot at the end of the run", Count)
+        }
+        "mesh_cell" => ("cell through which the particle left the mesh, or -1", Other),
+        "mesh_face" => ("face of the cell through which the particle left the mesh, or -1", Other),
+        "obstacle" => ("obstacle at which the particle ended, or -1", Other),
+        "life_slot" => ("slot of the particle instance", Other),
+        "life_generation" => ("number of earlier particles in the slot", Count),
+        "life_status" => ("final status of the particle instance", Other),
+        "life_release_time" => ("release time of the particle instance", Time),
+        "life_end_time" => ("end time of the particle instance", Time),
+        "life_release_place" => ("release position of the particle instance", Length),
+        "life_end_place" => ("end position of the particle instance in the domain box", Length),
+        _ => ("", Other),
+    }
+}
+
+/// The status codes and their names, as flags.
+fn flags() -> (Vec<i32>, String) {
+    let names = Status::ALL.iter().map(|status| status.to_string().replace(' ', "_"));
+    let codes = Status::ALL.iter().map(|status| status.code()).collect();
+    (codes, names.collect::<Vec<_>>().join(" "))
+}
+
+/// Whether these are the metadata of an array that is sampled along the tracks.
+pub(super) fn is_sampled(metadata: &Value) -> bool {
+    metadata["attributes"][ORIGIN] == SAMPLED
+}
+
+/// The metadata of the coordinate `component`.
+pub(super) fn component_metadata() -> Value {
+    let attributes = json!({ "long_name": "component of a vector" });
+    let mut metadata = metadata("string", &[3], &[3], &[COMPONENT], attributes);
+    metadata["fill_value"] = "".into();
+    metadata["codecs"] = json!([{ "name": "vlen-utf8" }]);
+    metadata
+}
+
+/// The chunk of the coordinate `component`: the number of texts, and each with its length.
+fn component_chunk() -> Vec<u8> {
+    let texts = ["x", "y", "z"];
+    let text = |text: &str| [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let count = texts.len() as u32;
+    count.to_le_bytes().into_iter().chain(texts.into_iter().flat_map(text)).collect()
+}
+
+/// The files of the coordinate `component`: their names in the store, and their content.
+pub(super) fn component_files() -> [(String, Vec<u8>); 2] {
+    let metadata = super::array::text_of(&component_metadata()).into_bytes();
+    let name = |file: &str| format!("{COMPONENT}/{file}");
+    [(name(METADATA), metadata), (name("c.0"), component_chunk())]
+}
+
+/// Writes the coordinate `component`.
+pub(super) fn write_component(store: &Path) -> Result<()> {
+    let folder = store.join(COMPONENT);
+    remove_folder(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(Error::system("create", &folder))?;
+    component_files().into_iter().try_for_each(|(name, content)| {
+        let bytes = Some(content.len() as u64);
+        write_atomic(&store.join(name), bytes, |file| file.write_all(&content))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout;
+    use super::*;
+
+    fn cf(length: &str, time: &str) -> Cf {
+        Cf { units: Units { length: length.into(), time: time.into() }, reuses_slots: false }
+    }
+
+    #[test]
+    fn every_array_has_a_long_name_and_units_where_known() {
+        for spec in layout::ALL {
+            let attributes = cf("mm", "hours").attributes(spec);
+            assert!(attributes["long_name"].as_str().is_some_and(|name| !name.is_empty()));
+            assert!(cf("", "").attributes(spec)["units"].as_str().is_none_or(|unit| unit == "1"));
+        }
+        let units = |spec: &ArraySpec, cf: Cf| cf.attributes(spec)["units"].clone();
+        assert_eq!(units(&layout::POSITION, cf("mm", "")), "mm");
+        assert_eq!(units(&layout::TIME, cf("", "hours")), "h");
+        assert_eq!(units(&layout::VELOCITY, cf("m", "s")), "m/s");
+        assert_eq!(units(&layout::VELOCITY, cf("m", "")), Value::Null);
+        assert_eq!(units(&layout::STATUS, cf("m", "s")), Value::Null);
+        assert_eq!(cf("m", "").of_node_axis('z')["axis"], "Z");
+    }
+
+    #[test]
+    fn generations_are_a_coordinate_where_slots_are_reused() {
+        let coordinates = |spec: &ArraySpec, reuses_slots: bool| {
+            let of = Cf { reuses_slots, ..Cf::default() }.attributes(spec);
+            of["coordinates"].clone()
+        };
+        assert_eq!(coordinates(&layout::POSITION, true), "generation");
+        assert_eq!(coordinates(&layout::POSITION, false), Value::Null);
+        assert_eq!(coordinates(&layout::GENERATION, true), Value::Null);
+        assert_eq!(coordinates(&layout::END_STATUS, true), Value::Null);
+    }
+}
