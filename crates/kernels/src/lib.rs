@@ -44,6 +44,7 @@ pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use cpu::{
     instructions,
     paths::{Jacobian, MeshTables, PathEnd, Paths},
+    reuse::{Instance, SlotReuse},
 };
 pub use field::FieldShape;
 pub use functions::{

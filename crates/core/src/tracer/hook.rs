@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk};
 use burn::tensor::{Bool, Tensor, TensorData};
-use burntrace_kernels::{Particles, status::WAITING};
+use burntrace_kernels::{NEVER, Particles, status::WAITING};
 use std::sync::Arc;
 
 /// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots, or in a
@@ -234,9 +234,9 @@ fn starts(context: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
     let mut ends = ends.to_vec();
     ends.sort_unstable_by_key(|end| end.generation);
     for end in ends {
-        let next = context.following.and_then(|following| following.release_after(&end));
-        if let Some((_, fraction)) = next {
-            starts[(end.slot - context.before.first_slot) as usize] = fraction;
+        let next = context.following.and_then(|following| following.reuse.next(&end));
+        if let Some(next) = next.filter(|next| next.step != NEVER) {
+            starts[(end.slot - context.before.first_slot) as usize] = next.fraction;
         }
     }
     Ok(starts)

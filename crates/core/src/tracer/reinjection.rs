@@ -6,19 +6,18 @@ use super::{
     tensor::{State, step_of},
 };
 use crate::{Error, Result};
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    MAX_INSTANCES_PER_STEP, NEVER,
+    Instance, MAX_INSTANCES_PER_STEP,
     status::{ACTIVE, WAITING},
 };
 
 /// Schedules the first release in a chunk for idle slots of sources.
 pub(super) fn wake(state: State, following: &Reinjection) -> Result<State> {
     let mut rows = Rows::read(&state)?;
-    for row in 0..rows.status.len() {
-        if rows.status[row] == WAITING && rows.step[row] == NEVER {
-            rows.wait(row, None, following);
-        }
+    for row in 0..rows.instances.len() {
+        let first = following.reuse.first_release(&rows.instances[row]);
+        rows.put(row, first);
     }
     Ok(rows.write(state))
 }
@@ -66,11 +65,12 @@ pub(super) fn follow_at_end(
     ends: &mut Vec<End>,
 ) -> Result<State> {
     let mut rows = Rows::read(&state)?;
-    for slot in 0..rows.status.len() {
-        let end = rows.reinject(slot, following);
-        if end.is_some() && rows.step[slot] == step as i32 {
+    for row in 0..rows.instances.len() {
+        let end = rows.reinject(row, following);
+        let next = &mut rows.instances[row];
+        if end.is_some() && next.step == step as i32 {
             // Adaptive runs keep the next step size here; 0 means none.
-            (rows.status[slot], rows.fraction[slot]) = (ACTIVE, 0.0);
+            (next.status, next.fraction) = (ACTIVE, 0.0);
         }
         ends.extend(end);
     }
@@ -79,29 +79,27 @@ pub(super) fn follow_at_end(
 
 /// Particles on the host.
 struct Rows {
-    /// The slot of the first row.
-    first: u32,
-    position: Vec<[f64; 3]>,
-    status: Vec<i32>,
-    step: Vec<i32>,
-    generation: Vec<i32>,
-    fraction: Vec<f64>,
+    instances: Vec<Instance>,
     /// Rows that have changed.
     is_new: Vec<bool>,
 }
 
 impl Rows {
     fn read(state: &State) -> Result<Self> {
-        let status = ints(&state.status)?;
-        Ok(Rows {
-            first: state.first_slot,
-            position: floats(&state.position)?.as_chunks().0.to_vec(),
-            step: ints(&state.step)?,
-            generation: ints(&state.generation)?,
-            fraction: floats(&state.fraction)?,
-            is_new: vec![false; status.len()],
-            status,
-        })
+        let [status, step] = [ints(&state.status)?, ints(&state.step)?];
+        let generation = ints(&state.generation)?;
+        let [fraction, position] = [floats(&state.fraction)?, floats(&state.position)?];
+        let position: &[[f64; 3]] = position.as_chunks().0;
+        let instance = |row: usize| Instance {
+            slot: state.first_slot + row as u32,
+            generation: generation[row] as u32,
+            status: status[row],
+            step: step[row],
+            fraction: fraction[row],
+            position: position[row],
+        };
+        let instances: Vec<Instance> = (0..status.len()).map(instance).collect();
+        Ok(Rows { is_new: vec![false; instances.len()], instances })
     }
 
     /// Writes changed rows into the tensors; the others stay in their graphs.
@@ -109,97 +107,67 @@ impl Rows {
         if !self.is_new.contains(&true) {
             return state;
         }
-        let [n, _] = state.position.dims();
+        let Rows { instances, is_new } = self;
+        let n = instances.len();
         let device = state.status.device();
-        let mask: Vec<i32> = self.is_new.iter().map(|is_new| i32::from(*is_new)).collect();
         let column = |numbers: Vec<i32>| {
             Tensor::<2, Int>::from_data(TensorData::new(numbers, [n, 1]), (&device, DType::I32))
         };
-        let mask: Tensor<2, Bool> = column(mask).equal_elem(1);
+        let of = |number: fn(&Instance) -> i32| column(instances.iter().map(number).collect());
+        let mask = column(is_new.into_iter().map(i32::from).collect()).equal_elem(1);
         let beside = (&state.position.device(), state.position.dtype());
-        let position = TensorData::new(self.position.into_flattened(), [n, 3]);
+        let position: Vec<[f64; 3]> = instances.iter().map(|each| each.position).collect();
+        let position = TensorData::new(position.into_flattened(), [n, 3]);
         let position = Tensor::<2>::from_data(position, beside);
+        let fraction: Vec<f64> = instances.iter().map(|each| each.fraction).collect();
         let fraction = Tensor::<2>::from_data(
-            TensorData::new(self.fraction, [n, 1]),
+            TensorData::new(fraction, [n, 1]),
             (&state.fraction.device(), state.fraction.dtype()),
         );
+        let generation = of(|each| each.generation as i32);
         let all = mask.clone().expand([n, 3]);
         State {
             first_slot: state.first_slot,
             position: state.position.mask_where(all.clone(), position),
             rest: state.rest.mask_fill(all.clone(), 0.0),
-            status: state.status.mask_where(mask.clone(), column(self.status)),
-            step: state.step.mask_where(mask.clone(), column(self.step)),
+            status: state.status.mask_where(mask.clone(), of(|each| each.status)),
+            step: state.step.mask_where(mask.clone(), of(|each| each.step)),
             tries: state.tries,
-            generation: state.generation.mask_where(mask.clone(), column(self.generation)),
+            generation: state.generation.mask_where(mask.clone(), generation),
             image: state.image.mask_fill(all, 0),
             location: state.location.mask_fill(mask.clone(), 0),
             fraction: state.fraction.mask_where(mask, fraction),
         }
     }
 
-    /// The slot of a row.
-    fn slot(&self, row: usize) -> u32 {
-        self.first + row as u32
+    /// Replaces a row by another instance, if there is one.
+    fn put(&mut self, row: usize, next: Option<Instance>) {
+        if let Some(next) = next {
+            (self.instances[row], self.is_new[row]) = (next, true);
+        }
     }
 
-    /// As `Slot::reinject` of the fused operation.
+    /// Prepares the instance that follows an ended one; returns the ended one if any follows.
     fn reinject(&mut self, row: usize, following: &Reinjection) -> Option<End> {
-        let rules = &following.reinjection.slots;
-        let (slot, status, position) = (self.slot(row), self.status[row], self.position[row]);
-        let inlet = rules.inlet_after(status, position);
-        if status <= ACTIVE || inlet.or_else(|| rules.source(slot)).is_none() {
-            return None;
-        }
-        let end = End {
-            slot,
-            generation: self.generation[row] as u32,
-            status,
-            step: self.step[row],
-            fraction: self.fraction[row],
-            position,
-        };
-        self.is_new[row] = true;
-        self.status[row] = WAITING;
-        self.generation[row] += 1;
-        match inlet {
-            Some(inlet) => self.enter(row, inlet, slot, following),
-            None => self.wait(row, Some((end.step, end.fraction)), following),
-        }
-        Some(end)
-    }
-
-    fn wait(&mut self, row: usize, after: Option<(i32, f64)>, following: &Reinjection) {
-        let (slot, reinjection) = (self.slot(row), &following.reinjection);
-        (self.step[row], self.fraction[row]) = (NEVER, 0.0);
-        let Some(number) = reinjection.slots.source(slot) else { return };
-        let source = &reinjection.slots.sources[number];
-        let next = reinjection.releases[number].next(source, slot, after);
-        if let Some((step, fraction)) = next {
-            self.is_new[row] = true;
-            (self.step[row], self.fraction[row]) = (step, fraction);
-            self.enter(row, source.inlet, slot - source.first, following);
-        }
-    }
-
-    fn enter(&mut self, row: usize, inlet: usize, number: u32, following: &Reinjection) {
-        let inlet = following.reinjection.slots.inlets[inlet];
-        let index = inlet.row(number, self.generation[row] as u32);
-        self.position[row] = following.positions[index as usize];
+        let end = self.instances[row];
+        let next = following.reuse.next(&end);
+        self.put(row, next);
+        next.map(|_| end)
     }
 
     /// Defers a further release in the same step to the next step.
-    fn defer_release(&mut self, slot: usize, step: u64) {
-        if self.step[slot] == step as i32 {
-            (self.step[slot], self.fraction[slot]) = (step as i32 + 1, 0.0);
+    fn defer_release(&mut self, row: usize, step: u64) {
+        let next = &mut self.instances[row];
+        if next.step == step as i32 {
+            (next.step, next.fraction) = (step as i32 + 1, 0.0);
         }
     }
 
     /// The distinct fractions of a step at which re-used slots have releases in it.
     fn starts(&self, step: u64) -> Vec<f64> {
-        let waits = |slot: &usize| self.status[*slot] == WAITING && self.step[*slot] == step as i32;
+        let waits = |each: &&Instance| each.status == WAITING && each.step == step as i32;
         let mut starts: Vec<f64> =
-            (0..self.status.len()).filter(waits).map(|slot| self.fraction[slot]).collect();
+            self.instances.iter().filter(waits).map(|each| each.fraction).collect();
         starts.sort_by(f64::total_cmp);
         starts.dedup();
         starts

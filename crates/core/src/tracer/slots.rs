@@ -7,40 +7,28 @@ use crate::{
     source::Timetable,
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
-use burntrace_kernels::{MeshPatch, ReinjectionRules, Releases, SlotRules, status::WAITING};
+use burntrace_kernels::{
+    Instance, MeshPatch, NEVER, ReinjectionRules, Releases, SlotReuse, SlotRules, status::WAITING,
+};
 use std::sync::Arc;
 
 /// A logged end that is followed by a re-injection or another release.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct End {
-    pub slot: u32,
-    pub generation: u32,
-    pub status: i32,
-    /// The number of the step in the run, and the fraction within it.
-    pub step: i32,
-    pub fraction: f64,
-    pub position: [f64; 3],
-}
+pub(super) type End = Instance;
 
 /// The re-injection rules of a launch.
 #[derive(Clone)]
 pub(super) struct Reinjection {
     /// Positions of inlets, measured from the origin.
-    pub positions: Arc<Vec<[f64; 3]>>,
+    positions: Arc<Vec<[f64; 3]>>,
     pub reinjection: ReinjectionRules,
+    /// The rules as functions.
+    pub reuse: Arc<SlotReuse>,
 }
 
 impl Reinjection {
-    /// Step and fraction of the release that follows an end within the same launch, if there is
-    /// one.
-    pub fn release_after(&self, end: &End) -> Option<(i32, f64)> {
-        let ReinjectionRules { slots: rules, releases, .. } = &self.reinjection;
-        let now = (end.step, end.fraction);
-        if rules.inlet_after(end.status, end.position).is_some() {
-            return Some(now);
-        }
-        let number = rules.source(end.slot)?;
-        releases[number].next(&rules.sources[number], end.slot, Some(now))
+    fn new(positions: Arc<Vec<[f64; 3]>>, reinjection: ReinjectionRules) -> Self {
+        let reuse = Arc::new(SlotReuse::new(&reinjection, positions.clone()));
+        Reinjection { positions, reinjection, reuse }
     }
 
     /// The rules for a part of the chunk.
@@ -55,9 +43,12 @@ impl Reinjection {
                 events: releases.events[before..until].to_vec(),
             }
         });
-        let reinjection =
-            ReinjectionRules { releases: releases.collect(), ..self.reinjection.clone() };
-        Reinjection { reinjection, ..self.clone() }
+        self.with_releases(releases.collect())
+    }
+
+    fn with_releases(&self, releases: Vec<Releases>) -> Self {
+        let rules = ReinjectionRules { releases, ..self.reinjection.clone() };
+        Reinjection::new(self.positions.clone(), rules)
     }
 }
 
@@ -106,15 +97,13 @@ pub(super) fn nothing_follows() -> Reinjection {
 
 fn following(inflow: Inflow, slots: usize) -> Reinjection {
     let Inflow { rules, positions } = inflow;
-    Reinjection {
-        positions: Arc::new(positions),
-        reinjection: ReinjectionRules {
-            slots: Arc::new(rules),
-            releases: Vec::new(),
-            log_rows: log_rows(slots),
-            resumes: false,
-        },
-    }
+    let reinjection = ReinjectionRules {
+        releases: vec![Releases::default(); rules.sources.len()],
+        slots: Arc::new(rules),
+        log_rows: log_rows(slots),
+        resumes: false,
+    };
+    Reinjection::new(Arc::new(positions), reinjection)
 }
 
 impl Slots {
@@ -182,17 +171,14 @@ impl Slots {
     pub fn prepare(&mut self, chunk: &Chunk) -> &Reinjection {
         let (span, precision) = (self.span, self.precision);
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
-        self.following.reinjection.releases = releases.collect();
-        let rules = self.following.reinjection.slots.clone();
-        for (source, releases) in rules.sources.iter().zip(&self.following.reinjection.releases) {
-            for (k, event) in releases.events.iter().enumerate() {
-                let number = releases.first + k as u64;
-                let slot = source.first + (number % u64::from(source.slots)) as u32;
-                let current = &mut self.current[slot as usize];
-                if current.is_empty {
-                    current.release(*event, chunk);
-                    self.from_sources += 1;
-                }
+        self.following = self.following.with_releases(releases.collect());
+        for (slot, current) in self.current.iter_mut().enumerate().skip(self.seeds.len()) {
+            let idle = Instance::idle(slot as u32, current.generation);
+            if current.is_empty
+                && let Some(first) = self.following.reuse.first_release(&idle)
+            {
+                current.release(&first, chunk);
+                self.from_sources += 1;
             }
         }
         &self.following
@@ -219,7 +205,7 @@ impl Slots {
             status,
             release_time: self.current[slot].time,
             release_position: self.release_position(slot),
-            end_time: time_of((end.step, end.fraction), chunk),
+            end_time: time_of(end, chunk),
             end_position: self.plain(end.position),
         };
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
@@ -236,21 +222,17 @@ impl Slots {
 
     /// Starts the instance that follows an end.
     fn follow(&mut self, end: &End, chunk: &Chunk) {
-        let reinjection = &self.following.reinjection;
+        let reuse = &self.following.reuse;
         let current = &mut self.current[end.slot as usize];
         current.generation += 1;
-        let now = (end.step, end.fraction);
-        if let Some(inlet) = reinjection.slots.inlet_after(end.status, end.position) {
-            current.inlet = Some(inlet as u16);
-            current.release(now, chunk);
-        } else if let Some(number) = reinjection.slots.source(end.slot) {
-            let source = &reinjection.slots.sources[number];
-            current.inlet = Some(source.inlet as u16);
-            current.is_empty = true;
-            if let Some(next) = reinjection.releases[number].next(source, end.slot, Some(now)) {
-                current.release(next, chunk);
-                self.from_sources += 1;
-            }
+        let Some(next) = reuse.next(end) else { return };
+        let at_once = reuse.inlet_after(end);
+        let inlet = at_once.or_else(|| reuse.source(end.slot).map(|source| source.inlet));
+        current.inlet = inlet.map(|inlet| inlet as u16);
+        current.is_empty = next.step == NEVER;
+        if !current.is_empty {
+            current.release(&next, chunk);
+            self.from_sources += u64::from(at_once.is_none());
         }
     }
 
@@ -269,15 +251,8 @@ impl Slots {
 
     /// The position at an inlet of the current instance of a slot.
     fn inlet_position(&self, slot: usize, inlet: u16) -> [f64; 3] {
-        let rules = self.rules();
-        let after_end = rules.is_reinjection_inlet(inlet.into());
-        let number = match rules.source(slot as u32) {
-            Some(source) if !after_end => rules.sources[source].local(slot as u32).unwrap_or(0),
-            _ => slot as u32,
-        };
         let generation = self.current[slot].generation;
-        let row = rules.inlets[usize::from(inlet)].row(number, generation);
-        self.following.positions[row as usize]
+        self.following.reuse.position_at(inlet.into(), slot as u32, generation)
     }
 
     /// Number of ended instances that were followed by another one, by status.
@@ -327,17 +302,17 @@ impl InstanceStart {
         InstanceStart { time, step: 0, generation: 0, inlet: None, is_empty: false }
     }
 
-    fn release(&mut self, event: (i32, f64), chunk: &Chunk) {
-        self.time = time_of(event, chunk);
-        self.step = event.0 as u64;
+    fn release(&mut self, instance: &Instance, chunk: &Chunk) {
+        self.time = time_of(instance, chunk);
+        self.step = instance.step as u64;
         self.is_empty = false;
     }
 }
 
-/// The time of an event in a chunk.
-fn time_of((step, fraction): (i32, f64), chunk: &Chunk) -> f64 {
-    let j = (step as u64).saturating_sub(chunk.first_step) as usize;
+/// The time of the release or the end of an instance in a chunk.
+fn time_of(instance: &Instance, chunk: &Chunk) -> f64 {
+    let j = (instance.step as u64).saturating_sub(chunk.first_step) as usize;
     let j = j.min(chunk.steps().saturating_sub(1));
     let [start, end] = [chunk.times[j], chunk.times[j + 1]];
-    start + fraction * (end - start)
+    start + instance.fraction * (end - start)
 }

@@ -14,6 +14,7 @@ pub(crate) mod paths;
 mod points;
 mod real;
 mod reinjection;
+pub(crate) mod reuse;
 mod sampler;
 mod single;
 mod step;

@@ -62,7 +62,7 @@ pub(crate) mod slots {
     }
 
     /// The inlet of immediate re-injection for an ended particle, or -1.
-    fn inlet_after<F: Float>(launch: &Launch<F>, particle: &mut Particle<F>) -> i32 {
+    pub(crate) fn inlet_after<F: Float>(launch: &Launch<F>, particle: &mut Particle<F>) -> i32 {
         let mut inlet = launch.int(AFTER + particle.status as usize);
         if particle.status == LEFT_MESH {
             let patch = patch_at::<F>(launch, particle.position);
@@ -75,7 +75,7 @@ pub(crate) mod slots {
     }
 
     /// The source that a slot belongs to, or -1.
-    fn source<F: Float>(launch: &Launch<F>, slot: u32) -> i32 {
+    pub(crate) fn source<F: Float>(launch: &Launch<F>, slot: u32) -> i32 {
         let mut found = i32::new(-1);
         for s in 0..launch.int(SOURCES) {
             let at = (launch.int(SOURCES_AT) + s * comptime!(SOURCE_COLUMNS as i32)) as usize;
@@ -119,7 +119,7 @@ pub(crate) mod slots {
     }
 
     /// Puts a particle at the position of its instance on an inlet.
-    fn place_at_inlet<F: Float>(
+    pub(crate) fn place_at_inlet<F: Float>(
         launch: &Launch<F>,
         particle: &mut Particle<F>,
         inlet: i32,

@@ -3,7 +3,7 @@
 
 use super::facet::FACET_ROWS;
 use crate::{
-    Adaptive, Boundary, Face, FieldShape, GridShape, MeshShape, Obstacle, PointShape,
+    Adaptive, Boundary, Face, FieldShape, GridShape, MeshPatch, MeshShape, Obstacle, PointShape,
     ReinjectionRules, Segment, Shape, Status, Weighting, obstacle::SHAPE_NUMBERS, random::halves,
     reinjection::STATUS_CODES,
 };
@@ -122,7 +122,8 @@ impl Tables {
         tables.ints[FRAME_SIZE] *= groups as i32;
         tables.put_segment(segment);
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
-        tables.put_patches(segment);
+        let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
+        tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
         if let Some(reinjection) = &segment.reinjection {
             tables.put_reinjection(reinjection);
         }
@@ -134,7 +135,16 @@ impl Tables {
         let mut tables =
             Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
         tables.put_surroundings(boundary, obstacles, 0);
-        tables.put_patch_rows(boundary, |_| None);
+        tables.put_patches(&boundary.patches, &[]);
+        tables
+    }
+
+    /// The rules of re-injection alone.
+    pub fn of_slots(reinjection: &ReinjectionRules) -> Self {
+        let mut tables =
+            Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
+        tables.put_patches(&reinjection.slots.patches, &reinjection.slots.after_patch);
+        tables.put_reinjection(reinjection);
         tables
     }
 
@@ -194,22 +204,15 @@ impl Tables {
         }
     }
 
-    /// The patches of the mesh boundary.
-    fn put_patches(&mut self, segment: &Segment) {
-        let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
-        self.put_patch_rows(&segment.boundary, |patch| {
-            after.and_then(|after| *after.get(patch)?)
-        });
-    }
-
-    fn put_patch_rows(&mut self, boundary: &Boundary, inlet: impl Fn(usize) -> Option<usize>) {
+    /// The patches of the mesh boundary, and the inlets of re-injection after them.
+    fn put_patches(&mut self, patches: &[MeshPatch], after: &[Option<usize>]) {
         let Tables { floats, ints } = self;
-        ints[PATCHES] = boundary.patches.len() as i32;
+        ints[PATCHES] = patches.len() as i32;
         ints[PATCHES_AT] = ints.len() as i32;
         ints[PATCH_BOXES_AT] = floats.len() as i32;
-        for (i, patch) in boundary.patches.iter().enumerate() {
+        for (i, patch) in patches.iter().enumerate() {
             let response = patch.wall.response(Status::LeftMesh);
-            let inlet = inlet(i).map_or(-1, |inlet| inlet as i32);
+            let inlet = after.get(i).copied().flatten().map_or(-1, |inlet| inlet as i32);
             ints.extend([response.turn, response.end, inlet]);
             floats.extend(patch.low.iter().chain(&patch.high));
         }
