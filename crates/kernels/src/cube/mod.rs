@@ -9,6 +9,7 @@ mod particle;
 mod points;
 mod progress;
 mod reinjection;
+mod sampler;
 mod settle;
 mod stages;
 mod step;
@@ -16,7 +17,7 @@ pub mod upload;
 mod walk;
 
 use crate::{
-    FieldShape, LOG_INDEX, LOG_POSITION, Placement, Scheme, Segment, Spacing, Weighting,
+    LOG_INDEX, LOG_POSITION, Scheme, Segment,
     functions::triangle_rows,
     ops::{Advanced, Geometry, Sampled, State},
     physics::{
@@ -35,7 +36,7 @@ use burn_cubecl::{
     tensor::CubeTensor,
 };
 use launch::{EndLogLaunch, LaunchLaunch, RowsLaunch};
-use mesh::MeshKind;
+pub(crate) use sampler::FieldKind;
 use upload::{DeviceTables, upload};
 
 /// Position or velocity in registers; the fourth lane of a sample is a diffusivity or 0.
@@ -50,75 +51,6 @@ const MANY: usize = 1 << 20;
 pub(crate) struct Form {
     pub scheme: Scheme,
     pub kind: FieldKind,
-}
-
-/// Compile-time parameters of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum FieldKind {
-    Grid(Spacing, Placement),
-    Nearest,
-    /// The mean of `neighbours` nodes, weighted by the inverse square of the distance or by another
-    /// power.
-    InverseDistance {
-        neighbours: usize,
-        is_square: bool,
-    },
-    Mesh(MeshKind),
-}
-
-impl FieldKind {
-    pub fn of(shape: &FieldShape) -> Self {
-        match shape {
-            FieldShape::Grid(grid) => FieldKind::Grid(grid.spacing, grid.placement),
-            FieldShape::Points(points) => match points.weighting {
-                Weighting::Nearest => FieldKind::Nearest,
-                Weighting::InverseDistance { neighbours, power } => {
-                    FieldKind::InverseDistance { neighbours, is_square: power == 2.0 }
-                }
-            },
-            FieldShape::Mesh(mesh) => FieldKind::Mesh(MeshKind::of(mesh)),
-        }
-    }
-
-    fn is_grid(self) -> bool {
-        matches!(self, FieldKind::Grid(..))
-    }
-
-    fn is_uniform(self) -> bool {
-        matches!(self, FieldKind::Grid(Spacing::Uniform, _))
-    }
-
-    fn is_cells(self) -> bool {
-        matches!(self, FieldKind::Grid(_, Placement::Cells))
-    }
-
-    fn is_mesh(self) -> bool {
-        matches!(self, FieldKind::Mesh(_))
-    }
-
-    /// The mesh parameters; [`MeshKind::NONE`] for other fields.
-    pub fn mesh(self) -> MeshKind {
-        match self {
-            FieldKind::Mesh(mesh) => mesh,
-            _ => MeshKind::NONE,
-        }
-    }
-
-    fn is_nearest(self) -> bool {
-        self == FieldKind::Nearest
-    }
-
-    fn is_square(self) -> bool {
-        matches!(self, FieldKind::InverseDistance { is_square: true, .. })
-    }
-
-    /// Number of nodes in the weighted mean.
-    fn neighbours(self) -> usize {
-        match self {
-            FieldKind::InverseDistance { neighbours, .. } => neighbours,
-            _ => 1,
-        }
-    }
 }
 
 impl Form {

@@ -5,8 +5,8 @@ use super::{
     frame_pair::frame_pair,
     launch::Launch,
     mesh,
+    sampler::{Hint, image, sample},
     stages::{Part, StepResult},
-    step::{Hint, image, sample},
     vec4,
 };
 use crate::physics::particle::device::{Particle, is_pinned, lost_status, rest_after};

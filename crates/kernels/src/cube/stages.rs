@@ -4,7 +4,7 @@ use super::{
     Vec4, cubecl, dot,
     frame_pair::frame_pair,
     launch::Launch,
-    step::{Hint, image, sample},
+    sampler::{Hint, image, sample},
     vec4,
     walk::diffuse,
 };

@@ -1,14 +1,12 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    Vec4, cubecl,
-    frame_pair::{FramePair, frame_pair},
-    grid,
+    cubecl,
+    frame_pair::frame_pair,
     launch::{EndLog, Launch, Rows},
-    mesh,
     particle::{load, store},
-    points,
     progress::{StepProgress, begin, follow, move_on, start},
+    sampler::{Hint, forget, image, recall, sample},
     settle::settle,
     stages::{Part, StepResult, rk_step},
     vec4,
@@ -17,8 +15,7 @@ use crate::physics::particle::device::Particle;
 use crate::{
     functions::POSITION,
     physics::{
-        faces::device::wrap,
-        region::device::{CellHint, restore},
+        region::device::restore,
         step_size::device::{TrialStep, control, judge, length, slack},
         tables::{
             CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, FRAME_SIZE, GROUP_SIZE,
@@ -29,20 +26,6 @@ use crate::{
     status::{ACTIVE, BROKEN_OFF, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
-
-/// Data that speeds up the next sample of a particle and never changes its value. A kernel keeps
-/// only the part that its field uses.
-#[derive(CubeType)]
-pub(super) struct Hint<F: Float> {
-    points: points::Hint<F>,
-    pub mesh: CellHint<F>,
-}
-
-/// Restores a hint from a particle's record.
-#[cube]
-fn recall<F: Float>(launch: &Launch<F>, cell: i32) -> Hint<F> {
-    Hint::<F> { points: points::no_hint::<F>(), mesh: mesh::recall::<F>(launch, cell) }
-}
 
 /// Takes every particle through all steps of a segment.
 #[cube(launch)]
@@ -80,8 +63,7 @@ pub(super) fn advance_kernel<F: Float>(
                 is_new = follow::<F>(launch, &mut particle, &mut progress, log, slot);
             }
             if is_new {
-                points::forget::<F>(&mut hint.points);
-                mesh::forget::<F>(&mut hint.mesh);
+                forget::<F>(&mut hint);
             }
         }
         move_on::<F>(&mut progress, particle.status == WAITING);
@@ -196,28 +178,5 @@ pub(super) fn sample_kernel<F: Float>(
         for d in 0..4usize {
             output[4 * (groups * i + group) + d] = v.extract(d);
         }
-    }
-}
-
-/// The point at which the field is sampled for a stage at `p`.
-#[cube]
-pub(super) fn image<F: Float>(launch: &Launch<F>, p: Vec4<F>) -> Vec4<F> {
-    if comptime!(launch.features.periodic) { wrap::<F>(launch, p) } else { p }
-}
-
-/// Velocity at a position and time.
-#[cube]
-pub(super) fn sample<F: Float>(
-    launch: &Launch<F>,
-    position: Vec4<F>,
-    pair: &FramePair<F>,
-    hint: &mut Hint<F>,
-) -> Vec4<F> {
-    if comptime!(launch.form.kind.is_grid()) {
-        grid::sample::<F>(launch, position, pair)
-    } else if comptime!(launch.form.kind.is_mesh()) {
-        mesh::sample::<F>(launch, position, pair, &mut hint.mesh)
-    } else {
-        points::sample::<F>(launch, position, pair, &mut hint.points)
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Vec4, cubecl,
     frame_pair::FramePair,
     launch::Launch,
-    step::{Hint, image, sample},
+    sampler::{Hint, image, sample},
 };
 use crate::physics::{
     diffusion::device::{Address, Spread, displacement},
