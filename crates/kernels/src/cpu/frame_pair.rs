@@ -1,47 +1,21 @@
-//! The two frames that bracket a time, and their weights.
+//! Values interpolated in time.
 
 use super::{
     Real,
     lanes::{Four, Lanes, Vector},
-    launch::Launch,
 };
-use crate::physics::frames;
+pub(super) use crate::physics::frames::host::{FramePair, frame_pair, from_value};
 
-/// Two frames and their weights. A frame of weight zero need not be read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FramePair<F> {
-    /// Offsets of the two frames in the velocities.
-    pub frames: [usize; 2],
-    pub weights: [F; 2],
-}
-
-impl<F: Real> FramePair<F> {
-    /// The same frames, from another of their values on.
-    #[inline(always)]
-    pub fn from_value(&self, value: usize) -> Self {
-        let [first, second] = self.frames;
-        FramePair { frames: [first + value, second + value], ..*self }
-    }
-}
-
-/// The frames and weights `offset` after the start of step `j`.
-pub(super) fn frame_pair<F: Real>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
-    let pair = frames::host::frame_pair(launch, j, offset);
-    FramePair {
-        frames: [pair.first, pair.second],
-        weights: [pair.first_weight, pair.second_weight],
-    }
-}
-
-/// A value interpolated in time between two frames.
+/// A value interpolated in time between two frames. A frame of weight zero is not read.
 #[inline(always)]
 pub(super) fn blend<F: Real, L: Lanes<F>>(
     values: &[[F; 4]],
     index: usize,
     pair: &FramePair<F>,
 ) -> L::Four {
-    let [w0, w1] = pair.weights;
-    let read = |k: usize| L::Four::new(values[pair.frames[k] + index]);
-    let first = read(0) * L::Four::splat(w0);
-    if w1 == F::zero() { first } else { read(1).fma(L::Four::splat(w1), first) }
+    let first = L::Four::new(values[pair.first + index]) * L::Four::splat(pair.first_weight);
+    if pair.second_weight == F::zero() {
+        return first;
+    }
+    L::Four::new(values[pair.second + index]).fma(L::Four::splat(pair.second_weight), first)
 }

@@ -67,11 +67,13 @@ impl<F: Real> Corner<F> {
     /// Both values must be readable in both frames.
     #[inline(always)]
     unsafe fn row<L: Lanes<F>>(self, pair: &FramePair<F>) -> L::Eight {
-        let [w0, w1] = pair.weights;
         // SAFETY: guaranteed by the caller.
         let read = |k: usize| unsafe { L::Eight::read(self.frames[k]) };
-        let first = read(0) * L::Eight::splat(w0);
-        if w1 == F::zero() { first } else { read(1).fma(L::Eight::splat(w1), first) }
+        let first = read(0) * L::Eight::splat(pair.first_weight);
+        if pair.second_weight == F::zero() {
+            return first;
+        }
+        read(1).fma(L::Eight::splat(pair.second_weight), first)
     }
 }
 
@@ -86,9 +88,8 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
         let ([i, j, k], w) = self.axes.locate::<L>(p, last);
         let [wx, wy, wz, _] = w.array();
         let base = i + j * sy + k * sz;
-        let corner = Corner {
-            frames: pair.frames.map(|frame| self.velocity.as_ptr().wrapping_add(frame + base)),
-        };
+        let value = |frame: usize| self.velocity.as_ptr().wrapping_add(frame + base);
+        let corner = Corner { frames: [pair.first, pair.second].map(value) };
         let [sy, sz] = [sy, sz].map(|stride| stride * size_of::<[F; 4]>());
         // SAFETY: the frames are the field's and the cell is one of the grid's, so its corners are
         // values of the frames. On a flat x axis the second corner of a row is the next value, or

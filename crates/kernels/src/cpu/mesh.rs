@@ -27,7 +27,6 @@ use crate::{
     },
 };
 use bins::Bins;
-use rayon::prelude::*;
 
 /// Location of a position relative to one cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,12 +122,6 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
 impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
     pub fn new(index: &'a [i32], shape: &MeshShape, geometry: S) -> Self {
         Mesh { geometry, bins: Bins::new(index, shape), cells: shape.cells }
-    }
-
-    /// The cell of each position, or -1.
-    pub fn locate(&self, positions: &[[F; 3]], cells: &mut [i32]) {
-        let both = positions.par_iter().zip(cells.par_iter_mut());
-        both.for_each(|(p, cell)| *cell = self.search(*p) - 1);
     }
 
     /// The first cell near a position that contains it, or 0.

@@ -28,16 +28,15 @@ pub(crate) use reinjection::Ended;
 pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};
 
 use crate::{
-    FieldShape, MeshForm, Record, Scheme, Segment,
+    FieldShape, Record, Scheme, Segment,
     functions::triangle_rows,
     physics::{features::Features, tables::Tables},
     scheme::Tableau,
 };
-use frame_pair::{FramePair, frame_pair};
+use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
 use launch::LaunchData;
-use mesh::{General, Mesh, Simplices};
 use order::{Order, Parts};
 use rayon::prelude::*;
 use reinjection::EndLog;
@@ -160,7 +159,7 @@ pub(crate) fn sample<F: Real>(
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
     let groups = field.shape.values_per_frame();
-    let groups = (0..field.groups).map(|group| pair.from_value(group * groups)).collect();
+    let groups = (0..field.groups).map(|group| from_value(&pair, group * groups)).collect();
     let work = Sample { position, record, values, walls, groups };
     field.with_sampler(segment.clock.frames, work);
 }
@@ -205,14 +204,10 @@ pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells
     let FieldShape::Mesh(shape) = field.shape else {
         panic!("locate: the field is not on a mesh");
     };
-    match shape.form {
-        MeshForm::Simplices => {
-            Mesh::new(field.index, shape, Simplices::new(field, shape)).locate(position, cells)
-        }
-        MeshForm::General => {
-            Mesh::new(field.index, shape, General::new(field, shape)).locate(position, cells)
-        }
-    }
+    field.with_region(shape, |region| {
+        let both = position.par_iter().zip(cells.par_iter_mut());
+        both.for_each(|(p, cell)| *cell = region.find_cell(*p, 0).cell - 1);
+    });
 }
 
 struct SampleTile<'a, F: Real, S> {

@@ -4,10 +4,9 @@ use super::{
     FieldArrays, Real,
     dual::Dual,
     launch::{Clipped, Launch, LaunchData, Region, clip_where, on_path},
-    mesh::{General, Mesh, Simplices},
 };
 use crate::{
-    Boundary, FieldShape, MeshForm, MeshShape, Obstacle, Status,
+    Boundary, FieldShape, MeshShape, Obstacle, Status,
     functions::surfaces,
     physics::{
         faces::host::{Passage, contains, land},
@@ -173,14 +172,7 @@ impl<F: Real> Surroundings<F> {
             coordinates,
             index,
         };
-        match shape.form {
-            MeshForm::Simplices => {
-                call(&data, Some(&Mesh::new(index, shape, Simplices::new(&field, shape))))
-            }
-            MeshForm::General => {
-                call(&data, Some(&Mesh::new(index, shape, General::new(&field, shape))))
-            }
-        }
+        field.with_region(shape, |region| call(&data, Some(region)))
     }
 
     /// The cell of the mesh, plus 1, that a location names; 0 if it names another thing.

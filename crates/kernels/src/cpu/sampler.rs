@@ -6,10 +6,12 @@ use super::{
     grid::{Cells, GridSampler, Nodes},
     lanes::Lanes,
     launch::Region,
-    mesh::{General, MeshSampler, Simplices},
+    mesh::{General, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
 };
-use crate::{FieldShape, MeshForm, Placement, Weighting, physics::region::host::CellHint};
+use crate::{
+    FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::region::host::CellHint,
+};
 
 /// A field's arrays, borrowed from a backend.
 pub(crate) struct FieldArrays<'a, F> {
@@ -75,6 +77,14 @@ pub(crate) trait WithSampler<F: Real> {
 }
 
 impl<F: Real> FieldArrays<'_, F> {
+    /// Calls a function with the part of space that a mesh fills.
+    pub fn with_region<T>(&self, mesh: &MeshShape, call: impl FnOnce(&dyn Region<F>) -> T) -> T {
+        match mesh.form {
+            MeshForm::Simplices => call(&Mesh::new(self.index, mesh, Simplices::new(self, mesh))),
+            MeshForm::General => call(&Mesh::new(self.index, mesh, General::new(self, mesh))),
+        }
+    }
+
     /// Runs a computation with the sampler for the field's shape.
     pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
         let frames = frames * self.groups;

@@ -1,7 +1,7 @@
 //! Values interpolated in time.
 
 use super::{Vec4, cubecl, launch::Launch};
-pub(super) use crate::physics::frames::device::{FramePair, frame_pair};
+pub(super) use crate::physics::frames::device::{FramePair, frame_pair, from_value};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Velocity `index` of a frame, interpolated between two frames.

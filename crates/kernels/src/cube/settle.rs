@@ -16,6 +16,7 @@ use crate::{
         faces::device::{Passage, contains, land},
         obstacles::device::is_clear_of_all,
         path::device::{location_code, pass},
+        vector::device::is_within,
     },
     status::{ACTIVE, STAGNANT as STAGNANT_STATUS},
 };
@@ -131,8 +132,5 @@ fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: 
 /// Whether all components are finite.
 #[cube]
 fn finite<F: Float>(p: Vec4<F>) -> bool {
-    let largest = F::max_value();
-    p.extract(0usize).abs() <= largest
-        && p.extract(1usize).abs() <= largest
-        && p.extract(2usize).abs() <= largest
+    is_within::<F>(p, F::max_value())
 }

@@ -2,7 +2,7 @@
 
 use super::{
     cubecl,
-    frame_pair::frame_pair,
+    frame_pair::{frame_pair, from_value},
     launch::{EndLog, Launch, Rows},
     particle::{load, store},
     progress::{StepProgress, begin, follow, move_on, start},
@@ -167,12 +167,7 @@ pub(super) fn sample_kernel<F: Float>(
     let size = launch.int(GROUP_SIZE) as usize;
     let groups = launch.int(FRAME_SIZE) as usize / size;
     for group in 0..groups {
-        let pair = FramePair::<F> {
-            first: at.first + group * size,
-            second: at.second + group * size,
-            first_weight: at.first_weight,
-            second_weight: at.second_weight,
-        };
+        let pair = from_value::<F>(&at, group * size);
         let v = sample::<F>(launch, p, &pair, &mut hint);
         #[unroll]
         for d in 0..4usize {

@@ -9,12 +9,24 @@ pub(crate) mod frames {
     };
     use crate::{Outside, TimeInterpolation};
 
-    /// Offsets of the two frames in the velocities, and their weights.
+    /// Offsets of the two frames in the velocities, and their weights. A frame of weight zero need
+    /// not be read.
     pub(crate) struct FramePair<F: Float> {
         pub first: usize,
         pub second: usize,
         pub first_weight: F,
         pub second_weight: F,
+    }
+
+    /// The same frames, from another of their values on.
+    #[inline(always)]
+    pub(crate) fn from_value<F: Float>(pair: &FramePair<F>, value: usize) -> FramePair<F> {
+        FramePair::<F> {
+            first: pair.first + value,
+            second: pair.second + value,
+            first_weight: pair.first_weight,
+            second_weight: pair.second_weight,
+        }
     }
 
     /// The frames and weights `offset` after the start of step `j`.

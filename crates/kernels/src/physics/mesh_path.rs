@@ -14,7 +14,7 @@ pub(crate) mod mesh_path {
         faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between},
         tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
-        vector::both::dot,
+        vector::both::{dot, largest},
     };
     use crate::status::{ACTIVE, LEFT_MESH};
 
@@ -105,10 +105,7 @@ pub(crate) mod mesh_path {
     ) {
         let from = passage.position;
         let edge = launch.edge(beyond, base);
-        let size = max(
-            max(edge.inward.extract(0usize).abs(), edge.inward.extract(1usize).abs()),
-            edge.inward.extract(2usize).abs(),
-        );
+        let size = largest::<F>(edge.inward);
         let position = along::<F>(launch, from, to, part);
         let mut rest = Vec3::<F>::new(F::new(1.0_f32) - part) * (to - from);
         let at = wall_at::<F>(launch, position);

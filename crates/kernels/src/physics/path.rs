@@ -30,7 +30,7 @@ pub(crate) mod path {
             BODY_END, BODY_INTS, BODY_TURN, FACE_END, FACE_TURN, FACE_WRAPS, HIGH, LOW,
             OBSTACLES_AT,
         },
-        vector::both::dot,
+        vector::both::{dot, is_within},
     };
     use crate::status::{ACTIVE, LEFT_MESH, STUCK};
 
@@ -94,7 +94,8 @@ pub(crate) mod path {
             let is_over = cursor.is_last || passage.status != ACTIVE;
             continues = continues && !is_over && events <= comptime!(MAX_EVENTS as i32);
             if continues && events == 1 {
-                continues = is_finite_length::<F>(displacement);
+                // A longer path could overflow.
+                continues = is_within::<F>(displacement, F::max_value() / F::new(16.0_f32));
             }
             if continues {
                 turn::<F>(launch, &mut cursor, passage.position);
@@ -114,14 +115,6 @@ pub(crate) mod path {
         let is_end = passage.status == STUCK || passage.status == LEFT_MESH;
         let is_named = passage.which >= 0 || is_end;
         select(is_named, passage.which, cell)
-    }
-
-    /// Whether a displacement is short enough not to overflow.
-    fn is_finite_length<F: Float>(displacement: Vec3<F>) -> bool {
-        let longest = F::max_value() / F::new(16.0_f32);
-        displacement.extract(0usize).abs() <= longest
-            && displacement.extract(1usize).abs() <= longest
-            && displacement.extract(2usize).abs() <= longest
     }
 
     fn is_same<F: Float>(a: Vec3<F>, b: Vec3<F>) -> bool {

@@ -132,8 +132,7 @@ impl Tables {
 
     /// The data of a boundary and obstacles alone.
     pub fn of_surroundings(boundary: &Boundary, obstacles: &[Obstacle]) -> Self {
-        let mut tables =
-            Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
+        let mut tables = Tables::zero();
         tables.put_surroundings(boundary, obstacles, 0);
         tables.put_patches(&boundary.patches, &[]);
         tables
@@ -141,11 +140,14 @@ impl Tables {
 
     /// The rules of re-injection alone.
     pub fn of_slots(reinjection: &ReinjectionRules) -> Self {
-        let mut tables =
-            Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] };
+        let mut tables = Tables::zero();
         tables.put_patches(&reinjection.slots.patches, &reinjection.slots.after_patch);
         tables.put_reinjection(reinjection);
         tables
+    }
+
+    fn zero() -> Self {
+        Tables { floats: vec![0.0; FRAME_INTERVALS], ints: vec![0; STEP_INTERVALS] }
     }
 
     /// Steps, times, and what is added to the field.
@@ -253,14 +255,12 @@ impl Tables {
     /// The data of a field; the rest is zero.
     pub fn of_field(shape: &FieldShape) -> Self {
         let layout = Layout::of(shape);
-        let mut floats = vec![0.0; FRAME_INTERVALS];
+        let Tables { mut floats, mut ints } = Tables::zero();
         floats[LOWEST] = f64::from(f32::MIN);
         floats[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
         floats[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
         floats[REACH] = layout.reach;
         floats[HALF_POWER] = layout.half_power;
-
-        let mut ints = vec![0; STEP_INTERVALS];
         let mut put = |at: usize, numbers: &[usize]| {
             for (entry, number) in ints[at..].iter_mut().zip(numbers) {
                 *entry = *number as i32;

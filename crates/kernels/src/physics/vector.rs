@@ -20,6 +20,20 @@ pub(crate) mod vector {
             + a.extract(2usize) * b.extract(2usize)
     }
 
+    /// The largest absolute component.
+    #[inline(always)]
+    pub(crate) fn largest<F: Float>(v: Vec3<F>) -> F {
+        max(max(v.extract(0usize).abs(), v.extract(1usize).abs()), v.extract(2usize).abs())
+    }
+
+    /// Whether all components are within a bound; false for NaN.
+    #[inline(always)]
+    pub(crate) fn is_within<F: Float>(v: Vec3<F>, bound: F) -> bool {
+        v.extract(0usize).abs() <= bound
+            && v.extract(1usize).abs() <= bound
+            && v.extract(2usize).abs() <= bound
+    }
+
     #[inline(always)]
     pub(crate) fn cross<F: Float>(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
         let (ax, ay, az) = (a.extract(0usize), a.extract(1usize), a.extract(2usize));

@@ -167,12 +167,13 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
         let weights = kind.weights::<L>(&at.array());
         let start = self.heads[cell][1] as usize;
         let nodes = &self.nodes[start..start + kind.nodes];
-        let [w0, w1] = pair.weights;
-        let mean = sum::<F, L>(values, nodes, &weights, pair.frames[0]) * L::Four::splat(w0);
-        if w1 == F::zero() {
+        let mean = sum::<F, L>(values, nodes, &weights, pair.first);
+        let mean = mean * L::Four::splat(pair.first_weight);
+        if pair.second_weight == F::zero() {
             return mean;
         }
-        sum::<F, L>(values, nodes, &weights, pair.frames[1]).fma(L::Four::splat(w1), mean)
+        let second = sum::<F, L>(values, nodes, &weights, pair.second);
+        second.fma(L::Four::splat(pair.second_weight), mean)
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {

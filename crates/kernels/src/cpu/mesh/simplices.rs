@@ -86,14 +86,12 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         pair: &FramePair<F>,
     ) -> L::Four {
         let nodes = &self.links[cell][0];
-        let [first, second] = pair.frames;
-        let [w0, w1] = pair.weights;
-        let mean = self.sum::<L>(values, nodes, at, first) * L::Four::splat(w0);
-        if w1 == F::zero() {
-            mean
-        } else {
-            self.sum::<L>(values, nodes, at, second).fma(L::Four::splat(w1), mean)
+        let mean = self.sum::<L>(values, nodes, at, pair.first) * L::Four::splat(pair.first_weight);
+        if pair.second_weight == F::zero() {
+            return mean;
         }
+        let second = self.sum::<L>(values, nodes, at, pair.second);
+        second.fma(L::Four::splat(pair.second_weight), mean)
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
