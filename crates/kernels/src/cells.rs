@@ -46,7 +46,7 @@ pub const MAX_CELL_NODES: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// `[a, b, c, d]`: `a + b r + c s + d t` is positive inside the cell and 0 on the face.
-    pub plane: [f64; 4],
+    pub plane: [f32; 4],
     /// The face to cross when this side has the most negative value.
     pub face: usize,
 }
@@ -200,8 +200,31 @@ impl CellKind {
 impl Side {
     /// Value of the plane at a point: positive inside, negative beyond the face.
     pub fn value(&self, at: [f64; 3]) -> f64 {
-        let [a, b, c, d] = self.plane;
+        let [a, b, c, d] = self.plane.map(f64::from);
         a + b * at[0] + c * at[1] + d * at[2]
+    }
+
+    /// Whether it depends on r and s.
+    pub(crate) fn leans(&self) -> bool {
+        self.plane[1] != 0.0 || self.plane[2] != 0.0
+    }
+}
+
+/// The sides of cell types that share them.
+#[derive(Clone, Copy)]
+pub(crate) struct Outline {
+    /// One bit for each of these types.
+    pub kinds: u32,
+    pub sides: &'static [Side],
+    /// Whether the cells narrow to an apex at t = 1, where r and s are undefined.
+    pub narrows: bool,
+}
+
+impl Outline {
+    /// The sides of one cell type.
+    pub fn of(kind: CellKind) -> Self {
+        let narrows = kind == CellKind::Pyramid;
+        Outline { kinds: 1 << kind as u32, sides: kind.table().sides, narrows }
     }
 }
 

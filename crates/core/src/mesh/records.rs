@@ -176,7 +176,9 @@ impl Mesh {
         let maps = corners.filter_map(|corner| self.inverse_jacobian(cell, nodes, *corner));
         let gradients = maps.chain([*at_centre]).flat_map(|map| {
             table.sides.iter().map(move |side| {
-                let along = |d: usize| (0..3).map(|k| side.plane[k + 1] * map[k][d]).sum::<f64>();
+                let along = |d: usize| {
+                    (0..3).map(|k| f64::from(side.plane[k + 1]) * map[k][d]).sum::<f64>()
+                };
                 (0..3).map(|d| along(d).abs()).sum::<f64>()
             })
         });

@@ -136,7 +136,9 @@ impl Shape {
         for side in self.kind.table().sides {
             let value = side.value(at);
             let gradient: f64 = (0..3)
-                .map(|d| (0..3).map(|k| side.plane[k + 1] * inverse[k][d]).sum::<f64>().abs())
+                .map(|d| {
+                    (0..3).map(|k| f64::from(side.plane[k + 1]) * inverse[k][d]).sum::<f64>().abs()
+                })
                 .sum();
             // NaN is outside.
             answer.is_inside &= value >= -self.allowance(gradient);

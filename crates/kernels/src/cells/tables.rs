@@ -2,19 +2,19 @@
 
 use super::{CellKind, CellTable, Coefficients, MAX_CELL_NODES, Side, lagrange};
 
-const fn side(face: usize, plane: [f64; 4]) -> Side {
+const fn side(face: usize, plane: [f32; 4]) -> Side {
     Side { plane, face }
 }
 
 // Planes in parametric coordinates that bound cells.
-const R: [f64; 4] = [0.0, 1.0, 0.0, 0.0];
-const S: [f64; 4] = [0.0, 0.0, 1.0, 0.0];
-const T: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
-const BELOW_R: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
-const BELOW_S: [f64; 4] = [1.0, 0.0, -1.0, 0.0];
-const BELOW_T: [f64; 4] = [1.0, 0.0, 0.0, -1.0];
-const BELOW_RS: [f64; 4] = [1.0, -1.0, -1.0, 0.0];
-const BELOW_RST: [f64; 4] = [1.0, -1.0, -1.0, -1.0];
+const R: [f32; 4] = [0.0, 1.0, 0.0, 0.0];
+const S: [f32; 4] = [0.0, 0.0, 1.0, 0.0];
+const T: [f32; 4] = [0.0, 0.0, 0.0, 1.0];
+const BELOW_R: [f32; 4] = [1.0, -1.0, 0.0, 0.0];
+const BELOW_S: [f32; 4] = [1.0, 0.0, -1.0, 0.0];
+const BELOW_T: [f32; 4] = [1.0, 0.0, 0.0, -1.0];
+const BELOW_RS: [f32; 4] = [1.0, -1.0, -1.0, 0.0];
+const BELOW_RST: [f32; 4] = [1.0, -1.0, -1.0, -1.0];
 
 const TRIANGLE_NODES: [[f64; 3]; 6] = [
     [0.0, 0.0, 0.0],

@@ -126,7 +126,10 @@ fn face_corners_give_outward_normals() {
             let step = |i: usize| [0, 1, 2].map(|d| p(i + 1)[d] - p(i)[d]);
             if table.dimension == 2 {
                 let [x, y, _] = step(0);
-                assert!(y * side.plane[1] - x * side.plane[2] < 0.0, "{kind:?} {face:?}");
+                assert!(
+                    y * f64::from(side.plane[1]) - x * f64::from(side.plane[2]) < 0.0,
+                    "{kind:?} {face:?}"
+                );
                 continue;
             }
             for i in 0..face.len() {
@@ -135,7 +138,7 @@ fn face_corners_give_outward_normals() {
                     let (u, v) = ((d + 1) % 3, (d + 2) % 3);
                     a[u] * b[v] - a[v] * b[u]
                 });
-                let inwards: f64 = (0..3).map(|d| normal[d] * side.plane[d + 1]).sum();
+                let inwards: f64 = (0..3).map(|d| normal[d] * f64::from(side.plane[d + 1])).sum();
                 assert!(inwards < 0.0, "{kind:?} {face:?} {i}");
             }
         }

@@ -9,6 +9,8 @@ mod bins;
 mod general;
 mod simplices;
 
+pub(crate) use general::MeshKind;
+
 pub(super) use general::General;
 pub(super) use simplices::Simplices;
 
@@ -22,28 +24,22 @@ use super::{
 use crate::{
     MeshShape, Placement,
     physics::{
+        cells::{
+            HOPS,
+            host::{BORDER, INSIDE, OUTSIDE, hop, inward, walk_from},
+        },
         prelude::host::Vec3,
         region::host::{CellHint, FoundCell, known},
     },
 };
 use bins::Bins;
 
-/// Location of a position relative to one cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Containment {
-    /// Inside this cell only.
-    Inside,
-    /// On one of its faces, within rounding.
-    Border,
-    /// Beyond a face.
-    Outside,
-}
-
 /// A position relative to a cell.
 pub(super) struct CellQuery<V> {
     /// Coordinates in the cell: barycentric weights, or parametric coordinates.
     at: V,
-    containment: Containment,
+    /// [`INSIDE`], on its [`BORDER`] or [`OUTSIDE`].
+    containment: i32,
     /// The face that the position is farthest beyond, or nearest to.
     face: usize,
 }
@@ -72,9 +68,6 @@ pub(super) trait CellGeometry<F: Real>: Sync {
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F);
 }
 
-/// Maximum number of cells of a walk.
-const HOPS: usize = 64;
-
 /// The cells of a mesh and their locator.
 pub(super) struct Mesh<'a, F, S> {
     geometry: S,
@@ -96,7 +89,7 @@ impl<F: Real> Default for CellHint<F> {
 }
 
 /// Result of a walk.
-struct Walk<V> {
+struct Reached<V> {
     /// Whether it reached the cell of the position.
     is_found: bool,
     /// The last cell, incremented by one.
@@ -130,37 +123,31 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
     fn search(&self, p: [F; 3]) -> i32 {
         let at = super::four::<F, Portable>(&p);
         let has = |cell: &&i32| {
-            self.geometry.query::<Portable>(**cell as usize, at).containment != Containment::Outside
+            self.geometry.query::<Portable>(**cell as usize, at).containment != OUTSIDE
         };
         self.bins.near(p).iter().find(has).map_or(0, |cell| *cell + 1)
     }
 
     /// Walks from a cell to a position.
     #[inline(always)]
-    fn walk<L: Lanes<F>>(&self, p: L::Four, from: i32) -> Walk<L::Four> {
-        let (mut before, mut cell) = (0, from);
-        let mut hops = HOPS;
+    fn walk<L: Lanes<F>>(&self, p: L::Four, from: i32) -> Reached<L::Four> {
+        let mut walk = walk_from(from);
         let mut is_settled = false;
         loop {
+            let cell = walk.cell;
             let CellQuery { at, containment, face } =
                 self.geometry.query::<L>(cell as usize - 1, p);
-            if containment == Containment::Inside || is_settled {
-                return Walk { is_found: true, cell, at };
+            if containment == INSIDE || is_settled {
+                return Reached { is_found: true, cell, at };
             }
-            if containment == Containment::Border {
+            if containment == BORDER {
                 // The cell must not depend on the path of the walk.
                 let found = self.search(three(p.array()));
-                cell = if found == 0 { cell } else { found };
+                walk.cell = if found == 0 { cell } else { found };
                 is_settled = true;
-                continue;
+            } else if !hop(&mut walk, self.geometry.beyond(cell as usize - 1, face)) {
+                return Reached { is_found: false, cell, at };
             }
-            let next = self.geometry.beyond(cell as usize - 1, face);
-            // Two cells that send a walk back and forth are inverted, or too distorted.
-            if next < 0 || hops == 0 || next + 1 == before {
-                return Walk { is_found: false, cell, at };
-            }
-            hops -= 1;
-            (before, cell) = (cell, next + 1);
         }
     }
 
@@ -303,15 +290,6 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
         }
         let (cell, face) = self.last_face(cell as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
-        // The square could overflow in small cells.
-        let size = gradient.iter().fold(F::zero(), |a, b| a.max(b.abs()));
-        let face_code = (8 * cell + face) as i32;
-        if size.is_nan() || size <= F::zero() {
-            return (face_code, [F::zero(); 3]);
-        }
-        let normal = gradient.map(|x| x / size);
-        let square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
-        let length = (tolerance + tolerance) / (size * square);
-        (face_code, normal.map(|x| length * x))
+        ((8 * cell + face) as i32, inward(Vec3(gradient), tolerance).0)
     }
 }

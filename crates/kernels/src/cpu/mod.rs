@@ -8,7 +8,7 @@ mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
 pub(crate) mod launch;
-mod mesh;
+pub(crate) mod mesh;
 mod order;
 pub(crate) mod paths;
 mod points;

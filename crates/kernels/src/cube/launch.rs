@@ -76,7 +76,7 @@ impl<F: Float> Launch<F> {
     pub fn edge(&self, position: Vec4<F>, cell: i32) -> Edge<F> {
         let kind = comptime!(self.form.kind.mesh());
         let edge = mesh::edge::<F>(self, position, cell, kind);
-        let inward = mesh::inward::<F>(self, &edge, kind);
+        let inward = mesh::inward_at::<F>(self, &edge, kind);
         let face = select(edge.cell > 0, 8 * (edge.cell - 1) + edge.face, -1i32);
         Edge::<F> { face, inward }
     }

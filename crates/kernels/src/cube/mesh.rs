@@ -9,8 +9,8 @@ mod kind;
 mod sides;
 mod simplices;
 
-pub(super) use edges::{edge, inward};
-pub(super) use kind::MeshKind;
+pub(super) use edges::{edge, inward_at};
+pub(crate) use kind::MeshKind;
 
 use super::{
     Vec4, cubecl,
@@ -19,30 +19,22 @@ use super::{
     vec4,
 };
 use crate::physics::{
+    cells::device::{BORDER, OUTSIDE, hop, walk_from},
     region::device::{CellHint, is_between, known},
     tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
 use burn_cubecl::cubecl::prelude::*;
-
-/// The position is inside this cell only.
-const INSIDE: i32 = 0;
-/// The position is on a face of the cell, within rounding.
-const BORDER: i32 = 1;
-/// The position is beyond a face.
-const OUTSIDE: i32 = 2;
 
 /// A position relative to a cell.
 #[derive(CubeType)]
 struct CellQuery<F: Float> {
     /// Coordinates in the cell: barycentric weights, or parametric coordinates.
     at: Vec4<F>,
+    /// [`INSIDE`](crate::physics::cells::device::INSIDE), on its [`BORDER`] or [`OUTSIDE`].
     containment: i32,
     /// The face that the position is farthest beyond, or nearest to.
     face: i32,
 }
-
-/// Maximum number of cells of a walk.
-const HOPS: i64 = 64;
 
 /// The hint stored in a particle's record.
 #[cube]
@@ -194,19 +186,17 @@ pub(super) fn find_cell<F: Float>(
     searches: bool,
     #[comptime] mesh: MeshKind,
 ) -> SearchResult<F> {
-    let mut cell = from;
+    let mut walk = walk_from(from);
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
-    let mut hops = i32::new(HOPS);
-    let mut before = 0i32;
     let mut is_found = false;
     let mut walk_failed = true;
-    let mut is_walking = cell > 0;
+    let mut is_walking = from > 0;
     let mut has_started = false;
     let mut entry = 0i32;
     let mut end = 0i32;
     let mut continues = true;
     while continues {
-        let mut other = cell - 1;
+        let mut other = walk.cell - 1;
         if !is_walking {
             if !has_started {
                 has_started = true;
@@ -226,15 +216,11 @@ pub(super) fn find_cell<F: Float>(
             if is_walking {
                 at = query.at;
                 let mut next = i32::new(-1);
-                if is_outside && hops > 0 {
+                if is_outside {
                     next = beyond::<F>(launch, other as usize, query.face, mesh);
                 }
-                // Two cells that send a walk back and forth are inverted, or too distorted.
-                if next >= 0 && next + 1 != before {
-                    hops -= 1;
-                    before = cell;
-                    cell = next + 1;
-                } else {
+                let moves = hop(&mut walk, next);
+                if !moves {
                     is_walking = false;
                     walk_failed = is_outside;
                     is_found = !is_outside;
@@ -242,13 +228,13 @@ pub(super) fn find_cell<F: Float>(
                 }
             } else if !is_outside {
                 at = query.at;
-                cell = other + 1;
+                walk.cell = other + 1;
                 is_found = true;
                 continues = false;
             }
         }
     }
-    SearchResult::<F> { is_found, walk_failed, cell, at }
+    SearchResult::<F> { is_found, walk_failed, cell: walk.cell, at }
 }
 
 /// The bin of a position, as the index of its start offset.

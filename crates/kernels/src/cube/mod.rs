@@ -4,7 +4,7 @@
 mod frame_pair;
 mod grid;
 pub(crate) mod launch;
-mod mesh;
+pub(crate) mod mesh;
 mod particle;
 mod points;
 mod progress;

@@ -5,6 +5,7 @@
 //! share, `tables` the layout of the numbers that a launch carries.
 
 pub(crate) mod body;
+pub(crate) mod cells;
 pub(crate) mod cursor;
 pub(crate) mod diffusion;
 pub(crate) mod faces;

@@ -5,7 +5,8 @@
 pub(crate) mod host {
     use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-    pub(crate) use crate::cpu::launch::Launch;
+    pub(crate) use crate::Side;
+    pub(crate) use crate::cpu::{launch::Launch, mesh::MeshKind};
 
     /// A number of the arithmetic: `f32`, `f64`, or a [`Dual`](crate::cpu::dual::Dual).
     pub trait Float:
@@ -208,6 +209,18 @@ pub(crate) mod host {
         Vec3(F::slip(point.0, path.0, normal.0))
     }
 
+    /// Whether a cell type belongs to a group: on the host, a [`MeshKind`] is a single type.
+    #[inline(always)]
+    pub(crate) fn is_of(_kind: i32, _group: u32, _all: u32) -> bool {
+        true
+    }
+
+    /// Whether a term with this constant coefficient is computed. A branch costs more than the term.
+    #[inline(always)]
+    pub(crate) fn occurs(_coefficient: f32) -> bool {
+        true
+    }
+
     /// On the host, an expression of compile time is like any other.
     macro_rules! comptime {
         ($value:expr) => {
@@ -263,7 +276,8 @@ pub(crate) mod host {
 
 #[cfg(feature = "cube")]
 pub(crate) mod device {
-    pub(crate) use crate::cube::launch::Launch;
+    pub(crate) use crate::Side;
+    pub(crate) use crate::cube::{launch::Launch, mesh::MeshKind};
     pub(crate) use burn_cubecl::cubecl::{self, prelude::*};
 
     /// Position, direction or velocity; the fourth lane is unused.
@@ -289,6 +303,22 @@ pub(crate) mod device {
     #[cube]
     pub(crate) fn inverse_fifth_root<F: Float>(x: F) -> F {
         F::cast_from(f32::cast_from(max(x, F::new(1e-30_f32))).powf(-0.2_f32))
+    }
+
+    /// Whether a cell type belongs to a group, given that it is one of `all`.
+    #[cube]
+    pub(crate) fn is_of(kind: i32, #[comptime] group: u32, #[comptime] all: u32) -> bool {
+        let mut is_one = true;
+        if comptime!(group != all) {
+            let bits = comptime!(group as i32).runtime();
+            is_one = ((bits >> kind) & 1i32) == 1i32;
+        }
+        is_one
+    }
+
+    /// Whether a term with this constant coefficient is computed.
+    pub(crate) fn occurs(coefficient: f32) -> bool {
+        coefficient != 0.0
     }
 
     #[cube]

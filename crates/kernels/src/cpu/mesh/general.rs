@@ -7,21 +7,25 @@
 
 mod kinds;
 
-use super::{CellGeometry, CellQuery, Containment};
+use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
-        FieldArrays, Real,
+        FieldArrays, Real, four,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
+        three,
+    },
+    physics::{
+        cells::host::{
+            Jet, Margin, Newton, containment, gradient_of, improve, nearest_side, newton, to_linear,
+        },
+        prelude::host::Vec3,
+        vector::host::dot,
     },
 };
+pub(crate) use kinds::MeshKind;
 use kinds::{Kind, Powers};
-
-/// Maximum number of Newton steps; two or three are usual.
-const STEPS: usize = 16;
-/// Newton's method stops beyond this distance, in parametric coordinates.
-const FAR: f64 = 64.0;
 
 /// Cells of any type.
 pub(in crate::cpu) struct General<'a, F> {
@@ -34,18 +38,7 @@ pub(in crate::cpu) struct General<'a, F> {
     terms: &'a [[F; 4]],
     kinds: Vec<Kind<F>>,
     is_flat: bool,
-    /// Newton's method stops after a step this short: the remaining error is about its square.
-    short: F,
 }
-
-/// Coordinates in a cell, and whether they were found.
-struct Solved<F> {
-    at: [F; 4],
-    is_sound: bool,
-}
-
-/// The value of a cell's polynomial and its derivatives with respect to r, s and t.
-type Jet<F> = [[F; 4]; 4];
 
 impl<'a, F: Real> General<'a, F> {
     pub fn new(field: &FieldArrays<'a, F>, shape: &MeshShape) -> Self {
@@ -57,7 +50,6 @@ impl<'a, F: Real> General<'a, F> {
             terms: bytemuck::cast_slice(field.coordinates),
             kinds: Kind::all(),
             is_flat: shape.dimension == 2,
-            short: F::of(0.25) * F::epsilon().sqrt(),
         }
     }
 
@@ -68,20 +60,21 @@ impl<'a, F: Real> General<'a, F> {
 
     /// The linear coordinates of a position, and the tolerance of the cell.
     #[inline(always)]
-    fn linear<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, F) {
+    fn linear<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (Vec3<F>, F) {
         let [origin, x, y, z] = &self.records[cell];
         let d = p - L::Four::new(*origin);
         let linear = L::Four::new(*x) * d.spread::<0>();
         let linear = L::Four::new(*y).fma(d.spread::<1>(), linear);
-        (L::Four::new(*z).fma(d.spread::<2>(), linear), d.array()[3])
+        let linear = L::Four::new(*z).fma(d.spread::<2>(), linear);
+        (Vec3(three(linear.array())), d.array()[3])
     }
 
     /// A cell's polynomial and its derivatives.
     #[inline(always)]
-    fn jet<L: Lanes<F>>(&self, cell: usize, at: &[F; 4]) -> Jet<F> {
+    fn jet<L: Lanes<F>>(&self, cell: usize, at: Vec3<F>) -> Jet<F> {
         let (kind, start) = (self.kind(cell), self.heads[cell][3] as usize);
         let mut jet = [L::Four::splat(F::zero()); 4];
-        let powers = Powers::new(at);
+        let powers = Powers::new(at.0);
         let terms = &self.terms[start / 4..start / 4 + kind.exponents.len()];
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
@@ -93,61 +86,40 @@ impl<'a, F: Real> General<'a, F> {
             jet[2] = term.fma(L::Four::splat(s), jet[2]);
             jet[3] = term.fma(L::Four::splat(t), jet[3]);
         }
-        let mut jet = [jet[0].array(), jet[1].array(), jet[2].array(), jet[3].array()];
+        let mut jet = Jet {
+            value: Vec3(three(jet[0].array())),
+            by_r: Vec3(three(jet[1].array())),
+            by_s: Vec3(three(jet[2].array())),
+            by_t: Vec3(three(jet[3].array())),
+        };
         if self.is_flat {
-            jet[3][2] = F::one();
+            jet.by_t.insert(2, F::one());
         }
         jet
     }
 
-    /// The parametric coordinates with these linear coordinates.
+    /// The parametric coordinates of a position.
     #[inline(always)]
-    fn solve<L: Lanes<F>>(&self, cell: usize, linear: &[F; 4], tolerance: F) -> Solved<F> {
-        let kind = self.kind(cell);
-        let mut at = add(&kind.centre, linear);
-        if self.heads[cell][3] == 0 {
-            return Solved { at, is_sound: true };
+    fn solve<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Newton<F> {
+        let (kind, [code, .., terms]) = (self.kind(cell), self.heads[cell]);
+        let (linear, tolerance) = self.linear::<L>(cell, p);
+        let mut newton = newton(linear, tolerance, kind.centre, terms != 0);
+        while newton.continues {
+            let jet = self.jet::<L>(cell, newton.at);
+            improve(&mut newton, &jet, code, kind.mesh);
         }
-        for _ in 0..STEPS {
-            let [value, jr, js, jt] = self.jet::<L>(cell, &at);
-            let rest = [linear[0] - value[0], linear[1] - value[1], linear[2] - value[2]];
-            let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
-            let per = F::one() / (jr[0] * st[0] + jr[1] * st[1] + jr[2] * st[2]);
-            let step = [dot(&rest, &st) * per, dot(&rest, &tr) * per, dot(&rest, &rs) * per];
-            if !(step[0].abs() + step[1].abs() + step[2].abs()).is_finite() {
-                // Where r and s are undefined: the apex of a pyramid, or a collapsed cell.
-                return Solved { at, is_sound: max_norm(&rest) <= tolerance };
-            }
-            for d in 0..3 {
-                at[d] += step[d];
-            }
-            let scale = kind.scale(at[2]);
-            if step[0].abs().max(step[1].abs()) <= self.short * scale && step[2].abs() <= self.short
-            {
-                return Solved { at, is_sound: true };
-            }
-            if max_norm(&[at[0], at[1], at[2]]) > F::of(FAR) * scale {
-                break;
-            }
-        }
-        Solved { at: add(&kind.centre, linear), is_sound: false }
+        newton
     }
 }
 
 impl<F: Real> CellGeometry<F> for General<'_, F> {
     #[inline(always)]
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
-        let (linear, tolerance) = self.linear::<L>(cell, p);
-        let Solved { at, is_sound } = self.solve::<L>(cell, &linear.array(), tolerance);
-        let (face, margin) = self.kind(cell).nearest_side(&at);
-        let containment = if is_sound && margin >= tolerance {
-            Containment::Inside
-        } else if is_sound && margin >= -tolerance {
-            Containment::Border
-        } else {
-            Containment::Outside
-        };
-        CellQuery { at: L::Four::new(at), containment, face }
+        let newton = self.solve::<L>(cell, p);
+        let Margin { face, smallest } =
+            nearest_side(self.heads[cell][0], newton.at, self.kind(cell).mesh);
+        let containment = containment(&newton, smallest);
+        CellQuery { at: four::<F, L>(&newton.at.0), containment, face: face as usize }
     }
 
     #[inline(always)]
@@ -164,7 +136,7 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
         pair: &FramePair<F>,
     ) -> L::Four {
         let kind = self.kind(cell);
-        let weights = kind.weights::<L>(&at.array());
+        let weights = kind.weights::<L>(three(at.array()));
         let start = self.heads[cell][1] as usize;
         let nodes = &self.nodes[start..start + kind.nodes];
         let mean = sum::<F, L>(values, nodes, &weights, pair.first);
@@ -177,28 +149,19 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
-        let (linear, tolerance) =
-            self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
-        let at = self.solve::<Portable>(cell, &linear.array(), tolerance).at;
-        self.kind(cell).wall(&at, |face| self.beyond(cell, face) < 0)
+        let at = self.solve::<Portable>(cell, four::<F, Portable>(&p)).at;
+        self.kind(cell).wall(at, |face| self.beyond(cell, face) < 0)
     }
 
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
-        let (linear, tolerance) =
-            self.linear::<Portable>(cell, crate::cpu::four::<F, Portable>(&p));
-        let linear = linear.array();
-        let plane = self.kind(cell).plane(face);
-        let mut gradient = [plane[1], plane[2], plane[3]];
-        if self.heads[cell][3] != 0 {
-            let at = self.solve::<Portable>(cell, &linear, tolerance).at;
-            let [_, jr, js, jt] = self.jet::<Portable>(cell, &at);
-            let (st, tr, rs) = (cross(&js, &jt), cross(&jt, &jr), cross(&jr, &js));
-            let per = F::one() / dot(&[jr[0], jr[1], jr[2]], &st);
-            let [a, b, c] = gradient;
-            gradient = [0, 1, 2].map(|d| (a * st[d] + b * tr[d] + c * rs[d]) * per);
+        let Newton { at, tolerance, .. } = self.solve::<Portable>(cell, four::<F, Portable>(&p));
+        let [code, .., terms] = self.heads[cell];
+        let mut gradient = gradient_of(code, face as i32, self.kind(cell).mesh);
+        if terms != 0 {
+            gradient = to_linear(gradient, &self.jet::<Portable>(cell, at));
         }
         let [_, x, y, z] = &self.records[cell];
-        ([x, y, z].map(|column| dot(&gradient, &[column[0], column[1], column[2]])), tolerance)
+        ([x, y, z].map(|column| dot(gradient, Vec3(three(*column)))), tolerance)
     }
 }
 
@@ -218,24 +181,4 @@ fn sum<F: Real, L: Lanes<F>>(
         sum = value.fma(L::Four::splat(weights[k]), sum);
     }
     sum
-}
-
-#[inline(always)]
-fn add<F: Real>(a: &[F; 4], b: &[F; 4]) -> [F; 4] {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2], F::zero()]
-}
-
-#[inline(always)]
-fn cross<F: Real>(a: &[F; 4], b: &[F; 4]) -> [F; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[inline(always)]
-fn dot<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn max_norm<F: Real>(v: &[F; 3]) -> F {
-    v[0].abs().max(v[1].abs()).max(v[2].abs())
 }

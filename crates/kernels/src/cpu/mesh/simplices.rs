@@ -1,7 +1,7 @@
 //! Triangles and tetrahedra: one vector operation per axis gives all barycentric weights, and the
 //! smallest of them selects the face that a position is beyond.
 
-use super::{CellGeometry, CellQuery, Containment};
+use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
@@ -9,6 +9,7 @@ use crate::{
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
     },
+    physics::cells::host::{BORDER, INSIDE, OUTSIDE},
 };
 
 /// Cells that are all triangles, or all tetrahedra.
@@ -65,10 +66,10 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let (weights, tolerance) = self.weights::<L>(cell, p);
         if weights.reaches(tolerance) {
-            return CellQuery { at: weights, containment: Containment::Inside, face: 0 };
+            return CellQuery { at: weights, containment: INSIDE, face: 0 };
         }
         let is_border = weights.reaches(L::Four::splat(F::zero()) - tolerance);
-        let containment = if is_border { Containment::Border } else { Containment::Outside };
+        let containment = if is_border { BORDER } else { OUTSIDE };
         CellQuery { at: weights, containment, face: weights.argmin() }
     }
 

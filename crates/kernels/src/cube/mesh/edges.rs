@@ -1,10 +1,13 @@
 //! Boundary faces of a mesh.
 
 use super::{
-    super::{Vec4, cubecl, dot, launch::Launch},
-    HOPS, MeshKind, beyond, general, query, sides, simplices,
+    super::{Vec4, cubecl, launch::Launch},
+    MeshKind, beyond, general, query, sides, simplices,
 };
-use crate::physics::tables::NEIGHBOURS_AT;
+use crate::physics::{
+    cells::{HOPS, device::inward},
+    tables::NEIGHBOURS_AT,
+};
 use burn_cubecl::cubecl::prelude::*;
 
 /// A face on the mesh boundary.
@@ -60,31 +63,20 @@ fn wall<F: Float>(launch: &Launch<F>, cell: usize, at: Vec4<F>, #[comptime] mesh
     }
 }
 
-/// A vector from a face of a cell into it, normal to the face; its length is twice the tolerance of
-/// the face.
+/// The vector [`inward`] at a face.
 #[cube]
-pub(in crate::cube) fn inward<F: Float>(
+pub(in crate::cube) fn inward_at<F: Float>(
     launch: &Launch<F>,
     edge: &Edge<F>,
     #[comptime] mesh: MeshKind,
 ) -> Vec4<F> {
-    let zero = F::new(0.0_f32);
-    let mut inward = Vec4::<F>::new(zero);
+    let mut vector = Vec4::<F>::new(F::new(0.0_f32));
     if edge.cell > 0 {
         let cell = (edge.cell - 1) as usize;
         let gradient = gradient::<F>(launch, cell, edge, mesh);
-        let (x, y, z) =
-            (gradient.extract(0usize), gradient.extract(1usize), gradient.extract(2usize));
-        let size = max(x.abs(), max(y.abs(), z.abs()));
-        if size > zero {
-            // The square could overflow in small cells.
-            let normal = gradient / Vec4::<F>::new(size);
-            let tolerance = -launch.records[4 * cell].extract(3usize);
-            let length = (tolerance + tolerance) / (size * dot::<F>(normal, normal));
-            inward = Vec4::<F>::new(length) * normal;
-        }
+        vector = inward::<F>(gradient, -launch.records[4 * cell].extract(3usize));
     }
-    inward
+    vector
 }
 
 /// Gradient of the coordinate that is 0 on a face of a cell and grows into it.

@@ -7,21 +7,22 @@ use super::{
     super::{
         Vec4, cubecl, dot,
         frame_pair::{FramePair, blend},
-        rounding, vec4,
+        vec4,
     },
-    BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
+    CellQuery, MeshKind,
     kind::bit,
-    sides::{centre, gradient_of, inverse_scale, is_of, nearest_side},
+    sides::centre,
 };
 use crate::MAX_CELL_NODES;
 use crate::cube::launch::Launch;
-use crate::physics::{tables::NODES_AT, vector::device::cross};
+use crate::physics::{
+    cells::device::{
+        Jet, Newton, containment, gradient_of, improve, nearest_side, newton, to_linear,
+    },
+    prelude::device::is_of,
+    tables::NODES_AT,
+};
 use burn_cubecl::cubecl::prelude::*;
-
-/// Maximum number of Newton steps; two or three are usual.
-const STEPS: i32 = 16;
-/// Newton's method stops beyond this distance, in parametric coordinates.
-const FAR: f32 = 64.0;
 
 /// A cell's type, and the offset of its terms in vectors of the coordinate tensor; 0 if it has
 /// none.
@@ -29,22 +30,6 @@ const FAR: f32 = 64.0;
 struct Head {
     kind: i32,
     terms: usize,
-}
-
-/// Coordinates in a cell, and whether they were found.
-#[derive(CubeType)]
-struct Solved<F: Float> {
-    at: Vec4<F>,
-    is_sound: bool,
-}
-
-/// A cell's polynomial and its derivatives.
-#[derive(CubeType)]
-struct Jet<F: Float> {
-    value: Vec4<F>,
-    by_r: Vec4<F>,
-    by_s: Vec4<F>,
-    by_t: Vec4<F>,
 }
 
 #[cube]
@@ -131,61 +116,25 @@ fn jet<F: Float>(
     jet
 }
 
-/// Whether all coordinates are within a bound; false for NaN.
-#[cube]
-fn is_within<F: Float>(v: Vec4<F>, bound: F) -> bool {
-    v.extract(0usize).abs() <= bound
-        && v.extract(1usize).abs() <= bound
-        && v.extract(2usize).abs() <= bound
-}
-
-/// The parametric coordinates with these linear coordinates, by Newton's method.
+/// The parametric coordinates of a position.
 #[cube]
 fn solve<F: Float>(
     launch: &Launch<F>,
-    head: &Head,
-    linear: Vec4<F>,
-    tolerance: F,
+    cell: usize,
+    p: Vec4<F>,
     #[comptime] mesh: MeshKind,
-) -> Solved<F> {
-    let first = centre::<F>(head.kind, mesh) + linear;
-    let mut at = first;
-    let mut is_sound = true;
+) -> Newton<F> {
+    let head = head::<F>(launch, cell);
+    let linear = linear::<F>(launch, cell, p);
+    let tolerance = -launch.records[4 * cell].extract(3usize);
+    let mut newton = newton::<F>(linear, tolerance, centre::<F>(head.kind, mesh), head.terms > 0);
     if comptime!(mesh.curved() != 0) {
-        // Square of the step length after which the iteration stops: the remaining error is about
-        // its square.
-        let short = F::new(0.0625_f32) * rounding::<F>();
-        let mut steps = 0i32;
-        let mut continues = head.terms > 0;
-        while continues {
-            let jet = jet::<F>(launch, head, at, mesh);
-            let rest = linear - jet.value;
-            let st = cross::<F>(jet.by_s, jet.by_t);
-            let tr = cross::<F>(jet.by_t, jet.by_r);
-            let rs = cross::<F>(jet.by_r, jet.by_s);
-            let per = F::new(1.0_f32) / dot::<F>(jet.by_r, st);
-            let r = dot::<F>(rest, st) * per;
-            let s = dot::<F>(rest, tr) * per;
-            let t = dot::<F>(rest, rs) * per;
-            steps += 1;
-            if r.abs() + s.abs() + t.abs() <= F::max_value() {
-                at += vec4::<F>(r, s, t);
-                let inverse_scale = inverse_scale::<F>(head.kind, at, mesh);
-                let across = max(r.abs(), s.abs()) * inverse_scale;
-                is_sound = across * across <= short && t * t <= short;
-                let is_near = is_within::<F>(at * Vec4::<F>::new(inverse_scale), F::new(FAR));
-                continues = !is_sound && steps < STEPS && is_near;
-                if !is_sound && !continues {
-                    at = first;
-                }
-            } else {
-                // Where r and s are undefined: the apex of a pyramid, or a collapsed cell.
-                is_sound = is_within::<F>(rest, tolerance);
-                continues = false;
-            }
+        while newton.continues {
+            let jet = jet::<F>(launch, &head, newton.at, mesh);
+            improve::<F>(&mut newton, &jet, head.kind, mesh);
         }
     }
-    Solved::<F> { at, is_sound }
+    newton
 }
 
 /// A position relative to a cell.
@@ -196,17 +145,10 @@ pub(super) fn query<F: Float>(
     p: Vec4<F>,
     #[comptime] mesh: MeshKind,
 ) -> CellQuery<F> {
-    let head = head::<F>(launch, cell);
-    let tolerance = -launch.records[4 * cell].extract(3usize);
-    let linear = linear::<F>(launch, cell, p);
-    let solved = solve::<F>(launch, &head, linear, tolerance, mesh);
-    let margin = nearest_side::<F>(head.kind, solved.at, mesh);
-    // NaN compares false with every side.
-    let is_sound = solved.is_sound && is_within::<F>(solved.at, F::max_value());
-    let is_inside = is_sound && margin.smallest >= tolerance;
-    let is_near = is_sound && margin.smallest >= -tolerance;
-    let containment = select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE));
-    CellQuery::<F> { at: solved.at, containment, face: margin.face }
+    let newton = solve::<F>(launch, cell, p, mesh);
+    let margin = nearest_side::<F>(launch.index[4 * cell], newton.at, mesh);
+    let containment = containment::<F>(&newton, margin.smallest);
+    CellQuery::<F> { at: newton.at, containment, face: margin.face }
 }
 
 /// The mean of the nodal values at coordinates in a cell.
@@ -269,14 +211,7 @@ pub(super) fn gradient<F: Float>(
     let mut gradient = gradient_of::<F>(head.kind, face, mesh);
     if head.terms > 0 {
         let jet = jet::<F>(launch, &head, at, mesh);
-        let st = cross::<F>(jet.by_s, jet.by_t);
-        let tr = cross::<F>(jet.by_t, jet.by_r);
-        let rs = cross::<F>(jet.by_r, jet.by_s);
-        let per = F::new(1.0_f32) / dot::<F>(jet.by_r, st);
-        gradient = (st * Vec4::<F>::new(gradient.extract(0usize))
-            + tr * Vec4::<F>::new(gradient.extract(1usize))
-            + rs * Vec4::<F>::new(gradient.extract(2usize)))
-            * Vec4::<F>::new(per);
+        gradient = to_linear::<F>(gradient, &jet);
     }
     vec4::<F>(
         dot::<F>(gradient, launch.records[4 * cell + 1]),

@@ -1,6 +1,6 @@
 //! Mesh properties known at kernel compile time.
 
-use crate::{CellKind, CellTable, MeshForm, MeshShape, Placement, Ratio, Side};
+use crate::{CellKind, CellTable, MeshForm, MeshShape, Placement, cells::Outline};
 
 /// Mesh properties known at kernel compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,24 +10,6 @@ pub(crate) struct MeshKind {
     dimension: usize,
     /// The cell types that occur, one bit for each.
     kinds: u32,
-}
-
-/// The sides of cell types that share them.
-#[derive(Clone, Copy)]
-pub(super) struct Outline {
-    /// One bit for each of these types.
-    pub kinds: u32,
-    centre: [f64; 3],
-    pub sides: &'static [Side],
-    /// Whether the cells narrow to an apex at t = 1, where r and s are undefined.
-    pub narrows: bool,
-}
-
-impl Outline {
-    /// A coordinate of the centre: a multiple of 1/2, 1/3, 1/4 or 1/5.
-    pub fn centre(&self, d: usize) -> Ratio {
-        Ratio((60.0 * self.centre[d]).round() as i32, 60)
-    }
 }
 
 impl MeshKind {
@@ -93,25 +75,16 @@ impl MeshKind {
     }
 
     /// The outlines of the cell types that occur.
-    pub(super) fn outlines(self) -> Vec<Outline> {
+    pub fn outlines(self) -> Vec<Outline> {
         let mut outlines: Vec<Outline> = Vec::new();
         for table in self.tables() {
-            match outlines.iter_mut().find(|outline| outline.sides == table.sides) {
-                Some(outline) => outline.kinds |= bit(table.kind),
-                None => outlines.push(Outline {
-                    kinds: bit(table.kind),
-                    centre: table.kind.centre(),
-                    sides: table.sides,
-                    narrows: table.kind == CellKind::Pyramid,
-                }),
+            let own = Outline::of(table.kind);
+            match outlines.iter_mut().find(|outline| outline.sides == own.sides) {
+                Some(outline) => outline.kinds |= own.kinds,
+                None => outlines.push(own),
             }
         }
         outlines
-    }
-
-    /// Whether cells that narrow to an apex occur.
-    pub fn narrows(self) -> bool {
-        self.kinds & bit(CellKind::Pyramid) != 0
     }
 }
 

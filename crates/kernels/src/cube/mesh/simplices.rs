@@ -6,9 +6,10 @@ use super::{
         frame_pair::{FramePair, blend},
         vec4,
     },
-    BORDER, CellQuery, INSIDE, MeshKind, OUTSIDE,
+    CellQuery, MeshKind,
 };
 use crate::cube::launch::Launch;
+use crate::physics::cells::device::{BORDER, INSIDE, OUTSIDE};
 use burn_cubecl::cubecl::prelude::*;
 
 /// The barycentric weights of a cell's nodes at a position.

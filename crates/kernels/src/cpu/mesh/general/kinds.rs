@@ -2,14 +2,17 @@
 
 use crate::{
     CellKind, MAX_CELL_NODES,
+    cells::Outline,
     cpu::{
         Real,
         lanes::{Eight, Lanes, Vector},
     },
+    physics::{
+        cells::host::{distance, scale},
+        prelude::host::Vec3,
+    },
 };
 
-/// Maximum number of sides of a cell type.
-const SIDES: usize = 6;
 /// Number of weights computed together.
 const WIDTH: usize = 8;
 /// Size of the array of all weights.
@@ -23,9 +26,8 @@ pub(super) struct Powers<F> {
 
 impl<F: Real> Powers<F> {
     #[inline(always)]
-    pub fn new(at: &[F; 4]) -> Self {
+    pub fn new([r, s, t]: [F; 3]) -> Self {
         let (zero, one) = (F::zero(), F::one());
-        let [r, s, t, _] = *at;
         Powers {
             powers: [[one, r, r * r], [one, s, s * s], [one, t, t * t]],
             derivatives: [[zero, one, r + r], [zero, one, s + s], [zero, one, t + t]],
@@ -64,17 +66,27 @@ fn exponent_indices(exponents: &[u8; 3]) -> [usize; 3] {
 /// The table of a cell type.
 pub(super) struct Kind<F> {
     pub nodes: usize,
-    pub centre: [F; 4],
+    pub centre: Vec3<F>,
+    pub mesh: MeshKind,
     pub exponents: Vec<[u8; 3]>,
     /// For each term, its coefficients in the weights of the nodes.
     coefficients: Vec<[[F; WIDTH]; ROOM / WIDTH]>,
-    planes: [[F; 4]; SIDES],
-    faces: [usize; SIDES],
-    sides: usize,
-    /// Whether each side depends on r and s.
-    leans: [bool; SIDES],
-    /// Whether it narrows to an apex at t = 1, where r and s are undefined.
-    narrows: bool,
+}
+
+/// The sides of one cell type, for code that devices compile for all types of a mesh.
+#[derive(Clone, Copy)]
+pub(crate) struct MeshKind(Outline);
+
+impl MeshKind {
+    #[inline(always)]
+    pub fn outlines(self) -> [Outline; 1] {
+        [self.0]
+    }
+
+    #[inline(always)]
+    pub fn kinds(self) -> u32 {
+        self.0.kinds
+    }
 }
 
 impl<F: Real> Kind<F> {
@@ -85,13 +97,6 @@ impl<F: Real> Kind<F> {
 
     fn new(kind: CellKind) -> Self {
         let table = kind.table();
-        let mut planes = [[F::zero(); 4]; SIDES];
-        let mut faces = [0; SIDES];
-        let mut leans = [false; SIDES];
-        for (k, side) in table.sides.iter().enumerate() {
-            (planes[k], faces[k]) = (side.plane.map(F::of), side.face);
-            leans[k] = side.plane[1] != 0.0 || side.plane[2] != 0.0;
-        }
         let of_term = |j: usize| {
             let mut row = [[F::zero(); WIDTH]; ROOM / WIDTH];
             for (weight, coefficients) in row.as_flattened_mut().iter_mut().zip(&table.coefficients)
@@ -100,23 +105,18 @@ impl<F: Real> Kind<F> {
             }
             row
         };
-        let [r, s, t] = kind.centre().map(F::of);
         Kind {
             nodes: kind.nodes(),
-            centre: [r, s, t, F::zero()],
+            centre: Vec3(kind.centre().map(F::of)),
+            mesh: MeshKind(Outline::of(kind)),
             exponents: table.exponents.to_vec(),
             coefficients: (0..table.exponents.len()).map(of_term).collect(),
-            planes,
-            faces,
-            sides: table.sides.len(),
-            leans,
-            narrows: kind == CellKind::Pyramid,
         }
     }
 
     /// The weights of the nodes at a point, which sum to 1.
     #[inline(always)]
-    pub fn weights<L: Lanes<F>>(&self, at: &[F; 4]) -> [F; ROOM] {
+    pub fn weights<L: Lanes<F>>(&self, at: [F; 3]) -> [F; ROOM] {
         let mut weights = [F::zero(); ROOM];
         let powers = Powers::new(at);
         let mut start = 0;
@@ -134,48 +134,17 @@ impl<F: Real> Kind<F> {
         weights
     }
 
-    /// Scale of changes in r and s near the apex of a pyramid, where they hardly change the
-    /// position.
-    #[inline(always)]
-    pub fn scale(&self, t: F) -> F {
-        if self.narrows { F::one() / (F::one() - t).abs().max(F::epsilon()) } else { F::one() }
-    }
-
-    /// The face that a point is farthest beyond, or nearest to, and the distance inside it.
-    #[inline(always)]
-    pub fn nearest_side(&self, at: &[F; 4]) -> (usize, F) {
-        let (mut face, mut smallest) = (0, F::infinity());
-        for k in 0..self.sides {
-            let value = self.side(k, at);
-            if value.is_nan() || value < smallest {
-                (face, smallest) = (self.faces[k], value);
-            }
-        }
-        (face, smallest)
-    }
-
     /// Among the boundary faces that a point is beyond, the farthest.
-    pub fn wall(&self, at: &[F; 4], is_open: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn wall(&self, at: Vec3<F>, is_open: impl Fn(usize) -> bool) -> Option<usize> {
+        let Outline { sides, narrows, .. } = self.mesh.0;
+        let scale = scale(0, at, self.mesh);
         let (mut wall, mut smallest) = (None, F::zero());
-        for k in (0..self.sides).filter(|k| is_open(self.faces[*k])) {
-            if self.side(k, at) < smallest {
-                (wall, smallest) = (Some(self.faces[k]), self.side(k, at));
+        for side in sides.iter().filter(|side| is_open(side.face)) {
+            let distance = distance(at, scale, *side, narrows);
+            if distance < smallest {
+                (wall, smallest) = (Some(side.face), distance);
             }
         }
         wall
-    }
-
-    /// Distance of a point inside a side; near the apex of a pyramid, scaled to space.
-    #[inline(always)]
-    fn side(&self, k: usize, at: &[F; 4]) -> F {
-        let [a, b, c, d] = self.planes[k];
-        let value = a + b * at[0] + c * at[1] + d * at[2];
-        if self.narrows && self.leans[k] { value / self.scale(at[2]) } else { value }
-    }
-
-    /// The plane of a face.
-    pub fn plane(&self, face: usize) -> [F; 4] {
-        let side = self.faces[..self.sides].iter().position(|of| *of == face);
-        self.planes[side.unwrap_or(0)]
     }
 }
