@@ -49,11 +49,13 @@ fn requested(
     names: &[String],
 ) -> Result<Vec<(Association, Vec<NamedArray>)>> {
     let arrays = &contents.arrays;
+    let of_file: Vec<String> = arrays.iter().map(|array| array.name.clone()).collect();
+    // In the order of the request.
+    let wanted = if names.is_empty() { &of_file } else { names };
     let on = |association: Association| -> Vec<NamedArray> {
-        let found = arrays.iter().map(|array| &array.name).filter(|name| {
-            let is_wanted = names.is_empty() || names.contains(name);
-            is_wanted && !FLAGS.contains(&name.as_str()) && has_array(arrays, name, association)
-        });
+        let found = wanted
+            .iter()
+            .filter(|name| !FLAGS.contains(&name.as_str()) && has_array(arrays, name, association));
         found.map(NamedArray::new).collect()
     };
     let points = on(Association::Point);

@@ -150,6 +150,8 @@ fn arrays_are_probed_at_points() {
     assert_eq!(lines[2], "9,0,0,0.25,NaN,NaN,NaN,NaN");
     assert_eq!(lines[3], format!("1.25,2.5,0.5,1,{},1.75,6.5,11", at(1.0)));
     assert_eq!(lines.len(), 5);
+    let ordered = probe(&["--time", "0", "--fields", "tau,T"]);
+    assert!(text(&ordered.stdout).starts_with("x,y,z,time,tau:0,tau:1,T\n"));
     assert_refused(&probe(&[]), 2, &["from t = 0 to 1", "--time", "at.csv"]);
     assert_refused(&probe(&["--time", "7"]), 2, &["7", "from 0 to 1"]);
     assert_refused(&probe(&["--time", "0", "--fields", "p"]), 2, &["no array `p`", "`tau`"]);
