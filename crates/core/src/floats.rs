@@ -108,6 +108,23 @@ impl Floats {
         [0, 1, 2].map(|d| self.get(3 * i + d))
     }
 
+    /// Sets element `i`, rounded to the precision.
+    pub(crate) fn set(&mut self, i: usize, number: f64) {
+        match self {
+            Floats::F32(numbers) => numbers[i] = number as f32,
+            Floats::F64(numbers) => numbers[i] = number,
+        }
+    }
+
+    /// Appends an array of the same precision.
+    pub(crate) fn append(&mut self, more: Floats) {
+        match (self, more) {
+            (Floats::F32(all), Floats::F32(more)) => all.extend(more),
+            (Floats::F64(all), Floats::F64(more)) => all.extend(more),
+            _ => unreachable!("a run has one precision"),
+        }
+    }
+
     /// Sets vector `i` of an array of three-component vectors, rounded to the precision.
     ///
     /// # Panics

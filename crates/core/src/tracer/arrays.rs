@@ -1,12 +1,12 @@
 //! Arrays that are sampled along the tracks.
 
-use super::{Tracer, fused, stepper::Stepper};
+use super::{Tracer, fused, reinjection, stepper::Stepper};
 use crate::{
-    Engine, Error, Field, FieldArray, Result, Status,
+    Engine, Error, Field, FieldArray, Floats, Result, Status, device,
     field::{evaluate, origin, origin_row},
     schedule::Schedule,
 };
-use burn::tensor::{Bool, Int, Tensor};
+use burn::tensor::{Bool, Device, Int, Tensor};
 use burntrace_kernels::Particles;
 
 impl<'a> Tracer<'a> {
@@ -119,28 +119,86 @@ impl<'a> Sampler<'a> {
             }
         });
         let values: Vec<Option<Tensor<2>>> = values.collect::<Result<_>>()?;
-        let columns = self.places.iter().zip(&self.arrays).filter_map(|((field, first), array)| {
-            let values = values[*field].as_ref()?;
-            Some(values.clone().narrow(1, *first, array.components))
-        });
-        let columns: Vec<_> = columns.collect();
-        let velocity = match (&values[0], fuses(stepper, stepper.field)) {
+        let fuses = fuses(stepper, stepper.field);
+        let velocity = match &values[0] {
             _ if !self.velocity => None,
-            (Some(values), true) => Some(values.clone().narrow(1, 0, 3)),
+            Some(values) if fuses => Some(columns(&[Some(values.clone())], &[(0, 0, 3)])?),
             _ => Some(stepper.velocity(particles, time)?),
         };
-        Ok(Values { velocity, arrays: (!columns.is_empty()).then(|| Tensor::cat(columns, 1)) })
+        let places = self.places.iter().zip(&self.arrays);
+        let places: Vec<Place> =
+            places.map(|((field, first), array)| (*field, *first, array.components)).collect();
+        let has_arrays = !places.is_empty();
+        let arrays = has_arrays.then(|| columns(&values, &places)).transpose()?;
+        Ok(Values { velocity, arrays })
     }
 
     /// The values of each array `[n, components]`, from the numbers of all arrays.
-    pub fn split(&self, values: &Tensor<2>) -> Vec<Tensor<2>> {
+    pub fn split(&self, values: &Tensor<2>) -> Result<Vec<Tensor<2>>> {
         let mut first = 0;
         let part = |array: &FieldArray| {
             first += array.components;
-            values.clone().narrow(1, first - array.components, array.components)
+            let place = (0, first - array.components, array.components);
+            columns(&[Some(values.clone())], &[place])
         };
         self.arrays.iter().map(part).collect()
     }
+}
+
+/// Number of a tensor, first column, and number of columns.
+type Place = (usize, usize, usize);
+
+/// Columns of several tensors of `n` rows, side by side. On the host without tensor operations, which take
+/// much longer.
+fn columns(tensors: &[Option<Tensor<2>>], places: &[Place]) -> Result<Tensor<2>> {
+    let used = |number: &usize| tensors[*number].as_ref();
+    let lost = || Error::Execution("it lost sampled values".into());
+    let first = places.first().and_then(|(number, ..)| used(number)).ok_or_else(lost)?;
+    let device = first.device();
+    if !is_host(&device) {
+        let part = |(number, first, count): &Place| {
+            Ok(used(number).ok_or_else(lost)?.clone().narrow(1, *first, *count))
+        };
+        return Ok(Tensor::cat(places.iter().map(part).collect::<Result<_>>()?, 1));
+    }
+    let [n, _] = first.dims();
+    let floats = tensors.iter().map(|tensor| tensor.clone().map(Floats::from_tensor).transpose());
+    let floats: Vec<Option<Floats>> = floats.collect::<Result<_>>()?;
+    let width = places.iter().map(|(.., count)| count).sum();
+    let precision = floats.iter().flatten().next().ok_or_else(lost)?.precision();
+    let mut packed = Floats::zeros(precision, n * width);
+    let mut at = 0;
+    for (number, first, count) in places {
+        let source = floats[*number].as_ref().ok_or_else(lost)?;
+        let of_source = source.len() / n.max(1);
+        match (source, &mut packed) {
+            (Floats::F32(from), Floats::F32(to)) => {
+                copy_columns((from, of_source, *first), (to, width, at), *count);
+            }
+            (Floats::F64(from), Floats::F64(to)) => {
+                copy_columns((from, of_source, *first), (to, width, at), *count);
+            }
+            _ => return Err(lost()),
+        }
+        at += count;
+    }
+    Ok(packed.into_tensor([n, width], &device))
+}
+
+/// Copies columns between arrays, given with their widths and the first column.
+fn copy_columns<T: Copy>(
+    (from, from_width, first): (&[T], usize, usize),
+    (to, to_width, at): (&mut [T], usize, usize),
+    count: usize,
+) {
+    for (to, from) in to.chunks_exact_mut(to_width).zip(from.chunks_exact(from_width)) {
+        to[at..at + count].copy_from_slice(&from[first..first + count]);
+    }
+}
+
+/// Whether tensors of a device are in host memory, without gradients.
+fn is_host(device: &Device) -> bool {
+    !device.is_autodiff() && !device::compiles_kernels(device)
 }
 
 /// Whether two fields are one.
@@ -219,16 +277,51 @@ fn listed(arrays: &[FieldArray]) -> String {
 /// The values of the last save, which ended particles keep.
 #[derive(Default)]
 pub(super) struct KeptValues {
-    /// Values `[particles, numbers]` and statuses `[particles]`.
-    pub last: Option<(Tensor<2>, Tensor<1, Int>)>,
+    pub last: Option<LastValues>,
     /// The blocks of the next save.
-    blocks: Vec<(Tensor<2>, Tensor<1, Int>)>,
+    blocks: Vec<LastValues>,
+}
+
+/// Values `[n, numbers]` and statuses `[n]` of a save.
+pub(super) enum LastValues {
+    Host(Floats, Vec<i32>),
+    Device(Box<(Tensor<2>, Tensor<1, Int>)>),
+}
+
+impl LastValues {
+    /// The values and statuses on the host.
+    pub fn read(&self) -> Result<(Floats, Vec<i32>)> {
+        match self {
+            LastValues::Host(values, status) => Ok((values.clone(), status.clone())),
+            LastValues::Device(last) => {
+                let (values, status) = &**last;
+                Ok((Floats::from_tensor(values.clone())?, ints(status)?))
+            }
+        }
+    }
+
+    /// Blocks, one after another.
+    fn joined(blocks: Vec<Self>) -> Option<Self> {
+        blocks.into_iter().reduce(|all, next| match (all, next) {
+            (LastValues::Host(mut values, mut status), LastValues::Host(more, statuses)) => {
+                values.append(more);
+                status.extend(statuses);
+                LastValues::Host(values, status)
+            }
+            (LastValues::Device(all), LastValues::Device(next)) => {
+                let ((values, status), (more, statuses)) = (*all, *next);
+                let status = Tensor::cat(vec![status, statuses], 0);
+                LastValues::Device(Box::new((Tensor::cat(vec![values, more], 0), status)))
+            }
+            (_, next) => next,
+        })
+    }
 }
 
 impl KeptValues {
-    /// The values of a save.
-    pub fn of(values: Tensor<2>, status: Tensor<1, Int>) -> Self {
-        KeptValues { last: Some((values, status)), blocks: Vec::new() }
+    /// The values of the last save.
+    pub fn of(last: LastValues) -> Self {
+        KeptValues { last: Some(last), blocks: Vec::new() }
     }
 
     /// The values `[n, numbers]` of a block of the next save, from particle `first` on: as sampled, but
@@ -238,29 +331,84 @@ impl KeptValues {
         (values, status): (Tensor<2>, &Tensor<1, Int>),
         first: usize,
         is_whole: bool,
-    ) -> Tensor<2> {
-        let dims = values.dims();
-        let is = |status: &Tensor<1, Int>, code: Status| {
-            status.clone().equal_elem(code.code()).unsqueeze_dim::<2>(1).expand(dims)
-        };
-        let mut values = values.mask_fill(is(status, Status::NotLocated), f64::NAN);
-        if let Some((last, before)) = &self.last {
-            let last = last.clone().narrow(0, first, dims[0]);
-            let before = before.clone().narrow(0, first, dims[0]);
-            let ended = |status: &Tensor<1, Int>| -> Tensor<2, Bool> {
-                is(status, Status::Active).bool_or(is(status, Status::Waiting)).bool_not()
-            };
-            let lacks = ended(&before).bool_or(values.clone().is_nan());
-            values = values.mask_where(ended(status).bool_and(lacks), last);
-        }
+    ) -> Result<Tensor<2>> {
         if first == 0 {
             self.blocks.clear();
         }
-        self.blocks.push((values.clone(), status.clone()));
+        let device = values.device();
+        let kept = match is_host(&device) {
+            true => {
+                let (shape, statuses) = (values.dims(), ints(status)?);
+                let mut values = Floats::from_tensor(values)?;
+                let last = match &self.last {
+                    Some(LastValues::Host(last, before)) => Some((last, before.as_slice())),
+                    _ => None,
+                };
+                keep_rows(&mut values, &statuses, last, (first, shape[1]));
+                self.blocks.push(LastValues::Host(values.clone(), statuses));
+                values.into_tensor(shape, &device)
+            }
+            false => {
+                let last = match &self.last {
+                    Some(LastValues::Device(last)) => Some((&last.0, &last.1)),
+                    _ => None,
+                };
+                let values = keep_on_device(values, status, last, first);
+                self.blocks.push(LastValues::Device(Box::new((values.clone(), status.clone()))));
+                values
+            }
+        };
         if is_whole {
-            let (rows, statuses) = std::mem::take(&mut self.blocks).into_iter().unzip();
-            self.last = Some((Tensor::cat(rows, 0), Tensor::cat(statuses, 0)));
+            self.last = LastValues::joined(std::mem::take(&mut self.blocks));
         }
-        values
+        Ok(kept)
     }
+}
+
+/// As [`KeptValues::keep`], on the host. `last` has the values and statuses of all particles.
+fn keep_rows(
+    values: &mut Floats,
+    status: &[i32],
+    last: Option<(&Floats, &[i32])>,
+    (first, width): (usize, usize),
+) {
+    let ended = |code: i32| code != Status::Active.code() && code != Status::Waiting.code();
+    for (row, code) in status.iter().enumerate().filter(|(_, code)| ended(**code)) {
+        for at in width * row..width * (row + 1) {
+            if *code == Status::NotLocated.code() {
+                values.set(at, f64::NAN);
+            } else if let Some((last, before)) = last
+                && (ended(before[first + row]) || values.get(at).is_nan())
+            {
+                values.set(at, last.get(width * first + at));
+            }
+        }
+    }
+}
+
+/// As [`KeptValues::keep`], by tensor operations.
+fn keep_on_device(
+    values: Tensor<2>,
+    status: &Tensor<1, Int>,
+    last: Option<(&Tensor<2>, &Tensor<1, Int>)>,
+    first: usize,
+) -> Tensor<2> {
+    let dims = values.dims();
+    let is = |status: &Tensor<1, Int>, code: Status| {
+        status.clone().equal_elem(code.code()).unsqueeze_dim::<2>(1).expand(dims)
+    };
+    let values = values.mask_fill(is(status, Status::NotLocated), f64::NAN);
+    let Some((last, before)) = last else { return values };
+    let last = last.clone().narrow(0, first, dims[0]);
+    let before = before.clone().narrow(0, first, dims[0]);
+    let ended = |status: &Tensor<1, Int>| -> Tensor<2, Bool> {
+        is(status, Status::Active).bool_or(is(status, Status::Waiting)).bool_not()
+    };
+    let is_located = is(status, Status::NotLocated).bool_not();
+    let lacks = ended(&before).bool_or(values.clone().is_nan());
+    values.mask_where(ended(status).bool_and(lacks).bool_and(is_located), last)
+}
+
+fn ints(status: &Tensor<1, Int>) -> Result<Vec<i32>> {
+    reinjection::ints(&status.clone().unsqueeze_dim::<2>(1))
 }

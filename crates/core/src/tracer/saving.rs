@@ -32,8 +32,10 @@ impl Run<'_> {
 
     /// A save, or a block of one, on the device of the particles.
     pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
+        let start = Instant::now();
         let (position, rest) = self.shift.apply(particles.position.clone());
         let Values { velocity, arrays } = self.sampler.sample(&self.stepper, particles, time)?;
+        self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(Save {
             index,
             time,
@@ -53,7 +55,7 @@ impl Run<'_> {
         let is_whole = save.first + save.position.dims()[0] == self.store.count();
         let slots = self.slots.as_ref();
         if let Some(values) = save.arrays.pop() {
-            save.arrays.push(self.kept.keep((values, &save.status), save.first, is_whole));
+            save.arrays.push(self.kept.keep((values, &save.status), save.first, is_whole)?);
         }
         if let Some(empty) = slots.and_then(|slots| slots.empty(save.first, &save.status)) {
             let empty = empty.expand(save.position.dims());
@@ -65,7 +67,9 @@ impl Run<'_> {
                 *values = values.clone().mask_fill(empty.clone().expand(values.dims()), f64::NAN);
             }
         }
-        save.arrays = save.arrays.first().map_or(Vec::new(), |values| self.sampler.split(values));
+        if let Some(values) = save.arrays.pop() {
+            save.arrays = self.sampler.split(&values)?;
+        }
         let is_known = (save.index as u64) < self.given.saves;
         self.counts.saves += u64::from(is_whole);
         if !is_known {

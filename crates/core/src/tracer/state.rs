@@ -1,11 +1,17 @@
 //! The state of a run between two segments, as plain data.
 
 use super::{
-    arrays::KeptValues, particle_store::ParticleStore, reinjection, rows::Rows, run::Run,
-    slot_counters::SlotCounters, stepper::Stepper,
+    arrays::{KeptValues, LastValues},
+    particle_store::ParticleStore,
+    rows::Rows,
+    run::Run,
+    slot_counters::SlotCounters,
+    stepper::Stepper,
 };
-use crate::{DurablePosition, Engine, Error, Floats, Precision, Result, schedule::Schedule};
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use crate::{
+    DurablePosition, Engine, Error, Floats, Precision, Result, device, schedule::Schedule,
+};
+use burn::tensor::{DType, Tensor, TensorData};
 use burntrace_kernels::{POSITION, RECORD};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -168,11 +174,10 @@ impl Run<'_> {
                 arrays.extend(names(parts.map(Cow::Owned)));
             }
         }
-        if let Some((values, status)) = &self.kept.last {
-            let values = Floats::from_tensor(values.clone())?.bytes().to_vec();
-            let status = reinjection::ints(&status.clone().unsqueeze_dim::<2>(1))?;
+        if let Some(last) = &self.kept.last {
+            let (values, status) = last.read()?;
             let status = bytemuck::cast_slice(&status).to_vec();
-            arrays.push((SAMPLED.into(), Cow::Owned(values)));
+            arrays.push((SAMPLED.into(), Cow::Owned(values.bytes().to_vec())));
             arrays.push((SAMPLED_STATUS.into(), Cow::Owned(status)));
         }
         let counters = self.slots.as_ref().map(|slots| {
@@ -225,13 +230,14 @@ impl Run<'_> {
         let (count, precision) = (self.store.count(), self.tracer.field.precision());
         let values = state.floats(SAMPLED, count * components, precision)?;
         let status: Vec<i32> = state.array(SAMPLED_STATUS, count)?;
-        let device = match self.overlaps {
-            true => Device::flex(),
-            false => self.tracer.field.device(),
-        };
+        let device = self.tracer.field.device();
+        if self.overlaps || !device::compiles_kernels(&device) {
+            return Ok(KeptValues::of(LastValues::Host(values, status)));
+        }
         let status = TensorData::new(status, [count]);
         let status = Tensor::from_data(status, (&device, DType::I32));
-        Ok(KeptValues::of(values.into_tensor([count, components], &device), status))
+        let values = values.into_tensor([count, components], &device);
+        Ok(KeptValues::of(LastValues::Device(Box::new((values, status)))))
     }
 }
 
