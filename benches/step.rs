@@ -365,18 +365,16 @@ fn nearest_from_afar(bencher: Bencher, name: &str) {
 fn saves(bencher: Bencher, name: &str) {
     let mut source = Sampled::grid(true, Placement::Nodes);
     source.arrays = vec![FieldArray::new("T", 1), FieldArray::new("S", 1)];
-    let options = FieldOptions::default();
-    let field = GridField::load(&mut source, &Device::flex(), &options).expect("a field");
+    let field = GridField::load(&mut source, &Device::flex(), &FieldOptions::default());
+    let field = field.expect("a field");
     let save = match name {
         "end" => SaveAt::End,
         _ if name.starts_with("every 10") => SaveAt::EverySteps(10),
         _ => SaveAt::EverySteps(1),
     };
     let tracer = tracer(&field, 40).save(save).save_velocity(name.ends_with("velocity"));
-    let tracer = match name.ends_with("scalars") {
-        true => tracer.sample("T", &field).sample("S", &field),
-        false => tracer,
-    };
+    let scalars: &[&str] = if name.ends_with("scalars") { &["T", "S"] } else { &[] };
+    let tracer = scalars.iter().fold(tracer, |tracer, name| tracer.sample(*name, &field));
     measure(bencher, &tracer, PARTICLES, EVERYWHERE);
 }
 

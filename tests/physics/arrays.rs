@@ -394,6 +394,40 @@ fn gradients_flow_through_sampled_arrays() {
     }
 }
 
+/// Values of the middle frame are missing; those at the times of the others are not.
+#[test]
+fn missing_values_of_a_frame_without_weight_do_not_matter() {
+    for machine in machines() {
+        let mut devices = vec![machine.device.clone()];
+        devices.extend(machine.is_cpu().then(|| machine.device.clone().autodiff()));
+        let mut source = grid(Placement::Nodes);
+        source.numbers[1][0].fill(f64::NAN);
+        for device in devices {
+            let field = GridField::load(&mut source, &device, &options(&machine)).unwrap();
+            let data = burn::tensor::TensorData::new(vec![0.4, 0.3, 0.7], [1, 3]);
+            let at = Tensor::<2>::from_data(data, (&device, machine.precision.dtype()));
+            for (time, is_known) in [(0.0, true), (0.25, false), (0.5, false), (1.0, true)] {
+                let t = floats(field.sample(at.clone(), time).unwrap().array("T").unwrap())[0];
+                let what = format!("{machine}, {device:?}, t = {time}: {t}");
+                assert_eq!(t.is_finite(), is_known, "{what}");
+                if is_known {
+                    let expected = linear([0.4, 0.3, 0.7], time, 0);
+                    assert_below(&what, (t - expected).abs(), 60.0 * machine.eps());
+                }
+            }
+            if device.is_autodiff() {
+                continue;
+            }
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2)).sample("T", &field);
+            let tracks = tracer.save(SaveAt::EverySteps(1)).trace(&seeds()).unwrap();
+            let values = floats(tracks.array("T").unwrap());
+            let known: Vec<bool> =
+                values.chunks(40).map(|save| save.iter().all(|x| x.is_finite())).collect();
+            assert_eq!(known, [true, false, true], "{machine}");
+        }
+    }
+}
+
 #[test]
 fn requests_that_cannot_be_sampled_are_refused() {
     let machine = &machines()[0];

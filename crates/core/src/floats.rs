@@ -116,6 +116,35 @@ impl Floats {
         }
     }
 
+    /// Overwrites `count` columns of a table from column `at` on with those of another table with the
+    /// same rows and precision. The second number of each pair is the width of its table.
+    pub(crate) fn put_columns(
+        &mut self,
+        (at, width): (usize, usize),
+        from: &Floats,
+        (first, from_width): (usize, usize),
+        count: usize,
+    ) {
+        fn copy<T: Copy>(
+            to: &mut [T],
+            from: &[T],
+            widths: [usize; 2],
+            starts: [usize; 2],
+            n: usize,
+        ) {
+            let rows = to.chunks_exact_mut(widths[0]).zip(from.chunks_exact(widths[1]));
+            rows.for_each(|(to, from)| {
+                to[starts[0]..][..n].copy_from_slice(&from[starts[1]..][..n])
+            });
+        }
+        let (widths, starts) = ([width, from_width], [at, first]);
+        match (self, from) {
+            (Floats::F32(to), Floats::F32(from)) => copy(to, from, widths, starts, count),
+            (Floats::F64(to), Floats::F64(from)) => copy(to, from, widths, starts, count),
+            _ => unreachable!("a run has one precision"),
+        }
+    }
+
     /// Appends an array of the same precision.
     pub(crate) fn append(&mut self, more: Floats) {
         match (self, more) {

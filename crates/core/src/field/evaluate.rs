@@ -68,7 +68,7 @@ pub(crate) fn samples_from_origin(
         true => from_origin.values_from_origin(position.clone(), time),
         false => {
             let particles = Particles::at(position.clone());
-            let has_holes = sampled.traits.has_holes || !sampled.lanes.arrays().is_empty();
+            let has_holes = sampled.has_gaps();
             let segment = |clock, steps| Segment { has_holes, ..Segment::new(clock, steps) };
             sampled.values(particles, time, segment)?
         }

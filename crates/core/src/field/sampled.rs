@@ -137,6 +137,11 @@ impl Sampled {
         steps.iter().take_while(|step| fits(step)).count().max(1)
     }
 
+    /// Whether values may be NaN: in holes, and where those of arrays are missing.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.traits.has_holes || !self.lanes.arrays().is_empty()
+    }
+
     /// All groups of values `[n, groups x 4]` at the positions of particles, measured from the origin,
     /// by the fused operation. `segment` makes the segment for a clock and a step.
     pub(crate) fn values(
@@ -190,8 +195,8 @@ impl Sampled {
             let values = velocity.clone().slice([first..first + values, 0..LANES]);
             let weight = Tensor::<2>::from_data(TensorData::new(weight, [times.len(), 1]), beside);
             let mut read = read(values);
-            if self.traits.has_holes {
-                // A hole of a frame that is not needed: 0 times NaN is NaN.
+            if self.traits.has_holes || group > 0 || !self.lanes.has_velocity {
+                // A gap of a frame that is not needed: 0 times NaN is NaN.
                 let is_unused = weight.clone().equal_elem(0.0).expand(read.dims());
                 read = read.mask_fill(is_unused, 0.0);
             }

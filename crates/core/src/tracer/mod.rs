@@ -9,6 +9,7 @@ mod extend;
 mod fused;
 mod hook;
 mod inflow;
+mod kept_values;
 mod obstacles;
 mod origin_shift;
 #[cfg(test)]
@@ -36,7 +37,7 @@ mod walk;
 
 use crate::{
     BoundaryCondition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result,
-    SaveAt, Scheme, Seeds, Source, Span, Status,
+    SaveAt, Scheme, Seeds, Source, Span, Status, TimeSpan,
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
@@ -327,13 +328,7 @@ impl<'a> Tracer<'a> {
         if let Some(sampled) = self.field.sampled() {
             sampled.time.check_step(span.dt)?;
         }
-        if let Some([first, last]) = self.field.times() {
-            let slack = 1e-9 * (last - first);
-            let known = first - slack..=last + slack;
-            if !known.contains(&span.t0) || !known.contains(&span.t1) {
-                return Err(Error::OutsideTime { t0: span.t0, t1: span.t1, first, last });
-            }
-        }
+        check_known(self.field, &span)?;
         Schedule::new(span, self.save.clone())
     }
 
@@ -351,6 +346,17 @@ impl<'a> Tracer<'a> {
             (None, Some(_)) => Ok(Engine::Tensor),
             (None, None) => Ok(Engine::Fused),
         }
+    }
+}
+
+/// Checks that a field is known during a run.
+fn check_known(field: &dyn Field, span: &TimeSpan) -> Result<()> {
+    let Some([first, last]) = field.times() else { return Ok(()) };
+    let slack = 1e-9 * (last - first);
+    let known = first - slack..=last + slack;
+    match known.contains(&span.t0) && known.contains(&span.t1) {
+        true => Ok(()),
+        false => Err(Error::OutsideTime { t0: span.t0, t1: span.t1, first, last }),
     }
 }
 

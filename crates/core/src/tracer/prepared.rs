@@ -2,9 +2,10 @@
 
 use super::{
     SeedsOutside, Tracer,
-    arrays::{KeptValues, Sampler},
+    arrays::Sampler,
     batches::Batches,
     boundary::{check_overlap, periods},
+    kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     run::Run,

@@ -2,8 +2,9 @@
 
 use super::{
     Tracer,
-    arrays::{KeptValues, Sampler},
+    arrays::Sampler,
     batches::Batches,
+    kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     reading::Reading,

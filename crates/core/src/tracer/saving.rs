@@ -68,7 +68,7 @@ impl Run<'_> {
             }
         }
         if let Some(values) = save.arrays.pop() {
-            save.arrays = self.sampler.split(&values)?;
+            save.arrays = self.sampler.split(values)?;
         }
         let is_known = (save.index as u64) < self.given.saves;
         self.counts.saves += u64::from(is_whole);

@@ -1,7 +1,7 @@
 //! The state of a run between two segments, as plain data.
 
 use super::{
-    arrays::{KeptValues, LastValues},
+    kept_values::{KeptValues, LastValues},
     particle_store::ParticleStore,
     rows::Rows,
     run::Run,

@@ -87,6 +87,9 @@ macro_rules! implement_series {
             ///
             /// If a file lacks one, or it has other components than in the first file.
             pub fn with_arrays(mut self, arrays: &[NamedArray]) -> Result<Self> {
+                if arrays.is_empty() {
+                    return Ok(self);
+                }
                 let first = burntrace_vtk::open(&self.timeline.paths[0])?;
                 self.velocity = self.velocity.with_arrays(&first, arrays)?;
                 for path in self.timeline.paths.iter().skip(1) {
