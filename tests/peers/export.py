@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pandas
+import pyarrow.parquet
 import xarray
 
 AXES = ["x", "y", "z"]
@@ -50,12 +51,31 @@ def expected(data):
     return table[is_present].reset_index(drop=True)
 
 
+def check_metadata(path, table):
+    """Units, and minima and maxima that filters use."""
+    file = pyarrow.parquet.ParquetFile(path)
+    assert {b"length_unit", b"time_unit"} <= set(file.metadata.metadata), file.metadata.metadata
+    groups = [file.metadata.row_group(index) for index in range(file.num_row_groups)]
+    for group in groups:
+        columns = [group.column(index) for index in range(group.num_columns)]
+        assert all(column.statistics is not None for column in columns), path
+        assert all(column.compression == "GZIP" for column in columns), path
+    particles = [group.column(0).statistics for group in groups]
+    assert min(bounds.min for bounds in particles) == table["particle"].min()
+    assert max(bounds.max for bounds in particles) == table["particle"].max()
+    some = pandas.read_parquet(path, filters=[("particle", "<", 2)])
+    expected = table[table["particle"] < 2].reset_index(drop=True)
+    pandas.testing.assert_frame_equal(some, expected, check_exact=True)
+
+
 def check(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         data = xarray.open_zarr(folder / "tracks", chunks=None).load()
         saves = pandas.read_parquet(folder / "saves.parquet")
         particles = pandas.read_parquet(folder / "particles.parquet")
+    for name, read in [("saves", saves), ("particles", particles)]:
+        check_metadata(folder / f"{name}.parquet", read)
     table = expected(data)
     assert list(saves.columns) == list(table.columns), (saves.columns, table.columns)
     pandas.testing.assert_frame_equal(saves, table, check_dtype=False, check_exact=True)

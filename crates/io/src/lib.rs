@@ -20,7 +20,6 @@ pub mod export;
 pub mod image;
 mod listing;
 mod number;
-mod parquet;
 pub mod points;
 pub mod series;
 pub mod surface;

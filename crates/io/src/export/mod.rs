@@ -9,7 +9,9 @@
 //!
 //! The store is read and written in parts, so that memory does not grow with it.
 
+mod column;
 mod finals;
+mod parquet_file;
 mod selection;
 mod table;
 
@@ -17,9 +19,10 @@ pub(crate) use finals::Finals;
 pub use selection::Selection;
 
 use crate::disk::{partial, refused, write_atomic};
-use crate::parquet::{ParquetWriter, Values};
 use crate::tracks::{ParticleState, SaveBlock, Tracks};
 use crate::{Error, Result};
+use column::Values;
+use parquet_file::ParquetWriter;
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
@@ -55,14 +58,14 @@ pub fn write_parquet(
     write(path, |out| {
         let part = partial(path);
         let failed = || refused("write", &part, None);
-        let columns = table.columns.clone();
-        let mut writer = ParquetWriter::new(out, columns, status_names()).map_err(failed())?;
+        let writer = ParquetWriter::new(out, &table.columns, &status_names());
+        let mut writer = writer.map_err(failed())?;
         fill(store, selection, (rows, table), |table| {
             writer.write(&table.values, table.rows, &table.lengths).map_err(failed())
         })?;
         let units = store.units();
-        let notes = [("length_unit", units.length.as_str()), ("time_unit", units.time.as_str())];
-        writer.finish(&notes).map_err(failed())
+        let metadata = [("length_unit", units.length.as_str()), ("time_unit", units.time.as_str())];
+        writer.finish(&metadata).map_err(failed())
     })
 }
 

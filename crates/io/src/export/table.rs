@@ -1,7 +1,7 @@
 //! The columns of a table of tracks, and the rows in them.
 
+use super::column::{Column, Kind, Values};
 use super::finals::{Final, Finals};
-use crate::parquet::{Column, Kind, Values};
 use crate::tracks::{SaveBlock, Tracks};
 use burntrace_core::{FieldArray, Precision, Status};
 
