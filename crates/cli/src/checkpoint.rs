@@ -134,31 +134,18 @@ impl RunCheckpoint {
     /// Writes the checkpoint with the arrays of a state, and returns its length in bytes. The
     /// earlier checkpoint is replaced only when the new one is complete.
     pub fn write(&self, folder: &Folder, arrays: &[(String, Cow<'_, [u8]>)]) -> Result<u64> {
-        self.write_as(folder, CHECKPOINT, arrays)
-    }
-
-    /// Writes the checkpoint as the last state of a run, which stays in its folder.
-    pub fn write_end(&self, folder: &Folder, arrays: &[(String, Cow<'_, [u8]>)]) -> Result<u64> {
-        self.write_as(folder, STATE, arrays)
-    }
-
-    /// Writes the checkpoint with the state that it has.
-    pub fn write_state(&self, folder: &Folder) -> Result<u64> {
-        let borrowed = |(name, bytes): &(String, Vec<u8>)| (name.clone(), bytes.clone().into());
-        self.write(folder, &self.arrays.iter().map(borrowed).collect::<Vec<_>>())
-    }
-
-    fn write_as(
-        &self,
-        folder: &Folder,
-        name: &str,
-        arrays: &[(String, Cow<'_, [u8]>)],
-    ) -> Result<u64> {
         let mut writer = CheckpointWriter::new(self)?;
         for (name, bytes) in arrays {
             writer.add(name, bytes.as_ref());
         }
-        Ok(writer.write(&folder.path(name))?)
+        Ok(writer.write(&folder.path(CHECKPOINT))?)
+    }
+
+    /// Writes the checkpoint with the state that it has.
+    pub fn write_state(&self, folder: &Folder) -> Result<u64> {
+        let arrays = self.arrays.iter();
+        let arrays = arrays.map(|(name, bytes)| (name.clone(), Cow::Borrowed(bytes.as_slice())));
+        self.write(folder, &arrays.collect::<Vec<_>>())
     }
 
     /// Reads the checkpoint in a folder.
@@ -207,8 +194,8 @@ impl RunCheckpoint {
         self.arrays = state.arrays.into_iter().map(own).collect();
     }
 
-    /// Refuses changed input data, or returns a warning about the change if it is accepted. `since` says
-    /// when the data were other ones.
+    /// Refuses changed input data, or returns a warning about the change if it is accepted. `since` is the
+    /// time of the earlier data.
     pub fn data_change(
         &self,
         fingerprint: &Fingerprint,
@@ -218,8 +205,7 @@ impl RunCheckpoint {
         let change = fingerprint.change(&self.fingerprint);
         match change {
             Some(change) if !is_accepted => Err(Misuse::error(format!(
-                "the input data changed {since}: {change}; restore it, or resume with the changed data with \
-                 --accept-changes"
+                "the input data changed {since}: {change}; restore it, or accept the change with --accept-changes"
             ))),
             change => Ok(change.map(|change| format!("{change}; accepted with --accept-changes"))),
         }

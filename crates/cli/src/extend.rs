@@ -92,10 +92,10 @@ impl FinishedRun {
         resume::keep_device(&mut case, &self.checkpoint);
         let sets_out = |set: &String| resume::sets_key(set, "run.out");
         let is_named = args.out.is_some() || args.set.iter().any(sets_out);
-        let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
-        if !is_named || real(&case.run.out)? == real(root)? {
+        if !is_named || folder::is_within(&case.run.out, root)? {
             return Err(Misuse::error(format!(
-                "the longer run needs a folder of its own, as {name} is not changed; give another one with --out"
+                "the longer run needs a folder of its own, not in {name}, which is not changed; give another one \
+                 with --out"
             )));
         }
         Ok(case)

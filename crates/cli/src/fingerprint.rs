@@ -7,6 +7,7 @@ use crate::{
 use anyhow::{Context, Result};
 use burntrace::Seeds;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -48,9 +49,10 @@ impl Fingerprint {
         let series = loaded.description.series();
         let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
-        let of_arrays = of_arrays.filter(|path| !series.is_some_and(|of| of.files.contains(path)));
-        let paths: Vec<PathBuf> =
-            of_field.chain(of_arrays).chain(case.clone().within(base).point_files()).collect();
+        let of_points = case.clone().within(base).point_files();
+        let mut known = HashSet::new();
+        let of_fields = of_field.chain(of_arrays).filter(|path| known.insert(path.clone()));
+        let paths: Vec<PathBuf> = of_fields.chain(of_points).collect();
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));
         let times = series.map_or(&[][..], |series| &series.times);

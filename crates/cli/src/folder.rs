@@ -6,7 +6,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Name of the checkpoint in the folder.
 pub const CHECKPOINT: &str = "checkpoint.bin";
@@ -178,6 +178,15 @@ impl Folder {
         self.remove(CHECKPOINT)
     }
 
+    /// Ends a run: its checkpoint becomes its last state, or is removed.
+    pub fn end_checkpoint(&self, keeps_state: bool) -> Result<()> {
+        match keeps_state && self.is_stopped() {
+            true => std::fs::rename(self.path(CHECKPOINT), self.path(STATE))
+                .with_context(|| format!("cannot write {}", self.path(STATE).display())),
+            false => self.remove_checkpoint(),
+        }
+    }
+
     /// Removes a file if there is one.
     pub fn remove(&self, name: &str) -> Result<()> {
         ignore_missing(std::fs::remove_file(self.path(name)))
@@ -218,6 +227,30 @@ fn is_own(name: &str, stems: &[&str], extensions: &[&str]) -> bool {
     extensions.contains(&extension) && stems.iter().any(has_stem)
 }
 
+/// Whether two paths are one folder, which need not exist.
+pub fn is_same(a: &Path, b: &Path) -> Result<bool> {
+    Ok(real(a)? == real(b)?)
+}
+
+/// Whether a path is a folder or in it; both need not exist.
+pub fn is_within(path: &Path, folder: &Path) -> Result<bool> {
+    Ok(real(path)?.starts_with(real(folder)?))
+}
+
+/// An absolute path, without links and `..` as far as it exists.
+fn real(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let existing = path.ancestors().find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
+    let Some((parent, mut real)) = existing else { return Ok(path) };
+    for component in path.components().skip(parent.components().count()) {
+        match component {
+            Component::ParentDir => drop(real.pop()),
+            component => real.push(component),
+        }
+    }
+    Ok(real)
+}
+
 /// Creates a folder and its parents if they do not exist.
 pub fn make(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
@@ -240,6 +273,30 @@ fn ignore_missing(result: std::io::Result<()>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_are_the_same_whatever_their_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(path("run/tracks")).unwrap();
+        for other in ["run/", "./run", "run/tracks/..", "none/../run", "run/none/.."] {
+            assert!(is_same(&path(other), &path("run")).unwrap(), "{other}");
+            assert!(is_within(&path(other), &path("run")).unwrap(), "{other}");
+        }
+        for inner in ["run/tracks", "run/new/folder", "./run/../run/new"] {
+            assert!(is_within(&path(inner), &path("run")).unwrap(), "{inner}");
+            assert!(!is_same(&path(inner), &path("run")).unwrap(), "{inner}");
+        }
+        for other in ["run2", "new", "run/../new", "."] {
+            assert!(!is_within(&path(other), &path("run")).unwrap(), "{other}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(path("run"), path("link")).unwrap();
+            assert!(is_same(&path("link"), &path("run")).unwrap());
+            assert!(is_within(&path("link/new"), &path("run")).unwrap());
+        }
+    }
 
     #[test]
     fn only_names_of_the_program_are_own() {

@@ -15,7 +15,7 @@ pub struct IoMeter<'a> {
 /// I/O statistics of a run so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IoStats {
-    /// Bytes of velocities read.
+    /// Bytes of the fields' frames read.
     pub read: u64,
     /// Bytes of tracks written.
     pub written: u64,
@@ -42,11 +42,10 @@ impl IoMeter<'_> {
     /// The statistics at this time.
     pub fn stats(&self, shared: &Shared) -> IoStats {
         let (written, output) = shared.tracks.get();
-        let streamed = self.loaded.field.sampled().and_then(|sampled| sampled.input());
         IoStats {
             read: self.loaded.tally.bytes(),
             written,
-            input: self.loaded.read_seconds + streamed.map_or(0.0, |input| input.wait_seconds),
+            input: self.loaded.read_seconds + self.loaded.wait_seconds(),
             output,
             total: self.start.elapsed().as_secs_f64(),
             memory: machine::peak_memory(),

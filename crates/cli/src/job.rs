@@ -1,8 +1,9 @@
-//! The field, the seeds and the tracer of a case.
+//! The fields, the seeds and the tracer of a case.
 
 mod description;
 mod field;
 mod inflow;
+mod input;
 mod interpolation;
 mod memory;
 mod motion;
@@ -11,11 +12,11 @@ mod sampled;
 mod seeds;
 mod timed;
 
-pub use description::NodeCount;
-pub use field::{LoadedField, field, size};
+pub use description::{NodeCount, file_of};
+pub use field::{LoadedField, field, sizes};
 pub use memory::{plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
-pub use seeds::seeds;
+pub use seeds::{check_folder, seeds};
 
 use crate::case::{self, Case, FieldSource, Misuse};
 use anyhow::Result;

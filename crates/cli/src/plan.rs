@@ -20,8 +20,8 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     let file = std::path::absolute(&args.case)?;
     job::check(&case)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
-    let size = job::size(&case, file.parent().unwrap_or(Path::new("/")))?;
-    let plan = job::plan(&case, &size, &device)?;
+    let sizes = job::sizes(&case, file.parent().unwrap_or(Path::new("/")))?;
+    let plan = job::plan(&case, &sizes, &device)?;
     let mut out = std::io::stdout().lock();
     match args.json {
         true => writeln!(out, "{:#}", json(&plan))?,

@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Field, FieldArray, FieldOptions, FieldSize, OutsideTime, Precision,
+    Field, FieldArray, FieldOptions, OutsideTime, Precision,
     burn::tensor::{Tensor, TensorData},
     device::{self, OpenDevice},
     io::{
@@ -98,13 +98,12 @@ fn load(
             ..io::SeriesOptions::default()
         },
         interpolation: interpolation.unwrap_or_else(|| interpolation_of(contents.kind, None)),
+        closed: [None; 3],
     };
     let precision = if device.has_f64 { Precision::F64 } else { Precision::F32 };
-    let options = |_: &FieldSize| {
-        let outside_time = OutsideTime::Error;
-        Ok(FieldOptions { precision, outside_time, ..FieldOptions::default() })
-    };
-    Ok(files.load(device, precision, options)?.0)
+    let outside_time = OutsideTime::Error;
+    let options = FieldOptions { precision, outside_time, ..FieldOptions::default() };
+    files.load(&device.device, &options)
 }
 
 /// The positions at the given times: those of the command line, of the file of positions, or of a single

@@ -15,6 +15,8 @@ use std::path::Path;
 /// The data of a run's summary.
 pub struct RunSummary<'a> {
     pub run: &'a Summary,
+    /// The time at the end of the run.
+    pub time: f64,
     /// Number of seeds.
     pub seeds: usize,
     /// Residence times by status, in runs that re-use slots.
@@ -61,6 +63,7 @@ impl RunSummary<'_> {
             "steps": run.steps,
             "saves": run.saves,
             "cancelled": run.cancelled,
+            "time": self.time,
             "particles": run.particles,
             "seeds": self.seeds,
             "released": run.released,

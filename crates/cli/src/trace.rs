@@ -52,6 +52,7 @@ const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; w
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
     let start = Instant::now();
     job::check(case)?;
+    job::check_folder(case, base)?;
     start_threads(case.run.threads)?;
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
@@ -191,6 +192,7 @@ impl CaseRun<'_> {
         let residence = shared.residence.take().map(residence::sorted);
         let summary = RunSummary {
             run: &run,
+            time,
             seeds: self.seeds,
             residence: residence.as_deref(),
             device: self.device,
@@ -207,7 +209,7 @@ impl CaseRun<'_> {
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
-        folder.remove_checkpoint()?;
+        folder.end_checkpoint(self.case.run.keep_state)?;
         folder.remove(DOMAIN)?;
         let printed = self.with_report(&run, folder, printed)?;
         let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
@@ -234,7 +236,7 @@ impl CaseRun<'_> {
         watch.display.finish();
         run.map_err(|error| {
             use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
-            match (&error, self.loaded.description.origin.file_of(&error)) {
+            match (&error, job::file_of(self.loaded.description.origin.files(), &error)) {
                 // A frame that the run read while tracing.
                 (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
                     anyhow::anyhow!("{}: {error}", file.display())

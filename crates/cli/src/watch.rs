@@ -32,20 +32,12 @@ pub struct Watch<'a> {
     pub totals: CheckpointTotals,
     /// The time that the run has reached.
     pub time: f64,
-    /// Whether the run ends after this segment.
-    is_ending: bool,
-    /// Whether a finished run keeps its last state.
+    /// Whether a signal stops the run after this segment.
+    is_stopping: bool,
+    /// Whether a finished run keeps its last state: a checkpoint at its end, even where others are off.
     keeps_state: bool,
-    /// The files to write with the next state; `None` for a run that is about to fail.
-    wanted: Option<Wanted>,
-}
-
-/// Files to write with a state.
-#[derive(Clone, Copy)]
-struct Wanted {
-    checkpoint: bool,
-    /// The last state of the run, which stays in its folder.
-    end: bool,
+    /// Whether the run has reached its end and keeps this state.
+    is_last: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -66,9 +58,9 @@ impl<'a> Watch<'a> {
             time: checkpoint.time().unwrap_or_default(),
             checkpoint,
             totals: CheckpointTotals::default(),
-            is_ending: false,
+            is_stopping: false,
             keeps_state: case.run.keep_state,
-            wanted: None,
+            is_last: false,
         }
     }
 }
@@ -77,36 +69,30 @@ impl Observer for Watch<'_> {
     fn progress(&mut self, progress: Progress) -> Control {
         self.time = progress.time;
         self.display.observe(progress, || self.io.stats(self.shared));
-        self.is_ending = self.signals.code().is_some();
-        if self.is_ending { Control::Cancel } else { Control::Continue }
+        self.is_stopping = self.signals.code().is_some();
+        if self.is_stopping { Control::Cancel } else { Control::Continue }
     }
 
     fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
-        let is_due = self.every.as_mut().is_some_and(|every| every.is_due() || self.is_ending);
-        let is_end = self.keeps_state && progress.fraction >= 1.0;
-        self.wanted = Some(Wanted { checkpoint: is_due, end: is_end });
-        is_due || is_end
+        let is_due = self.every.as_mut().is_some_and(|every| every.is_due() || self.is_stopping);
+        self.is_last = self.keeps_state && progress.fraction >= 1.0;
+        is_due || self.is_last
     }
 
     fn checkpoint(&mut self, state: RunState<'_>) -> Result<(), SinkError> {
         // A run that is about to fail passes its state even where checkpoints are off.
-        let fails = Wanted { checkpoint: self.every.is_some(), end: false };
-        let wanted = self.wanted.take().unwrap_or(fails);
+        if self.every.is_none() && !self.is_last {
+            return Ok(());
+        }
         let start = Instant::now();
         let residence = self.shared.residence.borrow();
         self.checkpoint.advance(state.numbers, self.io.spent(), residence.as_deref());
-        if wanted.end {
-            self.checkpoint.write_end(self.folder, &state.arrays)?;
-        }
-        if !wanted.checkpoint {
-            return Ok(());
-        }
         let bytes = self.checkpoint.write(self.folder, &state.arrays)?;
         self.totals.count += 1;
         self.totals.bytes += bytes;
         self.totals.seconds += start.elapsed().as_secs_f64();
         tracing::debug!(time = self.time, bytes, "checkpoint");
-        self.shared.is_stopped.set(self.is_ending);
+        self.shared.is_stopped.set(self.is_stopping && self.every.is_some());
         Ok(())
     }
 }

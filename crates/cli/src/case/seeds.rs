@@ -37,7 +37,7 @@ impl Seeds {
     /// the first release only.
     pub fn count(&self, start: Option<f64>) -> usize {
         let releases = self.repeat.zip(self.release.or(start)).map_or(1, |(repeat, start)| {
-            (((repeat.until - start).abs() / repeat.every).floor() as usize).saturating_add(1)
+            burntrace::Seeds::num_releases(start, repeat.every, repeat.until)
         });
         self.shape.count().saturating_mul(releases)
     }

@@ -6,7 +6,7 @@ use burntrace::io::{SeriesInfo, series::MeshCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The origin and the size of a field.
 #[derive(Clone, Debug)]
@@ -112,22 +112,26 @@ impl FieldOrigin {
         }
     }
 
-    /// The file that an error of a frame or of a mesh refers to.
-    pub fn file_of(&self, error: &burntrace::Error) -> Option<&Path> {
-        use burntrace::Error::{FrameSize, Mesh, NotFinite, Source};
-        let files = &self.series()?.files;
-        let file = match error {
-            NotFinite { frame, .. } | FrameSize { frame, .. } => files.get(*frame),
-            // Most sources name the file themselves.
-            Source { frame, source } => {
-                let text = source.to_string();
-                files.get(*frame).filter(|path| !text.contains(&*path.to_string_lossy()))
-            }
-            Mesh(_) => files.first(),
-            _ => None,
-        };
-        file.map(|path| path.as_path())
+    /// The files of the frames.
+    pub fn files(&self) -> &[PathBuf] {
+        self.series().map_or(&[], |series| &series.files)
     }
+}
+
+/// The file of frames that an error of a frame or of a mesh refers to.
+pub fn file_of<'a>(files: &'a [PathBuf], error: &burntrace::Error) -> Option<&'a Path> {
+    use burntrace::Error::{FrameSize, Mesh, NotFinite, Source};
+    let file = match error {
+        NotFinite { frame, .. } | FrameSize { frame, .. } => files.get(*frame),
+        // Most sources name the file themselves.
+        Source { frame, source } => {
+            let text = source.to_string();
+            files.get(*frame).filter(|path| !text.contains(&*path.to_string_lossy()))
+        }
+        Mesh(_) => files.first(),
+        _ => None,
+    };
+    file.map(PathBuf::as_path)
 }
 
 impl MeshFieldCounts {

@@ -1,10 +1,12 @@
-//! The field of a case, from files or from a formula.
+//! The fields of a case, from files or from a formula.
 
 use super::{
-    description::{FieldCounts, FieldDescription, FieldOrigin, MeshFieldCounts},
-    domain, interpolation, memory, motion,
-    sampled::{self, SampledField},
-    timed::{Tally, Timed},
+    description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
+    domain,
+    input::FieldInput,
+    interpolation, memory, motion,
+    sampled::{self, SampledField, SampledInput},
+    timed::Tally,
 };
 use crate::{
     case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Kinds, Misuse},
@@ -13,14 +15,13 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, FieldSize, Flow, FlowFrames,
-    FrameSource, GridField, GridSource, MeshField, MeshSource, OutsideTime, PeriodicAxis,
-    PeriodicGrid, PointField, PointSource,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, FlowFrames, Frames, MeshSource,
+    OutsideTime, PeriodicAxis, PeriodicGrid, PointSource,
     device::OpenDevice,
     io::{self, series::Association},
 };
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,27 +31,144 @@ pub struct LoadedField {
     pub description: FieldDescription,
     /// The description as JSON, for the summary and the log.
     pub json: Value,
-    /// Seconds spent reading files, or evaluating the flow at the nodes.
+    /// Seconds spent opening and reading files, or evaluating the flow at the nodes.
     pub read_seconds: f64,
-    /// Seconds spent arranging the field and copying it to the device.
+    /// Seconds spent arranging the fields and copying them to the device.
     pub upload_seconds: f64,
-    /// Bytes and time of reading, during the run too.
+    /// Bytes and time of reading all fields, during the run too.
     pub tally: Arc<Tally>,
     /// Other fields, which are sampled along the tracks.
     pub sampled: Vec<SampledField>,
 }
 
-/// Loads the field of a case onto a device. Relative file names are resolved in `base`.
+impl LoadedField {
+    /// Seconds for which the run has waited for frames.
+    pub fn wait_seconds(&self) -> f64 {
+        let others = self.sampled.iter().map(|other| &*other.field);
+        let fields = std::iter::once(&*self.field).chain(others);
+        let input = fields.filter_map(|field| field.sampled()?.input());
+        input.map(|input| input.wait_seconds).sum()
+    }
+}
+
+/// The fields of a case, of which no frame has been read.
+struct OpenFields {
+    traced: TracedInput,
+    origin: FieldOrigin,
+    sampled: Vec<SampledInput>,
+}
+
+/// The field that is traced.
+enum TracedInput {
+    Frames(FieldInput),
+    /// A formula that is evaluated directly.
+    Formula(Flow, Domain),
+}
+
+impl OpenFields {
+    fn open(case: &Case, base: &Path) -> Result<Self> {
+        interpolation::check(case)?;
+        let (traced, origin) = match &case.field.source {
+            FieldSource::Files(given) => {
+                let (input, origin) = open_files(case, given, base)?;
+                (TracedInput::Frames(input), origin)
+            }
+            FieldSource::Flow(given) => open_flow(case, given)?,
+        };
+        let sampled = sampled::open(case, base, traced.frames())?;
+        Ok(OpenFields { traced, origin, sampled })
+    }
+
+    fn sizes(&self, case: &Case) -> memory::FieldSizes {
+        let precision = case.run.precision.into();
+        let traced = self.traced.frames();
+        let others = self.sampled.iter().map(|other| &other.input);
+        let arrays = traced.into_iter().chain(others.clone()).flat_map(FieldInput::arrays);
+        memory::FieldSizes {
+            traced: traced.map(|input| input.size(precision)).unwrap_or_default(),
+            components: arrays.map(|array| array.components).sum(),
+            sampled: others.map(|input| input.size(precision)).collect(),
+        }
+    }
+}
+
+impl TracedInput {
+    fn frames(&self) -> Option<&FieldInput> {
+        match self {
+            TracedInput::Frames(input) => Some(input),
+            TracedInput::Formula(..) => None,
+        }
+    }
+
+    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
+    fn check(&self, case: &Case, device: &OpenDevice, notes: Notes) -> Result<()> {
+        match self {
+            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
+                let (cells, points) = (mesh.cells().len(), mesh.points().len());
+                notes.say("mesh", format!("{cells} cells, {points} points"));
+                Ok(())
+            }
+            TracedInput::Frames(_) => Ok(()),
+            TracedInput::Formula(..) => check_functions(device, case.run.precision),
+        }
+    }
+
+    fn load(
+        self,
+        (case, frames): (&Case, Frames),
+        device: &OpenDevice,
+        tally: &Arc<Tally>,
+    ) -> burntrace::Result<(FieldCounts, Box<dyn Field>)> {
+        match self {
+            TracedInput::Frames(input) => input.load(&device.device, &options(case, frames), tally),
+            TracedInput::Formula(flow, domain) => {
+                let precision = case.run.precision.into();
+                let field = Analytic::new(flow, &device.device, precision).with_domain(domain);
+                Ok((FieldCounts::Formula, Box::new(field)))
+            }
+        }
+    }
+}
+
+/// The sizes of the fields of a case, without reading their frames. Relative file names are resolved in
+/// `base`.
+pub fn sizes(case: &Case, base: &Path) -> Result<memory::FieldSizes> {
+    Ok(OpenFields::open(case, base)?.sizes(case))
+}
+
+/// Loads the fields of a case onto a device. Relative file names are resolved in `base`.
 pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
-    interpolation::check(case)?;
-    let mut loaded = match &case.field.source {
-        FieldSource::Files(given) => file_field(case, (given, base), device, notes),
-        FieldSource::Flow(given) => flow_field(case, given, device),
-    }?;
-    let start = Instant::now();
-    loaded.sampled = sampled::others(case, base, device, &*loaded.field)?;
-    loaded.read_seconds += start.elapsed().as_secs_f64();
-    Ok(loaded)
+    let (start, tally) = (Instant::now(), Arc::<Tally>::default());
+    let fields = OpenFields::open(case, base)?;
+    let frames = memory::frames(case, &fields.sizes(case), device)?;
+    let open_seconds = start.elapsed().as_secs_f64();
+    let OpenFields { traced, origin, sampled } = fields;
+    traced.check(case, device, notes)?;
+    let loaded = traced.load((case, frames.traced), device, &tally);
+    let (counts, field) = loaded.map_err(|error| named(error, origin.files()))?;
+    let other_options = options(case, frames.sampled);
+    let load = |other: SampledInput| other.load(&device.device, &other_options, &tally);
+    let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
+    let read_seconds = open_seconds + tally.seconds();
+    // During a run, another thread reads the frames.
+    let upload_seconds = (start.elapsed().as_secs_f64() - read_seconds).max(0.0);
+    if case.is_on_mesh() {
+        notes.say("", format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
+    }
+    let description = FieldDescription { origin, counts };
+    let json = description.json()?;
+    Ok(LoadedField { field, description, json, read_seconds, upload_seconds, tally, sampled })
+}
+
+/// An error of a frame or a mesh, with the name of its file.
+pub(super) fn named(error: burntrace::Error, files: &[PathBuf]) -> anyhow::Error {
+    match file_of(files, &error) {
+        Some(file) => {
+            let file = file.display().to_string();
+            Misuse::error(format!("{file}: {}", errors::chain(&error.into())))
+        }
+        None => Misuse::of(error),
+    }
 }
 
 /// Opens a series of files with the arrays that are sampled along the tracks.
@@ -62,12 +180,35 @@ macro_rules! open {
     }};
 }
 
-fn file_field(
-    case: &Case,
-    (given, base): (&FileField, &Path),
-    device: &OpenDevice,
-    notes: Notes,
-) -> Result<LoadedField> {
+fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput, FieldOrigin)> {
+    check_keys(case, given)?;
+    let (files, options) = (given.files.clone().within(base), series_options(given));
+    Ok(match &given.interpolation {
+        Interpolation::Grid {} => {
+            let series = open!(io::Series, case, files, &options);
+            let origin = origin(series.info(), given);
+            let grid =
+                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
+            (FieldInput::Grid(Box::new(grid)), origin)
+        }
+        Interpolation::Mesh { cell_velocity, .. } => {
+            let series = open!(io::MeshSeries, case, files, &options);
+            motion::check_cells(given, series.placement())?;
+            let (origin, in_cells) =
+                (origin(series.info(), given), cell_velocity.unwrap_or_default());
+            (FieldInput::Mesh(Box::new(series), in_cells.into()), origin)
+        }
+        weights @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. }) => {
+            let series = open!(io::PointSeries, case, files, &options);
+            let origin = origin(series.info(), given);
+            let weighting = interpolation::weighting(weights, series.positions().len());
+            (FieldInput::Points(Box::new(series), weighting), origin)
+        }
+    })
+}
+
+/// Refuses keys that the interpolation cannot use.
+fn check_keys(case: &Case, given: &FileField) -> Result<()> {
     if !given.periodic_axes.is_empty() && given.interpolation != (Interpolation::Grid {}) {
         return Err(Misuse::error(format!(
             "field.periodic_axes needs interpolation = \"grid\", not {:?}; omit it",
@@ -79,39 +220,12 @@ fn file_field(
             "field.ignore_hidden is for grids and points; a mesh leaves hidden cells out: omit the key",
         ));
     }
-    let (files, options) = (given.files.clone().within(base), series_options(given));
-    let start = Instant::now();
-    let opened = || start.elapsed().as_secs_f64();
-    let (mut loaded, open_seconds) = match given.interpolation {
-        Interpolation::Grid {} => {
-            let series = open!(io::Series, case, files, &options);
-            let (origin, seconds) = (origin(series.info(), given), opened());
-            let grid =
-                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
-            (load_grid(Box::new(grid), case, device, origin)?, seconds)
-        }
-        Interpolation::Mesh { .. } => {
-            let series = open!(io::MeshSeries, case, files, &options);
-            let (origin, seconds) = (origin(series.info(), given), opened());
-            (load_mesh(Box::new(series), (case, given), device, origin, notes)?, seconds)
-        }
-        Interpolation::Nearest {} | Interpolation::InverseDistance { .. } => {
-            let series = open!(io::PointSeries, case, files, &options);
-            let (origin, seconds) = (origin(series.info(), given), opened());
-            (load_points(Box::new(series), (case, given), device, origin)?, seconds)
-        }
-    };
-    loaded.read_seconds += open_seconds;
-    if case.is_on_mesh() {
-        let LoadedField { read_seconds, upload_seconds, .. } = loaded;
-        notes.say("", format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
-    }
-    Ok(loaded)
+    Ok(())
 }
 
 /// The periodic axes of a grid of files: closed by the case, or with periodic faces, which need a last
 /// layer that repeats the first one. A period is the extent of the domain, if the case gives it.
-fn periodic_axes(case: &Case, given: &FileField) -> Result<[PeriodicAxis; 3]> {
+pub(super) fn periodic_axes(case: &Case, given: &FileField) -> Result<[PeriodicAxis; 3]> {
     let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
     let mut axes = faces.map(|of_axis| match of_axis.map(Into::into) {
         [BoundaryCondition::Periodic, BoundaryCondition::Periodic] => PeriodicAxis::Repeated,
@@ -147,58 +261,16 @@ fn origin(info: &io::SeriesInfo, given: &FileField) -> FieldOrigin {
     FieldOrigin::Files { info: Box::new(info.clone()), interpolation, cell_velocity }
 }
 
-/// The size of the field of a case, without reading its frames. Relative file names are resolved in
-/// `base`.
-pub fn size(case: &Case, base: &Path) -> Result<FieldSize> {
-    interpolation::check(case)?;
-    let precision = case.run.precision.into();
-    let given = match &case.field.source {
-        FieldSource::Files(given) => given,
-        FieldSource::Flow(FlowField { sample: None, .. }) => return Ok(FieldSize::default()),
-        FieldSource::Flow(FlowField { flow, sample: Some(sample) }) => {
-            let (flow, domain) = flow_of(case, flow)?;
-            return Ok(FieldSize::grid(&sampled(flow, domain, sample)?, precision));
-        }
-    };
-    let (files, options) = (given.files.clone().within(base), series_options(given));
-    Ok(match given.interpolation {
-        Interpolation::Grid {} => {
-            let series = open!(io::Series, case, files, &options);
-            let grid =
-                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
-            FieldSize::grid(&grid, precision)
-        }
-        Interpolation::Mesh { .. } => {
-            let series = open!(io::MeshSeries, case, files, &options);
-            FieldSize::mesh(&series, precision)
-        }
-        Interpolation::Nearest {} | Interpolation::InverseDistance { .. } => {
-            let series = open!(io::PointSeries, case, files, &options);
-            FieldSize::points(&series, precision)
-        }
-    })
-}
-
-fn flow_field(case: &Case, given: &FlowField, device: &OpenDevice) -> Result<LoadedField> {
+fn open_flow(case: &Case, given: &FlowField) -> Result<(TracedInput, FieldOrigin)> {
     let (flow, domain) = flow_of(case, &given.flow)?;
     let origin = FieldOrigin::Flow { name: given.flow.clone(), sampled: given.sample.is_some() };
-    let Some(sample) = &given.sample else {
-        check_functions(device, case.run.precision)?;
-        let precision = case.run.precision.into();
-        let field = Analytic::new(flow, &device.device, precision).with_domain(domain);
-        let description = FieldDescription { origin, counts: FieldCounts::Formula };
-        return Ok(LoadedField {
-            field: Box::new(field),
-            json: description.json()?,
-            description,
-            read_seconds: 0.0,
-            upload_seconds: 0.0,
-            tally: Arc::default(),
-            sampled: Vec::new(),
-        });
+    let input = match &given.sample {
+        Some(sample) => {
+            TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
+        }
+        None => TracedInput::Formula(flow, domain),
     };
-    let frames = sampled(flow, domain, sample)?;
-    load_grid(Box::new(frames), case, device, origin)
+    Ok((input, origin))
 }
 
 /// A flow by its name, and its domain in a case.
@@ -213,7 +285,7 @@ fn flow_of(case: &Case, name: &str) -> Result<(Flow, Domain)> {
     Ok((flow, domain))
 }
 
-fn sampled(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {
+fn flow_frames(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {
     Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
 }
 
@@ -270,97 +342,9 @@ fn series_options(field: &FileField) -> io::SeriesOptions {
     }
 }
 
-fn load_grid(
-    source: Box<dyn GridSource + Send>,
-    case: &Case,
-    device: &OpenDevice,
-    origin: FieldOrigin,
-) -> Result<LoadedField> {
-    let size = FieldSize::grid(&*source, case.run.precision.into());
-    let options = field_options(case, &size, device)?;
-    load(source, origin, |source| {
-        let field = GridField::open(Box::new(source), &device.device, &options)?;
-        let counts = FieldCounts::Grid { nodes: field.nodes(), bytes: field.bytes() };
-        Ok((counts, Box::new(field)))
-    })
-}
-
-fn load_points(
-    source: Box<dyn PointSource + Send>,
-    (case, given): (&Case, &FileField),
-    device: &OpenDevice,
-    origin: FieldOrigin,
-) -> Result<LoadedField> {
-    let size = FieldSize::points(&*source, case.run.precision.into());
-    let options = field_options(case, &size, device)?;
-    let weighting = interpolation::weighting(&given.interpolation, source.positions().len());
-    load(source, origin, |source| {
-        let field = PointField::open(Box::new(source), &device.device, &options, weighting)?;
-        let counts = FieldCounts::Points { nodes: field.nodes(), bytes: field.bytes() };
-        Ok((counts, Box::new(field)))
-    })
-}
-
-fn load_mesh(
-    source: Box<dyn MeshSource + Send>,
-    (case, given): (&Case, &FileField),
-    device: &OpenDevice,
-    origin: FieldOrigin,
-    notes: Notes,
-) -> Result<LoadedField> {
-    motion::check_cells(given, source.placement())?;
-    let size = FieldSize::mesh(&*source, case.run.precision.into());
-    let options = field_options(case, &size, device)?;
-    let cell_velocity = match given.interpolation {
-        Interpolation::Mesh { cell_velocity, .. } => cell_velocity.unwrap_or_default(),
-        _ => case::CellVelocity::default(),
-    };
-    notes.say("mesh", format!("{} cells, {} points", source.cells().len(), source.points().len()));
-    load(source, origin, |source| {
-        let (source, device) = (Box::new(source), &device.device);
-        let field = MeshField::open(source, device, &options, cell_velocity.into())?;
-        Ok((FieldCounts::Mesh(MeshFieldCounts::of(&field)), Box::new(field)))
-    })
-}
-
-/// Loads a source onto a device. `make` returns the counts of the field, and the field.
-fn load<S: FrameSource + ?Sized>(
-    source: Box<S>,
-    origin: FieldOrigin,
-    make: impl FnOnce(Timed<S>) -> burntrace::Result<(FieldCounts, Box<dyn Field>)>,
-) -> Result<LoadedField> {
-    let (start, tally) = (Instant::now(), Arc::<Tally>::default());
-    let timed = Timed { tally: Arc::clone(&tally), source };
-    let (counts, field) = make(timed).map_err(|error| match origin.file_of(&error) {
-        Some(file) => {
-            let file = file.display().to_string();
-            Misuse::error(format!("{file}: {}", errors::chain(&error.into())))
-        }
-        None => Misuse::of(error),
-    })?;
-    let read_seconds = tally.seconds();
-    // During a run, another thread reads the frames.
-    let upload_seconds = (start.elapsed().as_secs_f64() - read_seconds).max(0.0);
-    let description = FieldDescription { origin, counts };
-    let json = description.json()?;
-    Ok(LoadedField {
-        field,
-        description,
-        json,
-        read_seconds,
-        upload_seconds,
-        tally,
-        sampled: Vec::new(),
-    })
-}
-
-pub(super) fn field_options(
-    case: &Case,
-    size: &FieldSize,
-    device: &OpenDevice,
-) -> Result<FieldOptions> {
+fn options(case: &Case, frames: Frames) -> FieldOptions {
     let field = &case.field;
-    Ok(FieldOptions {
+    FieldOptions {
         precision: case.run.precision.into(),
         outside_time: match field.outside_time {
             case::OutsideTime::Error {} => OutsideTime::Error,
@@ -370,7 +354,7 @@ pub(super) fn field_options(
         },
         in_time: field.in_time.into(),
         not_finite: field.not_finite.into(),
-        frames: memory::frames(case, size, device)?,
+        frames,
         memory: Some(memory::available(case)),
-    })
+    }
 }

@@ -1,6 +1,6 @@
 //! The memory plan of a run.
 
-use crate::case::{self, Case, Misuse};
+use crate::case::{self, Case, Misuse, SeedShape};
 use anyhow::Result;
 use burntrace::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
@@ -77,9 +77,13 @@ fn particles(case: &Case, start: Option<f64>) -> usize {
 pub fn plan_warnings(case: &Case) -> Vec<String> {
     let is_open =
         |seeds: &case::Seeds| seeds.repeat.is_some() && seeds.release.or(case.trace.t0).is_none();
-    let warning = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
-                   seeds.release or trace.t0";
-    case.seeds.iter().any(is_open).then(|| warning.into()).into_iter().collect()
+    let is_read =
+        |seeds: &case::Seeds| matches!(seeds.shape, SeedShape::File { .. } | SeedShape::Run { .. });
+    let open = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
+                seeds.release or trace.t0";
+    let read = "[seeds] kind = \"file\" or \"run\": the plan does not count these seeds, which only a run reads";
+    let warnings = [(case.seeds.iter().any(is_open), open), (case.seeds.iter().any(is_read), read)];
+    warnings.into_iter().filter(|(is_due, _)| *is_due).map(|(_, text)| text.into()).collect()
 }
 
 /// The memory settings of a case.
@@ -91,33 +95,73 @@ fn request(case: &Case) -> MemoryRequest {
     }
 }
 
-/// The memory plan of a case before its field is read. It counts seeds and slots of sources; seeds in a
-/// file are not counted.
-pub fn plan(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Plan> {
-    let size_of_run = RunSize {
-        engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
-        velocity: case.save.velocity,
-        is_staggered: case
-            .seeds
-            .iter()
-            .any(|seeds| seeds.release.is_some() || seeds.repeat.is_some()),
-        inlets: usize::from(case.inlet.is_some()) + case.source.len(),
-        has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
-        ..RunSize::new(particles(case, None), case.run.precision.into())
-    };
+/// The sizes of the fields of a case.
+pub struct FieldSizes {
+    /// The traced field; empty if it is a formula.
+    pub traced: FieldSize,
+    /// Fields that are sampled and not traced.
+    pub sampled: Vec<FieldSize>,
+    /// Components of all arrays that are sampled.
+    pub components: usize,
+}
+
+/// The numbers of frames that fields hold in memory.
+pub struct HeldFrames {
+    /// Of the traced field.
+    pub traced: Frames,
+    /// Of each field that is sampled and not traced.
+    pub sampled: Frames,
+}
+
+/// Frames of a field that is sampled and not traced, if they are streamed. A save needs two of them.
+const STREAMED: Frames = Frames::Streamed(4);
+
+/// The memory plan of a case before its fields are read. It counts seeds and slots of sources; seeds of files
+/// and of runs are not counted.
+pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan> {
+    Ok(choose(case, sizes, device)?.0)
+}
+
+/// The plan of a case, and the frames held of fields that are sampled only: all of them if they fit, unless
+/// the case asks for streaming.
+fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan, Frames)> {
     let mut memory = Memory::of(&device.device);
     if let Some(bytes) = case.run.memory {
         memory = memory.within(bytes.0);
     }
-    Plan::choose(&size_of_run, size, memory, &request(case)).map_err(Misuse::of)
+    let with = |frames: Frames| {
+        let size = run_size(case, sizes, frames);
+        let plan = Plan::choose(&size, &sizes.traced, memory, &request(case));
+        plan.map(|plan| (plan, frames)).map_err(Misuse::of)
+    };
+    match Option::<burntrace::Strategy>::from(case.run.strategy) {
+        Some(strategy) if strategy.streams_frames() => with(STREAMED),
+        None if !sizes.sampled.is_empty() => with(Frames::All).or_else(|_| with(STREAMED)),
+        _ => with(Frames::All),
+    }
 }
 
-/// The number of frames that the field holds in memory. If no plan fits, the run reports the reason.
-pub fn frames(case: &Case, size: &FieldSize, device: &OpenDevice) -> Result<Frames> {
+/// The size of the run of a case that holds `frames` of fields that are sampled only.
+fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
+    let is_staggered = |seeds: &case::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
+    RunSize {
+        engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
+        velocity: case.save.velocity,
+        sampled: sizes.components,
+        sampled_fields: sizes.sampled.iter().map(|size| size.bytes(frames)).sum(),
+        is_staggered: case.seeds.iter().any(is_staggered),
+        inlets: usize::from(case.inlet.is_some()) + case.source.len(),
+        has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
+        ..RunSize::new(particles(case, None), case.run.precision.into())
+    }
+}
+
+/// The numbers of frames that fields hold in memory. If no plan fits, the run reports the reason.
+pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<HeldFrames> {
     let strategy: Option<burntrace::Strategy> = case.run.strategy.into();
-    match (plan(case, size, device), strategy) {
-        (Ok(plan), _) => Ok(plan.frames()),
-        (Err(_), None) => Ok(Frames::All),
+    match (choose(case, sizes, device), strategy) {
+        (Ok((plan, sampled)), _) => Ok(HeldFrames { traced: plan.frames(), sampled }),
+        (Err(_), None) => Ok(HeldFrames { traced: Frames::All, sampled: Frames::All }),
         (Err(error), Some(_)) => Err(error),
     }
 }

@@ -1,28 +1,54 @@
 //! The arrays of a case that are sampled along the tracks, and the fields that they are from.
 
 use super::{
-    field::{LoadedField, field_options},
+    field::{self, LoadedField, named},
+    input::FieldInput,
     interpolation,
+    timed::Tally,
 };
 use crate::case::{Case, FieldSource, FileField, Interpolation, Misuse, SampledArray};
 use anyhow::Result;
 use burntrace::{
-    CellVelocity, Field, FieldArray, FieldOptions, FieldSize, GridField, MeshField, PointField,
-    PointSource, Precision, Tracer,
-    device::OpenDevice,
+    Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, PeriodicGrid, Placement,
+    PointSource, Tracer,
+    burn::tensor::Device,
     io::{
         self, NamedArray,
-        series::{ArrayEntry, Association, Kind, VelocityInfo},
+        series::{ArrayEntry, Association, FileContents, Kind, VelocityInfo},
     },
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::{path::Path, sync::Arc};
+
+/// A field that is sampled and not traced, of which no frame has been read.
+pub struct SampledInput {
+    names: Vec<String>,
+    /// The files of its frames.
+    files: Vec<PathBuf>,
+    pub input: FieldInput,
+}
 
 /// A field that is sampled and not traced.
 pub struct SampledField {
     names: Vec<String>,
     /// The files of its frames.
     pub files: Vec<PathBuf>,
-    field: Box<dyn Field>,
+    pub field: Box<dyn Field>,
+}
+
+impl SampledInput {
+    /// Loads the field onto a device. `tally` counts what is read, during the run too.
+    pub fn load(
+        self,
+        device: &Device,
+        options: &FieldOptions,
+        tally: &Arc<Tally>,
+    ) -> Result<SampledField> {
+        let SampledInput { names, files, input } = self;
+        let (_, field) =
+            input.load(device, options, tally).map_err(|error| named(error, &files))?;
+        Ok(SampledField { names, files, field })
+    }
 }
 
 /// Refuses names that results cannot have.
@@ -44,29 +70,30 @@ pub fn own(case: &Case, velocity: &VelocityInfo, arrays: &[ArrayEntry]) -> Vec<N
     requests.map(SampledArray::named).collect()
 }
 
-/// The fields of the other arrays. `traced` has the arrays of the traced field.
-pub fn others(
-    case: &Case,
-    base: &Path,
-    device: &OpenDevice,
-    traced: &dyn Field,
-) -> Result<Vec<SampledField>> {
+/// Opens the fields of the arrays that the traced field does not have.
+pub fn open(case: &Case, base: &Path, traced: Option<&FieldInput>) -> Result<Vec<SampledInput>> {
+    let own = traced.map_or(&[][..], FieldInput::arrays);
     let is_own = |request: &&SampledArray| {
-        let arrays = traced.sampled().map_or(&[][..], |sampled| sampled.arrays());
-        request.files.is_none() && arrays.iter().any(|array| array.name == request.name)
+        request.files.is_none() && own.iter().any(|array| array.name == request.name)
     };
     let mut groups: Vec<Group> = Vec::new();
     for request in case.save.fields.iter().filter(|request| !is_own(request)) {
         let files = files_of(case, request)?.within(base);
-        let association = association(request, &files)?;
+        let known = groups.iter().find(|group| group.files == files);
+        let contents = match known {
+            Some(group) => group.contents.clone(),
+            None => io::series::contents(&files).map_err(Misuse::of)?,
+        };
+        let association = association(request, &contents)?;
         let (are_own, arrays) = (request.files.is_none(), vec![request.named()]);
-        let new = Group { files, are_own, association, arrays };
+        let new = Group { files, are_own, contents, association, arrays };
         match groups.iter_mut().find(|group| group.is_like(&new)) {
             Some(group) => group.arrays.extend(new.arrays),
             None => groups.push(new),
         }
     }
-    groups.iter().map(|group| group.load(case, device)).collect()
+    let closed = closed_axes(case, traced)?;
+    groups.into_iter().map(|group| group.open(case, closed)).collect()
 }
 
 /// Adds the arrays of a case to a tracer, in the order of the case.
@@ -84,6 +111,8 @@ struct Group {
     files: io::Files,
     /// Whether these are the files of the velocity.
     are_own: bool,
+    /// The content of the first file.
+    contents: FileContents,
     association: Association,
     arrays: Vec<NamedArray>,
 }
@@ -96,21 +125,20 @@ impl Group {
             && self.association == other.association
     }
 
-    fn load(&self, case: &Case, device: &OpenDevice) -> Result<SampledField> {
+    fn open(self, case: &Case, closed: [Option<ClosedAxis>; 3]) -> Result<SampledInput> {
         let own = match &case.field.source {
             FieldSource::Files(own) => Some(&**own),
             FieldSource::Flow(_) => None,
         };
-        let kind = io::series::contents(&self.files).map_err(Misuse::of)?.kind;
         let files = ArrayFiles {
-            files: self.files.clone(),
             options: self.options(own),
-            interpolation: interpolation_of(kind, own.map(|own| &own.interpolation)),
+            interpolation: interpolation_of(self.contents.kind, own.map(|own| &own.interpolation)),
+            files: self.files,
+            closed,
         };
-        let load_options = |size: &FieldSize| field_options(case, size, device);
-        let (field, files) = files.load(device, case.run.precision.into(), load_options)?;
-        let names = self.arrays.iter().map(|array| array.name.clone()).collect();
-        Ok(SampledField { names, files, field })
+        let (input, files) = files.open()?;
+        let names = self.arrays.into_iter().map(|array| array.name).collect();
+        Ok(SampledInput { names, files, input })
     }
 
     fn options(&self, own: Option<&FileField>) -> io::SeriesOptions {
@@ -135,65 +163,107 @@ impl Group {
     }
 }
 
+/// An axis that the traced field closes, with its first and last node.
+#[derive(Clone, Copy)]
+pub struct ClosedAxis {
+    axis: PeriodicAxis,
+    ends: [f64; 2],
+}
+
+/// The axes that the traced field closes.
+fn closed_axes(case: &Case, traced: Option<&FieldInput>) -> Result<[Option<ClosedAxis>; 3]> {
+    let (FieldSource::Files(given), Some(FieldInput::Grid(grid))) = (&case.field.source, traced)
+    else {
+        return Ok([None; 3]);
+    };
+    let axes = field::periodic_axes(case, given)?;
+    Ok([0, 1, 2].map(|d| match (axes[d], &grid.axes()[d][..]) {
+        (axis @ PeriodicAxis::Closed { .. }, [first, .., last]) => {
+            Some(ClosedAxis { axis, ends: [*first, *last] })
+        }
+        _ => None,
+    }))
+}
+
+impl ClosedAxis {
+    /// Whether nodes end one interval before the traced field does.
+    fn lacks_last_layer(&self, nodes: &[f64]) -> bool {
+        let [first, .., previous, last] = *nodes else { return false };
+        let interval = last - previous;
+        let is_near = |a: f64, b: f64| (a - b).abs() < 0.5 * interval;
+        is_near(first, self.ends[0]) && is_near(last + interval, self.ends[1])
+    }
+}
+
 /// Files with arrays, and how they are read; without a velocity.
 pub struct ArrayFiles {
     pub files: io::Files,
     pub options: io::SeriesOptions,
     pub interpolation: Interpolation,
+    /// Axes to close where a node grid lacks the last layer of nodes.
+    pub closed: [Option<ClosedAxis>; 3],
 }
 
 impl ArrayFiles {
-    /// Loads the arrays onto a device, with the options for a field of their size. Also returns the files
-    /// of the frames.
-    pub fn load(
-        self,
-        device: &OpenDevice,
-        precision: Precision,
-        options: impl Fn(&FieldSize) -> Result<FieldOptions>,
-    ) -> Result<(Box<dyn Field>, Vec<PathBuf>)> {
-        let (files, on) = (self.files, &device.device);
-        let paths;
-        let field = match self.interpolation {
+    /// Opens the files, and returns the files of the frames, too.
+    pub fn open(self) -> Result<(FieldInput, Vec<PathBuf>)> {
+        Ok(match self.interpolation {
             Interpolation::Grid {} => {
-                let series = io::Series::open(files, &self.options).map_err(Misuse::of)?;
-                paths = series.paths().to_vec();
-                let options = options(&FieldSize::grid(&series, precision))?;
-                GridField::open(Box::new(series), on, &options).map(boxed)
+                let series = io::Series::open(self.files, &self.options).map_err(Misuse::of)?;
+                let paths = series.paths().to_vec();
+                let axes = missing_layers(&series, self.closed);
+                let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
+                (FieldInput::Grid(Box::new(grid)), paths)
             }
             Interpolation::Mesh { cell_velocity, .. } => {
-                let series = io::MeshSeries::open(files, &self.options).map_err(Misuse::of)?;
-                paths = series.paths().to_vec();
-                let options = options(&FieldSize::mesh(&series, precision))?;
-                let in_cells: CellVelocity = cell_velocity.unwrap_or_default().into();
-                MeshField::open(Box::new(series), on, &options, in_cells).map(boxed)
+                let series = io::MeshSeries::open(self.files, &self.options).map_err(Misuse::of)?;
+                let paths = series.paths().to_vec();
+                let in_cells = cell_velocity.unwrap_or_default().into();
+                (FieldInput::Mesh(Box::new(series), in_cells), paths)
             }
-            interpolation => {
-                let series = io::PointSeries::open(files, &self.options).map_err(Misuse::of)?;
-                paths = series.paths().to_vec();
-                let options = options(&FieldSize::points(&series, precision))?;
-                let weighting = interpolation::weighting(&interpolation, series.positions().len());
-                PointField::open(Box::new(series), on, &options, weighting).map(boxed)
+            weights @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. }) => {
+                let series =
+                    io::PointSeries::open(self.files, &self.options).map_err(Misuse::of)?;
+                let paths = series.paths().to_vec();
+                let weighting = interpolation::weighting(&weights, series.positions().len());
+                (FieldInput::Points(Box::new(series), weighting), paths)
             }
-        };
-        Ok((field.map_err(Misuse::of)?, paths))
+        })
+    }
+
+    /// Loads the arrays onto a device.
+    pub fn load(self, device: &Device, options: &FieldOptions) -> Result<Box<dyn Field>> {
+        let (input, files) = self.open()?;
+        let loaded = input.load(device, options, &Arc::default());
+        Ok(loaded.map_err(|error| named(error, &files))?.1)
     }
 }
 
-fn boxed(field: impl Field + 'static) -> Box<dyn Field> {
-    Box::new(field)
+/// The axes of a node grid that lack their last layer. Values in cells fill the period.
+fn missing_layers(grid: &io::Series, closed: [Option<ClosedAxis>; 3]) -> [PeriodicAxis; 3] {
+    [0, 1, 2].map(|d| match closed[d] {
+        Some(closed)
+            if grid.placement() == Placement::Nodes && closed.lacks_last_layer(&grid.axes()[d]) =>
+        {
+            closed.axis
+        }
+        _ => PeriodicAxis::Open,
+    })
 }
 
 /// The interpolation of the traced field, if it suits files of a kind; else that of the kind.
 pub fn interpolation_of(kind: Kind, own: Option<&Interpolation>) -> Interpolation {
-    match (own, kind) {
-        (Some(Interpolation::Nearest {} | Interpolation::InverseDistance { .. }), _)
-        | (Some(Interpolation::Mesh { .. }), Kind::StructuredGrid | Kind::UnstructuredGrid) => {
-            own.cloned().unwrap_or(Interpolation::Grid {})
+    let is_mesh = matches!(kind, Kind::StructuredGrid | Kind::UnstructuredGrid);
+    match own {
+        Some(own @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. })) => {
+            return own.clone();
         }
-        (_, Kind::PolyData) => Interpolation::Nearest {},
-        (_, Kind::UnstructuredGrid) => {
-            Interpolation::Mesh { cell_velocity: None, other_cells: None }
-        }
+        Some(own @ Interpolation::Mesh { .. }) if is_mesh => return own.clone(),
+        _ => {}
+    }
+    match kind {
+        Kind::PolyData => Interpolation::Nearest {},
+        Kind::UnstructuredGrid => Interpolation::Mesh { cell_velocity: None, other_cells: None },
         _ => Interpolation::Grid {},
     }
 }
@@ -217,13 +287,12 @@ fn files_of(case: &Case, request: &SampledArray) -> Result<io::Files> {
 }
 
 /// The association of an array in files; points, if it has both and none is preferred.
-fn association(request: &SampledArray, files: &io::Files) -> Result<Association> {
-    let io::series::FileContents { path, arrays, .. } =
-        io::series::contents(files).map_err(Misuse::of)?;
+fn association(request: &SampledArray, contents: &FileContents) -> Result<Association> {
+    let FileContents { path, arrays, .. } = contents;
     let both = [Association::Point, Association::Cell];
     let mut wanted =
         request.prefer.into_iter().chain(both.into_iter().filter(|_| request.prefer.is_none()));
-    wanted.find(|on| has(&arrays, &request.array, *on)).ok_or_else(|| {
+    wanted.find(|on| has(arrays, &request.array, *on)).ok_or_else(|| {
         let known: Vec<String> = arrays
             .iter()
             .map(|array| format!("`{}` ({})", array.name, array.association))

@@ -2,10 +2,12 @@
 
 use super::{memory, time_span};
 use crate::case::{self, Case, Misuse, Repeat, SeedShape};
-use crate::folder::Folder;
+use crate::folder::{self, Folder};
 use crate::format::twelve_digits;
+use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
+use burntrace::mesh::Mesh;
 use burntrace::{Domain, Field, Seeds, Status, TimeSpan, io};
 use std::path::{Path, PathBuf};
 
@@ -143,67 +145,67 @@ fn make(
     base: &Path,
     field: &dyn Field,
 ) -> Result<(Seeds, Option<String>)> {
-    if let SeedShape::Run { path } = shape {
-        return of_run(&Folder::at(base.join(path)));
-    }
-    Ok((positions(shape, domain, base, field)?.map_err(Misuse::of)?, None))
+    use SeedShape::*;
+    let (low, high) = corners(shape, domain);
+    let random = |seed: Option<u64>| seed.unwrap_or(SEED);
+    let made = match *shape {
+        Grid { counts, placement, auxiliary, .. } => {
+            return Ok((grid([low, high], counts, placement, auxiliary)?, None));
+        }
+        Uniform { count, seed, .. } => Seeds::uniform(low, high, count, random(seed)),
+        Sobol { count, .. } => Seeds::sobol(low, high, count),
+        Gaussian { centre, deviation, count, seed } => {
+            Seeds::gaussian(centre, deviation, count, random(seed))
+        }
+        Line { from, to, count } => Seeds::line(from, to, count),
+        Plane { origin, edge1, edge2, counts } => Seeds::plane(origin, edge1, edge2, counts),
+        Disc { centre, normal, radius, count } => Seeds::disc(centre, normal, radius, count),
+        Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
+        Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
+        List { ref points } => Seeds::list(points.clone()),
+        Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
+        File { ref path } => from_file(&base.join(path))?,
+        Run { ref path } => return of_run(&Folder::at(base.join(path))),
+    };
+    Ok((made.map_err(Misuse::of)?, None))
 }
 
-fn positions(
-    shape: &SeedShape,
-    domain: Domain,
-    base: &Path,
-    field: &dyn Field,
-) -> Result<burntrace::Result<Seeds>> {
-    let corners = |low: Option<[f64; 3]>, high: Option<[f64; 3]>| {
-        (low.unwrap_or(domain.low), high.unwrap_or(domain.high))
+/// The corners of the box of a shape, by default those of the domain.
+fn corners(shape: &SeedShape, domain: Domain) -> ([f64; 3], [f64; 3]) {
+    use SeedShape::*;
+    let (low, high) = match *shape {
+        Grid { low, high, .. }
+        | Uniform { low, high, .. }
+        | Sobol { low, high, .. }
+        | Mesh { low, high, .. } => (low, high),
+        _ => (None, None),
     };
-    Ok(match *shape {
-        SeedShape::Grid { counts, placement, auxiliary, low, high } => {
-            let (low, high) = corners(low, high);
-            let placement = placement.unwrap_or_default().into();
-            match auxiliary {
-                None => Seeds::grid(low, high, counts, placement),
-                Some(distance) => Ok(Lattice::new(low, high, counts, placement)
-                    .and_then(|lattice| lattice.seeds(Stencil::Auxiliary(distance)))
-                    .map_err(Misuse::of)?),
-            }
-        }
-        SeedShape::Uniform { count, low, high, seed } => {
-            let (low, high) = corners(low, high);
-            Seeds::uniform(low, high, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::Sobol { count, low, high } => {
-            let (low, high) = corners(low, high);
-            Seeds::sobol(low, high, count)
-        }
-        SeedShape::Gaussian { centre, deviation, count, seed } => {
-            Seeds::gaussian(centre, deviation, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::Line { from, to, count } => Seeds::line(from, to, count),
-        SeedShape::Plane { origin, edge1, edge2, counts } => {
-            Seeds::plane(origin, edge1, edge2, counts)
-        }
-        SeedShape::Disc { centre, normal, radius, count } => {
-            Seeds::disc(centre, normal, radius, count)
-        }
-        SeedShape::Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
-        SeedShape::Ball { centre, radius, count, seed } => {
-            Seeds::ball(centre, radius, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::List { ref points } => Seeds::list(points.clone()),
-        SeedShape::Mesh { count, low, high, seed } => {
-            let (low, high) = corners(low, high);
-            let Some(mesh) = field.mesh() else {
-                return Err(Misuse::error(
-                    "[seeds] kind = \"mesh\" draws positions in the cells of a mesh, and the field is not on one; \
-                     give kind = \"uniform\", or field.interpolation = \"mesh\"",
-                ));
-            };
-            Seeds::in_mesh(mesh, low, high, count, seed.unwrap_or(SEED))
-        }
-        SeedShape::File { ref path } => from_file(&base.join(path))?,
-        SeedShape::Run { ref path } => Ok(of_run(&Folder::at(base.join(path)))?.0),
+    (low.unwrap_or(domain.low), high.unwrap_or(domain.high))
+}
+
+/// Seeds on a grid, with auxiliary ones around each position if their distance is given.
+fn grid(
+    [low, high]: [[f64; 3]; 2],
+    counts: [usize; 3],
+    placement: Option<case::Placement>,
+    auxiliary: Option<f64>,
+) -> Result<Seeds> {
+    let placement = placement.unwrap_or_default().into();
+    match auxiliary {
+        None => Seeds::grid(low, high, counts, placement).map_err(Misuse::of),
+        Some(distance) => Lattice::new(low, high, counts, placement)
+            .and_then(|lattice| lattice.seeds(Stencil::Auxiliary(distance)))
+            .map_err(Misuse::of),
+    }
+}
+
+/// The mesh that seeds are distributed in.
+fn mesh(field: &dyn Field) -> Result<&Mesh> {
+    field.mesh().ok_or_else(|| {
+        Misuse::error(
+            "[seeds] kind = \"mesh\" draws positions in the cells of a mesh, and the field is not on one; \
+             give kind = \"uniform\", or field.interpolation = \"mesh\"",
+        )
     })
 }
 
@@ -221,22 +223,49 @@ fn from_file(path: &PathBuf) -> Result<burntrace::Result<Seeds>> {
 fn of_run(folder: &Folder) -> Result<(Seeds, Option<String>)> {
     let tracks = io::Tracks::open_partial(folder.tracks()?).map_err(Misuse::of)?;
     let Some(last) = tracks.num_saves().checked_sub(1) else { return Err(folder.without_saves()) };
-    let (name, time) = (folder.root.display(), twelve_digits(tracks.times()[last]));
     let status = tracks.status(last).map_err(Misuse::of)?;
     let positions = tracks.position(last).map_err(Misuse::of)?;
     let active = positions.into_iter().zip(&status).filter(|(_, of)| **of == Status::Active);
     let active: Vec<[f64; 3]> = active.map(|(position, _)| position).collect();
+    let (name, time) = (folder.root.display(), twelve_digits(tracks.times()[last]));
     if active.is_empty() {
         return Err(Misuse::error(format!(
             "no particle of the run {name} is active at its last save, t = {time:?}; give another run"
         )));
     }
-    let is_end = match tracks.is_complete() {
-        true => tracks.ends().map_err(Misuse::of)?.status == status,
-        false => false,
-    };
-    let warning = format!(
-        "the seeds have the positions of the run {name} at its last save, t = {time:?}, which is not its end"
-    );
-    Ok((Seeds::list(active).map_err(Misuse::of)?, (!is_end).then_some(warning)))
+    let warning = end_problem(folder, &tracks, time).map(|problem| {
+        format!(
+            "the seeds have the positions of the run {name} at its last save, t = {time:?}, {problem}"
+        )
+    });
+    Ok((Seeds::list(active).map_err(Misuse::of)?, warning))
+}
+
+/// Why the last save of a run is not its end, if so.
+fn end_problem(folder: &Folder, tracks: &io::Tracks, last: f64) -> Option<String> {
+    if !tracks.is_complete() {
+        return Some("which is not its end".into());
+    }
+    // Summaries of earlier versions have no time.
+    match RunFiles::read(folder).summary["time"].as_f64().map(twelve_digits) {
+        Some(end) if end == last => None,
+        Some(end) => Some(format!("which is not its end at {end:?}")),
+        None => Some("which may not be its end: its `summary.json` has no `time`".into()),
+    }
+}
+
+/// Refuses a run in the folder of a run that its seeds are from, which it would replace.
+pub fn check_folder(case: &Case, base: &Path) -> Result<()> {
+    for given in &case.seeds {
+        if let SeedShape::Run { path } = &given.shape
+            && folder::is_same(&base.join(path), &case.run.out)?
+        {
+            return Err(Misuse::error(format!(
+                "run.out is {0}, the folder of the run that the seeds are from ([seeds] kind = \"run\"), which \
+                 it would replace; give another folder with --out",
+                case.run.out.display()
+            )));
+        }
+    }
+    Ok(())
 }

@@ -36,8 +36,15 @@ impl Tally {
 
 /// A source that counts the bytes read and the time spent.
 pub struct Timed<S: ?Sized> {
-    pub tally: Arc<Tally>,
-    pub source: Box<S>,
+    tally: Arc<Tally>,
+    source: Box<S>,
+}
+
+impl<S: ?Sized> Timed<S> {
+    /// A source whose reading a tally counts.
+    pub fn boxed(source: Box<S>, tally: &Arc<Tally>) -> Box<Self> {
+        Box::new(Timed { tally: Arc::clone(tally), source })
+    }
 }
 
 impl<S: GridSource + ?Sized> GridSource for Timed<S> {

@@ -1,6 +1,7 @@
 //! Arrays beside the velocity: along the tracks of a run, and at given places.
 
 use super::program::{assert_refused, burntrace, text};
+use super::resume::{assert_same, succeed, summary};
 use burntrace::io::Tracks;
 use std::path::Path;
 
@@ -71,8 +72,7 @@ fn arrays_are_saved_along_the_tracks() {
     let folder = folder(
         "[\"T\", \"tau\", \"id\", { array = \"T\", files = \"other/u_1.vti\", name = \"T1\" }]",
     );
-    std::fs::create_dir(folder.path().join("other")).unwrap();
-    write_frame(&folder.path().join("other"), 1);
+    write_other(folder.path());
     let output = burntrace(folder.path(), &["run", "case.toml", "--quiet"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
@@ -130,6 +130,79 @@ fn arrays_that_cannot_be_sampled_are_refused() {
     refused(late, &[], &["T1", "from t = 0 to t = 2", "from 0 to 1"]);
     let formula = ["--set", "field={flow=\"double-gyre\"}", "--set", "trace.t1=1.0"];
     refused("[\"T\"]", &formula, &["`T`", "formula", "files"]);
+}
+
+/// Frame 1 in a folder of its own.
+fn write_other(folder: &Path) {
+    std::fs::create_dir(folder.join("other")).unwrap();
+    write_frame(&folder.join("other"), 1);
+}
+
+/// The third particle ends before the end of the first part, and keeps its values.
+#[test]
+fn extended_run_has_the_arrays_of_one_long_run() {
+    let other = "{ array = \"T\", files = \"other/u_1.vti\", name = \"T1\" }";
+    let folder = folder(&format!("[\"T\", \"id\", {other}]"));
+    let path = folder.path();
+    write_other(path);
+    succeed(path, &["run", "case.toml", "--quiet", "--out", "whole"]);
+    let first = ["--set", "trace.t1=1.0", "--out", "first"];
+    succeed(path, &[&["run", "case.toml", "--quiet"], &first[..]].concat());
+    let longer = ["--set", "trace.t1=2.0", "--out", "longer"];
+    succeed(path, &[&["run", "--extend", "first", "--quiet"], &longer[..]].concat());
+    assert_same(path, ["whole", "longer"]);
+    let tracks = Tracks::open(path.join("longer/tracks")).unwrap();
+    let values = tracks.array("T", tracks.num_saves() - 1).unwrap();
+    let positions = tracks.position(tracks.num_saves() - 1).unwrap();
+    assert!((values[0] - temperature(positions[0], 2.0)).abs() < 1e-6);
+    assert!((values[2] - temperature(positions[2], 0.5)).abs() < 1e-6);
+}
+
+#[test]
+fn plan_and_summary_count_all_fields() {
+    let other = "{ array = \"T\", files = \"other/u_1.vti\", name = \"T1\" }";
+    let folder = folder(&format!("[\"T\", \"tau\", {other}]"));
+    let path = folder.path();
+    write_other(path);
+    let plan = burntrace(path, &["plan", "case.toml", "--json"]);
+    assert!(plan.status.success(), "{}", text(&plan.stderr));
+    let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let items = plan["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["name"] == "sampled arrays").unwrap();
+    // Four numbers and the status of three particles; a frame of the other file in groups of four.
+    assert_eq!(item["host"], 3 * (4 * 8 + 4));
+    assert!(item["device"].as_u64().unwrap() >= 6 * 5 * 3 * 4 * 8, "{item}");
+    let unknown = burntrace(path, &["plan", "case.toml", "--set", "save.fields=[\"p\"]"]);
+    assert_refused(&unknown, 2, &["`p`", "u_0.vti", "`T` (point)"]);
+
+    let run = ["run", "case.toml", "--quiet", "--out"];
+    succeed(path, &[&run[..], &["all"]].concat());
+    succeed(path, &[&run[..], &["own", "--set", "save.fields=[\"T\", \"tau\"]"]].concat());
+    let read = |name: &str| summary(path, name)["bytes"]["read"].as_u64().unwrap();
+    assert_eq!(read("all") - read("own"), 6 * 5 * 3 * 4);
+    let streamed = ["streamed", "--set", "run.strategy=streamed-frames"];
+    succeed(path, &[&run[..], &streamed].concat());
+    assert_same(path, ["all", "streamed"]);
+}
+
+/// The axis x is closed from 5 to 6 in both files.
+#[test]
+fn arrays_of_other_files_are_closed_along_periodic_axes() {
+    let other = "{ array = \"tau\", files = \"other/u_1.vti\", name = \"tau1\" }";
+    let folder = folder(&format!("[\"tau\", {other}, \"id\"]"));
+    let path = folder.path();
+    write_other(path);
+    let closed = ["field.periodic_axes=[\"x\"]", "boundary.x=[\"periodic\",\"periodic\"]"];
+    let closed = closed.iter().flat_map(|key| ["--set", key]).collect::<Vec<_>>();
+    succeed(path, &[&["run", "case.toml", "--quiet"], &closed[..]].concat());
+    let tracks = Tracks::open(path.join("out/tracks")).unwrap();
+    let mut between = 0;
+    for save in 0..tracks.num_saves() {
+        let [own, other] = ["tau", "tau1"].map(|name| tracks.array(name, save).unwrap());
+        assert!(own.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-9), "{own:?} {other:?}");
+        between += tracks.position(save).unwrap().iter().filter(|p| p[0] > 5.0).count();
+    }
+    assert!(between > 1);
 }
 
 #[test]

@@ -115,7 +115,9 @@ fn run_is_extended_by_the_further_frames_of_its_series() {
     (21..30).for_each(|number| drop(frame(path, number, None)));
     succeed(path, &[&run[..], &["whole"]].concat());
     let extend = ["run", "--extend", "first", "--quiet", "--out", "longer"];
-    assert_refused(&burntrace(path, &extend), 2, &["u_021.vtk", "is new", "--accept-changes"]);
+    let refused = burntrace(path, &extend);
+    assert_refused(&refused, 2, &["u_021.vtk", "is new", "--accept-changes"]);
+    assert!(!text(&refused.stderr).contains("resume"), "{}", text(&refused.stderr));
     let output = burntrace(path, &[&extend[..], &["--accept-changes"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("accepted with --accept-changes"));
@@ -166,7 +168,9 @@ fn run_that_cannot_be_extended_is_refused_with_the_reason() {
         burntrace(path, &[&["run", "--extend", "first", "--set", later], out].concat())
     };
     assert_refused(&out(&[]), 2, &["folder of its own", "--out"]);
-    assert_refused(&out(&["--out", "./first/", "--overwrite"]), 2, &["folder of its own"]);
+    for inside in ["./first/", "first/longer", "first/tracks", "none/../first"] {
+        assert_refused(&out(&["--out", inside, "--overwrite"]), 2, &["folder of its own"]);
+    }
     assert!(!path.join("longer").exists(), "nothing is written");
 
     let both = burntrace(path, &["run", "--extend", "first", "--resume", "first"]);
@@ -192,6 +196,8 @@ fn damaged_or_missing_parts_of_the_finished_run_are_refused() {
     };
     succeed(path, &[&short[..], &["bare", "--set", "run.keep_state=false"]].concat());
     assert!(!path.join("bare/state.bin").exists());
+    succeed(path, &[&short[..], &["single", "--set", "run.checkpoint=0"]].concat());
+    assert!(path.join("single/state.bin").exists() && !path.join("single/checkpoint.bin").exists());
     assert_refused(&extend("bare"), 2, &["no `state.bin`", "run.keep_state = false"]);
 
     let change = |name: &str| {

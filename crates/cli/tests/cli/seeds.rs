@@ -181,6 +181,58 @@ fn seeds_of_another_run_are_its_active_particles_at_the_end() {
 }
 
 #[test]
+fn seeds_of_a_run_warn_unless_its_last_save_is_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    // All particles are active at the save and at the end.
+    let plug = PLUG.replace("every = 4", "times = [1.0]");
+    std::fs::write(path.join("case.toml"), format!("{plug}{LINE}")).unwrap();
+    let run = |name: &str| {
+        let output = burntrace(path, &["run", "case.toml", "--out", name]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    run("first");
+    let seeds = "[seeds]\nkind = \"run\"\npath = \"first\"\n";
+    std::fs::write(path.join("case.toml"), format!("{PLUG}{seeds}")).unwrap();
+    let warned = run("second");
+    assert!(warned.contains("last save, t = 1.0, which is not its end at 4.0"), "{warned}");
+    std::fs::write(path.join("first/summary.json"), "{}").unwrap();
+    let warned = run("third");
+    assert!(warned.contains("t = 1.0, which may not be its end"), "{warned}");
+}
+
+#[test]
+fn run_does_not_replace_the_run_of_its_seeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    tracks(path, &[LINE]);
+    let seeds = "[seeds]\nkind = \"run\"\npath = \"./out\"\n";
+    for more in [&["--overwrite"][..], &[], &["--overwrite", "--out", "none/../out"]] {
+        let output = call(path, "run", &[seeds], more);
+        assert_refused(&output, 2, &["the run that the seeds are from", "--out"]);
+    }
+    assert_eq!(Tracks::open(path.join("out/tracks")).unwrap().num_particles(), 3);
+}
+
+#[test]
+fn plan_counts_seeds_as_the_run_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    // 0.3 / 0.1 is less than 3.
+    let repeat = "repeat = { every = 0.1, until = 0.3 }\n";
+    let plan = call(path, "plan", &[POINTS, repeat], &[]);
+    assert!(text(&plan.stdout).contains("8 particles"), "{}", text(&plan.stdout));
+    assert_eq!(tracks(path, &[POINTS, repeat]).0.num_particles(), 8);
+    assert!(plan.stderr.is_empty(), "{}", text(&plan.stderr));
+    for seeds in ["kind = \"file\"\npath = \"seeds.csv\"\n", "kind = \"run\"\npath = \"first\"\n"] {
+        let plan = call(path, "plan", &[POINTS, "[[seeds]]\n", seeds], &[]);
+        let warned = text(&plan.stderr);
+        assert!(plan.status.success() && warned.contains("does not count these seeds"), "{warned}");
+    }
+}
+
+#[test]
 fn seeds_of_an_unfinished_run_are_those_of_its_last_save() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

@@ -1,7 +1,9 @@
 //! Runs that have not ended: their complete saves can be evaluated and verified. Damaged tracks.
 
 use super::program::{assert_refused, burntrace, text};
-use super::resume::{REINJECTION, SERIES, assert_same, folder_with, frame, start, wait_for};
+use super::resume::{
+    REINJECTION, SERIES, assert_same, folder_with, frame, start, summary, wait_for,
+};
 use burntrace::io::{Checkpoint, CheckpointWriter, TrackWriter, Tracks};
 use burntrace::{Precision, SavePlan, TrackSink};
 use serde_json::Value;
@@ -88,6 +90,48 @@ fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
     assert_same(path, ["whole", "out"]);
     assert!(!path.join("out/domain.json").exists());
     json(path, &["report", "out", "--json"], false);
+}
+
+/// With the default, a checkpoint every minute.
+#[test]
+fn a_run_that_fails_between_checkpoints_leaves_one_to_resume() {
+    let folder = stopped(&case().replace("checkpoint_segments = 1\n", ""));
+    let path = folder.path();
+    let checkpoint = Checkpoint::read(path.join("out/checkpoint.bin")).unwrap();
+    assert!(checkpoint.names().any(|name| name == "position"), "not the one of the start");
+    assert!(!path.join("out/state.bin").exists());
+    done(path, &RESUME);
+    assert_same(path, ["whole", "out"]);
+    assert!(path.join("out/state.bin").exists() && path.join("whole/state.bin").exists());
+}
+
+#[test]
+fn a_failing_run_without_checkpoints_leaves_none() {
+    let folder = folder_with(&case().replace("checkpoint_segments = 1", "checkpoint = 0"));
+    let path = folder.path();
+    (0..40).for_each(|number| drop(frame(path, number, (number == 30).then_some("nan"))));
+    let output = burntrace(path, &["run", "case.toml", "--quiet"]);
+    assert_refused(&output, 1, &["u_030.vtk"]);
+    assert!(!text(&output.stderr).contains("--resume"), "{}", text(&output.stderr));
+    assert!(
+        ["checkpoint.bin", "state.bin"].iter().all(|name| !path.join("out").join(name).exists())
+    );
+}
+
+/// A run that was killed after its last step, while it wrote files for ParaView or its summary.
+#[test]
+fn run_killed_after_its_last_step_is_completed() {
+    let folder = folder_with(REINJECTION);
+    let path = folder.path();
+    let small = ["--quiet", "--set", "seeds.count=500", "--out"];
+    done(path, &[&["run", "case.toml"][..], &small, &["whole"]].concat());
+    done(path, &[&["run", "case.toml"][..], &small, &["out"]].concat());
+    std::fs::rename(path.join("out/state.bin"), path.join("out/checkpoint.bin")).unwrap();
+    std::fs::remove_file(path.join("out/summary.json")).unwrap();
+    done(path, &["run", "--resume", "out", "--quiet"]);
+    assert_same(path, ["whole", "out"]);
+    assert!(path.join("out/state.bin").exists());
+    assert_eq!(summary(path, "out")["time"], 10.0);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Sizes of fields before they are loaded, and of memory.
 
 use crate::{
-    FrameSource, GridSource, MeshSource, PointSource, Precision, device, field::ArrayLanes, mesh,
+    FrameSource, Frames, GridSource, MeshSource, PointSource, Precision, device, field::ArrayLanes,
+    mesh,
 };
 use burn::tensor::Device;
 use burntrace_kernels::{CELL_RECORD, NODE_PADDING, Placement};
@@ -23,6 +24,12 @@ pub struct FieldSize {
 }
 
 impl FieldSize {
+    /// Bytes of the field if it holds a number of frames.
+    pub fn bytes(&self, frames: Frames) -> u64 {
+        let held = frames.window(self.frames).unwrap_or(self.frames);
+        held as u64 * self.frame_bytes + self.other_bytes
+    }
+
     /// The size of frames with a number of nodes or cells.
     fn of(source: &dyn FrameSource, values: usize, precision: Precision, other: usize) -> Self {
         let (bytes, rows) = (precision.bytes(), values * ArrayLanes::of(source).groups());

@@ -37,18 +37,13 @@ impl Seeds {
             ))
         };
         let sampler = CellSampler::new(mesh, low, high).ok_or_else(outside)?;
-        let mut positions = Vec::new();
-        positions.try_reserve_exact(count).map_err(|_| {
-            Error::Seeds(format!("there is not enough memory for {count} seeds; give fewer"))
-        })?;
-        for i in 0..count {
+        Seeds::try_generate(count, |i| {
             let draw = |k: u32| {
                 let number = |j: u32| uniform(seed, i as u64, 0, NUMBERS * k + j);
                 sampler.position([0, 1, 2, 3, 4].map(number))
             };
-            positions.push((0..MAX_DRAWS).find_map(draw).ok_or_else(outside)?);
-        }
-        Seeds::list(positions)
+            (0..MAX_DRAWS).find_map(draw).ok_or_else(outside)
+        })
     }
 }
 

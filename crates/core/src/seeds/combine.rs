@@ -1,6 +1,6 @@
 //! Seeds that are repeated in time, and several sets of seeds as one.
 
-use super::{Seeds, check_count, check_finite};
+use super::{Seeds, check_count, check_finite, reserve};
 use crate::{Error, Result, error::short};
 use burn::tensor::{Int, Tensor, TensorData};
 
@@ -20,53 +20,53 @@ impl Seeds {
     /// is not finite or between the release times, or if there would be too many seeds.
     pub fn repeat(self, every: f64, until: f64) -> Result<Self> {
         check_finite("the end of the repetition", &[until])?;
-        let batches = self.batches(every, until)?;
-        let (Some(first), Some(release)) = (batches.first(), &self.release) else {
-            return Ok(self);
-        };
-        let times: Vec<f64> = release.clone();
-        let direction = if first.backward { -every } else { every };
-        let mut rows = Vec::new();
-        let count = batches.iter().map(|batch| batch.count).max().unwrap_or(0);
-        reserve(&mut rows, batches.iter().map(|batch| batch.count).sum())?;
-        for k in 0..count {
-            let due = (0..times.len()).filter(|&i| k < batches[i].count);
-            rows.extend(due.map(|i| (i, times[i] + k as f64 * direction)));
-        }
-        self.rows(&rows)
-    }
-
-    /// The number of releases of each seed.
-    fn batches(&self, every: f64, until: f64) -> Result<Vec<Batches>> {
         if !(every.is_finite() && every > 0.0) {
             return Err(Error::Seeds(format!(
                 "they are released every {}; give a positive interval",
                 short(every)
             )));
         }
-        let Some(times) = &self.release else {
-            return match self.is_empty() {
-                true => Ok(Vec::new()),
-                false => Err(Error::Seeds(
-                    "they have no release time from which to repeat; set it with `release_at`"
-                        .into(),
-                )),
-            };
-        };
-        let backward = times.iter().any(|time| *time > until);
-        if let Some(ahead) = times.iter().find(|time| backward && **time < until) {
-            return Err(Error::Seeds(format!(
+        if self.is_empty() {
+            return Ok(self);
+        }
+        let times = self.times_before(until)?;
+        let counts = times.iter().map(|time| Seeds::num_releases(*time, every, until));
+        let counts: Vec<usize> = counts.collect();
+        let total = counts.iter().copied().fold(0, usize::saturating_add);
+        check_count(total)?;
+        let mut rows = Vec::new();
+        reserve(&mut rows, total)?;
+        let mut due: Vec<usize> = (0..times.len()).collect();
+        for k in 0..counts.iter().copied().max().unwrap_or(0) {
+            due.retain(|i| k < counts[*i]);
+            let time = |i: usize| times[i] + (k as f64 * every).copysign(until - times[i]);
+            rows.extend(due.iter().map(|i| (*i, time(*i))));
+        }
+        self.rows(&rows)
+    }
+
+    /// The number of releases of a seed that is [repeated](Seeds::repeat) from a time on.
+    pub fn num_releases(time: f64, every: f64, until: f64) -> usize {
+        (((until - time).abs() / every + SLACK).floor() as usize).saturating_add(1)
+    }
+
+    /// The release times, which must all be before the end of a repetition, or all after it.
+    fn times_before(&self, until: f64) -> Result<&[f64]> {
+        let times = self.release().ok_or_else(|| {
+            Error::Seeds(
+                "they have no release time from which to repeat; set it with `release_at`".into(),
+            )
+        })?;
+        let is_backward = times.iter().any(|time| *time > until);
+        match times.iter().find(|time| is_backward && **time < until) {
+            None => Ok(times),
+            Some(ahead) => Err(Error::Seeds(format!(
                 "their release times, such as {}, are before and after the end of the repetition at {}; \
                  give an end after all of them, or before all of them for a backward run",
                 short(*ahead),
                 short(until)
-            )));
+            ))),
         }
-        let count = |time: &f64| ((until - time).abs() / every + SLACK).floor() + 1.0;
-        let total: f64 = times.iter().map(count).sum();
-        // The sum of large numbers is exact enough to refuse them.
-        check_count(if total.is_finite() { total as usize } else { usize::MAX })?;
-        Ok(times.iter().map(|time| Batches { count: count(time) as usize, backward }).collect())
     }
 
     /// Seeds that are rows of these, each at a release time.
@@ -109,23 +109,13 @@ impl Seeds {
             )));
         }
         self.tensor = joined_tensor(&self, &other);
-        self.position
-            .try_reserve_exact(other.len())
-            .map_err(|_| no_memory(self.position.len() + other.len()))?;
+        reserve(&mut self.position, other.len())?;
         self.position.extend(other.position);
         if let (Some(times), Some(others)) = (&mut self.release, other.release) {
             times.extend(others);
         }
         Ok(self)
     }
-}
-
-/// How often a seed is released.
-#[derive(Clone, Copy, Debug)]
-struct Batches {
-    count: usize,
-    /// Whether later batches have earlier times.
-    backward: bool,
 }
 
 /// The tensor of both positions, if one of them is tracked; an untracked tensor is not needed.
@@ -143,14 +133,6 @@ fn joined_tensor(first: &Seeds, second: &Seeds) -> Option<Tensor<2>> {
         }
     };
     Some(Tensor::cat(vec![part(first), part(second)], 0))
-}
-
-fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
-    list.try_reserve_exact(count).map_err(|_| no_memory(count))
-}
-
-fn no_memory(count: usize) -> Error {
-    Error::Seeds(format!("there is not enough memory for {count} seeds; give fewer"))
 }
 
 #[cfg(test)]
@@ -180,6 +162,17 @@ mod tests {
     fn seeds_repeat_backward_if_their_end_is_earlier() {
         let seeds = pair().release_at(2.0).unwrap().repeat(0.5, 1.2).unwrap();
         assert_eq!(seeds.release(), Some(&[2.0, 2.0, 1.5, 1.5][..]));
+    }
+
+    #[test]
+    fn releases_are_counted_as_they_are_repeated() {
+        for (every, until) in [(0.1, 1.3), (0.1, 1.29), (0.3, 1.0), (0.5, -2.0), (9.0, 2.0)] {
+            let seeds = pair().release_at(1.0).unwrap().repeat(every, until).unwrap();
+            assert_eq!(seeds.len(), 2 * Seeds::num_releases(1.0, every, until), "{every} {until}");
+        }
+        assert_eq!(Seeds::num_releases(1.0, 0.1, 1.3), 4);
+        assert_eq!(Seeds::num_releases(1.0, 5e-324, 2.0), usize::MAX);
+        assert_eq!(Seeds::none().repeat(1.0, 2.0).unwrap().len(), 0);
     }
 
     #[test]

@@ -159,14 +159,27 @@ impl Seeds {
 
     /// Generates `count` seeds from their indices.
     fn generate(count: usize, position: impl Fn(usize) -> [f64; 3]) -> Result<Self> {
+        Seeds::try_generate(count, |i| Ok(position(i)))
+    }
+
+    /// Generates `count` seeds from their indices, until one fails.
+    fn try_generate(count: usize, position: impl Fn(usize) -> Result<[f64; 3]>) -> Result<Self> {
         check_count(count)?;
         let mut positions = Vec::new();
-        positions.try_reserve_exact(count).map_err(|_| {
-            Error::Seeds(format!("there is not enough memory for {count} seeds; give fewer"))
-        })?;
-        positions.extend((0..count).map(position));
+        reserve(&mut positions, count)?;
+        for i in 0..count {
+            positions.push(position(i)?);
+        }
         Seeds::list(positions)
     }
+}
+
+/// Makes room for `count` more items, one for each seed.
+fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
+    let total = list.len().saturating_add(count);
+    list.try_reserve_exact(count).map_err(|_| {
+        Error::Seeds(format!("there is not enough memory for {total} seeds; give fewer"))
+    })
 }
 
 fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {

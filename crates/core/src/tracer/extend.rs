@@ -1,7 +1,7 @@
 //! Continues a finished run to a later end.
 
 use super::{Prepared, slots::Slots, state::RunState, stepper};
-use crate::{DurablePosition, Error, Precision, Result, error::short};
+use crate::{DurablePosition, Error, Result, error::short};
 use burntrace_kernels::{RECORD, Record, status::WAITING};
 use std::borrow::Cow;
 
@@ -100,31 +100,23 @@ impl Prepared<'_> {
             let changed = Record { step: step(seed) as i32, ..Record::from_numbers(numbers)[0] };
             numbers.copy_from_slice(Record::as_numbers(&[changed]));
         }
-        replace(state, "record", &record);
-        match self.tracer.field.precision() {
-            Precision::F32 => {
-                let mut fraction: Vec<f32> = state.array("fraction", count)?;
-                waiting.iter().for_each(|i| fraction[*i] = self.releases.fraction(*i) as f32);
-                replace(state, "fraction", &fraction);
-            }
-            Precision::F64 => {
-                let mut fraction: Vec<f64> = state.array("fraction", count)?;
-                waiting.iter().for_each(|i| fraction[*i] = self.releases.fraction(*i));
-                replace(state, "fraction", &fraction);
-            }
-        }
+        replace(state, "record", bytemuck::cast_slice(&record));
+        let precision = self.tracer.field.precision();
+        let mut fractions = state.floats("fraction", count, precision)?;
+        waiting.iter().for_each(|i| fractions.set(*i, self.releases.fraction(*i)));
+        replace(state, "fraction", fractions.bytes());
         if self.slots.is_some() {
             let mut steps: Vec<u64> = state.array("release_step", count)?;
             waiting.iter().for_each(|i| steps[*i] = step(*i));
-            replace(state, "release_step", &steps);
+            replace(state, "release_step", bytemuck::cast_slice(&steps));
         }
         Ok(())
     }
 }
 
-/// Replaces the numbers of an array.
-fn replace<T: bytemuck::Pod>(state: &mut RunState<'static>, name: &str, numbers: &[T]) {
-    if let Some((_, bytes)) = state.arrays.iter_mut().find(|(of, _)| of == name) {
-        *bytes = Cow::Owned(bytemuck::cast_slice(numbers).to_vec());
+/// Replaces the bytes of an array.
+fn replace(state: &mut RunState<'static>, name: &str, bytes: &[u8]) {
+    if let Some((_, old)) = state.arrays.iter_mut().find(|(of, _)| of == name) {
+        *old = Cow::Owned(bytes.to_vec());
     }
 }

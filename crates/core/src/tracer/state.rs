@@ -129,7 +129,8 @@ impl RunState<'_> {
         })
     }
 
-    fn floats(&self, name: &str, count: usize, precision: Precision) -> Result<Floats> {
+    /// An array as floating-point numbers.
+    pub(super) fn floats(&self, name: &str, count: usize, precision: Precision) -> Result<Floats> {
         match precision {
             Precision::F32 => self.array(name, count).map(Floats::F32),
             Precision::F64 => self.array(name, count).map(Floats::F64),
