@@ -293,6 +293,9 @@ fn seeds(blocks: &[Seeds]) -> String {
             SeedShape::File { path } => format!("file {}", path.display()),
             SeedShape::Run { path } => format!("run {}", path.display()),
             SeedShape::Grid { counts: [nx, ny, nz], .. } => format!("grid, {nx} x {ny} x {nz}"),
+            SeedShape::Mesh { count, patch: Some(name), .. } => {
+                format!("mesh, {count} on the patch {name}")
+            }
             shape => format!("{}, {}", shape.name(), shape.count()),
         };
         match seeds.repeat {

@@ -4,6 +4,7 @@
 //! and its [`Locator`]. [`Mesh::locate`] is the reference for their search.
 
 mod bounds;
+mod faces;
 mod input;
 mod locate;
 mod locator;
@@ -18,6 +19,7 @@ mod threads;
 mod uniform;
 
 pub use bounds::Bounds;
+pub(crate) use faces::{FacePosition, FaceSampler};
 pub use input::Cells;
 pub use locate::Location;
 pub use locator::Locator;

@@ -28,7 +28,7 @@ pub use obstacle::{Obstacle, ObstacleShape};
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
-pub use seeds::{Repeat, SeedShape, Seeds, SeedsOutside};
+pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds, SeedsOutside};
 pub use units::Units;
 
 use error::Step;

@@ -22,6 +22,16 @@ pub struct Seeds {
     pub outside: SeedsOutside,
 }
 
+/// The quantity that the number of seeds on a patch is proportional to.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PatchDensity {
+    #[default]
+    Area,
+    /// The inward flux at the start of the run.
+    Flux,
+}
+
 /// Further releases of the same seeds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -56,8 +66,10 @@ impl Section for Seeds {
         let kind = keys.kind::<SeedShape>()?;
         keys.allow(&["release", "repeat", "outside"]);
         keys.check()?;
+        let shape = SeedShape::read(kind, keys)?;
+        shape.check()?;
         Ok(Seeds {
-            shape: SeedShape::read(kind, keys)?,
+            shape,
             release: keys.get("release")?,
             repeat: keys.get("repeat")?,
             outside: keys.or_default("outside")?,
@@ -106,6 +118,9 @@ kinds! {
             low: Option<[f64; 3]>,
             high: Option<[f64; 3]>,
             seed: Option<u64>,
+            /// The name of a patch of the mesh boundary, whose faces have the seeds instead of the cells.
+            patch: Option<String>,
+            by: Option<PatchDensity>,
         },
         "file" => File { path: PathBuf },
         "run" => Run { path: PathBuf },
@@ -113,6 +128,20 @@ kinds! {
 }
 
 impl SeedShape {
+    /// Refuses keys that need a patch, or that a patch excludes.
+    fn check(&self) -> Result<(), KeyError> {
+        let SeedShape::Mesh { low, high, patch, by, .. } = self else { return Ok(()) };
+        match patch {
+            None if by.is_some() => Err(KeyError::keys(
+                "has `by` and no `patch`; add the name of a [[patch]], or remove `by`",
+            )),
+            Some(_) if low.is_some() || high.is_some() => Err(KeyError::keys(
+                "has a `patch`, and `low` or `high`; give the box in the [[patch]] instead",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The number of seeds; 0 for a file and a run, which are not read here.
     pub fn count(&self) -> usize {
         use SeedShape::*;

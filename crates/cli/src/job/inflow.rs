@@ -75,7 +75,7 @@ pub fn open<'a>(
 }
 
 /// A patch of the boundary of a mesh, possibly an outlet.
-fn patch(given: &case::Patch, inlet: Option<&Inlet>) -> Patch {
+pub fn patch(given: &case::Patch, inlet: Option<&Inlet>) -> Patch {
     let low = given.low.unwrap_or([f64::NEG_INFINITY; 3]);
     let high = given.high.unwrap_or([f64::INFINITY; 3]);
     let patch = Patch::new(&given.name, low, high);

@@ -1,20 +1,20 @@
 //! The seeds of a case: its blocks, one after another.
 
-use super::{memory, time_span};
-use crate::case::{self, Case, Misuse, Repeat, SeedShape};
+use super::{inflow, memory, time_span};
+use crate::case::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
 use crate::folder::{self, Folder};
 use crate::format::twelve_digits;
 use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::mesh::Mesh;
-use burntrace::{Domain, Field, Seeds, Status, TimeSpan, io};
+use burntrace::{Domain, Field, Patch, Seeds, Status, TimeSpan, io};
 use std::path::{Path, PathBuf};
 
 /// The seed of random positions, unless the case gives one.
 const SEED: u64 = 1;
 
-/// Refuses repetitions without an interval, and blocks that differ where they must not.
+/// Refuses repetitions without an interval, unknown patches, and blocks that differ where they must not.
 pub fn check(case: &Case) -> Result<()> {
     for (i, given) in case.seeds.iter().enumerate() {
         if let Some(repeat) = given.repeat
@@ -27,6 +27,10 @@ pub fn check(case: &Case) -> Result<()> {
                 twelve_digits(repeat.every),
                 twelve_digits(repeat.until)
             )));
+        }
+        if let SeedShape::Mesh { patch: Some(name), .. } = &given.shape {
+            patch(case, name)
+                .map_err(|error| Misuse::error(format!("{}{error}", block(case, i))))?;
         }
         if given.outside != outside(case) {
             return Err(Misuse::error(format!(
@@ -64,7 +68,7 @@ pub fn seeds(
     }
     let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
     for (i, given) in case.seeds.iter().enumerate() {
-        let made = make(&given.shape, domain, base, field);
+        let made = make(case, &given.shape, domain, base, field);
         let made = made.and_then(|(made, more)| {
             warnings.extend(more.map(|text| format!("{}{text}", block(case, i))));
             released(given, made, span)
@@ -140,6 +144,7 @@ fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
 
 /// The seeds of a shape, and a warning about them.
 fn make(
+    case: &Case,
     shape: &SeedShape,
     domain: Domain,
     base: &Path,
@@ -163,6 +168,9 @@ fn make(
         Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
         Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
         List { ref points } => Seeds::list(points.clone()),
+        Mesh { count, seed, patch: Some(ref name), by, .. } => {
+            on_patch(case, field, (name, by.unwrap_or_default()), count, random(seed))?
+        }
         Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
         File { ref path } => from_file(&base.join(path))?,
         Run { ref path } => return of_run(&Folder::at(base.join(path))),
@@ -199,11 +207,41 @@ fn grid(
     }
 }
 
+/// Seeds on a patch of the boundary of the field's mesh.
+fn on_patch(
+    case: &Case,
+    field: &dyn Field,
+    (name, by): (&str, PatchDensity),
+    count: usize,
+    seed: u64,
+) -> Result<burntrace::Result<Seeds>> {
+    let (patch, mesh) = (patch(case, name)?, mesh(field)?);
+    Ok(match by {
+        PatchDensity::Area => Seeds::on_patch(mesh, &patch, count, seed),
+        PatchDensity::Flux => {
+            Seeds::on_patch_by_flux(field, &patch, time_span(case, field)?.t0, count, seed)
+        }
+    })
+}
+
+/// The patch of this name.
+fn patch(case: &Case, name: &str) -> Result<Patch> {
+    if let Some(given) = case.patch.iter().find(|patch| patch.name == name) {
+        return Ok(inflow::patch(given, None));
+    }
+    let names: Vec<String> = case.patch.iter().map(|patch| format!("{:?}", patch.name)).collect();
+    let instead = match names.is_empty() {
+        true => "there is no [[patch]]; add one with this name".into(),
+        false => format!("the [[patch]] sections have the names {}", names.join(", ")),
+    };
+    Err(Misuse::error(format!("seeds.patch is {name:?}; {instead}")))
+}
+
 /// The mesh that seeds are distributed in.
 fn mesh(field: &dyn Field) -> Result<&Mesh> {
     field.mesh().ok_or_else(|| {
         Misuse::error(
-            "[seeds] kind = \"mesh\" draws positions in the cells of a mesh, and the field is not on one; \
+            "[seeds] kind = \"mesh\" draws positions in the cells or on a patch of a mesh, and the field is not on one; \
              give kind = \"uniform\", or field.interpolation = \"mesh\"",
         )
     })

@@ -11,6 +11,7 @@ mod holes;
 mod meshes;
 mod motion;
 mod obstacles;
+mod patch_seeds;
 mod points;
 mod program;
 mod real_data;

@@ -13,7 +13,7 @@ const TETRA: u8 = 10;
 const HEXAHEDRON: u8 = 12;
 
 /// Points, and cells with their VTK cell types.
-struct Mesh {
+pub(super) struct Mesh {
     points: Vec<[f64; 3]>,
     cells: Vec<(u8, Vec<usize>)>,
 }
@@ -29,7 +29,7 @@ const AXIS_ORDERS: [[usize; 3]; 6] =
 
 impl Mesh {
     /// Unit cubes from the origin on, those for which `keep` is true.
-    fn cubes(counts: [usize; 3], keep: impl Fn([usize; 3]) -> bool) -> Mesh {
+    pub(super) fn cubes(counts: [usize; 3], keep: impl Fn([usize; 3]) -> bool) -> Mesh {
         let [nx, ny, nz] = counts;
         let number = |[i, j, k]: [usize; 3]| i + (nx + 1) * (j + (ny + 1) * k);
         let indices = |[nx, ny, nz]: [usize; 3]| {
@@ -46,7 +46,7 @@ impl Mesh {
     }
 
     /// The same mesh with each cube split into six tetrahedra.
-    fn tetrahedra(self) -> Mesh {
+    pub(super) fn tetrahedra(self) -> Mesh {
         let split = |(_, nodes): &(u8, Vec<usize>)| {
             AXIS_ORDERS.map(|axes| {
                 let mut at = [0; 3];
@@ -71,7 +71,7 @@ impl Mesh {
     }
 
     /// A legacy file with a velocity as a function of position, at the points or the cell centres.
-    fn file(&self, on: &str, velocity: impl Fn([f64; 3]) -> [f64; 3]) -> String {
+    pub(super) fn file(&self, on: &str, velocity: impl Fn([f64; 3]) -> [f64; 3]) -> String {
         let lines = |triples: &[[f64; 3]]| -> String {
             triples.iter().map(|[x, y, z]| format!("{x} {y} {z}\n")).collect()
         };
@@ -102,16 +102,16 @@ fn corner() -> Mesh {
 }
 
 /// A case, by its keys in `[field]`, `[boundary]`, `[trace]` and `[seeds]`.
-struct Case<'a> {
-    field: &'a str,
-    boundary: &'a str,
-    trace: &'a str,
-    seeds: &'a str,
+pub(super) struct Case<'a> {
+    pub field: &'a str,
+    pub boundary: &'a str,
+    pub trace: &'a str,
+    pub seeds: &'a str,
 }
 
 impl Case<'_> {
     /// Runs the case in a folder.
-    fn run(&self, folder: &Path, more: &[&str]) -> Output {
+    pub(super) fn run(&self, folder: &Path, more: &[&str]) -> Output {
         let case = format!(
             "[field]\n{}\n[boundary]\n{}\n[trace]\n{}\n[seeds]\n{}\n[save]\nevery = 1000\n\
              [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n",
@@ -122,7 +122,7 @@ impl Case<'_> {
     }
 
     /// Runs the case in a folder, asserts that it succeeds, and returns its tracks.
-    fn trace(&self, folder: &Path) -> Tracks {
+    pub(super) fn trace(&self, folder: &Path) -> Tracks {
         let output = self.run(folder, &["--quiet"]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         Tracks::open(folder.join("out/tracks")).unwrap()
@@ -140,13 +140,13 @@ fn summary(folder: &Path) -> serde_json::Value {
 }
 
 /// A folder with the file `u.vtk`.
-fn folder(text: &str) -> tempfile::TempDir {
+pub(super) fn folder(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("u.vtk"), text).unwrap();
     folder
 }
 
-const MESH: &str = "files = \"u.vtk\"\ninterpolation = \"mesh\"";
+pub(super) const MESH: &str = "files = \"u.vtk\"\ninterpolation = \"mesh\"";
 
 #[test]
 fn linear_velocity_is_interpolated_exactly() {

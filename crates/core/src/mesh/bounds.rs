@@ -55,6 +55,11 @@ impl Bounds {
         }
     }
 
+    /// Whether a box with these corners has points in common with this one.
+    pub(crate) fn meets(&self, low: [f64; 3], high: [f64; 3]) -> bool {
+        (0..3).all(|d| low[d] <= self.high[d] && self.low[d] <= high[d])
+    }
+
     pub(crate) fn join(&mut self, other: &Bounds) {
         self.add(other.low);
         self.add(other.high);

@@ -160,6 +160,11 @@ impl Mesh {
         self.tolerance
     }
 
+    /// The precision that positions are rounded to.
+    pub(crate) fn precision(&self) -> Precision {
+        self.locator.precision
+    }
+
     /// The dimension, 2 or 3.
     pub fn dimension(&self) -> usize {
         self.dimension

@@ -1,4 +1,5 @@
 mod damaged;
+mod face_positions;
 mod locator;
 mod made;
 mod speed;

@@ -94,7 +94,7 @@ impl Shape {
     /// Jacobians whose columns have the columns of all Jacobians in the cell in their convex hull. A
     /// column is linear along each axis, so that those at the corners suffice, except in a quadratic
     /// hexahedron: there they are the coefficients of Bernstein polynomials of degree 2.
-    fn column_hull(&self) -> Vec<Matrix> {
+    pub(super) fn column_hull(&self) -> Vec<Matrix> {
         let table = self.kind.table();
         if self.kind != CellKind::QuadraticHexahedron {
             return table.nodes[..table.corners].iter().map(|at| self.jacobian(*at)).collect();

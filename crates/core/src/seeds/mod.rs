@@ -4,10 +4,12 @@ mod boxes;
 mod cells;
 mod clouds;
 mod combine;
+mod patch;
 mod shapes;
 mod sobol;
 
 pub use boxes::GridPlacement;
+pub(crate) use patch::velocities;
 pub(crate) use sobol::Sobol;
 
 use crate::{Error, Precision, Result};

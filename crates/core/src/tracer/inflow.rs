@@ -1,12 +1,12 @@
 //! Positions of inlets, and their assignment to slots.
 
-use super::{Tracer, obstacles, patches, replay::on_host, start};
+use super::{Tracer, obstacles, patches, start};
 use crate::{
     Error, Inlet, Pattern, Result, Seeds,
-    field::{self, evaluate, measured_from},
+    field::{self, measured_from},
     inlet,
+    seeds::velocities,
 };
-use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 
 /// The re-injection rules of a run, and the positions of its inlets.
@@ -56,7 +56,7 @@ impl Inflow {
         (seeds, slots): (&[[f64; 3]], usize),
         t0: f64,
     ) -> Result<usize> {
-        let mut velocity = |positions: &[[f64; 3]]| velocity(tracer, positions, t0);
+        let mut velocity = |positions: &[[f64; 3]]| velocities(tracer.field, positions, t0);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
         let positions =
             inlet.positions(&mut inlet::InletRequest { domain, seeds, slots, velocity })?;
@@ -90,15 +90,6 @@ fn check_slots(count: usize) -> Result<()> {
             i32::MAX
         ))),
     }
-}
-
-/// Velocities at positions.
-fn velocity(tracer: &Tracer, positions: &[[f64; 3]], time: f64) -> Result<Vec<[f64; 3]>> {
-    let field = tracer.field;
-    let measured = measured_from(field::origin(field), positions);
-    let data = field.precision().data(measured.into_flattened(), [positions.len(), 3]);
-    let position = Tensor::<2>::from_data(data, (&field.device(), field.precision().dtype()));
-    on_host(&evaluate::velocity(field, position, time)?)
 }
 
 /// The positions of an inlet that are inside the mesh, if the field has one, and on the allowed

@@ -71,6 +71,17 @@ impl Patch {
         self.inlet.as_ref()
     }
 
+    /// The box that contains the patch on a mesh, measured from the mesh's origin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Patch`] if the box is empty, or if the wall condition is one of bodies.
+    pub(crate) fn region(&self, mesh: &Mesh) -> Result<MeshPatch> {
+        self.check()?;
+        let precision = mesh.precision();
+        Ok(self.widened(mesh.origin(), (margin(mesh, precision), precision), mesh.dimension()))
+    }
+
     /// The box in the form that kernels read, measured from the mesh's origin.
     fn widened(
         &self,
@@ -89,8 +100,20 @@ impl Patch {
         patch
     }
 
-    fn fail<T>(&self, reason: impl Into<String>) -> Result<T> {
+    /// An error that names the patch.
+    pub(crate) fn fail<T>(&self, reason: impl Into<String>) -> Result<T> {
         Err(Error::Patch { name: self.name.clone(), reason: reason.into() })
+    }
+
+    /// The error if no boundary face is in the box.
+    pub(crate) fn without_faces<T>(&self, mesh: &Mesh) -> Result<T> {
+        let mut all = Bounds::EMPTY;
+        mesh.open_faces().for_each(|(cell, face)| all.join(&mesh.corner_bounds(cell, face)));
+        self.fail(format!(
+            "no boundary face of the mesh is in its box; the boundary extends from {:?} to {:?}",
+            mesh.plain(all.low),
+            mesh.plain(all.high)
+        ))
     }
 
     fn check(&self) -> Result<()> {
@@ -187,35 +210,14 @@ pub(super) fn check(tracer: &Tracer) -> Result<()> {
 fn check_boxes(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
     let boxes = boxes(tracer);
     let mut has_face = vec![false; boxes.len()];
-    let mut all = Bounds::EMPTY;
-    for cell in 0..mesh.cells().len() {
-        for (face, neighbour) in mesh.neighbours(cell).iter().enumerate() {
-            if *neighbour < 0 {
-                let open = around(mesh, cell, face);
-                all.join(&open);
-                for (has, patch) in has_face.iter_mut().zip(&boxes) {
-                    *has |= (0..3)
-                        .all(|d| patch.low[d] <= open.high[d] && open.low[d] <= patch.high[d]);
-                }
-            }
+    for (cell, face) in mesh.open_faces() {
+        let open = mesh.corner_bounds(cell, face);
+        for (has, patch) in has_face.iter_mut().zip(&boxes) {
+            *has |= open.meets(patch.low, patch.high);
         }
     }
     match has_face.iter().position(|has| !has) {
-        Some(patch) => tracer.patches[patch].fail(format!(
-            "no boundary face of the mesh is in its box; the boundary extends from {:?} to {:?}",
-            mesh.plain(all.low),
-            mesh.plain(all.high)
-        )),
+        Some(patch) => tracer.patches[patch].without_faces(mesh),
         None => Ok(()),
     }
-}
-
-/// The bounding box of a face's corners, measured from the mesh's origin.
-fn around(mesh: &Mesh, cell: usize, face: usize) -> Bounds {
-    let nodes = mesh.cells().nodes(cell);
-    let mut bounds = Bounds::EMPTY;
-    for corner in mesh.cells().kinds[cell].table().faces[face] {
-        bounds.add(mesh.points_from_origin()[nodes[*corner] as usize]);
-    }
-    bounds
 }
