@@ -53,6 +53,7 @@ test_pages! {
     ArraysGuide: "../docs/guide/arrays.md",
     DensityGuide: "../docs/guide/density.md",
     ExportGuide: "../docs/guide/export.md",
+    GradientsGuide: "../docs/guide/gradients.md",
     LibraryGuide: "../docs/guide/library.md",
     PageGuide: "../docs/guide/page.md",
     PicturesGuide: "../docs/guide/pictures.md",

@@ -7,6 +7,7 @@
 mod requirements;
 
 mod physics {
+    mod adjoint;
     mod cloud;
     mod common;
     mod meshes;

@@ -387,7 +387,7 @@ fn gradients_flow_through_sampled_arrays() {
         let start = start.require_grad();
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4)).sample("tau", &field);
         let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
-        assert_eq!(tracks.summary().unwrap().engine, Engine::Tensor);
+        assert_eq!(tracks.summary().unwrap().engine, Engine::Fused);
         let last = tracks.array("tau").unwrap().narrow(2, 3, 1).sum();
         let gradients = rows(start.grad(&last.backward()).unwrap());
         assert_below(&machine.to_string(), distance(&gradients, &[[-1.0, -3.0, 1.5]; 6]), 1e-12);

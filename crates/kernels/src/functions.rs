@@ -229,16 +229,23 @@ pub fn advance(
     }
 }
 
-/// All groups of values of a field `[n, groups x 4]` at the positions of `n` particles, at the start of
-/// the segment's first step. The cell of each particle is found once.
+/// The groups of values of a field from a first one on `[n, (groups - first_group) x 4]`, at the
+/// positions of `n` particles, at the start of the segment's first step. The cell of each particle is
+/// found once.
 ///
 /// # Panics
 ///
 /// As [`advance`].
-pub fn sample(particles: Particles, field: &FieldTensors, segment: Segment) -> Tensor<2> {
+pub fn sample(
+    particles: Particles,
+    field: &FieldTensors,
+    first_group: usize,
+    segment: Segment,
+) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as TraceBackend>::sample(
         state(particles),
         primitive(field),
+        first_group,
         segment,
     ))
 }

@@ -9,7 +9,7 @@ use burn::backend::{
 };
 
 /// A field's tensors on a backend. See [`FieldTensors`](crate::FieldTensors) for shapes.
-#[derive(ExtensionType)]
+#[derive(Clone, Debug, ExtensionType)]
 pub struct Sampled<B: Backend> {
     /// Groups of four values, the first of them velocities.
     pub velocity: FloatTensor<B>,
@@ -24,7 +24,7 @@ pub struct Sampled<B: Backend> {
 }
 
 /// Particles on a backend. See [`Particles`](crate::Particles) for shapes.
-#[derive(ExtensionType)]
+#[derive(Clone, Debug, ExtensionType)]
 pub struct State<B: Backend> {
     /// Positions.
     pub position: FloatTensor<B>,
@@ -36,7 +36,7 @@ pub struct State<B: Backend> {
 
 /// Inlet positions and obstacle triangles on a backend. See
 /// [`GeometryTensors`](crate::GeometryTensors) for shapes.
-#[derive(ExtensionType)]
+#[derive(Clone, Debug, ExtensionType)]
 pub struct Geometry<B: Backend> {
     /// Positions of inlets, then the numbers of triangles.
     pub rows: FloatTensor<B>,
@@ -61,8 +61,17 @@ pub struct Advanced<B: Backend> {
     pub log_count: IntTensor<B>,
 }
 
+/// Result of [`TraceBackend::pull_back`].
+#[derive(ExtensionType)]
+pub struct PulledBack<B: Backend> {
+    /// Gradients by [`State::position`].
+    pub position: FloatTensor<B>,
+    /// Gradients by [`Sampled::velocity`].
+    pub velocity: FloatTensor<B>,
+}
+
 /// The operations that burntrace adds to a Burn backend.
-#[backend_extension(Flex, NdArray, Cube: cfg(feature = "cube"))]
+#[backend_extension(Autodiff, Flex, NdArray, Cube: cfg(feature = "cube"))]
 pub trait TraceBackend: Backend {
     /// Advances all particles through all steps of a segment, in one launch.
     fn advance(
@@ -72,10 +81,23 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> Advanced<Self>;
 
-    /// All groups of values at the particles' positions at the start of the segment's first step.
+    /// Gradients by the positions at the start of a launch and by the field's values, from `gradient`, those
+    /// by the positions at its end. Those by the values are a single row unless `by_values` is set.
+    fn pull_back(
+        #[extension_type] state: State<Self>,
+        #[extension_type] field: Sampled<Self>,
+        #[extension_type] geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        by_values: bool,
+        segment: Segment,
+    ) -> PulledBack<Self>;
+
+    /// The groups of values from a first one on, at the particles' positions at the start of the
+    /// segment's first step.
     fn sample(
         #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,
+        first_group: usize,
         segment: Segment,
     ) -> FloatTensor<Self>;
 

@@ -37,6 +37,12 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Whether gradients go back through the launch by [`pull_back`](crate::pull_back).
+    pub fn has_adjoint(&self) -> bool {
+        let varies = self.walk.is_some_and(|walk| walk.varies);
+        self.reinjection.is_none() && self.adaptive.is_none() && !varies
+    }
+
     /// Steps in an unbounded box: no obstacles, no walk, and nothing else beside the field.
     pub fn new(clock: Arc<Clock>, steps: Vec<Step>) -> Self {
         Segment {

@@ -210,7 +210,8 @@ pub struct BenchArgs {
     /// Devices, or `all`; speeds are relative to the first one
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub devices: Vec<String>,
-    /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double
+    /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double, w2-gradient,
+    /// w2-gradient-values, w3-gradient
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
     pub workload: Vec<String>,
     /// Particle counts, such as `1e4,1e6`; override the workload's own

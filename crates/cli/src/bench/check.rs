@@ -14,6 +14,10 @@ pub struct Bounds {
     pub p99: f64,
 }
 
+/// Maximum deviation of a gradient from differences, relative to the largest of them: a few times that of
+/// a CPU in single precision, for paths that diverge.
+pub const GRADIENT_BOUND: f64 = 1e-2;
+
 /// Number of steps within which few paths of long workloads diverge.
 const EARLY: u64 = 50;
 
@@ -30,7 +34,7 @@ const EARLY: u64 = 50;
 /// 99th percentile (to 2e-5), and by the same factors in double precision. After 50 steps they are
 /// close to those on a grid.
 fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
-    match (kind, precision) {
+    match (kind.base(), precision) {
         (_, Precision::F64) => Bounds { median: 1e-14, p99: 1e-13 },
         (_, Precision::F32) if kind.is_long() && steps <= EARLY => {
             Bounds { median: 1e-6, p99: 4e-6 }

@@ -17,6 +17,20 @@ pub enum WorkloadKind {
     W3,
     /// `W3` with twice as many tetrahedra of the same size.
     W3Double,
+    /// `W2` with gradients by the seeds.
+    W2Gradient,
+    /// `W2` with gradients by the values of the field.
+    W2GradientValues,
+    /// `W3` with gradients by the seeds.
+    W3Gradient,
+}
+
+/// What gradients are by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientBy {
+    Seeds,
+    /// The velocities at the nodes.
+    Values,
 }
 
 /// Number of nodes of `w1`.
@@ -36,14 +50,35 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 6] = [
+    pub const ALL: [WorkloadKind; 9] = [
         WorkloadKind::W1,
         WorkloadKind::W2,
         WorkloadKind::W2Sorted,
         WorkloadKind::W2Steady,
         WorkloadKind::W3,
         WorkloadKind::W3Double,
+        WorkloadKind::W2Gradient,
+        WorkloadKind::W2GradientValues,
+        WorkloadKind::W3Gradient,
     ];
+
+    /// What its gradients are by, if it has any.
+    pub fn gradient(self) -> Option<GradientBy> {
+        match self {
+            WorkloadKind::W2Gradient | WorkloadKind::W3Gradient => Some(GradientBy::Seeds),
+            WorkloadKind::W2GradientValues => Some(GradientBy::Values),
+            _ => None,
+        }
+    }
+
+    /// The workload without gradients.
+    pub fn base(self) -> WorkloadKind {
+        match self {
+            WorkloadKind::W2Gradient | WorkloadKind::W2GradientValues => WorkloadKind::W2,
+            WorkloadKind::W3Gradient => WorkloadKind::W3,
+            other => other,
+        }
+    }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -54,6 +89,9 @@ impl WorkloadKind {
             WorkloadKind::W2Steady => "w2-steady",
             WorkloadKind::W3 => "w3",
             WorkloadKind::W3Double => "w3-double",
+            WorkloadKind::W2Gradient => "w2-gradient",
+            WorkloadKind::W2GradientValues => "w2-gradient-values",
+            WorkloadKind::W3Gradient => "w3-gradient",
         }
     }
 
@@ -70,12 +108,15 @@ impl WorkloadKind {
             WorkloadKind::W3Double => {
                 "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2"
             }
+            WorkloadKind::W2Gradient => "as w2, with gradients by the seeds",
+            WorkloadKind::W2GradientValues => "as w2, with gradients by the nodes' velocities",
+            WorkloadKind::W3Gradient => "as w3, with gradients by the seeds",
         }
     }
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        matches!(self, WorkloadKind::W1 | WorkloadKind::W3 | WorkloadKind::W3Double)
+        matches!(self.base(), WorkloadKind::W1 | WorkloadKind::W3 | WorkloadKind::W3Double)
     }
 
     /// Number of RK4 steps of a full run.
@@ -110,7 +151,7 @@ impl WorkloadKind {
 
     /// Times of the frames.
     pub fn times(self) -> Vec<f64> {
-        match self {
+        match self.base() {
             WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
             WorkloadKind::W3 | WorkloadKind::W3Double => evenly_spaced(MESH_FRAMES, 4.0),
             WorkloadKind::W2Steady => vec![0.0],

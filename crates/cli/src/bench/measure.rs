@@ -56,6 +56,9 @@ impl Measurement<'_> {
     }
 
     fn fill(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
+        if let Some(by) = self.workload.kind.gradient() {
+            return self.gradients(by, device, record);
+        }
         let BenchPlan { precision, batch, .. } = *self.plan;
         let count = self.seeds.len();
         let start = Instant::now();
@@ -77,7 +80,7 @@ impl Measurement<'_> {
 
     /// Makes the first call, and the shorter runs that are also checked. Returns the seconds of the
     /// first call.
-    fn first(&self, subject: &Subject, record: &mut Record) -> Result<f64> {
+    pub(super) fn first(&self, subject: &Subject, record: &mut Record) -> Result<f64> {
         let batches = batch::divide(self.seeds, record.batch)?;
         let run = subject.run(&batches, self.steps)?;
         let seconds = run.seconds;

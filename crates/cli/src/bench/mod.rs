@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod data;
 mod flow;
+mod gradient;
 mod kind;
 mod measure;
 mod npy;

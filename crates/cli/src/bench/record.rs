@@ -86,8 +86,21 @@ pub struct Record {
     /// Speed relative to the first device.
     pub ratio_to_first_device: Option<f64>,
     pub bytes: Option<Bytes>,
+    /// Of a workload with gradients.
+    #[serde(flatten)]
+    pub gradient: Option<Gradient>,
     /// Peak memory of the process since the start of this measurement.
     pub host_peak_bytes: Option<u64>,
+}
+
+/// A run with its backward pass.
+#[derive(Clone, Copy, Serialize)]
+pub struct Gradient {
+    /// Its median time over that of the run without gradients.
+    pub times_forward: f64,
+    /// Deviation from differences in double precision, relative to the largest of them.
+    #[serde(rename = "gradient_error")]
+    pub error: f64,
 }
 
 /// Wall time in seconds.
@@ -188,6 +201,7 @@ impl Record {
     /// Removes times and speeds from the record of a wrong result.
     pub fn clear_times(&mut self) {
         self.seconds = None;
+        self.gradient = None;
         self.speed = None;
         self.batches_tried.clear();
     }

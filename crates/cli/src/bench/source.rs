@@ -4,7 +4,7 @@ use super::{
     tetrahedra::Tetrahedra,
     workload::{Nodes, Workload},
 };
-use anyhow::Result;
+use anyhow::{Result, bail};
 use burntrace::{
     CellKind, CellVelocity, Field, FieldOptions, Floats, FrameData, FrameSource, GridField,
     GridSource, MeshField, MeshSource, Placement, PointField, PointSource, Precision, SourceError,
@@ -17,15 +17,32 @@ pub struct OnDevice {
     pub bytes: u64,
 }
 
+/// Loads a grid in double precision, with its velocities times a factor.
+pub fn scaled(workload: &Workload, device: &Device, factor: f64) -> Result<OnDevice> {
+    let field = grid(workload, device, Precision::F64)?;
+    let field = field.with_values(field.values()? * factor)?;
+    Ok(field.into())
+}
+
+impl From<GridField> for OnDevice {
+    fn from(field: GridField) -> Self {
+        OnDevice { bytes: field.bytes(), field: Box::new(field) }
+    }
+}
+
+/// Loads the grid of a workload that has one.
+pub fn grid(workload: &Workload, device: &Device, precision: Precision) -> Result<GridField> {
+    let Nodes::Grid(axis) = &workload.nodes else { bail!("the workload has no grid") };
+    let options = FieldOptions { precision, ..FieldOptions::default() };
+    let mut source = Grid { workload, axes: [axis.clone(), axis.clone(), axis.clone()] };
+    Ok(GridField::load(&mut source, device, &options)?)
+}
+
 /// Loads a workload's field onto a device.
 pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Result<OnDevice> {
     let options = FieldOptions { precision, ..FieldOptions::default() };
     match &workload.nodes {
-        Nodes::Grid(axis) => {
-            let mut source = Grid { workload, axes: [axis.clone(), axis.clone(), axis.clone()] };
-            let field = GridField::load(&mut source, device, &options)?;
-            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
-        }
+        Nodes::Grid(_) => Ok(grid(workload, device, precision)?.into()),
         Nodes::Points(positions) => {
             let mut source = Points { workload, positions };
             let field = PointField::load(&mut source, device, &options, Weighting::Nearest)?;

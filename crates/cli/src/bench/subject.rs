@@ -1,8 +1,8 @@
 //! A workload on a device, ready to trace.
 
-use super::{source::OnDevice, workload::Workload};
+use super::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
-use burntrace::{BoundaryCondition, Seeds, Span, Tracer, burn::tensor::TensorData};
+use burntrace::{BoundaryCondition, Field, Seeds, Span, Tracer, burn::tensor::TensorData};
 use std::time::Instant;
 
 /// A workload on a device, ready to trace.
@@ -22,13 +22,16 @@ pub struct TimedRun {
     positions: Vec<TensorData>,
 }
 
+/// The tracer of a workload.
+pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
+    let wall = if kind.reflects() { BoundaryCondition::Reflect } else { BoundaryCondition::Exit };
+    let span = Span { t0: Some(0.0), dt: Some(kind.dt()), steps: Some(steps), t1: None };
+    Tracer::new(field).all_faces(wall).span(span)
+}
+
 impl Subject<'_> {
     pub fn tracer(&self, steps: u64) -> Tracer<'_> {
-        let kind = self.workload.kind;
-        let wall =
-            if kind.reflects() { BoundaryCondition::Reflect } else { BoundaryCondition::Exit };
-        let span = Span { t0: Some(0.0), dt: Some(kind.dt()), steps: Some(steps), t1: None };
-        Tracer::new(&*self.field.field).all_faces(wall).span(span)
+        tracer(self.workload.kind, &*self.field.field, steps)
     }
 
     /// Traces all batches one after the other. The timing includes reading the last positions back,

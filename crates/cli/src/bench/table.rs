@@ -96,6 +96,12 @@ fn notes(group: &[Record]) -> Vec<String> {
                 bounds(errors)
             )
         }));
+        notes.extend(record.gradient.map(|gradient| {
+            format!(
+                "{name}: with its backward pass {:.1} times as long as without; error of the gradient {:.1e}",
+                gradient.times_forward, gradient.error
+            )
+        }));
         notes.extend(record.message.as_ref().map(|message| format!("{name}: {message}")));
         if record.batch != record.particles || !record.batches_tried.is_empty() {
             notes.push(batches(record));

@@ -40,7 +40,7 @@ impl Workload {
     /// Generates a workload from its formula, or reads its arrays from the folder `data`.
     pub fn new(kind: WorkloadKind, data: Option<&Path>) -> Result<Self> {
         let times = kind.times();
-        let nodes = match (kind, data) {
+        let nodes = match (kind.base(), data) {
             (WorkloadKind::W1, Some(folder)) => Nodes::Points(data::points(folder)?),
             (WorkloadKind::W1, None) => Nodes::Points(scattered()),
             (WorkloadKind::W3, Some(folder)) => Nodes::Tetrahedra(data::tetrahedra(folder)?),
@@ -50,7 +50,7 @@ impl Workload {
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
         let frames = match data {
-            Some(folder) => data::frames(folder, kind, times.len())?,
+            Some(folder) => data::frames(folder, kind.base(), times.len())?,
             None => {
                 let positions = nodes.positions();
                 times.iter().map(|&t| sample(&positions, t)).collect()

@@ -70,7 +70,7 @@ pub(crate) fn samples_from_origin(
             let particles = Particles::at(position.clone());
             let has_holes = sampled.has_gaps();
             let segment = |clock, steps| Segment { has_holes, ..Segment::new(clock, steps) };
-            sampled.values(particles, time, segment)?
+            sampled.values(particles, 0, time, segment)?
         }
     };
     sampled.failure()?;

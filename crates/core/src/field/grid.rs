@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// grid. An axis with a single node is flat: particles do not move along it.
 #[derive(Clone, Debug)]
 pub struct GridField {
-    sampled: Sampled,
+    pub(super) sampled: Sampled,
     shape: GridShape,
 }
 
@@ -83,7 +83,8 @@ impl GridField {
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
         };
-        let Loaded { velocity, stream, traits } = layout.load(input, &time, device, options)?;
+        let Loaded { velocity, stream, traits, layout } =
+            layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let count = nodes.len();
         let nodes = options.precision.data(nodes, [count]);
@@ -103,6 +104,7 @@ impl GridField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            layout,
             lanes,
         };
         Ok(GridField { sampled, shape })

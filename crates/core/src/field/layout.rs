@@ -5,13 +5,14 @@ use super::{
     frames::TimeAxis,
     options::NotFinite,
     source::{FrameData, FrameSource},
+    values::ValueLayout,
 };
 use crate::{Error, Floats, Precision, Result};
 use burntrace_kernels::FieldShape;
 use std::sync::Arc;
 
 /// Components of a velocity and its padding.
-pub(super) const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// What is known of a source from its frames.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +24,7 @@ pub(crate) struct FrameTraits {
 }
 
 /// The source's index of each value, if the field reorders them.
-pub(super) trait Ordered: Send + Sync {
+pub(crate) trait Ordered: std::fmt::Debug + Send + Sync {
     fn order(&self) -> &[usize];
 }
 
@@ -65,6 +66,16 @@ impl Layout {
     /// Rows of a frame: a group of four numbers after another for all nodes or cells.
     pub fn size(&self) -> usize {
         self.lanes.groups() * self.values()
+    }
+
+    /// Where the values of the source are in a frame.
+    pub fn values_of_source(&self) -> ValueLayout {
+        ValueLayout {
+            given: self.given,
+            order: self.order.clone(),
+            flat: self.flat,
+            is_plain: !self.averaged,
+        }
     }
 
     /// The source's index of each value, if it has another order.

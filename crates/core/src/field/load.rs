@@ -7,6 +7,7 @@ use super::{
     options::FieldOptions,
     source::FrameSource,
     stream::Stream,
+    values::ValueLayout,
 };
 use crate::{Error, Result, floats::Floats};
 use burn::tensor::{Device, Tensor};
@@ -43,6 +44,7 @@ pub(super) struct Loaded {
     pub velocity: Tensor<2>,
     pub stream: Option<Arc<Stream>>,
     pub traits: FrameTraits,
+    pub layout: ValueLayout,
 }
 
 impl Layout {
@@ -55,6 +57,7 @@ impl Layout {
         options: &FieldOptions,
     ) -> Result<Loaded> {
         crate::device::check_precision(device, options.precision)?;
+        let given = self.values_of_source();
         let frames = time.clock().frames;
         match (input, options.frames.window(frames)) {
             (Input::Owned(source), Some(window)) => {
@@ -63,7 +66,7 @@ impl Layout {
                     Stream::open(self, source, time.clone(), (device, options), window)?;
                 let placeholder = Floats::zeros(options.precision, LANES);
                 let velocity = placeholder.into_tensor([1, LANES], device);
-                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), traits })
+                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), traits, layout: given })
             }
             (Input::Borrowed(_), Some(_)) => Err(Error::Plan(
                 "frames cannot be streamed from a borrowed source; pass an owned source (`open` \
@@ -87,7 +90,7 @@ impl Layout {
         let (all, traits) = self.read(source, time, options)?;
         let rows = frames * self.size() + 1;
         let velocity = all.into_tensor([rows, LANES], device);
-        Ok(Loaded { velocity, stream: None, traits })
+        Ok(Loaded { velocity, stream: None, traits, layout: self.values_of_source() })
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {

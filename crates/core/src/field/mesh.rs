@@ -47,7 +47,7 @@ pub enum CellVelocity {
 /// functions; velocities that are constant in each cell have zero gradients.
 #[derive(Clone, Debug)]
 pub struct MeshField {
-    sampled: Sampled,
+    pub(super) sampled: Sampled,
     mesh: Arc<Mesh>,
     origins: Arc<Origins>,
     placement: Placement,
@@ -122,7 +122,7 @@ impl MeshField {
             },
         };
         let averages = averages.then_some((&*mesh, &*origins));
-        let Loaded { velocity, stream, traits } =
+        let Loaded { velocity, stream, traits, layout } =
             given.load(layout, &time, (device, options), averages)?;
         let (domain, origin) = (domain(&mesh)?, mesh.origin());
         let groups = lanes.groups();
@@ -137,6 +137,7 @@ impl MeshField {
                 device: device.clone(),
                 precision: options.precision,
                 traits,
+                layout,
                 lanes,
             },
             mesh,
@@ -236,7 +237,7 @@ impl MeshInput<'_> {
 }
 
 /// The indices in the source of the values of a mesh.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct ValueOrder {
     origins: Arc<Origins>,
     placement: Placement,

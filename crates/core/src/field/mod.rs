@@ -18,6 +18,7 @@ mod points;
 mod sampled;
 mod source;
 mod stream;
+mod values;
 
 pub use analytic::{Analytic, FlowFrames};
 pub(crate) use arrays::ArrayLanes;
@@ -30,6 +31,7 @@ pub use function::FieldFn;
 pub use grid::GridField;
 pub(crate) use interface::origin;
 pub use interface::{Field, FromOrigin};
+pub(crate) use layout::LANES;
 pub use mesh::{CellVelocity, MeshField};
 pub use options::{FieldOptions, NotFinite};
 pub use periodic::{PeriodicAxis, PeriodicGrid};

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// faces.
 #[derive(Clone, Debug)]
 pub struct PointField {
-    sampled: Sampled,
+    pub(super) sampled: Sampled,
     shape: PointShape,
 }
 
@@ -94,7 +94,8 @@ impl PointField {
                 + lattice.starts.len() * size_of::<i32>()) as u64,
             position: Arc::new(move |value| positions[value]),
         };
-        let Loaded { velocity, stream, traits } = layout.load(input, &time, device, options)?;
+        let Loaded { velocity, stream, traits, layout } =
+            layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let cells = lattice.starts.len();
         let starts = TensorData::new(lattice.starts, [cells]);
@@ -113,6 +114,7 @@ impl PointField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            layout,
             lanes,
         };
         Ok(PointField { sampled, shape })

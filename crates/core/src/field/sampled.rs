@@ -6,6 +6,7 @@ use super::{
     frames::{Frames, TimeAxis},
     layout::{FrameTraits, LANES},
     stream::{InputSummary, Stream},
+    values::ValueLayout,
 };
 use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
@@ -26,6 +27,8 @@ pub struct Sampled {
     pub(crate) device: Device,
     pub(crate) precision: Precision,
     pub(crate) traits: FrameTraits,
+    /// Where the values of its source are.
+    pub(crate) layout: ValueLayout,
     pub(crate) lanes: ArrayLanes,
 }
 
@@ -142,16 +145,17 @@ impl Sampled {
         self.traits.has_holes || !self.lanes.arrays().is_empty()
     }
 
-    /// All groups of values `[n, groups x 4]` at the positions of particles, measured from the origin,
-    /// by the fused operation. `segment` makes the segment for a clock and a step.
+    /// The groups of values from a first one on `[n, (groups - first_group) x 4]` at the positions of
+    /// particles, measured from the origin, by the fused operation. `segment` makes the segment for a clock and a step.
     pub(crate) fn values(
         &self,
         particles: Particles,
+        first_group: usize,
         time: f64,
         segment: impl FnOnce(Arc<Clock>, Vec<Step>) -> Segment,
     ) -> Result<Tensor<2>> {
         let FrameWindow { tensors, clock, steps } = self.during(&[(time, 0.0)])?;
-        Ok(burntrace_kernels::sample(particles, &tensors, segment(clock, steps)))
+        Ok(burntrace_kernels::sample(particles, &tensors, first_group, segment(clock, steps)))
     }
 
     /// Mask of the positions `[n, 3]`, measured from the origin, that are in the domain or beyond it by

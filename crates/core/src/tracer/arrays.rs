@@ -3,7 +3,7 @@
 use super::{Tracer, check_known, fused, stepper::Stepper};
 use crate::{
     Engine, Error, Field, FieldArray, Floats, Result, device,
-    field::{evaluate, origin, origin_row},
+    field::{LANES, evaluate, origin, origin_row},
     schedule::Schedule,
 };
 use burn::tensor::{Device, Tensor};
@@ -114,7 +114,9 @@ impl<'a> Sampler<'a> {
             let has_velocity = number == 0 && self.velocity && fuses(stepper, *field);
             match has_velocity || needed(number) {
                 false => Ok(None),
-                true if number == 0 => Numbers::of(own_values(stepper, particles, time)?).map(Some),
+                true if number == 0 => {
+                    Numbers::of(own_values(stepper, particles, self.first_group(), time)?).map(Some)
+                }
                 true => Numbers::of(values_of(*field, stepper, particles, time)?).map(Some),
             }
         });
@@ -125,11 +127,19 @@ impl<'a> Sampler<'a> {
             true => Some(stepper.velocity(particles, time)?),
         };
         let places = self.places.iter().zip(&self.arrays);
-        let places: Vec<Place> =
-            places.map(|((field, first), array)| (*field, *first, array.components)).collect();
+        let skipped = |field: usize| if field == 0 { LANES * self.first_group() } else { 0 };
+        let place = |((field, first), array): (&(usize, usize), &FieldArray)| {
+            (*field, first - skipped(*field), array.components)
+        };
+        let places: Vec<Place> = places.map(place).collect();
         let has_arrays = !places.is_empty();
         let arrays = has_arrays.then(|| columns(&values, &places)).transpose()?;
         Ok(Values { velocity, arrays })
+    }
+
+    /// The first group of the traced field's values that is sampled: its velocity, or what follows.
+    fn first_group(&self) -> usize {
+        usize::from(!self.velocity)
     }
 
     /// The values of each array `[n, components]`, from the numbers of all arrays.
@@ -206,20 +216,28 @@ fn fuses(stepper: &Stepper, field: &dyn Field) -> bool {
     stepper.engine == Engine::Fused && field.sampled().is_some()
 }
 
-/// All values of the traced field at the particles' positions.
-fn own_values(stepper: &Stepper, particles: &Particles, time: f64) -> Result<Tensor<2>> {
+/// The values of the traced field from a first group on, at the particles' positions.
+fn own_values(
+    stepper: &Stepper,
+    particles: &Particles,
+    first_group: usize,
+    time: f64,
+) -> Result<Tensor<2>> {
     let field = stepper.field;
     let (Some(sampled), Some(from_origin)) = (field.sampled(), field.origin_view()) else {
         return Err(Error::Arrays("only fields on grids, meshes and points have them".into()));
     };
     if particles.position.device().is_autodiff() {
         let values = from_origin.values_from_origin(particles.coordinates(), time);
-        return sampled.failure().map(|()| values);
+        sampled.failure()?;
+        let [_, width] = values.dims();
+        let first = LANES * first_group;
+        return Ok(values.narrow(1, first, width - first));
     }
     let particles = particles.clone();
     let has_holes = sampled.has_gaps();
     let segment = |clock, steps| Segment { has_holes, ..fused::segment(stepper, clock, steps) };
-    sampled.values(particles, time, segment)
+    sampled.values(particles, first_group, time, segment)
 }
 
 /// All values of a field that is not traced at the particles' positions.

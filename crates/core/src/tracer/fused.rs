@@ -93,7 +93,7 @@ pub(super) fn velocity(
     time: f64,
 ) -> Result<Tensor<2>> {
     let segment = |clock, steps| segment(stepper, clock, steps);
-    Ok(field.values(Particles::at(position), time, segment)?.narrow(1, 0, 3))
+    Ok(field.values(Particles::at(position), 0, time, segment)?.narrow(1, 0, 3))
 }
 
 pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {

@@ -1,6 +1,7 @@
 //! The integration loop: field, seeds, scheme and boundaries in, tracks out.
 
 mod adapt;
+mod adjoint;
 mod arrays;
 mod batches;
 mod boundary;
@@ -336,7 +337,7 @@ impl<'a> Tracer<'a> {
         let obstacle = if self.field.sampled().is_none() {
             Some("the field is not on a grid, a mesh or points, which the fused operation needs")
         } else if is_tracked || self.field.device().is_autodiff() {
-            Some("gradients are tracked, which needs the tensor engine")
+            self.without_adjoint()
         } else {
             None
         };

@@ -1,7 +1,7 @@
 //! A prepared run: everything derived from tracer and seeds before the first step.
 
 use super::{
-    SeedsOutside, Tracer,
+    SeedsOutside, Tracer, adjoint,
     arrays::Sampler,
     batches::Batches,
     boundary::{check_overlap, periods},
@@ -232,9 +232,13 @@ impl<'a> Prepared<'a> {
         let count = rows.count();
         let shift = OriginShift::new(tracer.field);
         let is_split = self.batch < count;
+        let max_steps = match is_tracked && stepper.engine == Engine::Fused {
+            true => adjoint::STEPS,
+            false => stepper::max_steps(count, &device),
+        };
         let mut run = Run {
             tracer,
-            segments: schedule.chunks(stepper::max_steps(count, &device)),
+            segments: schedule.chunks(max_steps),
             schedule: &schedule,
             stepper,
             sampler,

@@ -43,6 +43,11 @@ impl RandomWalk {
         RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
     }
 
+    /// Whether the diffusivity is that of the field.
+    pub(super) fn varies(&self) -> bool {
+        self.varies
+    }
+
     /// Sets the scheme for a diffusivity that varies.
     pub fn scheme(mut self, scheme: WalkScheme) -> Self {
         self.scheme = scheme;

@@ -1,8 +1,9 @@
 //! CubeCL devices: WGPU, Vulkan, CUDA, Metal, ROCm.
 
+use super::through_host;
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Advanced, Geometry, Sampled, State},
+    ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
@@ -17,8 +18,25 @@ impl TraceBackend for CubeBackend {
         cube::advance(state, field, geometry, &segment)
     }
 
-    fn sample(state: State<Self>, field: Sampled<Self>, segment: Segment) -> FloatTensor<Self> {
-        cube::sample(state, field, &segment)
+    /// The host takes the steps again and reverses them: cards have no adjoint yet.
+    fn pull_back(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        by_values: bool,
+        segment: Segment,
+    ) -> PulledBack<Self> {
+        through_host::pull_back(state, field, geometry, (gradient, by_values), segment)
+    }
+
+    fn sample(
+        state: State<Self>,
+        field: Sampled<Self>,
+        first_group: usize,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        cube::sample(state, field, first_group, &segment)
     }
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {

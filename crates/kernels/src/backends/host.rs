@@ -1,9 +1,9 @@
 //! Shared by the CPU backends: tensors that can be borrowed as slices.
 
 use crate::{
-    LOG_INDEX, LOG_POSITION, Segment,
-    cpu::{self, Arrays, Ended, FieldArrays, Real, Slots},
-    ops::{Advanced, Geometry, Sampled, State},
+    LOG_INDEX, LOG_POSITION, POSITION, Segment,
+    cpu::{self, Arrays, Ended, FieldArrays, Position, Real, Slots, adjoint::Taken},
+    ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
 use burn::tensor::Element;
@@ -94,20 +94,89 @@ fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
     ]
 }
 
-/// `TraceBackend::sample` on a CPU backend.
-pub(super) fn sample<B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> T
+/// `TraceBackend::pull_back` on a CPU backend.
+pub(super) fn pull_back<B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    geometry: Geometry<B>,
+    gradient: (T, bool),
+    segment: &Segment,
+) -> PulledBack<B>
 where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
     match state.position.dtype() {
-        DType::F32 => sample_in::<f32, B, T>(state, field, segment),
-        DType::F64 => sample_in::<f64, B, T>(state, field, segment),
+        DType::F32 => pull_back_in::<f32, B, T>(state, field, geometry, gradient, segment),
+        DType::F64 => pull_back_in::<f64, B, T>(state, field, geometry, gradient, segment),
+        dtype => panic!("pull_back: positions have dtype {dtype:?}; use f32 or f64"),
+    }
+}
+
+fn pull_back_in<F, B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    geometry: Geometry<B>,
+    (gradient, by_values): (T, bool),
+    segment: &Segment,
+) -> PulledBack<B>
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (position, record) = (state.position.contiguous(), state.record.contiguous());
+    let (fraction, gradient) = (state.fraction.contiguous(), gradient.contiguous());
+    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
+    // Rests are too small to have gradients of their own.
+    let by_end: &[Position<F>] = cast_slice(gradient.values::<F>());
+    let mut by_position: Vec<[F; 3]> = by_end.iter().map(|[by_position, _]| *by_position).collect();
+    let mut by_velocity = vec![[F::zero(); 4]; 1];
+    with_arrays::<F, B, T>(field, |field| {
+        let taken = Taken {
+            position: cast_slice(position.values::<F>()),
+            record: cast_slice(record.values::<i32>()),
+            fraction: fraction.values(),
+            field,
+            geometry: (cast_slice(rows.values::<F>()), numbers.values::<i32>()),
+            segment,
+        };
+        by_velocity.resize(if by_values { field.velocity.len() } else { 1 }, [F::zero(); 4]);
+        let values = by_values.then_some(&mut by_velocity[..]);
+        cpu::adjoint::pull_back(&taken, &mut by_position, values);
+    });
+    let by_start: Vec<Position<F>> = by_position.iter().map(|by| [*by, [F::zero(); 3]]).collect();
+    let (count, values) = (by_start.len(), by_velocity.len());
+    PulledBack {
+        position: T::of(by_start.into_flattened().into_flattened(), &[count, POSITION]),
+        velocity: T::of(by_velocity.into_flattened(), &[values, 4]),
+    }
+}
+
+/// `TraceBackend::sample` on a CPU backend.
+pub(super) fn sample<B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    first_group: usize,
+    segment: &Segment,
+) -> T
+where
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    match state.position.dtype() {
+        DType::F32 => sample_in::<f32, B, T>(state, field, first_group, segment),
+        DType::F64 => sample_in::<f64, B, T>(state, field, first_group, segment),
         dtype => panic!("sample: positions have dtype {dtype:?}; use f32 or f64"),
     }
 }
 
-fn sample_in<F, B, T>(state: State<B>, field: Sampled<B>, segment: &Segment) -> T
+fn sample_in<F, B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    first_group: usize,
+    segment: &Segment,
+) -> T
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
@@ -115,13 +184,14 @@ where
 {
     let (position, record) = (state.position.contiguous(), state.record.contiguous());
     let (position, record) = (position.values::<F>(), record.values::<i32>());
-    let (positions, groups) = (cast_slice(position), field.groups);
+    let (positions, groups) = (cast_slice(position), first_group..field.groups);
     let count = positions.len();
-    let mut values = vec![[F::zero(); 4]; count * groups];
+    let mut values = vec![[F::zero(); 4]; count * groups.len()];
+    let width = groups.len();
     with_arrays::<F, B, T>(field, |field| {
-        cpu::sample((positions, cast_slice(record)), &mut values, field, segment)
+        cpu::sample((positions, cast_slice(record)), &mut values, (field, groups), segment)
     });
-    T::of(values.into_flattened(), &[count, 4 * groups])
+    T::of(values.into_flattened(), &[count, 4 * width])
 }
 
 /// `TraceBackend::locate` on a CPU backend.

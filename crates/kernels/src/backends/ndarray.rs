@@ -4,7 +4,7 @@
 use super::host::{self, HostTensor};
 use crate::{
     Segment, TraceBackend,
-    ops::{Advanced, Geometry, Sampled, State},
+    ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
 use burn::backend::{
     TensorMetadata,
@@ -24,8 +24,24 @@ impl TraceBackend for NdArray {
         host::advance(state, field, geometry, &segment)
     }
 
-    fn sample(state: State<Self>, field: Sampled<Self>, segment: Segment) -> FloatTensor<Self> {
-        host::sample(state, field, &segment)
+    fn pull_back(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        by_values: bool,
+        segment: Segment,
+    ) -> PulledBack<Self> {
+        host::pull_back(state, field, geometry, (gradient, by_values), &segment)
+    }
+
+    fn sample(
+        state: State<Self>,
+        field: Sampled<Self>,
+        first_group: usize,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        host::sample(state, field, first_group, &segment)
     }
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {

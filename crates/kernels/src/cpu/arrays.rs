@@ -74,16 +74,24 @@ impl<F: Real> Arrays<'_, F> {
 pub(crate) fn tiles<F: Real>(
     arrays: Arrays<'_, F>,
 ) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
-    let position = arrays.position.par_chunks_mut(TILE);
-    let record = arrays.record.par_chunks_mut(TILE);
-    let fraction = arrays.fraction.par_chunks_mut(TILE);
+    chunks(arrays, TILE)
+}
+
+/// Splits the particles into chunks of a size.
+pub(super) fn chunks<F: Real>(
+    arrays: Arrays<'_, F>,
+    size: usize,
+) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
+    let position = arrays.position.par_chunks_mut(size);
+    let record = arrays.record.par_chunks_mut(size);
+    let fraction = arrays.fraction.par_chunks_mut(size);
     let slots = arrays.slots;
     let tiles = position.zip(record).zip(fraction).enumerate();
     tiles.map(move |(k, ((position, record), fraction))| {
         let count = position.len();
         let slots = match slots {
-            Slots::From(first) => Slots::From(first + k * TILE),
-            Slots::Listed(first, slots) => Slots::Listed(first, &slots[k * TILE..][..count]),
+            Slots::From(first) => Slots::From(first + k * size),
+            Slots::Listed(first, slots) => Slots::Listed(first, &slots[k * size..][..count]),
         };
         Arrays { position, record, fraction, slots }
     })

@@ -2,6 +2,7 @@
 
 use super::{
     FieldArrays, Real, Sampler,
+    adjoint::{Differentiable, Shares},
     frame_pair::FramePair,
     lanes::{Eight, Four, Lanes, Vector},
 };
@@ -77,16 +78,22 @@ impl<F: Real> Corner<F> {
     }
 }
 
-impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
-    type Hint = Cell;
+/// The corners of a cell in pairs of x neighbours, interpolated in time: two along y, for each of two
+/// along z.
+type Rows<E> = [E; 4];
 
-    /// Interpolates in time first, then along y and z in pairs of x neighbours, which are
-    /// contiguous in memory and read as one vector; x comes last.
+impl<F: Real> GridSampler<'_, F, Nodes> {
+    /// The corners of the cell of a position, and its coordinates in the cell. Neighbours along x are
+    /// contiguous in memory and read as one vector.
     #[inline(always)]
-    fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {
+    fn rows<L: Lanes<F>>(
+        &self,
+        p: L::Four,
+        pair: &FramePair<F>,
+        last: &mut Cell,
+    ) -> (Rows<L::Eight>, [F; 4]) {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], w) = self.axes.locate::<L>(p, last);
-        let [wx, wy, wz, _] = w.array();
         let base = i + j * sy + k * sz;
         let value = |frame: usize| self.velocity.as_ptr().wrapping_add(frame + base);
         let corner = Corner { frames: [pair.first, pair.second].map(value) };
@@ -102,11 +109,64 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
                 corner.at(sz + sy).row::<L>(pair),
             ]
         };
+        (rows, w.array())
+    }
+
+    /// The value between two neighbours along x.
+    #[inline(always)]
+    fn between<L: Lanes<F>>(&self, [low, high]: [L::Four; 2], w: F) -> L::Four {
+        // On a flat axis, the other corner is a value of another row, which may be a hole.
+        if self.is_flat { low } else { lerp(low, high, L::Four::splat(w)) }
+    }
+}
+
+impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
+    type Hint = Cell;
+
+    /// Interpolates in time first, then along y and z; x comes last.
+    #[inline(always)]
+    fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {
+        let (rows, [wx, wy, wz, _]) = self.rows::<L>(p, pair, last);
+        let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
+        let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
+        self.between::<L>(lerp(near, far, L::Eight::splat(wz)).halves(), wx)
+    }
+}
+
+impl<F: Real> Differentiable<F> for GridSampler<'_, F, Nodes> {
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        p: L::Four,
+        pair: &FramePair<F>,
+        last: &mut Cell,
+    ) -> (L::Four, [L::Four; 3]) {
+        let (rows, [wx, wy, wz, _]) = self.rows::<L>(p, pair, last);
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
         let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
         let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
-        // On a flat axis, the other corner is a value of another row, which may be a hole.
-        if self.is_flat { low } else { lerp(low, high, L::Four::splat(wx)) }
+        let along_y = lerp(rows[1] - rows[0], rows[3] - rows[2], L::Eight::splat(wz)).halves();
+        let along_z = (far - near).halves();
+        let [x, y, z] = self.axes.rates(super::three(p.array()), last).map(L::Four::splat);
+        let along_x = if self.is_flat { L::Four::splat(F::zero()) } else { high - low };
+        let slopes =
+            [along_x * x, self.between::<L>(along_y, wx) * y, self.between::<L>(along_z, wx) * z];
+        (self.between::<L>([low, high], wx), slopes)
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(&self, p: L::Four, last: &mut Cell, shares: &mut Shares<F>) {
+        let [sx, sy, sz] = self.strides;
+        let ([i, j, k], w) = self.axes.locate::<L>(p, last);
+        let [x, y, z, _] = w.array().map(|w| [F::one() - w, w]);
+        let base = i + j * sy + k * sz;
+        (shares.cell, shares.count) = (Some(base), 8);
+        for corner in 0..8 {
+            let [a, b, c] = [corner & 1, corner >> 1 & 1, corner >> 2];
+            // On a flat axis, the other corner is the same value with weight 0.
+            shares.values[corner] = base + a * sx + b * sy + c * sz;
+            shares.weights[corner] = x[a] * y[b] * z[c];
+        }
     }
 }
 
@@ -118,6 +178,25 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
         let [_, sy, sz] = self.strides;
         let ([i, j, k], _) = self.axes.locate::<L>(p, last);
         super::frame_pair::blend::<F, L>(self.velocity, i + j * sy + k * sz, pair)
+    }
+}
+
+impl<F: Real> Differentiable<F> for GridSampler<'_, F, Cells> {
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        p: L::Four,
+        pair: &FramePair<F>,
+        last: &mut Cell,
+    ) -> (L::Four, [L::Four; 3]) {
+        (self.sample::<L>(p, pair, last), [L::Four::splat(F::zero()); 3])
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(&self, p: L::Four, last: &mut Cell, shares: &mut Shares<F>) {
+        let [_, sy, sz] = self.strides;
+        let ([i, j, k], _) = self.axes.locate::<L>(p, last);
+        shares.only(i + j * sy + k * sz);
     }
 }
 
@@ -172,6 +251,38 @@ impl<'a, F: Real> Axes<'a, F> {
         let g = g.clamp(zero, L::Four::new(self.last_node));
         let [i, j, k, _] = cell.as_i32();
         ([i as usize, j as usize, k as usize], g - cell.trunc())
+    }
+}
+
+impl<F: Real> Axes<'_, F> {
+    /// Derivatives of the coordinates in a cell by the position: 0 on flat axes, and beyond the ends of
+    /// an axis, to which positions are clamped.
+    #[inline(always)]
+    fn rates(&self, p: [F; 3], [i, j, k]: &Cell) -> [F; 3] {
+        if let Some(tables) = &self.tables {
+            return [
+                rate(tables[0], p[0], *i),
+                rate(tables[1], p[1], *j),
+                rate(tables[2], p[2], *k),
+            ];
+        }
+        let mut rates = [F::zero(); 3];
+        for d in 0..3 {
+            let g = (p[d] - self.origin[d]) * self.per_pitch[d];
+            let is_inside = F::zero() <= g && g <= self.last_node[d];
+            rates[d] = if is_inside { self.per_pitch[d] } else { F::zero() };
+        }
+        rates
+    }
+}
+
+/// The derivative of the coordinate in a cell of an axis.
+#[inline(always)]
+fn rate<F: Real>(nodes: &[F], x: F, cell: usize) -> F {
+    let [Some(first), Some(last)] = [nodes.first(), nodes.last()] else { return F::zero() };
+    match nodes.get(cell + 1) {
+        Some(end) if *first <= x && x <= *last => F::one() / (*end - nodes[cell]),
+        _ => F::zero(),
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) use simplices::Simplices;
 
 use super::{
     FieldArrays, Real, Sampler,
+    adjoint::{Differentiable, Shares},
     frame_pair::{FramePair, blend},
     lanes::{Four, Lanes, Portable, Vector},
     launch::{Clipped, Region, on_path},
@@ -59,6 +60,18 @@ pub(super) trait CellGeometry<F: Real>: Sync {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> L::Four;
+
+    /// The derivatives of the mean along x, y and z.
+    fn slopes<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [L::Four; 3];
+
+    /// The nodes of a cell, and their weights at coordinates in it.
+    fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>);
 
     /// The boundary face of a cell that a position is farthest beyond, if any.
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize>;
@@ -271,6 +284,44 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
 
     fn cells(hint: &mut CellHint<F>) -> Option<&mut CellHint<F>> {
         Some(hint)
+    }
+}
+
+impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        p: L::Four,
+        pair: &FramePair<F>,
+        hint: &mut CellHint<F>,
+    ) -> (L::Four, [L::Four; 3]) {
+        let zero = L::Four::splat(F::zero());
+        let (cell, at) = self.locate_sample::<L>(p, hint);
+        if cell == 0 {
+            return (zero, [zero; 3]);
+        }
+        let (cell, geometry) = (cell as usize - 1, &self.mesh.geometry);
+        match self.placement {
+            Placement::Nodes => (
+                geometry.mean::<L>(self.values, cell, at, pair),
+                geometry.slopes::<L>(self.values, cell, at, pair),
+            ),
+            Placement::Cells => (blend::<F, L>(self.values, cell, pair), [zero; 3]),
+        }
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>, shares: &mut Shares<F>) {
+        let (cell, at) = self.locate_sample::<L>(p, hint);
+        if cell == 0 {
+            shares.count = 0;
+            return;
+        }
+        let cell = cell as usize - 1;
+        match self.placement {
+            Placement::Nodes => self.mesh.geometry.shares::<L>(cell, at, shares),
+            Placement::Cells => shares.only(cell),
+        }
     }
 }
 

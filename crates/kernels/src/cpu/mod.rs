@@ -2,6 +2,7 @@
 //! pool, compiled for the widest vectors that the processor supports.
 
 mod adapt;
+pub(crate) mod adjoint;
 mod arrays;
 pub(crate) mod dual;
 mod frame_pair;
@@ -33,6 +34,7 @@ use crate::{
     physics::{features::Features, tables::Tables},
     scheme::Tableau,
 };
+use adjoint::Differentiable;
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
@@ -76,14 +78,8 @@ struct Advance<'a, F> {
 }
 
 impl<F: Real> WithSampler<F> for Advance<'_, F> {
-    fn run<S: Sampler<F>>(self, sampler: S) {
-        match self.segment.scheme {
-            Scheme::Euler => self.run_scheme::<S, Euler>(&sampler),
-            Scheme::Midpoint => self.run_scheme::<S, Midpoint>(&sampler),
-            Scheme::Heun => self.run_scheme::<S, Heun>(&sampler),
-            Scheme::Rk4 => self.run_scheme::<S, Rk4>(&sampler),
-            Scheme::DormandPrince => self.run_scheme::<S, DormandPrince>(&sampler),
-        }
+    fn run<S: Differentiable<F>>(self, sampler: S) {
+        with_method!(self.segment.scheme, M => self.run_scheme::<S, M>(&sampler));
     }
 }
 
@@ -126,6 +122,26 @@ pub(crate) trait Method {
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
 }
 
+/// Evaluates an expression with a scheme as a type.
+macro_rules! with_method {
+    ($scheme:expr, $method:ident => $body:expr) => {{
+        macro_rules! with {
+            ($type:ident) => {{
+                type $method = $crate::cpu::$type;
+                $body
+            }};
+        }
+        match $scheme {
+            $crate::Scheme::Euler => with!(Euler),
+            $crate::Scheme::Midpoint => with!(Midpoint),
+            $crate::Scheme::Heun => with!(Heun),
+            $crate::Scheme::Rk4 => with!(Rk4),
+            $crate::Scheme::DormandPrince => with!(DormandPrince),
+        }
+    }};
+}
+use with_method;
+
 macro_rules! methods {
     ($($name:ident)*) => {$(
         struct $name;
@@ -141,12 +157,12 @@ macro_rules! methods {
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
 
-/// Samples all groups of a field at the positions of particles, at the start of the segment's first
+/// Samples groups of a field at the positions of particles, at the start of the segment's first
 /// step.
 pub(crate) fn sample<F: Real>(
     (position, record): (&[Position<F>], &[Record]),
     values: &mut [[F; 4]],
-    field: &FieldArrays<F>,
+    (field, groups): (&FieldArrays<F>, Range<usize>),
     segment: &Segment,
 ) {
     if segment.steps.is_empty() {
@@ -158,8 +174,8 @@ pub(crate) fn sample<F: Real>(
     let launch = data.launch(None);
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
-    let groups = field.shape.values_per_frame();
-    let groups = (0..field.groups).map(|group| from_value(&pair, group * groups)).collect();
+    let size = field.shape.values_per_frame();
+    let groups = groups.map(|group| from_value(&pair, group * size)).collect();
     let work = Sample { position, record, values, walls, groups };
     field.with_sampler(segment.clock.frames, work);
 }
@@ -185,7 +201,7 @@ struct Sample<'a, F: Real> {
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
-    fn run<S: Sampler<F>>(self, sampler: S) {
+    fn run<S: Differentiable<F>>(self, sampler: S) {
         let (walls, groups, sampler) = (&self.walls, self.groups.as_slice(), &sampler);
         let values = self.values.par_chunks_mut(TILE * groups.len());
         let tiles = self.position.par_chunks(TILE).zip(self.record.par_chunks(TILE)).zip(values);

@@ -82,12 +82,29 @@ impl Order {
             return None;
         }
         let bins = Bins::new(arrays.position);
-        let continues = |record: &Record| record.status == ACTIVE || record.status == WAITING;
         let particles = arrays.position.par_iter().zip(&*arrays.record);
         let bin_of: Vec<u32> = particles
             .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
             .collect();
         Some(Order { from: sort(&bin_of, bins.count as usize) })
+    }
+
+    /// The particles that have not ended, in their own order.
+    pub fn unsorted<F: Real>(arrays: &Arrays<F>) -> Self {
+        let rows = arrays.record.iter().enumerate().filter(|(_, record)| continues(record));
+        Order { from: rows.map(|(i, _)| i as u32).collect() }
+    }
+
+    /// Numbers of the particles in this order.
+    pub fn take<T: Copy>(&self, all: &[T]) -> Vec<T> {
+        self.from.iter().map(|i| all[*i as usize]).collect()
+    }
+
+    /// Writes numbers in this order back to their rows.
+    pub fn put<T: Copy>(&self, ordered: &[T], all: &mut [T]) {
+        for (i, number) in self.from.iter().zip(ordered) {
+            all[*i as usize] = *number;
+        }
     }
 
     /// The particles in this order.
@@ -128,6 +145,11 @@ impl<F> Ordered<'_, F> {
             slots: self.slots,
         }
     }
+}
+
+/// Whether a particle has not ended.
+fn continues(record: &Record) -> bool {
+    record.status == ACTIVE || record.status == WAITING
 }
 
 /// The bounding box of the particles, divided into bins along a Z-order curve, so that consecutive

@@ -218,7 +218,7 @@ impl<F: Real> Surroundings<F> {
 }
 
 /// The start of a path, moved off a wall beyond which it is by rounding; `None` if it is in no cell.
-fn pulled_in<F: Real>(
+pub(super) fn pulled_in<F: Real>(
     launch: &Launch<F>,
     mut from: [F; 3],
     cell: i32,
@@ -235,7 +235,7 @@ fn pulled_in<F: Real>(
 }
 
 /// The last point in a mesh on a path, with its derivatives.
-fn clipped<F: Real>(
+pub(super) fn clipped<F: Real>(
     launch: &Launch<Dual<F>>,
     from: [F; 3],
     to: [F; 3],
@@ -292,7 +292,12 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
 }
 
 /// The end of a path with its derivatives.
-fn replayed<F: Real>(launch: &Launch<Dual<F>>, from: [F; 3], to: [F; 3], cell: i32) -> PathEnd {
+pub(super) fn replayed<F: Real>(
+    launch: &Launch<Dual<F>>,
+    from: [F; 3],
+    to: [F; 3],
+    cell: i32,
+) -> PathEnd {
     let (from, to) = variables(from, to);
     let mut hint = known(cell);
     hint.base = cell;

@@ -2,6 +2,7 @@
 
 use super::{
     Real,
+    adjoint::Differentiable,
     frame_pair::FramePair,
     grid::{Cells, GridSampler, Nodes},
     lanes::Lanes,
@@ -73,7 +74,7 @@ pub(crate) trait Sampler<F: Real>: Sync {
 
 /// A computation to be compiled for each kind of sampler.
 pub(crate) trait WithSampler<F: Real> {
-    fn run<S: Sampler<F>>(self, sampler: S);
+    fn run<S: Differentiable<F>>(self, sampler: S);
 }
 
 impl<F: Real> FieldArrays<'_, F> {

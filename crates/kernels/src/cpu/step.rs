@@ -69,6 +69,18 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         self.ends.map(EndLog::into_log).unwrap_or_default()
     }
 
+    /// Samples with the drift, if there is one.
+    #[inline(always)]
+    pub fn with_drift<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
+        if self.adds { self.add(samples) } else { samples }
+    }
+
+    /// Whether the square of a speed is below the threshold.
+    #[inline(always)]
+    pub fn is_stagnant(&self, square: F) -> bool {
+        square < self.stagnant
+    }
+
     /// Masks samples and adds the drift.
     #[cold]
     #[inline(never)]
@@ -254,9 +266,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
             self.k.as_mut()[N][g] =
                 self.sampler.sample::<L>(at, &self.pairs[N], &mut self.hints[g]);
         }
-        if self.context.adds {
-            self.k.as_mut()[N] = self.context.add(self.k.as_ref()[N]);
-        }
+        self.k.as_mut()[N] = self.context.with_drift(self.k.as_ref()[N]);
     }
 
     #[inline(always)]
@@ -307,7 +317,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         if self.context.stagnant > F::zero() {
             for g in 0..G {
                 let [u, v, w, _] = self.mean_velocity(g).array();
-                result.slow[g] = u * u + v * v + w * w < self.context.stagnant;
+                result.slow[g] = self.context.is_stagnant(u * u + v * v + w * w);
             }
         }
         result

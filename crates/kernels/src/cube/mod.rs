@@ -173,6 +173,7 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
 pub(crate) fn sample(
     state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
+    first_group: usize,
     segment: &Segment,
 ) -> CubeTensor {
     let form = (Form::new(&field, segment), Features::new(&field.shape, segment));
@@ -180,7 +181,7 @@ pub(crate) fn sample(
     let client = position.client.clone();
     let (count, dtype) = (position.meta.shape()[0], position.dtype);
     let tables = Tables::new((&field.shape, field.groups), segment, 0);
-    let shape = [count, 4 * field.groups].into();
+    let shape = [count, 4 * (field.groups - first_group)].into();
     let values = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
     let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(
@@ -190,6 +191,7 @@ pub(crate) fn sample(
         position.into_buffer_arg(),
         into_contiguous(state.record).into_buffer_arg(),
         values.clone().into_buffer_arg(),
+        first_group,
         buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),
     );

@@ -144,12 +144,14 @@ fn accepts<F: Float>(
     is_accepted
 }
 
-/// All groups of values at the particles' positions, at the start of the first step.
+/// The groups of values from a first one on at the particles' positions, at the start of the first
+/// step.
 #[cube(launch)]
 pub(super) fn sample_kernel<F: Float>(
     position: &[F],
     record: &[i32],
     output: &mut [F],
+    first: usize,
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -166,12 +168,12 @@ pub(super) fn sample_kernel<F: Float>(
     let mut hint = recall::<F>(launch, select(has_cell, record[RECORD * i + LOCATION], 0i32));
     let size = launch.int(GROUP_SIZE) as usize;
     let groups = launch.int(FRAME_SIZE) as usize / size;
-    for group in 0..groups {
+    for group in first..groups {
         let pair = from_value::<F>(&at, group * size);
         let v = sample::<F>(launch, p, &pair, &mut hint);
         #[unroll]
         for d in 0..4usize {
-            output[4 * (groups * i + group) + d] = v.extract(d);
+            output[4 * ((groups - first) * i + group - first) + d] = v.extract(d);
         }
     }
 }

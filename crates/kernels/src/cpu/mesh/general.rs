@@ -11,7 +11,9 @@ use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
-        FieldArrays, Real, four,
+        FieldArrays, Real,
+        adjoint::Shares,
+        four,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
         three,
@@ -56,6 +58,12 @@ impl<'a, F: Real> General<'a, F> {
     #[inline(always)]
     fn kind(&self, cell: usize) -> &Kind<F> {
         &self.kinds[self.heads[cell][0] as usize]
+    }
+
+    #[inline(always)]
+    fn nodes_of(&self, cell: usize) -> &[i32] {
+        let start = self.heads[cell][1] as usize;
+        &self.nodes[start..start + self.kind(cell).nodes]
     }
 
     /// The linear coordinates of a position, and the tolerance of the cell.
@@ -135,17 +143,41 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> L::Four {
-        let kind = self.kind(cell);
-        let weights = kind.weights::<L>(three(at.array()));
-        let start = self.heads[cell][1] as usize;
-        let nodes = &self.nodes[start..start + kind.nodes];
-        let mean = sum::<F, L>(values, nodes, &weights, pair.first);
-        let mean = mean * L::Four::splat(pair.first_weight);
-        if pair.second_weight == F::zero() {
-            return mean;
+        let weights = self.kind(cell).weights::<L>(three(at.array()));
+        mean_of::<F, L>(values, self.nodes_of(cell), &weights, pair)
+    }
+
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        let at = three(at.array());
+        let nodes = self.nodes_of(cell);
+        let weights = self.kind(cell).weight_slopes::<L>(at);
+        let by = |d: usize| mean_of::<F, L>(values, nodes, &weights[d], pair).array();
+        let [r, s, t] = [by(0), by(1), by(2)];
+        let jet = (self.heads[cell][3] != 0).then(|| self.jet::<L>(cell, Vec3(at)));
+        let [_, x, y, z] = &self.records[cell];
+        let columns = [x, y, z].map(|column| Vec3(three(*column)));
+        let mut slopes = [[F::zero(); 4]; 3];
+        for c in 0..3 {
+            let gradient = Vec3([r[c], s[c], t[c]]);
+            let linear = jet.as_ref().map_or(gradient, |jet| to_linear(gradient, jet));
+            for d in 0..3 {
+                slopes[d][c] = dot(linear, columns[d]);
+            }
         }
-        let second = sum::<F, L>(values, nodes, &weights, pair.second);
-        second.fma(L::Four::splat(pair.second_weight), mean)
+        slopes.map(L::Four::new)
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
+        let weights = self.kind(cell).weights::<L>(three(at.array()));
+        shares.of_cell(cell, self.nodes_of(cell), &weights);
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
@@ -163,6 +195,23 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
         let [_, x, y, z] = &self.records[cell];
         ([x, y, z].map(|column| dot(gradient, Vec3(three(*column)))), tolerance)
     }
+}
+
+/// The weighted sum of the values at some nodes, interpolated in time.
+#[inline(always)]
+fn mean_of<F: Real, L: Lanes<F>>(
+    values: &[[F; 4]],
+    nodes: &[i32],
+    weights: &[F],
+    pair: &FramePair<F>,
+) -> L::Four {
+    let mean = sum::<F, L>(values, nodes, weights, pair.first);
+    let mean = mean * L::Four::splat(pair.first_weight);
+    if pair.second_weight == F::zero() {
+        return mean;
+    }
+    let second = sum::<F, L>(values, nodes, weights, pair.second);
+    second.fma(L::Four::splat(pair.second_weight), mean)
 }
 
 /// The weighted sum of the values at some nodes of one frame.

@@ -6,6 +6,7 @@ use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
         FieldArrays, Real,
+        adjoint::Shares,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
     },
@@ -51,6 +52,23 @@ impl<'a, F: Real> Simplices<'a, F> {
         if self.corners == 3 { sum } else { L::Four::new(values[d]).fma(at.spread::<3>(), sum) }
     }
 
+    /// The weighted sum of the values at some nodes, interpolated in time.
+    #[inline(always)]
+    fn mean_of<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        nodes: &[i32; 4],
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> L::Four {
+        let mean = self.sum::<L>(values, nodes, at, pair.first) * L::Four::splat(pair.first_weight);
+        if pair.second_weight == F::zero() {
+            return mean;
+        }
+        let second = self.sum::<L>(values, nodes, at, pair.second);
+        second.fma(L::Four::splat(pair.second_weight), mean)
+    }
+
     #[inline(always)]
     fn weights<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> (L::Four, L::Four) {
         let [origin, x, y, z] = &self.records[cell];
@@ -86,13 +104,27 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> L::Four {
+        self.mean_of::<L>(values, &self.links[cell][0], at, pair)
+    }
+
+    /// The weights are linear, and their derivatives the records of the cell.
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        _: L::Four,
+        pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        let [_, x, y, z] = &self.records[cell];
         let nodes = &self.links[cell][0];
-        let mean = self.sum::<L>(values, nodes, at, pair.first) * L::Four::splat(pair.first_weight);
-        if pair.second_weight == F::zero() {
-            return mean;
-        }
-        let second = self.sum::<L>(values, nodes, at, pair.second);
-        second.fma(L::Four::splat(pair.second_weight), mean)
+        let along = |axis: &[F; 4]| self.mean_of::<L>(values, nodes, L::Four::new(*axis), pair);
+        [along(x), along(y), along(z)]
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
+        shares.of_cell(cell, &self.links[cell][0][..self.corners], &at.array());
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {

@@ -5,6 +5,7 @@ use crate::{
     MAX_NEIGHBOURS, PointShape,
     cpu::{
         FieldArrays, Real, Sampler,
+        adjoint::{Differentiable, Shares},
         frame_pair::{FramePair, blend},
         lanes::{Eight, Four, Lanes, Vector},
         three,
@@ -147,5 +148,59 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
             weights += weight;
         }
         sum * L::Four::splat(F::one() / weights)
+    }
+}
+
+impl<F: Real> Differentiable<F> for InverseDistance<'_, F> {
+    /// The derivative of a weight `s^(-p/2)` of the squared distance `s` is `-p / s` times the weight and
+    /// the offset from the node. At a node it is zero for powers above 1.
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        pair: &FramePair<F>,
+        hint: &mut LastReach<F>,
+    ) -> (L::Four, [L::Four; 3]) {
+        let mean = self.sample::<L>(position, pair, hint);
+        let position = self.cloud.search_position(three(position.array()));
+        let found = self.neighbours::<L>(position, hint);
+        let mut slopes = [L::Four::splat(F::zero()); 3];
+        if found.square[0] == F::zero() {
+            return (mean, slopes);
+        }
+        let mut weights = F::zero();
+        for n in 0..self.neighbours {
+            let (square, node) = (found.square[n], found.node[n] as usize);
+            let weight = self.weight(found.square[0], square);
+            let deviation = blend::<F, L>(self.velocity, node, pair) - mean;
+            let factor = -(self.half_power + self.half_power) * weight / square;
+            for d in 0..3 {
+                let offset = (position[d] - self.cloud.axes[d][node]) * self.cloud.counts[d];
+                slopes[d] = deviation.fma(L::Four::splat(factor * offset), slopes[d]);
+            }
+            weights += weight;
+        }
+        (mean, slopes.map(|slope| slope * L::Four::splat(F::one() / weights)))
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        hint: &mut LastReach<F>,
+        shares: &mut Shares<F>,
+    ) {
+        let position = self.cloud.search_position(three(position.array()));
+        let found = self.neighbours::<L>(position, hint);
+        (shares.cell, shares.count) = (None, self.neighbours);
+        let mut sum = F::zero();
+        for n in 0..self.neighbours {
+            shares.values[n] = found.node[n] as usize;
+            shares.weights[n] = self.weight(found.square[0], found.square[n]);
+            sum += shares.weights[n];
+        }
+        for weight in &mut shares.weights[..self.neighbours] {
+            *weight /= sum;
+        }
     }
 }

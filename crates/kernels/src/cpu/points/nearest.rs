@@ -5,6 +5,7 @@ use crate::{
     PointShape,
     cpu::{
         FieldArrays, Real, Sampler,
+        adjoint::{Differentiable, Shares},
         frame_pair::{FramePair, blend},
         lanes::{Eight, Four, Lanes, Vector},
         three,
@@ -133,5 +134,28 @@ impl<F: Real> Sampler<F> for Nearest<'_, F> {
         let position = self.cloud.search_position(three(position.array()));
         let node = self.node::<L>(position, hint);
         blend::<F, L>(self.velocity, node, pair)
+    }
+}
+
+impl<F: Real> Differentiable<F> for Nearest<'_, F> {
+    #[inline(always)]
+    fn slopes<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        pair: &FramePair<F>,
+        hint: &mut LastSearch<F>,
+    ) -> (L::Four, [L::Four; 3]) {
+        (self.sample::<L>(position, pair, hint), [L::Four::splat(F::zero()); 3])
+    }
+
+    #[inline(always)]
+    fn shares<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        hint: &mut LastSearch<F>,
+        shares: &mut Shares<F>,
+    ) {
+        let position = self.cloud.search_position(three(position.array()));
+        shares.only(self.node::<L>(position, hint));
     }
 }

@@ -117,15 +117,28 @@ impl<F: Real> Kind<F> {
     /// The weights of the nodes at a point, which sum to 1.
     #[inline(always)]
     pub fn weights<L: Lanes<F>>(&self, at: [F; 3]) -> [F; ROOM] {
-        let mut weights = [F::zero(); ROOM];
         let powers = Powers::new(at);
+        self.sums::<L>(|exponents| powers.term(exponents))
+    }
+
+    /// The derivatives of the weights with respect to r, s and t.
+    #[inline(always)]
+    pub fn weight_slopes<L: Lanes<F>>(&self, at: [F; 3]) -> [[F; ROOM]; 3] {
+        let powers = Powers::new(at);
+        [1, 2, 3].map(|d| self.sums::<L>(|exponents| powers.jet(exponents)[d]))
+    }
+
+    /// For each node, the sum of its coefficients times a function of their terms.
+    #[inline(always)]
+    fn sums<L: Lanes<F>>(&self, term_of: impl Fn(&[u8; 3]) -> F) -> [F; ROOM] {
+        let mut weights = [F::zero(); ROOM];
         let mut start = 0;
         while start < self.nodes {
             let mut sum = L::Eight::splat(F::zero());
             // By index: an iterator call might not be inlined.
             for j in 0..self.exponents.len() {
                 let row = &self.coefficients[j][start / WIDTH];
-                let term = powers.term(&self.exponents[j]);
+                let term = term_of(&self.exponents[j]);
                 sum = L::Eight::new(row).fma(L::Eight::splat(term), sum);
             }
             weights[start..start + WIDTH].copy_from_slice(&sum.array());

@@ -1,0 +1,380 @@
+//! Fields made from tensors and functions, and the exchange of a field's values.
+
+use super::{
+    GridField, MeshField, PointField,
+    layout::{LANES, Ordered},
+    mesh::CellVelocity,
+    options::FieldOptions,
+    sampled::Sampled,
+    source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError},
+};
+use crate::{Error, Floats, Precision, Result, mesh::Cells};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burntrace_kernels::{Placement, Weighting};
+use std::sync::Arc;
+
+/// Where the values of a source are in a frame on the device.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueLayout {
+    /// Values in a frame of the source.
+    pub given: usize,
+    /// The source's index of each value, if the field reorders them.
+    pub order: Option<Arc<dyn Ordered>>,
+    /// Flat axes, on which the component of the velocity is dropped.
+    pub flat: [bool; 3],
+    /// Whether a frame is made of its source's values and nothing else, without averages.
+    pub is_plain: bool,
+}
+
+impl Sampled {
+    /// The field with other velocities `[frames, values, 3]`, in the order of its source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrays`] for another shape, precision or device, and for a field that streams its frames,
+    /// averages them, or has arrays or diffusivities beside the velocity.
+    pub(crate) fn with_values(&self, values: Tensor<3>) -> Result<Sampled> {
+        self.check_values(&values)?;
+        let [frames, given, _] = values.dims();
+        let beside = (&values.device(), values.dtype());
+        let ValueLayout { order, flat, .. } = &self.layout;
+        let mut values = match order {
+            Some(order) => values.select(1, indices(order.order(), beside.0)),
+            None => values,
+        };
+        if flat.contains(&true) {
+            let kept = flat.map(|is_flat| if is_flat { 0.0 } else { 1.0 });
+            values = values * Tensor::<3>::from_data([[kept]], beside);
+        }
+        let count = order.as_ref().map_or(given, |order| order.order().len());
+        let padding = Tensor::zeros([frames, count, 1], beside);
+        let rows = Tensor::cat(vec![values, padding], 2).reshape([frames * count, LANES]);
+        let velocity = Tensor::cat(vec![rows, Tensor::zeros([1, LANES], beside)], 0);
+        let mut sampled = self.clone();
+        sampled.device = velocity.device();
+        sampled.tensors.velocity = velocity;
+        Ok(sampled)
+    }
+
+    /// Velocities `[frames, values, 3]` in the order of the source.
+    fn source_values(&self) -> Result<Tensor<3>> {
+        self.check_plain()?;
+        let frames = self.time.clock().frames;
+        let count = self.tensors.rows_per_frame();
+        let rows = self.tensors.velocity.clone().slice([0..frames * count, 0..3]);
+        let values = rows.reshape([frames, count, 3]);
+        let Some(order) = &self.layout.order else { return Ok(values) };
+        // A last row for values that the field does not have.
+        let beside = (&values.device(), values.dtype());
+        let values = Tensor::cat(vec![values, Tensor::zeros([frames, 1, 3], beside)], 1);
+        let mut places = vec![count; self.layout.given];
+        for (place, source) in order.order().iter().enumerate() {
+            places[*source] = place;
+        }
+        Ok(values.select(1, indices(&places, beside.0)))
+    }
+
+    fn check_plain(&self) -> Result<()> {
+        let problem = if self.stream.is_some() {
+            "its frames are streamed; load all of them (`Frames::All`)"
+        } else if !self.layout.is_plain {
+            "its velocities are averages of cells; give velocities at the points"
+        } else if self.tensors.groups > 1 || self.traits.has_diffusivity || !self.lanes.has_velocity
+        {
+            "it has other quantities than a velocity; load it from a source without them"
+        } else {
+            return Ok(());
+        };
+        Err(Error::Arrays(format!("the field has no velocities to exchange: {problem}")))
+    }
+
+    fn check_values(&self, values: &Tensor<3>) -> Result<()> {
+        self.check_plain()?;
+        let expected = [self.time.clock().frames, self.layout.given, 3];
+        let (dtype, found) = (self.precision.dtype(), values.dims());
+        let is_here = values.device() == self.device;
+        if found == expected && values.dtype() == dtype && is_here {
+            return Ok(());
+        }
+        Err(Error::Arrays(format!(
+            "the velocities are {found:?} in {:?} on {:?}; give [frames, values, 3] = {expected:?} in \
+             {dtype:?} on {:?}",
+            values.dtype(),
+            values.device(),
+            self.device
+        )))
+    }
+}
+
+/// Indices as a tensor.
+fn indices(indices: &[usize], device: &Device) -> Tensor<1, Int> {
+    let numbers: Vec<i32> = indices.iter().map(|i| *i as i32).collect();
+    Tensor::from_data(TensorData::new(numbers, [indices.len()]), (device, DType::I32))
+}
+
+/// Frames on the host.
+struct HostFrames {
+    times: Vec<f64>,
+    velocity: Vec<Floats>,
+}
+
+impl HostFrames {
+    /// The frames of velocities `[frames, values, 3]`.
+    fn of_tensor(times: Vec<f64>, values: &Tensor<3>) -> Result<Self> {
+        let [frames, count, components] = values.dims();
+        if [frames, components] != [times.len(), 3] {
+            return Err(Error::Arrays(format!(
+                "the velocities are [{frames}, {count}, {components}]; give [{}, values, 3], with a \
+                 frame for each time",
+                times.len()
+            )));
+        }
+        let frame = |k: usize| {
+            let frame = values.clone().detach().slice([k..k + 1, 0..count, 0..3]);
+            Floats::from_tensor(frame)
+        };
+        let velocity = (0..frames).map(frame).collect::<Result<_>>()?;
+        Ok(HostFrames { times, velocity })
+    }
+
+    /// The values of a function at positions.
+    fn of_function(
+        times: Vec<f64>,
+        positions: &[[f64; 3]],
+        precision: Precision,
+        function: impl Fn([f64; 3], f64) -> [f64; 3],
+    ) -> Self {
+        let frame = |time: &f64| {
+            let velocity = positions.iter().flat_map(|position| function(*position, *time));
+            Floats::from_f64(precision, velocity)
+        };
+        HostFrames { velocity: times.iter().map(frame).collect(), times }
+    }
+}
+
+/// Frames on the host, with the places of their values.
+struct Placed<P> {
+    frames: HostFrames,
+    places: P,
+}
+
+type GridPlaces = ([Vec<f64>; 3], Placement);
+type MeshPlaces = (Vec<[f64; 3]>, Cells, Placement);
+
+impl<P> FrameSource for Placed<P> {
+    fn times(&self) -> &[f64] {
+        &self.frames.times
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        Ok(FrameData::new(self.frames.velocity[frame].clone()))
+    }
+}
+
+impl GridSource for Placed<GridPlaces> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.places.0
+    }
+
+    fn placement(&self) -> Placement {
+        self.places.1
+    }
+}
+
+impl PointSource for Placed<Vec<[f64; 3]>> {
+    fn positions(&self) -> &[[f64; 3]] {
+        &self.places
+    }
+}
+
+impl MeshSource for Placed<MeshPlaces> {
+    fn points(&self) -> &[[f64; 3]] {
+        &self.places.0
+    }
+
+    fn cells(&self) -> &Cells {
+        &self.places.1
+    }
+
+    fn placement(&self) -> Placement {
+        self.places.2
+    }
+}
+
+/// The precision of a tensor of velocities must be that of the field.
+fn options_of(values: &Tensor<3>, options: &FieldOptions) -> FieldOptions {
+    let precision = match values.dtype() {
+        DType::F64 => Precision::F64,
+        _ => Precision::F32,
+    };
+    FieldOptions { precision, ..*options }
+}
+
+impl GridField {
+    /// A field with the velocities `values` `[frames, values, 3]`, in the data's length per time: at the
+    /// nodes or in the cells of a grid with these node coordinates, x varying fastest. If the tensor
+    /// tracks gradients, the field stays in its graph. The field has its device and its precision.
+    ///
+    /// ```
+    /// use burntrace_core::{GridField, FieldOptions, Placement, Seeds, Span, Tracer};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// # fn main() -> Result<(), burntrace_core::Error> {
+    /// let device = Device::flex().autodiff();
+    /// let values = Tensor::<3>::full([1, 8, 3], 0.1, &device).require_grad();
+    /// let axes = [vec![0.0, 1.0], vec![0.0, 1.0], vec![0.0, 1.0]];
+    /// let options = FieldOptions::default();
+    /// let field =
+    ///     GridField::from_tensor(axes, vec![0.0], Placement::Nodes, values.clone(), &options)?;
+    /// let tracer = Tracer::new(&field).span(Span { t1: Some(1.0), steps: Some(5), ..Span::default() });
+    /// let tracks = tracer.trace(&Seeds::list(vec![[0.5, 0.5, 0.5]])?)?;
+    /// let gradients = tracks.positions().sum().backward();
+    /// assert_eq!(values.grad(&gradients).unwrap().dims(), [1, 8, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](GridField::load), and [`Error::Arrays`] if there is not a frame for each time.
+    pub fn from_tensor(
+        axes: [Vec<f64>; 3],
+        times: Vec<f64>,
+        placement: Placement,
+        values: Tensor<3>,
+        options: &FieldOptions,
+    ) -> Result<Self> {
+        let frames = HostFrames::of_tensor(times, &values)?;
+        let mut source = Placed { frames, places: (axes, placement) };
+        let options = options_of(&values, options);
+        GridField::load(&mut source, &values.device(), &options)?.with_values(values)
+    }
+
+    /// A field with the velocities that a function of position and time has at the nodes of a grid.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](GridField::load).
+    pub fn from_fn(
+        axes: [Vec<f64>; 3],
+        times: Vec<f64>,
+        (device, options): (&Device, &FieldOptions),
+        velocity: impl Fn([f64; 3], f64) -> [f64; 3],
+    ) -> Result<Self> {
+        let [xs, ys, zs] = &axes;
+        let row = |y: f64, z: f64| xs.iter().map(move |x| [*x, y, z]);
+        let layer = |z: f64| ys.iter().flat_map(move |y| row(*y, z));
+        let nodes: Vec<[f64; 3]> = zs.iter().flat_map(|z| layer(*z)).collect();
+        let frames = HostFrames::of_function(times, &nodes, options.precision, velocity);
+        let mut source = Placed { frames, places: (axes, Placement::Nodes) };
+        GridField::load(&mut source, device, options)
+    }
+
+    /// The field with other velocities, for example those of the next iteration; see
+    /// [`from_tensor`](GridField::from_tensor). Unlike there, velocities are not checked: a particle that
+    /// comes to one that is not finite is lost.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrays`] for another shape, precision or device, and for a field with streamed frames or
+    /// with other quantities than a velocity.
+    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
+        let mut field = self.clone();
+        field.sampled = self.sampled.with_values(values)?;
+        Ok(field)
+    }
+
+    /// The velocities `[frames, values, 3]`, as in [`from_tensor`](GridField::from_tensor). Components
+    /// along flat axes are zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrays`] for a field with streamed frames or with other quantities than a velocity.
+    pub fn values(&self) -> Result<Tensor<3>> {
+        self.sampled.source_values()
+    }
+}
+
+impl MeshField {
+    /// A field with the velocities `values` `[frames, values, 3]`, in the data's length per time, at the
+    /// points or in the cells of a mesh; see [`GridField::from_tensor`].
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](MeshField::load), and [`Error::Arrays`] if there is not a frame for each time.
+    pub fn from_tensor(
+        (points, cells): (Vec<[f64; 3]>, Cells),
+        times: Vec<f64>,
+        placement: Placement,
+        values: Tensor<3>,
+        options: &FieldOptions,
+    ) -> Result<Self> {
+        let frames = HostFrames::of_tensor(times, &values)?;
+        let mut source = Placed { frames, places: (points, cells, placement) };
+        let options = options_of(&values, options);
+        let in_cells = CellVelocity::Constant;
+        MeshField::load(&mut source, &values.device(), &options, in_cells)?.with_values(values)
+    }
+
+    /// The field with other velocities; see [`GridField::with_values`].
+    ///
+    /// # Errors
+    ///
+    /// As [`GridField::with_values`], and for a field whose velocities are averages of cells.
+    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
+        let mut field = self.clone();
+        field.sampled = self.sampled.with_values(values)?;
+        Ok(field)
+    }
+
+    /// The velocities `[frames, values, 3]`, in the order of the source. Those that the field does not use
+    /// are zero: of points in no cell, or at the place of another.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_values`](MeshField::with_values).
+    pub fn values(&self) -> Result<Tensor<3>> {
+        self.sampled.source_values()
+    }
+}
+
+impl PointField {
+    /// A field with the velocities `values` `[frames, nodes, 3]`, in the data's length per time, at
+    /// scattered nodes; see [`GridField::from_tensor`].
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](PointField::load), and [`Error::Arrays`] if there is not a frame for each time.
+    pub fn from_tensor(
+        positions: Vec<[f64; 3]>,
+        times: Vec<f64>,
+        values: Tensor<3>,
+        options: &FieldOptions,
+        weighting: Weighting,
+    ) -> Result<Self> {
+        let frames = HostFrames::of_tensor(times, &values)?;
+        let mut source = Placed { frames, places: positions };
+        let options = options_of(&values, options);
+        PointField::load(&mut source, &values.device(), &options, weighting)?.with_values(values)
+    }
+
+    /// The field with other velocities; see [`GridField::with_values`].
+    ///
+    /// # Errors
+    ///
+    /// As [`GridField::with_values`].
+    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
+        let mut field = self.clone();
+        field.sampled = self.sampled.with_values(values)?;
+        Ok(field)
+    }
+
+    /// The velocities `[frames, nodes, 3]`, in the order of the source.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_values`](PointField::with_values).
+    pub fn values(&self) -> Result<Tensor<3>> {
+        self.sampled.source_values()
+    }
+}
