@@ -82,8 +82,11 @@ fn traced_back(field: &GridField) -> Result<[f64; 3], Error> {
     Ok(points(tracks.positions())[0])
 }
 
+/// The path of a cloud's centre in each iteration.
+type Paths = Vec<Vec<[f64; 3]>>;
+
 /// The best release position, and the path of the cloud's centre `[saves]` in each iteration.
-fn aim(field: &GridField, device: &Device) -> Result<(Tensor<2>, Vec<Vec<[f64; 3]>>), Error> {
+fn aim(field: &GridField, device: &Device) -> Result<(Tensor<2>, Paths), Error> {
     let mut release = Parameter::new(Tensor::<2>::from_floats([RELEASE], device));
     let mut paths = Vec::new();
     for iteration in 0..ITERATIONS {

@@ -37,7 +37,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Whether gradients go back through the launch by [`pull_back`](crate::pull_back).
+    /// Whether gradients go back through the launch by [`TraceBackend::pull_back`](crate::TraceBackend::pull_back).
     pub fn has_adjoint(&self) -> bool {
         let varies = self.walk.is_some_and(|walk| walk.varies);
         self.reinjection.is_none() && self.adaptive.is_none() && !varies

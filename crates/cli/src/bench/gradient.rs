@@ -123,7 +123,7 @@ fn sum(subject: &Subject, seeds: &[[f64; 3]], steps: u64) -> Result<f64> {
 enum Tracked {
     BySeeds(OnDevice, Device),
     /// The grid, and the velocities at its nodes.
-    ByValues(GridField, Tensor<3>),
+    ByValues(Box<(GridField, Tensor<3>)>),
 }
 
 impl Tracked {
@@ -136,7 +136,7 @@ impl Tracked {
         }
         let field = source::grid(workload, &device, precision)?;
         let values = field.values()?.detach().require_grad();
-        Ok(Tracked::ByValues(field, values))
+        Ok(Tracked::ByValues(Box::new((field, values))))
     }
 
     /// The seconds of a run with its backward pass, and the gradient.
@@ -149,7 +149,8 @@ impl Tracked {
                     backward(measurement, &*field.field, &Seeds::from_tensor(seeds.clone())?);
                 seeds.grad(&gradients?).map(Tensor::try_into_data)
             }
-            Tracked::ByValues(field, values) => {
+            Tracked::ByValues(grid) => {
+                let (field, values) = &**grid;
                 let field = field.with_values(values.clone())?;
                 let seeds = Seeds::list(measurement.seeds.to_vec())?;
                 let gradients = backward(measurement, &field, &seeds);

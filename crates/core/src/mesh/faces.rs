@@ -101,9 +101,7 @@ impl<'a> FaceSampler<'a> {
         if shape.face_scale() * area <= accept * bound {
             return None;
         }
-        if MeshPatch::at(std::slice::from_ref(&self.region), shape.point(at)).is_none() {
-            return None;
-        }
+        MeshPatch::at(std::slice::from_ref(&self.region), shape.point(at))?;
         Some(FacePosition {
             position: self.mesh.plain(self.moved_in(&shape, at)?),
             inward: normal.map(|x| x / area),

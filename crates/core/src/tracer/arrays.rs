@@ -159,7 +159,7 @@ impl<'a> Sampler<'a> {
 enum Numbers {
     /// The numbers, with rows and columns.
     Host(Floats, [usize; 2], Device),
-    Device(Tensor<2>),
+    Device(Box<Tensor<2>>),
 }
 
 impl Numbers {
@@ -167,7 +167,7 @@ impl Numbers {
         let (dims, device) = (tensor.dims(), tensor.device());
         match is_host(&device) {
             true => Ok(Numbers::Host(Floats::from_tensor(tensor)?, dims, device)),
-            false => Ok(Numbers::Device(tensor)),
+            false => Ok(Numbers::Device(Box::new(tensor))),
         }
     }
 }
@@ -185,7 +185,7 @@ fn columns(tables: &[Option<Numbers>], places: &[Place]) -> Result<Tensor<2>> {
     let parts: Vec<_> = parts.collect::<Result<_>>()?;
     let Some((Numbers::Host(numbers, [rows, _], device), ..)) = parts.first() else {
         let part = |(table, first, count): (&Numbers, usize, usize)| match table {
-            Numbers::Device(tensor) => Ok(tensor.clone().narrow(1, first, count)),
+            Numbers::Device(tensor) => Ok((**tensor).clone().narrow(1, first, count)),
             Numbers::Host(..) => Err(lost()),
         };
         return Ok(Tensor::cat(parts.into_iter().map(part).collect::<Result<_>>()?, 1));

@@ -132,6 +132,8 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
     #[inline(always)]
     fn starts(&self, j: usize, members: std::ops::Range<usize>) -> [Option<F>; GROUP] {
         let mut starts = [None; GROUP];
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..members.len() {
             starts[g] = self.start(j, members.start + g);
         }
@@ -307,7 +309,10 @@ impl<F: Real, S: Differentiable<F>> Adjoint<'_, F, S> {
         stages: &mut Stages<L::Four, G>,
     ) {
         stages.clips.clear();
+        // By index: an iterator call might not be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
         for s in 0..self.coefficients.stages {
+            #[allow(clippy::needless_range_loop)]
             for g in 0..G {
                 let mut at = from.at[g];
                 for r in 0..s {
