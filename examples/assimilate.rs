@@ -49,7 +49,7 @@ fn field(device: &Device, velocity: fn([f64; 3], f64) -> [f64; 3]) -> Result<Gri
     let axis =
         |d: usize| (0..NODES[d]).map(|i| SIZE[d] * i as f64 / (NODES[d] - 1) as f64).collect();
     let options = FieldOptions::default();
-    GridField::from_fn([axis(0), axis(1), vec![0.0]], vec![0.0], (device, &options), velocity)
+    GridField::from_fn([axis(0), axis(1), vec![0.0]], vec![0.0], device, &options, velocity)
 }
 
 /// A tracer for a number of intervals.

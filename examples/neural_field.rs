@@ -82,7 +82,7 @@ fn batch(windows: &[Window], device: &Device) -> Result<Batch, Error> {
     let times: Vec<f64> = (0..=windows.len()).map(time).collect();
     let inputs = inputs_of_nodes(&times, device);
     let options = FieldOptions::default();
-    let grid = GridField::from_fn(axes(), times, (device, &options), |_, _| [0.0; 3])?;
+    let grid = GridField::from_fn(axes(), times, device, &options, |_, _| [0.0; 3])?;
     Ok(Batch { windows: windows.to_vec(), inputs, grid })
 }
 

@@ -35,6 +35,7 @@ mod physics {
     mod mesh;
     mod mesh_edges;
     mod mesh_patches;
+    mod motion_gradients;
     mod obstacles;
     mod order;
     mod outside_time;

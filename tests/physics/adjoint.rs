@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Allowed, BoundaryCondition, CellKind, Engine, Field, FieldOptions, GridField, MeshField,
     NotFinite, Obstacle, Placement, PointField, Precision, RandomWalk, SaveAt, Scheme, Seeds,
-    Shape, Status, Tracer, Weighting,
+    Shape, Status, Tolerance, Tracer, Weighting,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -183,6 +183,81 @@ fn gradients_by_values_match_central_differences_with_everything_else() {
     }
 }
 
+/// The lengths of adaptive steps count as constants, as in the tensor engine; central differences of runs
+/// have other steps. Both engines find the walls of meshes by bisection to about 1e-11, and the tensor engine
+/// finds places in general cells to about 1e-10. The lengths of the adaptive steps that follow depend on
+/// them.
+#[test]
+fn gradients_of_adaptive_steps_match_those_of_the_tensor_engine() {
+    for machine in exact_machines() {
+        for (name, count, make) in kinds() {
+            let on_mesh = tracer_is_on_mesh(name);
+            let far_from_walls = on_mesh.then_some(false);
+            for reaches_walls in far_from_walls.into_iter().chain([true]) {
+                let deviation = |is_adaptive: bool| {
+                    let set = [is_adaptive, reaches_walls];
+                    let of = |engine| gradients_of(&machine, (name, count, &*make), engine, set);
+                    let (fused, reference) = (of(Engine::Fused), of(Engine::Tensor));
+                    let size = reference.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
+                    let off = fused.iter().zip(&reference).map(|(a, b)| (a - b).abs());
+                    off.fold(0.0, f64::max) / size
+                };
+                let bounds = match (name, on_mesh && reaches_walls) {
+                    (_, true) => [1e-8, 1e-6],
+                    ("cells of several types", _) => [1e-8; 2],
+                    _ => [1e-10; 2],
+                };
+                let what = format!("{machine}, {name}, walls {reaches_walls}");
+                assert_below(&format!("{what}, fixed"), deviation(false), bounds[0]);
+                assert_below(&format!("{what}, adaptive"), deviation(true), bounds[1]);
+            }
+        }
+    }
+}
+
+/// The gradients by seeds, some released during steps, and by values.
+fn gradients_of(
+    machine: &Machine,
+    (name, count, make): (&str, usize, &Make),
+    engine: Engine,
+    [is_adaptive, reaches_walls]: [bool; 2],
+) -> Vec<f64> {
+    let device = autodiff(machine);
+    let leaf = tensor(values_of(count), [TIMES.len(), count, 3], &device).require_grad();
+    let field = make(leaf.clone());
+    // In the middle, and for a short time, or all over.
+    let (low, high, time) = match reaches_walls {
+        true => ([0.3; 3], [1.7, 0.7, 0.7], 1.2),
+        false => ([0.8, 0.4, 0.4], [1.2, 0.6, 0.6], 0.3),
+    };
+    let release: Vec<f64> = (0..11).map(|i| 0.1 + 0.055 * time * f64::from(i)).collect();
+    let points = Dice(3).points(low, high, 11).into_flattened();
+    let start = tensor(points, [11, 3], &device).require_grad();
+    let seeds = Seeds::from_tensor(start.clone()).unwrap().with_release(release).unwrap();
+    let mut tracer = Tracer::new(&*field)
+        .span(steps(0.1, 0.1 + time, 4))
+        .save(SaveAt::EverySteps(2))
+        .scheme(Scheme::DormandPrince)
+        .engine(engine);
+    if reaches_walls {
+        tracer = tracer.drift([0.9, -0.4, 0.3]);
+    }
+    if is_adaptive {
+        tracer = tracer.tolerance(Tolerance::new(1e-6, 1e-6));
+    }
+    let tracer = match tracer_is_on_mesh(name) {
+        true => tracer.mesh_wall(BoundaryCondition::Reflect),
+        false => tracer.all_faces(BoundaryCondition::Reflect),
+    };
+    let tracks = tracer.trace(&seeds).unwrap();
+    if let Some([accepted, _]) = tracks.summary().unwrap().tries {
+        assert!(accepted > if reaches_walls { 60 } else { 12 }, "{name}: {accepted}");
+    }
+    let gradients = tracks.positions().powi_scalar(2).sum().backward();
+    let by_seeds = floats(start.grad(&gradients).unwrap());
+    [by_seeds, floats(leaf.grad(&gradients).unwrap())].concat()
+}
+
 /// Tracks and gradients of many particles on a number of threads.
 fn bits(threads: usize, many: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -241,7 +316,7 @@ fn lost_particle_changes_no_gradient_of_the_others() {
             false => [1.0 - 0.1 * p[0], 0.1 * p[1], 0.0],
         };
         let device = autodiff(&machine);
-        let field = GridField::from_fn(axes, vec![0.0], (&device, &options), velocity).unwrap();
+        let field = GridField::from_fn(axes, vec![0.0], &device, &options, velocity).unwrap();
         let gradient = |points: Vec<[f64; 3]>| {
             let count = points.len();
             let start = tensor(points.into_flattened(), [count, 3], &device).require_grad();

@@ -358,7 +358,8 @@ fn random_walks_of_particle_instances_of_both_engines_agree() {
     for machine in double_machines() {
         let field = turning(&machine);
         let walk = RandomWalk::isotropic(1e-3, 7);
-        let fused = everything(&field, Engine::Fused).random_walk(walk).trace(&seeds).unwrap();
+        let fused =
+            everything(&field, Engine::Fused).random_walk(walk.clone()).trace(&seeds).unwrap();
         let reference = Machine {
             name: "flex".into(),
             device: burntrace::burn::tensor::Device::flex(),

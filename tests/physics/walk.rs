@@ -15,14 +15,14 @@ fn still(machine: &Machine) -> GridField {
 }
 
 /// Frames with a diffusivity.
-struct Mixing {
+pub struct Mixing {
     frames: Frames,
     diffusivity: Vec<f64>,
 }
 
 impl Mixing {
     /// A field in the unit cube with a number of cells along each axis.
-    fn new(
+    pub fn new(
         cells: [usize; 3],
         velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
         diffusivity: impl Fn([f64; 3]) -> f64,
@@ -38,7 +38,7 @@ impl Mixing {
         Mixing { frames, diffusivity: values }
     }
 
-    fn field(&self, machine: &Machine) -> GridField {
+    pub fn field(&self, machine: &Machine) -> GridField {
         let (frames, diffusivity) = (self.frames.clone(), self.diffusivity.clone());
         let precision = machine.precision;
         let options = outside(burntrace::OutsideTime::Hold);
@@ -141,12 +141,12 @@ fn random_walks_of_both_engines_agree() {
         RandomWalk::of_field([0.5, 1.0, 2.0], 11).scheme(WalkScheme::Milstein),
     ];
     for machine in machines() {
-        for walk in walks {
+        for walk in &walks {
             let run = |machine: &Machine, engine| {
                 let field = mixing.field(machine);
                 let tracer = Tracer::new(&field)
                     .all_faces(BoundaryCondition::Reflect)
-                    .random_walk(walk)
+                    .random_walk(walk.clone())
                     .drift([0.05, 0.0, -0.1])
                     .span(span(0.0, 1.0, 0.07))
                     .engine(engine);

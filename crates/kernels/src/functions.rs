@@ -115,7 +115,7 @@ impl Particles {
     }
 }
 
-/// Inlet positions and obstacle triangles on a device, the same for all launches of a run.
+/// Inlet positions, obstacle triangles and motion on a device, the same for all launches of a run.
 #[derive(Clone, Debug)]
 pub struct GeometryTensors {
     /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
@@ -123,10 +123,17 @@ pub struct GeometryTensors {
     pub rows: Tensor<2>,
     /// Integers of those surfaces `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
+    /// The drift and the diffusivity along x, y and z `[MOTION]`. A launch reads them from its
+    /// [`Segment`]; these have the gradients, if they are tracked.
+    pub motion: Tensor<1>,
 }
 
+/// Elements of [`GeometryTensors::motion`].
+pub const MOTION: usize = 6;
+
 impl GeometryTensors {
-    /// Uploads the positions of inlets and the surfaces among obstacles to a device.
+    /// Uploads the positions of inlets and the surfaces among obstacles to a device. The motion has no
+    /// gradients.
     pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
         for surface in surfaces(obstacles) {
@@ -152,6 +159,7 @@ impl GeometryTensors {
         GeometryTensors {
             rows: Tensor::from_data(rows, (device, dtype)),
             numbers: Tensor::from_data(numbers, (device, DType::I32)),
+            motion: Tensor::zeros([MOTION], (device, dtype)),
         }
     }
 }
@@ -199,10 +207,13 @@ pub struct Launched {
 /// Advances all particles through all steps of a segment, in one launch, on the device that holds
 /// them. `geometry` holds the positions of the segment's inlets and the triangles of its obstacles.
 ///
+/// The positions have gradients by those at the start, by the field's velocities (not by its other
+/// values) and by the motion, if these are tracked.
+///
 /// # Panics
 ///
 /// If the tensors are on different devices, have different float precisions or not the shapes
-/// stated in [`Particles`] and [`FieldTensors`], or if the device tracks gradients.
+/// stated in [`Particles`] and [`FieldTensors`]. A backward pass panics if slots are re-used.
 pub fn advance(
     particles: Particles,
     field: &FieldTensors,
@@ -213,6 +224,7 @@ pub fn advance(
     let geometry = ops::Geometry {
         rows: geometry.rows.clone().into_dispatch(),
         numbers: geometry.numbers.clone().into_dispatch(),
+        motion: geometry.motion.clone().into_dispatch(),
     };
     let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), geometry, segment);
     Launched {
@@ -231,7 +243,7 @@ pub fn advance(
 
 /// The groups of values of a field from a first one on `[n, (groups - first_group) x 4]`, at the
 /// positions of `n` particles, at the start of the segment's first step. The cell of each particle is
-/// found once.
+/// found once. The result has no gradients.
 ///
 /// # Panics
 ///

@@ -48,7 +48,8 @@ pub use cpu::{
 };
 pub use field::FieldShape;
 pub use functions::{
-    FieldTensors, GeometryTensors, Launched, Log, POSITION, Particles, advance, locate, sample,
+    FieldTensors, GeometryTensors, Launched, Log, MOTION, POSITION, Particles, advance, locate,
+    sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
 pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape};

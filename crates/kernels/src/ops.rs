@@ -34,7 +34,7 @@ pub struct State<B: Backend> {
     pub fraction: FloatTensor<B>,
 }
 
-/// Inlet positions and obstacle triangles on a backend. See
+/// Inlet positions, obstacle triangles and motion on a backend. See
 /// [`GeometryTensors`](crate::GeometryTensors) for shapes.
 #[derive(Clone, Debug, ExtensionType)]
 pub struct Geometry<B: Backend> {
@@ -42,6 +42,8 @@ pub struct Geometry<B: Backend> {
     pub rows: FloatTensor<B>,
     /// Integers of surfaces.
     pub numbers: IntTensor<B>,
+    /// Drift and diffusivity, for their gradients alone.
+    pub motion: FloatTensor<B>,
 }
 
 /// Result of a launch. See [`Launched`](crate::Launched) for shapes.
@@ -68,6 +70,8 @@ pub struct PulledBack<B: Backend> {
     pub position: FloatTensor<B>,
     /// Gradients by [`Sampled::velocity`].
     pub velocity: FloatTensor<B>,
+    /// Gradients by [`Geometry::motion`].
+    pub motion: FloatTensor<B>,
 }
 
 /// The operations that burntrace adds to a Burn backend.
@@ -81,8 +85,9 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> Advanced<Self>;
 
-    /// Gradients by the positions at the start of a launch and by the field's values, from `gradient`, those
-    /// by the positions at its end. Those by the values are a single row unless `by_values` is set.
+    /// Gradients by the positions at the start of a launch, by the field's values and by the motion, from
+    /// `gradient`, those by the positions at its end. Those by the values are a single row unless
+    /// `by_values` is set.
     fn pull_back(
         #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,

@@ -37,12 +37,6 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Whether gradients go back through the launch by [`TraceBackend::pull_back`](crate::TraceBackend::pull_back).
-    pub fn has_adjoint(&self) -> bool {
-        let varies = self.walk.is_some_and(|walk| walk.varies);
-        self.reinjection.is_none() && self.adaptive.is_none() && !varies
-    }
-
     /// Steps in an unbounded box: no obstacles, no walk, and nothing else beside the field.
     pub fn new(clock: Arc<Clock>, steps: Vec<Step>) -> Self {
         Segment {

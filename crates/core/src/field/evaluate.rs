@@ -2,7 +2,7 @@
 
 use super::{Field, Sampled, domain::measured, interface::origin, sampled::origin_row};
 use crate::{Error, Result};
-use burn::tensor::{DType, Int, Tensor, TensorData, kind::Basic};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData, kind::Basic};
 use burntrace_kernels::{Particles, Segment};
 
 /// Velocity `[n, 3]` at positions `[n, 3]`, measured from the field's [`origin`].
@@ -129,10 +129,14 @@ pub(crate) fn select_rows<const D: usize, K: Basic>(
     tensor: Tensor<D, K>,
     rows: &[usize],
 ) -> Tensor<D, K> {
-    let indices: Vec<i32> = rows.iter().map(|row| *row as i32).collect();
-    let indices = TensorData::new(indices, [rows.len()]);
-    let indices = Tensor::<1, Int>::from_data(indices, (&tensor.device(), DType::I32));
+    let indices = indices(rows, &tensor.device());
     tensor.select(0, indices)
+}
+
+/// Indices as a tensor.
+pub(crate) fn indices(indices: &[usize], device: &Device) -> Tensor<1, Int> {
+    let numbers: Vec<i32> = indices.iter().map(|i| *i as i32).collect();
+    Tensor::from_data(TensorData::new(numbers, [indices.len()]), (device, DType::I32))
 }
 
 /// Diffusivity `[n, 1]` at positions `[n, 3]`, measured from the origin.

@@ -167,17 +167,13 @@ impl MeshField {
     ///
     /// # Panics
     ///
-    /// If positions are on another device or in another precision, or if the device tracks
-    /// gradients.
+    /// If positions are on another device or in another precision.
     pub fn locate(&self, position: Tensor<2>) -> Tensor<1, Int> {
         burntrace_kernels::locate(self.sampled.measured(position), &self.sampled.tensors)
     }
 
     /// Mask of the positions `[n, 3]`, measured from the origin, in cells of the mesh `[n, 1]`.
     fn contains(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
-        if position.device().is_autodiff() {
-            return weights::contains(&self.mesh, position);
-        }
         let cells = burntrace_kernels::locate(position.clone(), &self.sampled.tensors);
         cells.greater_equal_elem(0).unsqueeze_dim(1)
     }

@@ -1,7 +1,7 @@
 //! Fields made from tensors and functions, and the exchange of a field's values.
 
 use super::{
-    GridField, MeshField, PointField,
+    GridField, MeshField, PointField, evaluate,
     layout::{LANES, Ordered},
     mesh::CellVelocity,
     options::FieldOptions,
@@ -9,7 +9,7 @@ use super::{
     source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError},
 };
 use crate::{Error, Floats, Precision, Result, mesh::Cells};
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor};
 use burntrace_kernels::{Placement, Weighting};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Sampled {
         let beside = (&values.device(), values.dtype());
         let ValueLayout { order, flat, .. } = &self.layout;
         let mut values = match order {
-            Some(order) => values.select(1, indices(order.order(), beside.0)),
+            Some(order) => values.select(1, evaluate::indices(order.order(), beside.0)),
             None => values,
         };
         if flat.contains(&true) {
@@ -71,7 +71,7 @@ impl Sampled {
         for (place, source) in order.order().iter().enumerate() {
             places[*source] = place;
         }
-        Ok(values.select(1, indices(&places, beside.0)))
+        Ok(values.select(1, evaluate::indices(&places, beside.0)))
     }
 
     fn check_plain(&self) -> Result<()> {
@@ -104,12 +104,6 @@ impl Sampled {
             self.device
         )))
     }
-}
-
-/// Indices as a tensor.
-fn indices(indices: &[usize], device: &Device) -> Tensor<1, Int> {
-    let numbers: Vec<i32> = indices.iter().map(|i| *i as i32).collect();
-    Tensor::from_data(TensorData::new(numbers, [indices.len()]), (device, DType::I32))
 }
 
 /// Frames on the host.
@@ -258,7 +252,8 @@ impl GridField {
     pub fn from_fn(
         axes: [Vec<f64>; 3],
         times: Vec<f64>,
-        (device, options): (&Device, &FieldOptions),
+        device: &Device,
+        options: &FieldOptions,
         velocity: impl Fn([f64; 3], f64) -> [f64; 3],
     ) -> Result<Self> {
         let [xs, ys, zs] = &axes;
@@ -268,30 +263,6 @@ impl GridField {
         let frames = HostFrames::of_function(times, &nodes, options.precision, velocity);
         let mut source = Placed { frames, places: (axes, Placement::Nodes) };
         GridField::load(&mut source, device, options)
-    }
-
-    /// The field with other velocities, for example those of the next iteration; see
-    /// [`from_tensor`](GridField::from_tensor). Unlike there, velocities are not checked: a particle that
-    /// comes to one that is not finite is lost.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Arrays`] for another shape, precision or device, and for a field with streamed frames or
-    /// with other quantities than a velocity.
-    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
-        let mut field = self.clone();
-        field.sampled = self.sampled.with_values(values)?;
-        Ok(field)
-    }
-
-    /// The velocities `[frames, values, 3]`, as in [`from_tensor`](GridField::from_tensor). Components
-    /// along flat axes are zero.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Arrays`] for a field with streamed frames or with other quantities than a velocity.
-    pub fn values(&self) -> Result<Tensor<3>> {
-        self.sampled.source_values()
     }
 }
 
@@ -316,25 +287,21 @@ impl MeshField {
         MeshField::load(&mut source, &values.device(), &options, in_cells)?.with_values(values)
     }
 
-    /// The field with other velocities; see [`GridField::with_values`].
+    /// A field with the velocities that a function of position and time has at the points of a mesh.
     ///
     /// # Errors
     ///
-    /// As [`GridField::with_values`], and for a field whose velocities are averages of cells.
-    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
-        let mut field = self.clone();
-        field.sampled = self.sampled.with_values(values)?;
-        Ok(field)
-    }
-
-    /// The velocities `[frames, values, 3]`, in the order of the source. Those that the field does not use
-    /// are zero: of points in no cell, or at the place of another.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_values`](MeshField::with_values).
-    pub fn values(&self) -> Result<Tensor<3>> {
-        self.sampled.source_values()
+    /// As [`load`](MeshField::load).
+    pub fn from_fn(
+        (points, cells): (Vec<[f64; 3]>, Cells),
+        times: Vec<f64>,
+        device: &Device,
+        options: &FieldOptions,
+        velocity: impl Fn([f64; 3], f64) -> [f64; 3],
+    ) -> Result<Self> {
+        let frames = HostFrames::of_function(times, &points, options.precision, velocity);
+        let mut source = Placed { frames, places: (points, cells, Placement::Nodes) };
+        MeshField::load(&mut source, device, options, CellVelocity::Constant)
     }
 }
 
@@ -358,23 +325,53 @@ impl PointField {
         PointField::load(&mut source, &values.device(), &options, weighting)?.with_values(values)
     }
 
-    /// The field with other velocities; see [`GridField::with_values`].
+    /// A field with the velocities that a function of position and time has at scattered nodes.
     ///
     /// # Errors
     ///
-    /// As [`GridField::with_values`].
-    pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
-        let mut field = self.clone();
-        field.sampled = self.sampled.with_values(values)?;
-        Ok(field)
-    }
-
-    /// The velocities `[frames, nodes, 3]`, in the order of the source.
-    ///
-    /// # Errors
-    ///
-    /// As [`with_values`](PointField::with_values).
-    pub fn values(&self) -> Result<Tensor<3>> {
-        self.sampled.source_values()
+    /// As [`load`](PointField::load).
+    pub fn from_fn(
+        positions: Vec<[f64; 3]>,
+        times: Vec<f64>,
+        device: &Device,
+        options: &FieldOptions,
+        weighting: Weighting,
+        velocity: impl Fn([f64; 3], f64) -> [f64; 3],
+    ) -> Result<Self> {
+        let frames = HostFrames::of_function(times, &positions, options.precision, velocity);
+        let mut source = Placed { frames, places: positions };
+        PointField::load(&mut source, device, options, weighting)
     }
 }
+
+macro_rules! exchange {
+    ($($field:ident)*) => {$(
+        impl $field {
+            /// The field with other velocities `[frames, values, 3]`, for example those of the next
+            /// iteration; see [`GridField::from_tensor`]. Unlike there, velocities are not checked: a
+            /// particle that comes to one that is not finite is lost.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Arrays`] for another shape, precision or device, and for a field with streamed
+            /// frames, with other quantities than a velocity, or with velocities that are averages of cells.
+            pub fn with_values(&self, values: Tensor<3>) -> Result<Self> {
+                let mut field = self.clone();
+                field.sampled = self.sampled.with_values(values)?;
+                Ok(field)
+            }
+
+            /// The velocities `[frames, values, 3]`, in the order of the source. Those that the field does
+            /// not use are zero: components along flat axes, and velocities of points of a mesh that are in
+            /// no cell or at the place of another.
+            ///
+            /// # Errors
+            ///
+            /// As [`with_values`](Self::with_values).
+            pub fn values(&self) -> Result<Tensor<3>> {
+                self.sampled.source_values()
+            }
+        }
+    )*};
+}
+exchange!(GridField MeshField PointField);

@@ -12,16 +12,12 @@ impl Tracer<'_> {
         let field = self.field.sampled()?;
         if field.stream.is_some() {
             Some("gradients are tracked, which needs the tensor engine if frames are streamed")
-        } else if self.tolerance.is_some() {
-            Some("gradients are tracked, which needs the tensor engine if steps are adaptive")
         } else if self.reuses_slots() {
             Some("gradients are tracked, which needs the tensor engine if slots are re-used")
         } else if self.each_step.is_some() {
             Some(
                 "gradients are tracked, which needs the tensor engine for an operation after steps",
             )
-        } else if self.walk.is_some_and(|walk| walk.varies()) {
-            Some("gradients are tracked, which needs the tensor engine if the diffusivity varies")
         } else {
             None
         }

@@ -56,7 +56,7 @@ pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
 use std::time::Instant;
 use stepper::Stepper;
-pub use walk::RandomWalk;
+pub use walk::{PerAxis, RandomWalk};
 
 /// How seeds outside the domain, the mesh or the field are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub struct Tracer<'a> {
     sources: Vec<Source>,
     obstacles: Vec<Obstacle>,
     stagnant_speed: f64,
-    drift: [f64; 3],
+    drift: PerAxis,
     walk: Option<RandomWalk>,
     tolerance: Option<Tolerance>,
     each_step: Option<hook::Operation<'a>>,
@@ -135,7 +135,7 @@ impl<'a> Tracer<'a> {
             velocity: false,
             engine: None,
             stagnant_speed: 0.0,
-            drift: [0.0; 3],
+            drift: [0.0; 3].into(),
             walk: None,
             tolerance: None,
             each_step: None,
@@ -306,18 +306,22 @@ impl<'a> Tracer<'a> {
         if !(self.stagnant_speed.is_finite() && self.stagnant_speed >= 0.0) {
             return Err(Error::StagnantSpeed(self.stagnant_speed));
         }
+        let (drift, walk) = (walk::drift(self)?, walk::walk(self)?);
+        let mut geometry = obstacles::geometry(self.field, inlets, &obstacles);
+        geometry.motion = walk::motion(self, drift, walk.as_ref());
         Ok(Stepper {
             field: self.field,
             engine,
             scheme: self.scheme,
             paths: replay::paths(self, engine, &boundary, &obstacles),
             boundary,
-            geometry: obstacles::geometry(self.field, inlets, &obstacles),
+            geometry,
             obstacles: obstacles.into(),
             stagnant_speed: self.stagnant_speed,
             adaptive: adapt::adaptive(self)?,
-            drift: walk::drift(self),
-            walk: walk::walk(self)?,
+            drifts: drift != [0.0; 3] || walk::is_tracked(self),
+            drift,
+            walk,
             hook: hook::hook(self),
             releases,
             reuses_slots: self.reuses_slots(),

@@ -1,6 +1,6 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, inflow, start};
+use super::{Tracer, inflow, start, walk};
 use crate::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
     Strategy, field::evaluate,
@@ -40,17 +40,22 @@ impl Tracer<'_> {
     /// [`Error::Plan`](crate::Error::Plan) if the requested strategy or batch contradicts itself or
     /// the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
-        let engine = self.choose_engine(seeds.is_tracked())?;
+        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
         self.plan_of(seeds, engine, (self.is_tracked(seeds)?, true))
     }
 
-    /// Whether the run tracks gradients: of the seeds, or of parameters of the field, which can be
-    /// tracked on a device that is not.
+    /// Whether the run tracks gradients: of the seeds, the drift, the diffusivity, or of parameters of
+    /// the field, which can be tracked on a device that is not.
     pub(super) fn is_tracked(&self, seeds: &Seeds) -> Result<bool> {
         let position = seeds.positions().first().copied();
         let position = position.unwrap_or_else(|| start::middle(&self.field.domain()));
         let time = self.span.t0.unwrap_or(self.field.span()[0]);
-        Ok(evaluate::is_tracked(self.field, position, time)? || seeds.is_tracked())
+        Ok(evaluate::is_tracked(self.field, position, time)? || self.has_tracked_input(seeds))
+    }
+
+    /// Whether the seeds, the drift or the diffusivity are tracked.
+    pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
+        seeds.is_tracked() || walk::is_tracked(self)
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against

@@ -70,7 +70,7 @@ impl<'a> Tracer<'a> {
         let mut cells = self.locate(seeds)?;
         let is_tracked = self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
-        let engine = self.choose_engine(seeds.is_tracked())?;
+        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
         let batch = self.plan_of(seeds, engine, (is_tracked, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);

@@ -71,8 +71,7 @@ pub(super) struct StepResult {
 /// One Runge-Kutta step, before boundaries.
 pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Result<StepResult> {
     let (from, tableau) = (&part.position, stepper.scheme.tableau());
-    let drift = TensorData::new(stepper.drift.to_vec(), [1, 3]);
-    let drift = Tensor::<2>::from_data(drift, (&from.device(), from.dtype()));
+    let drift = stepper.geometry.motion.clone().narrow(0, 0, 3).reshape([1, 3]);
     let stages = match stepper.adaptive {
         Some(_) => tableau.stages,
         None => tableau.solution_stages(),
@@ -86,7 +85,7 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
         }
         let stage = sampled_at(stepper, (from, starts.as_ref()), stage)?;
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
-        k.push(if stepper.drift == [0.0; 3] { v } else { v + drift.clone() });
+        k.push(if stepper.drifts { v + drift.clone() } else { v });
     }
     let mean_velocity = mean(&tableau.b, &k);
     let speed = mean_velocity.clone().detach().powi_scalar(2).sum_dim(1);

@@ -39,7 +39,7 @@ impl Run<'_> {
         };
         let nothing = ParticleStore::OnDevice { particles: None, count: self.store.count() };
         let rows = std::mem::replace(&mut self.store, nothing).into_rows(true)?;
-        self.store = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer.field));
+        self.store = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The start of a run: its particles on the device, and their release times.
 
-use super::{rows::Rows, slots::Slots, stepper::Stepper};
+use super::{Tracer, rows::Rows, slots::Slots, stepper::Stepper, walk};
 use crate::{
     Domain, Engine, Error, Field, Result, Seeds, Status, field,
     field::measured_from,
@@ -94,19 +94,20 @@ pub(super) fn rows(
     }
 }
 
-/// Particles on the field's device. Seeds given as a tensor stay in their graph.
-pub(super) fn on_device(rows: Rows, seeds: &Seeds, field: &dyn Field) -> Particles {
+/// Particles on the tracer's device. Seeds given as a tensor stay in their graph.
+pub(super) fn on_device(rows: Rows, seeds: &Seeds, tracer: &Tracer) -> Particles {
+    let field = tracer.field;
     let particles = rows.into_particles(&plain(&field.device()));
-    if !seeds.is_tracked() && !field.device().is_autodiff() {
+    if !tracer.has_tracked_input(seeds) && !field.device().is_autodiff() {
         return particles;
     }
-    let known = particles.position.clone();
-    let tracked = seeds.tensor(&field.device(), field.precision());
-    let beside = (&tracked.device(), tracked.dtype());
-    let known = Tensor::<2>::from_data(known.into_data(), beside);
-    if seeds.is_empty() {
+    let (device, precision) = (walk::device(tracer, true), field.precision());
+    let known = particles.position.clone().into_data();
+    let known = Tensor::<2>::from_data(known, (&device, precision.dtype()));
+    if !seeds.is_tracked() {
         return Particles { position: known, ..particles };
     }
+    let tracked = seeds.tensor(&field.device(), precision);
     // The same numbers, in the graph of the seeds.
     let change = tracked.clone() - tracked.detach();
     let of_seeds = known.clone().slice([0..seeds.len(), 0..3]) + change;

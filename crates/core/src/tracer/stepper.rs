@@ -40,8 +40,10 @@ pub(super) struct Stepper<'a> {
     pub paths: Option<Paths>,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
-    /// A velocity added to the field's.
+    /// A velocity added to the field's; also in the geometry, with its gradients.
     pub drift: [f64; 3],
+    /// Whether it is added: it is not 0, or has gradients.
+    pub drifts: bool,
     pub walk: Option<Walk>,
     /// The user's operation after each step.
     pub hook: Option<Hook<'a>>,

@@ -8,7 +8,7 @@ use crate::{
     error::short,
     field::{AXES, evaluate},
 };
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, Spacing, Walk};
 
 /// A random walk in addition to advection: molecular or turbulent diffusion.
@@ -17,9 +17,9 @@ use burntrace_kernels::{FieldShape, Spacing, Walk};
 /// standard normal number; if `K` varies, a correction keeps well-mixed particles well mixed (see
 /// [`WalkScheme`]). The random numbers are a function of (seed, slot, generation, step): they
 /// have the same bits on every device and do not depend on other particles.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct RandomWalk {
-    diffusivity: [f64; 3],
+    diffusivity: PerAxis,
     varies: bool,
     scheme: WalkScheme,
     seed: u64,
@@ -32,20 +32,18 @@ impl RandomWalk {
         RandomWalk::per_axis([diffusivity; 3], seed)
     }
 
-    /// A constant diffusivity for each axis.
-    pub fn per_axis(diffusivity: [f64; 3], seed: u64) -> Self {
+    /// A constant diffusivity for each axis, in length squared per time. As a tensor `[3]` that is tracked,
+    /// it has gradients: those of the displacements for the walk's own random numbers (pathwise). Where it is
+    /// 0 there is no derivative, and the gradient is 0.
+    pub fn per_axis(diffusivity: impl Into<PerAxis>, seed: u64) -> Self {
+        let diffusivity = diffusivity.into();
         RandomWalk { diffusivity, varies: false, scheme: WalkScheme::default(), seed }
     }
 
     /// The [field's own diffusivity](crate::Field::diffusivity), times a factor for each axis: `[0, 0, 1]`
-    /// walks along z only.
-    pub fn of_field(factors: [f64; 3], seed: u64) -> Self {
+    /// walks along z only. Factors may be tracked, as [diffusivities](RandomWalk::per_axis).
+    pub fn of_field(factors: impl Into<PerAxis>, seed: u64) -> Self {
         RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
-    }
-
-    /// Whether the diffusivity is that of the field.
-    pub(super) fn varies(&self) -> bool {
-        self.varies
     }
 
     /// Sets the scheme for a diffusivity that varies.
@@ -55,11 +53,70 @@ impl RandomWalk {
     }
 }
 
+/// A number for each axis: plain, or a tensor `[3]`. Positions have gradients by a tensor that is tracked.
+#[derive(Clone, Debug)]
+pub enum PerAxis {
+    /// Plain numbers.
+    Numbers([f64; 3]),
+    /// A tensor `[3]`.
+    Tensor(Box<Tensor<1>>),
+}
+
+impl From<[f64; 3]> for PerAxis {
+    fn from(numbers: [f64; 3]) -> Self {
+        PerAxis::Numbers(numbers)
+    }
+}
+
+impl From<Tensor<1>> for PerAxis {
+    fn from(tensor: Tensor<1>) -> Self {
+        PerAxis::Tensor(Box::new(tensor))
+    }
+}
+
+impl PerAxis {
+    /// The numbers; `name` is that of the quantity.
+    fn numbers(&self, name: &str) -> Result<[f64; 3]> {
+        match self {
+            PerAxis::Numbers(numbers) => Ok(*numbers),
+            PerAxis::Tensor(tensor) if tensor.dims() != [3] => Err(Error::Walk(format!(
+                "the {name} is a tensor {:?}; give one of the shape [3]",
+                tensor.dims()
+            ))),
+            PerAxis::Tensor(tensor) => {
+                let row = tensor.as_ref().clone().detach().reshape([1, 3]);
+                let numbers = reinjection::floats(&row)?;
+                Ok([0, 1, 2].map(|d| numbers[d]))
+            }
+        }
+    }
+
+    fn is_tracked(&self) -> bool {
+        matches!(self, PerAxis::Tensor(tensor) if tensor.device().is_autodiff())
+    }
+
+    /// The tensor `[3]`, on a device, with zeros along flat axes; in its graph, if it is tracked.
+    fn moving(&self, numbers: [f64; 3], tracer: &Tracer, device: &Device) -> Tensor<1> {
+        let dtype = tracer.field.precision().dtype();
+        let row = |numbers| Tensor::from_data(TensorData::from(numbers), (device, dtype));
+        let PerAxis::Tensor(tensor) = self else { return row(numbers) };
+        if !self.is_tracked() {
+            return row(numbers);
+        }
+        let tensor = match tensor.device() == *device {
+            // A move is recorded in the graph, even to the same device.
+            true => tensor.as_ref().clone(),
+            false => tensor.as_ref().clone().to_device(device),
+        };
+        tensor.cast(dtype) * row(moving(&tracer.domain, [1.0; 3]))
+    }
+}
+
 impl Tracer<'_> {
     /// Adds a constant velocity (length per time) to the field's: settling, rising, or windage.
-    /// Flat axes are not affected.
-    pub fn drift(mut self, velocity: [f64; 3]) -> Self {
-        self.drift = velocity;
+    /// Flat axes are not affected. As a tensor `[3]` that is tracked, it has gradients.
+    pub fn drift(mut self, velocity: impl Into<PerAxis>) -> Self {
+        self.drift = velocity.into();
         self
     }
 
@@ -70,9 +127,40 @@ impl Tracer<'_> {
     }
 }
 
-/// The velocity that a tracer adds to the field's.
-pub(super) fn drift(tracer: &Tracer) -> [f64; 3] {
-    moving(&tracer.domain, tracer.drift)
+/// The velocity that a tracer adds to the field's, validated.
+pub(super) fn drift(tracer: &Tracer) -> Result<[f64; 3]> {
+    let drift = tracer.drift.numbers("added velocity")?;
+    // Finite in single precision too.
+    if let Some(bad) = drift.iter().find(|v| !(-1e30..=1e30).contains(*v)) {
+        return Err(Error::Walk(format!(
+            "the added velocity {} is not a number up to 1e30; give one",
+            short(*bad)
+        )));
+    }
+    Ok(moving(&tracer.domain, drift))
+}
+
+/// Whether the drift or the diffusivity has gradients.
+pub(super) fn is_tracked(tracer: &Tracer) -> bool {
+    let diffusivity = tracer.walk.as_ref().map(|walk| &walk.diffusivity);
+    tracer.drift.is_tracked() || diffusivity.is_some_and(PerAxis::is_tracked)
+}
+
+/// A drift and a diffusivity as tensors; see
+/// [`GeometryTensors::motion`](burntrace_kernels::GeometryTensors::motion).
+pub(super) fn motion(tracer: &Tracer, drift: [f64; 3], walk: Option<&Walk>) -> Tensor<1> {
+    let still = PerAxis::Numbers([0.0; 3]);
+    let diffusivity = tracer.walk.as_ref().map_or(&still, |walk| &walk.diffusivity);
+    let numbers = walk.map_or([0.0; 3], |walk| walk.diffusivity);
+    let device = device(tracer, is_tracked(tracer));
+    let parts = [(&tracer.drift, drift), (diffusivity, numbers)];
+    Tensor::cat(parts.map(|(part, numbers)| part.moving(numbers, tracer, &device)).to_vec(), 0)
+}
+
+/// The device of a tracer's field, or the one that tracks gradients on it.
+pub(super) fn device(tracer: &Tracer, is_tracked: bool) -> Device {
+    let device = tracer.field.device();
+    if is_tracked && !device.is_autodiff() { device.autodiff() } else { device }
 }
 
 /// The values for each axis, 0 along flat axes.
@@ -82,15 +170,9 @@ fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
 
 /// The random walk of a tracer, validated.
 pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
-    // Finite in single precision too.
-    if let Some(bad) = tracer.drift.iter().find(|v| !(-1e30..=1e30).contains(*v)) {
-        return Err(Error::Walk(format!(
-            "the added velocity {} is not a number up to 1e30; give one",
-            short(*bad)
-        )));
-    }
     let Some(walk) = &tracer.walk else { return Ok(None) };
-    for (k, axis) in walk.diffusivity.iter().zip(AXES) {
+    let diffusivity = walk.diffusivity.numbers("diffusivity")?;
+    for (k, axis) in diffusivity.iter().zip(AXES) {
         // Finite in single precision too.
         if !(0.0..=1e30).contains(k) {
             return Err(Error::Walk(format!(
@@ -105,7 +187,7 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
         ));
     }
     Ok(Some(Walk {
-        diffusivity: moving(&tracer.domain, walk.diffusivity),
+        diffusivity: moving(&tracer.domain, diffusivity),
         varies: walk.varies,
         reach: reach(tracer),
         scheme: walk.scheme,
@@ -159,11 +241,11 @@ pub(super) fn diffuse(
     let normals = TensorData::new(slots.iter().flat_map(normal).collect::<Vec<f64>>(), from.dims());
     let beside = (&from.device(), from.dtype());
     let normals = Tensor::<2>::from_data(normals, beside);
-    let factor = Tensor::<2>::from_data(TensorData::new(walk.diffusivity.to_vec(), [1, 3]), beside);
+    let factor = stepper.geometry.motion.clone().narrow(0, 3, 3).reshape([1, 3]);
     let dt = h.abs();
     let dw = normals.mul_scalar(dt.sqrt());
     if !walk.varies {
-        return Ok(factor.mul_scalar(2.0).sqrt() * dw);
+        return Ok(root(factor.mul_scalar(2.0)) * dw);
     }
     let here = evaluate::diffusivity(stepper.field, from.clone(), t)?;
     let k = factor.clone() * here.clamp_min(0.0);
@@ -172,7 +254,13 @@ pub(super) fn diffuse(
         WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
         WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
     };
-    Ok(gradient * squares + k.mul_scalar(2.0).sqrt() * dw)
+    Ok(gradient * squares + root(k.mul_scalar(2.0)) * dw)
+}
+
+/// The square root, with a derivative of 0 at 0.
+fn root(squares: Tensor<2>) -> Tensor<2> {
+    let is_zero = squares.clone().equal_elem(0.0);
+    squares.mask_fill(is_zero.clone(), 1.0).sqrt().mask_fill(is_zero, 0.0)
 }
 
 /// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences; across

@@ -14,7 +14,7 @@ use burn::backend::{
     tensor::{FloatTensor, IntTensor},
 };
 
-/// The backward step of a launch, with gradients by positions and by the field's values.
+/// The backward step of a launch, with gradients by positions, by the field's values and by the motion.
 #[derive(Debug)]
 struct PullBack;
 
@@ -27,16 +27,16 @@ struct Taken<B: Backend> {
     segment: Segment,
 }
 
-impl<B: TraceBackend> Backward<B, 2> for PullBack {
+impl<B: TraceBackend> Backward<B, 3> for PullBack {
     type State = Taken<B>;
 
     fn backward(
         self,
-        ops: Ops<Taken<B>, 2>,
+        ops: Ops<Taken<B>, 3>,
         gradients: &mut Gradients,
         _checkpointer: &mut Checkpointer,
     ) {
-        let [position, velocity] = ops.parents;
+        let [position, velocity, motion] = ops.parents;
         let gradient = gradients.consume::<B>(&ops.node);
         let Taken { state, field, geometry, segment } = ops.state;
         let by_values = velocity.is_some();
@@ -46,6 +46,9 @@ impl<B: TraceBackend> Backward<B, 2> for PullBack {
         }
         if let Some(node) = velocity {
             gradients.register::<B>(node.id, by.velocity);
+        }
+        if let Some(node) = motion {
+            gradients.register::<B>(node.id, by.motion);
         }
     }
 }
@@ -57,7 +60,7 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        let nodes = [state.position.node(), field.velocity.node()];
+        let nodes = [state.position.node(), field.velocity.node(), geometry.motion.node()];
         let taken = Taken {
             state: inner_state(state),
             field: inner_field(field),
@@ -102,6 +105,7 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         PulledBack {
             position: constant::<B, C>(by.position),
             velocity: constant::<B, C>(by.velocity),
+            motion: constant::<B, C>(by.motion),
         }
     }
 
@@ -147,5 +151,9 @@ fn inner_field<B: Backend, C: CheckpointStrategy>(field: Sampled<Autodiff<B, C>>
 fn inner_geometry<B: Backend, C: CheckpointStrategy>(
     geometry: Geometry<Autodiff<B, C>>,
 ) -> Geometry<B> {
-    Geometry { rows: geometry.rows.into_primitive(), numbers: geometry.numbers }
+    Geometry {
+        rows: geometry.rows.into_primitive(),
+        numbers: geometry.numbers,
+        motion: geometry.motion.into_primitive(),
+    }
 }

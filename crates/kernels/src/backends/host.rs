@@ -1,8 +1,11 @@
 //! Shared by the CPU backends: tensors that can be borrowed as slices.
 
 use crate::{
-    LOG_INDEX, LOG_POSITION, POSITION, Segment,
-    cpu::{self, Arrays, Ended, FieldArrays, Position, Real, Slots, adjoint::Taken},
+    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment,
+    cpu::{
+        self, Arrays, Ended, FieldArrays, Position, Real, Slots,
+        adjoint::{Gradient, Taken},
+    },
     ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
 use burn::backend::{Backend, DType, TensorMetadata};
@@ -130,7 +133,8 @@ where
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
     // Rests are too small to have gradients of their own.
     let by_end: &[Position<F>] = cast_slice(gradient.values::<F>());
-    let mut by_position: Vec<[F; 3]> = by_end.iter().map(|[by_position, _]| *by_position).collect();
+    let mut gradients: Vec<_> =
+        by_end.iter().map(|[by_end, _]| Gradient::by_end(*by_end)).collect();
     let mut by_velocity = vec![[F::zero(); 4]; 1];
     with_arrays::<F, B, T>(field, |field| {
         let taken = Taken {
@@ -143,14 +147,27 @@ where
         };
         by_velocity.resize(if by_values { field.velocity.len() } else { 1 }, [F::zero(); 4]);
         let values = by_values.then_some(&mut by_velocity[..]);
-        cpu::adjoint::pull_back(&taken, &mut by_position, values);
+        cpu::adjoint::pull_back(&taken, &mut gradients, values);
     });
-    let by_start: Vec<Position<F>> = by_position.iter().map(|by| [*by, [F::zero(); 3]]).collect();
+    let by_start: Vec<Position<F>> =
+        gradients.iter().map(|by| [by.position, [F::zero(); 3]]).collect();
     let (count, values) = (by_start.len(), by_velocity.len());
     PulledBack {
         position: T::of(by_start.into_flattened().into_flattened(), &[count, POSITION]),
         velocity: T::of(by_velocity.into_flattened(), &[values, 4]),
+        motion: T::of(by_motion(&gradients), &[MOTION]),
     }
+}
+
+/// The gradients by the motion, summed over particles in their order.
+fn by_motion<F: Real>(gradients: &[Gradient<F>]) -> Vec<F> {
+    let mut sums = [0.0; MOTION];
+    for Gradient { drift, diffusivity, .. } in gradients {
+        for (sum, by) in sums.iter_mut().zip(drift.iter().chain(diffusivity)) {
+            *sum += by.exact();
+        }
+    }
+    sums.map(F::of).to_vec()
 }
 
 /// `TraceBackend::sample` on a CPU backend.

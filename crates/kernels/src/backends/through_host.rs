@@ -41,13 +41,20 @@ pub(super) fn pull_back(
         index: ints(field.index),
         shape: field.shape,
     };
-    let geometry =
-        Geometry::<Flex> { rows: floats(geometry.rows), numbers: ints(geometry.numbers) };
+    let geometry = Geometry::<Flex> {
+        rows: floats(geometry.rows),
+        numbers: ints(geometry.numbers),
+        motion: floats(geometry.motion),
+    };
     let by = host::pull_back(state, field, geometry, (floats(gradient), by_values), &segment);
     let upload = |tensor: FlexTensor| {
         CubeBackend::float_from_data(data(Flex::float_into_data(tensor)), &device)
     };
-    PulledBack { position: upload(by.position), velocity: upload(by.velocity) }
+    PulledBack {
+        position: upload(by.position),
+        velocity: upload(by.velocity),
+        motion: upload(by.motion),
+    }
 }
 
 fn floats(tensor: FloatTensor<CubeBackend>) -> FlexTensor {

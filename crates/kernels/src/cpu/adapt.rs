@@ -6,7 +6,7 @@ use super::{
     single::Single,
     step::{Positions, rk_attempt},
     three,
-    tile::Tile,
+    tile::{AcceptedStep, Tile},
 };
 use crate::{
     MAX_INSTANCES_PER_STEP,
@@ -81,7 +81,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         (h, full_dt): (F, F),
         next_dt: &mut F,
     ) -> bool {
-        let pairs = self.context.part::<M>(j, start_fraction * full_dt, h);
+        let pairs = self.context.part(j, start_fraction * full_dt, h);
         let mut hint = self.sampler.recall(self.arrays.record[i].location);
         let from = Positions::load::<F, L>(|_| self.arrays.position[i]);
         let (result, error) =
@@ -99,11 +99,9 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             return false;
         }
         record.accepted = record.accepted.saturating_add(1);
-        let is_plain = self.context.walls.contain::<L>(to)
-            && !result.slow[0]
-            && self.context.are_clear::<L, 1>(&[at], &[to])
-            && (!S::ENDS || self.sampler.holds::<L>(to, &mut hint));
-        if is_plain {
+        self.keep((i, j), (start_fraction, h));
+        let field = (self.sampler, &mut hint);
+        if !result.slow[0] && self.context.is_plain::<L, S>((at, to), field) {
             self.arrays.position[i] = result.to.of(0);
             self.arrays.record[i].location = S::note(&hint);
         } else {
@@ -120,5 +118,14 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             single.finish_step::<M>((result.to.of(0), result.slow[0]), start_fraction);
         }
         true
+    }
+
+    /// Keeps a step that is accepted, if it is wanted.
+    #[inline(never)]
+    fn keep(&mut self, (i, j): (usize, usize), (start, h): (F, F)) {
+        if let Some(accepted) = &mut self.accepted {
+            let (position, record) = (self.arrays.position[i], self.arrays.record[i]);
+            accepted.push(AcceptedStep { i, j, start, h, position, record });
+        }
     }
 }

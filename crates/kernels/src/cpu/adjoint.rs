@@ -1,11 +1,12 @@
 //! The adjoint of a launch: gradients by the positions at its start and by the field's values, from those
 //! by the positions at its end.
 //!
-//! It is the exact derivative of the steps that were taken (discretise, then optimise). A tile of
-//! particles takes the steps of the launch once more, one by one, and keeps its states. Then the steps
-//! are reversed, the last one first.
+//! It is the exact derivative of the steps that were taken (discretise, then optimise); the lengths of
+//! adaptive steps count as constants. A tile of particles takes the steps of the launch once more, one
+//! by one, and keeps its states. Then the steps are reversed, the last one first.
 
 mod reverse;
+mod stages;
 mod states;
 mod values;
 
@@ -14,22 +15,18 @@ pub(crate) use values::Shares;
 use super::{
     Arrays, Method, Position, Real, Sampler, Slots,
     arrays::chunks,
-    check_clock,
     dual::Dual,
     frame_pair::FramePair,
     lanes::{self, Lanes},
     launch::{Launch, LaunchData},
+    launch_data,
     order::Order,
     sampler::{FieldArrays, WithSampler},
     step::SegmentContext,
     tile::Tile,
     with_method,
 };
-use crate::{
-    Record, Segment,
-    functions::triangle_rows,
-    physics::{features::Features, tables::Tables},
-};
+use crate::{Record, Segment};
 use rayon::prelude::*;
 use reverse::Reverse;
 use states::{Coefficients, States};
@@ -63,30 +60,43 @@ pub(crate) struct Taken<'a, F> {
     pub segment: &'a Segment,
 }
 
-/// Turns the gradients by the positions after a launch into those by the positions before it, and adds
-/// the gradients by the field's values to `values`, if given.
+/// The gradients of a particle.
+#[derive(Clone, Copy)]
+pub(crate) struct Gradient<F> {
+    /// By its position: at the end of the launch, and then at the start.
+    pub position: [F; 3],
+    /// By the drift.
+    pub drift: [F; 3],
+    /// By the diffusivity along each axis.
+    pub diffusivity: [F; 3],
+}
+
+impl<F: Real> Gradient<F> {
+    /// The gradients before any step is reversed.
+    pub fn by_end(position: [F; 3]) -> Self {
+        let zero = [F::zero(); 3];
+        Gradient { position, drift: zero, diffusivity: zero }
+    }
+}
+
+/// Turns the gradients by the positions after a launch into those by the positions before it and by the
+/// drift and diffusivity, and adds the gradients by the field's values to `values`, if given.
 ///
 /// # Panics
 ///
-/// If slots are re-used, steps adapt, or the diffusivity varies.
+/// If slots are re-used.
 pub(crate) fn pull_back<F: Real>(
     taken: &Taken<F>,
-    gradients: &mut [[F; 3]],
+    gradients: &mut [Gradient<F>],
     values: Option<&mut [[F; 4]]>,
 ) {
     let Taken { field, geometry, segment, .. } = *taken;
-    assert!(
-        segment.has_adjoint(),
-        "gradients of re-used slots, adaptive steps and varying diffusivities are those of tensor \
-         operations"
-    );
+    let is_reused = segment.reinjection.is_some();
+    assert!(!is_reused, "gradients of re-used slots are those of tensor operations");
     if segment.steps.is_empty() {
         return;
     }
-    check_clock(segment);
-    let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
-    let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
-    let data = LaunchData::new(tables, geometry, Features::new(field.shape, segment));
+    let data = launch_data(field, geometry, segment);
     let work = PullBack { taken, data: &data, gradients, values };
     field.with_sampler(segment.clock.frames, work);
 }
@@ -94,7 +104,7 @@ pub(crate) fn pull_back<F: Real>(
 struct PullBack<'a, F> {
     taken: &'a Taken<'a, F>,
     data: &'a LaunchData<'a, F>,
-    gradients: &'a mut [[F; 3]],
+    gradients: &'a mut [Gradient<F>],
     values: Option<&'a mut [[F; 4]]>,
 }
 
@@ -127,26 +137,17 @@ impl<F: Real> PullBack<'_, F> {
         let order = Order::new(&arrays, steps).unwrap_or_else(|| Order::unsorted(&arrays));
         let mut ordered = order.gather(&arrays);
         let mut gradients = order.take(self.gradients);
-        let tiles = chunks(ordered.arrays(), TILE).zip(gradients.par_chunks_mut(TILE));
-        let mut tiles: Vec<(Arrays<F>, &mut [[F; 3]])> = tiles.collect();
-        let read = frames_read(&context);
-        let parts = self.values.as_ref().map(|_| parts_of(&read, tiles.len()));
-        let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
-        let values: Vec<Option<ValueGradients<F>>> = tiles
-            .par_chunks_mut(per_part)
-            .map(|tiles| {
-                let mut values = parts.map(|_| ValueGradients::zeros(&read));
-                tiles.iter_mut().for_each(|tile| adjoint.tile::<M>(tile, values.as_mut()));
-                values
-            })
-            .collect();
-        drop(tiles);
+        let tiles = chunks(ordered.arrays(), TILE).zip(gradients.par_chunks_mut(TILE)).collect();
+        let values = adjoint.tiles::<M>(tiles, self.values.is_some());
         order.put(&gradients, self.gradients);
         if let Some(all) = self.values {
-            add_parts(all, &values.into_iter().flatten().collect::<Vec<_>>());
+            add_parts(all, &values);
         }
     }
 }
+
+/// A few particles, and their gradients.
+type GradientTile<'a, F> = (Arrays<'a, F>, &'a mut [Gradient<F>]);
 
 /// What the particles of a launch share.
 struct Adjoint<'a, F: Real, S> {
@@ -158,18 +159,45 @@ struct Adjoint<'a, F: Real, S> {
 }
 
 impl<F: Real, S: Differentiable<F>> Adjoint<'_, F, S> {
+    /// Reverses all tiles. Returns the gradients by the field's values in parts, if they are wanted.
+    fn tiles<M: Method>(
+        &self,
+        mut tiles: Vec<GradientTile<F>>,
+        by_values: bool,
+    ) -> Vec<ValueGradients<F>> {
+        let read = frames_read(self.context);
+        let parts = by_values.then(|| parts_of(&read, tiles.len()));
+        let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
+        let part = |tiles: &mut [GradientTile<F>]| {
+            let mut values = by_values.then(|| ValueGradients::zeros(&read));
+            tiles.iter_mut().for_each(|tile| self.tile::<M>(tile, values.as_mut()));
+            values
+        };
+        let values: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
+        values.into_iter().flatten().collect()
+    }
+
     fn tile<M: Method>(
         &self,
-        (arrays, gradients): &mut (Arrays<F>, &mut [[F; 3]]),
+        (arrays, gradients): &mut GradientTile<F>,
         values: Option<&mut ValueGradients<F>>,
     ) {
-        let mut states = States::new(arrays.position.len());
-        for j in 0..self.context.segment.steps.len() {
-            states.push(arrays);
-            let (arrays, step) = (arrays.reborrow(), j..j + 1);
-            lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
+        let (mut states, slots) = (States::new(arrays.position.len()), arrays.slots);
+        let steps = self.context.segment.steps.len();
+        if self.context.launch.features.adaptive {
+            let mut accepted = Vec::new();
+            let mut tile =
+                Tile::<F, S, M>::new(arrays.reborrow(), self.context, self.sampler, 0..steps);
+            tile.accepted = Some(&mut accepted);
+            lanes::dispatch(tile);
+            states.push_accepted(accepted);
+        } else {
+            for j in 0..steps {
+                states.push(arrays);
+                let (arrays, step) = (arrays.reborrow(), j..j + 1);
+                lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
+            }
         }
-        let slots = arrays.slots;
         lanes::dispatch(Reverse { adjoint: self, states: &states, slots, gradients, values });
     }
 }

@@ -60,10 +60,7 @@ pub(crate) fn advance<F: Real>(
     let resumes = segment.reinjection.as_ref().is_some_and(|reinjection| reinjection.resumes);
     let mut log = Vec::new();
     if !resumes {
-        let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
-        let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
-        let data = LaunchData::new(tables, geometry, Features::new(field.shape, segment));
-        check_clock(segment);
+        let data = launch_data(field, geometry, segment);
         let work = Advance { arrays, segment, data: &data, log: &mut log };
         field.with_sampler(segment.clock.frames, work);
     }
@@ -168,9 +165,7 @@ pub(crate) fn sample<F: Real>(
     if segment.steps.is_empty() {
         return;
     }
-    check_clock(segment);
-    let tables = Tables::new((field.shape, field.groups), segment, 0);
-    let data = LaunchData::new(tables, (&[], &[]), Features::new(field.shape, segment));
+    let data = launch_data(field, (&[], &[]), segment);
     let launch = data.launch(None);
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
@@ -180,15 +175,24 @@ pub(crate) fn sample<F: Real>(
     field.with_sampler(segment.clock.frames, work);
 }
 
+/// The numbers of a launch.
+///
 /// # Panics
 ///
 /// If there are more intervals than frames: samplers rely on valid frame offsets.
-fn check_clock(segment: &Segment) {
+fn launch_data<'a, F: Real>(
+    field: &FieldArrays<F>,
+    geometry: (&'a [[F; 3]], &'a [i32]),
+    segment: &Segment,
+) -> LaunchData<'a, F> {
     let clock = &segment.clock;
     assert!(
         clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
         "more frame intervals than frames"
     );
+    let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
+    let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
+    LaunchData::new(tables, geometry, Features::new(field.shape, segment))
 }
 
 struct Sample<'a, F: Real> {

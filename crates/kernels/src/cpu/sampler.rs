@@ -88,6 +88,10 @@ impl<F: Real> FieldArrays<'_, F> {
 
     /// Runs a computation with the sampler for the field's shape.
     pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+        // Without the loops of launches, which they do not take, unit tests compile much faster.
+        if cfg!(test) {
+            panic!("launches are tested in tests/physics");
+        }
         let frames = frames * self.groups;
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {

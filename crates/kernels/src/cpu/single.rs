@@ -139,7 +139,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         let start = self.tile.fraction[i];
         let full_dt = self.full_dt();
         let h = (F::one() - start) * full_dt;
-        let pairs = self.context.part::<M>(self.j, start * full_dt, h);
+        let pairs = self.context.part(self.j, start * full_dt, h);
         self.tile.record[i].status = ACTIVE;
         let mut hints = [self.sampler.recall(0)];
         let from = Positions::load::<F, Portable>(|_| self.tile.position[i]);
@@ -164,11 +164,8 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             let displacement = diffuse(&self.context.launch, from, address, step, field);
             to = to.moved::<F>(|_, rest| four::<F, Portable>(&displacement) + rest);
         }
-        let [at] = to.at;
-        let is_plain = self.context.walls.contain::<Portable>(at)
-            && !result.slow[0]
-            && self.context.are_clear::<Portable, 1>(&from.at, &to.at)
-            && (!S::ENDS || self.sampler.holds::<Portable>(at, self.hint));
+        let (path, field) = ((from.at[0], to.at[0]), (self.sampler, &mut *self.hint));
+        let is_plain = !result.slow[0] && self.context.is_plain::<Portable, S>(path, field);
         if is_plain {
             self.tile.position[i] = to.of(0);
             self.tile.record[i].location = S::note(self.hint);

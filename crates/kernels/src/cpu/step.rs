@@ -32,6 +32,8 @@ pub(super) struct SegmentContext<'a, F: Real> {
     bodies: Vec<Body<F>>,
     /// The frames of each step, for particles that take all of it.
     pairs: Vec<FramePairs<F>>,
+    /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
+    nodes: [F; MAX_STAGES],
     /// Square of the stagnation speed; 0 without a threshold.
     stagnant: F,
     /// Whether samples need a correction (fourth component or drift): the mask of velocity
@@ -45,12 +47,15 @@ pub(super) struct SegmentContext<'a, F: Real> {
 
 impl<'a, F: Real> SegmentContext<'a, F> {
     pub fn new<M: Method>(segment: &'a Segment, launch: Launch<'a, F>) -> Self {
+        let last = M::TABLEAU.stages - 1;
+        let nodes = std::array::from_fn(|s| F::of(M::TABLEAU.c[s.min(last)].value()));
         let steps = segment.steps.iter().enumerate();
         let full_step = |(j, step): (usize, &Step)| {
-            stage_frame_pairs::<F, M>(&launch, j, F::zero(), F::of(step.h))
+            stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
         };
         let pairs = steps.map(full_step).collect();
         SegmentContext {
+            nodes,
             segment,
             launch,
             walls: Walls::new(&segment.boundary, launch),
@@ -127,8 +132,20 @@ impl<'a, F: Real> SegmentContext<'a, F> {
 
     /// The frames of a part of step `j`, of length `h`; `start` is the time from the start of the
     /// step to the start of the part.
-    pub fn part<M: Method>(&self, j: usize, start: F, h: F) -> FramePairs<F> {
-        stage_frame_pairs::<F, M>(&self.launch, j, start, h)
+    pub fn part(&self, j: usize, start: F, h: F) -> FramePairs<F> {
+        stage_frame_pairs(&self.launch, &self.nodes, j, [start, h])
+    }
+
+    /// Whether a particle certainly meets nothing on a straight path that was sampled with a hint.
+    #[inline(always)]
+    pub fn is_plain<L: Lanes<F>, S: Sampler<F>>(
+        &self,
+        (from, to): (L::Four, L::Four),
+        (sampler, hint): (&S, &mut S::Hint),
+    ) -> bool {
+        self.walls.contain::<L>(to)
+            && self.are_clear::<L, 1>(&[from], &[to])
+            && (!S::ENDS || sampler.holds::<L>(to, hint))
     }
 }
 
@@ -153,16 +170,13 @@ fn is_clear_of_bodies<F: Real>(
 
 /// The frames of the stages of a step of length `h` that starts `start` after the start of step `j`.
 #[inline(never)]
-fn stage_frame_pairs<F: Real, M: Method>(
+fn stage_frame_pairs<F: Real>(
     launch: &Launch<F>,
+    nodes: &[F; MAX_STAGES],
     j: usize,
-    start: F,
-    h: F,
+    [start, h]: [F; 2],
 ) -> FramePairs<F> {
-    std::array::from_fn(|s| {
-        let c = F::of(M::TABLEAU.c[s.min(M::TABLEAU.stages - 1)].value());
-        frame_pair(launch, j, start + c * h)
-    })
+    nodes.map(|c| frame_pair(launch, j, start + c * h))
 }
 
 /// Positions of `G` particles and their rests.

@@ -1,7 +1,7 @@
 //! The main loop: takes a tile of particles, in small groups, through all steps of a segment.
 
 use super::{
-    Arrays, Ended, Method, Real, Sampler, TILE,
+    Arrays, Ended, Method, Position, Real, Sampler, TILE,
     frame_pair::FramePair,
     lanes::{Lanes, Task},
     single::Single,
@@ -9,6 +9,7 @@ use super::{
     walk::diffuse,
 };
 use crate::{
+    Record,
     physics::diffusion::host::Address,
     status::{ACTIVE, WAITING},
 };
@@ -30,7 +31,21 @@ pub(super) struct Tile<'a, F: Real, S, M> {
     pub log: Vec<Ended<F>>,
     /// The steps of the segment to take.
     pub steps: Range<usize>,
+    /// Keeps the adaptive steps that are accepted, if they are wanted.
+    pub accepted: Option<&'a mut Vec<AcceptedStep<F>>>,
     method: PhantomData<fn() -> M>,
+}
+
+/// An adaptive step of a particle, and the particle's state before it.
+pub(super) struct AcceptedStep<F> {
+    /// The particle, and the step of the segment of which this is a part.
+    pub i: usize,
+    pub j: usize,
+    /// The fraction of that step at which the part starts, and its length.
+    pub start: F,
+    pub h: F,
+    pub position: Position<F>,
+    pub record: Record,
 }
 
 /// Particles that continue alone from a step.
@@ -54,7 +69,15 @@ impl<'a, F: Real, S, M> Tile<'a, F, S, M> {
         sampler: &'a S,
         steps: Range<usize>,
     ) -> Self {
-        Tile { arrays, context, sampler, log: Vec::new(), steps, method: PhantomData }
+        Tile {
+            arrays,
+            context,
+            sampler,
+            log: Vec::new(),
+            steps,
+            accepted: None,
+            method: PhantomData,
+        }
     }
 }
 
@@ -177,7 +200,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 (full_dt, self.context.frame_pairs(j))
             } else {
                 let h = (F::one() - start) * full_dt;
-                part = self.context.part::<M>(j, start * full_dt, h);
+                part = self.context.part(j, start * full_dt, h);
                 (h, &part)
             };
             let mut result =
@@ -271,11 +294,8 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         let mut has_ended = false;
         for g in 0..G {
             let i = members[g];
-            let to = result.to.at[g];
-            let is_plain = self.context.walls.contain::<L>(to)
-                && !result.slow[g]
-                && self.context.are_clear::<L, 1>(&[at.at[g]], &[to])
-                && (!S::ENDS || self.sampler.holds::<L>(to, &mut hints[g]));
+            let (path, field) = ((at.at[g], result.to.at[g]), (self.sampler, &mut hints[g]));
+            let is_plain = !result.slow[g] && self.context.is_plain::<L, S>(path, field);
             if is_plain {
                 self.arrays.position[i] = result.to.of(g);
                 self.arrays.record[i].location = S::note(&hints[g]);

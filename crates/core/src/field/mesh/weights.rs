@@ -2,7 +2,7 @@
 //! operation, and the path of gradients.
 
 use crate::mesh::{Location, Mesh};
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MAX_CELL_NODES, Placement};
 
 /// Indices `[n k]` of the values that interpolate at `n` positions, and their weights `[n, k]`.
@@ -100,19 +100,6 @@ fn weights(rows: &[Row], width: usize, position: Tensor<2>) -> Tensor<2> {
         weights = weights + constant(gradients.collect()) * along;
     }
     weights
-}
-
-/// Mask of the positions `[n, 3]`, measured from the mesh's origin, in its cells `[n, 1]`.
-pub(super) fn contains(mesh: &Mesh, position: &Tensor<2>) -> Tensor<2, Bool> {
-    let mut last = 0;
-    let cells = to_host(position).into_iter().map(|position| {
-        let found = mesh.walk_from_origin(last, position);
-        last = found.as_ref().map_or(last, |location| location.cell);
-        i32::from(found.is_some())
-    });
-    let cells: Vec<i32> = cells.collect();
-    let cells = TensorData::new(cells, [position.dims()[0], 1]);
-    Tensor::<2, Int>::from_data(cells, (&position.device(), DType::I32)).equal_elem(1)
 }
 
 /// Positions `[n, 3]` on the host.

@@ -1,9 +1,10 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    Adjoint, Differentiable,
-    states::{Coefficients, States},
-    values::{Pending, Shares, ValueGradients},
+    Adjoint, Differentiable, Gradient,
+    stages::{Clip, Group, Stages, transposed},
+    states::{Coefficients, Part, States},
+    values::ValueGradients,
 };
 use crate::{
     cpu::{
@@ -13,7 +14,7 @@ use crate::{
         paths::{Jacobian, clipped, pulled_in, replayed},
         step::{FramePairs, Positions},
         three,
-        walk::diffuse,
+        walk::{diffuse, walk_slopes},
     },
     physics::{diffusion::host::Address, prelude::host::Vec3},
     scheme::MAX_STAGES,
@@ -28,30 +29,34 @@ pub(super) struct Reverse<'a, F: Real, S> {
     pub adjoint: &'a Adjoint<'a, F, S>,
     pub states: &'a States<F>,
     pub slots: Slots<'a>,
-    /// Gradients by the positions, of the end and then of the start.
-    pub gradients: &'a mut [[F; 3]],
+    pub gradients: &'a mut [Gradient<F>],
     pub values: Option<&'a mut ValueGradients<F>>,
 }
 
 impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
     /// Takes a few particles through all steps before the next ones: their part of the field stays cached.
+    /// Adaptive steps are reversed one by one, particle after particle.
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
         let mut group = Group::new();
         let mut alone = Group::new();
-        for first in (0..self.states.count).step_by(GROUP) {
-            let members = first..self.states.count.min(first + GROUP);
-            for j in (0..self.states.steps()).rev() {
-                let starts = self.starts(j, members.clone());
-                if starts == [Some(F::zero()); GROUP] {
+        let is_adaptive = self.adjoint.context.launch.features.adaptive;
+        let count = if is_adaptive { 1 } else { self.states.count };
+        let rounds = if is_adaptive { self.states.parts.len() } else { self.states.steps() };
+        for first in (0..count).step_by(GROUP) {
+            for round in (0..rounds).rev() {
+                let taken = if is_adaptive { self.part(round) } else { self.steps(first, round) };
+                if let Some(whole) = whole_step(&taken) {
                     let members = std::array::from_fn(|g| first + g);
-                    self.step::<L, GROUP>(&mut group, &members, (j, F::zero()));
+                    self.step::<L, GROUP>(&mut group, &members, whole);
                     continue;
                 }
-                for (g, start) in starts.into_iter().enumerate() {
-                    let Some(start) = start else { continue };
+                // By index: an iterator call might not be inlined.
+                #[allow(clippy::needless_range_loop)]
+                for g in 0..GROUP {
+                    let Some(step) = taken[g] else { continue };
                     std::mem::swap(&mut alone.pending[0], &mut group.pending[g]);
-                    self.step::<L, 1>(&mut alone, &[first + g], (j, start));
+                    self.step::<L, 1>(&mut alone, &[step.i], step);
                     std::mem::swap(&mut alone.pending[0], &mut group.pending[g]);
                 }
             }
@@ -62,62 +67,26 @@ impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
     }
 }
 
-impl<V: Copy, const G: usize> Stages<V, G> {
-    /// For a stage outside a mesh, the gradients by the start and by the stage, from that by the last
-    /// point inside.
-    #[inline(always)]
-    fn clipped<F: Real>(&self, stage: usize, member: usize, by_point: V) -> Option<[V; 2]>
-    where
-        V: Four<F>,
-    {
-        let is_it = |clip: &&Clip| (clip.stage, clip.member) == (stage, member);
-        let clip = self.clips.iter().find(is_it)?;
-        Some(clip.jacobians.map(|jacobian| {
-            let [x, y, z] = transposed(&jacobian, three(by_point.array()));
-            V::new([x, y, z, F::zero()])
-        }))
-    }
+/// What a particle takes of a step of the launch.
+#[derive(Clone, Copy)]
+struct TakenStep<F> {
+    i: usize,
+    j: usize,
+    /// The row of its state before.
+    row: usize,
+    /// The fraction of the step at which it starts, and the length, if it is not all of it.
+    part: Option<(F, F)>,
 }
 
-/// What is kept for particles that are reversed together.
-struct Group<F, V: Copy, const G: usize> {
-    stages: Stages<V, G>,
-    shares: Shares<F>,
-    pending: [Pending<F>; G],
-}
-
-impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
-    fn new() -> Self {
-        let zero = V::splat(F::zero());
-        Group {
-            stages: Stages {
-                at: [[zero; G]; MAX_STAGES],
-                velocity: [[zero; G]; MAX_STAGES],
-                slopes: [[[zero; 3]; G]; MAX_STAGES],
-                clips: Vec::new(),
-            },
-            shares: Shares::none(),
-            pending: std::array::from_fn(|_| Pending::none()),
+/// The first of four steps, if all particles take all of it.
+#[inline(always)]
+fn whole_step<F: Copy>(taken: &[Option<TakenStep<F>>; GROUP]) -> Option<TakenStep<F>> {
+    for step in taken {
+        if !matches!(step, Some(TakenStep { part: None, .. })) {
+            return None;
         }
     }
-}
-
-/// The stages of a step: where they sampled the field, and the derivatives there.
-struct Stages<V: Copy, const G: usize> {
-    at: [[V; G]; MAX_STAGES],
-    velocity: [[V; G]; MAX_STAGES],
-    /// The derivatives of each component of the velocity along x, y and z.
-    slopes: [[[V; 3]; G]; MAX_STAGES],
-    /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
-    clips: Vec<Clip>,
-}
-
-/// The last point in a mesh on the path to a stage.
-struct Clip {
-    stage: usize,
-    member: usize,
-    /// Its derivatives by the start of the step, and by the stage.
-    jacobians: [Jacobian; 2],
+    taken[0]
 }
 
 /// The gradients by the ends of a path, in place of the gradient by the end of the step.
@@ -128,16 +97,31 @@ struct Landing<V> {
 }
 
 impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
-    /// The starts of some particles in step `j`.
+    /// An adaptive step.
     #[inline(always)]
-    fn starts(&self, j: usize, members: std::ops::Range<usize>) -> [Option<F>; GROUP] {
-        let mut starts = [None; GROUP];
+    fn part(&self, row: usize) -> [Option<TakenStep<F>>; GROUP] {
+        let Part { i, j, start, h } = self.states.parts[row];
+        let moves = self.gradients[i].position != [F::zero(); 3];
+        let step = TakenStep { i, j, row, part: Some((start, h)) };
+        [moves.then_some(step), None, None, None]
+    }
+
+    /// Step `j` of a few particles.
+    #[inline(always)]
+    fn steps(&self, first: usize, j: usize) -> [Option<TakenStep<F>>; GROUP] {
+        let count = self.states.count;
+        let full_dt = F::of(self.adjoint.context.segment.steps[j].h);
+        let mut taken = [None; GROUP];
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
-        for g in 0..members.len() {
-            starts[g] = self.start(j, members.start + g);
+        for g in 0..GROUP.min(count - first) {
+            let i = first + g;
+            if let Some(start) = self.start(j, i) {
+                let part = (start != F::zero()).then_some((start, (F::one() - start) * full_dt));
+                taken[g] = Some(TakenStep { i, j, row: j * count + i, part });
+            }
         }
-        starts
+        taken
     }
 
     /// The fraction of step `j` at which a particle starts to move, if it does and its gradient is not
@@ -147,7 +131,7 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         let row = j * self.states.count + i;
         let record = &self.states.record[row];
         let number = self.adjoint.context.segment.first_step + j as i32;
-        if self.gradients[i] == [F::zero(); 3] {
+        if self.gradients[i].position == [F::zero(); 3] {
             return None;
         }
         match record.status {
@@ -157,44 +141,59 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         }
     }
 
+    /// Reverses a step of particles, the states of which follow one another from `row` on.
     #[inline(always)]
     fn step<L: Lanes<F>, const G: usize>(
         &mut self,
         group: &mut Group<F, L::Four, G>,
         members: &[usize; G],
-        (j, start): (usize, F),
+        TakenStep { j, row, part, .. }: TakenStep<F>,
     ) {
-        let (adjoint, row) = (self.adjoint, j * self.states.count);
+        let adjoint = self.adjoint;
         let context = adjoint.context;
         let full_dt = F::of(context.segment.steps[j].h);
-        let part;
-        let (h, pairs) = if start == F::zero() {
-            (full_dt, context.frame_pairs(j))
-        } else {
-            let h = (F::one() - start) * full_dt;
-            part = adjoint.coefficients.frame_pairs(&context.launch, j, start * full_dt, h);
-            (h, &part)
+        let part_pairs;
+        let (h, pairs) = match part {
+            None => (full_dt, context.frame_pairs(j)),
+            Some((start, h)) => {
+                part_pairs = context.part(j, start * full_dt, h);
+                (h, &part_pairs)
+            }
         };
-        let from = Positions::load::<F, L>(|g| self.states.position[row + members[g]]);
-        let location = |i: usize| self.states.record[row + i].location;
-        let mut hints = members.map(|i| adjoint.sampler.recall(location(i)));
+        let from = Positions::load::<F, L>(|g| self.states.position[row + g]);
+        let location = |g: usize| self.states.record[row + g].location;
+        let mut hints = std::array::from_fn(|g| adjoint.sampler.recall(location(g)));
         adjoint.sample::<L, G>(&from, (h, pairs), &mut hints, &mut group.stages);
         let mut landings = [None; G];
         for g in 0..G {
-            let i = members[g];
-            let gradient = four::<F, L>(&self.gradients[i]);
-            let (from, step) = (from.of(g), (j, h, &pairs[0]));
-            let end = self.end::<L, G>(i, (from, &group.stages, g), step, &hints[g]);
+            let gradient = four::<F, L>(&self.gradients[members[g]].position);
+            let address = self.address(members[g], row + g, j);
+            let (from, step) = (from.of(g), (h, &pairs[0], address));
+            let end = self.end::<L, G>((from, &group.stages, g), step, &hints[g]);
             if let Some(to) = end {
-                let landing = self.landing::<L>(row + i, (from[0], to), gradient, &mut hints[g]);
-                landings[g] = Some(landing);
+                let path = (from[0], to);
+                let landing = self.landing::<L>(row + g, path, gradient, &mut hints[g]);
+                landings[g] = Some(self.walk::<L>(members[g], (from[0], landing), step, &hints[g]));
             }
         }
-        let gradients = self.pull::<L, G>(&landings, group, (h, pairs), &mut hints);
+        let (gradients, by_drift) = self.pull::<L, G>(&landings, group, (h, pairs), &mut hints);
         for g in 0..G {
             if landings[g].is_some() {
-                self.gradients[members[g]] = three(gradients[g].array());
+                let gradient = &mut self.gradients[members[g]];
+                gradient.position = three(gradients[g].array());
+                let sum = four::<F, L>(&gradient.drift) + by_drift[g];
+                gradient.drift = three(sum.array());
             }
+        }
+    }
+
+    /// What the random numbers of a step are functions of.
+    #[inline(always)]
+    fn address(&self, i: usize, row: usize, j: usize) -> Address {
+        Address {
+            slot: self.slots.get(i),
+            generation: self.states.record[row].generation as u32,
+            step: (self.adjoint.context.segment.first_step + j as i32) as u32,
         }
     }
 
@@ -203,9 +202,8 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
     #[inline(always)]
     fn end<L: Lanes<F>, const G: usize>(
         &self,
-        i: usize,
         (from, stages, g): (Position<F>, &Stages<L::Four, G>, usize),
-        (j, h, pair): (usize, F, &FramePair<F>),
+        (h, pair, address): (F, &FramePair<F>, Address),
         hint: &S::Hint,
     ) -> Option<L::Four> {
         let context = self.adjoint.context;
@@ -217,11 +215,6 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         let from_at = Positions::<L::Four, 1>::load::<F, L>(|_| from);
         let mut to = from_at.moved::<F>(|_, rest| mean.fma(L::Four::splat(h), rest));
         if context.launch.features.walk.is_on {
-            let address = Address {
-                slot: self.slots.get(i),
-                generation: self.states.record[j * self.states.count + i].generation as u32,
-                step: (context.segment.first_step + j as i32) as u32,
-            };
             let field = (&context.walls, self.adjoint.sampler, hint);
             let step = diffuse(&context.launch, from[0], address, (h, pair), field);
             to = to.moved::<F>(|_, rest| four::<F, L>(&step) + rest);
@@ -240,11 +233,8 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         hint: &mut S::Hint,
     ) -> Landing<L::Four> {
         let context = self.adjoint.context;
-        let start = four::<F, L>(&from);
-        let is_plain = context.walls.contain::<L>(to)
-            && context.are_clear::<L, 1>(&[start], &[to])
-            && (!S::ENDS || self.adjoint.sampler.holds::<L>(to, hint));
-        if is_plain {
+        let path = (four::<F, L>(&from), to);
+        if context.is_plain::<L, S>(path, (self.adjoint.sampler, hint)) {
             return Landing { from: L::Four::splat(F::zero()), to: gradient };
         }
         let cell = self.states.record[row].near_cell();
@@ -253,8 +243,36 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) }
     }
 
-    /// The gradients by the starts of a step; adds those by the field's values. Those of particles without
-    /// a landing have no meaning.
+    /// Adds the gradients by the diffusivity, and by the start of a walk in a diffusivity that varies.
+    #[inline(always)]
+    fn walk<L: Lanes<F>>(
+        &mut self,
+        i: usize,
+        (from, landing): ([F; 3], Landing<L::Four>),
+        (h, pair, address): (F, &FramePair<F>, Address),
+        hint: &S::Hint,
+    ) -> Landing<L::Four> {
+        let adjoint = self.adjoint;
+        if !adjoint.context.launch.features.walk.is_on {
+            return landing;
+        }
+        let field = (&adjoint.context.walls, adjoint.sampler, hint);
+        let launches = (&adjoint.context.launch, &adjoint.exact);
+        let slopes = walk_slopes(launches, from, address, (h, pair), field);
+        let to = three(landing.to.array());
+        let by = &mut self.gradients[i].diffusivity;
+        let mut by_start = [F::zero(); 3];
+        for d in 0..3 {
+            by[d] += to[d] * slopes.by_diffusivity[d];
+            for (sum, slope) in by_start.iter_mut().zip(slopes.by_start[d]) {
+                *sum += to[d] * slope;
+            }
+        }
+        Landing { from: landing.from + four::<F, L>(&by_start), ..landing }
+    }
+
+    /// The gradients by the starts of a step, and by its drift; adds those by the field's values. Those of
+    /// particles without a landing have no meaning.
     #[inline(always)]
     fn pull<L: Lanes<F>, const G: usize>(
         &mut self,
@@ -262,11 +280,11 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         Group { stages, shares, pending }: &mut Group<F, L::Four, G>,
         (h, pairs): (F, &FramePairs<F>),
         hints: &mut [S::Hint; G],
-    ) -> [L::Four; G] {
-        let Coefficients { stages: count, a, b, .. } = &self.adjoint.coefficients;
+    ) -> ([L::Four; G], [L::Four; G]) {
+        let Coefficients { stages: count, a, b } = &self.adjoint.coefficients;
         let zero = L::Four::splat(F::zero());
         let mut by_stage = [[zero; G]; MAX_STAGES];
-        let mut gradients = [zero; G];
+        let (mut gradients, mut by_drift) = ([zero; G], [zero; G]);
         for s in (0..*count).rev() {
             for g in 0..G {
                 let Some(Landing { from, to }) = landings[g] else { continue };
@@ -279,6 +297,7 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
                         by_velocity = by_stage[r][g].fma(L::Four::splat(a[r][s] * h), by_velocity);
                     }
                 }
+                by_drift[g] = by_drift[g] + by_velocity;
                 if let Some(values) = &mut self.values {
                     let at = stages.at[s][g];
                     self.adjoint.sampler.shares::<L>(at, &mut hints[g], shares);
@@ -295,7 +314,7 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
                 gradients[g] = gradients[g] + by_stage[s][g];
             }
         }
-        gradients
+        (gradients, by_drift)
     }
 }
 
@@ -380,9 +399,4 @@ impl<F: Real, S: Differentiable<F>> Adjoint<'_, F, S> {
 fn transpose<F: Real, V: Four<F>>(columns: [V; 3]) -> [V; 3] {
     let [x, y, z] = columns.map(V::array);
     [0, 1, 2].map(|c| V::new([x[c], y[c], z[c], F::zero()]))
-}
-
-/// The product of a transposed Jacobian and a gradient.
-fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
-    [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
 }

@@ -4,7 +4,7 @@
 //! order. The division depends on the launch alone, so that any number of threads gives the same bits.
 
 use crate::{
-    MAX_CELL_NODES, MAX_NEIGHBOURS,
+    MAX_CELL_NODES, MAX_NEIGHBOURS, Outside,
     cpu::{
         Real,
         frame_pair::{FramePair, frame_pair},
@@ -170,10 +170,15 @@ impl<F: Real> ValueGradients<F> {
 
 /// The range of values that the steps of a launch read.
 pub(super) fn frames_read<F: Real>(context: &SegmentContext<F>) -> Range<usize> {
-    let launch = &context.launch;
+    let (launch, clock) = (&context.launch, &context.segment.clock);
     let size = launch.int(FRAME_SIZE) as usize;
+    if clock.outside == Outside::Periodic {
+        // Those of a step may be the last ones and the first.
+        return 0..clock.frames * size;
+    }
     let steps = context.segment.steps.iter().enumerate();
-    // A particle that is released during a step reads frames between those of whole steps.
+    // A particle that is released during a step, or takes a part of it, reads frames between those of
+    // whole steps.
     let ends = steps.flat_map(|(j, step)| [0.0, step.h].map(|at| frame_pair(launch, j, F::of(at))));
     let stages = (0..context.segment.steps.len()).flat_map(|j| *context.frame_pairs(j));
     let frames = ends.chain(stages).flat_map(|pair| [pair.first, pair.second]);

@@ -1,0 +1,70 @@
+//! The stages of steps, kept to be reversed.
+
+use super::values::{Pending, Shares};
+use crate::{
+    cpu::{Real, lanes::Four, paths::Jacobian, three},
+    scheme::MAX_STAGES,
+};
+
+/// What is kept for particles that are reversed together.
+pub(super) struct Group<F, V: Copy, const G: usize> {
+    pub stages: Stages<V, G>,
+    pub shares: Shares<F>,
+    pub pending: [Pending<F>; G],
+}
+
+impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
+    pub fn new() -> Self {
+        let zero = V::splat(F::zero());
+        Group {
+            stages: Stages {
+                at: [[zero; G]; MAX_STAGES],
+                velocity: [[zero; G]; MAX_STAGES],
+                slopes: [[[zero; 3]; G]; MAX_STAGES],
+                clips: Vec::new(),
+            },
+            shares: Shares::none(),
+            pending: std::array::from_fn(|_| Pending::none()),
+        }
+    }
+}
+
+/// The stages of a step: where they sampled the field, and the derivatives there.
+pub(super) struct Stages<V: Copy, const G: usize> {
+    pub at: [[V; G]; MAX_STAGES],
+    pub velocity: [[V; G]; MAX_STAGES],
+    /// The derivatives of each component of the velocity along x, y and z.
+    pub slopes: [[[V; 3]; G]; MAX_STAGES],
+    /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
+    pub clips: Vec<Clip>,
+}
+
+/// The last point in a mesh on the path to a stage.
+pub(super) struct Clip {
+    pub stage: usize,
+    pub member: usize,
+    /// Its derivatives by the start of the step, and by the stage.
+    pub jacobians: [Jacobian; 2],
+}
+
+impl<V: Copy, const G: usize> Stages<V, G> {
+    /// For a stage outside a mesh, the gradients by the start and by the stage, from that by the last
+    /// point inside.
+    #[inline(always)]
+    pub fn clipped<F: Real>(&self, stage: usize, member: usize, by_point: V) -> Option<[V; 2]>
+    where
+        V: Four<F>,
+    {
+        let is_it = |clip: &&Clip| (clip.stage, clip.member) == (stage, member);
+        let clip = self.clips.iter().find(is_it)?;
+        Some(clip.jacobians.map(|jacobian| {
+            let [x, y, z] = transposed(&jacobian, three(by_point.array()));
+            V::new([x, y, z, F::zero()])
+        }))
+    }
+}
+
+/// The product of a transposed Jacobian and a gradient.
+pub(super) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
+    [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
+}
