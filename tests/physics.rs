@@ -24,6 +24,7 @@ mod physics {
     mod engines;
     mod faces;
     mod far;
+    mod flow_map;
     mod ftle;
     mod gradients;
     mod gradients_at_walls;

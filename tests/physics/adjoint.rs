@@ -18,7 +18,7 @@ fn autodiff(machine: &Machine) -> Device {
     machine.device.clone().autodiff()
 }
 
-fn exact_machines() -> Vec<Machine> {
+pub fn exact_machines() -> Vec<Machine> {
     double_machines().into_iter().filter(Machine::is_cpu).collect()
 }
 
@@ -27,18 +27,18 @@ fn axes() -> [Vec<f64>; 3] {
 }
 
 /// Velocities without symmetry.
-fn values_of(count: usize) -> Vec<f64> {
+pub fn values_of(count: usize) -> Vec<f64> {
     Dice(17).points([-0.5, -0.4, -0.3], [0.6, 0.5, 0.4], TIMES.len() * count).into_flattened()
 }
 
 /// Settings of a tracer.
-type Set = dyn for<'a> Fn(Tracer<'a>) -> Tracer<'a>;
+pub type Set = dyn for<'a> Fn(Tracer<'a>) -> Tracer<'a>;
 
 /// A kind of field, made from its values.
-type Make = dyn Fn(Tensor<3>) -> Box<dyn Field>;
+pub type Make = dyn Fn(Tensor<3>) -> Box<dyn Field>;
 
 /// The kinds of fields, with the number of values in a frame.
-fn kinds() -> Vec<(&'static str, usize, Box<Make>)> {
+pub fn kinds() -> Vec<(&'static str, usize, Box<Make>)> {
     let options = FieldOptions::default();
     let grid = move |placement| -> Box<Make> {
         Box::new(move |values| {
@@ -76,7 +76,7 @@ fn kinds() -> Vec<(&'static str, usize, Box<Make>)> {
     ]
 }
 
-fn tensor<const D: usize>(numbers: Vec<f64>, shape: [usize; D], device: &Device) -> Tensor<D> {
+pub fn tensor<const D: usize>(numbers: Vec<f64>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(numbers, shape), (device, Precision::F64.dtype()))
 }
 
@@ -121,7 +121,7 @@ fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
     }
 }
 
-fn some_seeds() -> Seeds {
+pub fn some_seeds() -> Seeds {
     let positions = Dice(3).points([0.3, 0.3, 0.3], [1.7, 0.7, 0.7], 11);
     Seeds::list(positions).unwrap()
 }
@@ -156,7 +156,7 @@ fn gradients_by_values_match_central_differences_for_all_conditions() {
     }
 }
 
-fn tracer_is_on_mesh(name: &str) -> bool {
+pub fn tracer_is_on_mesh(name: &str) -> bool {
     ["cells of several types", "tetrahedra"].contains(&name)
 }
 
@@ -299,6 +299,26 @@ fn tracks_with_gradients_are_those_without() {
         Tracer::new(&field).all_faces(BoundaryCondition::Reflect).span(steps(0.0, 1.4, 150));
     let tracks = tracer.trace(&Seeds::list(seeds).unwrap()).unwrap();
     assert_eq!(floats(tracks.positions()), bits(2, 300).0);
+}
+
+/// States in single precision, three times for each launch of 64 steps; the graph of the tensor engine.
+#[test]
+fn plans_count_what_gradients_keep() {
+    let values = Tensor::<3>::full([3, 60, 3], 0.01, &Device::flex()).require_grad();
+    let (options, times, nodes) = (FieldOptions::default(), TIMES.to_vec(), Placement::Nodes);
+    let field = GridField::from_tensor(axes(), times, nodes, values, &options).unwrap();
+    let seeds = Seeds::list(Dice(9).points([0.5; 3], [0.6; 3], 5000)).unwrap();
+    let tracer = Tracer::new(&field).span(steps(0.0, 1.5, 640));
+    let bytes = |tracer: &Tracer| {
+        let plan = tracer.plan(&seeds).unwrap();
+        let kept = plan.items().iter().find(|item| item.name == "gradients");
+        kept.map_or(0, |item| item.device)
+    };
+    let particle = Precision::F32.particle_bytes() as u64;
+    assert_eq!(bytes(&tracer), 5000 * 10 * 3 * particle);
+    assert_eq!(bytes(&tracer.clone().engine(Engine::Tensor)), 5000 * 640 * 4 * 20 * 4);
+    let text = tracer.memory(20 << 20).trace(&seeds).map(drop).unwrap_err().to_string();
+    assert!(text.contains("bytes") && text.contains("memory"), "{text}");
 }
 
 /// A particle that is lost in a hole has gradients of its own, and changes no other.

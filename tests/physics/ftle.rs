@@ -4,7 +4,8 @@ use super::common::*;
 use burn::tensor::{Tensor, TensorData};
 use burntrace::analysis::ftle::{Direction, FlowMap, Ftle, Lattice, Stencil};
 use burntrace::{
-    Domain, Engine, Field, FieldFn, Flow, GridPlacement, Placement, SaveAt, Seeds, Status, Tracer,
+    Domain, Engine, FLOW_MAP_GRADIENT, Field, FieldFn, Flow, GridPlacement, Placement, SaveAt,
+    Seeds, Status, Tracer,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -24,6 +25,20 @@ fn follow(
     let tracks = tracer.trace(&lattice.seeds(stencil).unwrap()).unwrap();
     let save = tracks.saves().last().unwrap();
     FlowMap::of_save(lattice, stencil, save, tracks.periods(), time).unwrap()
+}
+
+/// The flow map of seeds on the nodes, by gradients that are carried along.
+fn follow_gradients(
+    tracer: Tracer,
+    lattice: &Lattice,
+    [t0, time]: [f64; 2],
+    count: u64,
+) -> FlowMap {
+    let tracer = tracer.span(steps(t0, t0 + time, count)).save(SaveAt::End);
+    let seeds = lattice.seeds(Stencil::Neighbours).unwrap();
+    let tracks = tracer.flow_map_gradient(true).trace(&seeds).unwrap();
+    let gradients = tracks.array(FLOW_MAP_GRADIENT).unwrap().narrow(0, 0, 1).squeeze_dim(0);
+    FlowMap::of_gradients(lattice, gradients, time).unwrap()
 }
 
 /// Linear flows are exact on a grid of two nodes along each axis, and their exponent is the same everywhere.
@@ -46,6 +61,14 @@ fn exponents_of_linear_flows_match_the_formula() {
             let field = machine.field(&frames);
             let (low, high) = ([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]);
             let lattice = Lattice::new(low, high, [5, 4, 1], GridPlacement::Corners).unwrap();
+            for time in [*time, -time] {
+                let found = follow_gradients(Tracer::new(&field), &lattice, [0.0, time], 400);
+                for value in numbers(&found.ftle().unwrap()) {
+                    // The derivatives are up to e^1.5, of which each step loses a rounding.
+                    let bound = 400.0 * machine.eps() / time.abs() + 1e-8;
+                    near(&format!("{machine}, {name}, gradients, {time}"), value, *exact, bound);
+                }
+            }
             for stencil in [Stencil::Neighbours, Stencil::Auxiliary(0.0625)] {
                 for time in [*time, -time] {
                     let tracer = Tracer::new(&field);
@@ -217,6 +240,11 @@ fn double_gyre_exponents_on_a_grid_match_the_reference() {
             let found = numbers(&map.ftle().unwrap())[0];
             eprintln!("{machine}, {point:?}: error {:.1e}", (found - exact).abs());
             near(&format!("{machine}, {point:?}"), found, exact, 5e-4);
+            // The carried gradient has the jumps of that of the field between cells.
+            let map = follow_gradients(Tracer::new(&field), &at(point), [0.0, time], 1000);
+            let found = numbers(&map.ftle().unwrap())[0];
+            eprintln!("{machine}, {point:?}, gradients: error {:.1e}", (found - exact).abs());
+            near(&format!("{machine}, {point:?}, gradients"), found, exact, 2e-3);
         }
     }
 }

@@ -12,7 +12,7 @@ use burntrace::{
 use std::f64::consts::TAU;
 
 const RATE: f64 = TAU / 24.0;
-const STEPS: u64 = 10;
+pub const STEPS: u64 = 10;
 
 /// CPU devices in double precision.
 fn exact_machines() -> Vec<Machine> {
@@ -20,7 +20,7 @@ fn exact_machines() -> Vec<Machine> {
 }
 
 /// Clockwise solid rotation about the origin, on a grid that may be flat along z.
-fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
+pub fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
     let axes = [even_axis(-8.0, 8.0, 7), stretched_axis(-8.0, 8.0, 5), z];
     let mut frames =
         Frames::new(axes, Placement::Nodes, &[0.0], |p, _| [RATE * p[1], -RATE * p[0], 0.0]);
@@ -30,7 +30,7 @@ fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
 
 /// The n-th power of the stability function R(-i w h), as the matrix [[a, -b], [b, a]], for the velocity
 /// (y, -x).
-fn exact(scheme: Scheme, steps: u64) -> [f64; 2] {
+pub fn exact(scheme: Scheme, steps: u64) -> [f64; 2] {
     let h = RATE;
     let (mut a, mut b) = (1.0, 0.0);
     for _ in 0..steps {

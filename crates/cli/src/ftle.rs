@@ -10,17 +10,20 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
-use burntrace::{GridPlacement, device::OpenDevice, io};
+use burntrace::{FLOW_MAP_GRADIENT, GridPlacement, Status, device::OpenDevice, io};
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
+/// Numbers in a gradient.
+const TANGENTS: usize = 9;
+
 pub fn execute(args: &FtleArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
-    let ftle = exponents(&results, save, &device)?;
+    let (ftle, gradient) = exponents(&results, save, &device)?;
     let values = tensors::numbers(ftle.values())?;
     refuse_undefined(&ftle, &values, save)?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
@@ -34,7 +37,7 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
         figures.add(&name, &made)?;
     }
     let written: Vec<PathBuf> = [path].into_iter().chain(figures.written).collect();
-    print(args.json, &ftle, &values, &written)
+    print(args.json, (&ftle, gradient), &values, &written)
 }
 
 /// Refuses a save at which no node has an exponent.
@@ -49,21 +52,39 @@ fn refuse_undefined(ftle: &Ftle, values: &[f64], save: usize) -> Result<()> {
     )))
 }
 
-/// FTLE of the flow map from the release of the particles to a save.
-fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<Ftle> {
+/// FTLE of the flow map from the release of the particles to a save, and where its gradient is from.
+fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<(Ftle, &'static str)> {
     let (lattice, stencil) = lattice(results)?;
     let release = release(results)?;
-    let time = results.tracks.times()[save] - release;
-    let mut end = results.tracks.unwrapped(save)?;
-    for (position, status) in end.iter_mut().zip(results.tracks.status(save)?) {
-        if status != burntrace::Status::Active {
-            *position = [f64::NAN; 3];
+    let (tracks, time) = (&results.tracks, results.tracks.times()[save] - release);
+    let is_active = tracks.status(save)?.into_iter().map(|status| status == Status::Active);
+    let has_gradient = tracks.arrays().iter().any(|array| array.name == FLOW_MAP_GRADIENT);
+    let map = if has_gradient && stencil == Stencil::Neighbours {
+        let mut gradients = tracks.array(FLOW_MAP_GRADIENT, save)?;
+        for (row, is_active) in gradients.chunks_exact_mut(TANGENTS).zip(is_active) {
+            if !is_active {
+                row.fill(f64::NAN);
+            }
         }
-    }
-    // The exponents depend on differences only, so the origin does not matter.
-    let end = tensors::positions(&end, results.origin(), results.tracks.precision(), device);
-    let map = FlowMap::new(&lattice, stencil, end, time).map_err(Misuse::of)?;
-    map.ftle().map_err(Misuse::of)
+        let gradients = tensors::rows(gradients, TANGENTS, tracks.precision(), device);
+        FlowMap::of_gradients(&lattice, gradients, time)
+    } else {
+        let mut end = tracks.unwrapped(save)?;
+        for (position, is_active) in end.iter_mut().zip(is_active) {
+            if !is_active {
+                *position = [f64::NAN; 3];
+            }
+        }
+        // The exponents depend on differences only, so the origin does not matter.
+        let end = tensors::positions(&end, results.origin(), tracks.precision(), device);
+        FlowMap::new(&lattice, stencil, end, time)
+    };
+    let from = match stencil {
+        Stencil::Auxiliary(_) => "differences of auxiliary particles",
+        Stencil::Neighbours if has_gradient => "carried along the tracks",
+        Stencil::Neighbours => "differences of neighbours",
+    };
+    Ok((map.and_then(|map| map.ftle()).map_err(Misuse::of)?, from))
 }
 
 /// The lattice of the seeds of a run, and its finite-difference stencil.
@@ -187,7 +208,12 @@ fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> 
     })
 }
 
-fn print(as_json: bool, ftle: &Ftle, values: &[f64], written: &[PathBuf]) -> Result<()> {
+fn print(
+    as_json: bool,
+    (ftle, gradient): (&Ftle, &str),
+    values: &[f64],
+    written: &[PathBuf],
+) -> Result<()> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (min, max) = (finite().reduce(f64::min), finite().reduce(f64::max));
     let mut out = std::io::stdout().lock();
@@ -195,6 +221,7 @@ fn print(as_json: bool, ftle: &Ftle, values: &[f64], written: &[PathBuf]) -> Res
         let found = json!({
             "nodes": ftle.lattice().counts(),
             "time": ftle.time(),
+            "gradient": gradient,
             "least": min,
             "greatest": max,
             "missing": ftle.missing(),
@@ -206,6 +233,7 @@ fn print(as_json: bool, ftle: &Ftle, values: &[f64], written: &[PathBuf]) -> Res
     let [nx, ny, nz] = ftle.lattice().counts();
     writeln!(out, "nodes      {nx} x {ny} x {nz}, {} undefined", ftle.missing())?;
     writeln!(out, "time       {}", twelve_digits(ftle.time()))?;
+    writeln!(out, "gradient   {gradient}")?;
     if let (Some(min), Some(max)) = (min, max) {
         writeln!(out, "FTLE       {min:.6} to {max:.6}")?;
     }

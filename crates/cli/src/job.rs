@@ -100,6 +100,7 @@ pub fn tracer<'a>(
         .span(span(trace))
         .save(save_at(&case.save)?)
         .save_velocity(case.save.velocity)
+        .flow_map_gradient(case.save.flow_map_gradient)
         .mesh_wall(case.boundary.mesh.into())
         .stagnant_speed(trace.stagnant_speed)
         .seeds_outside(seeds::outside(case).into())

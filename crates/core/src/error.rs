@@ -294,6 +294,13 @@ pub enum Error {
         reason: String,
     },
 
+    /// The gradient of the flow map is not available for this run.
+    #[error("the gradient of the flow map cannot be saved: {reason}")]
+    FlowMapGradient {
+        /// Why it is not available, and what to do.
+        reason: &'static str,
+    },
+
     /// The field and the run do not fit into memory.
     #[error("{what} needs {needed} bytes, but only {available} are available; {remedy}")]
     Memory {

@@ -41,8 +41,8 @@ pub use seeds::{GridPlacement, Seeds};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use tracer::{
-    BatchSummary, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk, RunNumbers, RunState,
-    SeedsOutside, Step, Tolerance, Tracer,
+    BatchSummary, FLOW_MAP_GRADIENT, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk, RunNumbers,
+    RunState, SeedsOutside, Step, Tolerance, Tracer,
 };
 pub use tracks::{
     DurablePosition, Ends, MeshFace, ParticleInstance, Save, SavePlan, SinkError, TrackSink, Tracks,

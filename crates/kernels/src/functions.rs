@@ -47,10 +47,19 @@ pub struct Particles {
     /// Fraction of its event's step at which the event takes place `[n]`. For an active particle
     /// with adaptive steps, the length suggested for its next step.
     pub fraction: Tensor<1>,
+    /// Derivatives of the positions by three numbers `[n, TANGENTS]`: those of x, then of y, then of z;
+    /// [`advance`] takes them along. For [`IDENTITY`] at the start these are the gradients of the flow map.
+    pub tangents: Option<Tensor<2>>,
 }
 
 /// Columns of [`Particles::position`].
 pub const POSITION: usize = 6;
+
+/// Columns of [`Particles::tangents`].
+pub const TANGENTS: usize = 9;
+
+/// The derivatives of a position by its own coordinates.
+pub const IDENTITY: [f64; TANGENTS] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 
 impl Particles {
     /// Particles at positions `[n, 3]`, of which nothing else is known, for [`sample`].
@@ -61,6 +70,7 @@ impl Particles {
             position: Tensor::cat(vec![position.clone(), position.zeros_like()], 1),
             record: Tensor::zeros([n, record::RECORD], (&device, DType::I32)),
             fraction: Tensor::zeros([n], (&device, dtype)),
+            tangents: None,
         }
     }
 
@@ -208,30 +218,44 @@ pub struct Launched {
 /// them. `geometry` holds the positions of the segment's inlets and the triangles of its obstacles.
 ///
 /// The positions have gradients by those at the start, by the field's velocities (not by its other
-/// values) and by the motion, if these are tracked.
+/// values) and by the motion, if these are tracked; [tangents](Particles::tangents) have none.
 ///
 /// # Panics
 ///
 /// If the tensors are on different devices, have different float precisions or not the shapes
-/// stated in [`Particles`] and [`FieldTensors`]. A backward pass panics if slots are re-used.
+/// stated in [`Particles`] and [`FieldTensors`]. A backward pass panics if slots are re-used, as do particles
+/// with tangents.
 pub fn advance(
     particles: Particles,
     field: &FieldTensors,
     geometry: &GeometryTensors,
     segment: Segment,
 ) -> Launched {
+    let tangents = particles.tangents.clone();
     let state = state(particles);
     let geometry = ops::Geometry {
         rows: geometry.rows.clone().into_dispatch(),
         numbers: geometry.numbers.clone().into_dispatch(),
         motion: geometry.motion.clone().into_dispatch(),
     };
+    let tangents = tangents.map(|tangents| {
+        let (state, geometry) = (state.clone(), geometry.clone());
+        let (tangents, segment) = (tangents.into_dispatch(), segment.clone());
+        Tensor::from_dispatch(<Dispatch as TraceBackend>::push_forward(
+            state,
+            primitive(field),
+            geometry,
+            tangents,
+            segment,
+        ))
+    });
     let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), geometry, segment);
     Launched {
         particles: Particles {
             position: Tensor::from_dispatch(advanced.position),
             record: Tensor::from_dispatch(advanced.record),
             fraction: Tensor::from_dispatch(advanced.fraction),
+            tangents,
         },
         log: Log {
             index: Tensor::from_dispatch(advanced.log_index),

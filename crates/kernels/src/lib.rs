@@ -48,8 +48,8 @@ pub use cpu::{
 };
 pub use field::FieldShape;
 pub use functions::{
-    FieldTensors, GeometryTensors, Launched, Log, MOTION, POSITION, Particles, advance, locate,
-    sample,
+    FieldTensors, GeometryTensors, IDENTITY, Launched, Log, MOTION, POSITION, Particles, TANGENTS,
+    advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
 pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape};

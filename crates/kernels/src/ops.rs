@@ -97,6 +97,15 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> PulledBack<Self>;
 
+    /// The derivatives `[n, TANGENTS]` of the positions at the end of a launch, from those at its start.
+    fn push_forward(
+        #[extension_type] state: State<Self>,
+        #[extension_type] field: Sampled<Self>,
+        #[extension_type] geometry: Geometry<Self>,
+        tangents: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self>;
+
     /// The groups of values from a first one on, at the particles' positions at the start of the
     /// segment's first step.
     fn sample(

@@ -6,13 +6,21 @@ use crate::{Error, Result};
 use burn::tensor::{Bool, Tensor};
 use burntrace_core::{Save, Status};
 
-/// The flow map of a lattice: final positions of the particles seeded on it.
+/// The flow map of a lattice: final positions of the particles seeded on it, or its gradients.
 #[derive(Clone, Debug)]
 pub struct FlowMap {
     lattice: Lattice,
-    stencil: Stencil,
-    end: Tensor<2>,
+    known: Known,
     time: f64,
+}
+
+/// What is known of a flow map.
+#[derive(Clone, Debug)]
+enum Known {
+    /// Final positions of the particles of a stencil.
+    Ends(Stencil, Tensor<2>),
+    /// Gradients at the nodes `[nodes, 9]`.
+    Gradients(Tensor<2>),
 }
 
 /// Finite-time Lyapunov exponents on the nodes of a lattice.
@@ -53,12 +61,38 @@ impl FlowMap {
                 lattice.counts()
             )));
         }
-        if time == 0.0 || !time.is_finite() {
+        FlowMap::over(lattice, Known::Ends(stencil, end), time)
+    }
+
+    /// A flow map from its gradients at the nodes `[nodes, 9]`: the derivatives of x, then of y, then of z, as
+    /// [`Tracer::flow_map_gradient`](burntrace_core::Tracer::flow_map_gradient) saves them for the seeds of
+    /// [`Stencil::Neighbours`]. They are exact, also where neighbours are far apart. `time` is the
+    /// integration time, negative for a backward run. Particles that have ended are NaN.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ftle`] if the number of gradients differs from the number of nodes, if the box of the lattice
+    /// is flat along all axes, or if the time is 0 or not finite.
+    pub fn of_gradients(lattice: &Lattice, gradients: Tensor<2>, time: f64) -> Result<Self> {
+        let expected = [lattice.len(), 9];
+        lattice.some_axes(lattice.extents())?;
+        if gradients.dims() != expected {
             return Err(Error::Ftle(format!(
-                "the integration time is {time}; give a finite time other than 0"
+                "the gradients have the shape {:?}; give {expected:?} for {:?} nodes",
+                gradients.dims(),
+                lattice.counts()
             )));
         }
-        Ok(FlowMap { lattice: *lattice, stencil, end, time })
+        FlowMap::over(lattice, Known::Gradients(gradients), time)
+    }
+
+    fn over(lattice: &Lattice, known: Known, time: f64) -> Result<Self> {
+        match time != 0.0 && time.is_finite() {
+            true => Ok(FlowMap { lattice: *lattice, known, time }),
+            false => Err(Error::Ftle(format!(
+                "the integration time is {time}; give a finite time other than 0"
+            ))),
+        }
     }
 
     /// A flow map from a save of all particles. Only active particles have a final position. `periods`
@@ -96,15 +130,18 @@ impl FlowMap {
     ///
     /// With [`Stencil::Neighbours`], the exponent is undefined at nodes whose own particle has no final
     /// position, or whose two neighbours along an axis have none; with [`Stencil::Auxiliary`], at nodes
-    /// with any particle without a final position.
+    /// with any particle without a final position; with gradients, at nodes without one.
     ///
     /// # Errors
     ///
     /// [`Error::Execution`] if the device fails.
     pub fn ftle(&self) -> Result<Ftle> {
-        let (columns, is_missing) = match self.stencil {
-            Stencil::Neighbours => self.differences_of_neighbours()?,
-            Stencil::Auxiliary(distance) => self.differences_of_auxiliary(distance)?,
+        let (columns, is_missing) = match &self.known {
+            Known::Ends(Stencil::Neighbours, end) => self.differences_of_neighbours(end)?,
+            Known::Ends(Stencil::Auxiliary(distance), end) => {
+                self.differences_of_auxiliary(end, *distance)?
+            }
+            Known::Gradients(gradients) => self.columns(gradients),
         };
         let log = Symmetric::squares(&columns).log_max_eigenvalue();
         let values = log.mul_scalar(0.5 / self.time.abs());
@@ -125,16 +162,18 @@ impl FlowMap {
 
     /// The columns of the gradient `[nodes, 3]`, one per axis, and the mask of nodes without a
     /// gradient `[nodes]`.
-    fn differences_of_neighbours(&self) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
+    fn differences_of_neighbours(
+        &self,
+        end: &Tensor<2>,
+    ) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
         let ([nx, ny, nz], nodes) = (self.lattice.counts(), self.lattice.len());
-        let is_valid = is_finite(self.end.clone());
-        let position =
-            self.end.clone().mask_fill(is_valid.clone().bool_not().expand([nodes, 3]), 0.0);
+        let is_valid = is_finite(end.clone());
+        let position = end.clone().mask_fill(is_valid.clone().bool_not().expand([nodes, 3]), 0.0);
         let position = position.reshape([nz, ny, nx, 3]);
         let valid = is_valid.clone().float().cast(position.dtype()).reshape([nz, ny, nx, 1]);
         let mut is_missing = is_valid.bool_not().reshape([nodes]);
         let mut columns = Vec::new();
-        for axis in self.lattice.axes(self.stencil)? {
+        for axis in self.lattice.axes(Stencil::Neighbours)? {
             let dim = 2 - axis;
             let count = self.lattice.counts()[axis];
             let upper = |rows: &Tensor<4>| rows.clone().narrow(dim, 1, count - 1);
@@ -151,9 +190,14 @@ impl FlowMap {
     }
 
     /// As [`differences_of_neighbours`](FlowMap::differences_of_neighbours).
-    fn differences_of_auxiliary(&self, distance: f64) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
-        let (axes, nodes) = (self.lattice.axes(self.stencil)?, self.lattice.len());
-        let side = |number: usize| self.end.clone().narrow(0, number * nodes, nodes);
+    fn differences_of_auxiliary(
+        &self,
+        end: &Tensor<2>,
+        distance: f64,
+    ) -> Result<(Vec<Tensor<2>>, Tensor<1, Bool>)> {
+        let axes = self.lattice.axes(Stencil::Auxiliary(distance))?;
+        let nodes = self.lattice.len();
+        let side = |number: usize| end.clone().narrow(0, number * nodes, nodes);
         let difference =
             |axis: usize| (side(2 * axis) - side(2 * axis + 1)).mul_scalar(0.5 / distance);
         let columns: Vec<_> = (0..axes.len()).map(difference).collect();
@@ -162,9 +206,18 @@ impl FlowMap {
         let none = || Error::Ftle("the lattice has no axis for differences".into());
         Ok((columns, is_valid.ok_or_else(none)?.bool_not().reshape([nodes])))
     }
+
+    /// As [`differences_of_neighbours`](FlowMap::differences_of_neighbours), of gradients.
+    fn columns(&self, gradients: &Tensor<2>) -> (Vec<Tensor<2>>, Tensor<1, Bool>) {
+        let nodes = self.lattice.len();
+        let rows = gradients.clone().reshape([nodes, 3, 3]);
+        let column = |axis: usize| rows.clone().narrow(2, axis, 1).reshape([nodes, 3]);
+        let is_missing = is_finite(gradients.clone()).bool_not().reshape([nodes]);
+        (self.lattice.extents().into_iter().map(column).collect(), is_missing)
+    }
 }
 
-/// The mask `[n, 1]` of rows with three finite numbers.
+/// The mask `[n, 1]` of rows of finite numbers.
 fn is_finite(rows: Tensor<2>) -> Tensor<2, Bool> {
     rows.is_finite().all_dim(1)
 }

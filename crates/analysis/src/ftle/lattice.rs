@@ -118,7 +118,7 @@ impl Lattice {
         let axes: Vec<usize> = match stencil {
             Stencil::Neighbours => (0..3).filter(|d| self.counts[*d] > 1).collect(),
             Stencil::Auxiliary(distance) if distance > 0.0 && distance.is_finite() => {
-                (0..3).filter(|d| self.high[*d] > self.low[*d]).collect()
+                self.extents()
             }
             Stencil::Auxiliary(distance) => {
                 return Err(Error::Ftle(format!(
@@ -127,6 +127,16 @@ impl Lattice {
                 )));
             }
         };
+        self.some_axes(axes)
+    }
+
+    /// The axes on which the box is not flat.
+    pub(super) fn extents(&self) -> Vec<usize> {
+        (0..3).filter(|d| self.high[*d] > self.low[*d]).collect()
+    }
+
+    /// Refuses a lattice without an axis.
+    pub(super) fn some_axes(&self, axes: Vec<usize>) -> Result<Vec<usize>> {
         match axes.is_empty() {
             false => Ok(axes),
             true => Err(Error::Ftle(format!(

@@ -6,8 +6,8 @@
 //! from finite-time Lyapunov exponents in two-dimensional aperiodic flows*, Physica D 212, 2005). A
 //! backward run gives the backward-time exponent.
 //!
-//! `F` is computed by finite differences of particle positions ([`Stencil`]), on the device of the
-//! positions and in their precision. Differences of nearby positions lose digits: in f32, with
+//! `F` is carried along with the particles ([`FlowMap::of_gradients`]), or computed by finite differences of
+//! particle positions ([`Stencil`]), on the device of the positions and in their precision. Differences of nearby positions lose digits: in f32, with
 //! coordinates of about 1, the relative error of a difference over a distance `d` is about
 //! `1e-7 / (d x stretching)`. Use f64 if the device supports it.
 //!

@@ -13,6 +13,7 @@ pub struct Save {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<f64>>,
     pub velocity: bool,
+    pub flow_map_gradient: bool,
     /// Arrays that are sampled along the tracks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<SampledArray>,

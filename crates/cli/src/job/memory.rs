@@ -148,6 +148,7 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
         engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         sampled: sizes.components,
+        flow_map_gradient: case.save.flow_map_gradient,
         sampled_fields: sizes.sampled.iter().map(|size| size.bytes(frames)).sum(),
         is_staggered: case.seeds.iter().any(is_staggered),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),

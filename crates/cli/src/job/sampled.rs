@@ -9,8 +9,8 @@ use super::{
 use crate::case::{Case, FieldSource, FileField, Interpolation, Misuse, SampledArray};
 use anyhow::Result;
 use burntrace::{
-    Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, PeriodicGrid, Placement,
-    PointSource, Tracer,
+    FLOW_MAP_GRADIENT, Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, PeriodicGrid,
+    Placement, PointSource, Tracer,
     burn::tensor::Device,
     io::{
         self, NamedArray,
@@ -55,6 +55,12 @@ impl SampledInput {
 pub fn check(case: &Case) -> Result<()> {
     let named = |request: &SampledArray| FieldArray::new(&request.name, 1);
     let arrays: Vec<FieldArray> = case.save.fields.iter().map(named).collect();
+    if arrays.iter().any(|array| array.name == FLOW_MAP_GRADIENT) {
+        return Err(Misuse::error(format!(
+            "save.fields: `{FLOW_MAP_GRADIENT}` is the name of the gradient of the flow map; give another one with \
+             the key `name`"
+        )));
+    }
     let fail = |error| Misuse::error(format!("save.fields: {error}"));
     io::tracks::check_names(&arrays).map_err(fail)
 }

@@ -12,12 +12,23 @@ pub fn positions(
     precision: Precision,
     device: &OpenDevice,
 ) -> Tensor<2> {
+    let measured = positions.iter().flat_map(|p| [0, 1, 2].map(|d| p[d] - origin[d]));
+    rows(measured.collect(), 3, precision, device)
+}
+
+/// Moves rows of `width` numbers to a device as a tensor `[n, width]`, in f32 where the device lacks f64.
+pub fn rows(
+    numbers: Vec<f64>,
+    width: usize,
+    precision: Precision,
+    device: &OpenDevice,
+) -> Tensor<2> {
     let dtype = match precision {
         Precision::F64 if device.has_f64 => DType::F64,
         _ => DType::F32,
     };
-    let measured = positions.iter().flat_map(|p| [0, 1, 2].map(|d| p[d] - origin[d]));
-    let data = TensorData::new(measured.collect::<Vec<_>>(), [positions.len(), 3]);
+    let count = numbers.len() / width;
+    let data = TensorData::new(numbers, [count, width]);
     Tensor::from_data(data.convert_dtype(dtype), (&device.device, dtype))
 }
 

@@ -183,12 +183,19 @@ fn invalid_density_requests_are_refused() {
 #[test]
 fn ftle_of_saddle_equals_its_rate() {
     let rate = 1.0;
-    for (dt, auxiliary) in [("0.05", None), ("-0.05", None), ("0.05", Some("seeds.auxiliary=1e-4"))]
-    {
+    let (near, apart) = ("differences of neighbours", "differences of auxiliary particles");
+    let (by_auxiliary, carried) = ("seeds.auxiliary=1e-4", "save.flow_map_gradient=true");
+    for (dt, setting, gradient) in [
+        ("0.05", None, near),
+        ("-0.05", None, near),
+        ("0.05", Some(by_auxiliary), apart),
+        ("0.05", Some(carried), "carried along the tracks"),
+        ("-0.05", Some(carried), "carried along the tracks"),
+    ] {
         let (t0, t1) = if dt.starts_with('-') { ("1.0", "0.0") } else { ("0.0", "1.0") };
         let mut set =
             vec![format!("trace.dt={dt}"), format!("trace.t0={t0}"), format!("trace.t1={t1}")];
-        set.extend(auxiliary.map(String::from));
+        set.extend(setting.map(String::from));
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let folder = run(SADDLE, &set);
         let found = json(&burntrace(folder.path(), &["ftle", "out", "--json"]));
@@ -197,10 +204,16 @@ fn ftle_of_saddle_equals_its_rate() {
             assert!((exponent - rate).abs() < 1e-6, "dt = {dt}: {found}");
         }
         assert_eq!(found["missing"], 0);
+        assert_eq!(found["gradient"], gradient);
         let image = burntrace_vtk::open(folder.path().join("out/ftle/ftle_00004.vti")).unwrap();
         let tuples = image.arrays().iter().find(|array| array.name == "ftle").unwrap().tuples;
         assert_eq!(tuples, 48);
     }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("case.toml"), SADDLE).unwrap();
+    let tensor = ["run", "case.toml", "--set", carried, "--set", "trace.engine=\"tensor\""];
+    let parts = ["gradient of the flow map", "fused engine", "auxiliary"];
+    assert_refused(&burntrace(folder.path(), &tensor), 2, &parts);
     let folder = run(SADDLE, &["seeds={kind=\"uniform\",count=5}", "save.report=\"never\""]);
     assert_refused(&burntrace(folder.path(), &["ftle", "out"]), 2, &["lattice", "kind = \"grid\""]);
 }

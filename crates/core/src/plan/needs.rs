@@ -2,6 +2,7 @@
 
 use super::{FieldSize, size::resident};
 use crate::{Engine, Frames, ParticleInstance, Precision};
+use burntrace_kernels::TANGENTS;
 
 /// The phase of a run that needs an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,10 @@ pub struct RunSize {
     pub sampled: usize,
     /// Bytes of fields that are sampled only.
     pub sampled_fields: u64,
+    /// Whether particles have the gradient of the flow map, which is an array at saves, too.
+    pub flow_map_gradient: bool,
+    /// Bytes that gradients keep for each particle until the backward pass.
+    pub gradients: u64,
     /// Whether seeds have individual release times.
     pub is_staggered: bool,
     /// Number of inlets that re-use slots.
@@ -64,6 +69,8 @@ impl RunSize {
             velocity: false,
             sampled: 0,
             sampled_fields: 0,
+            flow_map_gradient: false,
+            gradients: 0,
             is_staggered: false,
             inlets: 0,
             has_end_locations: false,
@@ -71,16 +78,26 @@ impl RunSize {
         }
     }
 
-    /// Bytes of a particle's position, record and fraction.
+    /// Bytes of a particle's position, record, fraction and gradient of the flow map.
     fn row(&self) -> u64 {
-        self.precision.particle_bytes() as u64
+        (self.precision.particle_bytes() + self.tangents() * self.precision.bytes()) as u64
+    }
+
+    /// Numbers of the gradient of the flow map of a particle.
+    fn tangents(&self) -> usize {
+        if self.flow_map_gradient { TANGENTS } else { 0 }
+    }
+
+    /// Numbers of arrays at saves.
+    fn arrays(&self) -> usize {
+        self.sampled + self.tangents()
     }
 
     /// Bytes of a particle in a save: position, status and images, with velocity and generation if
     /// present.
     fn saved(&self) -> u64 {
         let vectors = if self.velocity { 6 } else { 3 };
-        ((vectors + self.sampled) * self.precision.bytes() + 4 * size_of::<i32>()) as u64
+        ((vectors + self.arrays()) * self.precision.bytes() + 4 * size_of::<i32>()) as u64
             + if self.inlets > 0 { 4 } else { 0 }
     }
 }
@@ -101,12 +118,15 @@ pub(super) fn items(size: &RunSize, field: &FieldSize, layout: MemoryLayout) -> 
         item("seeds", Phase::Always, n * if size.is_staggered { 48 } else { 24 }, 0),
     ];
     items.extend(of_field(field, layout));
-    if size.sampled > 0 {
+    if size.arrays() > 0 {
         // The values of the last save, which ended particles keep.
-        let kept = n * (size.sampled * size.precision.bytes() + size_of::<i32>()) as u64;
+        let kept = n * (size.arrays() * size.precision.bytes() + size_of::<i32>()) as u64;
         items.push(item("sampled arrays", Phase::Always, kept, size.sampled_fields));
     }
     items.extend(of_particles(size, layout));
+    if size.gradients > 0 {
+        items.push(item("gradients", Phase::Always, 0, n * size.gradients));
+    }
     if size.inlets > 0 {
         // Particle, release time and release position of each slot, and all active instances at the
         // end.

@@ -1,13 +1,13 @@
 //! Arrays that are sampled along the tracks.
 
-use super::{Tracer, check_known, fused, stepper::Stepper};
+use super::{FLOW_MAP_GRADIENT, Tracer, check_known, fused, stepper::Stepper};
 use crate::{
     Engine, Error, Field, FieldArray, Floats, Result, device,
     field::{LANES, evaluate, origin, origin_row},
     schedule::Schedule,
 };
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Particles, Segment};
+use burntrace_kernels::{Particles, Segment, TANGENTS};
 
 impl<'a> Tracer<'a> {
     /// Samples an array of a field where the particles are, at each save: of the field that is traced,
@@ -48,7 +48,7 @@ pub(super) struct Sampler<'a> {
     arrays: Vec<FieldArray>,
     /// For each of them the number of its field, and its first place in the field's groups.
     places: Vec<(usize, usize)>,
-    /// The fields, the traced one first.
+    /// The fields, the traced one first. The gradient of the flow map has the number after the last one.
     fields: Vec<&'a dyn Field>,
 }
 
@@ -83,6 +83,9 @@ impl<'a> Sampler<'a> {
             if sampler.arrays.iter().any(|array| array.name == *name) {
                 return Err(fail("it is sampled twice; sample it once, or rename one".into()));
             }
+            if tracer.flow_map_gradient && name == FLOW_MAP_GRADIENT {
+                return Err(fail("the gradient of the flow map has this name; rename it".into()));
+            }
             let lanes = field.sampled().map(|sampled| &sampled.lanes);
             let Some((first, components)) = lanes.and_then(|lanes| lanes.find(name)) else {
                 let known = lanes.map_or(&[][..], |lanes| lanes.arrays());
@@ -97,6 +100,10 @@ impl<'a> Sampler<'a> {
             });
             sampler.arrays.push(FieldArray::new(name.clone(), components));
             sampler.places.push((number, first));
+        }
+        if tracer.flow_map_gradient {
+            sampler.arrays.push(FieldArray::new(FLOW_MAP_GRADIENT, TANGENTS));
+            sampler.places.push((sampler.fields.len(), 0));
         }
         Ok(sampler)
     }
@@ -120,7 +127,8 @@ impl<'a> Sampler<'a> {
                 true => Numbers::of(values_of(*field, stepper, particles, time)?).map(Some),
             }
         });
-        let values: Vec<Option<Numbers>> = values.collect::<Result<_>>()?;
+        let mut values: Vec<Option<Numbers>> = values.collect::<Result<_>>()?;
+        values.push(particles.tangents.clone().map(Numbers::of).transpose()?);
         let velocity = match self.velocity {
             false => None,
             true if fuses(stepper, stepper.field) => Some(columns(&values, &[(0, 0, 3)])?),

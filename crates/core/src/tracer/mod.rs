@@ -42,6 +42,7 @@ use crate::{
     schedule::{Chunk, Schedule},
 };
 pub use adapt::Tolerance;
+pub use adjoint::FLOW_MAP_GRADIENT;
 use arrays::Sampler;
 pub use batches::BatchSummary;
 use boundary::boundary;
@@ -96,6 +97,7 @@ pub struct Tracer<'a> {
     span: Span,
     save: SaveAt,
     velocity: bool,
+    flow_map_gradient: bool,
     engine: Option<Engine>,
     wall: BoundaryCondition,
     patches: Vec<Patch>,
@@ -133,6 +135,7 @@ impl<'a> Tracer<'a> {
             span: Span::default(),
             save: SaveAt::default(),
             velocity: false,
+            flow_map_gradient: false,
             engine: None,
             stagnant_speed: 0.0,
             drift: [0.0; 3].into(),
@@ -283,7 +286,7 @@ impl<'a> Tracer<'a> {
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.reuses_slots().then(slots::nothing_follows);
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
-        let idle = start::idle(particles.max(1), self.field, stepper.engine);
+        let idle = start::idle(particles.max(1), self, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         let values = Sampler::new(self, &schedule)?.sample(&stepper, &idle, span.t0)?;
         for values in [values.velocity, values.arrays].into_iter().flatten() {
@@ -345,12 +348,16 @@ impl<'a> Tracer<'a> {
         } else {
             None
         };
-        match (self.engine, obstacle) {
-            (Some(Engine::Fused), Some(reason)) => Err(Error::NotFused { reason: reason.into() }),
-            (Some(engine), _) => Ok(engine),
-            (None, Some(_)) => Ok(Engine::Tensor),
-            (None, None) => Ok(Engine::Fused),
-        }
+        let engine = match (self.engine, obstacle) {
+            (Some(Engine::Fused), Some(reason)) => {
+                return Err(Error::NotFused { reason: reason.into() });
+            }
+            (Some(engine), _) => engine,
+            (None, Some(_)) => Engine::Tensor,
+            (None, None) => Engine::Fused,
+        };
+        let is_tracked = is_tracked || self.field.device().is_autodiff();
+        self.check_flow_map_gradient(engine, is_tracked).map(|()| engine)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, inflow, start, walk};
+use super::{Tracer, adjoint, inflow, start, walk};
 use crate::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
     Strategy, field::evaluate,
@@ -8,6 +8,13 @@ use crate::{
 
 /// Runs that need no more than this are not checked against the machine's memory.
 const SMALL: u64 = 64 << 20;
+
+/// States that the process keeps for each launch with gradients, by measurement: those in the graph, and the
+/// saves and gradients beside them (docs/decisions/0024-adjoint.md).
+const KEPT_STATES: usize = 3;
+
+/// Numbers that the tensor engine keeps for each stage of a step of a particle, at least.
+const GRAPH_NUMBERS: usize = 20;
 
 impl Tracer<'_> {
     /// Limits the memory of the run in bytes: of the whole process if the device is the CPU, else
@@ -70,6 +77,9 @@ impl Tracer<'_> {
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
         let mut size = self.run_size(seeds, engine);
+        if is_tracked {
+            size.gradients = self.kept_by_gradients(engine)?;
+        }
         let request = self.memory_request(is_tracked);
         let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
@@ -84,6 +94,19 @@ impl Tracer<'_> {
             memory = memory.within(bytes);
         }
         Plan::choose(&size, &field, memory, &request)
+    }
+
+    /// Bytes that gradients keep for each particle: the states before launches, or the graph of all steps.
+    fn kept_by_gradients(&self, engine: Engine) -> Result<u64> {
+        let (schedule, precision) = (self.schedule()?, self.field.precision());
+        let chunks = schedule.chunks(adjoint::STEPS).filter(|chunk| chunk.steps() > 0);
+        Ok(match engine {
+            Engine::Fused => (KEPT_STATES * chunks.count() * precision.particle_bytes()) as u64,
+            Engine::Tensor => {
+                let steps: usize = chunks.map(|chunk| chunk.steps()).sum();
+                (steps * self.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes()) as u64
+            }
+        })
     }
 
     /// Bytes on the host before the run: seeds and frames.
@@ -103,6 +126,8 @@ impl Tracer<'_> {
         RunSize {
             sampled,
             sampled_fields,
+            flow_map_gradient: self.flow_map_gradient,
+            gradients: 0,
             particles: seeds.len().saturating_add(self.capacity()),
             precision: self.field.precision(),
             engine,

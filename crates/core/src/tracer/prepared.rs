@@ -224,7 +224,7 @@ impl<'a> Prepared<'a> {
         let (stepper, sampler) = (self.stepper, self.sampler);
         let is_tracked = self.is_tracked;
         let device = tracer.field.device();
-        let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer.field);
+        let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer);
         drop(cells);
         if let (Some(slots), Some(each)) = (&mut slots, &releases.each) {
             slots.set_seed_releases(each);

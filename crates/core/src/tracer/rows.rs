@@ -1,8 +1,8 @@
 //! Particles on the host.
 
-use crate::{Error, Result, floats::Floats};
+use crate::{Error, Precision, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{POSITION, Particles, RECORD};
+use burntrace_kernels::{IDENTITY, POSITION, Particles, RECORD, TANGENTS};
 use std::ops::Range;
 
 /// Particles on the host, one after another.
@@ -14,6 +14,8 @@ pub(super) struct Rows {
     pub record: Vec<i32>,
     /// One number for each particle.
     pub fraction: Floats,
+    /// The gradient of the flow map, [`TANGENTS`] numbers for each particle, if it is wanted.
+    pub tangents: Option<Floats>,
 }
 
 impl Rows {
@@ -27,7 +29,13 @@ impl Rows {
             },
             record: record.try_into_vec::<i32>().map_err(failed)?,
             fraction: Floats::from_tensor(particles.fraction)?,
+            tangents: particles.tangents.map(Floats::from_tensor).transpose()?,
         })
+    }
+
+    /// The gradients of the flow map before the first step.
+    pub fn identities(precision: Precision, count: usize) -> Floats {
+        Floats::from_f64(precision, (0..count).flat_map(|_| IDENTITY))
     }
 
     pub fn count(&self) -> usize {
@@ -45,7 +53,11 @@ impl Rows {
         Rows {
             position: self.position.slice(POSITION * rows.start..POSITION * rows.end),
             record: self.record[RECORD * rows.start..RECORD * rows.end].to_vec(),
-            fraction: self.fraction.slice(rows),
+            fraction: self.fraction.slice(rows.clone()),
+            tangents: self
+                .tangents
+                .as_ref()
+                .map(|all| all.slice(TANGENTS * rows.start..TANGENTS * rows.end)),
         }
     }
 
@@ -54,6 +66,9 @@ impl Rows {
         self.position.put(POSITION * first, &batch.position);
         self.record[RECORD * first..][..batch.record.len()].copy_from_slice(&batch.record);
         self.fraction.put(first, &batch.fraction);
+        if let (Some(all), Some(batch)) = (&mut self.tangents, &batch.tangents) {
+            all.put(TANGENTS * first, batch);
+        }
     }
 
     /// Uploads the rows to a device.
@@ -64,6 +79,7 @@ impl Rows {
             position: self.position.into_tensor([count, POSITION], device),
             record: Tensor::from_data(record, (device, DType::I32)),
             fraction: self.fraction.into_tensor([count], device),
+            tangents: self.tangents.map(|rows| rows.into_tensor([count, TANGENTS], device)),
         }
     }
 }

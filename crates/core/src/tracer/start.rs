@@ -8,7 +8,7 @@ use crate::{
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{NEVER, POSITION, Particles, RECORD, Record};
+use burntrace_kernels::{NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,8 +64,9 @@ pub(super) fn rows(
     (seeds, cells): (&Seeds, &[Option<i32>]),
     slots: Option<&Slots>,
     releases: &mut Releases,
-    field: &dyn Field,
+    tracer: &Tracer,
 ) -> Rows {
+    let field = tracer.field;
     let fractions = std::mem::take(&mut releases.fractions);
     let empty = slots.map(Slots::first_positions).unwrap_or_default();
     let mut records = Vec::with_capacity(cells.len() + empty.len());
@@ -91,7 +92,13 @@ pub(super) fn rows(
         position: Floats::from_f64(field.precision(), positions),
         record: Record::as_numbers(&records).to_vec(),
         fraction: Floats::from_f64(field.precision(), fractions),
+        tangents: tangents(tracer, records.len()),
     }
+}
+
+/// The gradients of the flow map before the first step, if they are wanted.
+fn tangents(tracer: &Tracer, count: usize) -> Option<Floats> {
+    tracer.flow_map_gradient.then(|| Rows::identities(tracer.field.precision(), count))
 }
 
 /// Particles on the tracer's device. Seeds given as a tensor stay in their graph.
@@ -117,7 +124,8 @@ pub(super) fn on_device(rows: Rows, seeds: &Seeds, tracer: &Tracer) -> Particles
 
 /// Particles in the middle of the domain, to compile the kernels of a run. On the tensor engine they
 /// are active: it computes nothing for others.
-pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles {
+pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
+    let field = tracer.field;
     let status = match engine {
         Engine::Fused => Status::NotLocated,
         Engine::Tensor => Status::Active,
@@ -132,6 +140,7 @@ pub(super) fn idle(count: usize, field: &dyn Field, engine: Engine) -> Particles
         position: Tensor::from_data(position, (&device, dtype)),
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
         fraction: Tensor::zeros([count], (&device, dtype)),
+        tangents: tangents(tracer, count).map(|rows| rows.into_tensor([count, TANGENTS], &device)),
     }
 }
 

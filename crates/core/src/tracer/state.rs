@@ -1,6 +1,7 @@
 //! The state of a run between two segments, as plain data.
 
 use super::{
+    FLOW_MAP_GRADIENT,
     kept_values::{KeptValues, LastValues},
     particle_store::ParticleStore,
     rows::Rows,
@@ -12,7 +13,7 @@ use crate::{
     DurablePosition, Engine, Error, Floats, Precision, Result, device, schedule::Schedule,
 };
 use burn::tensor::{DType, Tensor, TensorData};
-use burntrace_kernels::{POSITION, RECORD};
+use burntrace_kernels::{POSITION, RECORD, TANGENTS};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -121,11 +122,15 @@ impl RunState<'_> {
     }
 
     /// The particles.
-    fn rows(&self, count: usize, precision: Precision) -> Result<Rows> {
+    fn rows(&self, count: usize, precision: Precision, has_tangents: bool) -> Result<Rows> {
         Ok(Rows {
             position: self.floats("position", POSITION * count, precision)?,
             record: self.array("record", RECORD * count)?,
             fraction: self.floats("fraction", count, precision)?,
+            tangents: match has_tangents {
+                true => Some(self.floats(FLOW_MAP_GRADIENT, TANGENTS * count, precision)?),
+                false => None,
+            },
         })
     }
 
@@ -167,12 +172,16 @@ impl Run<'_> {
                 let record = bytemuck::cast_slice(&rows.record);
                 let parts = [rows.position.bytes(), record, rows.fraction.bytes()];
                 arrays.extend(names(parts.map(Cow::Borrowed)));
+                let tangents = rows.tangents.as_ref();
+                arrays.extend(tangents.map(|rows| tangents_of(Cow::Borrowed(rows.bytes()))));
             }
             ParticleStore::OnDevice { .. } => {
-                let Rows { position, record, fraction } = self.store.copy()?;
+                let Rows { position, record, fraction, tangents } = self.store.copy()?;
                 let record = bytemuck::cast_slice(&record).to_vec();
                 let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
                 arrays.extend(names(parts.map(Cow::Owned)));
+                let tangents = tangents.map(|rows| rows.bytes().to_vec());
+                arrays.extend(tangents.map(|bytes| tangents_of(Cow::Owned(bytes))));
             }
         }
         if let Some(last) = &self.kept.last {
@@ -207,7 +216,9 @@ impl Run<'_> {
                 numbers.run
             )));
         }
-        let rows = state.rows(self.store.count(), self.tracer.field.precision())?;
+        let (precision, has_tangents) =
+            (self.tracer.field.precision(), self.tracer.flow_map_gradient);
+        let rows = state.rows(self.store.count(), precision, has_tangents)?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
         self.kept = self.restored_values(state)?;
         match (&mut self.slots, &numbers.counters) {
@@ -245,6 +256,10 @@ impl Run<'_> {
 /// Names of the arrays of sampled values.
 const SAMPLED: &str = "sampled";
 const SAMPLED_STATUS: &str = "sampled_status";
+
+fn tangents_of(bytes: Cow<[u8]>) -> (String, Cow<[u8]>) {
+    (FLOW_MAP_GRADIENT.into(), bytes)
+}
 
 fn names<T>([position, record, fraction]: [T; 3]) -> [(String, T); 3] {
     [("position".into(), position), ("record".into(), record), ("fraction".into(), fraction)]

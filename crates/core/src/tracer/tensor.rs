@@ -103,6 +103,7 @@ impl State {
             ),
             fraction: self.fraction.reshape([n]),
             position: Tensor::cat(vec![self.position, self.rest], 1),
+            tangents: None,
         }
     }
 
@@ -116,6 +117,7 @@ impl State {
             position: rows.take(&all.position),
             record: rows.take(&all.record),
             fraction: rows.take(&all.fraction),
+            tangents: None,
         };
         State::unpack(self.first_slot, part)
     }
@@ -131,6 +133,7 @@ impl State {
             position: rows.put(all.position, part.position),
             record: rows.put(all.record, part.record),
             fraction: rows.put(all.fraction, part.fraction),
+            tangents: None,
         };
         State::unpack(first_slot, all)
     }

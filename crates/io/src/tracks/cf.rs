@@ -3,7 +3,7 @@
 use super::layout::{ArraySpec, Dims, METADATA, ValueType, metadata};
 use crate::disk::{remove_folder, write_atomic};
 use crate::{Error, Result};
-use burntrace_core::Status;
+use burntrace_core::{FLOW_MAP_GRADIENT, Status};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -83,6 +83,11 @@ impl Cf {
         let mut attributes = Map::new();
         let mut set = |name: &str, value: Value| attributes.insert(name.into(), value);
         match spec.value_type {
+            ValueType::Sampled if spec.name == FLOW_MAP_GRADIENT => {
+                set("long_name", "derivatives of the position by the release position".into());
+                set("units", "1".into());
+                set(ORIGIN, SAMPLED.into());
+            }
             ValueType::Sampled => {
                 set("long_name", (*spec.name).into());
                 set(ORIGIN, SAMPLED.into());

@@ -109,6 +109,19 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         }
     }
 
+    /// The result has no gradients.
+    fn push_forward(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        tangents: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        let (state, field) = (inner_state(state), inner_field(field));
+        let (geometry, tangents) = (inner_geometry(geometry), tangents.into_primitive());
+        constant::<B, C>(B::push_forward(state, field, geometry, tangents, segment))
+    }
+
     fn sample(
         state: State<Self>,
         field: Sampled<Self>,

@@ -30,6 +30,17 @@ impl TraceBackend for CubeBackend {
         through_host::pull_back(state, field, geometry, (gradient, by_values), segment)
     }
 
+    /// As `pull_back`, on the host.
+    fn push_forward(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        tangents: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        through_host::push_forward(state, field, geometry, tangents, segment)
+    }
+
     fn sample(
         state: State<Self>,
         field: Sampled<Self>,

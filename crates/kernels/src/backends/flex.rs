@@ -34,6 +34,16 @@ impl TraceBackend for Flex {
         host::pull_back(state, field, geometry, (gradient, by_values), &segment)
     }
 
+    fn push_forward(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        tangents: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        host::push_forward(state, field, geometry, tangents, &segment)
+    }
+
     fn sample(
         state: State<Self>,
         field: Sampled<Self>,

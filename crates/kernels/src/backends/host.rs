@@ -1,10 +1,10 @@
 //! Shared by the CPU backends: tensors that can be borrowed as slices.
 
 use crate::{
-    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment,
+    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS,
     cpu::{
         self, Arrays, Ended, FieldArrays, Position, Real, Slots,
-        adjoint::{Gradient, Taken},
+        adjoint::{Gradient, Taken, Tangents},
     },
     ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
@@ -128,26 +128,17 @@ where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    let (position, record) = (state.position.contiguous(), state.record.contiguous());
-    let (fraction, gradient) = (state.fraction.contiguous(), gradient.contiguous());
-    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
+    let gradient = gradient.contiguous();
     // Rests are too small to have gradients of their own.
     let by_end: &[Position<F>] = cast_slice(gradient.values::<F>());
     let mut gradients: Vec<_> =
         by_end.iter().map(|[by_end, _]| Gradient::by_end(*by_end)).collect();
     let mut by_velocity = vec![[F::zero(); 4]; 1];
-    with_arrays::<F, B, T>(field, |field| {
-        let taken = Taken {
-            position: cast_slice(position.values::<F>()),
-            record: cast_slice(record.values::<i32>()),
-            fraction: fraction.values(),
-            field,
-            geometry: (cast_slice(rows.values::<F>()), numbers.values::<i32>()),
-            segment,
-        };
-        by_velocity.resize(if by_values { field.velocity.len() } else { 1 }, [F::zero(); 4]);
+    with_taken::<F, B, T>((state, field, geometry), segment, |taken| {
+        let values = if by_values { taken.field.velocity.len() } else { 1 };
+        by_velocity.resize(values, [F::zero(); 4]);
         let values = by_values.then_some(&mut by_velocity[..]);
-        cpu::adjoint::pull_back(&taken, &mut gradients, values);
+        cpu::adjoint::pull_back(taken, &mut gradients, values);
     });
     let by_start: Vec<Position<F>> =
         gradients.iter().map(|by| [by.position, [F::zero(); 3]]).collect();
@@ -157,6 +148,69 @@ where
         velocity: T::of(by_velocity.into_flattened(), &[values, 4]),
         motion: T::of(by_motion(&gradients), &[MOTION]),
     }
+}
+
+/// `TraceBackend::push_forward` on a CPU backend.
+pub(super) fn push_forward<B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    geometry: Geometry<B>,
+    tangents: T,
+    segment: &Segment,
+) -> T
+where
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let launch = (state, field, geometry);
+    match tangents.dtype() {
+        DType::F32 => push_forward_in::<f32, B, T>(launch, tangents, segment),
+        DType::F64 => push_forward_in::<f64, B, T>(launch, tangents, segment),
+        dtype => panic!("push_forward: tangents have dtype {dtype:?}; use f32 or f64"),
+    }
+}
+
+fn push_forward_in<F, B, T>(
+    launch: (State<B>, Sampled<B>, Geometry<B>),
+    tangents: T,
+    segment: &Segment,
+) -> T
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let mut rows: Vec<Tangents<F>> = cast_slice(tangents.contiguous().values::<F>()).to_vec();
+    let count = rows.len();
+    with_taken::<F, B, T>(launch, segment, |taken| {
+        cpu::adjoint::push_forward(taken, &mut rows);
+    });
+    T::of(rows.into_flattened().into_flattened(), &[count, TANGENTS])
+}
+
+/// Borrows the tensors of a launch for the duration of a call.
+fn with_taken<F, B, T>(
+    (state, field, geometry): (State<B>, Sampled<B>, Geometry<B>),
+    segment: &Segment,
+    work: impl FnOnce(&Taken<F>),
+) where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (position, record) = (state.position.contiguous(), state.record.contiguous());
+    let fraction = state.fraction.contiguous();
+    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
+    with_arrays::<F, B, T>(field, |field| {
+        work(&Taken {
+            position: cast_slice(position.values::<F>()),
+            record: cast_slice(record.values::<i32>()),
+            fraction: fraction.values(),
+            field,
+            geometry: (cast_slice(rows.values::<F>()), numbers.values::<i32>()),
+            segment,
+        });
+    });
 }
 
 /// The gradients by the motion, summed over particles in their order.

@@ -1,4 +1,4 @@
-//! Gradients of launches on a card, computed on the host.
+//! Derivatives of launches on a card, computed on the host.
 
 use super::host;
 use crate::{
@@ -10,7 +10,7 @@ use burn::{
         Flex,
         flex::FlexTensor,
         ops::{FloatTensorOps, IntTensorOps},
-        tensor::{FloatTensor, IntTensor},
+        tensor::{Device, FloatTensor, IntTensor},
     },
     tensor::TensorData,
 };
@@ -29,32 +29,60 @@ pub(super) fn pull_back(
     segment: Segment,
 ) -> PulledBack<CubeBackend> {
     let device = state.position.device.clone();
-    let state = State::<Flex> {
+    let (state, field, geometry) = on_host(state, field, geometry);
+    let by = host::pull_back(state, field, geometry, (floats(gradient), by_values), &segment);
+    PulledBack {
+        position: upload(by.position, &device),
+        velocity: upload(by.velocity, &device),
+        motion: upload(by.motion, &device),
+    }
+}
+
+/// `TraceBackend::push_forward`: takes the steps of the launch again on the host.
+///
+/// # Panics
+///
+/// As [`pull_back`].
+pub(super) fn push_forward(
+    state: State<CubeBackend>,
+    field: Sampled<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
+    tangents: FloatTensor<CubeBackend>,
+    segment: Segment,
+) -> FloatTensor<CubeBackend> {
+    let device = state.position.device.clone();
+    let (state, field, geometry) = on_host(state, field, geometry);
+    upload(host::push_forward(state, field, geometry, floats(tangents), &segment), &device)
+}
+
+/// What a launch starts from, in host memory.
+fn on_host(
+    state: State<CubeBackend>,
+    field: Sampled<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
+) -> (State<Flex>, Sampled<Flex>, Geometry<Flex>) {
+    let state = State {
         position: floats(state.position),
         record: ints(state.record),
         fraction: floats(state.fraction),
     };
-    let field = Sampled::<Flex> {
+    let field = Sampled {
         velocity: floats(field.velocity),
         groups: field.groups,
         coordinates: floats(field.coordinates),
         index: ints(field.index),
         shape: field.shape,
     };
-    let geometry = Geometry::<Flex> {
+    let geometry = Geometry {
         rows: floats(geometry.rows),
         numbers: ints(geometry.numbers),
         motion: floats(geometry.motion),
     };
-    let by = host::pull_back(state, field, geometry, (floats(gradient), by_values), &segment);
-    let upload = |tensor: FlexTensor| {
-        CubeBackend::float_from_data(data(Flex::float_into_data(tensor)), &device)
-    };
-    PulledBack {
-        position: upload(by.position),
-        velocity: upload(by.velocity),
-        motion: upload(by.motion),
-    }
+    (state, field, geometry)
+}
+
+fn upload(tensor: FlexTensor, device: &Device<CubeBackend>) -> FloatTensor<CubeBackend> {
+    CubeBackend::float_from_data(data(Flex::float_into_data(tensor)), device)
 }
 
 fn floats(tensor: FloatTensor<CubeBackend>) -> FlexTensor {

@@ -1,15 +1,20 @@
-//! The adjoint of a launch: gradients by the positions at its start and by the field's values, from those
-//! by the positions at its end.
+//! The derivatives of a launch. Backward ([`pull_back`], its adjoint): gradients by the positions at its
+//! start, by the field's values and by the motion, from those by the positions at its end. Forward
+//! ([`push_forward`]): the derivatives of the positions at its end, from those of the positions at its start.
 //!
-//! It is the exact derivative of the steps that were taken (discretise, then optimise); the lengths of
+//! They are exact derivatives of the steps that were taken (discretise, then optimise); the lengths of
 //! adaptive steps count as constants. A tile of particles takes the steps of the launch once more, one
-//! by one, and keeps its states. Then the steps are reversed, the last one first.
+//! by one, and keeps its states. Then the steps are replayed with the derivatives of the field: forward, or
+//! the last one first.
 
+mod forward;
+mod replay;
 mod reverse;
 mod stages;
 mod states;
 mod values;
 
+pub(crate) use forward::Tangents;
 pub(crate) use values::Shares;
 
 use super::{
@@ -27,7 +32,9 @@ use super::{
     with_method,
 };
 use crate::{Record, Segment};
+use forward::Forward;
 use rayon::prelude::*;
+use replay::Replay;
 use reverse::Reverse;
 use states::{Coefficients, States};
 use values::{ValueGradients, add_parts, frames_read, parts_of};
@@ -90,6 +97,35 @@ pub(crate) fn pull_back<F: Real>(
     gradients: &mut [Gradient<F>],
     values: Option<&mut [[F; 4]]>,
 ) {
+    derive(taken, gradients, Backward { values });
+}
+
+/// Turns the derivatives of the positions before a launch into those of the positions after it.
+///
+/// # Panics
+///
+/// If slots are re-used.
+pub(crate) fn push_forward<F: Real>(taken: &Taken<F>, tangents: &mut [Tangents<F>]) {
+    derive(taken, tangents, Onward);
+}
+
+/// What is done with the steps of a launch.
+trait Direction<F: Real> {
+    /// The numbers of a particle.
+    type Row: Copy + Send;
+
+    /// Replays the steps of all tiles.
+    fn tiles<S: Differentiable<F>, M: Method>(
+        self,
+        shared: &Shared<F, S>,
+        tiles: Vec<RowTile<F, Self::Row>>,
+    );
+}
+
+/// A few particles, and their numbers.
+type RowTile<'a, F, R> = (Arrays<'a, F>, &'a mut [R]);
+
+fn derive<F: Real, D: Direction<F>>(taken: &Taken<F>, rows: &mut [D::Row], direction: D) {
     let Taken { field, geometry, segment, .. } = *taken;
     let is_reused = segment.reinjection.is_some();
     assert!(!is_reused, "gradients of re-used slots are those of tensor operations");
@@ -97,28 +133,30 @@ pub(crate) fn pull_back<F: Real>(
         return;
     }
     let data = launch_data(field, geometry, segment);
-    let work = PullBack { taken, data: &data, gradients, values };
-    field.with_sampler(segment.clock.frames, work);
+    field.with_sampler(segment.clock.frames, Derivation { taken, data: &data, rows, direction });
 }
 
-struct PullBack<'a, F> {
+struct Derivation<'a, F, D: Direction<F>>
+where
+    F: Real,
+{
     taken: &'a Taken<'a, F>,
     data: &'a LaunchData<'a, F>,
-    gradients: &'a mut [Gradient<F>],
-    values: Option<&'a mut [[F; 4]]>,
+    rows: &'a mut [D::Row],
+    direction: D,
 }
 
-impl<F: Real> WithSampler<F> for PullBack<'_, F> {
+impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
         with_method!(self.taken.segment.scheme, M => self.run_scheme::<S, M>(&sampler));
     }
 }
 
-impl<F: Real> PullBack<'_, F> {
+impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
     fn run_scheme<S: Differentiable<F>, M: Method>(self, sampler: &S) {
         let segment = self.taken.segment;
         let context = SegmentContext::<F>::new::<M>(segment, self.data.launch(sampler.region()));
-        let adjoint = Adjoint {
+        let shared = Shared {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),
             sampler,
@@ -136,21 +174,15 @@ impl<F: Real> PullBack<'_, F> {
         let steps = segment.steps.len();
         let order = Order::new(&arrays, steps).unwrap_or_else(|| Order::unsorted(&arrays));
         let mut ordered = order.gather(&arrays);
-        let mut gradients = order.take(self.gradients);
-        let tiles = chunks(ordered.arrays(), TILE).zip(gradients.par_chunks_mut(TILE)).collect();
-        let values = adjoint.tiles::<M>(tiles, self.values.is_some());
-        order.put(&gradients, self.gradients);
-        if let Some(all) = self.values {
-            add_parts(all, &values);
-        }
+        let mut rows = order.take(self.rows);
+        let tiles = chunks(ordered.arrays(), TILE).zip(rows.par_chunks_mut(TILE)).collect();
+        self.direction.tiles::<S, M>(&shared, tiles);
+        order.put(&rows, self.rows);
     }
 }
 
-/// A few particles, and their gradients.
-type GradientTile<'a, F> = (Arrays<'a, F>, &'a mut [Gradient<F>]);
-
-/// What the particles of a launch share.
-struct Adjoint<'a, F: Real, S> {
+/// What the tiles of a launch share.
+struct Shared<'a, F: Real, S> {
     context: &'a SegmentContext<'a, F>,
     /// The launch with derivatives, for paths that meet a wall.
     exact: Launch<'a, Dual<F>>,
@@ -158,31 +190,10 @@ struct Adjoint<'a, F: Real, S> {
     coefficients: Coefficients<F>,
 }
 
-impl<F: Real, S: Differentiable<F>> Adjoint<'_, F, S> {
-    /// Reverses all tiles. Returns the gradients by the field's values in parts, if they are wanted.
-    fn tiles<M: Method>(
-        &self,
-        mut tiles: Vec<GradientTile<F>>,
-        by_values: bool,
-    ) -> Vec<ValueGradients<F>> {
-        let read = frames_read(self.context);
-        let parts = by_values.then(|| parts_of(&read, tiles.len()));
-        let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
-        let part = |tiles: &mut [GradientTile<F>]| {
-            let mut values = by_values.then(|| ValueGradients::zeros(&read));
-            tiles.iter_mut().for_each(|tile| self.tile::<M>(tile, values.as_mut()));
-            values
-        };
-        let values: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
-        values.into_iter().flatten().collect()
-    }
-
-    fn tile<M: Method>(
-        &self,
-        (arrays, gradients): &mut GradientTile<F>,
-        values: Option<&mut ValueGradients<F>>,
-    ) {
-        let (mut states, slots) = (States::new(arrays.position.len()), arrays.slots);
+impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
+    /// Takes the steps of a tile, and keeps the states before them.
+    fn states<M: Method>(&self, arrays: &mut Arrays<F>) -> States<F> {
+        let mut states = States::new(arrays.position.len());
         let steps = self.context.segment.steps.len();
         if self.context.launch.features.adaptive {
             let mut accepted = Vec::new();
@@ -198,6 +209,58 @@ impl<F: Real, S: Differentiable<F>> Adjoint<'_, F, S> {
                 lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
             }
         }
-        lanes::dispatch(Reverse { adjoint: self, states: &states, slots, gradients, values });
+        states
+    }
+}
+
+/// The steps in reverse.
+struct Backward<'a, F> {
+    /// The gradients by the field's values, if they are wanted.
+    values: Option<&'a mut [[F; 4]]>,
+}
+
+impl<F: Real> Direction<F> for Backward<'_, F> {
+    type Row = Gradient<F>;
+
+    fn tiles<S: Differentiable<F>, M: Method>(
+        self,
+        shared: &Shared<F, S>,
+        mut tiles: Vec<RowTile<F, Gradient<F>>>,
+    ) {
+        let read = frames_read(shared.context);
+        let parts = self.values.is_some().then(|| parts_of(&read, tiles.len()));
+        let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
+        let part = |tiles: &mut [RowTile<F, Gradient<F>>]| {
+            let mut values = parts.map(|_| ValueGradients::zeros(&read));
+            for (arrays, gradients) in tiles {
+                let (slots, states) = (arrays.slots, shared.states::<M>(arrays));
+                let replay = Replay { shared, states: &states, slots };
+                lanes::dispatch(Reverse { replay, gradients, values: values.as_mut() });
+            }
+            values
+        };
+        let values: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
+        if let Some(all) = self.values {
+            add_parts(all, &values.into_iter().flatten().collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The steps in their order.
+struct Onward;
+
+impl<F: Real> Direction<F> for Onward {
+    type Row = Tangents<F>;
+
+    fn tiles<S: Differentiable<F>, M: Method>(
+        self,
+        shared: &Shared<F, S>,
+        tiles: Vec<RowTile<F, Tangents<F>>>,
+    ) {
+        tiles.into_par_iter().for_each(|(mut arrays, tangents)| {
+            let (slots, states) = (arrays.slots, shared.states::<M>(&mut arrays));
+            let replay = Replay { shared, states: &states, slots };
+            lanes::dispatch(Forward { replay, tangents });
+        });
     }
 }

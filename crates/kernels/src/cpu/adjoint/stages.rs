@@ -2,7 +2,7 @@
 
 use super::values::{Pending, Shares};
 use crate::{
-    cpu::{Real, lanes::Four, paths::Jacobian, three},
+    cpu::{Real, lanes::Four, paths::Jacobian},
     scheme::MAX_STAGES,
 };
 
@@ -15,14 +15,8 @@ pub(super) struct Group<F, V: Copy, const G: usize> {
 
 impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
     pub fn new() -> Self {
-        let zero = V::splat(F::zero());
         Group {
-            stages: Stages {
-                at: [[zero; G]; MAX_STAGES],
-                velocity: [[zero; G]; MAX_STAGES],
-                slopes: [[[zero; 3]; G]; MAX_STAGES],
-                clips: Vec::new(),
-            },
+            stages: Stages::new(),
             shares: Shares::none(),
             pending: std::array::from_fn(|_| Pending::none()),
         }
@@ -33,7 +27,7 @@ impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
 pub(super) struct Stages<V: Copy, const G: usize> {
     pub at: [[V; G]; MAX_STAGES],
     pub velocity: [[V; G]; MAX_STAGES],
-    /// The derivatives of each component of the velocity along x, y and z.
+    /// The derivatives of the velocity along x, y and z.
     pub slopes: [[[V; 3]; G]; MAX_STAGES],
     /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
     pub clips: Vec<Clip>,
@@ -48,23 +42,40 @@ pub(super) struct Clip {
 }
 
 impl<V: Copy, const G: usize> Stages<V, G> {
-    /// For a stage outside a mesh, the gradients by the start and by the stage, from that by the last
-    /// point inside.
-    #[inline(always)]
-    pub fn clipped<F: Real>(&self, stage: usize, member: usize, by_point: V) -> Option<[V; 2]>
+    pub fn new<F: Real>() -> Self
     where
         V: Four<F>,
     {
+        let zero = V::splat(F::zero());
+        Stages {
+            at: [[zero; G]; MAX_STAGES],
+            velocity: [[zero; G]; MAX_STAGES],
+            slopes: [[[zero; 3]; G]; MAX_STAGES],
+            clips: Vec::new(),
+        }
+    }
+
+    /// The derivatives of the last point inside a mesh, for a stage outside.
+    #[inline(always)]
+    pub fn clip(&self, stage: usize, member: usize) -> Option<&[Jacobian; 2]> {
         let is_it = |clip: &&Clip| (clip.stage, clip.member) == (stage, member);
-        let clip = self.clips.iter().find(is_it)?;
-        Some(clip.jacobians.map(|jacobian| {
-            let [x, y, z] = transposed(&jacobian, three(by_point.array()));
-            V::new([x, y, z, F::zero()])
-        }))
+        self.clips.iter().find(is_it).map(|clip| &clip.jacobians)
     }
 }
 
 /// The product of a transposed Jacobian and a gradient.
 pub(super) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
     [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
+}
+
+/// The product of a Jacobian and a change.
+pub(super) fn product<F: Real>(jacobian: &Jacobian, change: [F; 3]) -> [F; 3] {
+    jacobian.map(|row| F::of((0..3).map(|d| row[d] * change[d].exact()).sum()))
+}
+
+/// The rows of a matrix, from its columns.
+#[inline(always)]
+pub(super) fn transpose<F: Real, V: Four<F>>(columns: [V; 3]) -> [V; 3] {
+    let [x, y, z] = columns.map(V::array);
+    [0, 1, 2].map(|c| V::new([x[c], y[c], z[c], F::zero()]))
 }

@@ -1,0 +1,137 @@
+//! The steps of a tile forward, with the derivatives of the positions.
+
+use super::{
+    Differentiable,
+    replay::{GROUP, Replay, TakenStep, whole_step},
+    stages::{Stages, product, transpose},
+    states::Coefficients,
+};
+use crate::{
+    cpu::{
+        Real, four,
+        lanes::{Four, Lanes, Task, Vector},
+        three,
+    },
+    scheme::MAX_STAGES,
+};
+
+/// The derivatives of a particle's position by three numbers: a row for each component.
+pub(crate) type Tangents<F> = [[F; 3]; 3];
+
+/// The steps of a tile, with the derivatives of its positions: those before, which become those after.
+pub(super) struct Forward<'a, F: Real, S> {
+    pub replay: Replay<'a, F, S>,
+    /// During the steps a row holds the derivatives by one number.
+    pub tangents: &'a mut [Tangents<F>],
+}
+
+impl<F: Real, S: Differentiable<F>> Task<F> for Forward<'_, F, S> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(mut self) {
+        self.tangents.iter_mut().for_each(turn);
+        let mut group = Stages::new();
+        let mut alone = Stages::new();
+        for first in self.replay.groups() {
+            for round in 0..self.replay.rounds() {
+                let taken = self.replay.taken(first, round, |_| true);
+                if let Some(whole) = whole_step(&taken) {
+                    let members = std::array::from_fn(|g| first + g);
+                    self.step::<L, GROUP>(&mut group, &members, whole);
+                    continue;
+                }
+                // By index: an iterator call might not be inlined.
+                #[allow(clippy::needless_range_loop)]
+                for g in 0..GROUP {
+                    let Some(step) = taken[g] else { continue };
+                    self.step::<L, 1>(&mut alone, &[step.i], step);
+                }
+            }
+        }
+        self.tangents.iter_mut().for_each(turn);
+    }
+}
+
+impl<F: Real, S: Differentiable<F>> Forward<'_, F, S> {
+    /// A step of particles, the states of which follow one another from its row on.
+    #[inline(always)]
+    fn step<L: Lanes<F>, const G: usize>(
+        &mut self,
+        stages: &mut Stages<L::Four, G>,
+        members: &[usize; G],
+        step: TakenStep<F>,
+    ) {
+        let (replay, mut part) = (self.replay, None);
+        let timed = replay.timed(&step, &mut part);
+        let (h, pairs) = timed;
+        let (from, mut hints) = replay.sample::<L, G>(step.row, timed, stages);
+        for g in 0..G {
+            let step = step.of(members[g], g);
+            let start = (from.of(g), &*stages, g);
+            let Some(to) = replay.end::<L, G>(&step, start, timed, &hints[g]) else { continue };
+            let columns = self.tangents[step.i].map(|column| four::<F, L>(&column));
+            let mut ends = self.ends::<L, G>(columns, (stages, g), h);
+            let from = start.0[0];
+            if let Some(slopes) = replay.walk_slopes(&step, (from, h, &pairs[0]), &hints[g]) {
+                let [x, y, z] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
+                for d in 0..3 {
+                    ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
+                }
+            }
+            if let Some([by_start, by_end]) =
+                replay.jacobians::<L>(step.row, (from, to), &mut hints[g])
+            {
+                for d in 0..3 {
+                    let [start, end] = [columns[d], ends[d]].map(|change| three(change.array()));
+                    let [start, end] = [product(&by_start, start), product(&by_end, end)];
+                    ends[d] = four::<F, L>(&start) + four::<F, L>(&end);
+                }
+            }
+            self.tangents[step.i] = ends.map(|column| three(column.array()));
+        }
+    }
+
+    /// The changes of the free end of a step, from those of its start.
+    #[inline(always)]
+    fn ends<L: Lanes<F>, const G: usize>(
+        &self,
+        columns: [L::Four; 3],
+        (stages, g): (&Stages<L::Four, G>, usize),
+        h: F,
+    ) -> [L::Four; 3] {
+        let Coefficients { stages: count, a, b } = &self.replay.shared.coefficients;
+        let mut velocity = [[L::Four::splat(F::zero()); 3]; MAX_STAGES];
+        let mut ends = columns;
+        for s in 0..*count {
+            let slopes = stages.slopes[s][g];
+            for d in 0..3 {
+                let mut at = columns[d];
+                for r in 0..s {
+                    if a[s][r] != F::zero() {
+                        at = velocity[r][d].fma(L::Four::splat(a[s][r] * h), at);
+                    }
+                }
+                if let Some([by_start, by_free]) = stages.clip(s, g) {
+                    let [start, free] = [columns[d], at].map(|change| three(change.array()));
+                    let [start, free] = [product(by_start, start), product(by_free, free)];
+                    at = four::<F, L>(&start) + four::<F, L>(&free);
+                }
+                velocity[s][d] = linear::<F, L>(slopes, at);
+                ends[d] = velocity[s][d].fma(L::Four::splat(b[s] * h), ends[d]);
+            }
+        }
+        ends
+    }
+}
+
+/// Turns rows into columns.
+fn turn<F: Copy>(rows: &mut [[F; 3]; 3]) {
+    *rows = [0, 1, 2].map(|d| rows.map(|row| row[d]));
+}
+
+/// The product of a matrix, given by its columns, and a change.
+#[inline(always)]
+fn linear<F: Real, L: Lanes<F>>([x, y, z]: [L::Four; 3], change: L::Four) -> L::Four {
+    let product = z * change.spread::<2>();
+    let product = y.fma(change.spread::<1>(), product);
+    x.fma(change.spread::<0>(), product)
+}
